@@ -1,0 +1,3 @@
+// Package declaration holds the versioned documents of the store, and reads
+// declarations out of Terraform state.
+package declaration

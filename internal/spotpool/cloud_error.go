@@ -1,0 +1,64 @@
+package spotpool
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrorClass groups the cloud's errors by what helps against them.
+type ErrorClass string
+
+// The error classes.
+const (
+	ClassCapacity      ErrorClass = "capacity"      // none left here: another offering, or later
+	ClassPrice         ErrorClass = "price"         // the cap is below the market
+	ClassQuota         ErrorClass = "quota"         // the account may not have more: vCPUs, instances, balance
+	ClassConfiguration ErrorClass = "configuration" // the declaration must change
+	ClassAuthorisation ErrorClass = "authorisation" // credentials or permissions must change
+	ClassTransient     ErrorClass = "transient"     // the same again, later
+)
+
+// ErrorScope says how much of a pool an error rules out.
+type ErrorScope string
+
+// The error scopes.
+const (
+	ScopeOffering ErrorScope = "offering"
+	ScopeZone     ErrorScope = "zone"
+	ScopePool     ErrorScope = "pool"
+)
+
+// CloudError is a refusal or failure of the cloud.
+type CloudError struct {
+	Class ErrorClass
+	Scope ErrorScope
+	// NothingLaunched says that the call certainly had no effect. Where it is
+	// false, nobody knows.
+	NothingLaunched bool
+	Action          string // what was asked, "RunInstances"
+	Code            string // the cloud's code
+	Message         string
+	RequestID       string // empty where the cloud never answered
+	Remedy          string // what to do next; may be empty
+}
+
+// Error says what was asked, what came back, what to do, and the request's id.
+func (e *CloudError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s: %s", e.Action, e.Code, e.Message)
+	if e.Remedy != "" {
+		b.WriteString(" " + e.Remedy)
+	}
+	if e.RequestID != "" {
+		b.WriteString(" (RequestId " + e.RequestID + ")")
+	}
+	return b.String()
+}
+
+// AsCloudError finds the CloudError in err's chain.
+func AsCloudError(err error) (*CloudError, bool) {
+	var cloud *CloudError
+	ok := errors.As(err, &cloud)
+	return cloud, ok
+}

@@ -1,0 +1,89 @@
+package spotpool
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Kind is what a decision does.
+type Kind string
+
+// The kinds of decisions about spot pools.
+const (
+	Launch    Kind = "launch"
+	Terminate Kind = "terminate"
+)
+
+// Decision is one thing to do to a pool, with its reasons.
+type Decision struct {
+	Kind   Kind   `json:"kind"`
+	Object string `json:"object"` // "spot_pool/ap-singapore/train"
+	Count  int    `json:"count"`
+	// Offering and ChargeType say where and how a launch goes.
+	Offering   *Offering  `json:"offering,omitempty"`
+	ChargeType ChargeType `json:"charge_type,omitempty"`
+	// Sequence numbers a launch; its token follows from it.
+	Sequence int64  `json:"sequence,omitempty"`
+	Token    string `json:"token,omitempty"`
+	// Resume repeats a launch whose outcome was never learned.
+	Resume bool `json:"resume,omitempty"`
+	// InstanceIDs says which instances end.
+	InstanceIDs []string `json:"instance_ids,omitempty"`
+	// Refresh marks a replacement of instances that work.
+	Refresh bool     `json:"refresh,omitempty"`
+	Reasons []string `json:"reasons"`
+
+	// Request is the launch in full. It holds user data, so it is not rendered.
+	Request *Request `json:"-"`
+}
+
+// Object names a pool in decisions, logs and reports.
+func (d Declaration) Object() string { return "spot_pool/" + d.Key() }
+
+// String writes the decision for people, on one line.
+func (d Decision) String() string {
+	because := ""
+	if len(d.Reasons) > 0 {
+		because = ": " + strings.Join(d.Reasons, "; ")
+	}
+	return d.Summary() + because
+}
+
+// Summary is String without the reasons.
+func (d Decision) Summary() string {
+	switch d.Kind {
+	case Launch:
+		verb := "launch"
+		if d.Resume {
+			verb = fmt.Sprintf("ask again for launch %d:", d.Sequence)
+		}
+		kind := "spot"
+		if d.ChargeType == OnDemand {
+			kind = "on-demand"
+		}
+		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, kind, d.Offering.InstanceType, d.Offering.AvailabilityZone)
+	case Terminate:
+		return fmt.Sprintf("terminate %s", strings.Join(d.InstanceIDs, ", "))
+	}
+	return string(d.Kind)
+}
+
+// LogValue groups the decision's fields for structured logs.
+func (d Decision) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("kind", string(d.Kind)), slog.String("object", d.Object), slog.Int("count", d.Count),
+		slog.Any("reasons", d.Reasons),
+	}
+	if d.Offering != nil {
+		attrs = append(attrs,
+			slog.String("availability_zone", d.Offering.AvailabilityZone),
+			slog.String("instance_type", d.Offering.InstanceType),
+			slog.String("charge_type", string(d.ChargeType)),
+			slog.Int64("sequence", d.Sequence))
+	}
+	if len(d.InstanceIDs) > 0 {
+		attrs = append(attrs, slog.Any("instance_ids", d.InstanceIDs))
+	}
+	return slog.GroupValue(attrs...)
+}

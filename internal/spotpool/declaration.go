@@ -1,0 +1,173 @@
+package spotpool
+
+import "slices"
+
+// ChargeType says how an instance is paid for, in the cloud's own words.
+type ChargeType string
+
+// The charge types a pool may use.
+const (
+	Spot     ChargeType = "SPOTPAID"
+	OnDemand ChargeType = "POSTPAID_BY_HOUR"
+)
+
+// AllocationStrategy says in which of the offerings a launch goes first.
+type AllocationStrategy string
+
+// The allocation strategies.
+const (
+	// Priority takes the first offering, in the declared order, that can launch.
+	Priority AllocationStrategy = "priority"
+	// LowestPrice takes the cheapest offering; the declared order breaks ties.
+	LowestPrice AllocationStrategy = "lowest_price"
+	// Balanced takes the zone with the fewest of the pool's instances.
+	Balanced AllocationStrategy = "balanced"
+)
+
+// RefreshStrategy says what becomes of instances whose configuration is outdated.
+type RefreshStrategy string
+
+// The refresh strategies.
+const (
+	// RefreshNone leaves them until something else ends them.
+	RefreshNone RefreshStrategy = "none"
+	// RefreshOpportunistic retires them where the pool is above its minimum.
+	RefreshOpportunistic RefreshStrategy = "opportunistic"
+	// RefreshRolling replaces them, a batch at a time.
+	RefreshRolling RefreshStrategy = "rolling"
+)
+
+// OnDestroy says what becomes of a pool's instances when the pool is destroyed.
+type OnDestroy string
+
+// What may become of them.
+const (
+	DestroyTerminate OnDestroy = "terminate"
+	DestroyDetach    OnDestroy = "detach"
+)
+
+// Defaults of a declaration, the same for every surface.
+const (
+	DefaultLaunchTimeout     = Duration(15 * 60e9)
+	DefaultCooldown          = Duration(20 * 60e9)
+	DefaultMaxLaunchesPerRun = 50
+	DefaultFallbackAfter     = Duration(30 * 60e9)
+)
+
+// Offering is one place and type in which a pool may launch.
+type Offering struct {
+	AvailabilityZone string `json:"availability_zone"`
+	InstanceType     string `json:"instance_type"`
+	SubnetID         string `json:"subnet_id"`
+	// MaxPrice caps the hourly spot price; zero means the market price.
+	MaxPrice Price `json:"max_price,omitempty"`
+}
+
+// Disk is a system or data disk.
+type Disk struct {
+	Type string `json:"type"`
+	Size int64  `json:"size"` // GiB
+}
+
+// Internet is an instance's way to the internet; without one it has no public
+// address.
+type Internet struct {
+	MaxBandwidthOut int64  `json:"max_bandwidth_out"` // Mbit/s
+	ChargeType      string `json:"charge_type,omitempty"`
+}
+
+// Configuration is what each instance of the pool is launched with, wherever
+// it is launched.
+type Configuration struct {
+	VPCID            string            `json:"vpc_id"`
+	SecurityGroupIDs []string          `json:"security_group_ids,omitempty"`
+	ImageID          string            `json:"image_id"`
+	KeyIDs           []string          `json:"key_ids,omitempty"` // none: the image's own login
+	SystemDisk       *Disk             `json:"system_disk,omitempty"`
+	DataDisks        []Disk            `json:"data_disks,omitempty"`
+	Internet         *Internet         `json:"internet,omitempty"`
+	UserData         string            `json:"user_data,omitempty"` // plain text, secret
+	CamRoleName      string            `json:"cam_role_name,omitempty"`
+	ProjectID        int64             `json:"project_id,omitempty"`
+	Tags             map[string]string `json:"tags,omitempty"`
+}
+
+// OnDemandFallback lets a pool that has been short of spot instances for a
+// while launch on-demand ones instead.
+type OnDemandFallback struct {
+	After   Duration `json:"after"`   // how long the pool must have been short
+	Maximum int      `json:"maximum"` // how many on-demand instances, beside on_demand_base
+}
+
+// Refresh says how outdated instances are replaced.
+type Refresh struct {
+	Strategy       RefreshStrategy `json:"strategy"`
+	MaxSurge       int             `json:"max_surge"`       // instances above minimum meanwhile
+	MaxUnavailable int             `json:"max_unavailable"` // instances below minimum meanwhile
+}
+
+// Declaration is the desired state of one spot pool.
+type Declaration struct {
+	Name       string `json:"name"`
+	Region     string `json:"region"`
+	UID        string `json:"uid"`        // random, given at create
+	AccountID  string `json:"account_id"` // the owner of every instance
+	Generation int64  `json:"generation"` // counts the changes of this declaration
+
+	Minimum            int                `json:"minimum"`
+	Maximum            int                `json:"maximum"`
+	Offerings          []Offering         `json:"offerings"`
+	AllocationStrategy AllocationStrategy `json:"allocation_strategy"`
+	InstanceChargeType ChargeType         `json:"instance_charge_type"`
+	Configuration
+
+	MaxHourlyCost      Price             `json:"max_hourly_cost,omitempty"` // zero: no cap
+	LaunchTimeout      Duration          `json:"launch_timeout"`
+	Cooldown           Duration          `json:"cooldown"`
+	MaxLaunchesPerRun  int               `json:"max_launches_per_run"`
+	OnDemandBase       int               `json:"on_demand_base,omitempty"`
+	OnDemandFallback   *OnDemandFallback `json:"on_demand_fallback,omitempty"`
+	Refresh            Refresh           `json:"refresh"`
+	Budget             string            `json:"budget,omitempty"`
+	DeletionProtection bool              `json:"deletion_protection,omitempty"`
+	OnDestroy          OnDestroy         `json:"on_destroy"`
+}
+
+// Key names a pool within one account, "ap-singapore/train".
+func (d Declaration) Key() string { return d.Region + "/" + d.Name }
+
+// WithDefaults fills in what the declaration leaves out.
+func (d Declaration) WithDefaults() Declaration {
+	if d.AllocationStrategy == "" {
+		d.AllocationStrategy = Priority
+	}
+	if d.InstanceChargeType == "" {
+		d.InstanceChargeType = Spot
+	}
+	if d.LaunchTimeout == 0 {
+		d.LaunchTimeout = DefaultLaunchTimeout
+	}
+	if d.Cooldown == 0 {
+		d.Cooldown = DefaultCooldown
+	}
+	if d.MaxLaunchesPerRun == 0 {
+		d.MaxLaunchesPerRun = DefaultMaxLaunchesPerRun
+	}
+	if d.Refresh.Strategy == "" {
+		d.Refresh = Refresh{Strategy: RefreshNone, MaxSurge: 1}
+	}
+	if d.OnDestroy == "" {
+		d.OnDestroy = DestroyTerminate
+	}
+	return d
+}
+
+// chargeTypes lists every charge type in which the pool may launch.
+func (d Declaration) chargeTypes() []ChargeType {
+	types := []ChargeType{d.InstanceChargeType}
+	if d.OnDemandBase > 0 || d.OnDemandFallback != nil {
+		types = append(types, OnDemand)
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}

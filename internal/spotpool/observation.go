@@ -1,0 +1,100 @@
+package spotpool
+
+import "time"
+
+// State is an instance's state in the cloud's own words
+// (Tencent CVM, data type Instance, field InstanceState).
+type State string
+
+// The states that decisions tell apart. Any other counts as not usable.
+const (
+	StatePending      State = "PENDING"
+	StateLaunchFailed State = "LAUNCH_FAILED"
+	StateRunning      State = "RUNNING"
+	StateStarting     State = "STARTING"
+	StateRebooting    State = "REBOOTING"
+	StateStopped      State = "STOPPED"
+	StateStopping     State = "STOPPING"
+	StateShutdown     State = "SHUTDOWN" // isolated in the recycle bin, to be destroyed
+	StateTerminating  State = "TERMINATING"
+)
+
+// Instance is one machine of the cloud, as observed.
+type Instance struct {
+	ID               string     `json:"instance_id"`
+	Region           string     `json:"region,omitempty"`
+	AccountID        string     `json:"account_id,omitempty"`
+	PoolUID          string     `json:"uid,omitempty"`    // tag gpupool/uid
+	PoolName         string     `json:"pool,omitempty"`   // tag gpupool/pool
+	Sequence         int64      `json:"seq,omitempty"`    // tag gpupool/seq; 0: none
+	ConfigurationTag string     `json:"config,omitempty"` // tag gpupool/config
+	AvailabilityZone string     `json:"availability_zone"`
+	InstanceType     string     `json:"instance_type"`
+	SubnetID         string     `json:"subnet_id,omitempty"`
+	VPCID            string     `json:"vpc_id,omitempty"`
+	ChargeType       ChargeType `json:"charge_type"`
+	State            State      `json:"state"`
+	Restricted       bool       `json:"restricted,omitempty"`    // RestrictState is not NORMAL
+	Protected        bool       `json:"protected,omitempty"`     // tag gpupool/protected
+	APIProtected     bool       `json:"api_protected,omitempty"` // the cloud's own termination protection
+	LaunchedAt       time.Time  `json:"launched_at,omitzero"`    // CreatedTime, UTC
+	PrivateIP        string     `json:"private_ip,omitempty"`
+	PublicIP         string     `json:"public_ip,omitempty"`
+	// OperationError is what the cloud says of the last operation that failed,
+	// the reason of a LAUNCH_FAILED.
+	OperationError string `json:"operation_error,omitempty"`
+}
+
+// Stock is how much of an offering the cloud says that it has.
+type Stock string
+
+// The stock levels.
+const (
+	StockUnknown Stock = ""
+	StockEnough  Stock = "enough"
+	StockNormal  Stock = "normal"
+	StockLow     Stock = "low"
+	StockNone    Stock = "sold_out"
+)
+
+// Market names what has a price and a stock of its own.
+type Market struct {
+	AvailabilityZone string     `json:"availability_zone"`
+	InstanceType     string     `json:"instance_type"`
+	ChargeType       ChargeType `json:"charge_type"`
+}
+
+// Offer is what the cloud asks for a market, and has in it, at one time.
+type Offer struct {
+	Market
+	Price    Price  `json:"price"` // an hour, what is paid; 0: unknown
+	Stock    Stock  `json:"stock,omitempty"`
+	VCPUs    int    `json:"vcpus,omitempty"`
+	MemoryGB int    `json:"memory_gb,omitempty"`
+	GPUs     string `json:"gpus,omitempty"` // a decimal: a share of a GPU is below 1
+	GPUType  string `json:"gpu_type,omitempty"`
+}
+
+// Observation is what was seen of one pool, and of the markets of its offerings,
+// at one time.
+type Observation struct {
+	At        time.Time  `json:"at"` // the cloud's own clock
+	Region    string     `json:"region"`
+	AccountID string     `json:"account_id"`
+	Instances []Instance `json:"instances,omitempty"`
+	// Offers is nil where the cloud could not be asked, and then nothing is
+	// known; where it is not nil, a market without an offer is not sold.
+	Offers []Offer `json:"offers,omitempty"`
+	// SpotVCPUs is how many vCPUs the account may still launch as spot
+	// instances, by zone; nil where the cloud could not be asked.
+	SpotVCPUs map[string]int `json:"spot_vcpus,omitempty"`
+}
+
+func (o Observation) offer(m Market) (Offer, bool) {
+	for _, offer := range o.Offers {
+		if offer.Market == m {
+			return offer, true
+		}
+	}
+	return Offer{}, false
+}

@@ -1,0 +1,99 @@
+// Package store keeps the documents that outlive a run: declarations, journals,
+// status, tombstones and locks. It knows documents as named bytes with a
+// revision; what stands in them is package declaration's.
+//
+// The backends are store/directory and store/kubernetes. Both hold every kind
+// of document, and every write of either is a compare-and-swap.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind is a kind of document.
+type Kind string
+
+// The kinds of documents. Those that hold user data are secret: a backend keeps
+// them readable to their owner alone.
+const (
+	SpotPools  Kind = "spot_pools" // records; secret
+	Journals   Kind = "journals"   // spot pools' journals; secret
+	Statuses   Kind = "statuses"   // what the last run saw
+	Tombstones Kind = "tombstones" // of destroyed objects, by uid
+	States     Kind = "states"     // Terraform states seen, by lineage
+)
+
+// Secret says whether documents of this kind may hold secrets.
+func (k Kind) Secret() bool { return k == SpotPools || k == Journals }
+
+// Key names a document: a kind, and a name such as "ap-singapore/train".
+type Key struct {
+	Kind Kind
+	Name string
+}
+
+// String writes the key as "kind/name".
+func (k Key) String() string { return string(k.Kind) + "/" + k.Name }
+
+// Revision changes with every write of a document. The empty revision is that
+// of a document that does not exist.
+type Revision string
+
+// Document is what one key holds.
+type Document struct {
+	Key      Key
+	Revision Revision
+	Data     []byte
+}
+
+// What a store answers beside success.
+var (
+	// ErrNotFound says that the key holds no document.
+	ErrNotFound = errors.New("not found in the store")
+	// ErrConflict says that the document changed since its revision was read.
+	ErrConflict = errors.New("changed in the store by someone else")
+	// ErrNoStore says that there is no store where one was expected.
+	ErrNoStore = errors.New("no store there")
+)
+
+// LockedError says that someone else holds a lock.
+type LockedError struct {
+	Name   string
+	Holder string // who, as far as the lock tells
+}
+
+// Error names the lock and its holder.
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("the lock %q is held by %s", e.Name, e.Holder)
+}
+
+// Lock is a held lock.
+type Lock interface {
+	// Release gives the lock back. Releasing twice is harmless.
+	Release() error
+	// Lost is closed when the lock was lost before it was released.
+	Lost() <-chan struct{}
+}
+
+// Store is a backend.
+type Store interface {
+	// Read returns the document of a key, or ErrNotFound.
+	Read(ctx context.Context, key Key) (Document, error)
+	// List returns every document of a kind, sorted by name.
+	List(ctx context.Context, kind Kind) ([]Document, error)
+	// Write replaces the document of a key if its revision is still the given
+	// one, and returns the new revision; else ErrConflict. With an empty
+	// revision the document must not exist yet.
+	Write(ctx context.Context, key Key, data []byte, revision Revision) (Revision, error)
+	// Delete removes the document if its revision is still the given one; else
+	// ErrConflict. Removing what is gone is ErrNotFound.
+	Delete(ctx context.Context, key Key, revision Revision) error
+	// Lock takes the named lock, and waits for it for at most the given time
+	// (zero: not at all), until the context ends. Else *LockedError.
+	Lock(ctx context.Context, name string, wait time.Duration) (Lock, error)
+	// String names the store as the flag --store does: "directory:.gpupool".
+	String() string
+}
