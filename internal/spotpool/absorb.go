@@ -36,7 +36,7 @@ func absorb(d Declaration, j Journal, own []Instance, now time.Time) (Journal, [
 		}
 	}
 	for _, i := range own {
-		j = j.know(Known{InstanceID: i.ID, Market: i.market()})
+		j = j.know(Known{InstanceID: i.ID, Market: i.market(), RecordedAt: now})
 	}
 	kept := j.Known[:0:0]
 	for _, k := range j.Known {

@@ -70,6 +70,9 @@ func (c Cooldown) covers(m Market) bool {
 type Known struct {
 	InstanceID string `json:"instance_id"`
 	Market
+	// RecordedAt is when the id was recorded. For a while after it the
+	// instance's tags may be missing.
+	RecordedAt time.Time `json:"recorded_at,omitzero"`
 	// UnsettledSince is when the instance was first seen starting or rebooting.
 	UnsettledSince time.Time `json:"unsettled_since,omitzero"`
 	// Ended says that its end was asked for, or noticed and accounted for.
@@ -134,18 +137,41 @@ func (j Journal) Open(r Request, now time.Time) Journal {
 
 // Accepted closes an intent whose launch the cloud accepted with these ids.
 func (j Journal) Accepted(sequence int64, ids []string) Journal {
-	j, r := j.close(sequence)
+	j, intent := j.close(sequence)
+	r := intent.Request
 	for _, id := range ids {
-		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType)})
+		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), RecordedAt: intent.WrittenAt})
 	}
 	return j
+}
+
+// Adopted records instances that were taken into the pool.
+func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
+	j = j.Clone()
+	for _, i := range instances {
+		j = j.know(Known{InstanceID: i.ID, Market: i.market(), RecordedAt: now})
+	}
+	return j
+}
+
+// Expects reports whether an instance without tags is the pool's: its id was
+// recorded, and not so long ago that its tags must have come. One that lost its
+// tags later was let go by someone.
+func (j Journal) Expects(id string, now time.Time) bool {
+	for _, k := range j.Known {
+		if k.InstanceID == id {
+			return now.Sub(k.RecordedAt) <= tagLag
+		}
+	}
+	return false
 }
 
 // Refused closes an intent that certainly launched nothing, and remembers what
 // the refusal rules out and for how long. A batch that found no stock halves
 // the next one; a single instance that found none cools the offering down.
 func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) Journal {
-	j, r := j.close(sequence)
+	j, intent := j.close(sequence)
+	r := intent.Request
 	c := Cooldown{
 		Market: marketOf(r.Offering, r.ChargeType),
 		Until:  now.Add(time.Duration(cooldown)),
@@ -183,15 +209,15 @@ func (j Journal) Ending(ids []string) Journal {
 	return j
 }
 
-func (j Journal) close(sequence int64) (Journal, Request) {
+func (j Journal) close(sequence int64) (Journal, Intent) {
 	j = j.Clone()
 	for i, intent := range j.Intents {
 		if intent.Request.Sequence == sequence {
 			j.Intents = slices.Delete(j.Intents, i, i+1)
-			return j, intent.Request
+			return j, intent
 		}
 	}
-	return j, Request{}
+	return j, Intent{}
 }
 
 // know records an instance once, in the order of ids; j must be a clone.
