@@ -1,0 +1,74 @@
+package cvmsim
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+)
+
+// maxCalls is how many calls are remembered; older ones are forgotten.
+const maxCalls = 200_000
+
+// outcomeOK is the Outcome of a call that was answered without an error.
+const outcomeOK = "ok"
+
+// Call is the record of one API call.
+type Call struct {
+	Seq       int64     `json:"seq"`
+	Time      time.Time `json:"time"` // of the world's clock
+	Service   string    `json:"service,omitempty"`
+	Action    string    `json:"action"`
+	Region    string    `json:"region,omitempty"`
+	RequestID string    `json:"request_id"`
+	// Outcome is "ok", or the error's code. What the client saw may differ:
+	// Fault says so.
+	Outcome     string `json:"outcome"`
+	Fault       string `json:"fault,omitempty"`
+	ClientToken string `json:"client_token,omitempty"`
+	// TookEffect says that the call changed the world.
+	TookEffect  bool     `json:"took_effect"`
+	InstanceIDs []string `json:"instance_ids,omitempty"`
+}
+
+// callLog remembers calls and writes them down.
+type callLog struct {
+	mu    sync.Mutex
+	calls []Call
+	seq   int64
+	out   io.Writer
+}
+
+func (l *callLog) add(c Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seq++
+	c.Seq = l.seq
+	if len(l.calls) >= maxCalls {
+		l.calls = append(l.calls[:0:0], l.calls[maxCalls/2:]...)
+	}
+	l.calls = append(l.calls, c)
+	if l.out != nil {
+		line, _ := json.Marshal(c)             // plain fields encode
+		_, _ = l.out.Write(append(line, '\n')) // a log that can't be written must not fail the call
+	}
+}
+
+func (l *callLog) all() []Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Call(nil), l.calls...)
+}
+
+func (l *callLog) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = nil
+}
+
+// Calls returns the calls since the start or the last ResetCalls, oldest
+// first.
+func (s *Server) Calls() []Call { return s.calls.all() }
+
+// ResetCalls forgets the calls.
+func (s *Server) ResetCalls() { s.calls.reset() }

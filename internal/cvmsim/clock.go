@@ -1,0 +1,108 @@
+package cvmsim
+
+import (
+	"container/heap"
+	"errors"
+	"time"
+)
+
+// now is the world's time: the base clock plus all steps.
+func (s *Server) now() time.Time { return s.options.Clock().Add(s.world.offset) }
+
+// Now returns the world's time, which also stands in the Date header of each
+// answer.
+func (s *Server) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now()
+}
+
+// StepClock moves the world's clock forward; everything that falls due in
+// between happens, in its order. Signatures and rate limits don't notice.
+func (s *Server) StepClock(step time.Duration) (time.Time, error) {
+	if step < 0 {
+		return time.Time{}, errors.New("step: the clock goes forward only")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.offset += step
+	s.world.touch(worldKey)
+	now := s.now()
+	s.world.advance(now)
+	return now, s.commit()
+}
+
+// eventKind is what falls due at an event's time. The truth stands in the
+// instance's record; an event that no longer agrees with it is stale.
+type eventKind int
+
+const (
+	eventSettle eventKind = iota
+	eventTags
+	eventReclaim
+	eventTimer
+	eventGone
+)
+
+type event struct {
+	at    time.Time
+	order uint64 // of equal times, the earlier scheduled first
+	id    string
+	kind  eventKind
+}
+
+// eventQueue is a heap by time.
+type eventQueue struct {
+	items []event
+	next  uint64
+}
+
+func (q *eventQueue) Len() int { return len(q.items) }
+func (q *eventQueue) Less(i, j int) bool {
+	if !q.items[i].at.Equal(q.items[j].at) {
+		return q.items[i].at.Before(q.items[j].at)
+	}
+	return q.items[i].order < q.items[j].order
+}
+func (q *eventQueue) Swap(i, j int) { q.items[i], q.items[j] = q.items[j], q.items[i] }
+func (q *eventQueue) Push(x any)    { q.items = append(q.items, x.(event)) }
+func (q *eventQueue) Pop() any {
+	last := len(q.items) - 1
+	e := q.items[last]
+	q.items = q.items[:last]
+	return e
+}
+
+// schedule files an event; a zero time means never.
+func (w *world) schedule(at time.Time, id string, kind eventKind) {
+	if at.IsZero() {
+		return
+	}
+	w.events.next++
+	heap.Push(&w.events, event{at: at, order: w.events.next, id: id, kind: kind})
+}
+
+// advance lets everything happen that is due by now.
+func (w *world) advance(now time.Time) {
+	for len(w.events.items) > 0 && !w.events.items[0].at.After(now) {
+		e := heap.Pop(&w.events).(event)
+		if in := w.instances[e.id]; in != nil {
+			w.happen(in, e)
+		}
+	}
+}
+
+func (w *world) happen(in *instance, e event) {
+	switch {
+	case e.kind == eventSettle && in.SettleAt.Equal(e.at):
+		w.settle(in)
+	case e.kind == eventTags:
+		w.showLateTags(in, e.at)
+	case e.kind == eventReclaim && in.ReclaimAt.Equal(e.at):
+		w.reclaim(in, e.at)
+	case e.kind == eventTimer && in.TimerAt.Equal(e.at):
+		w.beginTermination(in, e.at, "TerminateInstances")
+	case e.kind == eventGone && in.GoneAt.Equal(e.at):
+		w.remove(in)
+	}
+}

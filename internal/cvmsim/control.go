@@ -1,0 +1,169 @@
+package cvmsim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// FieldError is a refusal of the control surface that names the field.
+type FieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
+
+func fieldError(field, format string, args ...any) error {
+	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// Reset empties the world: no instances, the catalogue's market, no faults, no
+// calls, and the clock not stepped. Ids are not used again.
+func (s *Server) Reset() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := newWorld(s.options)
+	fresh.ordinal = s.world.ordinal
+	s.world, s.faults, s.buckets = fresh, nil, map[string]*bucket{}
+	s.calls.reset()
+	if s.store == nil {
+		return nil
+	}
+	return s.store.replace(fresh)
+}
+
+// controlRoutes are the endpoints that ControlHelp documents.
+func (s *Server) controlRoutes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_sim/instances", func(w http.ResponseWriter, _ *http.Request) {
+		writeControl(w, map[string]any{"instances": s.Instances()})
+	})
+	mux.HandleFunc("POST /_sim/instances", control(func(r *SeedRequest) (any, error) {
+		ids, err := s.Seed(*r)
+		return map[string]any{"instance_ids": ids}, err
+	}))
+	mux.HandleFunc("POST /_sim/state", control(func(r *StateRequest) (any, error) {
+		return done, s.SetState(*r)
+	}))
+	mux.HandleFunc("POST /_sim/reclaim", control(func(r *ReclaimRequest) (any, error) {
+		ids, err := s.Reclaim(*r)
+		return map[string]any{"instance_ids": ids}, err
+	}))
+	mux.HandleFunc("POST /_sim/stock", control(func(r *StockRequest) (any, error) {
+		return done, s.SetStock(*r)
+	}))
+	mux.HandleFunc("POST /_sim/price", control(func(r *PriceRequest) (any, error) {
+		return done, s.SetPrice(*r)
+	}))
+	mux.HandleFunc("POST /_sim/settings", control(func(r *Settings) (any, error) {
+		return done, s.Configure(*r)
+	}))
+	mux.HandleFunc("GET /_sim/clock", func(w http.ResponseWriter, _ *http.Request) {
+		writeControl(w, map[string]any{"now": s.Now().UTC()})
+	})
+	mux.HandleFunc("POST /_sim/clock", control(func(r *clockRequest) (any, error) {
+		now, err := s.StepClock(time.Duration(r.Step))
+		if err != nil {
+			err = fieldError("step", "the clock goes forward only")
+		}
+		return map[string]any{"now": now.UTC()}, err
+	}))
+	s.faultRoutes(mux)
+	mux.HandleFunc("GET /_sim/calls", s.listCalls)
+	mux.HandleFunc("DELETE /_sim/calls", func(w http.ResponseWriter, _ *http.Request) {
+		s.ResetCalls()
+		writeControl(w, done)
+	})
+	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.Reset(); err != nil {
+			writeControlError(w, err)
+			return
+		}
+		writeControl(w, done)
+	})
+	mux.HandleFunc("GET /_sim/help", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte(ControlHelp())) // the client may be gone
+	})
+	return mux
+}
+
+func (s *Server) faultRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /_sim/faults", func(w http.ResponseWriter, _ *http.Request) {
+		writeControl(w, map[string]any{"faults": s.Faults()})
+	})
+	mux.HandleFunc("POST /_sim/faults", control(func(f *Fault) (any, error) {
+		id, err := s.AddFault(*f)
+		return map[string]any{"id": id}, err
+	}))
+	mux.HandleFunc("DELETE /_sim/faults", func(w http.ResponseWriter, r *http.Request) {
+		s.ClearFaults(r.URL.Query()["id"]...)
+		writeControl(w, done)
+	})
+}
+
+type clockRequest struct {
+	Step Duration `json:"step"`
+}
+
+func (s *Server) listCalls(w http.ResponseWriter, r *http.Request) {
+	action := r.URL.Query().Get("action")
+	calls, counts := []Call{}, map[string]int{}
+	for _, c := range s.Calls() {
+		if fits(action, c.Action) {
+			calls = append(calls, c)
+			counts[c.Action]++
+		}
+	}
+	writeControl(w, map[string]any{"calls": calls, "counts": counts})
+}
+
+// done is the answer of endpoints that have nothing else to say.
+var done = map[string]any{"ok": true}
+
+// maxControlBody limits what the control surface reads.
+const maxControlBody = 1 << 20
+
+// control makes a handler of a function over a strictly read JSON body.
+func control[P any](run func(*P) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var tree map[string]any
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxControlBody))
+		d.UseNumber()
+		if err := d.Decode(&tree); err != nil {
+			writeControlError(w, fieldError("body", "must be a JSON object: %v", err))
+			return
+		}
+		params := new(P)
+		if err := bind(tree, params); err != nil {
+			writeControlError(w, fieldError(err.Path, "%s", err.Message))
+			return
+		}
+		answer, err := run(params)
+		if err != nil {
+			writeControlError(w, err)
+			return
+		}
+		writeControl(w, answer)
+	}
+}
+
+func writeControl(w http.ResponseWriter, answer any) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(mustJSON(answer), '\n')) // the client may be gone
+}
+
+// writeControlError answers 400 for a field that is wrong, and 500 where the
+// state could not be written.
+func writeControlError(w http.ResponseWriter, err error) {
+	status, body := http.StatusInternalServerError, &FieldError{Message: err.Error()}
+	if errors.As(err, &body) {
+		status = http.StatusBadRequest
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(mustJSON(map[string]any{"error": body}), '\n'))
+}

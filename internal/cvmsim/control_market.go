@@ -1,0 +1,131 @@
+package cvmsim
+
+import "slices"
+
+// StockRequest changes stock and quota. Nil fields stay as they are.
+type StockRequest struct {
+	AvailabilityZone string `json:"availability_zone"`
+	InstanceType     string `json:"instance_type"`
+	// ChargeType is what the stock is for; empty means SPOTPAID.
+	ChargeType string `json:"charge_type,omitempty"`
+	// Stock is how many more can be launched.
+	Stock *int64 `json:"stock,omitempty"`
+	// VCPUQuota is the account's quota of spot vCPU in the zone,
+	// InstanceQuota that of pay-as-you-go instances.
+	VCPUQuota     *int64 `json:"vcpu_quota,omitempty"`
+	InstanceQuota *int64 `json:"instance_quota,omitempty"`
+}
+
+// SetStock changes stock and quota. A pair that wasn't sold is sold from then
+// on.
+func (s *Server) SetStock(r StockRequest) error {
+	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name  string
+		value *int64
+	}{{"stock", r.Stock}, {"vcpu_quota", r.VCPUQuota}, {"instance_quota", r.InstanceQuota}} {
+		if or(f.value, 0) < 0 {
+			return fieldError(f.name, "must not be negative")
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Stock != nil {
+		s.world.changeOffer(k, func(o *offer) { o.Stock = *r.Stock })
+	}
+	s.world.changeQuota(k.Zone, func(q *quota) {
+		q.SpotVCPU, q.HourlyInstances = or(r.VCPUQuota, q.SpotVCPU), or(r.InstanceQuota, q.HourlyInstances)
+	})
+	return s.commit()
+}
+
+// PriceRequest changes the market price of a pair.
+type PriceRequest struct {
+	AvailabilityZone string `json:"availability_zone"`
+	InstanceType     string `json:"instance_type"`
+	// ChargeType is what the price is for; empty means SPOTPAID.
+	ChargeType string `json:"charge_type,omitempty"`
+	// Price is in CNY an hour, a decimal string. ListPrice is the price
+	// before the discount; empty leaves it.
+	Price     string `json:"price"`
+	ListPrice string `json:"list_price,omitempty"`
+}
+
+// SetPrice changes the market price of a pair. Running instances stay: the
+// cloud reclaims for stock, not for bids.
+func (s *Server) SetPrice(r PriceRequest) error {
+	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
+	if err != nil {
+		return err
+	}
+	price, err := parseMoney(r.Price)
+	if err != nil {
+		return fieldError("price", "%v, not %q", err, r.Price)
+	}
+	list := money(0)
+	if r.ListPrice != "" {
+		if list, err = parseMoney(r.ListPrice); err != nil {
+			return fieldError("list_price", "%v, not %q", err, r.ListPrice)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.changeOffer(k, func(o *offer) {
+		o.Price = price
+		if list > 0 {
+			o.List = list
+		}
+	})
+	return s.commit()
+}
+
+func readSKU(zoneID, typeID, charge string) (sku, error) {
+	setDefault(&charge, chargeSpot)
+	switch {
+	case zones[zoneID] == nil:
+		return sku{}, fieldError("availability_zone", "%q is not a zone of the catalogue", zoneID)
+	case instanceTypes[typeID] == nil:
+		return sku{}, fieldError("instance_type", "%q is not a type of the catalogue", typeID)
+	case !slices.Contains([]string{chargeSpot, chargeHourly, chargePrepaid}, charge):
+		return sku{}, fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", charge)
+	}
+	return sku{zoneID, typeID, charge}, nil
+}
+
+// Configure changes settings while the server runs.
+func (s *Server) Configure(c Settings) error {
+	for _, f := range []struct {
+		name  string
+		value *Duration
+	}{
+		{"launch_delay", c.LaunchDelay}, {"tag_delay", c.TagDelay},
+		{"terminate_delay", c.TerminateDelay}, {"launch_failed_linger", c.LaunchFailedLinger},
+	} {
+		if or(f.value, 0) < 0 {
+			return fieldError(f.name, "must not be negative")
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := &s.world.settings
+	if c.Balance != nil {
+		balance, err := parseMoney(*c.Balance)
+		if err != nil {
+			return fieldError("balance", "%v, not %q", err, *c.Balance)
+		}
+		set.Balance = balance
+	}
+	assignDuration(&set.LaunchDelay, c.LaunchDelay)
+	assignDuration(&set.TagDelay, c.TagDelay)
+	assignDuration(&set.TerminateDelay, c.TerminateDelay)
+	assignDuration(&set.LaunchFailedLinger, c.LaunchFailedLinger)
+	set.EnforceRates = or(c.EnforceRates, set.EnforceRates)
+	set.TagKeyNotFound = or(c.TagKeyNotFound, set.TagKeyNotFound)
+	set.RecycleBin = or(c.RecycleBin, set.RecycleBin)
+	set.TokenMismatchCode = or(c.TokenMismatchCode, set.TokenMismatchCode)
+	s.world.touch(worldKey)
+	return s.commit()
+}

@@ -1,0 +1,86 @@
+package cvmsim
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// apiError is an answer of the API that says no: an HTTP 200 with an Error in
+// its envelope (API document 213/33281).
+type apiError struct {
+	Code    string
+	Message string
+}
+
+func (e *apiError) Error() string { return e.Code + ": " + e.Message }
+
+func fail(code, format string, args ...any) *apiError {
+	return &apiError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// missing is the refusal of a request that leaves out a required parameter.
+func missing(name string) *apiError {
+	return fail("MissingParameter", "The request is missing a required parameter `%s`.", name)
+}
+
+// parameterError gives a binding error its API code.
+func parameterError(e *bindError) *apiError {
+	if e.Unknown {
+		return fail("UnknownParameter", "The request contains an unknown parameter `%s`.", e.Path)
+	}
+	return fail("InvalidParameter", "The parameter `%s` %s.", e.Path, e.Message)
+}
+
+// envelope renders an answer or an error as the API does.
+func envelope(answer any, failure *apiError, requestID string) []byte {
+	fields := map[string]json.RawMessage{}
+	if failure != nil {
+		fields["Error"] = mustJSON(failure)
+	} else if answer != nil {
+		return appendRequestID(mustJSON(answer), requestID)
+	}
+	fields["RequestId"] = mustJSON(requestID)
+	return mustJSON(map[string]any{"Response": fields})
+}
+
+// appendRequestID puts the request id into an encoded object, which saves
+// decoding the long pages of DescribeInstances again.
+func appendRequestID(object []byte, requestID string) []byte {
+	out := make([]byte, 0, len(object)+80)
+	out = append(out, `{"Response":`...)
+	out = append(out, object[:len(object)-1]...)
+	if len(object) > 2 {
+		out = append(out, ',')
+	}
+	out = append(out, `"RequestId":`...)
+	out = append(out, mustJSON(requestID)...)
+	return append(out, "}}"...)
+}
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("cvmsim: encoding an answer: %v", err))
+	}
+	return b
+}
+
+// writeEnvelope answers with exactly "application/json": the Python SDK looks
+// for Error under that content type and text/plain alone
+// (tencentcloud/common/abstract_client.py, _check_error).
+func writeEnvelope(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) // the client may be gone; there is nobody left to tell
+}
+
+// newUUID returns a random UUID, version 4.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

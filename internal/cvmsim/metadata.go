@@ -1,0 +1,5 @@
+package cvmsim
+
+import "net/http"
+
+func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }

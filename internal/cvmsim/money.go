@@ -1,0 +1,45 @@
+package cvmsim
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// money is an amount in CNY, counted in billionths, so that no price that a
+// client can write is rounded.
+type money int64
+
+const yuan money = 1_000_000_000
+
+func fen(n int64) money { return money(n) * yuan / 100 }
+
+// parseMoney reads a plain decimal, with up to nine digits on either side.
+func parseMoney(text string) (money, error) {
+	whole, fraction, point := strings.Cut(text, ".")
+	if whole == "" || len(whole) > 9 || len(fraction) > 9 || point && fraction == "" ||
+		strings.Trim(whole+fraction, "0123456789") != "" {
+		return 0, errors.New("must be a decimal like \"3.50\"")
+	}
+	n, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", 9-len(fraction)), 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	return money(n), nil
+}
+
+// String writes the shortest decimal with at least two decimals.
+func (m money) String() string {
+	text := fmt.Sprintf("%d.%09d", m/yuan, m%yuan)
+	for strings.HasSuffix(text, "0") && len(text)-strings.Index(text, ".") > 3 {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
+// float is the amount as the API writes it, a JSON number.
+func (m money) float() float64 {
+	f, _ := strconv.ParseFloat(m.String(), 64) // a decimal of our own making parses
+	return f
+}

@@ -1,0 +1,30 @@
+package cvmsim
+
+import "time"
+
+// bucket is a token bucket that holds one second's worth of calls.
+type bucket struct {
+	tokens float64
+	filled time.Time
+}
+
+// allow takes a call out of the action's bucket. Buckets fill on the base
+// clock, so that stepping the world's clock grants no calls.
+func (s *Server) allow(a *action, clock time.Time) *apiError {
+	b := s.buckets[a.name]
+	if b == nil {
+		b = &bucket{tokens: a.rate, filled: clock}
+		s.buckets[a.name] = b
+	}
+	b.tokens = min(a.rate, b.tokens+clock.Sub(b.filled).Seconds()*a.rate)
+	b.filled = clock
+	if b.tokens < 1 {
+		return requestLimitExceeded(a)
+	}
+	b.tokens--
+	return nil
+}
+
+func requestLimitExceeded(a *action) *apiError {
+	return fail("RequestLimitExceeded", "The request frequency of `%s` exceeds the limit of %g requests per second.", a.name, a.rate)
+}

@@ -1,0 +1,113 @@
+package cvmsim_test
+
+import (
+	"errors"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common"
+	sdkerrors "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
+	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/profile"
+	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+)
+
+func sdkProfile(tb testing.TB, base string) *profile.ClientProfile {
+	tb.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := profile.NewClientProfile()
+	p.HttpProfile.Scheme = "HTTP"
+	p.HttpProfile.Endpoint = u.Host
+	return p
+}
+
+func sdkClient(tb testing.TB, sim *cvmsimtest.Sim, change ...func(*profile.ClientProfile)) *cvm.Client {
+	tb.Helper()
+	p := sdkProfile(tb, sim.URL)
+	for _, c := range change {
+		c(p)
+	}
+	client, err := cvm.NewClient(common.NewCredential(cvmsim.DemoSecretID, cvmsim.DemoSecretKey), "ap-singapore", p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return client
+}
+
+func sdkLaunch(count int64) *cvm.RunInstancesRequest {
+	r := cvm.NewRunInstancesRequest()
+	r.InstanceChargeType = common.StringPtr("SPOTPAID")
+	r.Placement = &cvm.Placement{Zone: common.StringPtr("ap-singapore-2")}
+	r.InstanceType = common.StringPtr("GN7.2XLARGE32")
+	r.ImageId = common.StringPtr("img-a1b2c3d4")
+	r.InstanceCount = &count
+	r.LoginSettings = &cvm.LoginSettings{KeyIds: common.StringPtrs([]string{"skey-a1b2c3d4"})}
+	r.TagSpecification = []*cvm.TagSpecification{{ResourceType: common.StringPtr("instance"), Tags: []*cvm.Tag{
+		{Key: common.StringPtr("gpupool/pool"), Value: common.StringPtr("train")},
+	}}}
+	return r
+}
+
+// The official SDK launches, finds and terminates, under each signature and
+// method that it has.
+func TestOfficialSDK(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ sign, method string }{
+		{"TC3-HMAC-SHA256", "POST"}, {"TC3-HMAC-SHA256", "GET"},
+		{"HmacSHA1", "POST"}, {"HmacSHA1", "GET"}, {"HmacSHA256", "POST"}, {"HmacSHA256", "GET"},
+	} {
+		t.Run(test.sign+" "+test.method, func(t *testing.T) {
+			t.Parallel()
+			sim := cvmsimtest.Start(t)
+			client := sdkClient(t, sim, func(p *profile.ClientProfile) {
+				p.SignMethod, p.HttpProfile.ReqMethod = test.sign, test.method
+			})
+			run, err := client.RunInstances(sdkLaunch(2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(run.Response.InstanceIdSet); n != 2 {
+				t.Fatalf("got %d ids, want 2", n)
+			}
+			if _, err := sim.Server.StepClock(time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			find := cvm.NewDescribeInstancesRequest()
+			find.Filters = []*cvm.Filter{{Name: common.StringPtr("tag:gpupool/pool"), Values: common.StringPtrs([]string{"train"})}}
+			found, err := client.DescribeInstances(find)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *found.Response.TotalCount != 2 || *found.Response.InstanceSet[0].InstanceState != "RUNNING" {
+				t.Fatalf("got %d instances, the first %s", *found.Response.TotalCount, *found.Response.InstanceSet[0].InstanceState)
+			}
+			end := cvm.NewTerminateInstancesRequest()
+			end.InstanceIds = run.Response.InstanceIdSet
+			if _, err := client.TerminateInstances(end); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := sim.Server.StepClock(time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			if left := sim.Server.Instances(); len(left) != 0 {
+				t.Fatalf("%d instances are left", len(left))
+			}
+		})
+	}
+}
+
+func TestOfficialSDKSeesErrors(t *testing.T) {
+	t.Parallel()
+	sim := cvmsimtest.Start(t)
+	_, err := sdkClient(t, sim).RunInstances(sdkLaunch(0))
+	var apiErr *sdkerrors.TencentCloudSDKError
+	if !errors.As(err, &apiErr) || apiErr.Code != "InvalidParameterValue.Range" || apiErr.RequestId == "" {
+		t.Fatalf("got %v, want InvalidParameterValue.Range with a request id", err)
+	}
+}

@@ -1,0 +1,124 @@
+package cvmsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// ServeConfig is how a person runs the local CVM.
+type ServeConfig struct {
+	// Listen is host:port; port 0 takes a free one.
+	Listen string
+	// AllowNonLoopback lets the server listen where other machines reach it.
+	AllowNonLoopback bool
+	// NoRates turns the per-action rate limits off, which are on here.
+	NoRates bool
+	// Stdout gets the lines for a shell; Stderr the log of calls, unless
+	// Options names another.
+	Stdout, Stderr io.Writer
+	// Region is the one that is exported; empty means ap-singapore.
+	Region string
+
+	Options
+}
+
+// shutdownGrace is how long calls under way may take at the end.
+const shutdownGrace = 2 * time.Second
+
+// ListenAndServe serves a local CVM until ctx ends. Once it listens, it prints
+// the export lines that a shell needs to use it.
+func ListenAndServe(ctx context.Context, c ServeConfig) error {
+	if !c.AllowNonLoopback {
+		if err := checkLoopback(c.Listen); err != nil {
+			return err
+		}
+	}
+	c.EnforceRates = !c.NoRates
+	if c.CallLog == nil {
+		c.CallLog = c.Stderr
+	}
+	s, err := New(c.Options)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("the local CVM can't listen on %s: %w; choose another address with --listen", c.Listen, err), s.Close())
+	}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	printErr := s.printExports(c, listener.Addr())
+	if printErr == nil {
+		select {
+		case <-ctx.Done():
+		case err := <-served:
+			return errors.Join(err, s.Close())
+		}
+	}
+	return errors.Join(printErr, shutDown(server, s))
+}
+
+// shutDown lets calls under way end, those that a fault holds back first.
+func shutDown(server *http.Server, s *Server) error {
+	s.release()
+	grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+	defer cancel()
+	err := server.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	return errors.Join(err, s.Close())
+}
+
+// printExports prints lines for a shell's eval; clients read the same names.
+func (s *Server) printExports(c ServeConfig, addr net.Addr) error {
+	region := c.Region
+	setDefault(&region, "ap-singapore")
+	base := "http://" + reachable(addr)
+	_, err := fmt.Fprintf(c.Stdout, `export GPUPOOL_ENDPOINT=%s
+export GPUPOOL_METADATA_ENDPOINT=%s
+export TENCENTCLOUD_SECRET_ID=%s
+export TENCENTCLOUD_SECRET_KEY=%s
+export TENCENTCLOUD_REGION=%s
+`, base, base, s.options.SecretID, s.options.SecretKey, region)
+	if err != nil {
+		return fmt.Errorf("printing the addresses of the local CVM: %w", err)
+	}
+	return nil
+}
+
+// reachable is an address that a client on this machine can connect to: a
+// server that listens everywhere is found on loopback.
+func reachable(addr net.Addr) string {
+	at, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if at.Addr().IsUnspecified() {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
+	}
+	return at.String()
+}
+
+// checkLoopback refuses an address that other machines could reach: anyone who
+// reaches the control surface controls the server.
+func checkLoopback(listen string) error {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return fmt.Errorf("the address to listen on, %q, is not host:port: %w", listen, err)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("the local CVM listens on loopback only, not on %q: use 127.0.0.1, or allow it with --allow-non-loopback", listen)
+}
