@@ -57,6 +57,10 @@ var (
 	ErrConflict = errors.New("changed in the store by someone else")
 	// ErrNoStore says that there is no store where one was expected.
 	ErrNoStore = errors.New("no store there")
+	// ErrNewerStore says that a newer gpupool laid the store out.
+	ErrNewerStore = errors.New("laid out by a newer gpupool")
+	// ErrDamagedStore says that what describes the store cannot be read.
+	ErrDamagedStore = errors.New("damaged store")
 )
 
 // LockedError says that someone else holds a lock.

@@ -1,0 +1,149 @@
+package declaration
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Phase is where a pool stands in its life.
+type Phase string
+
+// The phases.
+const (
+	Creating Phase = "creating" // its create has not come to its end
+	Active   Phase = "active"
+	Deleting Phase = "deleting" // its destroy has not come to its end
+)
+
+// SpotPool is the record of a spot pool.
+type SpotPool struct {
+	Phase       Phase                `json:"phase"`
+	Declaration spotpool.Declaration `json:"declaration"`
+	UpdatedAt   time.Time            `json:"updated_at"`
+	UpdatedBy   string               `json:"updated_by"` // such as "terraform apply"
+}
+
+// Journal is a spot pool's journal.
+type Journal = spotpool.Journal
+
+// SpotPoolStatus is what the last run saw of a pool and made of it.
+type SpotPoolStatus struct {
+	UID        string            `json:"uid"`
+	Name       string            `json:"name"`
+	Region     string            `json:"region"`
+	Generation int64             `json:"generation"` // of the declaration that it was judged by
+	At         time.Time         `json:"at"`         // the cloud's own clock
+	RunID      string            `json:"run_id"`
+	Command    string            `json:"command"` // such as "gpupool reconcile"
+	Counts     spotpool.Counts   `json:"counts"`
+	Members    []spotpool.Member `json:"members,omitempty"`
+	Short      []string          `json:"short,omitempty"`    // why the pool stays short
+	Warnings   []string          `json:"warnings,omitempty"` // that need a person's eye
+	Notices    []string          `json:"notices,omitempty"`  // what became of instances
+	// Failure says why the run could not bring the pool where it should be.
+	Failure string `json:"failure,omitempty"`
+}
+
+// TombstoneLifetime is how long a tombstone stays.
+const TombstoneLifetime = 30 * 24 * time.Hour
+
+// Tombstone says that a pool was destroyed, so that no stale state brings it
+// back.
+type Tombstone struct {
+	UID         string    `json:"uid"`
+	Name        string    `json:"name"`
+	Region      string    `json:"region"`
+	AccountID   string    `json:"account_id"`
+	DestroyedAt time.Time `json:"destroyed_at"`
+	ExpiresAt   time.Time `json:"expires_at"`
+}
+
+// Bury makes the tombstone of a pool.
+func Bury(d spotpool.Declaration, now time.Time) Tombstone {
+	return Tombstone{
+		UID: d.UID, Name: d.Name, Region: d.Region, AccountID: d.AccountID,
+		DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime),
+	}
+}
+
+// Expired says whether the tombstone may be removed.
+func (t Tombstone) Expired(now time.Time) bool { return !now.Before(t.ExpiresAt) }
+
+// State is the newest Terraform state of one lineage that was seen.
+type State struct {
+	Lineage string    `json:"lineage"`
+	Serial  int64     `json:"serial"`
+	SeenAt  time.Time `json:"seen_at"`
+}
+
+// kindOf is what an envelope calls the body T.
+func kindOf[T Body]() string {
+	switch any((*T)(nil)).(type) {
+	case *SpotPool:
+		return "spot_pool"
+	case *Journal:
+		return "journal"
+	case *SpotPoolStatus:
+		return "spot_pool_status"
+	case *Tombstone:
+		return "tombstone"
+	case *RunSummary:
+		return "run_summary"
+	}
+	return "state"
+}
+
+// validate says what no reader of the body could do without, and is missing.
+func validate[T Body](body T) error {
+	switch b := any(body).(type) {
+	case SpotPool:
+		if b.Phase != Creating && b.Phase != Active && b.Phase != Deleting {
+			return errors.New("its phase is none of creating, active and deleting")
+		}
+		return identified(b.Declaration)
+	case Journal:
+		return validateJournal(b)
+	case SpotPoolStatus:
+		return present("uid", b.UID, "name", b.Name, "region", b.Region)
+	case Tombstone:
+		return present("uid", b.UID, "name", b.Name, "region", b.Region, "account_id", b.AccountID)
+	case RunSummary:
+		return present("run_id", b.RunID)
+	case State:
+		return present("lineage", b.Lineage)
+	}
+	return nil
+}
+
+// identified says what the identity of a declared pool lacks.
+func identified(d spotpool.Declaration) error {
+	return present("uid", d.UID, "name", d.Name, "region", d.Region, "account_id", d.AccountID)
+}
+
+// validateJournal checks what keeps a launch from being repeated with another
+// body or under a number that was used before.
+func validateJournal(j Journal) error {
+	for _, i := range j.Intents {
+		r := i.Request
+		if err := present("uid", r.UID, "region", r.Region, "token", r.Token); err != nil {
+			return fmt.Errorf("an intent: %w", err)
+		}
+		if r.Sequence < 1 || r.Sequence > j.LastSequence || r.Count < 1 {
+			return errors.New("an intent has a sequence or a count that cannot be")
+		}
+	}
+	return nil
+}
+
+// present takes names and values by turns, and names the first empty value.
+func present(pairs ...string) error {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			return fmt.Errorf("it has no %s", pairs[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package declaration
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Version is the version of the documents that this program writes, and the
+// newest that it reads. A field added to any body means a new version.
+const Version = 1
+
+const checksumPrefix = "sha256:"
+
+// Body is what a document may hold.
+type Body interface {
+	SpotPool | Journal | SpotPoolStatus | RunSummary | Tombstone | State
+}
+
+// envelope is a document as it is stored.
+type envelope struct {
+	Version  int64           `json:"version"`
+	Kind     string          `json:"kind"`
+	Checksum string          `json:"checksum"` // of the body without insignificant space
+	Body     json.RawMessage `json:"body"`
+}
+
+// Encode writes a document. It refuses a body that Decode would refuse.
+func Encode[T Body](body T) ([]byte, error) {
+	kind := kindOf[T]()
+	if err := validate(body); err != nil {
+		return nil, fmt.Errorf("cannot write this %s: %w", describe(kind), err)
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write this %s: %w", describe(kind), withoutValues(err))
+	}
+	document, err := json.MarshalIndent(envelope{Version: Version, Kind: kind, Checksum: checksum(data), Body: data}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("cannot write this %s: %w", describe(kind), withoutValues(err))
+	}
+	return append(document, '\n'), nil
+}
+
+// Decode reads a document, which errors call what, such as
+// "spot_pools/ap-singapore/train in directory:.gpupool". The errors are
+// *NewerError and *DamagedError, and tell nothing of what stands in the document.
+func Decode[T Body](what string, data []byte) (T, error) {
+	var none T
+	body, err := open(what, kindOf[T](), data)
+	if err != nil {
+		return none, err
+	}
+	var value T
+	if err := decodeStrict(body, &value); err != nil {
+		if field, unknown := unknownField(err); unknown {
+			return none, &NewerError{What: what, Version: Version, Field: field}
+		}
+		return none, &DamagedError{What: what, Reason: withoutValues(err).Error()}
+	}
+	if err := validate(value); err != nil {
+		return none, &DamagedError{What: what, Reason: err.Error()}
+	}
+	return value, nil
+}
+
+// open checks a document's envelope and returns its body.
+func open(what, kind string, data []byte) (json.RawMessage, error) {
+	damaged := func(reason string) (json.RawMessage, error) {
+		return nil, &DamagedError{What: what, Reason: reason}
+	}
+	// The version decides what else may stand in an envelope.
+	var versioned struct {
+		Version int64 `json:"version"`
+	}
+	if err := json.Unmarshal(data, &versioned); err != nil {
+		return damaged(withoutValues(err).Error())
+	}
+	if versioned.Version > Version {
+		return nil, &NewerError{What: what, Version: versioned.Version}
+	}
+	if versioned.Version < 1 {
+		return damaged("it has no version")
+	}
+	var e envelope
+	if err := decodeStrict(data, &e); err != nil {
+		return damaged(withoutValues(err).Error())
+	}
+	if e.Kind != kind {
+		return damaged("it is no " + describe(kind))
+	}
+	if len(e.Body) == 0 || string(e.Body) == "null" {
+		return damaged("it is empty")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, e.Body); err != nil {
+		return damaged(withoutValues(err).Error())
+	}
+	if e.Checksum != checksum(compact.Bytes()) {
+		return damaged("its checksum does not match what it holds")
+	}
+	return e.Body, nil
+}
+
+func checksum(compact []byte) string {
+	sum := sha256.Sum256(compact)
+	return checksumPrefix + hex.EncodeToString(sum[:])
+}
+
+// decodeStrict decodes one JSON value and nothing else.
+func decodeStrict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errTrailing
+	}
+	return nil
+}
+
+// unknownField tells the error of DisallowUnknownFields from others: it has no
+// type of its own (Go issue 29035).
+func unknownField(err error) (string, bool) {
+	rest, found := strings.CutPrefix(err.Error(), "json: unknown field ")
+	return strings.Trim(rest, `"`), found
+}
+
+func describe(kind string) string { return strings.ReplaceAll(kind, "_", " ") }

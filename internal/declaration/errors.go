@@ -1,0 +1,66 @@
+package declaration
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// NewerError says that something was written by a newer gpupool. Whatever
+// depends on it must stop and leave it alone.
+type NewerError struct {
+	What    string // names the document or the resource
+	Version int64  // that it was written with
+	Field   string // that is not known here, where the version is
+}
+
+// Error names what was refused, and the remedy.
+func (e *NewerError) Error() string {
+	if e.Field != "" {
+		return fmt.Sprintf("%s was written by a newer gpupool (it has a field %.60q, which this one doesn't know): upgrade gpupool", e.What, e.Field)
+	}
+	return fmt.Sprintf("%s was written by a newer gpupool (version %d of its form): upgrade gpupool", e.What, e.Version)
+}
+
+// DamagedError says that a document is not what any gpupool writes. Whatever
+// depends on it must stop and leave it alone.
+type DamagedError struct {
+	What   string // names the document
+	Reason string // never quotes what stands in the document
+}
+
+// Error names the document, what is wrong with it, and the remedy.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away and let terraform apply write it anew", e.What, e.Reason)
+}
+
+var (
+	errTrailing = errors.New("something follows where it should end")
+	errTooDeep  = errors.New("it is nested too deeply")
+)
+
+// withoutValues says what is wrong with JSON without quoting it: user data must
+// not get into an error.
+func withoutValues(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, errTrailing):
+		return err
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input":
+		return errors.New("it ends too early")
+	case errors.As(err, &syntax) && syntax.Error() == "exceeded max depth":
+		return errTooDeep
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is no JSON at byte %d", syntax.Offset)
+	case errors.As(err, &kind):
+		return fmt.Errorf("its field %q is of the wrong type", kind.Field)
+	}
+	if field, unknown := unknownField(err); unknown {
+		return fmt.Errorf("it has an unknown field %.60q", field)
+	}
+	return errors.New("one of its values is not of the right form")
+}

@@ -1,0 +1,151 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+const (
+	layoutFile    = "store.json"
+	layoutKind    = "gpupool store"
+	layoutVersion = 1
+)
+
+// layout says what a directory is, and how its files are laid out.
+type layout struct {
+	Kind    string `json:"kind"`
+	Version int    `json:"version"`
+}
+
+// Open opens the store in a directory. Where there is none the error wraps
+// store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
+// or whose description is damaged, is refused and left alone.
+func Open(path string, o Options) (*Store, error) {
+	location, err := store.InDirectory(path)
+	if err != nil {
+		return nil, err
+	}
+	absolute, err := filepath.Abs(location.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell where the store %s is: %w", location, err)
+	}
+	s := &Store{path: absolute, location: location, command: o.Command}
+	if s.command == "" {
+		s.command = filepath.Base(os.Args[0])
+	}
+	err = s.check()
+	if errors.Is(err, store.ErrNoStore) && o.Create {
+		err = s.create()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// present answers store.ErrNoStore where the store is not, or is no more.
+func (s *Store) present() error {
+	_, err := os.Stat(filepath.Join(s.path, layoutFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.absent()
+	}
+	return err
+}
+
+func (s *Store) absent() error {
+	return fmt.Errorf("%w: %s has no %s; terraform apply and gpupool reconcile --from-state make a store, or name the right one with --store or %s",
+		store.ErrNoStore, s.path, layoutFile, store.EnvironmentVariable)
+}
+
+// check reads what the directory is.
+func (s *Store) check() error {
+	path := filepath.Join(s.path, layoutFile)
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.absent()
+	case err != nil:
+		return fmt.Errorf("cannot open the store %s: %w", s, err)
+	}
+	var l layout
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if err := decoder.Decode(&l); err != nil || l.Kind != layoutKind || l.Version < 1 || trailing(decoder) {
+		return fmt.Errorf("%w: %s does not describe a store; restore it from a copy, or move %s away to begin a new store", store.ErrDamagedStore, path, s.path)
+	}
+	if l.Version > layoutVersion {
+		return fmt.Errorf("the store %s is %w (its layout is version %d, this gpupool knows version %d): upgrade gpupool", s, store.ErrNewerStore, l.Version, layoutVersion)
+	}
+	return nil
+}
+
+func trailing(d *json.Decoder) bool {
+	_, err := d.Token()
+	return !errors.Is(err, io.EOF)
+}
+
+// create makes the store, which several processes may do at once: the layout
+// file comes last, and a directory without it can always be finished.
+func (s *Store) create() error {
+	err := os.MkdirAll(s.path, dirMode)
+	if err == nil {
+		err = s.unused()
+	}
+	if err == nil {
+		err = s.fill()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot create the store %s: %w", s, err)
+	}
+	return s.check()
+}
+
+func (s *Store) fill() error {
+	unlock, err := s.lockWrites(context.Background(), store.Key{Name: layoutFile})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.check(); !errors.Is(err, store.ErrNoStore) {
+		return err // made by another process meanwhile
+	}
+	const ignore = "# Records hold user data, and locks are this machine's: nothing here belongs into version control.\n*\n"
+	if _, err := replace(filepath.Join(s.path, ".gitignore"), []byte(ignore), time.Time{}); err != nil {
+		return err
+	}
+	data, err := json.Marshal(layout{Kind: layoutKind, Version: layoutVersion})
+	if err != nil {
+		return err
+	}
+	if _, err := replace(filepath.Join(s.path, layoutFile), append(data, '\n'), time.Time{}); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(s.path))
+}
+
+// unused refuses a directory that is used for something else, so that a
+// mistaken path doesn't strew a store among other files.
+func (s *Store) unused() error {
+	entries, err := os.ReadDir(s.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if name == locksDir || name == layoutFile || name == "lost+found" || strings.HasPrefix(name, ".") {
+			continue
+		}
+		return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", s.path, name, layoutFile)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Backend is a kind of store.
+type Backend string
+
+// The backends.
+const (
+	Directory  Backend = "directory"
+	Kubernetes Backend = "kubernetes"
+)
+
+// EnvironmentVariable names the store where no argument does.
+const EnvironmentVariable = "GPUPOOL_STORE"
+
+// defaultPath is relative to the working directory.
+const defaultPath = ".gpupool"
+
+// Location says where a store is.
+type Location struct {
+	Backend   Backend
+	Path      string // of a directory
+	Namespace string // of a cluster
+}
+
+// namespaceForm is an RFC 1123 label, as Kubernetes asks of a namespace.
+var namespaceForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// String writes the location as the flag --store does.
+func (l Location) String() string {
+	if l.Backend == Kubernetes {
+		return string(Kubernetes) + ":" + l.Namespace
+	}
+	return string(l.Backend) + ":" + l.Path
+}
+
+// Parse reads "directory:DIR" or "kubernetes:NAMESPACE".
+func Parse(s string) (Location, error) {
+	backend, rest, found := strings.Cut(s, ":")
+	switch {
+	case !found:
+		return Location{}, fmt.Errorf("%q does not say what kind of store it is: write directory:%s, or kubernetes:NAMESPACE", s, orPlaceholder(s, "DIR"))
+	case Backend(backend) == Directory:
+		return InDirectory(rest)
+	case Backend(backend) == Kubernetes:
+		return InNamespace(rest)
+	}
+	return Location{}, fmt.Errorf("the store %q is of an unknown kind %q: a store is directory:DIR or kubernetes:NAMESPACE", s, backend)
+}
+
+// InDirectory is the location of a store in a directory.
+func InDirectory(path string) (Location, error) {
+	if path == "" {
+		return Location{}, fmt.Errorf("the store %q lacks the path of its directory: write directory:DIR", "directory:")
+	}
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return Location{}, fmt.Errorf("the store's path %q begins with ~, which nothing expands here: write directory:$HOME%s", path, path[1:])
+	}
+	return Location{Backend: Directory, Path: filepath.Clean(path)}, nil
+}
+
+// InNamespace is the location of a store in a Kubernetes namespace.
+func InNamespace(namespace string) (Location, error) {
+	if !namespaceForm.MatchString(namespace) {
+		return Location{}, fmt.Errorf("%q cannot be a Kubernetes namespace: write kubernetes:NAMESPACE, with lower-case letters, digits and -", namespace)
+	}
+	return Location{Backend: Kubernetes, Namespace: namespace}, nil
+}
+
+// Resolve says where the store is: where the argument says, else where the
+// environment variable GPUPOOL_STORE says, else in .gpupool in the working
+// directory.
+func Resolve(argument string, getenv func(string) string) (Location, error) {
+	if argument != "" {
+		return Parse(argument)
+	}
+	if value := getenv(EnvironmentVariable); value != "" {
+		l, err := Parse(value)
+		if err != nil {
+			return Location{}, fmt.Errorf("%s: %w", EnvironmentVariable, err)
+		}
+		return l, nil
+	}
+	return InDirectory(defaultPath)
+}
+
+// Warning says what is doubtful about the location in this environment, if
+// anything: a CI job's working directory is gone when the job ends.
+func (l Location) Warning(getenv func(string) string) string {
+	if getenv("CI") != "true" || l.Backend != Directory || filepath.IsAbs(l.Path) {
+		return ""
+	}
+	return fmt.Sprintf("the store %s is in the working directory of a CI job, and most likely gone when the job ends: name one that stays, with the store argument, --store or %s", l, EnvironmentVariable)
+}
+
+func orPlaceholder(s, placeholder string) string {
+	if s == "" {
+		return placeholder
+	}
+	return s
+}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A name is one to four segments. The characters are those that every file
+// system and every Kubernetes object name take, in lower case alone, so that no
+// two names can meet in one file.
+const (
+	maxSegments   = 4
+	maxNameLength = 200 // bytes
+)
+
+var (
+	kindForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+	segmentForm = regexp.MustCompile(`^[a-z0-9]([-_a-z0-9]{0,126}[a-z0-9])?$`)
+)
+
+// Validate says what is wrong with the key, if anything. Each backend calls it
+// before it turns a key into a path or an object's name.
+func (k Key) Validate() error {
+	if err := k.Kind.Validate(); err != nil {
+		return err
+	}
+	return ValidateName(k.Name)
+}
+
+// Validate says what is wrong with the kind, if anything.
+func (k Kind) Validate() error {
+	if !kindForm.MatchString(string(k)) || k == "locks" {
+		return fmt.Errorf("%q is no kind of document", string(k))
+	}
+	return nil
+}
+
+// ValidateName says what is wrong with the name of a document or of a lock, if
+// anything.
+func ValidateName(name string) error {
+	segments := strings.Split(name, "/")
+	if len(name) > maxNameLength || len(segments) > maxSegments {
+		return fmt.Errorf("the name %.60q in the store is too long: at most %d bytes and %d parts divided by slashes", name, maxNameLength, maxSegments)
+	}
+	for _, s := range segments {
+		if !segmentForm.MatchString(s) {
+			return fmt.Errorf("%q cannot be a name in the store: each part between slashes must be lower-case letters, digits, - and _, and begin and end with a letter or digit", name)
+		}
+	}
+	return nil
+}
