@@ -1,0 +1,72 @@
+package tencent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tchttp "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/http"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// accountOnce remembers whose credentials these are.
+type accountOnce struct {
+	turn chan struct{} // a lock that can be given up on
+	id   string
+}
+
+type identityAnswer struct {
+	*tchttp.BaseResponse
+	Response struct {
+		AccountId string //nolint:revive // the API's name
+	}
+}
+
+// AccountID asks STS whose credentials these are, once. An account that
+// allowed_account_ids or forbidden_account_ids rules out is an error of class
+// authorisation that names both.
+func (c *Client) AccountID(ctx context.Context) (string, error) {
+	select {
+	case c.account.turn <- struct{}{}:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	defer func() { <-c.account.turn }()
+	if c.account.id != "" {
+		return c.account.id, nil
+	}
+	request := tchttp.NewCommonRequest(serviceSTS, stsVersion, "GetCallerIdentity")
+	identity := identityAnswer{BaseResponse: &tchttp.BaseResponse{}}
+	if _, err := c.api.call(ctx, c.keys, c.region, request, &identity); err != nil {
+		return "", err
+	}
+	id := identity.Response.AccountId
+	if id == "" {
+		return "", errors.New("GetCallerIdentity answered without an account")
+	}
+	if err := c.config.checkAccount(id); err != nil {
+		return "", err
+	}
+	c.account.id = id
+	return id, nil
+}
+
+func (c Config) checkAccount(id string) error {
+	refuse := func(format string, args ...any) error {
+		return &spotpool.CloudError{
+			Class: spotpool.ClassAuthorisation, Scope: spotpool.ScopePool, NothingLaunched: true,
+			Action: "GetCallerIdentity", Code: "ClientError.AccountNotAllowed", Message: fmt.Sprintf(format, args...),
+			Remedy: "Use credentials of the account that is meant, or correct the list.",
+		}
+	}
+	if len(c.AllowedAccountIDs) > 0 && !slices.Contains(c.AllowedAccountIDs, id) {
+		return refuse("the credentials are of account %s, and allowed_account_ids has only %s.", id, strings.Join(c.AllowedAccountIDs, ", "))
+	}
+	if slices.Contains(c.ForbiddenAccountIDs, id) {
+		return refuse("the credentials are of account %s, which forbidden_account_ids rules out.", id)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package tencent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// credentials are one secret, temporary where expires is set.
+type credentials struct {
+	secretID  string
+	secretKey string
+	token     string
+	expires   time.Time
+}
+
+// The SDK asks its credential for these (common.CredentialIface). They are a
+// value that never changes, so that one request never mixes two secrets.
+func (c credentials) GetSecretId() string  { return c.secretID } //nolint:revive // the SDK's name
+func (c credentials) GetSecretKey() string { return c.secretKey }
+func (c credentials) GetToken() string     { return c.token }
+func (c credentials) GetCredential() (string, string, string) {
+	return c.secretID, c.secretKey, c.token
+}
+
+// LogValue keeps a secret out of logs.
+func (c credentials) LogValue() slog.Value { return slog.StringValue("(secret)") }
+
+// String keeps a secret out of messages.
+func (c credentials) String() string { return "(secret)" }
+
+// source is where credentials come from.
+type source interface {
+	describe() string // for people
+	retrieve(ctx context.Context) (credentials, error)
+}
+
+// keyring hands out a source's credentials, and renews those that expire before
+// they do.
+type keyring struct {
+	source  source
+	timeout time.Duration
+	now     func() time.Time
+	logger  *slog.Logger
+
+	turn     chan struct{} // a lock that can be given up on
+	current  credentials
+	obtained time.Time
+	retryAt  time.Time
+}
+
+func newKeyring(s source, c Config) *keyring {
+	return &keyring{source: s, timeout: c.LookupTimeout, now: c.now, logger: c.Logger, turn: make(chan struct{}, 1)}
+}
+
+// retryRenewal is how long a failed renewal of credentials that are still good
+// waits for the next one.
+const retryRenewal = 30 * time.Second
+
+// get returns credentials that are good for now. A renewal that fails is an
+// error once the old ones have expired, and a warning before.
+func (k *keyring) get(ctx context.Context) (credentials, error) {
+	select {
+	case k.turn <- struct{}{}:
+	case <-ctx.Done():
+		return credentials{}, ctx.Err()
+	}
+	defer func() { <-k.turn }()
+	now := k.now()
+	if !k.due(now) {
+		return k.current, nil
+	}
+	look, cancel := context.WithTimeout(ctx, k.timeout)
+	defer cancel()
+	fresh, err := k.source.retrieve(look)
+	if err == nil {
+		k.current, k.obtained, k.retryAt = fresh, now, time.Time{}
+		return fresh, nil
+	}
+	if ctx.Err() != nil {
+		return credentials{}, ctx.Err()
+	}
+	if errors.Is(look.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("no answer within %s: %w", k.timeout, err)
+	}
+	err = fmt.Errorf("credentials from %s: %w", k.source.describe(), err)
+	if k.current.secretID != "" && now.Before(k.current.expires) {
+		k.retryAt = now.Add(retryRenewal)
+		k.logger.Warn("credentials could not be renewed yet", "error", err, "expires", k.current.expires)
+		return k.current, nil
+	}
+	return credentials{}, err
+}
+
+// due says whether to look credentials up: there are none, or the last tenth of
+// their lifetime has begun (at most ten minutes of it).
+func (k *keyring) due(now time.Time) bool {
+	switch {
+	case k.current.secretID == "":
+		return true
+	case k.current.expires.IsZero():
+		return false
+	case !now.Before(k.current.expires):
+		return true
+	}
+	margin := min(k.current.expires.Sub(k.obtained)/10, 10*time.Minute)
+	return !now.Before(k.current.expires.Add(-margin)) && !now.Before(k.retryAt)
+}
+
+// fixed is a secret given outright.
+type fixed struct {
+	credentials
+	from string
+}
+
+func (f fixed) describe() string                              { return f.from }
+func (f fixed) retrieve(context.Context) (credentials, error) { return f.credentials, nil }
+
+// login is who to be, and the region that the profile names, if one was used.
+type login struct {
+	keys   *keyring
+	region string
+}
+
+// logIn chooses where credentials come from, as the official provider does: a
+// pod's or a web identity before a CVM role, that before a secret, that before a
+// profile's file. A role to assume is assumed with whichever was found.
+func logIn(c Config, a *api) (login, error) {
+	var l login
+	base, role, err := baseSource(c, a, &l)
+	if err != nil {
+		return l, err
+	}
+	if role.RoleARN != "" {
+		base = assumedRole{api: a, base: newKeyring(base, c), role: role, region: c.regionOr(l.region)}
+	}
+	l.keys = newKeyring(base, c)
+	return l, nil
+}
+
+func baseSource(c Config, a *api, l *login) (source, AssumeRole, error) {
+	region := c.regionOr("")
+	switch {
+	case c.EnablePodOIDC:
+		if c.PodOIDC.ProviderID == "" || c.PodOIDC.WebIdentityTokenFile == "" || c.PodOIDC.RoleARN == "" {
+			return nil, AssumeRole{}, errors.New("enable_pod_oidc is set, and the environment lacks TKE_PROVIDER_ID, TKE_WEB_IDENTITY_TOKEN_FILE or TKE_ROLE_ARN: give the pod a service account that is bound to a CAM role, or take enable_pod_oidc out")
+		}
+		if c.PodOIDC.Region != "" {
+			region = c.PodOIDC.Region
+		}
+		return webIdentity{api: a, region: region, from: "the pod's identity (TKE_*)", identity: WebIdentity{
+			ProviderID: c.PodOIDC.ProviderID, WebIdentityTokenFile: c.PodOIDC.WebIdentityTokenFile, RoleARN: c.PodOIDC.RoleARN,
+		}}, c.AssumeRole, nil
+	case c.AssumeRoleWithWebIdentity.configured():
+		if c.AssumeRoleWithWebIdentity.RoleARN == "" {
+			return nil, AssumeRole{}, errors.New("assume_role_with_web_identity needs a role_arn")
+		}
+		return webIdentity{api: a, region: region, from: "assume_role_with_web_identity", identity: c.AssumeRoleWithWebIdentity}, c.AssumeRole, nil
+	case c.CamRoleName != "":
+		if c.MetadataEndpoint == "" {
+			return nil, AssumeRole{}, fmt.Errorf("cam_role_name %q needs the instance metadata service, and with an endpoint set no other host is called: set GPUPOOL_METADATA_ENDPOINT too, or take cam_role_name out", c.CamRoleName)
+		}
+		return camRole{api: a, endpoint: c.MetadataEndpoint, name: c.CamRoleName}, c.AssumeRole, nil
+	case c.SecretID != "":
+		return fixed{credentials{secretID: c.SecretID, secretKey: c.SecretKey, token: c.SecurityToken}, "secret_id and secret_key"}, c.AssumeRole, nil
+	}
+	return fileSource(c, l)
+}
+
+// fileSource looks for a secret in the files of the command-line tools.
+func fileSource(c Config, l *login) (source, AssumeRole, error) {
+	var looked []string
+	if c.SharedCredentialsDir != "" {
+		p, path, err := readProfile(c.SharedCredentialsDir, c.Profile)
+		if err != nil {
+			return nil, AssumeRole{}, err
+		}
+		looked = append(looked, path)
+		l.region = p.region
+		if p.secretID != "" && p.secretKey != "" {
+			role := c.AssumeRole
+			if role.RoleARN == "" && p.roleARN != "" && p.roleSession != "" {
+				role = AssumeRole{RoleARN: p.roleARN, SessionName: p.roleSession}
+			}
+			return fixed{p.credentials, path}, role, nil
+		}
+	}
+	if c.CredentialsFile != "" {
+		found, err := readCredentialsFile(c.CredentialsFile)
+		if err != nil {
+			return nil, AssumeRole{}, err
+		}
+		looked = append(looked, c.CredentialsFile)
+		if found.secretID != "" {
+			return fixed{found, c.CredentialsFile}, c.AssumeRole, nil
+		}
+	}
+	return nil, AssumeRole{}, noCredentials(looked)
+}
+
+func noCredentials(looked []string) error {
+	files := "no file"
+	if len(looked) > 0 {
+		files = strings.Join(looked, " and ")
+	}
+	return fmt.Errorf("no Tencent Cloud credentials: secret_id and secret_key are not set, nor are TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY, nor is cam_role_name, assume_role_with_web_identity or enable_pod_oidc, and %s held none; "+
+		"set TENCENTCLOUD_SECRET_ID and TENCENTCLOUD_SECRET_KEY (keys are made at https://console.cloud.tencent.com/cam/capi), run \"tccli configure\", or name a CVM role with cam_role_name", files)
+}
+
+func (c Config) regionOr(profile string) string {
+	region := c.Region
+	orDefault(&region, profile)
+	orDefault(&region, DefaultRegion)
+	return region
+}

@@ -1,0 +1,148 @@
+package tencent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	tchttp "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/http"
+)
+
+const stsVersion = "2018-08-13"
+
+// defaultSessionName tells in the cloud's audit log who took a role on.
+const defaultSessionName = "gpupool"
+
+// roleAnswer is the answer of AssumeRole and AssumeRoleWithWebIdentity
+// (API documents 1312/48197 and 1312/73070).
+type roleAnswer struct {
+	*tchttp.BaseResponse
+	Response struct {
+		Credentials *struct {
+			Token        string
+			TmpSecretId  string //nolint:revive // the API's name
+			TmpSecretKey string
+		}
+		ExpiredTime int64 // seconds since 1970
+	}
+}
+
+func (r roleAnswer) credentials() (credentials, error) {
+	c := r.Response.Credentials
+	if c == nil || c.TmpSecretId == "" || c.TmpSecretKey == "" || r.Response.ExpiredTime == 0 {
+		return credentials{}, errors.New("STS answered without credentials")
+	}
+	return credentials{secretID: c.TmpSecretId, secretKey: c.TmpSecretKey, token: c.Token, expires: time.Unix(r.Response.ExpiredTime, 0)}, nil
+}
+
+// assumedRole takes a role on with other credentials.
+type assumedRole struct {
+	api    *api
+	base   *keyring
+	role   AssumeRole
+	region string
+}
+
+func (s assumedRole) describe() string { return "the assumed role " + s.role.RoleARN }
+
+func (s assumedRole) retrieve(ctx context.Context) (credentials, error) {
+	parameters := map[string]any{
+		"RoleArn":         s.role.RoleARN,
+		"RoleSessionName": sessionName(s.role.SessionName),
+		"DurationSeconds": sessionDuration(s.role.SessionDuration),
+	}
+	for name, value := range map[string]string{
+		"Policy":         url.QueryEscape(s.role.Policy), // "needs urlencode" (STS AssumeRole, Policy)
+		"ExternalId":     s.role.ExternalID,
+		"SourceIdentity": s.role.SourceIdentity,
+		"SerialNumber":   s.role.SerialNumber,
+		"TokenCode":      s.role.TokenCode,
+	} {
+		if value != "" {
+			parameters[name] = value
+		}
+	}
+	return s.api.role(ctx, s.base, s.region, "AssumeRole", parameters)
+}
+
+// webIdentity takes a role on with an identity provider's token. The call is
+// not signed: the token is the proof.
+type webIdentity struct {
+	api      *api
+	identity WebIdentity
+	region   string
+	from     string
+}
+
+func (s webIdentity) describe() string { return s.from + ", role " + s.identity.RoleARN }
+
+func (s webIdentity) retrieve(ctx context.Context) (credentials, error) {
+	token, err := s.token()
+	if err != nil {
+		return credentials{}, err
+	}
+	provider := s.identity.ProviderID
+	orDefault(&provider, "OIDC")
+	return s.api.role(ctx, nil, s.region, "AssumeRoleWithWebIdentity", map[string]any{
+		"ProviderId":       provider,
+		"WebIdentityToken": token,
+		"RoleArn":          s.identity.RoleARN,
+		"RoleSessionName":  sessionName(s.identity.SessionName),
+		"DurationSeconds":  sessionDuration(s.identity.SessionDuration),
+	})
+}
+
+// token is the token itself, or what its file holds now: a bare token as
+// Kubernetes projects it, or the official provider's JSON object.
+func (s webIdentity) token() (string, error) {
+	if s.identity.WebIdentityToken != "" {
+		return s.identity.WebIdentityToken, nil
+	}
+	data, err := os.ReadFile(s.identity.WebIdentityTokenFile)
+	if err != nil {
+		return "", fmt.Errorf("the web identity token: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if strings.HasPrefix(token, "{") {
+		var wrapped struct {
+			Token string `json:"web_identity_token"`
+		}
+		if json.Unmarshal(data, &wrapped) != nil {
+			return "", fmt.Errorf("the web identity token file %s is neither a token nor a JSON object with web_identity_token", s.identity.WebIdentityTokenFile)
+		}
+		token = wrapped.Token
+	}
+	if token == "" {
+		return "", fmt.Errorf("the web identity token file %s is empty", s.identity.WebIdentityTokenFile)
+	}
+	return token, nil
+}
+
+func sessionName(name string) string {
+	orDefault(&name, defaultSessionName)
+	return name
+}
+
+func sessionDuration(seconds int) int {
+	orDefault(&seconds, defaultSessionDuration)
+	return seconds
+}
+
+// role asks STS for a role's credentials.
+func (a *api) role(ctx context.Context, keys *keyring, region, action string, parameters map[string]any) (credentials, error) {
+	request := tchttp.NewCommonRequest(serviceSTS, stsVersion, action)
+	if err := request.SetActionParameters(parameters); err != nil {
+		return credentials{}, err
+	}
+	request.SetSkipSign(keys == nil)
+	answer := roleAnswer{BaseResponse: &tchttp.BaseResponse{}}
+	if _, err := a.call(ctx, keys, region, request, &answer); err != nil {
+		return credentials{}, err
+	}
+	return answer.credentials()
+}

@@ -1,0 +1,123 @@
+package tencent
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// The tags by which pools know their instances.
+const (
+	TagUID           = "gpupool/uid"
+	TagPool          = "gpupool/pool"
+	TagSequence      = "gpupool/seq"
+	TagConfiguration = "gpupool/config"
+	TagProtected     = "gpupool/protected"
+)
+
+// createdForm is how CreatedTime is written, in UTC (data type Instance).
+const createdForm = "2006-01-02T15:04:05Z"
+
+// instanceFrom reads an instance as the cloud describes it. Any field may be
+// absent. A time that cannot be read stays zero.
+func instanceFrom(i *cvm.Instance, region, account string) spotpool.Instance {
+	out := spotpool.Instance{
+		ID:           value(i.InstanceId),
+		Region:       region,
+		AccountID:    account,
+		InstanceType: value(i.InstanceType),
+		ChargeType:   spotpool.ChargeType(value(i.InstanceChargeType)),
+		State:        spotpool.State(value(i.InstanceState)),
+		Restricted:   i.RestrictState != nil && *i.RestrictState != "NORMAL",
+		APIProtected: value(i.DisableApiTermination),
+		PrivateIP:    first(i.PrivateIpAddresses),
+		PublicIP:     first(i.PublicIpAddresses),
+	}
+	if i.Placement != nil {
+		out.AvailabilityZone = value(i.Placement.Zone)
+	}
+	if !inRegion(out.AvailabilityZone, region) {
+		out.Region = "" // an answer that contradicts itself: nobody's own
+	}
+	if i.VirtualPrivateCloud != nil {
+		out.VPCID, out.SubnetID = value(i.VirtualPrivateCloud.VpcId), value(i.VirtualPrivateCloud.SubnetId)
+	}
+	if created, err := time.ParseInLocation(createdForm, value(i.CreatedTime), time.UTC); err == nil {
+		out.LaunchedAt = created
+	}
+	if value(i.LatestOperationState) == "FAILED" || out.State == spotpool.StateLaunchFailed {
+		out.OperationError = value(i.LatestOperationErrorMsg)
+	}
+	for _, tag := range i.Tags {
+		if tag != nil {
+			readTag(&out, value(tag.Key), value(tag.Value))
+		}
+	}
+	return out
+}
+
+func readTag(i *spotpool.Instance, key, text string) {
+	switch key {
+	case TagUID:
+		i.PoolUID = text
+	case TagPool:
+		i.PoolName = text
+	case TagConfiguration:
+		i.ConfigurationTag = text
+	case TagSequence:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
+			i.Sequence = n
+		}
+	case TagProtected:
+		// Who sets the tag by hand means to protect, whatever they write but "no".
+		i.Protected = !isNo(text)
+	}
+}
+
+func isNo(text string) bool {
+	switch strings.ToLower(text) {
+	case "false", "no", "0", "off":
+		return true
+	}
+	return false
+}
+
+// inRegion says whether an availability zone is of a region: its name is the
+// region's and a number.
+func inRegion(zone, region string) bool {
+	number, ok := strings.CutPrefix(zone, region+"-")
+	_, err := strconv.Atoi(number)
+	return ok && err == nil
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// pointers is nil for no values: the SDK would send an empty list.
+func pointers[T any](values []T) []*T {
+	var list []*T
+	for _, v := range values {
+		list = append(list, &v)
+	}
+	return list
+}
+
+func first(list []*string) string {
+	for _, s := range list {
+		if s != nil && *s != "" {
+			return *s
+		}
+	}
+	return ""
+}

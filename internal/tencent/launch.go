@@ -1,0 +1,162 @@
+package tencent
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Launch asks for the request's instances and returns their ids. They are
+// accepted then, not yet there.
+//
+// The body is built from the request alone, and the ClientToken is the
+// request's, so that launching the same request again, in this call or by
+// another process, is the same launch. The error is or wraps a
+// *spotpool.CloudError. Where that says NothingLaunched, no attempt of this call
+// had an effect; an earlier call with the same request still may have.
+func (c *Client) Launch(ctx context.Context, r spotpool.Request) ([]string, error) {
+	response := cvm.NewRunInstancesResponse()
+	got, err := c.api.call(ctx, c.keys, r.Region, runInstances(r), response)
+	if err != nil {
+		return nil, withoutUserData(err, r.UserData)
+	}
+	var ids []string
+	if response.Response != nil {
+		for _, id := range response.Response.InstanceIdSet {
+			if value(id) != "" {
+				ids = append(ids, *id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil, &spotpool.CloudError{
+			Class: spotpool.ClassTransient, Scope: spotpool.ScopePool, Action: "RunInstances",
+			Code: "ClientError.NoInstanceIds", Message: "the launch was accepted, and the answer names no instance.", RequestID: got.requestID,
+		}
+	}
+	return ids, nil
+}
+
+// withoutUserData takes user data, should the cloud quote it, out of an error.
+func withoutUserData(err error, userData string) error {
+	if cloud, ok := spotpool.AsCloudError(err); ok && len(userData) > 0 {
+		for _, text := range []string{userData, base64.StdEncoding.EncodeToString([]byte(userData)), shorten(userData)} {
+			cloud.Message = strings.ReplaceAll(cloud.Message, text, "(user data)")
+		}
+	}
+	return err
+}
+
+// runInstances builds the call's body: the same request gives the same bytes.
+// A list without elements stays nil, since the SDK sends empty ones and the
+// cloud refuses them.
+func runInstances(r spotpool.Request) *cvm.RunInstancesRequest {
+	run := cvm.NewRunInstancesRequest()
+	run.ClientToken = pointer(r.Token)
+	run.InstanceChargeType = pointer(string(r.ChargeType))
+	run.InstanceCount = pointer(int64(r.Count))
+	run.InstanceType = pointer(r.Offering.InstanceType)
+	run.InstanceName = pointer(fmt.Sprintf("gpupool-%s-%d-{R:1}", r.Pool, r.Sequence)) // R:1 numbers them from 1
+	run.ImageId = pointer(r.ImageID)
+	run.Placement = &cvm.Placement{Zone: pointer(r.Offering.AvailabilityZone)}
+	if r.ProjectID != 0 {
+		run.Placement.ProjectId = pointer(r.ProjectID)
+	}
+	run.VirtualPrivateCloud = &cvm.VirtualPrivateCloud{VpcId: pointer(r.VPCID), SubnetId: pointer(r.Offering.SubnetID)}
+	run.SecurityGroupIds = pointers(r.SecurityGroupIDs)
+	run.LoginSettings = &cvm.LoginSettings{KeyIds: pointers(r.KeyIDs)}
+	if len(r.KeyIDs) == 0 {
+		// With neither, the cloud makes up a password and mails it to the owner.
+		run.LoginSettings.KeepImageLogin = pointer("true")
+	}
+	run.SystemDisk, run.DataDisks = disks(r.Configuration)
+	run.InternetAccessible = internet(r.Internet)
+	run.InstanceMarketOptions = marketOptions(r)
+	run.TagSpecification = []*cvm.TagSpecification{{ResourceType: pointer("instance"), Tags: launchTags(r)}}
+	if r.UserData != "" {
+		run.UserData = pointer(base64.StdEncoding.EncodeToString([]byte(r.UserData)))
+	}
+	if r.CamRoleName != "" {
+		run.CamRoleName = pointer(r.CamRoleName)
+	}
+	return run
+}
+
+func disks(c spotpool.Configuration) (*cvm.SystemDisk, []*cvm.DataDisk) {
+	var system *cvm.SystemDisk
+	if d := c.SystemDisk; d != nil {
+		system = &cvm.SystemDisk{DiskType: nonEmpty(d.Type), DiskSize: nonZero(d.Size)}
+	}
+	var data []*cvm.DataDisk
+	for _, d := range c.DataDisks {
+		// A disk that outlived its instance would cost money unseen.
+		data = append(data, &cvm.DataDisk{DiskType: nonEmpty(d.Type), DiskSize: nonZero(d.Size), DeleteWithInstance: pointer(true)})
+	}
+	return system, data
+}
+
+func internet(i *spotpool.Internet) *cvm.InternetAccessible {
+	if i == nil || i.MaxBandwidthOut <= 0 {
+		return nil // no public address
+	}
+	return &cvm.InternetAccessible{
+		InternetMaxBandwidthOut: pointer(i.MaxBandwidthOut),
+		InternetChargeType:      nonEmpty(i.ChargeType),
+		PublicIpAssigned:        pointer(true),
+	}
+}
+
+// marketOptions caps the price of spot instances. Without a cap the options are
+// left out, which bids the market price (RunInstances, InstanceMarketOptions).
+func marketOptions(r spotpool.Request) *cvm.InstanceMarketOptionsRequest {
+	if r.ChargeType != spotpool.Spot || r.Offering.MaxPrice == 0 {
+		return nil
+	}
+	return &cvm.InstanceMarketOptionsRequest{
+		MarketType: pointer("spot"),
+		SpotOptions: &cvm.SpotMarketOptions{
+			MaxPrice:         pointer(r.Offering.MaxPrice.String()),
+			SpotInstanceType: pointer("one-time"),
+		},
+	}
+}
+
+// launchTags are the pool's own tags and the declared ones, sorted by key. They
+// also tag the disks.
+func launchTags(r spotpool.Request) []*cvm.Tag {
+	tags := maps.Clone(r.Tags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	tags[TagUID] = r.UID
+	tags[TagPool] = r.Pool
+	tags[TagSequence] = strconv.FormatInt(r.Sequence, 10)
+	tags[TagConfiguration] = r.ConfigurationTag
+	var list []*cvm.Tag
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		list = append(list, &cvm.Tag{Key: pointer(key), Value: pointer(tags[key])})
+	}
+	return list
+}
+
+func nonEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func nonZero(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}

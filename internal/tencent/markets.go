@@ -1,0 +1,158 @@
+package tencent
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Markets asks for price and stock of every zone and type of the region, as spot
+// and on-demand instances, and for the vCPUs that the account may still launch
+// as spot instances, by zone.
+//
+// A region that sells no spot instances, or isn't known, is a
+// *spotpool.CloudError of class configuration that names it; the offers of a
+// region without spot come with the error, since on-demand pools can use them.
+// Where the quota cannot be asked, spotVCPUs is nil.
+func (c *Client) Markets(ctx context.Context, region string) (offers []spotpool.Offer, spotVCPUs map[string]int, err error) {
+	group, within := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		offers, err = c.offers(within, region)
+		return err
+	})
+	group.Go(func() (err error) {
+		spotVCPUs, err = c.spotVCPUs(within, region)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, nil, namingRegion(err, region)
+	}
+	for _, o := range offers {
+		if o.ChargeType == spotpool.Spot {
+			return offers, spotVCPUs, nil
+		}
+	}
+	return offers, spotVCPUs, &spotpool.CloudError{
+		Class: spotpool.ClassConfiguration, Scope: spotpool.ScopePool, NothingLaunched: true,
+		Action: "DescribeZoneInstanceConfigInfos", Code: "UnsupportedOperation.SpotUnsupportedRegion",
+		Message: fmt.Sprintf("the region %s sells no spot instances.", region), Remedy: remedySpot,
+	}
+}
+
+func (c *Client) offers(ctx context.Context, region string) ([]spotpool.Offer, error) {
+	request, response := cvm.NewDescribeZoneInstanceConfigInfosRequest(), cvm.NewDescribeZoneInstanceConfigInfosResponse()
+	request.Filters = []*cvm.Filter{{
+		Name:   pointer("instance-charge-type"),
+		Values: pointers([]string{string(spotpool.Spot), string(spotpool.OnDemand)}),
+	}}
+	if _, err := c.api.call(ctx, c.keys, region, request, response); err != nil {
+		return nil, err
+	}
+	offers := []spotpool.Offer{}
+	if response.Response == nil {
+		return offers, nil
+	}
+	for _, item := range response.Response.InstanceTypeQuotaSet {
+		if item != nil {
+			offers = append(offers, offerFrom(item))
+		}
+	}
+	return offers, nil
+}
+
+func offerFrom(item *cvm.InstanceTypeQuotaItem) spotpool.Offer {
+	o := spotpool.Offer{
+		Market: spotpool.Market{
+			AvailabilityZone: value(item.Zone), InstanceType: value(item.InstanceType),
+			ChargeType: spotpool.ChargeType(value(item.InstanceChargeType)),
+		},
+		Stock:    stockOf(value(item.Status), value(item.StatusCategory)),
+		VCPUs:    int(value(item.Cpu)),
+		MemoryGB: int(value(item.Memory)),
+		GPUType:  gpuType(value(item.InstanceType)),
+	}
+	switch {
+	case value(item.GpuCount) > 0: // a share of a GPU is below 1
+		o.GPUs = strconv.FormatFloat(*item.GpuCount, 'f', -1, 64)
+	case value(item.Gpu) > 0:
+		o.GPUs = strconv.FormatInt(*item.Gpu, 10)
+	}
+	if p := item.Price; p != nil {
+		o.Price = spotpool.PriceFromFloat(value(p.UnitPriceDiscount)) // what is paid
+		if o.Price == 0 {
+			o.Price = spotpool.PriceFromFloat(value(p.UnitPrice))
+		}
+	}
+	return o
+}
+
+func stockOf(status, category string) spotpool.Stock {
+	if status == "SOLD_OUT" {
+		return spotpool.StockNone
+	}
+	switch category {
+	case "EnoughStock":
+		return spotpool.StockEnough
+	case "NormalStock":
+		return spotpool.StockNormal
+	case "UnderStock":
+		return spotpool.StockLow
+	case "WithoutStock":
+		return spotpool.StockNone
+	}
+	return spotpool.StockUnknown
+}
+
+// gpuTypes are the GPUs of the instance families (document 560/19700). The API
+// names a family, never its GPU.
+var gpuTypes = map[string]string{
+	"GN7": "T4", "GN7vw": "T4", "GI3X": "T4",
+	"GN8":  "P40",
+	"GN10": "V100", "GN10X": "V100", "GN10Xp": "V100",
+	"GT4":  "A100",
+	"PNV4": "A10",
+}
+
+func gpuType(instanceType string) string {
+	family, _, _ := strings.Cut(instanceType, ".")
+	return gpuTypes[family]
+}
+
+// spotVCPUs asks for the account's spot quota. It is a courtesy: an identity
+// that may not ask launches all the same, and learns the quota from a refusal.
+func (c *Client) spotVCPUs(ctx context.Context, region string) (map[string]int, error) {
+	request, response := cvm.NewDescribeAccountQuotaRequest(), cvm.NewDescribeAccountQuotaResponse()
+	request.Filters = []*cvm.Filter{{Name: pointer("quota-type"), Values: pointers([]string{"SpotPaidQuotaSet"})}}
+	_, err := c.api.call(ctx, c.keys, region, request, response)
+	if err != nil {
+		if cloud, ok := spotpool.AsCloudError(err); ok && ctx.Err() == nil && cloud.Class == spotpool.ClassAuthorisation {
+			c.config.Logger.Warn("the spot quota is not known", "region", region, "error", err)
+			return nil, nil
+		}
+		return nil, err
+	}
+	left := map[string]int{}
+	if r := response.Response; r != nil && r.AccountQuotaOverview != nil && r.AccountQuotaOverview.AccountQuota != nil {
+		for _, q := range r.AccountQuotaOverview.AccountQuota.SpotPaidQuotaSet {
+			if q != nil && q.RemainingQuota != nil {
+				left[value(q.Zone)] = int(*q.RemainingQuota)
+			}
+		}
+	}
+	return left, nil
+}
+
+// namingRegion adds the region to an error about it, where the cloud left it
+// out.
+func namingRegion(err error, region string) error {
+	if cloud, ok := spotpool.AsCloudError(err); ok && cloud.Class == spotpool.ClassConfiguration && !strings.Contains(cloud.Message, region) {
+		cloud.Message = fmt.Sprintf("region %s: %s", region, cloud.Message)
+	}
+	return err
+}

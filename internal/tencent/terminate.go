@@ -1,0 +1,173 @@
+package tencent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// NotTerminatedError says which instances were left as they are, and why.
+type NotTerminatedError struct {
+	Reasons map[string]string // by instance id
+}
+
+// Error names each instance with its reason.
+func (e *NotTerminatedError) Error() string {
+	list := make([]string, 0, len(e.Reasons))
+	for _, id := range slices.Sorted(maps.Keys(e.Reasons)) {
+		list = append(list, fmt.Sprintf("%s (%s)", id, e.Reasons[id]))
+	}
+	return "not terminated: " + strings.Join(list, ", ")
+}
+
+const (
+	reasonProtected = "protected from termination in the cloud: take its termination protection off first"
+	reasonForeign   = "belongs to another pool by now"
+	reasonRegion    = "is of another region"
+)
+
+// Terminate ends instances of a region, and returns the ids that have ended, are
+// ending, or are gone. It never touches any other instance.
+//
+// Calls are made by charge type, which the cloud requires, and for at most 100
+// instances at once. Where one of them makes the cloud refuse a whole call, they
+// are described again and the call is made for those that can be ended. Pending
+// and protected ones cannot; a *NotTerminatedError in the error's chain names
+// them.
+func (c *Client) Terminate(ctx context.Context, region string, instances []spotpool.Instance) (ended []string, err error) {
+	t := &termination{client: c, region: region, left: map[string]string{}, asked: map[string]spotpool.Instance{}}
+	for _, i := range instances {
+		t.asked[i.ID] = i
+	}
+	groups := t.sort(sorted(slices.Clone(instances)))
+	for _, charge := range slices.Sorted(maps.Keys(groups)) {
+		for chunk := range slices.Chunk(groups[charge], pageSize) {
+			t.end(ctx, chunk)
+		}
+	}
+	if len(t.left) > 0 {
+		t.problems = append(t.problems, &NotTerminatedError{t.left})
+	}
+	slices.Sort(t.ended)
+	return t.ended, errors.Join(t.problems...)
+}
+
+// termination gathers what becomes of the instances of one Terminate.
+type termination struct {
+	client   *Client
+	region   string
+	asked    map[string]spotpool.Instance
+	ended    []string
+	left     map[string]string
+	problems []error
+	stopped  bool // nothing further can succeed
+}
+
+// sort takes out what has ended or can't be, and groups the rest by charge type.
+func (t *termination) sort(instances []spotpool.Instance) map[spotpool.ChargeType][]string {
+	groups := map[spotpool.ChargeType][]string{}
+	for _, i := range instances {
+		switch {
+		case i.Region != t.region:
+			t.left[i.ID] = reasonRegion
+		case i.PoolUID != t.asked[i.ID].PoolUID && i.PoolUID != "":
+			t.left[i.ID] = reasonForeign
+		case i.State == spotpool.StateTerminating || i.State == spotpool.StateLaunchFailed:
+			// A failed launch can't be terminated and goes away by itself.
+			t.ended = append(t.ended, i.ID)
+		case i.APIProtected:
+			t.left[i.ID] = reasonProtected
+		case i.State == spotpool.StatePending:
+			t.left[i.ID] = "is still PENDING, which the cloud does not end: try again once it runs"
+		default:
+			groups[i.ChargeType] = append(groups[i.ChargeType], i.ID)
+		}
+	}
+	return groups
+}
+
+// end terminates ids of one charge type. Each refusal that blames an instance
+// either takes some ids out or halves the rest, so this comes to an end.
+func (t *termination) end(ctx context.Context, ids []string) {
+	if t.stopped || len(ids) == 0 {
+		return
+	}
+	request, response := cvm.NewTerminateInstancesRequest(), cvm.NewTerminateInstancesResponse()
+	request.InstanceIds = pointers(ids)
+	// ReleaseAddress stays off: the address that a launch assigns goes with its
+	// instance, and an elastic one that was bound later is its owner's.
+	_, err := t.client.api.call(ctx, t.client.keys, t.region, request, response)
+	switch {
+	case err == nil:
+		t.ended = append(t.ended, ids...)
+	case blamesInstance(err):
+		t.endRest(ctx, ids, err)
+	default:
+		t.problems = append(t.problems, fmt.Errorf("terminating %s: %w", strings.Join(ids, ", "), err))
+		cloud, ok := spotpool.AsCloudError(err)
+		t.stopped = !ok || ctx.Err() != nil || cloud.Class == spotpool.ClassAuthorisation
+	}
+}
+
+// endRest looks again at ids that the cloud refused together.
+func (t *termination) endRest(ctx context.Context, ids []string, refusal error) {
+	now, _, err := t.client.ObserveInstances(ctx, t.region, ids)
+	if err != nil {
+		t.problems, t.stopped = append(t.problems, err), ctx.Err() != nil
+		return
+	}
+	t.ended = append(t.ended, missing(ids, now)...) // vanished
+	groups := t.sort(now)
+	if len(groups) == 1 {
+		for _, rest := range groups {
+			if len(rest) == len(ids) {
+				t.halve(ctx, rest, refusal)
+				return
+			}
+		}
+	}
+	for _, charge := range slices.Sorted(maps.Keys(groups)) {
+		t.end(ctx, groups[charge])
+	}
+}
+
+// halve narrows down which of ids the cloud refuses, though all look fine.
+func (t *termination) halve(ctx context.Context, ids []string, refusal error) {
+	if len(ids) > 1 {
+		t.end(ctx, ids[:len(ids)/2])
+		t.end(ctx, ids[len(ids)/2:])
+		return
+	}
+	cloud, _ := spotpool.AsCloudError(refusal)
+	t.left[ids[0]] = fmt.Sprintf("%s: %s", cloud.Code, cloud.Message)
+	t.problems = append(t.problems, refusal)
+}
+
+// blamesInstance says whether a refusal is about one of the instances, so that
+// the others can still be ended.
+func blamesInstance(err error) bool {
+	cloud, ok := spotpool.AsCloudError(err)
+	if !ok {
+		return false
+	}
+	for _, prefix := range []string{
+		"InvalidInstanceId.NotFound", "InvalidInstanceId.Malformed", "InvalidInstance.NotSupported", "InvalidInstanceState", "InvalidInstanceNotSupported",
+		"InvalidParameterValue.InstanceIdMalformed",
+		"UnsupportedOperation.InstanceState", "UnsupportedOperation.InstancesProtected",
+		"UnsupportedOperation.InstanceMixedPricingModel", "UnsupportedOperation.InstanceChargeType", "UnsupportedOperation.RedHat",
+		"UnsupportedOperation.SpecialInstanceType", "UnsupportedOperation.InvalidInstancesOwner",
+		"FailedOperation.Unreturnable", "OperationDenied.InstanceOperationInProgress",
+	} {
+		if strings.HasPrefix(cloud.Code, prefix) {
+			return true
+		}
+	}
+	return false
+}

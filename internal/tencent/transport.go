@@ -1,0 +1,185 @@
+package tencent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxResponse bounds an answer. A page of 100 instances is about 200 KB, the
+// prices of a large region a few MB.
+const maxResponse = 64 << 20
+
+// attempt is one HTTP request, as the transport saw it. The SDK turns failures
+// into strings, so what really happened is kept here.
+type attempt struct {
+	sent      atomic.Bool // a connection was had: the request may have left
+	err       error       // what kept the answer from being read
+	status    int
+	date      time.Time // the server's clock
+	requestID string
+}
+
+type attemptKey struct{}
+
+func (a *attempt) in(ctx context.Context) context.Context {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { a.sent.Store(true) },
+	})
+	return context.WithValue(ctx, attemptKey{}, a)
+}
+
+// refusedHostError says that a request was going to leave the configured hosts.
+type refusedHostError struct{ host string }
+
+func (e *refusedHostError) Error() string {
+	return fmt.Sprintf("%s is not the configured endpoint, and nothing else is called", e.host)
+}
+
+// statusError is an answer whose HTTP status is not 200: it came from something
+// in front of the API, which always answers 200.
+type statusError struct {
+	status int
+	title  string
+}
+
+func (e *statusError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s %s", e.status, http.StatusText(e.status), e.title))
+}
+
+// transport sends requests to the configured hosts alone, counts them, and
+// reads each answer whole.
+type transport struct {
+	base  http.RoundTripper
+	hosts map[string]bool
+
+	mu    sync.Mutex
+	calls map[string]int
+}
+
+func newTransport(c Config) *transport {
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.MaxIdleConnsPerHost = 16
+	base.ResponseHeaderTimeout = c.AttemptTimeout
+	if c.Endpoint != "" {
+		base.Proxy = nil // a proxy would be another host
+	}
+	if c.dial != nil {
+		base.DialContext = c.dial
+	}
+	return &transport{base: base, hosts: c.hosts(), calls: map[string]int{}}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, _ := r.Context().Value(attemptKey{}).(*attempt)
+	if a == nil {
+		a = &attempt{}
+	}
+	if !t.hosts[r.URL.Host] {
+		a.err = &refusedHostError{r.URL.Host}
+		return nil, a.err
+	}
+	t.count(r.Header.Get("X-TC-Action"))
+	response, err := t.base.RoundTrip(r)
+	if err != nil {
+		a.err = err
+		return nil, err
+	}
+	defer response.Body.Close()
+	a.status = response.StatusCode
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		a.date = date.UTC()
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
+	if err == nil && len(body) > maxResponse {
+		err = fmt.Errorf("the answer is longer than %d MB", maxResponse>>20)
+	}
+	if err == nil && a.status != http.StatusOK && r.Method == http.MethodPost {
+		err = &statusError{a.status, title(body)}
+	}
+	if err != nil {
+		a.err = err
+		return nil, err
+	}
+	a.requestID = lastRequestID(body)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	// The SDK leaves the error of an answer of some other types unread
+	// (common/http/response.go, TryReadErr).
+	response.Header.Set("Content-Type", "application/json")
+	return response, nil
+}
+
+func (t *transport) count(action string) {
+	if action == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls[action]++
+}
+
+func (t *transport) counted() map[string]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.calls)
+}
+
+// title is the title of an HTML error page, for people.
+func title(body []byte) string {
+	lower := bytes.ToLower(body)
+	start, end := bytes.Index(lower, []byte("<title>")), bytes.Index(lower, []byte("</title>"))
+	if start < 0 || end < start || end-start > 200 || len(lower) != len(body) {
+		return ""
+	}
+	return "(" + strings.TrimSpace(string(body[start+len("<title>"):end])) + ")"
+}
+
+// lastRequestID finds the answer's own RequestId without decoding it again; it
+// is the last one in the text.
+func lastRequestID(body []byte) string {
+	i := bytes.LastIndex(body, []byte(`"RequestId"`))
+	if i < 0 {
+		return ""
+	}
+	rest := bytes.TrimLeft(body[i+len(`"RequestId"`):], " :\t\r\n")
+	if len(rest) == 0 || rest[0] != '"' {
+		return ""
+	}
+	id, _, found := bytes.Cut(rest[1:], []byte(`"`))
+	if !found || len(id) > 64 {
+		return ""
+	}
+	return string(id)
+}
+
+// neverSent says whether a failure is one to connect at all.
+func neverSent(a *attempt) bool {
+	var refused *refusedHostError
+	return a.err != nil && (errors.As(a.err, &refused) || !a.sent.Load())
+}
+
+// whyUnreachable says in plain words why no connection was had.
+func whyUnreachable(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns):
+		return "its name " + dns.Name + " is not known"
+	case errors.As(err, &op) && op.Timeout():
+		return "the connection timed out"
+	case errors.As(err, &op):
+		return op.Err.Error()
+	}
+	return err.Error()
+}
