@@ -29,15 +29,30 @@ type Member struct {
 	Condition Condition `json:"condition"`
 	Outdated  bool      `json:"outdated"` // its configuration is known to differ from the declared one
 	Price     Price     `json:"hourly_price"`
+	// Ending says that its end was asked for, and does not show yet.
+	Ending bool `json:"ending,omitempty"`
+	// Untagged says that it is known by its id alone: its tags have not arrived.
+	Untagged bool `json:"untagged,omitempty"`
 }
 
 func (m Member) held() bool     { return m.Condition != Failed && m.Condition != Terminating }
 func (m Member) capacity() bool { return m.Condition == Running || m.Condition == Launching }
 
-// terminable leaves out what must not be ended, and what the cloud refuses to
-// end: pending instances and failed launches.
-func (m Member) terminable() bool {
-	return m.held() && !m.Protected && !m.APIProtected && m.State != StatePending
+// expendable reports whether the pool may choose the instance to be ended, now
+// or once the cloud lets it be. What no tag marks as the pool's is not.
+func (m Member) expendable() bool {
+	return !m.Protected && !m.APIProtected && !m.Untagged && (m.endable() || m.Condition == Launching)
+}
+
+// endable reports whether the cloud ends instances in this state. It refuses
+// those that are on their way to another one (Tencent CVM, TerminateInstances,
+// UnsupportedOperation.InstanceState…); states not known here are left alone.
+func (m Member) endable() bool {
+	switch m.State {
+	case StateRunning, StateStopped, StateShutdown, StateRescueMode, StateServiceLiveMigrate:
+		return true
+	}
+	return false
 }
 
 // Counts are the numbers of a pool that decisions compare.
@@ -62,43 +77,43 @@ func Own(d Declaration, o Observation) []Instance {
 			own = append(own, i)
 		}
 	}
-	slices.SortFunc(own, func(a, b Instance) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(own, func(a, b Instance) int { return cmp.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(own, func(a, b Instance) bool { return a.ID == b.ID })
 }
 
 // members judges each of the pool's own instances.
-func members(s Situation, own []Instance, j Journal) []Member {
+func members(s Situation, found []sighting, j Journal, offers map[Market]Offer) []Member {
 	configs := newConfigurations(s.Declaration, j.AcceptedConfigurations)
-	unsettled := make(map[string]time.Time, len(j.Known))
-	for _, k := range j.Known {
-		unsettled[k.InstanceID] = k.UnsettledSince
-	}
-	list := make([]Member, len(own))
-	for n, i := range own {
-		offer, _ := s.Observation.offer(i.market())
+	list := make([]Member, len(found))
+	for n, i := range found {
+		k := j.Known[n] // absorb keeps one for each sighting, in the same order
 		list[n] = Member{
-			Instance:  i,
-			Condition: condition(i, unsettled[i.ID], s.Declaration.LaunchTimeout, s.Now),
+			Instance:  i.Instance,
+			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
 			Outdated:  configs.outdated(i.ConfigurationTag),
-			Price:     offer.Price,
+			Price:     offers[i.market()].Price,
+			Untagged:  i.untagged,
 		}
+		list[n].Ending = k.Ended && list[n].Condition != Failed && list[n].Condition != Terminating
 	}
 	return list
 }
 
 func condition(i Instance, unsettledSince time.Time, timeout Duration, now time.Time) Condition {
-	since := i.LaunchedAt
+	since := unsettledSince
 	switch i.State {
 	case StateRunning:
 		if i.Restricted {
 			return Restricted
 		}
 		return Running
-	case StateStarting, StateRebooting:
-		since = unsettledSince
-		fallthrough
 	case StatePending:
-		if !since.IsZero() && now.Sub(since) >= time.Duration(timeout) {
+		if !i.LaunchedAt.IsZero() {
+			since = i.LaunchedAt
+		}
+		fallthrough
+	case StateStarting, StateRebooting:
+		if now.Sub(since) >= time.Duration(timeout) {
 			return Stuck
 		}
 		return Launching
@@ -132,18 +147,4 @@ func count(d Declaration, list []Member, unseen int) Counts {
 	}
 	c.Shortfall = max(0, c.Minimum-c.Capacity)
 	return c
-}
-
-// unseenCount is how many instances open intents may have launched beside those
-// that already carry their sequence.
-func unseenCount(j Journal, own []Instance) int {
-	visible := map[int64]int{}
-	for _, i := range own {
-		visible[i.Sequence]++
-	}
-	n := 0
-	for _, intent := range j.Intents {
-		n += max(0, intent.Request.Count-visible[intent.Request.Sequence])
-	}
-	return n
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -15,12 +14,11 @@ const ConfigurationVersion = "1"
 
 const unknownPrefix = ConfigurationVersion + ":unknown@"
 
-// hashed is everything that an instance's own RunInstances carried, in an order
-// that never changes: it is the input of the hash, so adding a field here means
-// a new ConfigurationVersion.
-type hashed struct {
-	Configuration
-	Tags             []string   `json:"tags"` // sorted key=value; shadows the map
+// placed is a configuration at one place: everything that an instance's own
+// RunInstances carries. It is the input of the hash, so any change to what it
+// or Configuration marshal to means a new ConfigurationVersion.
+type placed struct {
+	Configuration    string     `json:"configuration"` // its own hash
 	AvailabilityZone string     `json:"availability_zone"`
 	InstanceType     string     `json:"instance_type"`
 	SubnetID         string     `json:"subnet_id"`
@@ -32,25 +30,34 @@ type hashed struct {
 // RunInstances carries. Counts, price caps, names and the pool's other
 // offerings are deliberately not part of it.
 func ConfigurationTag(c Configuration, o Offering, charge ChargeType) string {
-	return ConfigurationVersion + ":" + digest(hashed{
-		Configuration: c, AvailabilityZone: o.AvailabilityZone,
-		InstanceType: o.InstanceType, SubnetID: o.SubnetID, ChargeType: charge,
-	})
+	return placedTag(configurationHash(c), o, charge)
 }
 
 // UnknownConfigurationTag is the value of gpupool/config for an instance that
 // was adopted: what it was launched with is unknown, and it counts as outdated
 // only once the pool's configuration changes from c.
 func UnknownConfigurationTag(c Configuration) string {
-	return unknownPrefix + digest(hashed{Configuration: c})
+	return unknownPrefix + configurationHash(c)
 }
 
-func digest(h hashed) string {
-	for _, k := range slices.Sorted(maps.Keys(h.Configuration.Tags)) {
-		h.Tags = append(h.Tags, k+"="+h.Configuration.Tags[k])
-	}
-	h.Configuration.Tags = nil
-	data, err := json.Marshal(h)
+func placedTag(configuration string, o Offering, charge ChargeType) string {
+	return ConfigurationVersion + ":" + hash(placed{
+		Configuration: configuration, AvailabilityZone: o.AvailabilityZone,
+		InstanceType: o.InstanceType, SubnetID: o.SubnetID, ChargeType: charge,
+	})
+}
+
+// configurationHash is the same for key ids in any order, as they have none.
+// The order of security groups counts: it is their priority.
+func configurationHash(c Configuration) string {
+	c.KeyIDs = slices.Sorted(slices.Values(c.KeyIDs))
+	return hash(c)
+}
+
+// hash shortens a value's JSON, which sorts the keys of maps, to 16 digits: few
+// enough for a tag, and no two configurations of a pool will ever share them.
+func hash(v any) string {
+	data, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // strings and integers alone: cannot fail
 	}
@@ -66,18 +73,19 @@ type configurations struct {
 }
 
 func newConfigurations(d Declaration, accepted []string) configurations {
-	c := configurations{current: map[string]bool{}, accepted: accepted, unknown: UnknownConfigurationTag(d.Configuration)}
+	configuration := configurationHash(d.Configuration)
+	c := configurations{current: map[string]bool{}, accepted: accepted, unknown: unknownPrefix + configuration}
 	for _, o := range d.Offerings {
 		for _, charge := range d.chargeTypes() {
-			c.current[ConfigurationTag(d.Configuration, o, charge)] = true
+			c.current[placedTag(configuration, o, charge)] = true
 		}
 	}
 	return c
 }
 
 // outdated reports whether an instance's configuration is known to differ from
-// the declared one. An absent tag, a tag of another version and a tag accepted
-// at import are not known to differ.
+// what the pool would launch now. An absent tag, a tag of another version and a
+// tag accepted at import are not known to differ.
 func (c configurations) outdated(tag string) bool {
 	if !strings.HasPrefix(tag, ConfigurationVersion+":") || slices.Contains(c.accepted, tag) {
 		return false

@@ -2,6 +2,7 @@ package spotpool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -17,7 +18,7 @@ type Gate struct {
 
 // Run is what one run has done to a pool so far.
 type Run struct {
-	Launched  int  // instances asked for
+	Launched  int  // instances asked for, refused launches aside
 	Refreshed bool // a batch of a refresh was started
 }
 
@@ -34,6 +35,8 @@ type Situation struct {
 // Plan is what to do about a situation, and why no more than that.
 type Plan struct {
 	Counts
+	// Decisions stand in the order in which they are to be carried out. A
+	// launch never counts on the room that a termination of the same plan makes.
 	Decisions []Decision
 	Members   []Member
 	// Journal is the situation's journal brought up to date with the
@@ -46,6 +49,9 @@ type Plan struct {
 	Short []string
 	// Warnings need a person's eye and stop nothing.
 	Warnings []string
+	// Refusal says why nothing can be decided: the observation is of another
+	// account or region than the pool. Everything else is then empty.
+	Refusal string
 }
 
 // Decide says what to do about a pool. It is a pure function: the same
@@ -56,161 +62,163 @@ type Plan struct {
 // held, maximum is not passed and nothing is to be replaced.
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
-	own := Own(s.Declaration, s.Observation)
-	journal, notices := absorb(s.Declaration, s.Journal, own, s.Now)
-	list := members(s, own, journal)
-	unseen := unseenCount(journal, own)
-	c := &chooser{
-		Situation: s,
-		plan: Plan{
-			Counts:  count(s.Declaration, list, unseen),
-			Members: list, Journal: journal, Notices: notices,
-		},
-		unseen: unseen,
+	d, o := s.Declaration, s.Observation
+	if refusal := mismatch(d, o); refusal != "" {
+		return Plan{Counts: count(d, nil, 0), Journal: s.Journal, Refusal: refusal}
 	}
-	if c.plan.Shortfall == 0 {
-		c.plan.Journal.ShortSince = time.Time{}
-	} else if c.plan.Journal.ShortSince.IsZero() {
-		c.plan.Journal.ShortSince = s.Now
-	}
+	found := sight(d, s.Journal, o, s.Now)
+	journal, notices := absorb(d, s.Journal, found, s.Now)
+	c := newChooser(s, found, journal)
+	c.plan.Notices = notices
+	c.plan.Journal.ShortSince = shortSince(s, c)
 	c.resume()
 	c.trim()
-	c.replace()
 	c.topUp()
+	c.replace()
 	c.warn()
 	return c.plan
 }
 
-// chooser gathers the decisions of one plan. held, capacity and the rest change
-// as decisions are added, so that later ones see the effect of earlier ones.
+// mismatch says what keeps an observation from being one of the pool.
+func mismatch(d Declaration, o Observation) string {
+	switch {
+	case o.AccountID != "" && d.AccountID != "" && o.AccountID != d.AccountID:
+		return fmt.Sprintf("%s belongs to account %s, and what was observed to account %s: use the credentials of account %s", d.Object(), d.AccountID, o.AccountID, d.AccountID)
+	case o.Region != "" && o.Region != d.Region:
+		return fmt.Sprintf("%s is in %s, and what was observed in %s", d.Object(), d.Region, o.Region)
+	}
+	return ""
+}
+
+// shortSince is since when the pool has been short of instances that it tried to
+// have. Launches that come to nothing don't end that: only running instances do.
+func shortSince(s Situation, c *chooser) time.Time {
+	since := c.plan.Journal.ShortSince
+	switch {
+	case s.Gate.Closed || c.running >= s.Declaration.Minimum:
+		return time.Time{}
+	case since.IsZero() && c.plan.Shortfall > 0:
+		return s.Now
+	}
+	return since
+}
+
+// chooser gathers the decisions of one plan. Its numbers change as decisions are
+// added, so that later ones see the effect of earlier ones.
 type chooser struct {
 	Situation
 	plan   Plan
-	unseen int // instances that open intents may have launched, not seen yet
+	offers map[Market]Offer
 
-	ending    map[string]bool
-	launching int // instances that this plan's new launches ask for
-	zones     map[string]int
-	spending  Price
+	unseen   int // instances that open intents may have launched, not seen yet
+	launched int // instances that this plan's new launches ask for
+	running  int // instances that work, and whose end was not asked for
+	coming   int // the capacity once everything asked for and decided is there
+
+	ending   map[string]bool
+	byCharge map[ChargeType]int // held and asked for, less what ends
+	byZone   map[string]int     // likewise
+	vCPUs    map[string]int     // spot vCPUs asked for, by zone
+	spent    Price              // an hour: held and asked for
+	unpriced string             // a held instance whose price is not known
+	sequence int64              // the last one given away
 }
 
-func (c *chooser) held() int { return c.plan.Held - len(c.ending) + c.launching }
-
-// prospects is the capacity once everything decided and asked for is there.
-func (c *chooser) prospects() int {
-	n := c.plan.Capacity + c.unseen + c.launching
-	for _, m := range c.plan.Members {
-		if c.ending[m.ID] && m.capacity() {
-			n--
+func newChooser(s Situation, found []sighting, j Journal) *chooser {
+	c := &chooser{
+		Situation: s, offers: s.Observation.offersFor(s.Declaration, found),
+		ending: map[string]bool{}, byCharge: map[ChargeType]int{}, byZone: map[string]int{}, vCPUs: map[string]int{},
+		sequence: j.LastSequence,
+	}
+	for _, intent := range j.Intents {
+		r, n := intent.Request, intent.missing()
+		c.unseen += n
+		c.reserve(r.Offering, r.ChargeType, n)
+	}
+	list := members(s, found, j, c.offers)
+	c.plan = Plan{Counts: count(s.Declaration, list, c.unseen), Members: list, Journal: j}
+	c.coming += c.plan.Capacity
+	for _, m := range list {
+		if !m.held() {
+			continue
+		}
+		c.byCharge[m.ChargeType]++
+		c.byZone[m.AvailabilityZone]++
+		price := m.Price
+		if price == 0 {
+			price = c.capOf(m.market())
+		}
+		if c.spent += price; price == 0 && c.unpriced == "" {
+			c.unpriced = m.ID
+		}
+		if m.Condition == Running && !m.Ending {
+			c.running++
 		}
 	}
-	return n
+	return c
 }
 
-// room is how many more instances may be launched.
+// reserve counts n instances that are asked for.
+func (c *chooser) reserve(o Offering, charge ChargeType, n int) {
+	c.coming += n
+	c.byCharge[charge] += n
+	c.byZone[o.AvailabilityZone] += n
+	c.spent += Price(n) * c.priceOf(o, charge)
+	if charge == Spot {
+		c.vCPUs[o.AvailabilityZone] += n * c.offers[marketOf(o, charge)].VCPUs
+	}
+}
+
+// priceOf is what an instance of an offering costs at most: its market price,
+// or its cap while that is unknown.
+func (c *chooser) priceOf(o Offering, charge ChargeType) Price {
+	if price := c.offers[marketOf(o, charge)].Price; price > 0 || charge != Spot {
+		return price
+	}
+	return o.MaxPrice
+}
+
+func (c *chooser) capOf(m Market) Price {
+	for _, o := range c.Declaration.Offerings {
+		if marketOf(o, Spot) == m {
+			return o.MaxPrice
+		}
+	}
+	return 0
+}
+
+// room is how many more instances may be launched. What this plan ends is still
+// held: it makes room once it is seen to go.
 func (c *chooser) room() int {
 	d := c.Declaration
-	return max(0, min(d.Maximum-c.held(), d.MaxLaunchesPerRun-c.Run.Launched-c.launching))
+	return max(0, min(d.Maximum-c.plan.Held-c.launched, d.MaxLaunchesPerRun-c.Run.Launched-c.launched))
+}
+
+// short notes why the pool stays short, once.
+func (c *chooser) short(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(c.plan.Short, text) {
+		c.plan.Short = append(c.plan.Short, text)
+	}
+}
+
+func (c *chooser) warnf(format string, args ...any) {
+	c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(format, args...))
 }
 
 // resume repeats each launch whose outcome was never learned, unless some of
-// its instances are there: then it took effect, and the rest will show.
+// its instances were seen: then it took effect, and the rest will show.
 func (c *chooser) resume() {
-	visible := map[int64]int{}
-	for _, m := range c.plan.Members {
-		visible[m.Sequence]++
-	}
 	for _, intent := range c.plan.Journal.Intents {
 		r := intent.Request
-		if n := visible[r.Sequence]; n > 0 {
-			c.plan.Short = append(c.plan.Short, fmt.Sprintf("launch %d shows %d of its %d instances so far", r.Sequence, n, r.Count))
+		if n := len(intent.Seen); n > 0 {
+			c.short("launch %d shows %d of its %d instances so far", r.Sequence, n, r.Count)
 			continue
 		}
 		c.plan.Decisions = append(c.plan.Decisions, Decision{
 			Kind: Launch, Object: c.Declaration.Object(), Count: r.Count,
 			Offering: &r.Offering, ChargeType: r.ChargeType, Sequence: r.Sequence, Token: r.Token,
 			Resume: true, Request: &r,
-			Reasons: []string{fmt.Sprintf("launch %d was asked for at %s and its outcome is unknown", r.Sequence, intent.WrittenAt.UTC().Format(time.RFC3339))},
+			Reasons: []string{fmt.Sprintf("launch %d was written down at %s and its outcome is unknown: the same request gives the same instances", r.Sequence, instant(intent.WrittenAt))},
 		})
 	}
-}
-
-// topUp launches what is missing to the minimum: on-demand up to the base, the
-// rest as declared, and on-demand again where spot has failed for long enough.
-func (c *chooser) topUp() {
-	missing := c.Declaration.Minimum - c.prospects()
-	if missing <= 0 {
-		return
-	}
-	reason := fmt.Sprintf("capacity %d is below minimum %d", c.plan.Capacity, c.Declaration.Minimum)
-	if c.Gate.Closed {
-		c.plan.Short = append(c.plan.Short, c.Gate.Reason)
-		return
-	}
-	if room := c.room(); room < missing {
-		c.explainRoom(missing - room)
-		missing = room
-	}
-	d := c.Declaration
-	onDemand := c.heldOf(OnDemand)
-	if base := min(missing, d.OnDemandBase-onDemand); d.InstanceChargeType == Spot && base > 0 {
-		missing -= c.launch(base, OnDemand, false, reason, fmt.Sprintf("on-demand base %d", d.OnDemandBase))
-		onDemand = c.heldOf(OnDemand)
-	}
-	missing -= c.launch(missing, d.InstanceChargeType, false, reason)
-	if f := d.OnDemandFallback; f != nil && missing > 0 && d.InstanceChargeType == Spot {
-		spare := f.Maximum - max(0, onDemand-d.OnDemandBase)
-		if due := c.plan.Journal.ShortSince.Add(time.Duration(f.After)); c.Now.Before(due) {
-			c.plan.Short = append(c.plan.Short, fmt.Sprintf("on-demand takes over at %s", due.UTC().Format(time.RFC3339)))
-		} else if spare > 0 {
-			c.launch(min(missing, spare), OnDemand, false, reason, fmt.Sprintf("no spot instance could be had for %s", f.After))
-		}
-	}
-}
-
-// explainRoom says what keeps n instances from being launched.
-func (c *chooser) explainRoom(n int) {
-	d := c.Declaration
-	if d.Maximum-c.held() < d.MaxLaunchesPerRun-c.Run.Launched-c.launching {
-		c.plan.Short = append(c.plan.Short, fmt.Sprintf("%d held already, and maximum is %d: no room for %d more", c.held(), d.Maximum, n))
-		return
-	}
-	c.plan.Short = append(c.plan.Short, fmt.Sprintf("max_launches_per_run is %d: %d more wait for the next run", d.MaxLaunchesPerRun, n))
-}
-
-// heldOf counts the held instances of one charge type, launches of this plan
-// and open intents included.
-func (c *chooser) heldOf(charge ChargeType) int {
-	n := 0
-	for _, m := range c.plan.Members {
-		if m.ChargeType == charge && m.held() && !c.ending[m.ID] {
-			n++
-		}
-	}
-	for _, d := range c.plan.Decisions {
-		if d.Kind == Launch && d.ChargeType == charge {
-			n += d.Count
-		}
-	}
-	return n
-}
-
-func (c *chooser) warn() {
-	for _, m := range c.plan.Members {
-		switch m.Condition {
-		case Stuck:
-			c.warnf("%s has been %s for longer than the launch timeout of %s: it is held but is not capacity", m.ID, m.State, c.Declaration.LaunchTimeout)
-		case Restricted, Stopped, Isolated, Unusable:
-			c.warnf("%s is %s (%s): it is held but is not capacity", m.ID, m.Condition, m.State)
-		}
-	}
-	for _, i := range c.Observation.Instances {
-		if i.PoolUID == c.Declaration.UID && (i.AccountID != c.Declaration.AccountID || i.Region != c.Declaration.Region) {
-			c.warnf("%s carries this pool's uid but is of account %s in %s: it is left alone", i.ID, i.AccountID, i.Region)
-		}
-	}
-}
-
-func (c *chooser) warnf(format string, args ...any) {
-	c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(format, args...))
 }

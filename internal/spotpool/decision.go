@@ -58,13 +58,12 @@ func (d Decision) Summary() string {
 		if d.Resume {
 			verb = fmt.Sprintf("ask again for launch %d:", d.Sequence)
 		}
-		kind := "spot"
-		if d.ChargeType == OnDemand {
-			kind = "on-demand"
-		}
-		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, kind, d.Offering.InstanceType, d.Offering.AvailabilityZone)
+		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, kindOf(d.ChargeType), d.Offering.InstanceType, d.Offering.AvailabilityZone)
 	case Terminate:
-		return fmt.Sprintf("terminate %s", strings.Join(d.InstanceIDs, ", "))
+		if len(d.InstanceIDs) > namedAtMost {
+			return fmt.Sprintf("terminate %d instances, %s", len(d.InstanceIDs), some(d.InstanceIDs))
+		}
+		return "terminate " + some(d.InstanceIDs)
 	}
 	return string(d.Kind)
 }

@@ -156,6 +156,9 @@ func (d Declaration) WithDefaults() Declaration {
 	if d.Refresh.Strategy == "" {
 		d.Refresh = Refresh{Strategy: RefreshNone, MaxSurge: 1}
 	}
+	if f := d.OnDemandFallback; f != nil && f.After == 0 {
+		d.OnDemandFallback = &OnDemandFallback{After: DefaultFallbackAfter, Maximum: f.Maximum}
+	}
 	if d.OnDestroy == "" {
 		d.OnDestroy = DestroyTerminate
 	}

@@ -1,6 +1,7 @@
 package spotpool
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -28,52 +29,26 @@ type Request struct {
 type Intent struct {
 	Request   Request   `json:"request"`
 	WrittenAt time.Time `json:"written_at"`
+	// Seen lists the instances found with the launch's sequence so far. One is
+	// proof that the launch took effect, also after it is gone again.
+	Seen []string `json:"seen,omitempty"`
 }
 
-// CooldownCause says why an offering is cooling down.
-type CooldownCause string
-
-// The causes of a cool-down. An offering whose instance was just reclaimed, or
-// failed to launch, is avoided where another one can launch; the others are out
-// until the cool-down is over.
-const (
-	CausedBySoldOut      CooldownCause = "sold out"
-	CausedByPrice        CooldownCause = "market price above the cap"
-	CausedByQuota        CooldownCause = "quota used up"
-	CausedByNotSold      CooldownCause = "not sold here"
-	CausedByReclaim      CooldownCause = "just reclaimed"
-	CausedByLaunchFailed CooldownCause = "launch failed"
-	// CausedByBatch does not rule an offering out: it bounds the batch.
-	CausedByBatch CooldownCause = "no stock for a larger batch"
-)
-
-func (c CooldownCause) soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
-
-// Cooldown keeps launches out of a market for a while. An empty instance type
-// stands for all of the zone.
-type Cooldown struct {
-	Market
-	Cause  CooldownCause `json:"cause"`
-	Until  time.Time     `json:"until"`
-	Detail string        `json:"detail,omitempty"`
-	// Batch is the largest count to ask for; only with CausedByBatch.
-	Batch int `json:"batch,omitempty"`
-}
-
-func (c Cooldown) covers(m Market) bool {
-	return c.AvailabilityZone == m.AvailabilityZone && c.ChargeType == m.ChargeType &&
-		(c.InstanceType == "" || c.InstanceType == m.InstanceType)
-}
+// missing is how many of the launch's instances were never seen.
+func (i Intent) missing() int { return max(0, i.Request.Count-len(i.Seen)) }
 
 // Known is an instance whose id was recorded. Tags arrive late and listings
 // page without a snapshot, so recorded ids are looked up by themselves.
 type Known struct {
 	InstanceID string `json:"instance_id"`
 	Market
-	// RecordedAt is when the id was recorded. For a while after it the
-	// instance's tags may be missing.
+	// RecordedAt is when its launch was written down, or else when it was
+	// first seen or adopted.
 	RecordedAt time.Time `json:"recorded_at,omitzero"`
-	// UnsettledSince is when the instance was first seen starting or rebooting.
+	Seen       bool      `json:"seen,omitempty"`   // was listed since
+	Tagged     bool      `json:"tagged,omitempty"` // was listed with the pool's tags
+	// UnsettledSince is when the instance was first seen starting or rebooting,
+	// or still running after its end was asked for.
 	UnsettledSince time.Time `json:"unsettled_since,omitzero"`
 	// Ended says that its end was asked for, or noticed and accounted for.
 	Ended bool `json:"ended,omitempty"`
@@ -88,8 +63,12 @@ type Journal struct {
 	// ShortSince is since when the pool has been below its minimum.
 	ShortSince time.Time `json:"short_since,omitzero"`
 	// AcceptedConfigurations are configuration tags that count as current
-	// though their hash differs: those found when the pool was imported.
+	// though their hash differs: those found when the pool was imported. They
+	// are accepted until the declared configuration changes from AcceptedUnder.
 	AcceptedConfigurations []string `json:"accepted_configurations,omitempty"`
+	// AcceptedUnder is the UnknownConfigurationTag of that configuration; empty
+	// until the first decision after the import.
+	AcceptedUnder string `json:"accepted_under,omitempty"`
 }
 
 // Token is the ClientToken of one launch of a pool: the same pool and sequence
@@ -127,6 +106,16 @@ func (j Journal) OpenCount() int {
 	return n
 }
 
+// Accepting lets these configuration tags count as current until the declared
+// configuration changes.
+func (j Journal) Accepting(tags []string) Journal {
+	j = j.Clone()
+	j.AcceptedConfigurations, j.AcceptedUnder = slices.Clone(tags), ""
+	slices.Sort(j.AcceptedConfigurations)
+	j.AcceptedConfigurations = slices.Compact(j.AcceptedConfigurations)
+	return j
+}
+
 // Open writes down a launch before it is asked for.
 func (j Journal) Open(r Request, now time.Time) Journal {
 	j = j.Clone()
@@ -135,7 +124,8 @@ func (j Journal) Open(r Request, now time.Time) Journal {
 	return j
 }
 
-// Accepted closes an intent whose launch the cloud accepted with these ids.
+// Accepted closes an intent whose launch the cloud accepted with these ids, and
+// records them.
 func (j Journal) Accepted(sequence int64, ids []string) Journal {
 	j, intent := j.close(sequence)
 	r := intent.Request
@@ -149,21 +139,17 @@ func (j Journal) Accepted(sequence int64, ids []string) Journal {
 func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 	j = j.Clone()
 	for _, i := range instances {
-		j = j.know(Known{InstanceID: i.ID, Market: i.market(), RecordedAt: now})
+		j = j.know(Known{InstanceID: i.ID, Market: i.market(), RecordedAt: now, Seen: true})
 	}
 	return j
 }
 
 // Expects reports whether an instance without tags is the pool's: its id was
-// recorded, and not so long ago that its tags must have come. One that lost its
-// tags later was let go by someone.
+// recorded, and its tags were never seen, or may not have come yet. One that
+// lost its tags later was let go by someone.
 func (j Journal) Expects(id string, now time.Time) bool {
-	for _, k := range j.Known {
-		if k.InstanceID == id {
-			return now.Sub(k.RecordedAt) <= tagLag
-		}
-	}
-	return false
+	i, found := j.find(id)
+	return found && (!j.Known[i].Tagged || now.Sub(j.Known[i].RecordedAt) <= tagLag)
 }
 
 // Refused closes an intent that certainly launched nothing, and remembers what
@@ -171,40 +157,37 @@ func (j Journal) Expects(id string, now time.Time) bool {
 // the next one; a single instance that found none cools the offering down.
 func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) Journal {
 	j, intent := j.close(sequence)
-	r := intent.Request
-	c := Cooldown{
-		Market: marketOf(r.Offering, r.ChargeType),
-		Until:  now.Add(time.Duration(cooldown)),
-		Detail: refusal.Code,
+	if c, ok := refusalCooldown(intent.Request, refusal, now.Add(time.Duration(cooldown))); ok {
+		return j.cool(c)
 	}
-	switch {
-	case refusal.Scope == ScopePool || refusal.Class == ClassTransient:
-		return j
-	case refusal.Class == ClassCapacity && refusal.Scope == ScopeOffering && r.Count > 1:
-		c.Cause, c.Batch = CausedByBatch, r.Count/2
-	case refusal.Class == ClassCapacity:
-		c.Cause = CausedBySoldOut
-	case refusal.Class == ClassPrice:
-		c.Cause = CausedByPrice
-	case refusal.Class == ClassQuota:
-		c.Cause = CausedByQuota
-	default:
-		c.Cause = CausedByNotSold
-	}
-	if refusal.Scope == ScopeZone {
-		c.InstanceType = ""
-	}
-	return j.cool(c)
+	return j
 }
 
-// Ending notes that the end of these instances was asked for, so that their
+// Ending notes that the end of these instances is asked for, so that their
 // disappearance is not taken for a reclaim.
 func (j Journal) Ending(ids []string) Journal {
 	j = j.Clone()
+	ending := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		ending[id] = true
+	}
 	for i := range j.Known {
-		if slices.Contains(ids, j.Known[i].InstanceID) {
+		if ending[j.Known[i].InstanceID] {
 			j.Known[i].Ended = true
 		}
+	}
+	return j
+}
+
+// find returns where an id is recorded, or would be: they are in order.
+func (j Journal) find(id string) (int, bool) {
+	return slices.BinarySearchFunc(j.Known, id, func(k Known, id string) int { return cmp.Compare(k.InstanceID, id) })
+}
+
+// know records an instance once; j must be a clone.
+func (j Journal) know(k Known) Journal {
+	if i, found := j.find(k.InstanceID); !found {
+		j.Known = slices.Insert(j.Known, i, k)
 	}
 	return j
 }
@@ -218,34 +201,4 @@ func (j Journal) close(sequence int64) (Journal, Intent) {
 		}
 	}
 	return j, Intent{}
-}
-
-// know records an instance once, in the order of ids; j must be a clone.
-func (j Journal) know(k Known) Journal {
-	i, found := slices.BinarySearchFunc(j.Known, k.InstanceID, func(a Known, id string) int {
-		switch {
-		case a.InstanceID < id:
-			return -1
-		case a.InstanceID > id:
-			return 1
-		}
-		return 0
-	})
-	if !found {
-		j.Known = slices.Insert(j.Known, i, k)
-	}
-	return j
-}
-
-// cool replaces the cool-down of the same market and kind; j must be a clone.
-func (j Journal) cool(c Cooldown) Journal {
-	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(old Cooldown) bool {
-		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.soft() == c.Cause.soft()
-	})
-	j.Cooldowns = append(j.Cooldowns, c)
-	return j
-}
-
-func marketOf(o Offering, charge ChargeType) Market {
-	return Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
 }

@@ -6,17 +6,20 @@ import "time"
 // (Tencent CVM, data type Instance, field InstanceState).
 type State string
 
-// The states that decisions tell apart. Any other counts as not usable.
+// The states that decisions tell apart. Any other counts as not usable, and is
+// left alone.
 const (
-	StatePending      State = "PENDING"
-	StateLaunchFailed State = "LAUNCH_FAILED"
-	StateRunning      State = "RUNNING"
-	StateStarting     State = "STARTING"
-	StateRebooting    State = "REBOOTING"
-	StateStopped      State = "STOPPED"
-	StateStopping     State = "STOPPING"
-	StateShutdown     State = "SHUTDOWN" // isolated in the recycle bin, to be destroyed
-	StateTerminating  State = "TERMINATING"
+	StatePending            State = "PENDING"
+	StateLaunchFailed       State = "LAUNCH_FAILED"
+	StateRunning            State = "RUNNING"
+	StateStarting           State = "STARTING"
+	StateRebooting          State = "REBOOTING"
+	StateStopped            State = "STOPPED"
+	StateStopping           State = "STOPPING"
+	StateShutdown           State = "SHUTDOWN" // isolated in the recycle bin, to be destroyed
+	StateTerminating        State = "TERMINATING"
+	StateRescueMode         State = "RESCUE_MODE"
+	StateServiceLiveMigrate State = "SERVICE_LIVE_MIGRATE"
 )
 
 // Instance is one machine of the cloud, as observed.
@@ -64,6 +67,9 @@ type Market struct {
 	ChargeType       ChargeType `json:"charge_type"`
 }
 
+// String names the market for people, "GN7.2XLARGE32 in ap-singapore-2".
+func (m Market) String() string { return m.InstanceType + " in " + m.AvailabilityZone }
+
 // Offer is what the cloud asks for a market, and has in it, at one time.
 type Offer struct {
 	Market
@@ -90,11 +96,23 @@ type Observation struct {
 	SpotVCPUs map[string]int `json:"spot_vcpus,omitempty"`
 }
 
-func (o Observation) offer(m Market) (Offer, bool) {
-	for _, offer := range o.Offers {
-		if offer.Market == m {
-			return offer, true
+// offersFor indexes the offers of the markets that a pool launches in or has
+// instances in. An observation may carry every offer of a region.
+func (o Observation) offersFor(d Declaration, found []sighting) map[Market]Offer {
+	wanted := map[Market]bool{}
+	for _, offering := range d.Offerings {
+		for _, charge := range []ChargeType{Spot, OnDemand} {
+			wanted[marketOf(offering, charge)] = true
 		}
 	}
-	return Offer{}, false
+	for _, s := range found {
+		wanted[s.market()] = true
+	}
+	offers := make(map[Market]Offer, len(wanted))
+	for _, offer := range o.Offers {
+		if _, twice := offers[offer.Market]; wanted[offer.Market] && !twice {
+			offers[offer.Market] = offer
+		}
+	}
+	return offers
 }

@@ -1,103 +1,135 @@
 package spotpool
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
-// replace swaps instances that work for better ones: outdated configurations
-// by the refresh strategy, and on-demand instances that stood in for spot ones.
+// replace swaps instances that work for better ones: on-demand instances that
+// stood in for spot ones, and outdated configurations by the refresh strategy.
+// One batch a run, so that each is seen to work before the next.
 func (c *chooser) replace() {
-	if c.Gate.Closed || c.unseen > 0 {
+	if c.Gate.Closed || c.unseen > 0 || c.Run.Refreshed {
 		return
 	}
-	c.backToSpot()
-	c.refresh()
+	if !c.backToSpot() {
+		c.refresh()
+	}
 }
 
-// refresh replaces outdated instances, one batch a run.
+// refresh replaces outdated instances.
 func (c *chooser) refresh() {
-	r := c.Declaration.Refresh
-	if r.Strategy == RefreshNone || c.Run.Refreshed {
+	d := c.Declaration
+	outdated := c.choose(func(m Member) bool { return m.Outdated && m.held() && m.expendable() && m.endable() })
+	if d.Refresh.Strategy == RefreshNone || len(outdated) == 0 {
 		return
 	}
-	outdated := slices.DeleteFunc(c.terminable(), func(m Member) bool { return !m.Outdated })
-	swap := swap{members: outdated, charge: c.Declaration.InstanceChargeType, reason: "its configuration is outdated"}
-	if r.Strategy == RefreshRolling {
-		swap.surge, swap.unavailable = r.MaxSurge, r.MaxUnavailable
-		swap.batch = max(1, r.MaxSurge+r.MaxUnavailable)
-	} else {
-		swap.batch = len(outdated)
+	s := swap{members: outdated, charge: d.InstanceChargeType, reason: "outdated configuration", batch: len(outdated)}
+	for _, m := range c.plan.Members {
+		if m.ChargeType == OnDemand && m.held() && !m.Outdated {
+			s.onDemand++
+		}
 	}
-	c.swap(swap)
+	if d.Refresh.Strategy == RefreshRolling {
+		s.surge, s.unavailable = d.Refresh.MaxSurge, d.Refresh.MaxUnavailable
+		s.batch = max(1, s.surge+s.unavailable)
+	}
+	c.swap(s)
 }
 
 // backToSpot ends on-demand instances beyond the base once spot ones can take
 // their place. Where maximum leaves no room for both, one is ended first.
-func (c *chooser) backToSpot() {
+func (c *chooser) backToSpot() bool {
 	d := c.Declaration
-	if d.OnDemandFallback == nil || d.InstanceChargeType != Spot {
-		return
+	extra := c.byCharge[OnDemand] - d.OnDemandBase
+	if d.OnDemandFallback == nil || d.InstanceChargeType != Spot || extra <= 0 || c.Observation.Offers == nil {
+		return false
 	}
-	extra := c.heldOf(OnDemand) - d.OnDemandBase
-	if extra <= 0 || c.Observation.Offers == nil {
-		return
+	// Where an instance was just reclaimed, a working one is not given up for it.
+	safe := false
+	list, _ := c.candidates(Spot)
+	for _, o := range list {
+		safe = safe || o.avoided == ""
 	}
-	standIns := c.victims(slices.DeleteFunc(c.terminable(), func(m Member) bool { return m.ChargeType != OnDemand }))
-	swap := swap{
-		members: standIns[:min(extra, len(standIns))], charge: Spot, surge: extra, batch: extra,
-		reason: "spot instances can be had again in place of on-demand ones",
+	if !safe {
+		return false
 	}
-	if d.Maximum-c.held() <= 0 && c.prospects() <= d.Minimum {
-		swap.unavailable, swap.batch = 1, 1
+	standIns := c.choose(func(m Member) bool {
+		return m.ChargeType == OnDemand && m.held() && m.expendable() && m.endable()
+	})
+	s := swap{
+		members: c.victims(standIns, extra), charge: Spot, onDemand: d.OnDemandBase,
+		surge: extra, batch: extra, reason: "spot instances can be had again in place of on-demand ones",
 	}
-	c.swap(swap)
+	if d.Maximum <= c.plan.Held+c.launched {
+		s.unavailable, s.batch = 1, 1
+	}
+	return c.swap(s)
 }
 
 // swap is a replacement of working instances.
 type swap struct {
 	members     []Member
-	charge      ChargeType
-	surge       int // instances above minimum meanwhile
-	unavailable int // instances below minimum meanwhile
-	batch       int // how many are ended at once
+	charge      ChargeType // of the replacements
+	onDemand    int        // how many on-demand instances stay
+	surge       int        // instances above minimum meanwhile
+	unavailable int        // instances below minimum meanwhile
+	batch       int        // how many are ended at once
 	reason      string
 }
 
-// swap ends members where the pool can spare them, and launches their
-// replacements ahead where it may. What is ended below minimum is launched
-// again by topUp.
-func (c *chooser) swap(s swap) {
-	if len(s.members) == 0 {
-		return
-	}
-	available := len(c.candidates(s.charge, false)) > 0
-	floor := c.Declaration.Minimum
-	if available {
+// swap ends members that the pool can spare, and launches replacements where it
+// may; it reports whether it decided anything. No instance that works is ended
+// while the pool is short, or where nothing could be launched in its place.
+func (c *chooser) swap(s swap) bool {
+	d := c.Declaration
+	short := c.coming < d.Minimum
+	candidates, passed := c.candidates(s.charge)
+	floor := d.Minimum
+	if len(candidates) > 0 {
 		floor -= s.unavailable
 	}
-	ended := 0
-	for _, m := range c.victims(s.members) {
-		spare := !m.capacity() && available || c.running() > floor && m.Condition == Running
-		if ended == s.batch || !spare {
-			break
+	running := c.running
+	var batch []Member
+	for _, m := range c.victims(s.members, len(s.members)) {
+		switch {
+		case len(batch) == s.batch || m.capacity() && m.Condition != Running || m.Condition == Unusable:
+			continue
+		case m.Condition == Running && !m.Ending:
+			if short || running <= floor {
+				continue
+			}
+			running--
+		case !m.Ending && len(candidates) == 0:
+			continue
 		}
-		ended += c.terminate([]Member{m}, 1, true, s.reason)
+		batch = append(batch, m)
 	}
-	above := max(0, c.prospects()-c.Declaration.Minimum)
-	ahead := min(s.surge-above, len(s.members)-ended-above)
-	if ended == 0 && ahead > 0 {
-		c.launch(ahead, s.charge, true, s.reason, fmt.Sprintf("%d to be replaced", len(s.members)))
+	c.terminate(batch, true, s.reason)
+	remaining := len(s.members) - len(batch)
+	want := d.Minimum + min(s.surge, remaining) - c.coming
+	launched := 0
+	if want > 0 && !short {
+		launched = c.fill(want, s.onDemand, purpose{refresh: true, reasons: []string{
+			fmt.Sprintf("takes the place of an instance to be ended: %s", s.reason),
+		}})
 	}
+	if len(batch) == 0 && launched == 0 && remaining > 0 && c.coming <= d.Minimum {
+		c.explainStandstill(s, len(candidates) == 0, passed)
+	}
+	return len(batch) > 0 || launched > 0
 }
 
-// running counts the instances that work now and are not about to be ended.
-func (c *chooser) running() int {
-	n := 0
-	for _, m := range c.plan.Members {
-		if m.Condition == Running && !c.ending[m.ID] {
-			n++
+// explainStandstill says why nothing is replaced.
+func (c *chooser) explainStandstill(s swap, nothing bool, passed []passedOver) {
+	d := c.Declaration
+	switch {
+	case nothing:
+		for _, o := range passed {
+			c.short("%s", o)
 		}
+	case c.coming == d.Minimum && s.surge > 0 && c.room() == 0:
+		c.short("%d to be replaced (%s), and %d held of maximum %d leave no room to launch first: raise maximum, or allow max_unavailable", len(s.members), s.reason, c.plan.Held, d.Maximum)
+	case s.surge == 0 && s.unavailable == 0:
+		c.short("%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
+	default:
+		c.short("%d to be replaced (%s), %d running", len(s.members), s.reason, c.running)
 	}
-	return n
 }

@@ -11,88 +11,139 @@ import (
 // take the place of a replacement: they are to be destroyed anyway.
 func (c *chooser) trim() {
 	d := c.Declaration
-	if surplus := c.held() - d.Maximum; surplus > 0 {
-		ended := c.terminate(c.victims(c.terminable()), surplus, false,
-			fmt.Sprintf("%d held is above maximum %d", c.plan.Held, d.Maximum))
-		if ended < surplus {
-			c.warnf("%d instances above maximum %d can't be ended now: they are protected, or still pending", surplus-ended, d.Maximum)
+	// Instances that have not shown yet may not exist: nothing is ended for them.
+	held := c.plan.Held - c.unseen
+	if surplus := held - d.Maximum; surplus > 0 {
+		var now []Member
+		chosen := c.victims(c.choose(func(m Member) bool { return m.held() && m.expendable() }), surplus)
+		for _, m := range chosen {
+			if m.endable() {
+				now = append(now, m)
+			}
+		}
+		c.terminate(now, false, fmt.Sprintf("%d held is above maximum %d", held, d.Maximum))
+		if later := len(chosen) - len(now); later > 0 {
+			c.plan.Notices = append(c.plan.Notices, fmt.Sprintf("%d more above maximum %d can be ended once no longer starting", later, d.Maximum))
+		}
+		if left := surplus - len(chosen); left > 0 {
+			c.warnf("%d held above maximum %d can't be ended: protected, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum", left, d.Maximum)
 		}
 	}
-	missing := d.Minimum - c.prospects()
-	if blocked := missing - (d.Maximum - c.held()); missing > 0 && blocked > 0 {
-		isolated := slices.DeleteFunc(c.terminable(), func(m Member) bool { return m.Condition != Isolated })
-		c.terminate(c.victims(isolated), blocked, false, "isolated by the cloud, and its place is needed for a replacement")
+	missing := d.Minimum - c.coming
+	if blocked := missing - max(0, d.Maximum-c.plan.Held); missing > 0 && blocked > 0 && !c.Gate.Closed {
+		isolated := c.choose(func(m Member) bool { return m.Condition == Isolated && m.expendable() })
+		c.terminate(c.victims(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
 	}
 }
 
-func (c *chooser) terminable() []Member {
-	return slices.DeleteFunc(slices.Clone(c.plan.Members), func(m Member) bool {
-		return !m.terminable() || c.ending[m.ID]
-	})
+// choose lists the members that this plan does not end yet and that are wanted.
+func (c *chooser) choose(wanted func(Member) bool) []Member {
+	return slices.DeleteFunc(slices.Clone(c.plan.Members), func(m Member) bool { return c.ending[m.ID] || !wanted(m) })
 }
 
-// terminate decides the end of the first n of the list.
-func (c *chooser) terminate(list []Member, n int, refresh bool, reasons ...string) int {
-	n = min(n, len(list))
-	if n <= 0 {
-		return 0
+// terminate decides the end of the members.
+func (c *chooser) terminate(list []Member, refresh bool, reason string) {
+	if len(list) == 0 {
+		return
 	}
-	decision := Decision{Kind: Terminate, Object: c.Declaration.Object(), Count: n, Refresh: refresh, Reasons: reasons}
-	if c.ending == nil {
-		c.ending = map[string]bool{}
-	}
-	for _, m := range list[:n] {
+	decision := Decision{Kind: Terminate, Object: c.Declaration.Object(), Count: len(list), Refresh: refresh}
+	about := make([]string, len(list))
+	for n, m := range list {
 		c.ending[m.ID] = true
-		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)
-		decision.Reasons = append(decision.Reasons, m.ID+" is "+describe(m))
-	}
-	c.plan.Decisions = append(c.plan.Decisions, decision)
-	return n
-}
-
-func describe(m Member) string {
-	parts := []string{string(m.Condition)}
-	if m.Outdated {
-		parts = append(parts, "outdated")
-	}
-	return strings.Join(append(parts, fmt.Sprintf("%s in %s", m.InstanceType, m.AvailabilityZone)), ", ")
-}
-
-// victims puts instances in the order in which they are ended: what does not
-// work, then outdated configurations, the dearest, those in the most crowded
-// zone, the newest.
-func (c *chooser) victims(list []Member) []Member {
-	crowd := map[string]int{}
-	for _, m := range c.plan.Members {
-		if m.held() && !c.ending[m.ID] {
-			crowd[m.AvailabilityZone]++
+		c.byCharge[m.ChargeType]--
+		c.byZone[m.AvailabilityZone]--
+		if m.capacity() {
+			c.coming--
 		}
+		if m.Condition == Running && !m.Ending {
+			c.running--
+		}
+		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)
+		about[n] = describe(m)
 	}
+	decision.Reasons = []string{reason, "chosen: " + some(about)}
+	c.plan.Decisions = append(c.plan.Decisions, decision)
+}
+
+// describe says of an instance what made it a victim.
+func describe(m Member) string {
+	facts := []string{m.market().String()}
+	if m.Ending {
+		facts = append(facts, "its end was asked for before")
+	}
+	if m.Condition != Running {
+		facts = append(facts, string(m.Condition))
+	}
+	if m.Outdated {
+		facts = append(facts, "outdated")
+	}
+	if m.Price > 0 {
+		facts = append(facts, m.Price.String()+" CNY an hour")
+	}
+	if !m.LaunchedAt.IsZero() {
+		facts = append(facts, "launched "+instant(m.LaunchedAt))
+	}
+	return fmt.Sprintf("%s (%s)", m.ID, strings.Join(facts, ", "))
+}
+
+// victims picks the first n of a list to be ended: those whose end was asked for
+// before, what does not work, then outdated configurations, the dearest, those
+// in the most crowded zone, the newest.
+func (c *chooser) victims(list []Member, n int) []Member {
+	n = min(n, len(list))
 	rest := slices.Clone(list)
-	order := make([]Member, 0, len(rest))
-	for len(rest) > 0 {
-		first := slices.MinFunc(rest, func(a, b Member) int {
-			return cmp.Or(
-				falseLast(!a.capacity(), !b.capacity()),
-				falseLast(a.Outdated, b.Outdated),
-				cmp.Compare(b.Price, a.Price),
-				cmp.Compare(crowd[b.AvailabilityZone], crowd[a.AvailabilityZone]),
-				b.LaunchedAt.Compare(a.LaunchedAt),
-				cmp.Compare(a.ID, b.ID))
-		})
-		crowd[first.AvailabilityZone]--
-		order = append(order, first)
-		rest = slices.DeleteFunc(rest, func(m Member) bool { return m.ID == first.ID })
+	slices.SortFunc(rest, func(a, b Member) int { return cmp.Or(rank(a, b), age(a, b)) })
+	crowd := map[string]int{}
+	for zone, held := range c.byZone {
+		crowd[zone] = held
+	}
+	order := make([]Member, 0, n)
+	for len(order) < n {
+		equals := 1
+		for equals < len(rest) && rank(rest[0], rest[equals]) == 0 {
+			equals++
+		}
+		order = append(order, mostCrowded(rest[:equals], n-len(order), crowd)...)
+		rest = rest[equals:]
 	}
 	return order
 }
 
-func falseLast(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
+// rank orders victims by all that does not depend on the others.
+func rank(a, b Member) int {
+	return cmp.Or(
+		trueFirst(a.Ending, b.Ending),
+		trueFirst(!a.capacity(), !b.capacity()),
+		trueFirst(a.Outdated, b.Outdated),
+		cmp.Compare(b.Price, a.Price))
+}
+
+// age orders the newest first.
+func age(a, b Member) int {
+	return cmp.Or(b.LaunchedAt.Compare(a.LaunchedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// mostCrowded picks n of a list that is in the order of age, each from the zone
+// that has the most instances left, and takes them off the zones' numbers.
+func mostCrowded(list []Member, n int, crowd map[string]int) []Member {
+	var zones []string
+	byZone := map[string][]Member{}
+	for _, m := range list {
+		if byZone[m.AvailabilityZone] == nil {
+			zones = append(zones, m.AvailabilityZone)
+		}
+		byZone[m.AvailabilityZone] = append(byZone[m.AvailabilityZone], m)
 	}
-	return 1
+	var picked []Member
+	for n = min(n, len(list)); len(picked) < n; {
+		zone := slices.MinFunc(zones, func(a, b string) int {
+			return cmp.Or(cmp.Compare(crowd[b], crowd[a]), age(byZone[a][0], byZone[b][0]))
+		})
+		picked = append(picked, byZone[zone][0])
+		crowd[zone]--
+		if byZone[zone] = byZone[zone][1:]; len(byZone[zone]) == 0 {
+			zones = slices.DeleteFunc(zones, func(z string) bool { return z == zone })
+		}
+	}
+	return picked
 }

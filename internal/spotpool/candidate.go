@@ -1,0 +1,148 @@
+package spotpool
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// candidate is an offering that may launch.
+type candidate struct {
+	index    int // place in the declared order
+	offering Offering
+	charge   ChargeType
+	price    Price  // at most, an hour; 0: unknown
+	batch    int    // the most to ask for
+	smaller  string // what bounds the batch
+	asked    int    // by this plan
+	avoided  string // a soft cool-down: only where nothing else is left
+}
+
+// passedOver is an offering that can't launch, and why.
+type passedOver struct {
+	*candidate
+	why string
+}
+
+func (p passedOver) String() string {
+	return fmt.Sprintf("%s %s: %s", kindOf(p.charge), marketOf(p.offering, p.charge), p.why)
+}
+
+// candidates tells the offerings that can launch from those that can't.
+func (c *chooser) candidates(charge ChargeType) (list []*candidate, passed []passedOver) {
+	for index, o := range c.Declaration.Offerings {
+		found := &candidate{index: index, offering: o, charge: charge, price: c.priceOf(o, charge), batch: math.MaxInt}
+		if why := c.consider(found); why != "" {
+			passed = append(passed, passedOver{found, why})
+			continue
+		}
+		list = append(list, found)
+	}
+	return list, passed
+}
+
+// consider says why an offering can't launch now; empty where it can.
+func (c *chooser) consider(o *candidate) string {
+	if c.Observation.Offers != nil {
+		offer, sold := c.offers[marketOf(o.offering, o.charge)]
+		switch {
+		case !sold:
+			return "not sold there"
+		case offer.Stock == StockNone:
+			return "sold out"
+		case o.charge == Spot && o.offering.MaxPrice > 0 && offer.Price > o.offering.MaxPrice:
+			return fmt.Sprintf("the market price %s is above max_price %s", offer.Price, o.offering.MaxPrice)
+		}
+	}
+	for _, cooldown := range c.plan.Journal.Cooldowns {
+		switch {
+		case !cooldown.covers(o.offering, o.charge):
+		case cooldown.Cause == CausedByBatch:
+			if cooldown.Batch < o.batch {
+				o.batch = cooldown.Batch
+				o.smaller = fmt.Sprintf("no more than %d at once until %s (%s)", o.batch, instant(cooldown.Until), cooldown.Detail)
+			}
+		case cooldown.Cause.soft():
+			o.avoided = cooldown.String()
+		default:
+			return cooldown.String()
+		}
+	}
+	_, why := c.withinQuota(o, 1)
+	return why
+}
+
+// best picks the candidate that launches first: avoided ones come last.
+func (c *chooser) best(list []*candidate) *candidate {
+	return slices.MinFunc(list, func(a, b *candidate) int {
+		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), c.prefer(a, b))
+	})
+}
+
+// prefer orders candidates by the pool's strategy, and then as declared.
+func (c *chooser) prefer(a, b *candidate) int {
+	by := 0
+	switch c.Declaration.AllocationStrategy {
+	case LowestPrice:
+		by = cmp.Or(trueFirst(a.price > 0, b.price > 0), cmp.Compare(a.price, b.price))
+	case Balanced:
+		by = cmp.Compare(c.byZone[a.offering.AvailabilityZone], c.byZone[b.offering.AvailabilityZone])
+	}
+	return cmp.Or(by, cmp.Compare(a.index, b.index))
+}
+
+// fits is how many of n a candidate may launch, and what allows no more where
+// that is none.
+func (c *chooser) fits(o *candidate, n int) (int, string) {
+	if n = min(n, o.batch-o.asked); n <= 0 {
+		return 0, o.smaller
+	}
+	n, why := c.withinQuota(o, n)
+	if n == 0 {
+		return 0, why
+	}
+	return c.affordable(o, n)
+}
+
+// withinQuota is how many of n the account's spot quota in the zone allows.
+func (c *chooser) withinQuota(o *candidate, n int) (int, string) {
+	zone := o.offering.AvailabilityZone
+	left, known := c.Observation.SpotVCPUs[zone]
+	each := c.offers[marketOf(o.offering, o.charge)].VCPUs
+	if !known || each <= 0 || o.charge != Spot {
+		return n, ""
+	}
+	left = max(0, left-c.vCPUs[zone])
+	if fits := left / each; fits < n {
+		return fits, fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d", zone, left, each)
+	}
+	return n, ""
+}
+
+// affordable is how many of n the pool's hourly cost cap allows. Where a price
+// is unknown, none: the cap could not be kept.
+func (c *chooser) affordable(o *candidate, n int) (int, string) {
+	limit := c.Declaration.MaxHourlyCost
+	switch {
+	case limit == 0:
+		return n, ""
+	case o.price == 0:
+		return 0, "its price is unknown, so max_hourly_cost could not be kept"
+	case c.unpriced != "" && c.Observation.Offers == nil:
+		return 0, fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost could not be kept", c.unpriced)
+	}
+	left := max(0, limit-c.spent)
+	return int(min(Price(n), left/o.price)), fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", o.price, c.spent, limit)
+}
+
+// trueFirst orders by a condition.
+func trueFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,100 @@
+package spotpool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// CooldownCause says why an offering is cooling down.
+type CooldownCause string
+
+// The causes of a cool-down. An offering whose instance was just reclaimed, or
+// failed to launch, is avoided where another one can launch; the others are out
+// until the cool-down is over.
+const (
+	CausedBySoldOut      CooldownCause = "sold out"
+	CausedByPrice        CooldownCause = "market price above the cap"
+	CausedByQuota        CooldownCause = "quota used up"
+	CausedByNotSold      CooldownCause = "not sold here"
+	CausedByReclaim      CooldownCause = "just reclaimed"
+	CausedByLaunchFailed CooldownCause = "launch failed"
+	// CausedByBatch does not rule an offering out: it bounds the batch.
+	CausedByBatch CooldownCause = "no stock for a larger batch"
+)
+
+func (c CooldownCause) soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }
+
+// Cooldown keeps launches out of a market for a while. An empty instance type
+// stands for all of the zone.
+type Cooldown struct {
+	Market
+	Cause  CooldownCause `json:"cause"`
+	Until  time.Time     `json:"until"`
+	Detail string        `json:"detail,omitempty"` // the cloud's code, or an instance
+	// Batch is the largest count to ask for; only with CausedByBatch.
+	Batch int `json:"batch,omitempty"`
+	// MaxPrice is the cap that was refused; only with CausedByPrice. An
+	// offering whose cap was raised since is free to try again.
+	MaxPrice Price `json:"max_price,omitempty"`
+}
+
+// covers reports whether the cool-down concerns launches of an offering.
+func (c Cooldown) covers(o Offering, charge ChargeType) bool {
+	if c.Cause == CausedByPrice && c.MaxPrice > 0 && (o.MaxPrice == 0 || o.MaxPrice > c.MaxPrice) {
+		return false
+	}
+	return c.AvailabilityZone == o.AvailabilityZone && c.ChargeType == charge &&
+		(c.InstanceType == "" || c.InstanceType == o.InstanceType)
+}
+
+func (c Cooldown) String() string {
+	s := fmt.Sprintf("%s, cooling down until %s", c.Cause, instant(c.Until))
+	if c.Detail != "" {
+		s = fmt.Sprintf("%s (%s), cooling down until %s", c.Cause, c.Detail, instant(c.Until))
+	}
+	return s
+}
+
+// cool replaces the cool-down of the same market and kind; j must be a clone.
+func (j Journal) cool(c Cooldown) Journal {
+	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(old Cooldown) bool {
+		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.soft() == c.Cause.soft()
+	})
+	j.Cooldowns = append(j.Cooldowns, c)
+	return j
+}
+
+// refusalCooldown is what a refused launch rules out; ok is false where that is
+// nothing. A batch that was too large halves the next one: RunInstances gives
+// all of a batch or nothing, and three of eight are better than none.
+func refusalCooldown(r Request, refusal *CloudError, until time.Time) (c Cooldown, ok bool) {
+	if refusal.Scope == ScopePool || refusal.Class == ClassTransient {
+		return Cooldown{}, false
+	}
+	c = Cooldown{Market: marketOf(r.Offering, r.ChargeType), Until: until, Detail: refusal.Code}
+	if refusal.Scope == ScopeZone {
+		c.InstanceType = ""
+	}
+	halves := refusal.Class == ClassQuota || refusal.Class == ClassCapacity && refusal.Scope == ScopeOffering
+	switch {
+	case halves && r.Count > 1:
+		c.Cause, c.Batch = CausedByBatch, r.Count/2
+	case refusal.Class == ClassCapacity:
+		c.Cause = CausedBySoldOut
+	case refusal.Class == ClassPrice:
+		c.Cause, c.MaxPrice = CausedByPrice, r.Offering.MaxPrice
+	case refusal.Class == ClassQuota:
+		c.Cause = CausedByQuota
+	default:
+		c.Cause = CausedByNotSold
+	}
+	return c, true
+}
+
+func marketOf(o Offering, charge ChargeType) Market {
+	return Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
+}
+
+// instant writes a time as decisions show it.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,47 @@
+package spotpool
+
+// warn says what a person should look at: instances that are held and of no
+// use, and instances that seem to be the pool's and can't be.
+func (c *chooser) warn() {
+	d := c.Declaration
+	c.warnOf(func(m Member) bool { return m.Condition == Stuck }, func(ids string, n int) {
+		c.warnf("%s %s been starting for longer than the launch timeout of %s: held, but no capacity. The cloud refuses to end what is starting; if this goes on, open a ticket with it", ids, hasHave(n), d.LaunchTimeout)
+	})
+	c.warnOf(func(m Member) bool { return m.Condition == Restricted }, func(ids string, n int) {
+		c.warnf("%s %s running but restricted (expired or isolated): held, but no capacity. Check the account's balance", ids, isAre(n))
+	})
+	c.warnOf(func(m Member) bool { return m.Condition == Stopped && !m.Ending }, func(ids string, n int) {
+		c.warnf("%s %s stopped: held, but no capacity. Start or terminate what was stopped on purpose", ids, isAre(n))
+	})
+	c.warnOf(func(m Member) bool { return m.Condition == Unusable }, func(ids string, n int) {
+		c.warnf("%s %s in a state that is no capacity, and held: nothing is done to instances in such a state", ids, isAre(n))
+	})
+	c.warnOf(func(m Member) bool { return m.Untagged && c.Now.Sub(m.LaunchedAt) > tagLag }, func(ids string, n int) {
+		c.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, hasHave(n), d.UID)
+	})
+	for _, i := range c.Observation.Instances {
+		if d.UID != "" && i.PoolUID == d.UID && (i.AccountID != d.AccountID || i.Region != d.Region) {
+			c.warnf("%s carries this pool's uid but is of account %q in %q: it is left alone", i.ID, i.AccountID, i.Region)
+		}
+	}
+	if c.unpriced != "" && d.MaxHourlyCost > 0 && c.Observation.Offers != nil {
+		c.warnf("the price of %s is unknown and counts as nothing towards max_hourly_cost", c.unpriced)
+	}
+}
+
+// warnOf warns once of all members of a kind.
+func (c *chooser) warnOf(concerns func(Member) bool, say func(ids string, n int)) {
+	var ids []string
+	for _, m := range c.plan.Members {
+		if concerns(m) && !c.ending[m.ID] {
+			id := m.ID
+			if m.Condition != Restricted && m.Condition != Stopped {
+				id += " (" + string(m.State) + ")"
+			}
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 0 {
+		say(some(ids), len(ids))
+	}
+}
