@@ -1,0 +1,142 @@
+package spotpool
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of one RunInstances (Tencent CVM, RunInstances; Go SDK,
+// cvm/v20170312/models.go).
+const (
+	maxUserData      = 16384 // bytes of base64
+	maxCloudDisks    = 20    // data disks, beside at most one local one
+	maxLocalDisks    = 1
+	minSystemDisk    = 20 // GiB
+	maxSystemDisk    = 2048
+	minDataDisk      = 10
+	maxDataDisk      = 32000
+	dataDiskStep     = 10
+	maxBandwidth     = 10_000 // Mbit/s; what a type allows is far less and its own
+	maxRoleName      = 128
+	bandwidthPrepaid = "BANDWIDTH_PREPAID"
+)
+
+// Limits of tags (Tencent Cloud, 651/13354).
+const (
+	maxTags     = 50
+	maxTagKey   = 127
+	maxTagValue = 255
+	tagSymbols  = "+-=._:/@()[],;><"
+)
+
+// launchTags are the tags that a launch puts on its instances.
+var launchTags = []string{"gpupool/config", "gpupool/pool", "gpupool/seq", "gpupool/uid"}
+
+var reservedTagPrefixes = []string{"gpupool/", "qcs:", "project", "项目"}
+
+var (
+	systemDiskTypes = []string{"CLOUD_BSSD", "CLOUD_PREMIUM", "CLOUD_SSD", "CLOUD_HSSD", "CLOUD_TSSD", "CLOUD_BASIC", "LOCAL_BASIC", "LOCAL_SSD"}
+	bandwidthTypes  = []string{"TRAFFIC_POSTPAID_BY_HOUR", "BANDWIDTH_POSTPAID_BY_HOUR", "BANDWIDTH_PACKAGE"}
+	// Ids have had eight characters so far; longer ones are not ruled out.
+	idForm       = regexp.MustCompile(`^[a-z0-9]{8,32}$`)
+	roleNameForm = regexp.MustCompile(`^[A-Za-z0-9_+=,.@-]+$`)
+)
+
+// id adds a problem where a value has not the form of the ids of its kind.
+func (v *validator) id(attribute, prefix, value string) {
+	if rest, ok := strings.CutPrefix(value, prefix); ok && idForm.MatchString(rest) {
+		return
+	}
+	v.add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix), "%q is no id that begins with %q", value, prefix)
+}
+
+// ids is id for a list, in which nothing may stand twice.
+func (v *validator) ids(attribute, prefix string, values []string) {
+	for n, value := range values {
+		at := fmt.Sprintf("%s[%d]", attribute, n)
+		v.id(at, prefix, value)
+		if before := slices.Index(values, value); before < n {
+			v.add(at, "Leave one of them out.", "%q is listed already, as %s[%d]", value, attribute, before)
+		}
+	}
+}
+
+func (v *validator) network() {
+	c := v.d.Configuration
+	v.id("vpc_id", "vpc-", c.VPCID)
+	v.id("image_id", "img-", c.ImageID)
+	v.ids("security_group_ids", "sg-", c.SecurityGroupIDs)
+	v.ids("key_ids", "skey-", c.KeyIDs)
+	if c.CamRoleName != "" && (len(c.CamRoleName) > maxRoleName || !roleNameForm.MatchString(c.CamRoleName)) {
+		v.add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName), "%q is no name of a CAM role", c.CamRoleName)
+	}
+	if i := c.Internet; i != nil {
+		v.within("internet.max_bandwidth_out", i.MaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Leave internet out for no public address.")
+		switch {
+		case i.ChargeType == bandwidthPrepaid:
+			v.add("internet.charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".", "%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
+		case i.ChargeType != "":
+			oneOf(v, "internet.charge_type", i.ChargeType, bandwidthTypes...)
+		}
+	}
+}
+
+func (v *validator) disks() {
+	c := v.d.Configuration
+	if disk := c.SystemDisk; disk != nil {
+		oneOf(v, "system_disk.type", disk.Type, systemDiskTypes...)
+		v.within("system_disk.size", disk.Size, minSystemDisk, maxSystemDisk, " GiB", "Put what needs more space on data disks.")
+	}
+	local := 0
+	for n, disk := range c.DataDisks {
+		at := fmt.Sprintf("data_disks[%d]", n)
+		if strings.HasPrefix(disk.Type, "LOCAL_") {
+			local++
+		}
+		oneOf(v, at+".type", disk.Type, systemDiskTypes...)
+		v.within(at+".size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Spread what needs more space over several disks.")
+		if disk.Size%dataDiskStep != 0 {
+			v.add(at+".size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data disks", disk.Size, dataDiskStep)
+		}
+	}
+	if cloud := len(c.DataDisks) - local; cloud > maxCloudDisks {
+		v.add("data_disks", "Use fewer and larger ones.", "%d data disks are too many: an instance has at most %d", cloud, maxCloudDisks)
+	}
+	if local > maxLocalDisks {
+		v.add("data_disks", "Use cloud disks beside it.", "%d local data disks are too many: an instance has at most %d", local, maxLocalDisks)
+	}
+}
+
+func (v *validator) userData() {
+	data := v.d.UserData
+	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
+		v.add("user_data", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d (that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
+	}
+	if !utf8.ValidString(data) {
+		v.add("user_data", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")
+	}
+}
+
+// tagText adds problems of a tag's key or value.
+func (v *validator) tagText(attribute, what, text string, longest int) {
+	switch length := utf8.RuneCountInString(text); {
+	case length == 0:
+		v.add(attribute, "Write at least one character, or leave the tag out.", "the tag's %s is empty", what)
+	case length > longest:
+		v.add(attribute, fmt.Sprintf("Shorten it to %d characters.", longest), "the tag's %s has %d characters, and may have %d", what, length, longest)
+	case strings.TrimSpace(text) != text:
+		v.add(attribute, "Remove them.", "the tag's %s %q has spaces at its ends", what, text)
+	}
+	odd := strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != ' ' && !strings.ContainsRune(tagSymbols, r)
+	})
+	if odd >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[odd:])
+		v.add(attribute, "Use letters, digits, spaces and "+tagSymbols+".", "the tag's %s %q has the character %q, which is not allowed", what, text, r)
+	}
+}
