@@ -42,18 +42,41 @@ func operation[P, R any](service, name string, rate float64, run func(*world, *c
 // withoutSignature marks an action that may come unsigned.
 func (a *action) withoutSignature() *action { a.unsigned = true; return a }
 
+// withoutRegion marks an action of CVM that is about all regions.
+func (a *action) withoutRegion() *action { a.regional = false; return a }
+
 // actions are all operations by name, with the rates of the API documents
 // 213/568, 213/33237 and 213/33254; where those have none, the rate of the
 // nearest kin.
 var actions = byName(
 	operation("cvm", "RunInstances", 10, runInstances),
 	operation("cvm", "DescribeInstances", 40, describeInstances),
+	operation("cvm", "DescribeInstancesStatus", 40, describeInstancesStatus),
 	operation("cvm", "TerminateInstances", 10, terminateInstances),
+	operation("cvm", "ModifyInstancesAttribute", 10, modifyInstancesAttribute),
+	operation("cvm", "InquiryPriceRunInstances", 10, inquiryPriceRunInstances),
 	operation("cvm", "DescribeZoneInstanceConfigInfos", 40, describeZoneInstanceConfigInfos),
+	operation("cvm", "DescribeInstanceTypeConfigs", 40, describeInstanceTypeConfigs),
 	operation("cvm", "DescribeAccountQuota", 20, describeAccountQuota),
+	operation("cvm", "DescribeImages", 40, describeImages),
+	operation("cvm", "DescribeZones", 20, describeZones),
+	operation("cvm", "DescribeRegions", 20, describeRegions).withoutRegion(),
+	operation("cvm", "CreateLaunchTemplate", 10, createLaunchTemplate),
+	operation("cvm", "CreateLaunchTemplateVersion", 10, createLaunchTemplateVersion),
+	operation("cvm", "DeleteLaunchTemplate", 10, deleteLaunchTemplate),
+	operation("cvm", "DeleteLaunchTemplateVersions", 10, deleteLaunchTemplateVersions),
+	operation("cvm", "DescribeLaunchTemplates", 10, describeLaunchTemplates),
+	operation("cvm", "DescribeLaunchTemplateVersions", 10, describeLaunchTemplateVersions),
+	operation("cvm", "ModifyLaunchTemplateDefaultVersion", 10, modifyLaunchTemplateDefaultVersion),
 	operation("tag", "TagResources", 20, tagResources),
 	operation("tag", "UnTagResources", 20, unTagResources),
+	operation("tag", "ModifyResourceTags", 20, modifyResourceTags),
+	operation("tag", "GetResources", 20, getResources),
+	operation("tag", "DescribeResourcesByTags", 20, describeResourcesByTags),
+	operation("tag", "DescribeResourceTagsByResourceIds", 20, describeResourceTagsByResourceIDs),
 	operation("sts", "GetCallerIdentity", 20, getCallerIdentity),
+	operation("sts", "AssumeRole", 20, assumeRole),
+	operation("sts", "AssumeRoleWithWebIdentity", 20, assumeRoleWithWebIdentity).withoutSignature(),
 )
 
 func byName(all ...*action) map[string]*action {

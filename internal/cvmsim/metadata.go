@@ -1,5 +1,151 @@
 package cvmsim
 
-import "net/http"
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
 
-func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
+// chinaTime is the zone that the metadata service tells times in.
+var chinaTime = time.FixedZone("UTC+8", 8*60*60)
+
+// instanceHeader names the instance that asks. In the cloud the network knows;
+// here all ask from loopback.
+const instanceHeader = "X-Sim-Instance-Id"
+
+const (
+	metaPath        = "/latest/meta-data/"
+	credentialsPath = "cam/security-credentials/"
+	camSession      = 2 * time.Hour
+)
+
+// serveMetadata answers as http://metadata.tencentyun.com does (API document
+// 213/4934): text, and 404 for what isn't there.
+func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		http.Error(w, "the metadata service answers GET alone", http.StatusMethodNotAllowed)
+		return
+	}
+	s.mu.Lock()
+	now := s.now()
+	s.world.advance(now)
+	in := s.asking(r)
+	status, body := s.metadata(r.URL.Path, in, now)
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body) // the client may be gone
+}
+
+// asking finds the instance that asks: by query, by header, or as the only
+// one. It is nil where that doesn't tell.
+func (s *Server) asking(r *http.Request) *instance {
+	id := r.URL.Query().Get("instance_id")
+	if id == "" {
+		id = r.Header.Get(instanceHeader)
+	}
+	if id != "" {
+		return s.world.instances[id]
+	}
+	if len(s.world.instances) == 1 {
+		for _, in := range s.world.instances {
+			return in
+		}
+	}
+	return nil
+}
+
+func (s *Server) metadata(path string, in *instance, now time.Time) (int, string) {
+	key, isMeta := strings.CutPrefix(path, metaPath)
+	if role, ok := strings.CutPrefix(key, credentialsPath); ok && isMeta {
+		return s.camCredentials(role, in, now)
+	}
+	if in == nil {
+		return http.StatusNotFound, "no instance: choose one with ?instance_id= or the header " + instanceHeader + "\n"
+	}
+	if path == "/latest/user-data" {
+		raw, err := base64.StdEncoding.DecodeString(in.UserData)
+		if err != nil || len(raw) == 0 {
+			return http.StatusNotFound, ""
+		}
+		return http.StatusOK, string(raw)
+	}
+	value := ""
+	if field := metadataFields[key]; field != nil && isMeta {
+		value = field(in)
+	}
+	if value == "" {
+		return http.StatusNotFound, ""
+	}
+	return http.StatusOK, value
+}
+
+// metadataFields are the keys under /latest/meta-data/; an empty value is a
+// 404.
+var metadataFields = map[string]func(*instance) string{
+	"instance-id":         func(in *instance) string { return in.ID },
+	"instance-name":       func(in *instance) string { return in.Name },
+	"uuid":                func(in *instance) string { return in.UUID },
+	"local-ipv4":          func(in *instance) string { return in.PrivateIP },
+	"public-ipv4":         func(in *instance) string { return in.PublicIP },
+	"hostname":            hostName,
+	"local-hostname":      hostName,
+	"mac":                 macAddress,
+	"app-id":              func(*instance) string { return "1250000000" },
+	"placement/region":    func(in *instance) string { return in.Region },
+	"placement/zone":      func(in *instance) string { return in.Zone },
+	"payment/charge-type": func(in *instance) string { return in.ChargeType },
+	"payment/create-time": func(in *instance) string { return in.CreatedAt.In(chinaTime).Format(time.DateTime) },
+	"instance/image-id":   func(in *instance) string { return in.ImageID },
+	"instance/instance-type": func(in *instance) string {
+		return in.Type
+	},
+	"spot/termination-time": terminationTime,
+}
+
+// terminationTime is when the instance will be reclaimed. Empty, and so 404,
+// where it isn't a spot instance or nothing is announced.
+func terminationTime(in *instance) string {
+	if in.ChargeType != chargeSpot || in.ReclaimAt.IsZero() {
+		return ""
+	}
+	return in.ReclaimAt.In(chinaTime).Format(time.DateTime)
+}
+
+func hostName(in *instance) string {
+	if in.HostName != "" {
+		return in.HostName
+	}
+	return "VM-" + strings.ReplaceAll(strings.TrimPrefix(in.PrivateIP, "10."), ".", "-") + "-tencentos"
+}
+
+func macAddress(in *instance) string {
+	hex := strings.ReplaceAll(in.UUID, "-", "")
+	return "52:54:00:" + hex[0:2] + ":" + hex[2:4] + ":" + hex[4:6]
+}
+
+// camCredentials issues the credentials of the instance's role; where no
+// instance is chosen, of any.
+func (s *Server) camCredentials(role string, in *instance, now time.Time) (int, string) {
+	bound := s.options.CamRoleName
+	if in != nil {
+		bound = in.CamRoleName
+	}
+	if role == "" && bound != "" {
+		return http.StatusOK, bound
+	}
+	if !roleName.MatchString(role) || in != nil && role != bound {
+		return http.StatusNotFound, ""
+	}
+	session := "local-cvm"
+	if in != nil {
+		session = in.ID
+	}
+	key := s.credentials.issue(role, session, now.Add(camSession))
+	return http.StatusOK, string(mustJSON(map[string]any{
+		"TmpSecretId": key.SecretID, "TmpSecretKey": key.SecretKey, "Token": key.Token,
+		"ExpiredTime": key.Expires.Unix(), "Expiration": key.Expires.UTC().Format(wireTime), "Code": "Success",
+	}))
+}

@@ -42,7 +42,7 @@ func runInstances(w *world, c *call, p *runInstancesRequest) (*runInstancesRespo
 	if p.DedicatedClusterID != nil || len(p.ChcIDs) > 0 {
 		return nil, fail("InvalidParameter.CdcNotSupported", "Dedicated clusters and CHC hosts are not sold here.")
 	}
-	params, failure := w.resolveTemplate(p.launchParams)
+	params, failure := w.resolveTemplate(c.Region, p.launchParams)
 	if failure != nil {
 		return nil, failure
 	}
@@ -74,6 +74,26 @@ func launchDigest(region string, p *runInstancesRequest) string {
 
 // checkSale asks the market, the quotas and the balance.
 func (w *world) checkSale(s launchSpec) *apiError {
+	if failure := w.checkOffer(s); failure != nil {
+		return failure
+	}
+	if failure := w.checkQuota(s); failure != nil {
+		return failure
+	}
+	if w.offer(s.sku).Price*money(s.count) > w.settings.Balance {
+		return fail("InvalidAccount.InsufficientBalance", "The account's balance does not suffice.")
+	}
+	for _, address := range s.addresses {
+		if w.addresses[s.template.VPCID+"/"+address] != "" {
+			return fail("VpcIpIsUsed", "The address %s is in use.", address)
+		}
+	}
+	return nil
+}
+
+// checkOffer asks whether there is enough of the sku, at the price that is
+// bid.
+func (w *world) checkOffer(s launchSpec) *apiError {
 	spot := s.sku.Charge == chargeSpot
 	if spot && zoneRegion[s.sku.Zone].NoSpot {
 		return fail("UnsupportedOperation.SpotUnsupportedRegion", "The region `%s` does not sell spot instances.", zoneRegion[s.sku.Zone].ID)
@@ -90,17 +110,6 @@ func (w *world) checkSale(s launchSpec) *apiError {
 		return fail("InvalidParameterValue.InsufficientOffering", "There are not %d spot instances of `%s` left in `%s`.", s.count, s.sku.Type, s.sku.Zone)
 	case o.Stock < s.count:
 		return fail("ResourceInsufficient.SpecifiedInstanceType", "There are not %d instances of `%s` left in `%s`.", s.count, s.sku.Type, s.sku.Zone)
-	}
-	if failure := w.checkQuota(s); failure != nil {
-		return failure
-	}
-	if o.Price*money(s.count) > w.settings.Balance {
-		return fail("InvalidAccount.InsufficientBalance", "The account's balance does not suffice.")
-	}
-	for _, address := range s.addresses {
-		if w.addresses[s.template.VPCID+"/"+address] != "" {
-			return fail("VpcIpIsUsed", "The address %s is in use.", address)
-		}
 	}
 	return nil
 }

@@ -43,13 +43,14 @@ func ListenAndServe(ctx context.Context, c ServeConfig) error {
 	if c.CallLog == nil {
 		c.CallLog = c.Stderr
 	}
-	s, err := New(c.Options)
-	if err != nil {
-		return err
-	}
+	// The address comes first: it is what keeps two servers from one state.
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return errors.Join(fmt.Errorf("the local CVM can't listen on %s: %w; choose another address with --listen", c.Listen, err), s.Close())
+		return fmt.Errorf("the local CVM can't listen on %s: %w; choose another address with --listen", c.Listen, err)
+	}
+	s, err := New(c.Options)
+	if err != nil {
+		return errors.Join(err, listener.Close())
 	}
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)

@@ -1,0 +1,90 @@
+package cvmsim
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// maxModifiedNameRunes is less than what a launch allows
+// (cvm models.go, ModifyInstancesAttributeRequest).
+const maxModifiedNameRunes = 60
+
+type modifyInstancesAttributeRequest struct {
+	InstanceIDs           []string `json:"InstanceIds,omitempty"`
+	InstanceName          *string  `json:"InstanceName,omitempty"`
+	UserData              *string  `json:"UserData,omitempty"`
+	SecurityGroups        []string `json:"SecurityGroups,omitempty"`
+	CamRoleName           *string  `json:"CamRoleName,omitempty"`
+	HostName              *string  `json:"HostName,omitempty"`
+	DisableAPITermination *bool    `json:"DisableApiTermination,omitempty"`
+	CamRoleType           *string  `json:"CamRoleType,omitempty"`
+	AutoReboot            *bool    `json:"AutoReboot,omitempty"`
+}
+
+// modifyInstancesAttribute changes exactly one attribute of all instances, or
+// of none.
+func modifyInstancesAttribute(w *world, c *call, p *modifyInstancesAttributeRequest) (*emptyResponse, *apiError) {
+	change, failure := readAttribute(p)
+	if failure != nil {
+		return nil, failure
+	}
+	found, failure := w.existing(c.Region, p.InstanceIDs)
+	if failure != nil {
+		return nil, failure
+	}
+	for _, in := range found {
+		if !slices.Contains([]string{stateRunning, "STOPPED"}, in.State) {
+			return nil, fail("UnsupportedOperation.InstanceState"+camel(in.State), "The instance `%s` is %s, which can't be changed.", in.ID, in.State)
+		}
+	}
+	for _, in := range found {
+		change(in)
+		in.Operation, in.OperationState, in.OperationRequestID = "ModifyInstancesAttribute", "SUCCESS", c.requestID
+		w.touch(in.key())
+	}
+	c.record.InstanceIDs, c.record.TookEffect = p.InstanceIDs, true
+	return &emptyResponse{}, nil
+}
+
+// readAttribute checks the one attribute that is given, and returns what it
+// does.
+func readAttribute(p *modifyInstancesAttributeRequest) (func(*instance), *apiError) {
+	given := 0
+	for _, g := range []bool{
+		p.InstanceName != nil, p.UserData != nil, len(p.SecurityGroups) > 0, p.CamRoleName != nil,
+		p.HostName != nil, p.DisableAPITermination != nil,
+	} {
+		if g {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return nil, fail("MissingParameter", "One attribute must be given.")
+	case given > 1:
+		return nil, fail("InvalidParameterValue", "Only one attribute may be changed in a call.")
+	case p.InstanceName != nil:
+		if utf8.RuneCountInString(*p.InstanceName) > maxModifiedNameRunes {
+			return nil, fail("InvalidInstanceName.TooLong", "`InstanceName` must have at most %d characters.", maxModifiedNameRunes)
+		}
+		return func(in *instance) { in.Name = *p.InstanceName }, nil
+	case p.UserData != nil:
+		return func(in *instance) { in.UserData = *p.UserData }, checkUserData(*p.UserData)
+	case p.HostName != nil:
+		return func(in *instance) { in.HostName = *p.HostName }, checkHostName(*p.HostName)
+	case p.DisableAPITermination != nil:
+		return func(in *instance) { in.Protected = *p.DisableAPITermination }, nil
+	case p.CamRoleName != nil:
+		var failure *apiError
+		if *p.CamRoleName != "" {
+			failure = checkID(roleName, "InvalidParameterValue.CamRoleNameMalformed", *p.CamRoleName)
+		}
+		return func(in *instance) { in.CamRoleName = *p.CamRoleName }, failure
+	}
+	for _, id := range p.SecurityGroups {
+		if failure := checkID(securityGroupID, "InvalidSgId.Malformed", id); failure != nil {
+			return nil, failure
+		}
+	}
+	return func(in *instance) { in.SecurityGroupIDs = p.SecurityGroups }, nil
+}
