@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // NewerError says that something was written by a newer gpupool. Whatever
@@ -35,10 +36,7 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away and let terraform apply write it anew", e.What, e.Reason)
 }
 
-var (
-	errTrailing = errors.New("something follows where it should end")
-	errTooDeep  = errors.New("it is nested too deeply")
-)
+var errTrailing = errors.New("something follows where it should end")
 
 // withoutValues says what is wrong with JSON without quoting it: user data must
 // not get into an error.
@@ -50,12 +48,8 @@ func withoutValues(err error) error {
 		return err
 	case errors.Is(err, io.EOF):
 		return errors.New("it is empty")
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input":
-		return errors.New("it ends too early")
-	case errors.As(err, &syntax) && syntax.Error() == "exceeded max depth":
-		return errTooDeep
 	case errors.As(err, &syntax):
-		return fmt.Errorf("it is no JSON at byte %d", syntax.Offset)
+		return syntaxWithoutValues(syntax)
 	case errors.As(err, &kind):
 		return fmt.Errorf("its field %q is of the wrong type", kind.Field)
 	}
@@ -63,4 +57,18 @@ func withoutValues(err error) error {
 		return fmt.Errorf("it has an unknown field %.60q", field)
 	}
 	return errors.New("one of its values is not of the right form")
+}
+
+// syntaxWithoutValues goes by the texts of encoding/json, which has no other
+// way to tell these errors apart; without them the answer is only less helpful.
+func syntaxWithoutValues(err *json.SyntaxError) error {
+	switch text := err.Error(); {
+	case text == "unexpected end of JSON input":
+		return errors.New("it ends too early")
+	case strings.HasSuffix(text, "exceeded max depth"):
+		return errors.New("it is nested too deeply")
+	case strings.HasSuffix(text, "after top-level value"):
+		return errTrailing
+	}
+	return fmt.Errorf("it is no JSON at byte %d", err.Offset)
 }

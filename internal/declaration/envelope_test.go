@@ -1,0 +1,236 @@
+package declaration_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+const what = "spot_pools/ap-singapore/train in directory:.gpupool"
+
+var (
+	noon       = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	emptyAsNil = cmpopts.EquateEmpty()
+)
+
+func record() declaration.SpotPool {
+	return declaration.SpotPool{
+		Phase: declaration.Active, Declaration: statePools()[0].Declaration, UpdatedAt: noon, UpdatedBy: "terraform apply",
+	}
+}
+
+func openJournal() declaration.Journal {
+	d := record().Declaration
+	return declaration.Journal{LastSequence: 7, Intents: []spotpool.Intent{{
+		WrittenAt: noon,
+		Request: spotpool.Request{
+			Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, Token: spotpool.Token(d.UID, 7), Offering: d.Offerings[0],
+			ChargeType: spotpool.Spot, Count: 2, ConfigurationTag: "1:0011223344556677", Configuration: d.Configuration,
+		},
+	}}}
+}
+
+func encode[T declaration.Body](t testing.TB, body T) []byte {
+	t.Helper()
+	data, err := declaration.Encode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func roundTrip[T declaration.Body](t *testing.T, body T) {
+	t.Helper()
+	data := encode(t, body)
+	got, err := declaration.Decode[T](what, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(body, got, emptyAsNil); diff != "" {
+		t.Errorf("(-written +read)\n%s", diff)
+	}
+	var people bytes.Buffer // who look at a document with their own tools
+	if err := json.Indent(&people, data, "\t", "    "); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := declaration.Decode[T](what, people.Bytes()); err != nil {
+		t.Errorf("indented otherwise: %v", err)
+	}
+}
+
+func TestEveryDocumentIsReadAsWritten(t *testing.T) {
+	t.Parallel()
+	d := record().Declaration
+	roundTrip(t, record())
+	roundTrip(t, openJournal())
+	roundTrip(t, declaration.Journal{})
+	roundTrip(t, declaration.SpotPoolStatus{
+		UID: d.UID, Name: d.Name, Region: d.Region, Generation: 3, At: noon, RunID: "r1", Command: "gpupool reconcile",
+		Counts:  spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: 1, Held: 1, Shortfall: 1},
+		Members: []spotpool.Member{{Instance: spotpool.Instance{ID: "ins-1", State: spotpool.StateRunning}, Condition: spotpool.Running}},
+		Short:   []string{"sold out"},
+	})
+	roundTrip(t, declaration.RunSummary{RunID: "r1", StartedAt: noon, FinishedAt: noon})
+	roundTrip(t, declaration.Bury(d, noon))
+	roundTrip(t, declaration.State{Lineage: "l", Serial: 4, SeenAt: noon})
+}
+
+func TestTombstoneStaysThirtyDays(t *testing.T) {
+	t.Parallel()
+	tombstone := declaration.Bury(record().Declaration, noon)
+	if tombstone.Expired(noon.AddDate(0, 0, 30).Add(-time.Second)) || !tombstone.Expired(noon.AddDate(0, 0, 30)) {
+		t.Errorf("it expires at %v", tombstone.ExpiresAt)
+	}
+}
+
+// forge changes the body of a record and gives it the checksum it then needs.
+func forge(t *testing.T, old, replacement string) []byte {
+	t.Helper()
+	data := string(encode(t, record()))
+	if !strings.Contains(data, old) {
+		t.Fatalf("the document has no %s", old)
+	}
+	return rehash(t, []byte(strings.Replace(data, old, replacement, 1)))
+}
+
+func TestDecodeRefusesNewer(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string][]byte{
+		"version": []byte(`{"version": 2, "kind": "novelty", "body": {}, "signature": "` + secret + `"}`),
+		"field":   forge(t, `"phase"`, `"novelty": "`+secret+`", "phase"`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := declaration.Decode[declaration.SpotPool](what, data)
+			var newer *declaration.NewerError
+			if !errors.As(err, &newer) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "upgrade gpupool") {
+				t.Errorf("got %v, want a NewerError that names the document and the remedy", err)
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the error %q holds a secret", err)
+			}
+		})
+	}
+}
+
+func TestDecodeRefusesDamaged(t *testing.T) {
+	t.Parallel()
+	whole := string(encode(t, record()))
+	for name, c := range map[string]struct {
+		data   string
+		reason string
+	}{
+		"nothing":         {"", "it ends too early"},
+		"null":            {"null", "no version"},
+		"no JSON":         {secret, "no JSON at byte 1"},
+		"truncated":       {whole[:len(whole)/2], "it ends too early"},
+		"trailing":        {whole + whole, "something follows"},
+		"no version":      {strings.Replace(whole, `"version": 1`, `"version": 0`, 1), "no version"},
+		"another kind":    {string(encode(t, openJournal())), "no spot pool"},
+		"no body":         {`{"version":1,"kind":"spot_pool","checksum":"sha256:x","body":null}`, "empty"},
+		"changed body":    {strings.Replace(whole, `"minimum": 2`, `"minimum": 9`, 1), "checksum"},
+		"extra field":     {strings.Replace(whole, `"version": 1`, `"version": 1, "`+"extra"+`": "`+secret+`"`, 1), "unknown field"},
+		"wrong type":      {string(forge(t, `"minimum": 2`, `"minimum": "`+secret+`"`)), `"declaration.minimum" is of the wrong type`},
+		"wrong form":      {string(forge(t, `"cooldown": "20m"`, `"cooldown": "`+secret+`"`)), "not of the right form"},
+		"no uid":          {string(forge(t, `"uid": "4b7c1a52f0e94d3c8a6b0d1e2f3a4b5c"`, `"uid": ""`)), "no uid"},
+		"no account":      {string(forge(t, `"account_id": "100012345678"`, `"account_id": ""`)), "no account_id"},
+		"unknown phase":   {string(forge(t, `"phase": "active"`, `"phase": "`+secret+`"`)), "phase"},
+		"deep nesting":    {strings.Repeat("[", 20_000), "nested too deeply"},
+		"checksum absent": {strings.Replace(whole, "sha256:", "", 1), "checksum"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := declaration.Decode[declaration.SpotPool](what, []byte(c.data))
+			var damaged *declaration.DamagedError
+			if !errors.As(err, &damaged) || !strings.Contains(damaged.Reason, c.reason) {
+				t.Fatalf("got %v, want a DamagedError with %q", err, c.reason)
+			}
+			if !strings.Contains(err.Error(), what) || strings.Contains(err.Error(), secret) {
+				t.Errorf("the error %q must name the document and hold no secret", err)
+			}
+		})
+	}
+}
+
+func TestJournalThatWouldRepeatALaunchIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*declaration.Journal){
+		"the sequence could be given again": func(j *declaration.Journal) { j.LastSequence = 6 },
+		"the token is lost":                 func(j *declaration.Journal) { j.Intents[0].Request.Token = "" },
+		"the pool is lost":                  func(j *declaration.Journal) { j.Intents[0].Request.UID = "" },
+		"the count is lost":                 func(j *declaration.Journal) { j.Intents[0].Request.Count = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := openJournal()
+			spoil(&j)
+			if _, err := declaration.Encode(j); err == nil {
+				t.Error("it was written")
+			}
+		})
+	}
+}
+
+// Whatever happens to one byte of a document, it is never read as another one.
+func TestNoChangedByteIsReadAsSomethingElse(t *testing.T) {
+	t.Parallel()
+	want := record()
+	data := encode(t, want)
+	rapid.Check(t, func(t *rapid.T) {
+		changed := bytes.Clone(data)
+		changed[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		got, err := declaration.Decode[declaration.SpotPool](what, changed)
+		if err != nil {
+			if strings.Contains(err.Error(), secret) {
+				t.Fatalf("the error %q holds a secret", err)
+			}
+			return
+		}
+		if diff := cmp.Diff(want, got, emptyAsNil); diff != "" {
+			t.Fatalf("(-written +read)\n%s", diff)
+		}
+	})
+}
+
+func fuzz[T declaration.Body](t *testing.T, data []byte) {
+	t.Helper()
+	value, err := declaration.Decode[T](what, data)
+	var newer *declaration.NewerError
+	var damaged *declaration.DamagedError
+	switch {
+	case err == nil:
+		if _, err := declaration.Encode(value); err != nil {
+			t.Errorf("what was read can't be written: %v", err)
+		}
+	case !errors.As(err, &newer) && !errors.As(err, &damaged):
+		t.Errorf("%v is neither a NewerError nor a DamagedError", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(encode(f, record()))
+	f.Add(encode(f, openJournal()))
+	f.Add(encode(f, declaration.Bury(record().Declaration, noon)))
+	f.Add(encode(f, declaration.State{Lineage: "l"}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		// With a checksum that fits, the fuzzer gets past it to what is behind.
+		for _, document := range [][]byte{data, rehash(t, data)} {
+			fuzz[declaration.SpotPool](t, document)
+			fuzz[declaration.Journal](t, document)
+			fuzz[declaration.SpotPoolStatus](t, document)
+			fuzz[declaration.RunSummary](t, document)
+			fuzz[declaration.Tombstone](t, document)
+			fuzz[declaration.State](t, document)
+		}
+	})
+}

@@ -1,0 +1,217 @@
+package declaration
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+const (
+	typePrefix   = "gpupool_"
+	typeSpotPool = "gpupool_spot_pool"
+	// provider is the provider's address without its host: registries mirror each
+	// other.
+	provider = "gpupool/gpupool"
+)
+
+// object is one object of a state whose type has this provider's prefix,
+// whichever form it stood in.
+type object struct {
+	address       string
+	kind          string
+	provider      string // "registry.terraform.io/gpupool/gpupool"
+	schemaVersion uint64
+	tainted       bool
+	deposed       string // the key of an object that awaits its destruction
+	attributes    json.RawMessage
+}
+
+// leftOut says why the object is no declaration, if it is none.
+func (o object) leftOut() string {
+	switch {
+	case !isProvider(o.provider):
+		return fmt.Sprintf("it belongs to the provider %s, not to %s", o.provider, provider)
+	case o.deposed != "":
+		return fmt.Sprintf("its object %s is deposed, and the next terraform apply destroys it", o.deposed)
+	case o.kind != typeSpotPool:
+		return fmt.Sprintf("this gpupool does not know the type %s; a newer one may", o.kind)
+	case o.tainted && o.unborn():
+		return "its creation failed before it had a uid, and the next terraform apply replaces it"
+	}
+	return ""
+}
+
+// isProvider takes "host/namespace/type".
+func isProvider(address string) bool {
+	host, rest, found := strings.Cut(address, "/")
+	return found && host != "" && rest == provider
+}
+
+// unborn says whether the object was never given an identity.
+func (o object) unborn() bool {
+	var identity struct {
+		UID *string `json:"uid"`
+	}
+	if len(o.attributes) == 0 {
+		return true
+	}
+	return json.Unmarshal(o.attributes, &identity) == nil && (identity.UID == nil || *identity.UID == "")
+}
+
+// spotPool reads the declaration out of the attributes, whose names are those
+// of the declaration's own JSON. Attributes beside them are observed values.
+func (o object) spotPool() (spotpool.Declaration, error) {
+	var d spotpool.Declaration
+	if o.schemaVersion > SpotPoolSchemaVersion {
+		return d, &NewerError{What: o.address + " in the Terraform state", Version: int64(min(o.schemaVersion, 1<<62))}
+	}
+	if len(o.attributes) == 0 || string(o.attributes) == "null" {
+		return d, unusable("%s has no attributes", o.address)
+	}
+	if err := json.Unmarshal(o.attributes, &d); err != nil {
+		return d, unusable("%s: %w", o.address, withoutValues(err))
+	}
+	if err := identified(d); err != nil {
+		return d, unusable("%s: %w; run terraform apply -refresh-only, or import the pool again", o.address, err)
+	}
+	return d, nil
+}
+
+// shownModule is a module as "terraform show -json" writes it.
+type shownModule struct {
+	Resources    []shownResource `json:"resources"`
+	ChildModules []shownModule   `json:"child_modules"`
+}
+
+func (m shownModule) objects(list []object) []object {
+	for _, r := range m.Resources {
+		if r.ours {
+			list = append(list, r.object)
+		}
+	}
+	for _, child := range m.ChildModules {
+		list = child.objects(list)
+	}
+	return list
+}
+
+// shownResource is an object as "terraform show -json" writes it.
+type shownResource struct {
+	object
+	ours bool
+}
+
+// UnmarshalJSON reads the attributes of this provider's objects alone, so that
+// other providers' values, often secret, are copied nowhere.
+func (r *shownResource) UnmarshalJSON(data []byte) error {
+	var head struct {
+		Address       string `json:"address"`
+		Mode          string `json:"mode"`
+		Type          string `json:"type"`
+		ProviderName  string `json:"provider_name"`
+		SchemaVersion uint64 `json:"schema_version"`
+		Tainted       bool   `json:"tainted"`
+		DeposedKey    string `json:"deposed_key"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return err
+	}
+	if !isOurs(head.Mode, head.Type) {
+		return nil
+	}
+	var body struct {
+		Values json.RawMessage `json:"values"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return err
+	}
+	*r = shownResource{ours: true, object: object{
+		address: head.Address, kind: head.Type, provider: head.ProviderName, schemaVersion: head.SchemaVersion,
+		tainted: head.Tainted, deposed: head.DeposedKey, attributes: body.Values,
+	}}
+	return nil
+}
+
+// pulledResource is a resource, with all of its objects, as "terraform state
+// pull" writes it.
+type pulledResource struct {
+	Module    string           `json:"module"`
+	Mode      string           `json:"mode"`
+	Type      string           `json:"type"`
+	Name      string           `json:"name"`
+	Provider  string           `json:"provider"`
+	Instances []pulledInstance `json:"-"`
+}
+
+type pulledInstance struct {
+	IndexKey      any             `json:"index_key"` // a number or a string
+	Status        string          `json:"status"`
+	Deposed       string          `json:"deposed"`
+	Provider      string          `json:"provider"` // OpenTofu's, of providers with for_each
+	SchemaVersion uint64          `json:"schema_version"`
+	Attributes    json.RawMessage `json:"attributes"`
+}
+
+// UnmarshalJSON reads the objects of this provider's resources alone.
+func (r *pulledResource) UnmarshalJSON(data []byte) error {
+	type head pulledResource // without this method
+	if err := json.Unmarshal(data, (*head)(r)); err != nil {
+		return err
+	}
+	if !isOurs(r.Mode, r.Type) {
+		return nil
+	}
+	var body struct {
+		Instances []pulledInstance `json:"instances"`
+	}
+	err := json.Unmarshal(data, &body)
+	r.Instances = body.Instances
+	return err
+}
+
+func (r pulledResource) objects() []object {
+	list := make([]object, len(r.Instances))
+	for n, i := range r.Instances {
+		list[n] = object{
+			address: r.address(i.IndexKey), kind: r.Type, schemaVersion: i.SchemaVersion,
+			provider: providerOf(r.Provider + i.Provider), // one of the two is empty
+			tainted:  i.Status == "tainted", deposed: i.Deposed, attributes: i.Attributes,
+		}
+	}
+	return list
+}
+
+// address writes the object's address as Terraform does.
+func (r pulledResource) address(index any) string {
+	address := r.Type + "." + r.Name
+	if r.Module != "" {
+		address = r.Module + "." + address
+	}
+	switch i := index.(type) {
+	case float64:
+		address += "[" + strconv.FormatFloat(i, 'f', -1, 64) + "]"
+	case string:
+		quoted := strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(i))
+		address += "[" + quoted + "]"
+	}
+	return address
+}
+
+// providerForm is `module.a.provider["host/namespace/type"].alias["key"]`.
+var providerForm = regexp.MustCompile(`(?:^|\.)provider\["([^"]*)"\](?:\.[-\w]+)?(?:\[.*\])?$`)
+
+func providerOf(configuration string) string {
+	match := providerForm.FindStringSubmatch(configuration)
+	if match == nil {
+		return configuration
+	}
+	return match[1]
+}
+
+func isOurs(mode, kind string) bool {
+	return mode == "managed" && strings.HasPrefix(kind, typePrefix)
+}

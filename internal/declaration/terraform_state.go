@@ -1,0 +1,208 @@
+package declaration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// SpotPoolSchemaVersion is the version of the schema of the resource
+// gpupool_spot_pool: the one that the provider writes into state, and the newest
+// that is read out of it.
+const SpotPoolSchemaVersion = 0
+
+// The forms in which Terraform prints its state.
+const (
+	FormShow = "terraform show -json"
+	FormPull = "terraform state pull"
+)
+
+// maxStateSize bounds what is read into memory, in bytes.
+const maxStateSize = 512 << 20
+
+// TerraformState is what a Terraform state says about this provider's objects.
+type TerraformState struct {
+	Form             string // FormShow or FormPull
+	Serial           *int64 // nil where the form has none
+	Lineage          string // empty where the form has none
+	TerraformVersion string
+	Pools            []StatePool // in the order of the state
+	Warnings         []string    // what was left out, and why
+}
+
+// StatePool is a spot pool as a state has it.
+type StatePool struct {
+	Address     string // "module.gpu.gpupool_spot_pool.train[0]"
+	Declaration spotpool.Declaration
+	// Tainted says that the next apply replaces the pool.
+	Tainted bool
+}
+
+// FromState reads what "terraform show -json" and "terraform state pull" print,
+// and tells the two apart by what they hold. It takes all of it or nothing: an
+// object that it can't read, or two that are one pool, are an error. Errors
+// never quote values, since sensitive ones stand in the state in clear.
+func FromState(r io.Reader) (*TerraformState, error) {
+	data, err := readState(r, maxStateSize)
+	if err != nil {
+		return nil, err
+	}
+	var t topLevel
+	if err := json.Unmarshal(data, &t); err != nil {
+		return nil, unusable("%w", withoutValues(err))
+	}
+	state, objects, err := t.objects(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := state.collect(objects); err != nil {
+		return nil, err
+	}
+	return state, nil
+}
+
+// unusable is the error of input that is no state, or none that can be read.
+func unusable(format string, args ...any) error {
+	return fmt.Errorf("the Terraform state cannot be used: %w", fmt.Errorf(format, args...))
+}
+
+func readState(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
+	case int64(len(data)) > limit:
+		return nil, unusable("it is larger than %d MiB", limit>>20)
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return nil, unusable("it is in UTF-16, as PowerShell's > writes it; write it in UTF-8, or pipe it in with --from-state -")
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, unusable("it is empty: either terraform failed (look at its own message), or there is no state yet and nothing to reconcile")
+	}
+	return data, nil
+}
+
+// topLevel is the top of either form, and as much of what is often mistaken for
+// them as it takes to tell them apart.
+type topLevel struct {
+	TerraformVersion string `json:"terraform_version"`
+
+	// terraform show -json
+	FormatVersion string `json:"format_version"`
+	Values        *struct {
+		RootModule shownModule `json:"root_module"`
+	} `json:"values"`
+
+	// terraform state pull
+	Version   *int64           `json:"version"`
+	Serial    *int64           `json:"serial"`
+	Lineage   string           `json:"lineage"`
+	Resources []pulledResource `json:"resources"`
+
+	PlannedValues   presence `json:"planned_values"`
+	ResourceChanges presence `json:"resource_changes"`
+	EncryptedData   presence `json:"encrypted_data"`
+}
+
+// presence notes that a key is there, and nothing of what it holds.
+type presence bool
+
+func (p *presence) UnmarshalJSON([]byte) error {
+	*p = true
+	return nil
+}
+
+// objects picks the form, and returns the provider's objects in it.
+func (t *topLevel) objects(data []byte) (*TerraformState, []object, error) {
+	switch {
+	case bool(t.EncryptedData):
+		return nil, nil, unusable("it is encrypted: give what tofu show -json or tofu state pull print")
+	case bool(t.PlannedValues) || bool(t.ResourceChanges):
+		return nil, nil, unusable("it is a plan, which says what may come and not what is: apply it, and give what %s prints without a plan file", FormShow)
+	case t.FormatVersion != "":
+		return t.shown(data)
+	case t.Version != nil:
+		return t.pulled()
+	}
+	return nil, nil, unusable("it is JSON, but no state: give what %s or %s print", FormShow, FormPull)
+}
+
+func (t *topLevel) shown(data []byte) (*TerraformState, []object, error) {
+	major, _, _ := strings.Cut(t.FormatVersion, ".")
+	if major != "1" {
+		return nil, nil, unusable("its format_version is %.20q, and this gpupool reads 1.x: use Terraform 1.0 or newer, and a gpupool that knows its format", t.FormatVersion)
+	}
+	state := &TerraformState{Form: FormShow, TerraformVersion: t.TerraformVersion}
+	if t.Values == nil {
+		// Other commands' output has a format_version as well, and must not be
+		// taken for a state without resources.
+		return state, nil, onlyKeys(data, "format_version", "terraform_version", "values", "checks")
+	}
+	return state, t.Values.RootModule.objects(nil), nil
+}
+
+func (t *topLevel) pulled() (*TerraformState, []object, error) {
+	const known = 4
+	switch {
+	case *t.Version > known:
+		return nil, nil, unusable("its version is %d, and this gpupool reads %d: upgrade gpupool", *t.Version, known)
+	case *t.Version < known:
+		return nil, nil, unusable("its version is %d, and this gpupool reads %d: let Terraform 1.0 or newer write it anew with terraform apply", *t.Version, known)
+	case t.Serial == nil || *t.Serial < 0 || t.Lineage == "":
+		return nil, nil, unusable("it lacks its serial or its lineage: give what %s or %s print", FormShow, FormPull)
+	}
+	state := &TerraformState{Form: FormPull, Serial: t.Serial, Lineage: t.Lineage, TerraformVersion: t.TerraformVersion}
+	var list []object
+	for _, r := range t.Resources {
+		list = append(list, r.objects()...)
+	}
+	return state, list, nil
+}
+
+func onlyKeys(data []byte, known ...string) error {
+	var all map[string]presence
+	if err := json.Unmarshal(data, &all); err != nil {
+		return unusable("%w", withoutValues(err))
+	}
+	for _, k := range known {
+		delete(all, k)
+	}
+	if len(all) > 0 {
+		return unusable("it is JSON of another command: give what %s or %s print", FormShow, FormPull)
+	}
+	return nil
+}
+
+// collect turns the provider's objects into declarations.
+func (s *TerraformState) collect(objects []object) error {
+	keys, uids := map[string]string{}, map[string]string{}
+	for _, o := range objects {
+		if reason := o.leftOut(); reason != "" {
+			s.Warnings = append(s.Warnings, o.address+" is left out: "+reason)
+			continue
+		}
+		d, err := o.spotPool()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(unique(keys, "the pool "+d.Key(), d.Key(), o.address), unique(uids, "the uid "+d.UID, d.UID, o.address)); err != nil {
+			return err
+		}
+		s.Pools = append(s.Pools, StatePool{Address: o.address, Declaration: d, Tainted: o.tainted})
+	}
+	return nil
+}
+
+func unique(seen map[string]string, what, key, address string) error {
+	if other, found := seen[key]; found {
+		return unusable("%s and %s both declare %s: remove one of them from the state with terraform state rm", other, address, what)
+	}
+	seen[key] = address
+	return nil
+}
