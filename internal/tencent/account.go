@@ -47,14 +47,27 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 	if id == "" {
 		return "", errors.New("GetCallerIdentity answered without an account")
 	}
-	if err := c.config.checkAccount(id); err != nil {
+	if err := c.config.checkAccountID(id); err != nil {
 		return "", err
 	}
 	c.account.id = id
 	return id, nil
 }
 
-func (c Config) checkAccount(id string) error {
+// checkAccount makes sure, before anything is changed, that the account is one
+// that may be used. Its error says that the action was not even asked for.
+func (c *Client) checkAccount(ctx context.Context, action string) error {
+	_, err := c.AccountID(ctx)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return cancelled(action, true, ctx.Err())
+	}
+	return credentialFailure(action, err).CloudError
+}
+
+func (c Config) checkAccountID(id string) error {
 	refuse := func(format string, args ...any) error {
 		return &spotpool.CloudError{
 			Class: spotpool.ClassAuthorisation, Scope: spotpool.ScopePool, NothingLaunched: true,

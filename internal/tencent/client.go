@@ -32,6 +32,7 @@ type Client struct {
 	keys    *keyring
 	region  string
 	account accountOnce
+	changes *changes
 }
 
 // New prepares a client. It looks credentials up, each look-up within
@@ -50,7 +51,7 @@ func New(ctx context.Context, c Config) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		config: c, api: a, keys: who.keys, region: c.regionOr(who.region),
+		config: c, changes: newChanges(), api: a, keys: who.keys, region: c.regionOr(who.region),
 		account: accountOnce{turn: make(chan struct{}, 1)},
 	}, nil
 }
@@ -104,11 +105,15 @@ func (a *api) call(ctx context.Context, keys *keyring, region string, request tc
 	action := request.GetAction()
 	within, cancel := context.WithTimeout(ctx, a.config.CallTimeout)
 	defer cancel()
-	certain := true // no attempt so far can have taken effect
+	certain := true  // no attempt so far can have taken effect
+	renewed := false // the credentials were got anew
 	for n := 1; ; n++ {
 		got, failed := a.attempt(within, keys, region, n, request, response)
 		if failed == nil {
 			return got, nil
+		}
+		if failed.staleToken && !renewed && keys.discard(failed.used) {
+			renewed, failed.retry = true, true
 		}
 		if !failed.NothingLaunched {
 			certain = false
@@ -162,6 +167,7 @@ func (a *api) attempt(ctx context.Context, keys *keyring, region string, n int, 
 	code := ""
 	if err != nil {
 		f := classify(action, address, seen, err, secret.scrub)
+		f.used, f.staleToken = secret, f.Code == "AuthFailure.TokenFailure" || f.Code == "UnauthorizedOperation.InvalidToken"
 		failed, code = &f, f.Code
 	}
 	a.config.Logger.LogAttrs(ctx, slog.LevelDebug, "cloud call",
@@ -175,7 +181,7 @@ func credentialFailure(action string, err error) *failure {
 	if cloud, ok := spotpool.AsCloudError(err); ok {
 		copied := *cloud
 		copied.NothingLaunched = true
-		copied.Message = fmt.Sprintf("%s (while looking credentials up for %s)", copied.Message, action)
+		copied.Message = fmt.Sprintf("%s (while finding out who asks for %s)", copied.Message, action)
 		return &failure{CloudError: &copied}
 	}
 	return &failure{CloudError: &spotpool.CloudError{

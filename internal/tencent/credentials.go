@@ -95,6 +95,20 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	return credentials{}, err
 }
 
+// discard forgets credentials that the cloud refused, if they are of the kind
+// that can be had anew, and says whether there is something to try.
+func (k *keyring) discard(refused credentials) bool {
+	if refused.expires.IsZero() {
+		return false
+	}
+	k.turn <- struct{}{} // held for no longer than one look-up
+	defer func() { <-k.turn }()
+	if k.current == refused {
+		k.current = credentials{}
+	}
+	return true
+}
+
 // due says whether to look credentials up: there are none, or the last tenth of
 // their lifetime has begun (at most ten minutes of it).
 func (k *keyring) due(now time.Time) bool {

@@ -142,6 +142,11 @@ func (a *api) role(ctx context.Context, keys *keyring, region, action string, pa
 	request.SetSkipSign(keys == nil)
 	answer := roleAnswer{BaseResponse: &tchttp.BaseResponse{}}
 	if _, err := a.call(ctx, keys, region, request, &answer); err != nil {
+		for _, name := range []string{"WebIdentityToken", "TokenCode"} {
+			if text, ok := parameters[name].(string); ok {
+				err = without(err, text, "("+name+")")
+			}
+		}
 		return credentials{}, err
 	}
 	return answer.credentials()

@@ -100,6 +100,8 @@ var rules = []rule{
 	{code: "NoSuchVersion", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool},
 	{code: "RequestSizeLimitExceeded", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool},
 	{code: "ResourceNotFound*", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool, remedy: remedyCorrect},
+	{code: "InvalidParameterValue.TagKeyNotFound", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool, remedy: "Create the tag in the tag console first."},
+	{code: "OperationDenied*", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool},
 	{code: "Vpc*", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool, remedy: remedyCorrect},
 	{code: "SecGroupActionFailure", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool, remedy: "Check the security groups."},
 	{code: "FailedOperation*", class: spotpool.ClassConfiguration, scope: spotpool.ScopePool},
@@ -117,8 +119,7 @@ var rules = []rule{
 	{code: "InvalidPermission", class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool, remedy: remedyPolicy},
 	{code: "AccountQualificationRestrictions", class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool, remedy: "The account must complete its real-name verification first."},
 	{code: "OperationDenied.AccountNotSupported", class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool},
-	{code: "OperationDenied*", class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool},
-	{code: "InvalidParameter.AccountNotAllowed*", class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool},
+	{code: "OperationDenied.InnerUserProhibitAction", class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool},
 
 	// The same again, later.
 	{code: "RequestLimitExceeded*", class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true},
@@ -165,6 +166,8 @@ type failure struct {
 	*spotpool.CloudError
 	retry       bool
 	unreachable bool
+	staleToken  bool        // the temporary credentials were refused
+	used        credentials // the ones that were
 }
 
 // classify says what a failed attempt means. scrub takes secrets out of texts.
@@ -252,6 +255,14 @@ type interrupted struct {
 }
 
 func (e *interrupted) Unwrap() []error { return []error{e.CloudError, e.cause} }
+
+// without takes a text, should the cloud quote it, out of an error's message.
+func without(err error, text, instead string) error {
+	if cloud, ok := spotpool.AsCloudError(err); ok && text != "" {
+		cloud.Message = strings.ReplaceAll(cloud.Message, text, instead)
+	}
+	return err
+}
 
 // isCode says whether err is the cloud's error of that code.
 func isCode(err error, code string) bool {

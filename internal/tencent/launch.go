@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 
@@ -23,10 +22,18 @@ import (
 // *spotpool.CloudError. Where that says NothingLaunched, no attempt of this call
 // had an effect; an earlier call with the same request still may have.
 func (c *Client) Launch(ctx context.Context, r spotpool.Request) ([]string, error) {
+	if err := c.checkAccount(ctx, "RunInstances"); err != nil {
+		return nil, err
+	}
+	c.changes.note(r.Region)
+	defer c.changes.note(r.Region)
 	response := cvm.NewRunInstancesResponse()
 	got, err := c.api.call(ctx, c.keys, r.Region, runInstances(r), response)
 	if err != nil {
-		return nil, withoutUserData(err, r.UserData)
+		for _, text := range []string{r.UserData, base64.StdEncoding.EncodeToString([]byte(r.UserData)), shorten(r.UserData)} {
+			err = without(err, text, "(user data)")
+		}
+		return nil, err
 	}
 	var ids []string
 	if response.Response != nil {
@@ -43,16 +50,6 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) ([]string, erro
 		}
 	}
 	return ids, nil
-}
-
-// withoutUserData takes user data, should the cloud quote it, out of an error.
-func withoutUserData(err error, userData string) error {
-	if cloud, ok := spotpool.AsCloudError(err); ok && len(userData) > 0 {
-		for _, text := range []string{userData, base64.StdEncoding.EncodeToString([]byte(userData)), shorten(userData)} {
-			cloud.Message = strings.ReplaceAll(cloud.Message, text, "(user data)")
-		}
-	}
-	return err
 }
 
 // runInstances builds the call's body: the same request gives the same bytes.

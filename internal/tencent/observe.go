@@ -27,7 +27,7 @@ const (
 // ObserveRegion lists every instance of the region that carries a pool's uid,
 // and the cloud's time of the listing.
 func (c *Client) ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error) {
-	return c.observe(ctx, region, &cvm.Filter{Name: pointer("tag-key"), Values: pointers([]string{TagUID})})
+	return c.observe(ctx, region, poolsFilter())
 }
 
 // ObservePool lists the instances that carry the pool's uid, and those of ids
@@ -39,13 +39,19 @@ func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []stri
 	if err != nil {
 		return nil, time.Time{}, err
 	}
+	all, err := c.withUntagged(ctx, region, uid, tagged, ids)
+	return all, at, err
+}
+
+// withUntagged adds those of ids that a listing by tag doesn't show.
+func (c *Client) withUntagged(ctx context.Context, region, uid string, tagged []spotpool.Instance, ids []string) ([]spotpool.Instance, error) {
 	untagged := missing(ids, tagged)
 	if len(untagged) == 0 {
-		return tagged, at, nil
+		return tagged, nil
 	}
 	found, _, err := c.ObserveInstances(ctx, region, untagged)
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, err
 	}
 	for _, i := range found {
 		if i.PoolUID == "" {
@@ -53,7 +59,7 @@ func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []stri
 		}
 		tagged = append(tagged, i)
 	}
-	return sorted(tagged), at, nil
+	return sorted(tagged), nil
 }
 
 // ObserveNamed lists the instances that carry the name of a pool, of whatever

@@ -21,7 +21,7 @@ const tagBatch = 10
 // Tag sets tags on instances. Where some could not be tagged the rest still is,
 // and the error names them. Setting the same again changes nothing.
 func (c *Client) Tag(ctx context.Context, region string, ids []string, tags map[string]string) error {
-	return c.eachBatch(ctx, region, ids, slices.Sorted(maps.Keys(tags)), func(resources, keys []string) (tchttp.Request, tagAnswer) {
+	_, err := c.eachBatch(ctx, region, ids, slices.Sorted(maps.Keys(tags)), func(resources, keys []string) (tchttp.Request, tagAnswer) {
 		request, response := tag.NewTagResourcesRequest(), tag.NewTagResourcesResponse()
 		request.ResourceList = pointers(resources)
 		for _, key := range keys {
@@ -29,17 +29,27 @@ func (c *Client) Tag(ctx context.Context, region string, ids []string, tags map[
 		}
 		return request, tagAnswer{response, func() []*tag.FailedResource { return response.Response.FailedResources }}
 	})
+	return err
 }
 
-// Untag takes tags off instances, as Tag sets them.
+// Untag takes tags off instances, as Tag sets them. An instance that is gone has
+// none any more.
 func (c *Client) Untag(ctx context.Context, region string, ids, keys []string) error {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
-	return c.eachBatch(ctx, region, ids, keys, func(resources, keys []string) (tchttp.Request, tagAnswer) {
+	refused, err := c.eachBatch(ctx, region, ids, keys, func(resources, keys []string) (tchttp.Request, tagAnswer) {
 		request, response := tag.NewUnTagResourcesRequest(), tag.NewUnTagResourcesResponse()
 		request.ResourceList = pointers(resources)
 		request.TagKeys = pointers(keys)
 		return request, tagAnswer{response, func() []*tag.FailedResource { return response.Response.FailedResources }}
 	})
+	if err == nil || len(refused) == 0 {
+		return err
+	}
+	there, _, lookErr := c.ObserveInstances(ctx, region, refused)
+	if lookErr != nil || len(there) > 0 {
+		return err
+	}
+	return nil
 }
 
 // tagAnswer is an answer of the tag service, and the resources that it refuses.
@@ -48,13 +58,18 @@ type tagAnswer struct {
 	failed func() []*tag.FailedResource
 }
 
-func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []string, build func(resources, keys []string) (tchttp.Request, tagAnswer)) error {
+// eachBatch makes the calls for all ids and keys. It returns the ids that were
+// refused by themselves; it returns none where a whole call failed.
+func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []string, build func(resources, keys []string) (tchttp.Request, tagAnswer)) ([]string, error) {
 	account, err := c.AccountID(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	c.changes.note(region)
+	defer c.changes.note(region)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	var problems []error
+	var refused []string
 	for some := range slices.Chunk(ids, tagBatch) {
 		resources := make([]string, len(some))
 		for n, id := range some {
@@ -64,19 +79,21 @@ func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []strin
 			request, response := build(resources, part)
 			got, err := c.api.call(ctx, c.keys, region, request, response.Response)
 			if err != nil {
-				return errors.Join(append(problems, err)...)
+				return nil, errors.Join(append(problems, err)...)
 			}
-			if err := refusedTags(request.GetAction(), got.requestID, response.failed()); err != nil {
+			failed, err := refusedTags(request.GetAction(), got.requestID, response.failed())
+			if err != nil {
 				problems = append(problems, err)
+				refused = append(refused, failed...)
 			}
 		}
 	}
-	return errors.Join(problems...)
+	return refused, errors.Join(problems...)
 }
 
 // refusedTags is the error of a call that went through for some resources only.
-func refusedTags(action, requestID string, failed []*tag.FailedResource) error {
-	var list []string
+func refusedTags(action, requestID string, failed []*tag.FailedResource) ([]string, error) {
+	var ids, list []string
 	code := ""
 	for _, f := range failed {
 		if f == nil {
@@ -84,13 +101,15 @@ func refusedTags(action, requestID string, failed []*tag.FailedResource) error {
 		}
 		resource := value(f.Resource)
 		orDefault(&code, value(f.Code))
-		list = append(list, fmt.Sprintf("%s (%s: %s)", resource[strings.LastIndex(resource, "/")+1:], value(f.Code), shorten(value(f.Message))))
+		id := resource[strings.LastIndex(resource, "/")+1:]
+		ids = append(ids, id)
+		list = append(list, fmt.Sprintf("%s (%s: %s)", id, value(f.Code), shorten(value(f.Message))))
 	}
 	if len(list) == 0 {
-		return nil
+		return nil, nil
 	}
 	r := ruleOf(code)
-	return &spotpool.CloudError{
+	return ids, &spotpool.CloudError{
 		Class: r.class, Scope: r.scope, NothingLaunched: true, Action: action, Code: code, RequestID: requestID, Remedy: r.remedy,
 		Message: "these instances were refused: " + strings.Join(list, ", ") + ".",
 	}

@@ -70,7 +70,6 @@ type transport struct {
 func newTransport(c Config) *transport {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 16
-	base.ResponseHeaderTimeout = c.AttemptTimeout
 	if c.Endpoint != "" {
 		base.Proxy = nil // a proxy would be another host
 	}
