@@ -1,0 +1,78 @@
+package connection
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// UndecidedError says that the provider can't be used yet.
+type UndecidedError struct{ Arguments []string }
+
+// Error names the arguments and what to do about them.
+func (e *UndecidedError) Error() string {
+	return fmt.Sprintf("the provider's %s depends on something that is created in the same run, so nothing can be read with it yet. Create that first, with terraform apply -target, or write the value itself", strings.Join(e.Arguments, ", "))
+}
+
+// Error turns an error of the account or the store into a diagnostic. The
+// headline is what was being done; the kinds of errors that a person recognises
+// by name have a headline of their own.
+func Error(doing string, err error) diag.Diagnostic {
+	return diag.NewErrorDiagnostic(headline(doing, err), sentence(err))
+}
+
+// Warning is Error for what doesn't stop the run.
+func Warning(doing string, err error) diag.Diagnostic {
+	return diag.NewWarningDiagnostic(headline(doing, err), sentence(err))
+}
+
+func headline(doing string, err error) string {
+	var (
+		exists    *reconcile.ExistsError
+		account   *reconcile.AccountError
+		locked    *store.LockedError
+		undecided *UndecidedError
+	)
+	switch {
+	case errors.As(err, &exists):
+		return "Spot pool exists already"
+	case errors.As(err, &account):
+		return "Wrong account"
+	case errors.As(err, &locked):
+		return "Spot pool is locked"
+	case errors.As(err, &undecided):
+		return "Provider not configured yet"
+	case errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrNewerStore), errors.Is(err, store.ErrDamagedStore):
+		return "Store can't be used"
+	}
+	cloud, ok := spotpool.AsCloudError(err)
+	switch {
+	case ok && cloud.Class == spotpool.ClassAuthorisation:
+		return doing + ": the cloud refused the credentials"
+	case ok:
+		return doing + ": the cloud answered with an error"
+	}
+	return doing + " failed"
+}
+
+// sentence begins with a capital letter and ends with a full stop, as
+// Terraform's own messages do.
+func sentence(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if text == "" {
+		return text
+	}
+	if first := text[:1]; len(text) > 1 && text[1] >= 'a' && text[1] <= 'z' || text[1:2] == " " {
+		text = strings.ToUpper(first) + text[1:]
+	}
+	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,81 @@
+package provider
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotoffers"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpooldata"
+)
+
+var _ provider.Provider = (*gpupoolProvider)(nil)
+
+type gpupoolProvider struct {
+	version      string
+	getenv       func(string) string
+	pollInterval time.Duration
+}
+
+// Option changes how the provider runs; tests use them.
+type Option func(*gpupoolProvider)
+
+// WithEnvironment replaces the process's environment variables.
+func WithEnvironment(getenv func(string) string) Option {
+	return func(p *gpupoolProvider) { p.getenv = getenv }
+}
+
+// WithPollInterval sets the first pause between two looks at settling instances.
+func WithPollInterval(d time.Duration) Option {
+	return func(p *gpupoolProvider) { p.pollInterval = d }
+}
+
+// New returns the provider's factory.
+func New(version string, options ...Option) func() provider.Provider {
+	return func() provider.Provider {
+		p := &gpupoolProvider{version: version, getenv: os.Getenv}
+		for _, o := range options {
+			o(p)
+		}
+		return p
+	}
+}
+
+func (p *gpupoolProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName = "gpupool"
+	resp.Version = p.version
+}
+
+func (p *gpupoolProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = providerSchema()
+}
+
+// Configure reads the arguments and the environment, and asks nobody anything:
+// the account and the store are opened when the first pool is touched.
+func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	settings := p.settings(ctx, m, req.Config.Raw, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	c := connection.New(settings)
+	resp.ResourceData, resp.DataSourceData = c, c
+}
+
+func (p *gpupoolProvider) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{spotpool.NewResource}
+}
+
+func (p *gpupoolProvider) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{spotpooldata.NewDataSource, spotoffers.NewDataSource}
+}

@@ -1,0 +1,140 @@
+// Package providertest gives each test of the provider a world of its own: a
+// local CVM, a store in a temporary directory, and the provider block that
+// points at both. Nothing is shared, so that all tests run in parallel.
+package providertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+// Main runs a package's tests with Terraform's own settings neutral: no
+// developer's configuration, and no call home.
+func Main(m *testing.M) {
+	_, here, _, _ := runtime.Caller(0)
+	root := filepath.Join(filepath.Dir(here), "..", "..", "..")
+	for name, value := range map[string]string{
+		"TF_CLI_CONFIG_FILE": filepath.Join(root, "tools", "terraform", "cli.tfrc"),
+		"CHECKPOINT_DISABLE": "1",
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// World is one account and one store.
+type World struct {
+	tb  testing.TB
+	Sim *cvmsimtest.Sim
+	// StoreDir is the store's directory.
+	StoreDir string
+}
+
+// New starts a world. At the end of its test nothing may be left in it.
+func New(tb testing.TB, options ...func(*cvmsim.Options)) *World {
+	tb.Helper()
+	w := &World{tb: tb, StoreDir: filepath.Join(tb.TempDir(), "store")}
+	w.Sim = cvmsimtest.Start(tb, options...)
+	tb.Cleanup(func() {
+		for _, i := range w.Sim.Server.Instances() {
+			tb.Errorf("%s of the pool %q is left behind, %s", i.InstanceID, i.Pool, i.State)
+		}
+	})
+	return w
+}
+
+// Factories serve the provider with no environment at all.
+func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
+	return map[string]func() (tfprotov6.ProviderServer, error){
+		"gpupool": providerserver.NewProtocol6WithError(Provider(nil)()),
+	}
+}
+
+// Provider is the provider with nothing but these environment variables, and
+// with a settling that is looked at often.
+func Provider(environment map[string]string) func() fwprovider.Provider {
+	return provider.New("test",
+		provider.WithPollInterval(10*time.Millisecond),
+		provider.WithEnvironment(func(name string) string { return environment[name] }))
+}
+
+// Config is a configuration with the provider block of this world.
+func (w *World) Config(rest string) string {
+	return w.ConfigWith("", rest)
+}
+
+// ConfigWith is Config with more arguments in the provider block.
+func (w *World) ConfigWith(arguments, rest string) string {
+	return fmt.Sprintf(`
+provider "gpupool" {
+  region     = "ap-singapore"
+  secret_id  = %q
+  secret_key = %q
+  endpoint   = %q
+  store      = { directory = %q }
+  %s
+}
+%s`, cvmsim.DemoSecretID, cvmsim.DemoSecretKey, w.Sim.URL, w.StoreDir, arguments, rest)
+}
+
+// Engine is another one who manages the same pools.
+func (w *World) Engine() *reconcile.Engine {
+	w.tb.Helper()
+	client, err := tencent.New(w.tb.Context(), tencent.Config{
+		Endpoint: w.Sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey, Region: "ap-singapore",
+	})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return &reconcile.Engine{Cloud: client, Store: w.Store(), Actor: "reconcile", LockTimeout: time.Minute, PollInterval: 10 * time.Millisecond}
+}
+
+// Store opens the world's store.
+func (w *World) Store() store.Store {
+	w.tb.Helper()
+	s, err := directory.Open(w.StoreDir, directory.Options{Create: true})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return s
+}
+
+// Pool lists the ids of a pool's instances.
+func (w *World) Pool(name string) []string {
+	var ids []string
+	for _, i := range w.Sim.Server.Instances() {
+		if i.Pool == name {
+			ids = append(ids, i.InstanceID)
+		}
+	}
+	return ids
+}
+
+// Calls counts the calls of an action so far.
+func (w *World) Calls(action string) int {
+	n := 0
+	for _, c := range w.Sim.Server.Calls() {
+		if c.Action == action {
+			n++
+		}
+	}
+	return n
+}

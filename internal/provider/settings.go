@@ -1,0 +1,182 @@
+package provider
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+// model is the provider's arguments.
+type model struct {
+	Region               types.String `tfsdk:"region"`
+	SecretID             types.String `tfsdk:"secret_id"`
+	SecretKey            types.String `tfsdk:"secret_key"`
+	SecurityToken        types.String `tfsdk:"security_token"`
+	Profile              types.String `tfsdk:"profile"`
+	SharedCredentialsDir types.String `tfsdk:"shared_credentials_dir"`
+	CamRoleName          types.String `tfsdk:"cam_role_name"`
+	AssumeRole           types.Object `tfsdk:"assume_role"`
+	WebIdentity          types.Object `tfsdk:"assume_role_with_web_identity"`
+	EnablePodOIDC        types.Bool   `tfsdk:"enable_pod_oidc"`
+	AllowedAccountIDs    types.List   `tfsdk:"allowed_account_ids"`
+	ForbiddenAccountIDs  types.List   `tfsdk:"forbidden_account_ids"`
+	Protocol             types.String `tfsdk:"protocol"`
+	Domain               types.String `tfsdk:"domain"`
+	Endpoint             types.String `tfsdk:"endpoint"`
+	Kubernetes           types.Object `tfsdk:"kubernetes"`
+	Store                types.Object `tfsdk:"store"`
+}
+
+type assumeRole struct {
+	RoleARN         types.String `tfsdk:"role_arn"`
+	SessionName     types.String `tfsdk:"session_name"`
+	SessionDuration types.Int64  `tfsdk:"session_duration"`
+	Policy          types.String `tfsdk:"policy"`
+	ExternalID      types.String `tfsdk:"external_id"`
+	SourceIdentity  types.String `tfsdk:"source_identity"`
+	SerialNumber    types.String `tfsdk:"serial_number"`
+	TokenCode       types.String `tfsdk:"token_code"`
+}
+
+type webIdentity struct {
+	ProviderID           types.String `tfsdk:"provider_id"`
+	WebIdentityToken     types.String `tfsdk:"web_identity_token"`
+	WebIdentityTokenFile types.String `tfsdk:"web_identity_token_file"`
+	RoleARN              types.String `tfsdk:"role_arn"`
+	SessionName          types.String `tfsdk:"session_name"`
+	SessionDuration      types.Int64  `tfsdk:"session_duration"`
+}
+
+type storeModel struct {
+	Directory           types.String `tfsdk:"directory"`
+	KubernetesNamespace types.String `tfsdk:"kubernetes_namespace"`
+}
+
+// settings joins the arguments with the environment, which is read here and
+// nowhere else.
+func (p *gpupoolProvider) settings(ctx context.Context, m model, raw tftypes.Value, diags *diag.Diagnostics) connection.Settings {
+	s := connection.Settings{PollInterval: p.pollInterval, Undecided: undecided(raw)}
+	s.Cloud = tencent.Config{
+		Region: m.Region.ValueString(), SecretID: m.SecretID.ValueString(), SecretKey: m.SecretKey.ValueString(),
+		SecurityToken: m.SecurityToken.ValueString(), Profile: m.Profile.ValueString(),
+		SharedCredentialsDir: m.SharedCredentialsDir.ValueString(), CamRoleName: m.CamRoleName.ValueString(),
+		EnablePodOIDC: m.EnablePodOIDC.ValueBool(), Protocol: m.Protocol.ValueString(), Domain: m.Domain.ValueString(),
+		Endpoint: m.Endpoint.ValueString(),
+	}
+	if len(s.Undecided) > 0 {
+		return s
+	}
+	s.Cloud.AllowedAccountIDs = stringsOf(ctx, m.AllowedAccountIDs, diags)
+	s.Cloud.ForbiddenAccountIDs = stringsOf(ctx, m.ForbiddenAccountIDs, diags)
+	s.Cloud.AssumeRole = m.assumeRole(ctx, diags)
+	s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, diags)
+	s.Cloud = s.Cloud.WithEnvironment(p.getenv)
+	if s.Cloud.RequestClient == "" {
+		s.Cloud.RequestClient = "terraform-provider-gpupool-" + p.version
+	}
+	if !m.Kubernetes.IsNull() {
+		diags.AddAttributeWarning(path.Root("kubernetes"), "Kubernetes is not used",
+			"No resource of this version talks to a cluster, so the argument has no effect.")
+	}
+	s.Store = p.storeLocation(ctx, m.Store, diags)
+	return s
+}
+
+// undecided lists the arguments that hold unknown values.
+func undecided(raw tftypes.Value) []string {
+	var arguments map[string]tftypes.Value
+	if raw.IsFullyKnown() || raw.As(&arguments) != nil {
+		return nil
+	}
+	var names []string
+	for name, value := range arguments {
+		if !value.IsFullyKnown() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func stringsOf(ctx context.Context, list types.List, diags *diag.Diagnostics) []string {
+	if list.IsNull() {
+		return nil
+	}
+	var all []string
+	diags.Append(list.ElementsAs(ctx, &all, false)...)
+	return all
+}
+
+func (m model) assumeRole(ctx context.Context, diags *diag.Diagnostics) tencent.AssumeRole {
+	var r *assumeRole
+	diags.Append(objectAs(ctx, m.AssumeRole, &r)...)
+	if r == nil {
+		return tencent.AssumeRole{}
+	}
+	return tencent.AssumeRole{
+		RoleARN: r.RoleARN.ValueString(), SessionName: r.SessionName.ValueString(),
+		SessionDuration: int(r.SessionDuration.ValueInt64()), Policy: r.Policy.ValueString(),
+		ExternalID: r.ExternalID.ValueString(), SourceIdentity: r.SourceIdentity.ValueString(),
+		SerialNumber: r.SerialNumber.ValueString(), TokenCode: r.TokenCode.ValueString(),
+	}
+}
+
+func (m model) webIdentity(ctx context.Context, diags *diag.Diagnostics) tencent.WebIdentity {
+	var w *webIdentity
+	diags.Append(objectAs(ctx, m.WebIdentity, &w)...)
+	if w == nil {
+		return tencent.WebIdentity{}
+	}
+	return tencent.WebIdentity{
+		ProviderID: w.ProviderID.ValueString(), WebIdentityToken: w.WebIdentityToken.ValueString(),
+		WebIdentityTokenFile: w.WebIdentityTokenFile.ValueString(), RoleARN: w.RoleARN.ValueString(),
+		SessionName: w.SessionName.ValueString(), SessionDuration: int(w.SessionDuration.ValueInt64()),
+	}
+}
+
+// storeLocation is where the store argument says, else where the environment
+// says, else in the working directory.
+func (p *gpupoolProvider) storeLocation(ctx context.Context, argument types.Object, diags *diag.Diagnostics) store.Location {
+	var s *storeModel
+	diags.Append(objectAs(ctx, argument, &s)...)
+	var location store.Location
+	var err error
+	switch {
+	case s == nil:
+		location, err = store.Resolve("", p.getenv)
+	case s.Directory.IsNull() == s.KubernetesNamespace.IsNull():
+		diags.AddAttributeError(path.Root("store"), "Store is ambiguous", "Set either directory or kubernetes_namespace.")
+		return location
+	case s.KubernetesNamespace.IsNull():
+		location, err = store.InDirectory(s.Directory.ValueString())
+	default:
+		location, err = store.InNamespace(s.KubernetesNamespace.ValueString())
+	}
+	if err != nil {
+		diags.AddAttributeError(path.Root("store"), "Store can't be used", err.Error())
+		return location
+	}
+	if doubt := location.Warning(p.getenv); doubt != "" {
+		diags.AddAttributeWarning(path.Root("store"), "Store may be lost", doubt)
+	}
+	return location
+}
+
+// objectAs reads an object into the pointer that target points to; null leaves
+// it nil.
+func objectAs[T any](ctx context.Context, object types.Object, target **T) diag.Diagnostics {
+	if object.IsNull() || object.IsUnknown() {
+		return nil
+	}
+	*target = new(T)
+	return object.As(ctx, *target, basetypes.ObjectAsOptions{})
+}

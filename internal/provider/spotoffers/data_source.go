@@ -1,0 +1,162 @@
+package spotoffers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+var _ datasource.DataSourceWithConfigure = (*offersDataSource)(nil)
+
+type offersDataSource struct {
+	connection *connection.Connection
+}
+
+// NewDataSource returns the data source gpupool_spot_offers.
+func NewDataSource() datasource.DataSource { return &offersDataSource{} }
+
+func (s *offersDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = "gpupool_spot_offers"
+}
+
+func (s *offersDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+}
+
+func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "What GPU spot instances a region sells now, the cheapest first: price, stock and size by availability zone and type. " +
+			"Prices and stock move, so a pool's `offerings` are better written down than taken from here.",
+		Attributes: map[string]schema.Attribute{
+			"region": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "Region to look at. Where it is left out, the provider's.",
+			},
+			"gpu_type":          filter("Only this GPU, such as `T4`, `V100`, `A100`, `A10` or `P40`."),
+			"instance_type":     filter("Only this instance type, such as `GN7.2XLARGE32`."),
+			"availability_zone": filter("Only this availability zone."),
+			"offers": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The offers, by price, then zone and type.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"availability_zone": text("Availability zone."),
+					"instance_type":     text("Instance type."),
+					"gpu_type":          text("GPU of the type; null where it is not known."),
+					"gpus":              text("GPUs of one instance, as a decimal: a share of a GPU is below 1."),
+					"vcpus":             count("vCPUs of one instance."),
+					"memory_gb":         count("Memory of one instance in GB."),
+					"price":             text("What one instance costs now, in CNY an hour, as a decimal; null where it is unknown."),
+					"stock":             text("How much there is: `enough`, `normal`, `low` or `sold_out`; null where it is unknown."),
+				}},
+			},
+		},
+	}
+}
+
+func filter(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+}
+
+func text(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+func count(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+}
+
+type model struct {
+	Region           types.String `tfsdk:"region"`
+	GPUType          types.String `tfsdk:"gpu_type"`
+	InstanceType     types.String `tfsdk:"instance_type"`
+	AvailabilityZone types.String `tfsdk:"availability_zone"`
+	Offers           []offer      `tfsdk:"offers"`
+}
+
+type offer struct {
+	AvailabilityZone types.String `tfsdk:"availability_zone"`
+	InstanceType     types.String `tfsdk:"instance_type"`
+	GPUType          types.String `tfsdk:"gpu_type"`
+	GPUs             types.String `tfsdk:"gpus"`
+	VCPUs            types.Int64  `tfsdk:"vcpus"`
+	MemoryGB         types.Int64  `tfsdk:"memory_gb"`
+	Price            types.String `tfsdk:"price"`
+	Stock            types.String `tfsdk:"stock"`
+}
+
+func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	const doing = "Reading spot offers"
+	engine, err := s.connection.Engine(ctx)
+	if err == nil && m.Region.ValueString() == "" {
+		var region string
+		region, err = s.connection.Region(ctx)
+		m.Region = types.StringValue(region)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error(doing, err))
+		return
+	}
+	offers, _, err := engine.Markets(ctx, m.Region.ValueString())
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error(doing, err))
+		return
+	}
+	m.Offers = m.choose(offers)
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+// choose filters and sorts the offers of spot instances with GPUs.
+func (m model) choose(offers []spotpool.Offer) []offer {
+	matches := func(wanted types.String, s string) bool {
+		return wanted.IsNull() || strings.EqualFold(wanted.ValueString(), s)
+	}
+	var chosen []spotpool.Offer
+	for _, o := range offers {
+		if o.ChargeType == spotpool.Spot && (o.GPUs != "" || o.GPUType != "") &&
+			matches(m.GPUType, o.GPUType) && matches(m.InstanceType, o.InstanceType) && matches(m.AvailabilityZone, o.AvailabilityZone) {
+			chosen = append(chosen, o)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b spotpool.Offer) int {
+		return cmp.Or(
+			cmp.Compare(unknownLast(a.Price), unknownLast(b.Price)),
+			cmp.Compare(a.AvailabilityZone, b.AvailabilityZone),
+			cmp.Compare(a.InstanceType, b.InstanceType))
+	})
+	list := make([]offer, len(chosen))
+	for n, o := range chosen {
+		list[n] = offer{
+			AvailabilityZone: types.StringValue(o.AvailabilityZone), InstanceType: types.StringValue(o.InstanceType),
+			GPUType: optional(o.GPUType), GPUs: optional(o.GPUs),
+			VCPUs: types.Int64Value(int64(o.VCPUs)), MemoryGB: types.Int64Value(int64(o.MemoryGB)),
+			Price: types.StringNull(), Stock: optional(string(o.Stock)),
+		}
+		if o.Price > 0 {
+			list[n].Price = types.StringValue(o.Price.String())
+		}
+	}
+	return list
+}
+
+// unknownLast sorts an unknown price behind all others.
+func unknownLast(p spotpool.Price) uint64 { return uint64(p) - 1 }
+
+func optional(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}

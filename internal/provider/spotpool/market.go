@@ -1,0 +1,113 @@
+package spotpool
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// checkMarket looks whether the declaration can come true now: whose the
+// credentials are, and what the region sells. All pools of a plan share one
+// look. It reports, and changes nothing that is planned.
+func (r *poolResource) checkMarket(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
+	if !r.connection.Ready() {
+		return
+	}
+	doing := "Looking at the market of " + d.Object()
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		diags.Append(connection.Error(doing, err))
+		return
+	}
+	account, err := r.connection.AccountID(ctx)
+	switch {
+	case err != nil && passing(err):
+		diags.Append(connection.Warning(doing, err))
+		return
+	case err != nil:
+		diags.Append(connection.Error(doing, err))
+		return
+	case d.AccountID != "" && account != d.AccountID:
+		diags.AddError("Wrong account", fmt.Sprintf("%s belongs to account %s, and these credentials to account %s. Use the credentials of account %s.", d.Object(), d.AccountID, account, d.AccountID))
+		return
+	}
+	offers, _, err := engine.Markets(ctx, d.Region)
+	refusal, refused := core.AsCloudError(err)
+	switch {
+	case err == nil:
+	case !refused || refusal.Class != core.ClassConfiguration:
+		diags.Append(connection.Warning(doing, err))
+		return
+	case offers == nil || d.InstanceChargeType == core.Spot:
+		diags.AddAttributeError(path.Root("region"), fmt.Sprintf("The region %s can't be used", d.Region), err.Error())
+		return
+	}
+	assess(d, offers, diags)
+}
+
+// passing reports whether an error may be gone by the time of the apply.
+func passing(err error) bool {
+	cloud, ok := core.AsCloudError(err)
+	return !ok || cloud.Class == core.ClassTransient
+}
+
+// assess compares a declaration with what its region sells. Only a zone that
+// isn't there is an error: prices and stock move.
+func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
+	zones := map[string]bool{}
+	byMarket := make(map[core.Market]core.Offer, len(offers))
+	for _, offer := range offers {
+		zones[offer.AvailabilityZone] = true
+		byMarket[offer.Market] = offer
+	}
+	for n, o := range d.Offerings {
+		at := path.Root("offerings").AtListIndex(n)
+		offer, sold := byMarket[core.Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: d.InstanceChargeType}]
+		switch {
+		case o.AvailabilityZone == "" || o.InstanceType == "": // not known yet
+		case !zones[o.AvailabilityZone]:
+			diags.AddAttributeError(at.AtName("availability_zone"), "Unknown availability zone",
+				fmt.Sprintf("The region %s has no zone %q that sells instances.", d.Region, o.AvailabilityZone))
+		case !sold:
+			diags.AddAttributeWarning(at, "Offering is not sold",
+				fmt.Sprintf("%s does not sell %s as %s now: nothing can be launched there. The data source gpupool_spot_offers lists what is sold.", o.AvailabilityZone, o.InstanceType, d.InstanceChargeType))
+		case offer.Stock == core.StockNone:
+			diags.AddAttributeWarning(at, "Offering is sold out",
+				fmt.Sprintf("%s in %s is sold out now: launches go to the other offerings, or wait.", o.InstanceType, o.AvailabilityZone))
+		case d.InstanceChargeType == core.Spot && o.MaxPrice > 0 && offer.Price > o.MaxPrice:
+			diags.AddAttributeWarning(at.AtName("max_price"), "Market price is above max_price",
+				fmt.Sprintf("%s in %s costs %s CNY an hour now, and max_price is %s: nothing is launched there until the price falls.", o.InstanceType, o.AvailabilityZone, offer.Price, o.MaxPrice))
+		}
+	}
+	if cost := estimate(d, offers); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {
+		diags.AddAttributeWarning(path.Root("max_hourly_cost"), "Estimated cost is above max_hourly_cost",
+			fmt.Sprintf("At present prices the minimum of %d instances costs about %s CNY an hour, and max_hourly_cost is %s: the pool stays below its minimum.", d.Minimum, cost, d.MaxHourlyCost))
+	}
+}
+
+// estimate is what the pool's minimum costs an hour, launched where an empty
+// pool would launch it at these prices.
+func estimate(d core.Declaration, offers []core.Offer) core.Price {
+	d.MaxHourlyCost, d.MaxLaunchesPerRun, d.OnDemandFallback = 0, max(1, d.Minimum), nil
+	plan := core.Decide(core.Situation{Declaration: d, Observation: core.Observation{
+		Region: d.Region, AccountID: d.AccountID, Offers: offers,
+	}})
+	prices := make(map[core.Market]core.Price, len(offers))
+	for _, offer := range offers {
+		prices[offer.Market] = offer.Price
+	}
+	var total core.Price
+	for _, decision := range plan.Decisions {
+		if decision.Kind == core.Launch {
+			total += core.Price(decision.Count) * prices[core.Market{
+				AvailabilityZone: decision.Offering.AvailabilityZone, InstanceType: decision.Offering.InstanceType, ChargeType: decision.ChargeType,
+			}]
+		}
+	}
+	return total
+}

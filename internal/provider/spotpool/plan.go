@@ -1,0 +1,176 @@
+package spotpool
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// ModifyPlan says what an apply will do. Terraform calls it again during apply,
+// and both results must agree: so every value in here comes from the
+// configuration, the state and the private state alone. The cloud is asked, too,
+// but only for warnings and for errors.
+func (r *poolResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	switch {
+	case req.Plan.Raw.IsNull():
+		planDestroy(ctx, req, resp)
+	case req.State.Raw.IsNull():
+		r.planCreate(ctx, req, resp)
+	default:
+		r.planUpdate(ctx, req, resp)
+	}
+}
+
+func planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if m.DeletionProtection.ValueBool() {
+		resp.Diagnostics.Append(protected(m, "destroy"))
+	}
+}
+
+// protected refuses a plan that ends a protected pool.
+func protected(m model, what string) diag.Diagnostic {
+	return diag.NewAttributeErrorDiagnostic(path.Root("deletion_protection"), "Spot pool is protected from deletion",
+		fmt.Sprintf("The plan would %s the spot pool %s/%s, which has deletion_protection. Set it to false and apply that first.", what, m.Region.ValueString(), m.Name.ValueString()))
+}
+
+func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if config.Region.IsNull() && r.connection.Ready() {
+		region, err := r.connection.Region(ctx)
+		if err != nil {
+			resp.Diagnostics.Append(connection.Error("Planning spot_pool/"+m.Name.ValueString(), err))
+			return
+		}
+		m.Region = types.StringValue(region)
+	}
+	d := m.declaration(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	whole := req.Config.Raw.IsFullyKnown()
+	if whole {
+		p := previewCreate(d)
+		m.PlannedActions = actionsValue(p.actions)
+		warn(&resp.Diagnostics, d, p.warnings)
+		if config.Region.IsNull() && d.Region != "" {
+			// The provider's region was not known when the rest was validated.
+			report(&resp.Diagnostics, d.Validate(), diag.SeverityError)
+		}
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+	if !m.Region.IsUnknown() && !resp.Diagnostics.HasError() {
+		r.checkMarket(ctx, d, &resp.Diagnostics)
+	}
+}
+
+func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	changed := !req.Plan.Raw.Equal(req.State.Raw)
+	var m, prior model
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	m = prior
+	if changed {
+		resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+		m = m.settled(ctx, req.Config, prior, &resp.Diagnostics)
+	}
+	d, was := m.declaration(&resp.Diagnostics), prior.declaration(&diag.Diagnostics{})
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if replaces(m, prior, resp) {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+		return
+	}
+	raw, diags := req.Private.GetKey(ctx, privateKey)
+	resp.Diagnostics.Append(diags...)
+	seen, err := decodeSighting(raw)
+	if err != nil {
+		resp.Diagnostics.AddError("Planning "+d.Object()+" failed", err.Error())
+		return
+	}
+	whole := !changed || req.Config.Raw.IsFullyKnown()
+	var p preview
+	if whole && seen != nil {
+		p = previewUpdate(was, d, seen)
+		warn(&resp.Diagnostics, d, p.warnings)
+	}
+	if !changed && len(p.actions) == 0 {
+		return // everything keeps its value
+	}
+	m.Capacity = types.Int64Unknown()
+	m.PlannedActions = types.ListUnknown(types.StringType)
+	if whole && seen != nil {
+		m.PlannedActions = actionsValue(p.actions)
+	}
+	m.Generation = prior.Generation
+	if !whole || !reflect.DeepEqual(d, was) || seen == nil || !seen.Recorded {
+		m.Generation = types.Int64Unknown()
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+	if whole && d.Minimum < was.Minimum && d.Maximum >= was.Maximum {
+		resp.Diagnostics.AddAttributeWarning(path.Root("minimum"), "Lowering minimum ends no instances",
+			fmt.Sprintf("minimum goes from %d to %d, and maximum stays %d: instances are ended only above maximum. Lower maximum, too, to have fewer.", was.Minimum, d.Minimum, d.Maximum))
+	}
+	r.checkMarket(ctx, d, &resp.Diagnostics)
+}
+
+// settled gives the values that no update changes their prior values.
+func (m model) settled(ctx context.Context, config configReader, prior model, diags *diag.Diagnostics) model {
+	m.UID, m.AccountID = prior.UID, prior.AccountID
+	if m.Region.IsUnknown() {
+		var region types.String
+		diags.Append(config.GetAttribute(ctx, path.Root("region"), &region)...)
+		if region.IsNull() { // left out: the pool keeps the region it was created in
+			m.Region = prior.Region
+		}
+	}
+	m.Generation = prior.Generation
+	return m
+}
+
+type configReader interface {
+	GetAttribute(ctx context.Context, p path.Path, target any) diag.Diagnostics
+}
+
+// replaces says whether the plan makes another pool of this one, and lists why.
+func replaces(m, prior model, resp *resource.ModifyPlanResponse) bool {
+	if !m.Name.Equal(prior.Name) {
+		resp.RequiresReplace.Append(path.Root("name"))
+	}
+	if !m.Region.Equal(prior.Region) {
+		resp.RequiresReplace.Append(path.Root("region"))
+	}
+	if len(resp.RequiresReplace) == 0 {
+		return false
+	}
+	if prior.DeletionProtection.ValueBool() {
+		resp.Diagnostics.Append(protected(prior, "replace"))
+	}
+	return true
+}
+
+func actionsValue(actions []string) types.List {
+	values := make([]attr.Value, len(actions))
+	for n, s := range actions {
+		values[n] = types.StringValue(s)
+	}
+	return types.ListValueMust(types.StringType, values)
+}
+
+func warn(diags *diag.Diagnostics, d core.Declaration, warnings []string) {
+	for _, text := range warnings {
+		diags.AddWarning("Spot pool "+d.Key(), text)
+	}
+}

@@ -1,0 +1,45 @@
+package spotpool_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+)
+
+func TestMain(m *testing.M) { providertest.Main(m) }
+
+const address = "gpupool_spot_pool.train"
+
+// attributes are a pool's arguments in HCL, by name.
+type attributes map[string]string
+
+// pool writes the resource train: two instances in two zones, changed by each
+// of the given arguments; an empty one leaves the argument out.
+func pool(changes ...attributes) string { return poolNamed("train", changes...) }
+
+func poolNamed(name string, changes ...attributes) string {
+	all := attributes{
+		"name": `"train"`, "minimum": "2", "maximum": "4",
+		"offerings": `[
+			{ availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" },
+			{ availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8" },
+		]`,
+		"vpc_id": `"vpc-a1b2c3d4"`, "image_id": `"img-a1b2c3d4"`, "security_group_ids": `["sg-a1b2c3d4"]`, "key_ids": `["skey-a1b2c3d4"]`,
+	}
+	for _, c := range changes {
+		for key, value := range c {
+			all[key] = value
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "resource \"gpupool_spot_pool\" %q {\n", name)
+	for key, value := range all {
+		if value != "" {
+			fmt.Fprintf(&b, "  %s = %s\n", key, value)
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

@@ -1,0 +1,104 @@
+package spotpool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// preview is what a plan says about a pool.
+type preview struct {
+	actions  []string // never nil
+	warnings []string
+}
+
+// previewCreate decides over an empty region. Prices and stock are unknown to
+// it, so the cost cap is left to the apply, and so is the fallback to on-demand
+// instances, which no new pool has waited long enough for.
+func previewCreate(d core.Declaration) preview {
+	d.MaxHourlyCost, d.OnDemandFallback = 0, nil
+	plan := core.Decide(core.Situation{
+		Declaration: d, Observation: core.Observation{Region: d.Region}, Now: time.Unix(0, 0),
+	})
+	return previewOf(plan)
+}
+
+// previewUpdate decides what an update of prior to d does, over what was last
+// seen and nothing else.
+func previewUpdate(prior, d core.Declaration, s *sighting) preview {
+	o := s.observation(d.Region, d.AccountID)
+	journal := s.Journal
+	var recording []string
+	if !s.Recorded {
+		recording = []string{"record the pool in the store"}
+		journal = journal.Accepting(configurationTags(d, o))
+	}
+	if added := unseenOffers(prior, d); o.Offers != nil && len(added) > 0 {
+		// Offerings that are new were not looked at. Whether their price fits
+		// the cost cap is left to the apply.
+		o.Offers = append(slices.Clone(o.Offers), added...)
+		d.MaxHourlyCost = 0
+	}
+	p := previewOf(core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: s.Gate}))
+	p.actions = append(recording, p.actions...)
+	return p
+}
+
+func configurationTags(d core.Declaration, o core.Observation) []string {
+	var tags []string
+	for _, i := range core.Own(d, o) {
+		tags = append(tags, i.ConfigurationTag)
+	}
+	return tags
+}
+
+// unseenOffers stands in for the offers of offerings that prior hasn't got.
+func unseenOffers(prior, d core.Declaration) []core.Offer {
+	seen := map[[2]string]bool{}
+	for _, o := range prior.Offerings {
+		seen[[2]string{o.AvailabilityZone, o.InstanceType}] = true
+	}
+	var offers []core.Offer
+	for _, o := range d.Offerings {
+		if seen[[2]string{o.AvailabilityZone, o.InstanceType}] {
+			continue
+		}
+		for _, charge := range []core.ChargeType{core.Spot, core.OnDemand} {
+			market := core.Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
+			offers = append(offers, core.Offer{Market: market})
+		}
+	}
+	return offers
+}
+
+func previewOf(plan core.Plan) preview {
+	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
+	launches := 0
+	for n, decision := range plan.Decisions {
+		p.actions[n] = decision.String()
+		if decision.Kind == core.Launch && !decision.Refresh {
+			launches += decision.Count
+		}
+	}
+	if plan.Refusal != "" {
+		p.warnings = append(p.warnings, plan.Refusal)
+	}
+	if missing := plan.Shortfall - launches; missing > 0 {
+		p.warnings = append(p.warnings, shortfall(plan, launches))
+	}
+	return p
+}
+
+// shortfall says why the pool stays below its minimum.
+func shortfall(plan core.Plan, launches int) string {
+	text := fmt.Sprintf("Its capacity is %d and its minimum %d, and nothing can be launched now:", plan.Capacity, plan.Minimum)
+	if launches > 0 {
+		text = fmt.Sprintf("Its capacity is %d and its minimum %d, and only %d can be launched now:", plan.Capacity, plan.Minimum, launches)
+	}
+	for _, why := range plan.Short {
+		text += "\n- " + why
+	}
+	return text + "\nThe next plan or gpupool reconcile looks again."
+}

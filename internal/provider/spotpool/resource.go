@@ -1,0 +1,168 @@
+package spotpool
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// TypeName is the resource's name in Terraform.
+const TypeName = "gpupool_spot_pool"
+
+var (
+	_ resource.ResourceWithConfigure      = (*poolResource)(nil)
+	_ resource.ResourceWithIdentity       = (*poolResource)(nil)
+	_ resource.ResourceWithImportState    = (*poolResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*poolResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*poolResource)(nil)
+)
+
+type poolResource struct {
+	connection *connection.Connection
+}
+
+// NewResource returns the resource gpupool_spot_pool.
+func NewResource() resource.Resource { return &poolResource{} }
+
+func (r *poolResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = TypeName
+}
+
+func (r *poolResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+}
+
+const (
+	defaultTimeout = 15 * time.Minute
+	// slack is what an operation's context has beyond its timeout: at the
+	// timeout the engine stops waiting, and still has to record what it did.
+	slack = 2 * time.Minute
+)
+
+func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	wait, diags := m.Timeouts.Create(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	d := m.declaration(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	engine, err := r.connection.Engine(ctx)
+	if err == nil && d.Region == "" {
+		d.Region, err = r.connection.Region(ctx)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait+slack)
+	defer cancel()
+	state, err := engine.CreatePool(ctx, d, wait)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
+		return
+	}
+	resp.Diagnostics.Append(save(ctx, m.filled(state), state, &resp.State, resp.Identity, resp.Private)...)
+}
+
+func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	d := m.declaration(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Reading "+d.Object(), err))
+		return
+	}
+	state, err := engine.ViewPool(ctx, d)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Reading "+d.Object(), err))
+		return
+	}
+	if state.Destroyed {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	resp.Diagnostics.Append(save(ctx, m.refreshed(state), state, &resp.State, resp.Identity, resp.Private)...)
+}
+
+func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var m, prior model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	wait, diags := m.Timeouts.Update(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	d := m.declaration(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	d.Generation = prior.Generation.ValueInt64()
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait+slack)
+	defer cancel()
+	state, err := engine.UpdatePool(ctx, d, wait)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
+	}
+	if state.Declaration.UID != "" { // recorded, whatever came after
+		resp.Diagnostics.Append(save(ctx, m.filled(state), state, &resp.State, resp.Identity, resp.Private)...)
+	}
+}
+
+func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	wait, diags := m.Timeouts.Delete(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	d := m.declaration(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	engine, err := r.connection.Engine(ctx)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, wait+slack)
+		defer cancel()
+		err = engine.DeletePool(ctx, d, wait)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
+	}
+}
+
+// private is the part of the framework's private state that is used here.
+type private interface {
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// save writes a pool's values, identity and observation, and passes its
+// warnings on.
+func save(ctx context.Context, m model, state reconcile.PoolState, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+	diags := to.Set(ctx, m)
+	if identity != nil {
+		diags.Append(identity.Set(ctx, identityModel{Region: m.Region, Name: m.Name})...)
+	}
+	data, err := newSighting(state).encode()
+	if err != nil {
+		diags.AddError("Keeping the observation of "+state.Declaration.Object()+" failed", err.Error())
+		return diags
+	}
+	diags.Append(hidden.SetKey(ctx, privateKey, data)...)
+	for _, text := range state.Warnings {
+		diags.AddWarning("Spot pool "+state.Declaration.Key(), text)
+	}
+	return diags
+}

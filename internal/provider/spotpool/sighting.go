@@ -1,0 +1,103 @@
+package spotpool
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// privateKey is where the sighting stands in Terraform's private state.
+const privateKey = "observation"
+
+const sightingVersion = 1
+
+// sighting is what a plan knows of the world: everything that Decide needs,
+// kept in Terraform's private state by Create, Read and Update. A plan asks
+// nothing but this, since Terraform plans again during apply and refuses a
+// second plan that differs from the first.
+type sighting struct {
+	Version   int             `json:"version"`
+	Recorded  bool            `json:"recorded"` // the store had a record of the pool
+	At        time.Time       `json:"at"`
+	Gate      core.Gate       `json:"gate,omitzero"`
+	Instances []core.Instance `json:"instances,omitempty"`
+	Offers    []core.Offer    `json:"offers"` // null: unknown
+	SpotVCPUs map[string]int  `json:"spot_vcpus,omitempty"`
+	Journal   core.Journal    `json:"journal"`
+}
+
+// newSighting keeps what decisions depend on, and leaves out the rest: state
+// files hold one for each pool.
+func newSighting(state reconcile.PoolState) sighting {
+	o := state.Observation
+	s := sighting{
+		Version: sightingVersion, Recorded: state.Recorded, At: o.At, Gate: state.Gate,
+		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(state.Journal),
+	}
+	for _, i := range o.Instances {
+		i.PrivateIP, i.PublicIP, i.SubnetID, i.VPCID, i.PoolName = "", "", "", "", ""
+		if i.Region == o.Region {
+			i.Region = ""
+		}
+		if i.AccountID == o.AccountID {
+			i.AccountID = ""
+		}
+		s.Instances = append(s.Instances, i)
+	}
+	if o.Offers != nil {
+		s.Offers = make([]core.Offer, 0, len(o.Offers))
+	}
+	for _, offer := range o.Offers {
+		offer.MemoryGB, offer.GPUs, offer.GPUType = 0, "", ""
+		s.Offers = append(s.Offers, offer)
+	}
+	return s
+}
+
+// slimJournal leaves out of open intents what only a launch needs; user data is
+// part of that.
+func slimJournal(j core.Journal) core.Journal {
+	j = j.Clone()
+	for n := range j.Intents {
+		j.Intents[n].Request.Configuration = core.Configuration{}
+	}
+	return j
+}
+
+func (s sighting) encode() ([]byte, error) { return json.Marshal(s) }
+
+// decodeSighting reads what encode writes; nil of nothing.
+func decodeSighting(data []byte) (*sighting, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	var s sighting
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("the observation kept in the state is damaged (%w): run terraform apply -refresh-only, which writes it anew", err)
+	}
+	if s.Version != sightingVersion {
+		return nil, fmt.Errorf("the observation kept in the state is of version %d, and this provider knows version %d: run terraform apply -refresh-only, which writes it anew", s.Version, sightingVersion)
+	}
+	return &s, nil
+}
+
+// observation puts back what newSighting left out.
+func (s *sighting) observation(region, accountID string) core.Observation {
+	o := core.Observation{
+		At: s.At, Region: region, AccountID: accountID, Offers: s.Offers, SpotVCPUs: s.SpotVCPUs,
+		Instances: make([]core.Instance, len(s.Instances)),
+	}
+	for n, i := range s.Instances {
+		if i.Region == "" {
+			i.Region = region
+		}
+		if i.AccountID == "" {
+			i.AccountID = accountID
+		}
+		o.Instances[n] = i
+	}
+	return o
+}

@@ -1,0 +1,136 @@
+package spotpooldata
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+var _ datasource.DataSourceWithConfigure = (*poolDataSource)(nil)
+
+type poolDataSource struct {
+	connection *connection.Connection
+}
+
+// NewDataSource returns the data source gpupool_spot_pool.
+func NewDataSource() datasource.DataSource { return &poolDataSource{} }
+
+func (s *poolDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = "gpupool_spot_pool"
+}
+
+func (s *poolDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+}
+
+func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	state, err := s.look(ctx, m.Region.ValueString(), m.Name.ValueString())
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Reading the spot pool "+m.Name.ValueString(), err))
+		return
+	}
+	for _, text := range state.Warnings {
+		resp.Diagnostics.AddWarning("Spot pool "+state.Declaration.Key(), text)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, newModel(state))...)
+}
+
+func (s *poolDataSource) look(ctx context.Context, region, name string) (reconcile.PoolState, error) {
+	engine, err := s.connection.Engine(ctx)
+	if err == nil && region == "" {
+		region, err = s.connection.Region(ctx)
+	}
+	if err != nil {
+		return reconcile.PoolState{}, err
+	}
+	d, err := engine.FindPool(ctx, region, name)
+	if err != nil {
+		return reconcile.PoolState{}, err
+	}
+	state, err := engine.ViewPool(ctx, d)
+	if err == nil && state.Destroyed {
+		err = fmt.Errorf("the spot pool %s was destroyed", d.Key())
+	}
+	return state, err
+}
+
+type model struct {
+	Name        types.String `tfsdk:"name"`
+	Region      types.String `tfsdk:"region"`
+	UID         types.String `tfsdk:"uid"`
+	AccountID   types.String `tfsdk:"account_id"`
+	Generation  types.Int64  `tfsdk:"generation"`
+	Minimum     types.Int64  `tfsdk:"minimum"`
+	Maximum     types.Int64  `tfsdk:"maximum"`
+	Capacity    types.Int64  `tfsdk:"capacity"`
+	Held        types.Int64  `tfsdk:"held"`
+	Shortfall   types.Int64  `tfsdk:"shortfall"`
+	Outdated    types.Int64  `tfsdk:"outdated"`
+	HourlyPrice types.String `tfsdk:"estimated_hourly_price"`
+	Machines    []machine    `tfsdk:"machines"`
+}
+
+type machine struct {
+	InstanceID       types.String `tfsdk:"instance_id"`
+	AvailabilityZone types.String `tfsdk:"availability_zone"`
+	InstanceType     types.String `tfsdk:"instance_type"`
+	ChargeType       types.String `tfsdk:"charge_type"`
+	State            types.String `tfsdk:"state"`
+	PrivateIP        types.String `tfsdk:"private_ip"`
+	PublicIP         types.String `tfsdk:"public_ip"`
+	LaunchedAt       types.String `tfsdk:"launched_at"`
+	Outdated         types.Bool   `tfsdk:"outdated"`
+}
+
+func newModel(state reconcile.PoolState) model {
+	d, p := state.Declaration, state.Plan
+	m := model{
+		Name: types.StringValue(d.Name), Region: types.StringValue(d.Region), UID: types.StringValue(d.UID),
+		AccountID: types.StringValue(d.AccountID), Generation: types.Int64Value(d.Generation),
+		Minimum: number(d.Minimum), Maximum: number(d.Maximum), Capacity: number(p.Capacity),
+		Held: number(p.Held), Shortfall: number(p.Shortfall), Outdated: number(p.Outdated),
+		HourlyPrice: types.StringValue(p.HourlyPrice.String()),
+		Machines:    make([]machine, len(p.Members)),
+	}
+	for n, i := range p.Members {
+		m.Machines[n] = newMachine(i)
+	}
+	return m
+}
+
+func newMachine(i spotpool.Member) machine {
+	return machine{
+		InstanceID: types.StringValue(i.ID), AvailabilityZone: types.StringValue(i.AvailabilityZone),
+		InstanceType: types.StringValue(i.InstanceType), ChargeType: types.StringValue(string(i.ChargeType)),
+		State: types.StringValue(string(i.State)), PrivateIP: optional(i.PrivateIP), PublicIP: optional(i.PublicIP),
+		LaunchedAt: timestamp(i.LaunchedAt), Outdated: types.BoolValue(i.Outdated),
+	}
+}
+
+func number(n int) types.Int64 { return types.Int64Value(int64(n)) }
+
+func optional(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}
+
+func timestamp(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
+}

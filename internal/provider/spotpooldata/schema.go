@@ -1,0 +1,66 @@
+package spotpooldata
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+)
+
+func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A spot pool as it is now: its numbers, its machines, and what they cost. " +
+			"The pool is found by the store's record, or by the tags of its instances.",
+		Attributes: map[string]schema.Attribute{
+			"name": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "Name of the pool.",
+			},
+			"region": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "Region of the pool. Where it is left out, the provider's.",
+			},
+			"uid":        text("Random identifier of the pool."),
+			"account_id": text("Account that owns the instances."),
+			"generation": number64("How often the pool's declaration was written; 0 where the store has no record of it."),
+			"minimum":    number64("How many working instances the pool shall have."),
+			"maximum":    number64("How many instances the pool may have at most."),
+			"capacity":   number64("How many instances work, or began to start a short while ago."),
+			"held":       number64("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is unknown, included."),
+			"shortfall":  number64("How many working instances are missing to `minimum`."),
+			"outdated":   number64("How many instances were launched with a configuration that is no longer the declared one."),
+			"estimated_hourly_price": text("What the instances cost at present prices, in CNY an hour, as a decimal. " +
+				"Disks and traffic are not part of it, nor are instances whose price is unknown."),
+			"machines": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The pool's instances, by id.",
+				NestedObject:        schema.NestedAttributeObject{Attributes: machineAttributes()},
+			},
+		},
+	}
+}
+
+func machineAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"instance_id":       text("Id of the instance."),
+		"availability_zone": text("Availability zone of the instance."),
+		"instance_type":     text("Type of the instance."),
+		"charge_type":       text("How the instance is paid for: `SPOTPAID` or `POSTPAID_BY_HOUR`."),
+		"state":             text("State of the instance as the cloud names it, such as `RUNNING` or `PENDING`."),
+		"private_ip":        text("First private address; null while there is none."),
+		"public_ip":         text("First public address; null where there is none, which is the usual case."),
+		"launched_at":       text("When the instance was created, in UTC (RFC 3339)."),
+		"outdated": schema.BoolAttribute{
+			Computed:            true,
+			MarkdownDescription: "Whether the instance's configuration is known to differ from the declared one.",
+		},
+	}
+}
+
+func text(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+func number64(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+}
