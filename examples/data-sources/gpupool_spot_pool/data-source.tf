@@ -1,0 +1,12 @@
+data "gpupool_spot_pool" "train" {
+  name   = "train"
+  region = "ap-singapore"
+}
+
+output "addresses" {
+  value = [for m in data.gpupool_spot_pool.train.machines : m.private_ip if m.state == "RUNNING"]
+}
+
+output "hourly_price" {
+  value = "${data.gpupool_spot_pool.train.estimated_hourly_price} CNY"
+}

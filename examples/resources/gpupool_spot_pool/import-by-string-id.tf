@@ -1,0 +1,4 @@
+import {
+  to = gpupool_spot_pool.train
+  id = "ap-singapore/train"
+}
