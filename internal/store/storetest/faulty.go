@@ -1,0 +1,173 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// ErrKilled is what everything answers to a process that was killed. A hook of
+// Faults that returns it kills the process.
+var ErrKilled = errors.New("killed")
+
+// Op is one operation on a store.
+type Op struct {
+	Method string // "Read", "List", "Write", "Delete", "Lock" or "Release"
+	// Key is the document's; of a list it has no name, and of a lock the kind
+	// "locks".
+	Key store.Key
+	// N counts from 1: writes and deletes together, and each other method by
+	// itself.
+	N int
+}
+
+// Faults are called around each operation. An error from Before keeps the
+// operation from happening; one from After hides that it did. Either may be nil,
+// and both are called one at a time.
+type Faults struct{ Before, After func(op Op) error }
+
+// At makes a hook that returns err for the n-th write or delete, alone.
+func At(n int, err error) func(op Op) error {
+	return func(op Op) error {
+		if op.N == n && (op.Method == "Write" || op.Method == "Delete") {
+			return err
+		}
+		return nil
+	}
+}
+
+// Faulty is a store as one process sees it that meets faults. Once it is killed
+// no operation has an effect, and the locks that it held are free.
+type Faulty struct {
+	store  store.Store
+	faults Faults
+
+	mu     sync.Mutex
+	counts map[string]int
+	ops    []Op
+	held   []store.Lock
+	killed bool
+}
+
+var _ store.Store = (*Faulty)(nil)
+
+// Wrap gives a store faults.
+func Wrap(s store.Store, f *Faults) *Faulty {
+	return &Faulty{store: s, faults: *f, counts: map[string]int{}}
+}
+
+// Ops returns every operation that was begun, in order.
+func (f *Faulty) Ops() []Op {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.ops)
+}
+
+// Read is store.Store's.
+func (f *Faulty) Read(ctx context.Context, key store.Key) (d store.Document, err error) {
+	err = f.do("Read", key, func() error { d, err = f.store.Read(ctx, key); return err })
+	return d, err
+}
+
+// List is store.Store's.
+func (f *Faulty) List(ctx context.Context, kind store.Kind) (list []store.Document, err error) {
+	err = f.do("List", store.Key{Kind: kind}, func() error { list, err = f.store.List(ctx, kind); return err })
+	return list, err
+}
+
+// Write is store.Store's.
+func (f *Faulty) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (next store.Revision, err error) {
+	err = f.do("Write", key, func() error { next, err = f.store.Write(ctx, key, data, revision); return err })
+	if err != nil {
+		return "", err
+	}
+	return next, nil
+}
+
+// Delete is store.Store's.
+func (f *Faulty) Delete(ctx context.Context, key store.Key, revision store.Revision) error {
+	return f.do("Delete", key, func() error { return f.store.Delete(ctx, key, revision) })
+}
+
+// Lock is store.Store's. A lock that After hides is given back.
+func (f *Faulty) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
+	l := &faultyLock{faulty: f, key: store.Key{Kind: "locks", Name: name}}
+	err := f.do("Lock", l.key, func() (err error) {
+		l.Lock, err = f.store.Lock(ctx, name, wait)
+		if err == nil {
+			f.mu.Lock()
+			f.held = append(f.held, l.Lock)
+			f.mu.Unlock()
+		}
+		return err
+	})
+	if err != nil {
+		if l.Lock != nil {
+			err = errors.Join(err, l.Lock.Release())
+		}
+		return nil, err
+	}
+	return l, nil
+}
+
+// String is the wrapped store's.
+func (f *Faulty) String() string { return f.store.String() }
+
+type faultyLock struct {
+	store.Lock
+	faulty *Faulty
+	key    store.Key
+}
+
+func (l *faultyLock) Release() error { return l.faulty.do("Release", l.key, l.Lock.Release) }
+
+func (f *Faulty) do(method string, key store.Key, act func() error) error {
+	op, err := f.begin(method, key)
+	if err != nil {
+		return err
+	}
+	if err := act(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.call(f.faults.After, op)
+}
+
+func (f *Faulty) begin(method string, key store.Key) (Op, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.killed {
+		return Op{}, ErrKilled
+	}
+	counter := method
+	if method == "Delete" {
+		counter = "Write"
+	}
+	f.counts[counter]++
+	op := Op{Method: method, Key: key, N: f.counts[counter]}
+	f.ops = append(f.ops, op)
+	return op, f.call(f.faults.Before, op)
+}
+
+// call calls a hook; f.mu must be held.
+func (f *Faulty) call(hook func(Op) error, op Op) error {
+	if f.killed {
+		return ErrKilled
+	}
+	if hook == nil {
+		return nil
+	}
+	err := hook(op)
+	if errors.Is(err, ErrKilled) {
+		f.killed = true
+		for _, l := range f.held {
+			err = errors.Join(err, l.Release())
+		}
+	}
+	return err
+}
