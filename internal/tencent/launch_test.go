@@ -1,0 +1,269 @@
+package tencent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+func isCancelled(err error) bool { return errors.Is(err, context.Canceled) }
+
+func TestTheBodyOfALaunch(t *testing.T) {
+	t.Parallel()
+	body, err := json.Marshal(runInstances(testRequest()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"InstanceChargeType":"SPOTPAID","Placement":{"Zone":"ap-singapore-2","ProjectId":3},"InstanceType":"GN7.2XLARGE32","ImageId":"img-a1b2c3d4",` +
+		`"SystemDisk":{"DiskType":"CLOUD_BSSD","DiskSize":100},"DataDisks":[{"DiskSize":200,"DiskType":"CLOUD_BSSD","DeleteWithInstance":true}],` +
+		`"VirtualPrivateCloud":{"VpcId":"vpc-a1b2c3d4","SubnetId":"subnet-a1b2c3d4"},` +
+		`"InternetAccessible":{"InternetChargeType":"BANDWIDTH_POSTPAID_BY_HOUR","InternetMaxBandwidthOut":1,"PublicIpAssigned":true},` +
+		`"InstanceCount":2,"InstanceName":"gpupool-train-7-{R:1}","LoginSettings":{"KeyIds":["skey-a1b2c3d4"]},"SecurityGroupIds":["sg-a1b2c3d4"],` +
+		`"ClientToken":"TOKEN","TagSpecification":[{"ResourceType":"instance","Tags":[{"Key":"env","Value":"test"},` +
+		`{"Key":"gpupool/config","Value":"1:abc"},{"Key":"gpupool/pool","Value":"train"},{"Key":"gpupool/seq","Value":"7"},{"Key":"gpupool/uid","Value":"uid-1"},` +
+		`{"Key":"team","Value":"a"}]}],"InstanceMarketOptions":{"SpotOptions":{"MaxPrice":"50.00","SpotInstanceType":"one-time"},"MarketType":"spot"},` +
+		`"UserData":"IyEvYmluL3NoCmVjaG8gaGVsbG8K","CamRoleName":"gpu-node"}`
+	if diff := cmp.Diff(strings.Replace(want, "TOKEN", testRequest().Token, 1), string(body)); diff != "" {
+		t.Error(diff)
+	}
+	for range 50 {
+		again, err := json.Marshal(runInstances(testRequest()))
+		if err != nil || !bytes.Equal(again, body) {
+			t.Fatalf("the same request gave another body: %s, %v", again, err)
+		}
+	}
+}
+
+func TestWhatALaunchLeavesOut(t *testing.T) {
+	t.Parallel()
+	r := testRequest()
+	r.ChargeType, r.Offering.MaxPrice = spotpool.OnDemand, 0
+	r.Configuration = spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4", KeyIDs: []string{}, SecurityGroupIDs: []string{}, DataDisks: []spotpool.Disk{}}
+	body, err := json.Marshal(runInstances(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, absent := range []string{"[]", "null", "InstanceMarketOptions", "KeyIds", "SecurityGroupIds", "DataDisks", "SystemDisk", "InternetAccessible", "UserData", "CamRoleName", "ProjectId", "Password", `:0`} {
+		if bytes.Contains(body, []byte(absent)) {
+			t.Errorf("%s is in %s", absent, body)
+		}
+	}
+	if !bytes.Contains(body, []byte(`"LoginSettings":{"KeepImageLogin":"true"}`)) {
+		t.Errorf("a launch without keys must keep the image's login, or the cloud makes up a password: %s", body)
+	}
+	if r := testRequest(); marketOptions(r) == nil {
+		t.Error("a capped spot launch needs its cap")
+	} else if r.Offering.MaxPrice = 0; marketOptions(r) != nil {
+		t.Error("an uncapped spot launch bids the market price by leaving the options out")
+	}
+}
+
+// Whatever happens to a launch on its way, it takes effect once.
+func TestALaunchSurvivesFaults(t *testing.T) {
+	t.Parallel()
+	faults := map[string]cvmsim.Fault{
+		"throttled":            {Kind: cvmsim.FaultThrottle, Count: 2},
+		"throttled by account": {Kind: cvmsim.FaultThrottle, Code: "RequestLimitExceeded.UinLimitExceeded"},
+		"internal error":       {Kind: cvmsim.FaultError, Code: "InternalError.TradeUnknownError"},
+		"server error":         {Kind: cvmsim.FaultError, Code: "InternalServerError"},
+		"502 before":           {Kind: cvmsim.FaultHTTP502},
+		"502 after":            {Kind: cvmsim.FaultHTTP502After, Count: 2},
+		"cut short":            {Kind: cvmsim.FaultBadJSON},
+		"reset before":         {Kind: cvmsim.FaultResetBefore},
+		"reset after":          {Kind: cvmsim.FaultResetAfter, Count: 2},
+		"no answer before":     {Kind: cvmsim.FaultTimeout, Delay: cvmsim.Duration(time.Minute)},
+		"no answer after":      {Kind: cvmsim.FaultTimeoutAfter, Delay: cvmsim.Duration(time.Minute), Count: 2},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim := cvmsimtest.Start(t)
+			wire, url := record(t, sim.Server)
+			config := testConfig(url)
+			config.AttemptTimeout = 250 * time.Millisecond
+			client := newClient(t, config)
+			fault.Action = "RunInstances"
+			addFault(t, sim.Server, fault)
+			ids, err := client.Launch(t.Context(), testRequest())
+			if err != nil || len(ids) != 2 {
+				t.Fatalf("Launch: %v, %v", ids, err)
+			}
+			launched := sim.Server.Instances()
+			if len(launched) != 2 {
+				t.Errorf("%d instances, want 2", len(launched))
+			}
+			effects := 0
+			for _, call := range callsOf(sim.Server, "RunInstances") {
+				if call.ClientToken != "" && call.ClientToken != testRequest().Token {
+					t.Errorf("another token: %s", call.ClientToken)
+				}
+				if call.TookEffect {
+					effects++
+				}
+			}
+			if effects != 1 {
+				t.Errorf("%d calls took effect, want 1", effects)
+			}
+			bodies := wire.sent("RunInstances")
+			if len(bodies) < 2 {
+				t.Fatalf("the fault did not hit: %d requests", len(bodies))
+			}
+			for _, body := range bodies {
+				if !bytes.Equal(body, bodies[0]) {
+					t.Errorf("the repeated body differs:\n%s\n%s", bodies[0], body)
+				}
+			}
+		})
+	}
+}
+
+// A launch whose outcome stays unknown says so, and asking again finds it.
+func TestALaunchWhoseOutcomeStaysUnknown(t *testing.T) {
+	t.Parallel()
+	sim, client := startSim(t, func(c *Config) { c.MaxAttempts = 2 })
+	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultResetAfter, Action: "RunInstances", Count: 2})
+	_, err := client.Launch(t.Context(), testRequest())
+	if cloud := cloudError(t, err); cloud.NothingLaunched || cloud.Class != spotpool.ClassTransient {
+		t.Fatalf("%+v", cloud)
+	}
+	first := sim.Instances()
+	ids, err := client.Launch(t.Context(), testRequest())
+	if err != nil || len(ids) != 2 || len(first) != 2 || len(sim.Instances()) != 2 {
+		t.Errorf("asked again: %v, %v; %d instances", ids, err, len(sim.Instances()))
+	}
+}
+
+// What turns a repeated attempt away at the door says nothing of the first one.
+func TestARepeatTurnedAwayLeavesTheOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"RequestLimitExceeded", "AuthFailure.UnauthorizedOperation"} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			sim, client := startSim(t)
+			addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultHTTP502After, Action: "RunInstances"})
+			addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Code: code, Action: "RunInstances", Count: -1})
+			_, err := client.Launch(t.Context(), testRequest())
+			if cloud := cloudError(t, err); cloud.Code != code || cloud.NothingLaunched {
+				t.Errorf("%+v", cloud)
+			}
+		})
+	}
+}
+
+func TestARefusedLaunchSaysWhy(t *testing.T) {
+	t.Parallel()
+	stock, quota := int64(1), int64(8)
+	tests := map[string]struct {
+		prepare func(*testing.T, *cvmsim.Server, *spotpool.Request)
+		class   spotpool.ErrorClass
+		scope   spotpool.ErrorScope
+	}{
+		"sold out": {func(t *testing.T, s *cvmsim.Server, r *spotpool.Request) {
+			if err := s.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Stock: &stock}); err != nil {
+				t.Fatal(err)
+			}
+		}, spotpool.ClassCapacity, spotpool.ScopeOffering},
+		"bid too low":    {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.Offering.MaxPrice = 1 }, spotpool.ClassPrice, spotpool.ScopeOffering},
+		"not sold there": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.Offering.InstanceType = "GN10Xp.2XLARGE40" }, spotpool.ClassConfiguration, spotpool.ScopeOffering},
+		"vCPU quota": {func(t *testing.T, s *cvmsim.Server, r *spotpool.Request) {
+			if err := s.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", VCPUQuota: &quota}); err != nil {
+				t.Fatal(err)
+			}
+		}, spotpool.ClassQuota, spotpool.ScopeZone},
+		"no such image": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.ImageID = "not an image" }, spotpool.ClassConfiguration, spotpool.ScopePool},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim, client := startSim(t)
+			request := testRequest()
+			test.prepare(t, sim, &request)
+			_, err := client.Launch(t.Context(), request)
+			cloud := cloudError(t, err)
+			if cloud.Class != test.class || cloud.Scope != test.scope || !cloud.NothingLaunched || cloud.RequestID == "" || cloud.Action != "RunInstances" {
+				t.Errorf("%+v", cloud)
+			}
+			if n := client.Calls()["RunInstances"]; n != 1 || len(sim.Instances()) != 0 {
+				t.Errorf("%d calls, %d instances", n, len(sim.Instances()))
+			}
+		})
+	}
+}
+
+func TestALaunchThatWasNeverSent(t *testing.T) {
+	t.Parallel()
+	t.Run("cancelled before", func(t *testing.T) {
+		t.Parallel()
+		sim, client := startSim(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := client.Launch(ctx, testRequest())
+		if cloud := cloudError(t, err); !errors.Is(err, context.Canceled) || !cloud.NothingLaunched {
+			t.Errorf("%v, %+v", err, cloud)
+		}
+		if calls := callsOf(sim, "RunInstances"); len(calls) != 0 {
+			t.Errorf("calls: %v", calls)
+		}
+	})
+	t.Run("cancelled meanwhile", func(t *testing.T) {
+		t.Parallel()
+		sim, client := startSim(t)
+		addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultTimeoutAfter, Action: "RunInstances", Delay: cvmsim.Duration(time.Minute)})
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := client.Launch(ctx, testRequest())
+		if cloud := cloudError(t, err); !errors.Is(err, context.DeadlineExceeded) || cloud.NothingLaunched {
+			t.Errorf("%v, %+v", err, cloud)
+		}
+	})
+	t.Run("endpoint that isn't there", func(t *testing.T) {
+		t.Parallel()
+		sim, client := startSim(t)
+		if _, err := client.AccountID(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		gone := httptest.NewServer(nil)
+		gone.Close()
+		config := testConfig(gone.URL)
+		lost := newClient(t, config)
+		lost.account.id = cvmsim.DemoAccountID
+		_, err := lost.Launch(t.Context(), testRequest())
+		cloud := cloudError(t, err)
+		if !cloud.NothingLaunched || cloud.Class != spotpool.ClassTransient {
+			t.Errorf("%+v", cloud)
+		}
+		for _, want := range []string{gone.URL, "connection refused", "GPUPOOL_ENDPOINT"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q lacks %q", err, want)
+			}
+		}
+		if len(sim.Instances()) != 0 {
+			t.Error("something was launched")
+		}
+	})
+}
+
+func TestUserDataStaysOutOfErrors(t *testing.T) {
+	t.Parallel()
+	sim, client := startSim(t)
+	request := testRequest()
+	request.UserData = "password=open-sesame"
+	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Action: "RunInstances", Code: "InvalidParameterValue.InvalidUserDataFormat", Message: "cannot use cGFzc3dvcmQ9b3Blbi1zZXNhbWU= or password=open-sesame, " + cvmsim.DemoSecretKey})
+	_, err := client.Launch(t.Context(), request)
+	for _, secret := range []string{"open-sesame", "cGFzc3dvcmQ9", cvmsim.DemoSecretKey} {
+		if err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%v", err)
+		}
+	}
+}

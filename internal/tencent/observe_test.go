@@ -1,0 +1,243 @@
+package tencent
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+func idsOf(list []spotpool.Instance) []string {
+	var ids []string
+	for _, i := range list {
+		ids = append(ids, i.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestObserveRegionPages(t *testing.T) {
+	t.Parallel()
+	sim, client := startSim(t)
+	var want []string
+	for n := range 5 {
+		want = append(want, seed(t, sim, cvmsim.SeedRequest{Pool: fmt.Sprint("p", n), UID: fmt.Sprint("uid-", n), Count: 50})...)
+	}
+	seed(t, sim, cvmsim.SeedRequest{Count: 130}) // nobody's
+	slices.Sort(want)
+	seen, _, err := client.ObserveRegion(t.Context(), testRegion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, idsOf(seen)); diff != "" {
+		t.Error(diff)
+	}
+	if n := client.Calls()["DescribeInstances"]; n != 3 {
+		t.Errorf("%d calls for 250 instances, want 3", n)
+	}
+}
+
+// moving is a cloud whose instances come and go between two pages.
+func moving(t *testing.T, rests bool) (string, *atomic.Int64) {
+	var calls atomic.Int64
+	_, url := record(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.Header.Get("X-TC-Action") == "GetCallerIdentity" {
+			_, _ = fmt.Fprint(w, `{"Response":{"AccountId":"1"}}`)
+			return
+		}
+		n := int(calls.Add(1))
+		request := struct{ Offset, Limit int }{}
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			t.Error(err)
+		}
+		total := 250
+		if n > 1 && !rests || n == 2 {
+			total = 250 - n
+		}
+		type instance struct{ InstanceId string }
+		set := []instance{}
+		for i := request.Offset; i < min(total, request.Offset+request.Limit); i++ {
+			set = append(set, instance{fmt.Sprintf("ins-%08d", i)})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"Response": map[string]any{"TotalCount": total, "InstanceSet": set}})
+	}))
+	return url, &calls
+}
+
+func TestAListingThatMovesIsBegunAgain(t *testing.T) {
+	t.Parallel()
+	t.Run("until it rests", func(t *testing.T) {
+		t.Parallel()
+		url, calls := moving(t, true)
+		seen, _, err := newClient(t, testConfig(url)).ObserveRegion(t.Context(), testRegion)
+		if err != nil || len(seen) != 250 || calls.Load() != 6 {
+			t.Errorf("%d seen in %d calls, %v", len(seen), calls.Load(), err)
+		}
+	})
+	t.Run("or three times", func(t *testing.T) {
+		t.Parallel()
+		url, calls := moving(t, false)
+		seen, _, err := newClient(t, testConfig(url)).ObserveRegion(t.Context(), testRegion)
+		if err != nil || calls.Load() != 9 || len(seen) < 240 || len(seen) > 250 {
+			t.Errorf("%d seen in %d calls, %v", len(seen), calls.Load(), err)
+		}
+	})
+}
+
+func TestObservePool(t *testing.T) {
+	t.Parallel()
+	t.Run("one call where tags show all", func(t *testing.T) {
+		t.Parallel()
+		sim, client := startSim(t)
+		mine := seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-1", Count: 100})
+		seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-2", Count: 3})
+		seed(t, sim, cvmsim.SeedRequest{Count: 3})
+		seen, _, err := client.ObservePool(t.Context(), testRegion, "uid-1", mine)
+		if err != nil || len(seen) != 100 || client.Calls()["DescribeInstances"] != 1 {
+			t.Errorf("%d seen, %v, calls %v", len(seen), err, client.Calls())
+		}
+	})
+	t.Run("late tags", func(t *testing.T) {
+		t.Parallel()
+		sim, client := startSim(t)
+		late := cvmsim.Duration(time.Hour)
+		if err := sim.Configure(cvmsim.Settings{TagDelay: &late}); err != nil {
+			t.Fatal(err)
+		}
+		ids, err := client.Launch(t.Context(), testRequest())
+		if err != nil {
+			t.Fatal(err)
+		}
+		none, _, err := client.ObservePool(t.Context(), testRegion, "uid-1", nil)
+		if err != nil || len(none) != 0 {
+			t.Fatalf("tags were not late: %v, %v", none, err)
+		}
+		seen, _, err := client.ObservePool(t.Context(), testRegion, "uid-1", append(ids, "ins-gone0000"))
+		if err != nil || len(seen) != 2 {
+			t.Fatalf("%v, %v", seen, err)
+		}
+		for _, i := range seen {
+			if i.PoolUID != "uid-1" || i.Sequence != 0 || i.PoolName != "" {
+				t.Errorf("%+v", i)
+			}
+		}
+	})
+	t.Run("recorded ids of others stay theirs", func(t *testing.T) {
+		t.Parallel()
+		sim, client := startSim(t)
+		theirs := seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-2"})
+		seen, _, err := client.ObservePool(t.Context(), testRegion, "uid-1", theirs)
+		if err != nil || len(seen) != 1 || seen[0].PoolUID != "uid-2" {
+			t.Errorf("%+v, %v", seen, err)
+		}
+	})
+	t.Run("a tag key nobody used yet", func(t *testing.T) {
+		t.Parallel()
+		sim, client := startSim(t)
+		strict := true
+		if err := sim.Configure(cvmsim.Settings{TagKeyNotFound: &strict}); err != nil {
+			t.Fatal(err)
+		}
+		seen, at, err := client.ObservePool(t.Context(), testRegion, "uid-1", nil)
+		if err != nil || len(seen) != 0 || at.IsZero() {
+			t.Errorf("%v, %s, %v", seen, at, err)
+		}
+		if calls := callsOf(sim, "DescribeInstances"); len(calls) != 1 || calls[0].Outcome != codeTagKeyNotFound {
+			t.Errorf("%v", calls)
+		}
+	})
+}
+
+func TestObserveNamedAndByID(t *testing.T) {
+	t.Parallel()
+	sim, client := startSim(t)
+	a := seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-1", Count: 2})
+	b := seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "uid-2"})
+	other := seed(t, sim, cvmsim.SeedRequest{Pool: "infer", UID: "uid-3", Count: 240, Seq: "4", Config: "1:x"})
+	named, _, err := client.ObserveNamed(t.Context(), testRegion, "train")
+	if want := slices.Sorted(slices.Values(append(a, b...))); err != nil || !slices.Equal(idsOf(named), want) {
+		t.Errorf("%v, %v", named, err)
+	}
+	sim.ResetCalls()
+	all := append(slices.Clone(other), "ins-gone0000")
+	byID, _, err := client.ObserveInstances(t.Context(), testRegion, append(all, other...))
+	if err != nil || len(byID) != 240 || len(callsOf(sim, "DescribeInstances")) != 3 {
+		t.Errorf("%d seen in %d calls, %v", len(byID), len(callsOf(sim, "DescribeInstances")), err)
+	}
+	none, at, err := client.ObserveInstances(t.Context(), testRegion, nil)
+	if err != nil || len(none) != 0 || at.IsZero() {
+		t.Errorf("%v, %v", none, err)
+	}
+}
+
+func TestTransientFaultsOfReadsAreRetried(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{cvmsim.FaultThrottle, cvmsim.FaultHTTP502, cvmsim.FaultBadJSON, cvmsim.FaultResetBefore} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			sim, client := startSim(t)
+			seed(t, sim, cvmsim.SeedRequest{UID: "uid-1", Count: 5})
+			addFault(t, sim, cvmsim.Fault{Kind: kind, Action: "DescribeInstances", Count: 3})
+			seen, _, err := client.ObserveRegion(t.Context(), testRegion)
+			if err != nil || len(seen) != 5 || client.Calls()["DescribeInstances"] != 4 {
+				t.Errorf("%d seen, %v, calls %v", len(seen), err, client.Calls())
+			}
+		})
+	}
+}
+
+func TestInstanceFrom(t *testing.T) {
+	t.Parallel()
+	const wire = `{"Placement":{"Zone":"ap-singapore-2"},"InstanceId":"ins-1","InstanceType":"GN7.2XLARGE32","InstanceChargeType":"SPOTPAID",
+		"InstanceState":"LAUNCH_FAILED","RestrictState":"PROTECTIVELY_ISOLATED","CreatedTime":"2026-02-03T04:05:06Z","ExpiredTime":null,
+		"PrivateIpAddresses":["10.0.0.1"],"PublicIpAddresses":null,"GPUInfo":null,"DisableApiTermination":true,
+		"VirtualPrivateCloud":{"VpcId":"vpc-1","SubnetId":"subnet-1"},"LatestOperationState":"FAILED","LatestOperationErrorMsg":"no stock",
+		"Tags":[{"Key":"gpupool/uid","Value":"u"},{"Key":"gpupool/pool","Value":"p"},{"Key":"gpupool/seq","Value":"12"},{"Key":"gpupool/config","Value":"1:a"},{"Key":"gpupool/protected","Value":"true"},{"Key":"team","Value":"x"}]}`
+	var i cvm.Instance
+	if err := json.Unmarshal([]byte(wire), &i); err != nil {
+		t.Fatal(err)
+	}
+	want := spotpool.Instance{
+		ID: "ins-1", Region: testRegion, AccountID: "1", PoolUID: "u", PoolName: "p", Sequence: 12, ConfigurationTag: "1:a",
+		AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-1", VPCID: "vpc-1", ChargeType: spotpool.Spot,
+		State: spotpool.StateLaunchFailed, Restricted: true, Protected: true, APIProtected: true,
+		LaunchedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), PrivateIP: "10.0.0.1", OperationError: "no stock",
+	}
+	if diff := cmp.Diff(want, instanceFrom(&i, testRegion, "1")); diff != "" {
+		t.Error(diff)
+	}
+	if got := instanceFrom(&cvm.Instance{Placement: &cvm.Placement{Zone: pointer("ap-tokyo-1")}}, testRegion, "1"); got.Region != "" {
+		t.Errorf("an instance of another region was taken for one of this: %+v", got)
+	}
+	for text, protected := range map[string]bool{"true": true, "": true, "yes": true, "false": false, "No": false, "0": false} {
+		if got := instanceFrom(&cvm.Instance{Tags: []*cvm.Tag{{Key: pointer(TagProtected), Value: pointer(text)}}}, testRegion, "1"); got.Protected != protected {
+			t.Errorf("%s = %q: protected %v", TagProtected, text, got.Protected)
+		}
+	}
+}
+
+// Whatever the cloud sends, reading it does not fail.
+func FuzzInstanceFrom(f *testing.F) {
+	f.Add([]byte(`{"InstanceId":"ins-1","Tags":[null,{"Key":"gpupool/seq","Value":"-1"}],"PrivateIpAddresses":[null],"CreatedTime":"x"}`))
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var i cvm.Instance
+		if json.Unmarshal(data, &i) != nil {
+			return
+		}
+		got := instanceFrom(&i, testRegion, "1")
+		if got.Sequence < 0 || got.Region != "" && got.Region != testRegion {
+			t.Errorf("%+v", got)
+		}
+	})
+}
