@@ -1,6 +1,9 @@
 package cvmsim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The charge types that the local CVM sells.
 const (
@@ -29,34 +32,59 @@ type zone struct {
 
 // instanceType is one model. ListPrice is its hourly price on demand.
 type instanceType struct {
-	Name, Family, TypeName, CPUModel, GPUModel string
-	CPU, Memory, GPU                           int64 // cores, GiB, cards
-	ListPrice                                  money
+	Name, TypeName, CPUModel, GPUModel string
+	CPU, Memory, GPU                   int64 // cores, GiB, cards
+	ListPrice                          money
 }
 
+// family is the part of the name before the dot.
+func (t *instanceType) family() string {
+	family, _, _ := strings.Cut(t.Name, ".")
+	return family
+}
+
+// The catalogue by name. It never changes; the market does.
 var (
-	regions       = map[string]*region{}
-	zones         = map[string]*zone{}
-	zoneRegion    = map[string]*region{}
-	instanceTypes = map[string]*instanceType{}
-	regionOrder   []*region
-	typeOrder     []*instanceType
+	regions       = regionsByID()
+	zones         = zonesByID()
+	zoneRegion    = regionsByZone()
+	instanceTypes = typesByName()
 )
 
-func init() {
+func regionsByID() map[string]*region {
+	table := map[string]*region{}
 	for _, r := range regionTable {
-		regions[r.ID] = r
-		regionOrder = append(regionOrder, r)
+		table[r.ID] = r
+	}
+	return table
+}
+
+func zonesByID() map[string]*zone {
+	table := map[string]*zone{}
+	for _, r := range regionTable {
 		for i := range r.Zones {
-			z := &r.Zones[i]
-			zones[z.ID], zoneRegion[z.ID] = z, r
+			table[r.Zones[i].ID] = &r.Zones[i]
 		}
 	}
-	for _, t := range typeTable {
-		t.Family, _, _ = strings.Cut(t.Name, ".")
-		instanceTypes[t.Name] = t
-		typeOrder = append(typeOrder, t)
+	return table
+}
+
+func regionsByZone() map[string]*region {
+	table := map[string]*region{}
+	for _, r := range regionTable {
+		for _, z := range r.Zones {
+			table[z.ID] = r
+		}
 	}
+	return table
+}
+
+func typesByName() map[string]*instanceType {
+	table := map[string]*instanceType{}
+	for _, t := range typeTable {
+		table[t.Name] = t
+	}
+	return table
 }
 
 var regionTable = []*region{
@@ -136,11 +164,4 @@ var typeTable = []*instanceType{
 }
 
 // sells reports whether a zone of the catalogue sells a family.
-func (z *zone) sells(family string) bool {
-	for _, f := range z.Families {
-		if f == family {
-			return true
-		}
-	}
-	return false
-}
+func (z *zone) sells(family string) bool { return slices.Contains(z.Families, family) }

@@ -20,8 +20,9 @@ func fieldError(field, format string, args ...any) error {
 	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// Reset empties the world: no instances, the catalogue's market, no faults, no
-// calls, and the clock not stepped. Ids are not used again.
+// Reset empties the world: no instances, the catalogue's market, the settings
+// of the start, no faults, no calls, and the clock not stepped. Ids are not
+// used again.
 func (s *Server) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,8 +19,8 @@ type wireRegion struct {
 }
 
 func describeRegions(*world, *call, *describeRegionsRequest) (*describeRegionsResponse, *apiError) {
-	answer := &describeRegionsResponse{TotalCount: len(regionOrder)}
-	for _, r := range regionOrder {
+	answer := &describeRegionsResponse{TotalCount: len(regionTable)}
+	for _, r := range regionTable {
 		answer.RegionSet = append(answer.RegionSet, wireRegion{r.ID, r.Name, "AVAILABLE"})
 	}
 	return answer, nil
@@ -85,9 +85,9 @@ func describeInstanceTypeConfigs(w *world, c *call, p *describeInstanceTypeConfi
 	for _, o := range w.offersIn(c.Region) {
 		t := instanceTypes[o.SKU.Type]
 		if o.SKU.Charge == chargeHourly && passes(filters, "zone", o.SKU.Zone) &&
-			passes(filters, "instance-family", t.Family) && passes(filters, "instance-type", t.Name) {
+			passes(filters, "instance-family", t.family()) && passes(filters, "instance-type", t.Name) {
 			answer.InstanceTypeConfigSet = append(answer.InstanceTypeConfigSet, wireTypeConfig{
-				Zone: o.SKU.Zone, InstanceType: t.Name, InstanceFamily: t.Family, GPU: t.GPU, CPU: t.CPU, Memory: t.Memory,
+				Zone: o.SKU.Zone, InstanceType: t.Name, InstanceFamily: t.family(), GPU: t.GPU, CPU: t.CPU, Memory: t.Memory,
 				GPUCount: float64(t.GPU),
 			})
 		}

@@ -50,7 +50,7 @@ const (
 // it isn't sold.
 func initialOffer(k sku) *offer {
 	z, t := zones[k.Zone], instanceTypes[k.Type]
-	if z == nil || t == nil || !z.sells(t.Family) {
+	if z == nil || t == nil || !z.sells(t.family()) {
 		return nil
 	}
 	o := &offer{SKU: k, Stock: defaultStock, Price: t.ListPrice, List: t.ListPrice}

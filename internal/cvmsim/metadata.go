@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,8 +32,10 @@ func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	now := s.now()
 	s.world.advance(now)
-	in := s.asking(r)
-	status, body := s.metadata(r.URL.Path, in, now)
+	status, body := http.StatusNotFound, "there is no such instance\n"
+	if in, ok := s.asking(r); ok {
+		status, body = s.metadata(r.URL.Path, in, now)
+	}
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(status)
@@ -40,21 +43,23 @@ func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) {
 }
 
 // asking finds the instance that asks: by query, by header, or as the only
-// one. It is nil where that doesn't tell.
-func (s *Server) asking(r *http.Request) *instance {
+// one. It is nil where that doesn't tell, and ok is false for one that doesn't
+// exist.
+func (s *Server) asking(r *http.Request) (in *instance, ok bool) {
 	id := r.URL.Query().Get("instance_id")
 	if id == "" {
 		id = r.Header.Get(instanceHeader)
 	}
 	if id != "" {
-		return s.world.instances[id]
+		in = s.world.instances[id]
+		return in, in != nil
 	}
 	if len(s.world.instances) == 1 {
 		for _, in := range s.world.instances {
-			return in
+			return in, true
 		}
 	}
-	return nil
+	return nil, true
 }
 
 func (s *Server) metadata(path string, in *instance, now time.Time) (int, string) {
@@ -85,24 +90,22 @@ func (s *Server) metadata(path string, in *instance, now time.Time) (int, string
 // metadataFields are the keys under /latest/meta-data/; an empty value is a
 // 404.
 var metadataFields = map[string]func(*instance) string{
-	"instance-id":         func(in *instance) string { return in.ID },
-	"instance-name":       func(in *instance) string { return in.Name },
-	"uuid":                func(in *instance) string { return in.UUID },
-	"local-ipv4":          func(in *instance) string { return in.PrivateIP },
-	"public-ipv4":         func(in *instance) string { return in.PublicIP },
-	"hostname":            hostName,
-	"local-hostname":      hostName,
-	"mac":                 macAddress,
-	"app-id":              func(*instance) string { return "1250000000" },
-	"placement/region":    func(in *instance) string { return in.Region },
-	"placement/zone":      func(in *instance) string { return in.Zone },
-	"payment/charge-type": func(in *instance) string { return in.ChargeType },
-	"payment/create-time": func(in *instance) string { return in.CreatedAt.In(chinaTime).Format(time.DateTime) },
-	"instance/image-id":   func(in *instance) string { return in.ImageID },
-	"instance/instance-type": func(in *instance) string {
-		return in.Type
-	},
-	"spot/termination-time": terminationTime,
+	"instance-id":            func(in *instance) string { return in.ID },
+	"instance-name":          func(in *instance) string { return in.Name },
+	"uuid":                   func(in *instance) string { return in.UUID },
+	"local-ipv4":             func(in *instance) string { return in.PrivateIP },
+	"public-ipv4":            func(in *instance) string { return in.PublicIP },
+	"hostname":               hostName,
+	"local-hostname":         hostName,
+	"mac":                    macAddress,
+	"app-id":                 func(*instance) string { return strconv.Itoa(demoAppID) },
+	"placement/region":       func(in *instance) string { return in.Region },
+	"placement/zone":         func(in *instance) string { return in.Zone },
+	"payment/charge-type":    func(in *instance) string { return in.ChargeType },
+	"payment/create-time":    func(in *instance) string { return in.CreatedAt.In(chinaTime).Format(time.DateTime) },
+	"instance/image-id":      func(in *instance) string { return in.ImageID },
+	"instance/instance-type": func(in *instance) string { return in.Type },
+	"spot/termination-time":  terminationTime,
 }
 
 // terminationTime is when the instance will be reclaimed. Empty, and so 404,

@@ -66,7 +66,7 @@ func describeZoneInstanceConfigInfos(w *world, c *call, p *describeZoneInstanceC
 	set := []wireOffer{}
 	for _, o := range w.offersIn(c.Region) {
 		t := instanceTypes[o.SKU.Type]
-		if passes(filters, "zone", o.SKU.Zone) && passes(filters, "instance-family", t.Family) &&
+		if passes(filters, "zone", o.SKU.Zone) && passes(filters, "instance-family", t.family()) &&
 			passes(filters, "instance-type", t.Name) && passes(filters, "instance-charge-type", o.SKU.Charge) {
 			set = append(set, renderOffer(o, t))
 		}
@@ -93,7 +93,7 @@ func (w *world) offersIn(regionID string) []*offer {
 	var offers []*offer
 	for i := range regions[regionID].Zones {
 		z := &regions[regionID].Zones[i]
-		for _, t := range typeOrder {
+		for _, t := range typeTable {
 			for _, charge := range []string{chargeHourly, chargePrepaid, chargeSpot} {
 				if o := w.offer(sku{z.ID, t.Name, charge}); o != nil && !z.Retired {
 					offers = append(offers, o)
@@ -107,7 +107,7 @@ func (w *world) offersIn(regionID string) []*offer {
 func renderOffer(o *offer, t *instanceType) wireOffer {
 	out := wireOffer{
 		Zone: o.SKU.Zone, InstanceType: t.Name, InstanceChargeType: o.SKU.Charge, NetworkCard: 25,
-		CPU: t.CPU, Memory: t.Memory, InstanceFamily: t.Family, TypeName: t.TypeName, LocalDiskTypeList: []struct{}{},
+		CPU: t.CPU, Memory: t.Memory, InstanceFamily: t.family(), TypeName: t.TypeName, LocalDiskTypeList: []struct{}{},
 		Status: "SELL", StatusCategory: o.category(), InstanceBandwidth: 5, InstancePps: 70, CPUType: t.CPUModel,
 		GPU: t.GPU, GPUCount: float64(t.GPU), Remark: t.GPUModel, Frequency: "-", Price: unitPrice(o, 1),
 	}

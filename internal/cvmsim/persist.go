@@ -2,8 +2,6 @@ package cvmsim
 
 import (
 	"bufio"
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 )
 
 // The state directory holds a snapshot of all records, and a journal of the
@@ -35,13 +30,6 @@ type snapshot struct {
 type journalLine struct {
 	Set    map[string]json.RawMessage `json:"set,omitempty"`
 	Delete []string                   `json:"delete,omitempty"`
-}
-
-// worldRecord is the record under worldKey.
-type worldRecord struct {
-	Offset  time.Duration
-	Ordinal uint64
-	TagKeys []string
 }
 
 // stateStore keeps a world in a directory.
@@ -207,127 +195,4 @@ func writeAtomically(path string, content []byte) error {
 		return fmt.Errorf("writing the state: %w", err)
 	}
 	return nil
-}
-
-// keys names all records of the world.
-func (w *world) keys() []string {
-	keys := []string{worldKey}
-	for _, in := range w.instances {
-		keys = append(keys, in.key())
-	}
-	for _, o := range w.market {
-		keys = append(keys, o.SKU.key())
-	}
-	for _, q := range w.quotas {
-		keys = append(keys, q.key())
-	}
-	for _, m := range w.tokens {
-		keys = append(keys, m.key())
-	}
-	for _, t := range w.templates {
-		keys = append(keys, t.key())
-	}
-	return keys
-}
-
-// encode renders a record, or nil where there is none any more.
-func (w *world) encode(key string) json.RawMessage {
-	kind, name, _ := strings.Cut(key, "/")
-	switch kind {
-	case worldKey:
-		return mustJSON(worldRecord{Offset: w.offset, Ordinal: w.ordinal, TagKeys: slices.Sorted(maps.Keys(w.tagKeys))})
-	case "instance":
-		return encodeRecord(w.instances[name])
-	case "quota":
-		return encodeRecord(w.quotas[name])
-	case "token":
-		return encodeRecord(w.tokens[name])
-	case "template":
-		return encodeRecord(w.templates[name])
-	case "market":
-		zoneID, rest, _ := strings.Cut(name, "/")
-		typeID, charge, _ := strings.Cut(rest, "/")
-		return encodeRecord(w.market[sku{zoneID, typeID, charge}])
-	}
-	return nil
-}
-
-func encodeRecord[T any](record *T) json.RawMessage {
-	if record == nil {
-		return nil
-	}
-	return mustJSON(record)
-}
-
-// restore fills an empty world from records.
-func (w *world) restore(records map[string]json.RawMessage) error {
-	var restored []*instance
-	for key, raw := range records {
-		in, err := w.restoreRecord(key, raw)
-		if err != nil {
-			return fmt.Errorf("record %s: %w", key, err)
-		}
-		if in != nil {
-			restored = append(restored, in)
-		}
-	}
-	slices.SortFunc(restored, func(a, b *instance) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
-	for _, in := range restored {
-		w.add(in)
-	}
-	clear(w.changed)
-	return nil
-}
-
-// restoreRecord takes up one record; instances are returned, since they are
-// added in their order.
-func (w *world) restoreRecord(key string, raw json.RawMessage) (*instance, error) {
-	kind, name, _ := strings.Cut(key, "/")
-	switch kind {
-	case worldKey:
-		record, err := decodeRecord[worldRecord](raw)
-		if err != nil {
-			return nil, err
-		}
-		w.offset, w.ordinal = record.Offset, record.Ordinal
-		for _, k := range record.TagKeys {
-			w.tagKeys[k] = true
-		}
-	case "instance":
-		in, err := decodeRecord[instance](raw)
-		if err == nil && (instanceTypes[in.Type] == nil || zones[in.Zone] == nil || in.ID != name) {
-			err = errors.New("its type, zone or id isn't known")
-		}
-		return in, err
-	case "market":
-		o, err := decodeRecord[offer](raw)
-		if err != nil {
-			return nil, err
-		}
-		w.market[o.SKU] = o
-	case "quota":
-		return nil, restoreInto(w.quotas, name, raw)
-	case "token":
-		return nil, restoreInto(w.tokens, name, raw)
-	case "template":
-		return nil, restoreInto(w.templates, name, raw)
-	default:
-		return nil, errors.New("its kind isn't known")
-	}
-	return nil, nil
-}
-
-func restoreInto[T any](table map[string]*T, name string, raw json.RawMessage) error {
-	record, err := decodeRecord[T](raw)
-	if err == nil {
-		table[name] = record
-	}
-	return err
-}
-
-func decodeRecord[T any](raw json.RawMessage) (*T, error) {
-	record := new(T)
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	return record, d.Decode(record)
 }

@@ -150,7 +150,7 @@ func readTagFilters(params []tagFilter) ([]filter, *apiError) {
 // taggedWith lists the instances of a region, or of all, that pass filters.
 func (w *world) taggedWith(region string, filters []filter) []*instance {
 	var found []*instance
-	for _, r := range regionOrder {
+	for _, r := range regionTable {
 		if fits(region, r.ID) {
 			found = append(found, w.query(r.ID, filters)...)
 		}
