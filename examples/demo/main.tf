@@ -1,0 +1,37 @@
+# A pool of two to four GPU spot instances, in whichever of two zones has them.
+# `make demo` applies it against a local CVM; every id in here is made up.
+
+terraform {
+  required_providers {
+    gpupool = {
+      source = "gpupool/gpupool"
+    }
+  }
+}
+
+# The endpoint, the region and the credentials come from the environment.
+provider "gpupool" {}
+
+resource "gpupool_spot_pool" "train" {
+  name    = "train"
+  minimum = 2
+  maximum = 4
+
+  offerings = [
+    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = "3.50" },
+    { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8", max_price = "3.50" },
+  ]
+
+  vpc_id             = "vpc-a1b2c3d4"
+  security_group_ids = ["sg-a1b2c3d4"]
+  image_id           = "img-a1b2c3d4"
+  key_ids            = ["skey-a1b2c3d4"]
+  system_disk        = { type = "CLOUD_BSSD", size = 100 }
+  user_data          = "#!/bin/sh\necho ready\n"
+  tags               = { team = "a" }
+}
+
+output "capacity" {
+  description = "How many instances work, or will soon."
+  value       = gpupool_spot_pool.train.capacity
+}

@@ -1,0 +1,98 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Adopt takes existing instances into a pool, all or none. It refuses what does
+// not fit: above maximum, another charge type or VPC, another pool's instance.
+// With dryRun it only checks.
+func (e *Engine) Adopt(ctx context.Context, region, name string, ids []string, dryRun bool) error {
+	key := spotpool.Declaration{Region: region, Name: name}.Key()
+	ids = distinct(ids)
+	adopt := func(ctx context.Context) error { return e.adopt(ctx, key, ids, dryRun) }
+	if dryRun {
+		return adopt(ctx)
+	}
+	return e.withLock(ctx, key, adopt)
+}
+
+func (e *Engine) adopt(ctx context.Context, key string, ids []string, dryRun bool) error {
+	r, err := e.loadRecord(ctx, key)
+	if err != nil {
+		return err
+	}
+	if !r.exists() || r.value.Phase != declaration.Active {
+		return fmt.Errorf("the store %s has no active pool %s to adopt into: create or import it first", e.Store, key)
+	}
+	d := r.value.Declaration
+	j, err := e.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	observation, err := e.observePool(ctx, d, j.value, nil)
+	if err != nil {
+		return err
+	}
+	if observation.AccountID != d.AccountID {
+		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: observation.AccountID}
+	}
+	candidates, _, err := e.Cloud.ObserveInstances(ctx, d.Region, ids)
+	if err != nil {
+		return err
+	}
+	plan := spotpool.Decide(spotpool.Situation{Declaration: d, Observation: observation, Journal: j.value, Now: observation.At})
+	if reasons := unfit(d, plan.Held, ids, candidates); len(reasons) > 0 {
+		return fmt.Errorf("nothing was adopted into %s:\n- %s", d.Object(), strings.Join(reasons, "\n- "))
+	}
+	if dryRun {
+		return nil
+	}
+	if err := e.Cloud.Tag(ctx, d.Region, ids, map[string]string{
+		"gpupool/uid": d.UID, "gpupool/pool": d.Name, "gpupool/config": spotpool.UnknownConfigurationTag(d.Configuration),
+	}); err != nil {
+		return fmt.Errorf("tagging instances for %s: %w", d.Object(), err)
+	}
+	value := plan.Journal.Adopted(candidates, observation.At)
+	_, err = e.saveJournal(ctx, d, j, value)
+	e.forget(d.Region)
+	return err
+}
+
+// unfit lists why instances can't be adopted.
+func unfit(d spotpool.Declaration, held int, ids []string, found []spotpool.Instance) []string {
+	byID := map[string]spotpool.Instance{}
+	for _, i := range found {
+		byID[i.ID] = i
+	}
+	var reasons []string
+	fresh := 0
+	for _, id := range ids {
+		i, there := byID[id]
+		if there && i.PoolUID == d.UID {
+			continue
+		}
+		fresh++
+		switch {
+		case !there:
+			reasons = append(reasons, fmt.Sprintf("%s is not there in %s", id, d.Region))
+		case i.PoolUID != "" || i.PoolName != "":
+			reasons = append(reasons, fmt.Sprintf("%s is tagged as an instance of the pool %q (uid %s)", id, i.PoolName, i.PoolUID))
+		case i.ChargeType != d.InstanceChargeType:
+			reasons = append(reasons, fmt.Sprintf("%s is %s, and the pool's instances are %s", id, i.ChargeType, d.InstanceChargeType))
+		case i.VPCID != d.VPCID:
+			reasons = append(reasons, fmt.Sprintf("%s is in %s, and the pool's instances are in %s", id, i.VPCID, d.VPCID))
+		case i.State != spotpool.StateRunning:
+			reasons = append(reasons, fmt.Sprintf("%s is %s, not RUNNING", id, i.State))
+		}
+	}
+	if held+fresh > d.Maximum {
+		reasons = append(reasons, fmt.Sprintf("%d held and %d more would pass maximum %d: raise maximum first", held, fresh, d.Maximum))
+	}
+	return reasons
+}

@@ -1,0 +1,68 @@
+package reconcile
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Engine carries declarations out, for one account and one store.
+type Engine struct {
+	Cloud Cloud
+	Store store.Store
+	// Actor says who writes, for records and lock holders: "terraform", "reconcile".
+	Actor string
+	// LockTimeout bounds the wait for a pool's lock; zero does not wait.
+	LockTimeout time.Duration
+	// PollInterval is the first pause between two looks at settling instances;
+	// later ones grow to ten times of it. Zero means DefaultPollInterval.
+	PollInterval time.Duration
+	Log          *slog.Logger
+	// Progress hears of each step; nil hears nothing.
+	Progress func(Event)
+
+	observer observer
+}
+
+// DefaultPollInterval is the pause between two looks at settling instances.
+const DefaultPollInterval = time.Second
+
+// Event is one step of a run, as it happens.
+type Event struct {
+	Object  string // "spot_pool/ap-singapore/train"
+	Message string
+	// Counts are the pool's present numbers; nil where the step has none.
+	Counts *spotpool.Counts
+}
+
+func (e *Engine) log() *slog.Logger {
+	if e.Log == nil {
+		return slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	return e.Log
+}
+
+func (e *Engine) tell(object, message string, counts *spotpool.Counts) {
+	if e.Progress != nil {
+		e.Progress(Event{Object: object, Message: message, Counts: counts})
+	}
+}
+
+func (e *Engine) pollInterval() time.Duration {
+	if e.PollInterval <= 0 {
+		return DefaultPollInterval
+	}
+	return e.PollInterval
+}
+
+// randomID returns 16 random bytes in hex.
+func randomID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,125 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// takeOver brings declarations out of Terraform state into the store, where the
+// store has none or an older one. A newer record wins, a tombstone refuses.
+func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) error {
+	for _, text := range state.Warnings {
+		r.warn(text)
+	}
+	older, err := r.olderState(ctx, state)
+	if err != nil {
+		return err
+	}
+	for _, p := range state.Pools {
+		if p.Tainted {
+			r.warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", p.Address))
+		}
+		if err := r.takeOverPool(ctx, p, older); err != nil {
+			r.add(newPoolReport(p.Declaration, spotpool.Plan{}, Failed, fmt.Errorf("%s: %w", p.Address, err)), nil)
+		}
+	}
+	return nil
+}
+
+// olderState says, for a state with serial and lineage, what newer one of the
+// same lineage was seen; empty where none was.
+func (r *run) olderState(ctx context.Context, state *declaration.TerraformState) (string, error) {
+	if state.Serial == nil || state.Lineage == "" {
+		return "", nil
+	}
+	seen, err := load[declaration.State](ctx, r.Store, store.States, state.Lineage)
+	if err != nil {
+		return "", err
+	}
+	if seen.exists() && seen.value.Serial > *state.Serial {
+		text := fmt.Sprintf("this state has serial %d, and serial %d of the same lineage was seen before", *state.Serial, seen.value.Serial)
+		r.warn(text + ": the store's records win")
+		return text, nil
+	}
+	if r.options.DryRun || seen.exists() && seen.value.Serial == *state.Serial {
+		return "", nil
+	}
+	_, err = save(ctx, r.Store, store.States, state.Lineage, seen, declaration.State{
+		Lineage: state.Lineage, Serial: *state.Serial, SeenAt: time.Now().UTC().Truncate(time.Second),
+	})
+	return "", err
+}
+
+func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older string) error {
+	d := p.Declaration
+	if problems := d.Validate(); len(problems) > 0 {
+		return fmt.Errorf("%s: %s. %s", problems[0].Attribute, problems[0].Summary, problems[0].Detail)
+	}
+	tombstone, err := r.loadTombstone(ctx, d.UID)
+	if err != nil {
+		return err
+	}
+	record, err := r.loadRecord(ctx, d.Key())
+	if err != nil {
+		return err
+	}
+	switch old := record.value.Declaration; {
+	case record.exists() && old.UID != d.UID:
+		return fmt.Errorf("the store %s holds another pool under the name %s (uid %s, and the state has %s)", r.Store, d.Key(), old.UID, d.UID)
+	case !record.exists() && tombstone.exists():
+		return fmt.Errorf("this pool (uid %s) was destroyed at %s: the state is older than that", d.UID, tombstone.value.DestroyedAt.Format(time.RFC3339))
+	case record.exists() && old.Generation > d.Generation:
+		r.warn(fmt.Sprintf("%s: the store has a newer declaration (generation %d, and the state has %d), and it is used", p.Address, old.Generation, d.Generation))
+		return nil
+	case record.exists() && (old.Generation == d.Generation || record.value.Phase != declaration.Active):
+		return nil
+	case older != "":
+		return errors.New("the store has no record of it, and " + older)
+	}
+	account, err := r.Cloud.AccountID(ctx)
+	if err != nil {
+		return err
+	}
+	if account != d.AccountID {
+		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
+	}
+	if r.options.DryRun {
+		return nil
+	}
+	return r.withLock(ctx, d.Key(), func(ctx context.Context) error {
+		if !record.exists() {
+			if err := r.acceptObserved(ctx, d); err != nil {
+				return err
+			}
+		}
+		_, err := r.saveRecord(ctx, record, declaration.Active, d)
+		return err
+	})
+}
+
+// onlyInState lists, for a dry run, the state's pools that the store would get.
+func (r *run) onlyInState(stored []target) []target {
+	if !r.options.DryRun || r.options.State == nil {
+		return nil
+	}
+	reported := map[string]bool{}
+	for _, t := range stored {
+		reported[t.declaration.Key()] = true
+	}
+	for _, p := range r.report.SpotPools {
+		reported[p.Region+"/"+p.Name] = true
+	}
+	var targets []target
+	for _, p := range r.options.State.Pools {
+		if !reported[p.Declaration.Key()] {
+			targets = append(targets, target{declaration: p.Declaration, phase: declaration.Active})
+		}
+	}
+	return targets
+}

@@ -1,0 +1,268 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// sharedFor is how long one look at a region serves all that read its pools:
+// Terraform refreshes them one by one, a few at a time.
+const sharedFor = time.Minute
+
+// regionView is one look at everything of a region.
+type regionView struct {
+	at        time.Time // the cloud's clock
+	taken     time.Time // ours, to judge the view's age
+	accountID string
+	byUID     map[string][]spotpool.Instance
+	gone      map[string]bool // recorded ids that are certainly gone
+	markets   marketView
+	warnings  []string
+}
+
+// marketView is one look at a region's prices and stock.
+type marketView struct {
+	offers []spotpool.Offer
+	vcpus  map[string]int
+	err    error // why they are unknown
+}
+
+// observer shares looks at regions between the pools of one process.
+type observer struct {
+	mu      sync.Mutex
+	regions map[string]*sharedView
+	markets map[string]*sharedMarkets
+}
+
+type sharedView struct {
+	mu   sync.Mutex
+	view *regionView
+}
+
+type sharedMarkets struct {
+	mu    sync.Mutex
+	view  *marketView
+	taken time.Time
+}
+
+// region returns a look at the region that is at most maxAge old, and takes one
+// where there is none. All that ask meanwhile wait for the same one.
+func (e *Engine) region(ctx context.Context, region string, maxAge time.Duration) (*regionView, error) {
+	o := &e.observer
+	o.mu.Lock()
+	if o.regions == nil {
+		o.regions = map[string]*sharedView{}
+	}
+	shared := o.regions[region]
+	if shared == nil {
+		shared = &sharedView{}
+		o.regions[region] = shared
+	}
+	o.mu.Unlock()
+
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.view != nil && time.Since(shared.view.taken) < maxAge {
+		return shared.view, nil
+	}
+	view, err := e.lookAt(ctx, region)
+	if err != nil {
+		return nil, err
+	}
+	shared.view = view
+	return view, nil
+}
+
+// forget drops what was seen of a region, after it was changed.
+func (e *Engine) forget(region string) {
+	o := &e.observer
+	o.mu.Lock()
+	delete(o.regions, region)
+	o.mu.Unlock()
+}
+
+// lookAt lists a region, and looks up the recorded instances that the listing
+// lacks: tags arrive late, and paging is no snapshot.
+func (e *Engine) lookAt(ctx context.Context, region string) (*regionView, error) {
+	account, err := e.Cloud.AccountID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	view := &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}}
+	instances, at, err := e.Cloud.ObserveRegion(ctx, region)
+	if err != nil {
+		return nil, fmt.Errorf("listing the instances of %s: %w", region, err)
+	}
+	view.at = at
+	listed := make(map[string]bool, len(instances))
+	for _, i := range instances {
+		listed[i.ID] = true
+		view.byUID[i.PoolUID] = append(view.byUID[i.PoolUID], i)
+	}
+	owners, warnings, err := e.recordedIDs(ctx, region, listed)
+	if err != nil {
+		return nil, err
+	}
+	view.warnings = warnings
+	if err := e.addUnlisted(ctx, region, view, owners); err != nil {
+		return nil, err
+	}
+	view.markets = e.marketsOf(ctx, region)
+	return view, nil
+}
+
+// owner is the pool in whose journal an instance is recorded.
+type owner struct {
+	uid     string
+	journal spotpool.Journal
+}
+
+// recordedIDs reads which instances the region's journals know and the listing
+// lacks, with the pool that each belongs to.
+func (e *Engine) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
+	docs, err := e.Store.List(ctx, store.Journals)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners := map[string]owner{}
+	var warnings []string
+	for _, doc := range docs {
+		if !strings.HasPrefix(doc.Key.Name, region+"/") {
+			continue
+		}
+		j, err := declaration.Decode[spotpool.Journal](documentName(e.Store, doc.Key), doc.Data)
+		if err != nil {
+			warnings = append(warnings, err.Error())
+			continue
+		}
+		uid := doc.Key.Name[strings.LastIndexByte(doc.Key.Name, '/')+1:]
+		for _, k := range j.Known {
+			if !listed[k.InstanceID] {
+				owners[k.InstanceID] = owner{uid: uid, journal: j}
+			}
+		}
+	}
+	return owners, warnings, nil
+}
+
+func (e *Engine) addUnlisted(ctx context.Context, region string, view *regionView, owners map[string]owner) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(owners))
+	for id := range owners {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	found, _, err := e.Cloud.ObserveInstances(ctx, region, ids)
+	if err != nil {
+		return fmt.Errorf("looking up recorded instances of %s: %w", region, err)
+	}
+	for _, i := range found {
+		o := owners[i.ID]
+		delete(owners, i.ID)
+		if i.PoolUID == "" && o.journal.Expects(i.ID, view.at) {
+			i.PoolUID = o.uid // its tags are late
+		}
+		if i.PoolUID == o.uid {
+			view.byUID[o.uid] = append(view.byUID[o.uid], i)
+		}
+	}
+	for id := range owners {
+		view.gone[id] = true
+	}
+	return nil
+}
+
+// marketsOf returns the region's prices and stock, asked for once a minute.
+func (e *Engine) marketsOf(ctx context.Context, region string) marketView {
+	o := &e.observer
+	o.mu.Lock()
+	if o.markets == nil {
+		o.markets = map[string]*sharedMarkets{}
+	}
+	shared := o.markets[region]
+	if shared == nil {
+		shared = &sharedMarkets{}
+		o.markets[region] = shared
+	}
+	o.mu.Unlock()
+
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.view == nil || time.Since(shared.taken) > sharedFor {
+		offers, vcpus, err := e.Cloud.Markets(ctx, region)
+		if err != nil && ctx.Err() != nil {
+			return marketView{err: err}
+		}
+		shared.view, shared.taken = &marketView{offers: offers, vcpus: vcpus, err: err}, time.Now()
+	}
+	return *shared.view
+}
+
+// observation is what the look at a region shows of one pool.
+func (v *regionView) observation(d spotpool.Declaration) spotpool.Observation {
+	return v.markets.add(spotpool.Observation{
+		At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID]),
+	}, d)
+}
+
+// add puts the prices and stock of the pool's own markets into an observation.
+func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
+	if m.err != nil || m.offers == nil {
+		return o
+	}
+	wanted := map[[2]string]bool{}
+	zones := map[string]bool{}
+	for _, offering := range d.Offerings {
+		wanted[[2]string{offering.AvailabilityZone, offering.InstanceType}] = true
+		zones[offering.AvailabilityZone] = true
+	}
+	for _, i := range o.Instances {
+		wanted[[2]string{i.AvailabilityZone, i.InstanceType}] = true
+	}
+	o.Offers = []spotpool.Offer{}
+	for _, offer := range m.offers {
+		if wanted[[2]string{offer.AvailabilityZone, offer.InstanceType}] {
+			o.Offers = append(o.Offers, offer)
+		}
+	}
+	for zone, left := range m.vcpus {
+		if zones[zone] {
+			if o.SpotVCPUs == nil {
+				o.SpotVCPUs = map[string]int{}
+			}
+			o.SpotVCPUs[zone] = left
+		}
+	}
+	return o
+}
+
+// observePool takes a fresh look at one pool, markets included. ids that are
+// certainly gone are not looked up again.
+func (e *Engine) observePool(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, gone map[string]bool) (spotpool.Observation, error) {
+	ids := slices.DeleteFunc(j.KnownIDs(), func(id string) bool { return gone[id] })
+	instances, at, err := e.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
+	if err != nil {
+		return spotpool.Observation{}, fmt.Errorf("looking at the pool %s: %w", d.Key(), err)
+	}
+	account, err := e.Cloud.AccountID(ctx)
+	if err != nil {
+		return spotpool.Observation{}, err
+	}
+	for n := range instances {
+		if i := &instances[n]; i.PoolUID == "" && j.Expects(i.ID, at) {
+			i.PoolUID = d.UID // its tags are late
+		}
+	}
+	o := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
+	return e.marketsOf(ctx, d.Region).add(o, d), nil
+}

@@ -1,0 +1,68 @@
+package reconcile
+
+import (
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// PoolState is a pool as Terraform sees it: what is declared, and what was last
+// seen of it.
+type PoolState struct {
+	Declaration spotpool.Declaration
+	// Recorded says that the store holds a record of the pool.
+	Recorded bool
+	// Destroyed says that the pool is gone for good: it has a tombstone and
+	// nothing is left of it.
+	Destroyed   bool
+	Observation spotpool.Observation
+	// Journal is without the bodies of requests, which hold user data.
+	Journal spotpool.Journal
+	// Gate is what held launches back, if anything.
+	Gate     spotpool.Gate
+	Plan     spotpool.Plan
+	Warnings []string
+}
+
+func newPoolState(a *attempt, recorded bool) PoolState {
+	state := PoolState{
+		Declaration: a.declaration, Recorded: recorded, Observation: a.observation,
+		Journal: withoutUserData(a.plan.Journal), Gate: a.gate, Plan: a.plan,
+	}
+	if a.plan.Shortfall > 0 {
+		state.Warnings = append(state.Warnings, shortWarning(a.plan))
+	}
+	if a.failure != nil {
+		state.Warnings = append(state.Warnings, a.failure.Error())
+	}
+	state.Warnings = append(state.Warnings, a.plan.Warnings...)
+	return state
+}
+
+func shortWarning(p spotpool.Plan) string {
+	text := fmt.Sprintf("capacity is %d, below the minimum of %d", p.Capacity, p.Minimum)
+	for _, why := range p.Short {
+		text += "\n- " + why
+	}
+	return text + "\nThe next apply or reconcile goes on with it."
+}
+
+// withoutUserData leaves out of the journal what must not be kept elsewhere.
+func withoutUserData(j spotpool.Journal) spotpool.Journal {
+	j = j.Clone()
+	for n := range j.Intents {
+		j.Intents[n].Request.UserData = ""
+	}
+	return j
+}
+
+// ExistsError says that a pool can't be created because it is there.
+type ExistsError struct {
+	Region, Name string
+	What         string // "a record in the store …", "2 instances …"
+}
+
+// Error names the pool, what was found, and the import that takes it over.
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("the spot pool %s/%s exists already: %s. To manage it here, import it: terraform import ADDRESS %s/%s. To have another pool, give it another name", e.Region, e.Name, e.What, e.Region, e.Name)
+}

@@ -1,0 +1,100 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Outcome says what became of a decision or a pool.
+type Outcome string
+
+// The outcomes.
+const (
+	Done    Outcome = "done"
+	Planned Outcome = "planned" // a dry run left it out
+	Short   Outcome = "short"   // stock, price or quota did not allow it
+	Failed  Outcome = "failed"
+	Skipped Outcome = "skipped" // someone else holds the lock, or it must not be touched
+)
+
+// Report is what one run did. Its JSON is stable: fields are added, never
+// changed or removed, within one schema version.
+type Report struct {
+	SchemaVersion int            `json:"schema_version"`
+	RunID         string         `json:"run_id"`
+	StartedAt     time.Time      `json:"started_at"`
+	FinishedAt    time.Time      `json:"finished_at"`
+	DryRun        bool           `json:"dry_run"`
+	Decisions     []Result       `json:"decisions"`
+	SpotPools     []PoolReport   `json:"spot_pools"`
+	Budgets       []struct{}     `json:"budgets"`
+	StockPools    []struct{}     `json:"stock_pools"`
+	Warnings      []string       `json:"warnings"`
+	Calls         map[string]int `json:"calls"`
+}
+
+// ReportSchemaVersion is the version of Report's JSON.
+const ReportSchemaVersion = 1
+
+// Result is a decision and what became of it.
+type Result struct {
+	spotpool.Decision
+	Outcome Outcome      `json:"outcome"`
+	Error   *ErrorReport `json:"error,omitempty"`
+}
+
+// ErrorReport is an error as programs read it.
+type ErrorReport struct {
+	Class     spotpool.ErrorClass `json:"class,omitempty"`
+	Code      string              `json:"code,omitempty"`
+	Message   string              `json:"message"`
+	RequestID string              `json:"request_id,omitempty"`
+}
+
+// PoolReport is a pool's numbers at the end of the run.
+type PoolReport struct {
+	Name   string `json:"name"`
+	Region string `json:"region"`
+	UID    string `json:"uid,omitempty"`
+	spotpool.Counts
+	Outcome  Outcome      `json:"outcome"`
+	Short    []string     `json:"short,omitempty"` // why it stays below minimum
+	Notices  []string     `json:"notices,omitempty"`
+	Warnings []string     `json:"warnings,omitempty"`
+	Error    *ErrorReport `json:"error,omitempty"`
+}
+
+// NewErrorReport keeps what programs need of an error; nil of nil.
+func NewErrorReport(err error) *ErrorReport {
+	if err == nil {
+		return nil
+	}
+	report := &ErrorReport{Message: err.Error()}
+	if cloud, ok := spotpool.AsCloudError(err); ok {
+		report.Class, report.Code, report.RequestID = cloud.Class, cloud.Code, cloud.RequestID
+	}
+	return report
+}
+
+// Failures counts the declarations that failed and those that did not.
+func (r Report) Failures() (failed, rest int) {
+	for _, p := range r.SpotPools {
+		if p.Outcome == Failed {
+			failed++
+		} else {
+			rest++
+		}
+	}
+	return failed, rest
+}
+
+// Changes reports whether anything was done, or would be in a dry run.
+func (r Report) Changes() bool {
+	for _, d := range r.Decisions {
+		if d.Outcome == Done || d.Outcome == Planned {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,322 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// poolsAtOnce is how many pools of a run act at the same time.
+const poolsAtOnce = 16
+
+// RunOptions say what a run may do.
+type RunOptions struct {
+	// DryRun decides and reports, takes no lock, and changes nothing anywhere.
+	DryRun bool
+	// Wait settles what was launched, for at most WaitTimeout.
+	Wait        bool
+	WaitTimeout time.Duration
+	// RunLockTimeout bounds the wait for the run lock.
+	RunLockTimeout time.Duration
+	// State adds declarations out of Terraform state to those of the store.
+	State *declaration.TerraformState
+}
+
+// RunLockedError says that another run is under way.
+type RunLockedError struct{ Err error }
+
+// Error says who holds the run lock.
+func (e *RunLockedError) Error() string { return "another run is under way: " + e.Err.Error() }
+
+// Unwrap returns the lock's error.
+func (e *RunLockedError) Unwrap() error { return e.Err }
+
+// Run brings everything declared in the store to what is declared, once. The
+// report says what was done, also when the context ends in the middle. The error
+// is not nil only where no run took place: the run lock is held, or the store
+// can't be read.
+func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
+	r := &run{Engine: e, options: o, report: Report{
+		SchemaVersion: ReportSchemaVersion, RunID: randomID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun,
+		Decisions: []Result{}, SpotPools: []PoolReport{}, Budgets: []struct{}{}, StockPools: []struct{}{}, Warnings: []string{},
+	}}
+	var err error
+	if o.DryRun {
+		err = r.run(ctx)
+	} else {
+		err = e.withNamedLock(ctx, "run", o.RunLockTimeout, r.run)
+		if isLocked(err) {
+			return r.report, &RunLockedError{Err: err}
+		}
+	}
+	return r.report, err
+}
+
+// run is one run.
+type run struct {
+	*Engine
+	options RunOptions
+	mu      sync.Mutex
+	report  Report
+}
+
+func (r *run) run(ctx context.Context) error {
+	pools, err := r.declared(ctx)
+	if err != nil {
+		return err
+	}
+	byRegion := map[string][]target{}
+	for _, p := range pools {
+		byRegion[p.declaration.Region] = append(byRegion[p.declaration.Region], p)
+	}
+	var regions errgroup.Group
+	for region, targets := range byRegion {
+		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })
+	}
+	_ = regions.Wait()
+	slices.SortFunc(r.report.SpotPools, func(a, b PoolReport) int {
+		return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name)
+	})
+	slices.SortStableFunc(r.report.Decisions, func(a, b Result) int { return strings.Compare(a.Object, b.Object) })
+	r.report.FinishedAt = time.Now().UTC()
+	r.report.Calls = r.Cloud.Calls()
+	if r.options.DryRun {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	r.forgetDestroyed(ctx)
+	return r.saveStatus(ctx)
+}
+
+// forgetDestroyed removes tombstones whose time is over.
+func (r *run) forgetDestroyed(ctx context.Context) {
+	docs, err := r.Store.List(ctx, store.Tombstones)
+	if err != nil {
+		r.warn(err.Error())
+		return
+	}
+	for _, doc := range docs {
+		tombstone, err := declaration.Decode[declaration.Tombstone](documentName(r.Store, doc.Key), doc.Data)
+		if err == nil && tombstone.Expired(time.Now()) {
+			err = remove(ctx, r.Store, store.Tombstones, doc.Key.Name, doc.Revision)
+		}
+		if err != nil {
+			r.warn(err.Error())
+		}
+	}
+}
+
+// target is one pool that the run looks after.
+type target struct {
+	declaration spotpool.Declaration
+	phase       declaration.Phase
+	journal     journal
+}
+
+// declared reads every record and journal of the store. One that can't be read
+// fails its own pool alone.
+func (r *run) declared(ctx context.Context) ([]target, error) {
+	if r.options.State != nil {
+		if err := r.takeOver(ctx, r.options.State); err != nil {
+			return nil, err
+		}
+	}
+	docs, err := r.Store.List(ctx, store.SpotPools)
+	if err != nil {
+		return nil, err
+	}
+	var pools []target
+	for _, doc := range docs {
+		record, err := declaration.Decode[declaration.SpotPool](documentName(r.Store, doc.Key), doc.Data)
+		d := record.Declaration
+		if err == nil && d.Key() != doc.Key.Name {
+			err = fmt.Errorf("the record %s holds the declaration of %s", doc.Key, d.Key())
+		}
+		var j journal
+		if err == nil {
+			j, err = r.loadJournal(ctx, d)
+		}
+		if err != nil {
+			region, name, _ := splitKey(doc.Key.Name)
+			r.add(PoolReport{Region: region, Name: name, Outcome: Failed, Error: NewErrorReport(err)}, nil)
+			continue
+		}
+		pools = append(pools, target{declaration: d, phase: record.Phase, journal: j})
+	}
+	return append(pools, r.onlyInState(pools)...), nil
+}
+
+func (r *run) add(p PoolReport, results []Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.SpotPools = append(r.report.SpotPools, p)
+	r.report.Decisions = append(r.report.Decisions, results...)
+}
+
+func (r *run) warn(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.report.Warnings, text) {
+		r.report.Warnings = append(r.report.Warnings, text)
+	}
+}
+
+// reconcileRegion looks at a region once, and then after each of its pools that
+// has something to do.
+func (r *run) reconcileRegion(ctx context.Context, region string, targets []target) {
+	view, err := r.region(ctx, region, 0)
+	if err != nil {
+		for _, t := range targets {
+			r.add(newPoolReport(t.declaration, spotpool.Plan{}, Failed, err), nil)
+		}
+		return
+	}
+	for _, text := range view.warnings {
+		r.warn(text)
+	}
+	if view.markets.err != nil {
+		r.warn(fmt.Sprintf("prices and stock of %s are unknown: %v", region, view.markets.err))
+	}
+	var group errgroup.Group
+	group.SetLimit(poolsAtOnce)
+	for _, t := range targets {
+		group.Go(func() error { r.reconcilePool(ctx, view, t); return nil })
+	}
+	_ = group.Wait()
+}
+
+func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
+	d := t.declaration
+	if d.AccountID != view.accountID {
+		err := &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+		r.add(newPoolReport(d, spotpool.Plan{}, Failed, err), nil)
+		return
+	}
+	gate := r.gate(ctx, d)
+	plan := spotpool.Decide(spotpool.Situation{
+		Declaration: d, Observation: view.observation(d), Journal: t.journal.value, Now: view.at, Gate: gate,
+	})
+	switch {
+	case ctx.Err() != nil:
+		r.add(newPoolReport(d, plan, Skipped, errInterrupted), nil)
+	case t.phase == declaration.Creating:
+		r.add(newPoolReport(d, plan, Skipped, errors.New("its creation is not finished: it is under way, or was interrupted and the next terraform apply resumes it")), nil)
+	case t.phase == declaration.Deleting:
+		r.finishDeletion(ctx, t, plan)
+	case len(plan.Decisions) == 0:
+		r.keepJournal(ctx, t, plan)
+		r.add(newPoolReport(d, plan, idleOutcome(plan), nil), nil)
+	case r.options.DryRun:
+		results := make([]Result, len(plan.Decisions))
+		for n, decision := range plan.Decisions {
+			results[n] = Result{Decision: decision, Outcome: Planned}
+		}
+		r.add(newPoolReport(d, plan, Planned, nil), results)
+	default:
+		r.actOn(ctx, t, view, gate, plan)
+	}
+}
+
+// actOn carries decisions out under the pool's lock, on a fresh look.
+func (r *run) actOn(ctx context.Context, t target, view *regionView, gate spotpool.Gate, seen spotpool.Plan) {
+	a := &attempt{declaration: t.declaration, gate: gate, gone: view.gone, plan: seen}
+	err := r.withLock(ctx, t.declaration.Key(), func(ctx context.Context) error {
+		// The declaration may have changed since it was listed.
+		record, err := r.loadRecord(ctx, t.declaration.Key())
+		if err != nil {
+			return err
+		}
+		if !record.exists() || record.value.Phase != t.phase || record.value.Declaration.UID != t.declaration.UID {
+			return errGone
+		}
+		a.declaration = record.value.Declaration
+		return r.act(ctx, a)
+	})
+	if err == nil && r.options.Wait {
+		err = r.settle(ctx, a, r.options.WaitTimeout)
+	}
+	switch {
+	case isLocked(err):
+		r.add(newPoolReport(t.declaration, seen, Skipped, err), nil)
+	case errors.Is(err, errGone):
+		r.add(newPoolReport(t.declaration, seen, Skipped, err), nil)
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(a.failure, context.Cause(ctx))):
+		r.add(newPoolReport(t.declaration, a.plan, Skipped, errInterrupted), a.results)
+	case err != nil:
+		r.add(newPoolReport(t.declaration, a.plan, Failed, err), a.results)
+	case a.failure != nil && !errors.Is(a.failure, errNotYet):
+		r.add(newPoolReport(t.declaration, a.plan, Failed, a.failure), a.results)
+	default:
+		r.add(newPoolReport(a.declaration, a.plan, actedOutcome(a.plan), nil), a.results)
+	}
+}
+
+var errInterrupted = errors.New("the run was interrupted: the next one goes on with this pool")
+
+var errGone = errors.New("the pool was changed or destroyed by someone else while this run looked at it")
+
+// finishDeletion goes on with a deletion that was interrupted.
+func (r *run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) {
+	d := t.declaration
+	if r.options.DryRun {
+		r.add(newPoolReport(d, plan, Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
+		return
+	}
+	wait := 30 * time.Second
+	if r.options.Wait {
+		wait = r.options.WaitTimeout
+	}
+	results, err := r.finishDelete(ctx, d, wait)
+	switch {
+	case isLocked(err):
+		r.add(newPoolReport(d, plan, Skipped, err), results)
+	case err != nil:
+		r.add(newPoolReport(d, plan, Failed, err), results)
+	default:
+		r.add(newPoolReport(d, spotpool.Plan{}, Done, nil), results)
+	}
+}
+
+// keepJournal writes down what was noticed of a pool that needs nothing done. A
+// conflict means that someone else is at it, who notices the same.
+func (r *run) keepJournal(ctx context.Context, t target, plan spotpool.Plan) {
+	if r.options.DryRun || sameDocument(t.journal.value, plan.Journal) {
+		return
+	}
+	if _, err := r.saveJournal(ctx, t.declaration, t.journal, plan.Journal); err != nil && !errors.Is(err, store.ErrConflict) {
+		r.warn(err.Error())
+	}
+}
+
+func idleOutcome(p spotpool.Plan) Outcome {
+	if p.Shortfall > 0 {
+		return Short
+	}
+	return Done
+}
+
+// actedOutcome judges a pool after it was acted on: what is launching counts.
+func actedOutcome(p spotpool.Plan) Outcome {
+	if p.Shortfall > 0 && len(p.Decisions) == 0 {
+		return Short
+	}
+	return Done
+}
+
+func newPoolReport(d spotpool.Declaration, p spotpool.Plan, outcome Outcome, err error) PoolReport {
+	p.Counts.Minimum, p.Counts.Maximum = d.Minimum, d.Maximum
+	return PoolReport{
+		Name: d.Name, Region: d.Region, UID: d.UID, Counts: p.Counts, Outcome: outcome,
+		Short: p.Short, Notices: p.Notices, Warnings: p.Warnings, Error: NewErrorReport(err),
+	}
+}

@@ -1,0 +1,237 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// attempt is one pool's part of a run.
+type attempt struct {
+	declaration spotpool.Declaration
+	run         spotpool.Run
+	gate        spotpool.Gate
+	gone        map[string]bool // recorded ids that are certainly gone
+	results     []Result
+	plan        spotpool.Plan
+	observation spotpool.Observation
+	// failure is why the pool stopped, where it had to; nil otherwise.
+	failure error
+	// uncertain says that a launch's outcome is unknown and was left open.
+	uncertain bool
+}
+
+// AccountError says that the credentials belong to another account than the
+// pool does.
+type AccountError struct{ Object, Pool, Credentials string }
+
+// Error says whose the pool is, and what to do.
+func (e *AccountError) Error() string {
+	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was touched. Use the credentials of account %s", e.Object, e.Pool, e.Credentials, e.Pool)
+}
+
+// act takes a fresh look at the pool, decides, and carries the decisions out,
+// one by one, each on what the one before left behind. The pool's lock must be
+// held. An error means that the pool could not be looked at or recorded;
+// refusals of the cloud stand in the attempt.
+func (e *Engine) act(ctx context.Context, a *attempt) error {
+	d := a.declaration
+	j, err := e.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	observation, err := e.observePool(ctx, d, j.value, a.gone)
+	if err != nil {
+		return err
+	}
+	if observation.AccountID != d.AccountID {
+		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: observation.AccountID}
+	}
+	step := &actor{Engine: e, attempt: a, journal: j, observation: observation}
+	return step.run(ctx)
+}
+
+// actor carries out the decisions about one pool under its lock.
+type actor struct {
+	*Engine
+	*attempt
+	journal     journal
+	observation spotpool.Observation
+}
+
+// run decides and acts until nothing is left to decide. Each decision either
+// changes what the next one sees or ends the run.
+func (s *actor) run(ctx context.Context) error {
+	for {
+		s.plan = spotpool.Decide(s.situation())
+		if err := s.remember(ctx, s.plan.Journal); err != nil {
+			return err
+		}
+		if len(s.plan.Decisions) == 0 || s.failure != nil {
+			return nil
+		}
+		if err := context.Cause(ctx); err != nil {
+			s.failure = err
+			return nil
+		}
+		if err := s.do(ctx, s.plan.Decisions[0]); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *actor) situation() spotpool.Situation {
+	return spotpool.Situation{
+		Declaration: s.declaration, Observation: s.observation, Journal: s.journal.value,
+		Now: s.observation.At, Run: s.attempt.run, Gate: s.attempt.gate,
+	}
+}
+
+// remember writes the journal if it changed.
+func (s *actor) remember(ctx context.Context, j spotpool.Journal) error {
+	if s.journal.exists() && sameDocument(s.journal.value, j) {
+		return nil
+	}
+	saved, err := s.saveJournal(ctx, s.declaration, s.journal, j)
+	if err != nil {
+		return err
+	}
+	s.journal = saved
+	return nil
+}
+
+func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
+	s.tell(d.Object, d.String(), &s.plan.Counts)
+	if d.Refresh {
+		s.attempt.run.Refreshed = true
+	}
+	if d.Kind == spotpool.Terminate {
+		return s.terminate(ctx, d)
+	}
+	return s.launch(ctx, d)
+}
+
+// launch writes the intent, asks the cloud, and records the outcome, in this
+// order. Recording goes on when the context has ended meanwhile: an accepted
+// launch must not be forgotten because of an interrupt.
+func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
+	request := *d.Request
+	if !d.Resume {
+		s.attempt.run.Launched += d.Count
+		if err := s.remember(ctx, s.journal.value.Open(request, s.observation.At)); err != nil {
+			return err
+		}
+	}
+	s.log().Info("launching", "decision", d)
+	calling, done := outliving(ctx, callGrace)
+	defer done()
+	ids, err := s.Cloud.Launch(calling, request)
+	s.forget(request.Region)
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	if err == nil {
+		d.InstanceIDs = ids
+		s.results = append(s.results, Result{Decision: d, Outcome: Done})
+		s.observation = withLaunched(s.observation, request, ids)
+		return s.remember(recording, s.journal.value.Accepted(request.Sequence, ids))
+	}
+	refusal, known := spotpool.AsCloudError(err)
+	if !known || !refusal.NothingLaunched {
+		s.uncertain = true
+		s.fail(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", request.Sequence, err))
+		return nil
+	}
+	if err := s.remember(recording, s.journal.value.Refused(request.Sequence, refusal, s.declaration.Cooldown, s.observation.At)); err != nil {
+		return err
+	}
+	if refusal.Scope == spotpool.ScopePool || refusal.Class == spotpool.ClassTransient {
+		s.fail(d, err)
+		return nil
+	}
+	s.results = append(s.results, Result{Decision: d, Outcome: Short, Error: NewErrorReport(err)})
+	s.tell(d.Object, err.Error(), nil)
+	return nil
+}
+
+// terminate ends instances. The ids are noted first, so that a run after a kill
+// does not take their disappearance for a reclaim.
+func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
+	if err := s.remember(ctx, s.journal.value.Ending(d.InstanceIDs)); err != nil {
+		return err
+	}
+	var victims []spotpool.Instance
+	for _, i := range s.observation.Instances {
+		if slices.Contains(d.InstanceIDs, i.ID) {
+			victims = append(victims, i)
+		}
+	}
+	s.log().Info("terminating", "decision", d)
+	calling, done := outliving(ctx, callGrace)
+	defer done()
+	ended, err := s.Cloud.Terminate(calling, s.declaration.Region, victims)
+	s.forget(s.declaration.Region)
+	s.observation = withEnding(s.observation, ended)
+	if err != nil {
+		s.fail(d, err)
+		return nil
+	}
+	s.results = append(s.results, Result{Decision: d, Outcome: Done})
+	if len(ended) < len(victims) {
+		s.failure = errNotYet
+	}
+	return nil
+}
+
+// callGrace is how long a call that changes something may go on after an
+// interrupt, so that its outcome is known rather than left open.
+const callGrace = 5 * time.Second
+
+// outliving returns a context that ends a while after ctx does.
+func outliving(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	outliving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return outliving, func() { stop(); cancel() }
+}
+
+// errNotYet says that the cloud can't do something now and will later.
+var errNotYet = errors.New("some instances can't be ended while they are starting or stopping; the next run ends them")
+
+func (s *actor) fail(d spotpool.Decision, err error) {
+	s.failure = err
+	s.results = append(s.results, Result{Decision: d, Outcome: Failed, Error: NewErrorReport(err)})
+	s.log().Error("decision failed", "decision", d, "error", err)
+	s.tell(d.Object, err.Error(), nil)
+}
+
+// withLaunched adds the instances of an accepted launch, which no listing shows
+// for a while.
+func withLaunched(o spotpool.Observation, r spotpool.Request, ids []string) spotpool.Observation {
+	o.Instances = slices.Clone(o.Instances)
+	for _, id := range ids {
+		if slices.ContainsFunc(o.Instances, func(i spotpool.Instance) bool { return i.ID == id }) {
+			continue
+		}
+		o.Instances = append(o.Instances, spotpool.Instance{
+			ID: id, Region: r.Region, AccountID: o.AccountID, PoolUID: r.UID, PoolName: r.Pool,
+			Sequence: r.Sequence, ConfigurationTag: r.ConfigurationTag,
+			AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType,
+			SubnetID: r.Offering.SubnetID, VPCID: r.VPCID, ChargeType: r.ChargeType,
+			State: spotpool.StatePending, LaunchedAt: o.At,
+		})
+	}
+	return o
+}
+
+func withEnding(o spotpool.Observation, ids []string) spotpool.Observation {
+	o.Instances = slices.Clone(o.Instances)
+	for n := range o.Instances {
+		if slices.Contains(ids, o.Instances[n].ID) {
+			o.Instances[n].State = spotpool.StateTerminating
+		}
+	}
+	return o
+}

@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// ViewPool observes a pool for a refresh, without any lock. All pools of a
+// region that are viewed within a minute share one look at it. Where the store
+// has a record of the pool, its declaration is the state's; else d is.
+func (e *Engine) ViewPool(ctx context.Context, d spotpool.Declaration) (PoolState, error) {
+	state := PoolState{Declaration: d}
+	r, err := e.loadRecord(ctx, d.Key())
+	if err != nil {
+		return state, err
+	}
+	recorded := r.exists() && r.value.Declaration.UID == d.UID
+	if !recorded {
+		tombstone, err := e.loadTombstone(ctx, d.UID)
+		if err != nil {
+			return state, err
+		}
+		if tombstone.exists() {
+			state.Destroyed = true
+			return state, nil
+		}
+	}
+	if r.exists() && !recorded {
+		return state, fmt.Errorf("the store %s holds another pool under the name %s (uid %s, and the state has %s): nothing was changed. Use the store that this pool was created with, or remove the pool from this state with terraform state rm", e.Store, d.Key(), r.value.Declaration.UID, d.UID)
+	}
+	if recorded {
+		state.Recorded = true
+		state.Declaration = r.value.Declaration
+		if r.value.Phase == declaration.Deleting {
+			state.Warnings = append(state.Warnings, fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", d.Key()))
+		}
+	}
+	view, err := e.region(ctx, d.Region, sharedFor)
+	if err != nil {
+		return state, err
+	}
+	if view.accountID != state.Declaration.AccountID {
+		return state, &AccountError{Object: d.Object(), Pool: state.Declaration.AccountID, Credentials: view.accountID}
+	}
+	j, err := e.loadJournal(ctx, state.Declaration)
+	if err != nil {
+		return state, err
+	}
+	state.Observation = view.observation(state.Declaration)
+	state.Journal = withoutUserData(j.value)
+	state.Gate = e.gate(ctx, state.Declaration)
+	state.Plan = spotpool.Decide(spotpool.Situation{
+		Declaration: state.Declaration, Observation: state.Observation, Journal: j.value,
+		Now: view.at, Gate: state.Gate,
+	})
+	if view.markets.err != nil {
+		state.Warnings = append(state.Warnings, fmt.Sprintf("prices and stock of %s are unknown: %v", d.Region, view.markets.err))
+	}
+	return state, nil
+}
+
+// FindPool finds a pool for an import: by the store's record, else by the tags
+// of its instances. What the tags and instances don't tell stays empty.
+func (e *Engine) FindPool(ctx context.Context, region, name string) (spotpool.Declaration, error) {
+	wanted := spotpool.Declaration{Region: region, Name: name}
+	r, err := e.loadRecord(ctx, wanted.Key())
+	if err != nil {
+		return wanted, err
+	}
+	if r.exists() {
+		return r.value.Declaration, nil
+	}
+	account, err := e.Cloud.AccountID(ctx)
+	if err != nil {
+		return wanted, err
+	}
+	found, _, err := e.Cloud.ObserveNamed(ctx, region, name)
+	if err != nil {
+		return wanted, err
+	}
+	uids := map[string]int{}
+	for _, i := range found {
+		if i.PoolUID != "" {
+			uids[i.PoolUID]++
+		}
+	}
+	if len(uids) == 0 {
+		return wanted, fmt.Errorf("there is no spot pool %s/%s: the store %s has no record of it, and no instance in %s carries the tag gpupool/pool = %q. Check the region and the name; gpupool adopt takes untagged instances into a pool", region, name, e.Store, region, name)
+	}
+	if len(uids) > 1 {
+		return wanted, fmt.Errorf("%d pools named %s have instances in %s, and the store %s has a record of none: import with the store that has it", len(uids), name, region, e.Store)
+	}
+	return fromInstances(wanted, account, found), nil
+}
+
+// fromInstances infers what it can of a declaration from a pool's instances.
+func fromInstances(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
+	d.AccountID = account
+	for _, i := range found {
+		if i.PoolUID == "" || i.State == spotpool.StateTerminating || i.State == spotpool.StateLaunchFailed {
+			continue
+		}
+		d.UID = i.PoolUID
+		d.Minimum++
+		d.VPCID = i.VPCID
+		if i.ChargeType == spotpool.Spot || d.InstanceChargeType == "" {
+			d.InstanceChargeType = i.ChargeType
+		}
+		offering := spotpool.Offering{AvailabilityZone: i.AvailabilityZone, InstanceType: i.InstanceType, SubnetID: i.SubnetID}
+		if !slices.Contains(d.Offerings, offering) {
+			d.Offerings = append(d.Offerings, offering)
+		}
+	}
+	if d.UID == "" {
+		d.UID = found[0].PoolUID
+	}
+	d.Maximum = max(1, d.Minimum)
+	return d.WithDefaults()
+}
+
+// Markets returns the region's prices and stock, shared like ViewPool's look.
+func (e *Engine) Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error) {
+	view := e.marketsOf(ctx, region)
+	return view.offers, view.vcpus, view.err
+}
+
+// RecordedPool returns the store's record of a pool, if there is one.
+func (e *Engine) RecordedPool(ctx context.Context, region, name string) (declaration.SpotPool, bool, error) {
+	r, err := e.loadRecord(ctx, spotpool.Declaration{Region: region, Name: name}.Key())
+	return r.value, r.exists(), err
+}

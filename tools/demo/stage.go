@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stage is what the demo plays on: a working directory of its own, a local CVM,
+// and the environment that points Terraform and gpupool at both.
+type stage struct {
+	dir       string
+	gpupoolAt string
+	terraAt   string
+	env       []string
+	endpoint  string
+	cvm       *exec.Cmd
+}
+
+// newStage lays the provider where terraform init finds it, copies the
+// configuration, and starts the local CVM.
+func newStage(ctx context.Context, gpupool, terraform, configuration string) (*stage, error) {
+	if gpupool == "" || terraform == "" {
+		return nil, errors.New("GPUPOOL_BIN and TERRAFORM must name the built binary and terraform or tofu: run it by make demo")
+	}
+	dir, err := os.MkdirTemp("", "gpupool-demo-")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{dir: dir, gpupoolAt: gpupool, terraAt: terraform}
+	for _, prepare := range []func() error{
+		func() error { return os.CopyFS(filepath.Join(dir, "work"), os.DirFS(configuration)) },
+		s.layProvider,
+		func() error { return s.startCVM(ctx) },
+	} {
+		if err := prepare(); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return s, nil
+}
+
+// layProvider puts the provider into a filesystem mirror, for terraform and
+// tofu alike, so that init needs no network.
+func (s *stage) layProvider() error {
+	binary, err := filepath.EvalSymlinks(s.gpupoolAt)
+	if err != nil {
+		return err
+	}
+	mirror := filepath.Join(s.dir, "mirror")
+	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
+		at := filepath.Join(mirror, host, "gpupool", "gpupool", "0.0.1", runtime.GOOS+"_"+runtime.GOARCH)
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(binary, filepath.Join(at, "terraform-provider-gpupool_v0.0.1")); err != nil {
+			return err
+		}
+	}
+	rc := filepath.Join(s.dir, "terraformrc")
+	s.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
+		"GPUPOOL_STORE=directory:"+filepath.Join(s.dir, "store"))
+	return os.WriteFile(rc, fmt.Appendf(nil, "provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror), 0o644)
+}
+
+// startCVM starts the local CVM and takes over the environment that it prints.
+func (s *stage) startCVM(ctx context.Context) error {
+	s.cvm = exec.CommandContext(ctx, s.gpupoolAt, "simulate", "--listen", "127.0.0.1:0")
+	s.cvm.Cancel = func() error { return s.cvm.Process.Signal(syscall.SIGTERM) }
+	s.cvm.WaitDelay = 5 * time.Second
+	s.cvm.Stderr = os.Stderr
+	stdout, err := s.cvm.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cvm.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		assignment, found := strings.CutPrefix(lines.Text(), "export ")
+		if !found {
+			break
+		}
+		name, value, _ := strings.Cut(assignment, "=")
+		value = strings.Trim(value, `'"`)
+		s.env = append(s.env, name+"="+value)
+		if name == "GPUPOOL_ENDPOINT" {
+			s.endpoint = value
+		}
+		if name == "TENCENTCLOUD_REGION" {
+			break
+		}
+	}
+	if s.endpoint == "" {
+		return fmt.Errorf("the local CVM named no endpoint: %w", errors.Join(lines.Err(), s.cvm.Wait()))
+	}
+	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	fmt.Println("The local CVM serves at", s.endpoint)
+	return nil
+}
+
+// close stops the local CVM and removes the demo's files. When the demo failed
+// on the way, the instances end with the local CVM, which keeps them in memory.
+func (s *stage) close() error {
+	if s.cvm != nil && s.cvm.Process != nil {
+		_ = s.cvm.Process.Signal(syscall.SIGTERM)
+		_ = s.cvm.Wait()
+	}
+	return os.RemoveAll(s.dir)
+}
+
+func (s *stage) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = filepath.Join(s.dir, "work"), s.env
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	return cmd
+}
+
+// show runs a command with its output in view, behind the line that ran it.
+func (s *stage) show(cmd *exec.Cmd) error {
+	fmt.Printf("\n   $ %s %s\n", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "))
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+func (s *stage) gpupool(ctx context.Context, args ...string) error {
+	return s.show(s.command(ctx, s.gpupoolAt, args...))
+}
+
+func (s *stage) terraform(ctx context.Context, args ...string) error {
+	return s.show(s.command(ctx, s.terraAt, args...))
+}
+
+// terraformQuietly shows the output only where the command fails.
+func (s *stage) terraformQuietly(ctx context.Context, args ...string) error {
+	output, err := s.command(ctx, s.terraAt, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("terraform %s: %w\n%s", strings.Join(args, " "), err, output)
+	}
+	return nil
+}
+
+// terraformChanges shows a plan, and fails where it holds no change.
+func (s *stage) terraformChanges(ctx context.Context) error {
+	err := s.terraform(ctx, "plan", "-input=false", "-detailed-exitcode")
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 2 {
+		return nil
+	}
+	if err == nil {
+		return errors.New("the plan holds no change")
+	}
+	return err
+}
+
+// control tells the local CVM what to do.
+func (s *stage) control(ctx context.Context, what, body string) error {
+	fmt.Printf("\n   POST /_sim/%s %s\n", what, body)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.endpoint+"/_sim/"+what, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, _ := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", response.Status, answer)
+	}
+	return nil
+}
+
+// expectInstances asks the local CVM itself how many instances there are.
+func (s *stage) expectInstances(ctx context.Context, want int) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.endpoint+"/_sim/instances", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Instances []struct {
+			ID    string `json:"instance_id"`
+			State string `json:"state"`
+		} `json:"instances"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return err
+	}
+	fmt.Printf("\n   The cloud has %d instances", len(answer.Instances))
+	for _, i := range answer.Instances {
+		fmt.Printf("  %s %s", i.ID, i.State)
+	}
+	fmt.Println()
+	if len(answer.Instances) != want {
+		return fmt.Errorf("%d instances were expected", want)
+	}
+	return nil
+}
