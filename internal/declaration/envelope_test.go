@@ -40,11 +40,11 @@ func openJournal() declaration.Journal {
 	}}}
 }
 
-func encode[T declaration.Body](t testing.TB, body T) []byte {
-	t.Helper()
+func encode[T declaration.Body](tb testing.TB, body T) []byte {
+	tb.Helper()
 	data, err := declaration.Encode(body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }

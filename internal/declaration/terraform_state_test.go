@@ -20,11 +20,11 @@ import (
 // secret stands in the test data's user data and in other providers' values.
 const secret = "sesame"
 
-func testdata(t testing.TB, name string) []byte {
-	t.Helper()
+func testdata(tb testing.TB, name string) []byte {
+	tb.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }
@@ -135,13 +135,13 @@ func shownPool(address, schemaVersion, attributes string) string {
 		schemaVersion + `,"values":` + attributes + `}`
 }
 
-func attributes(region, name, uid string) string {
-	return `{"region":"` + region + `","name":"` + name + `","uid":"` + uid + `","account_id":"1","user_data":"` + secret + `"}`
+func attributes(name, uid string) string {
+	return `{"region":"r","name":"` + name + `","uid":"` + uid + `","account_id":"1","user_data":"` + secret + `"}`
 }
 
 func TestFromStateRefuses(t *testing.T) {
 	t.Parallel()
-	train := shownPool("gpupool_spot_pool.train", "0", attributes("r", "train", "u"))
+	train := shownPool("gpupool_spot_pool.train", "0", attributes("train", "u"))
 	whole := string(testdata(t, "show.json"))
 	pulled := string(testdata(t, "pull.json"))
 	for name, c := range map[string]struct{ data, want string }{
@@ -165,9 +165,9 @@ func TestFromStateRefuses(t *testing.T) {
 		"wrong type":            {`{"version":4,"serial":"` + secret + `"}`, `"serial" is of the wrong type`},
 		"deep nesting":          {strings.Repeat("[", 20_000), "nested too deeply"},
 		"deep modules":          {`{"format_version":"1.0","values":{"root_module":` + strings.Repeat(`{"child_modules":[`, 9_000), "nested too deeply"},
-		"the same pool twice":   {shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("r", "train", "v"))), "gpupool_spot_pool.train and gpupool_spot_pool.b both declare the pool r/train"},
-		"the same uid twice":    {shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("r", "b", "u"))), "gpupool_spot_pool.train and gpupool_spot_pool.b both declare the uid u"},
-		"no uid":                {shown(shownPool("gpupool_spot_pool.b", "0", attributes("r", "b", ""))), "gpupool_spot_pool.b: it has no uid"},
+		"the same pool twice":   {shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("train", "v"))), "gpupool_spot_pool.train and gpupool_spot_pool.b both declare the pool r/train"},
+		"the same uid twice":    {shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("b", "u"))), "gpupool_spot_pool.train and gpupool_spot_pool.b both declare the uid u"},
+		"no uid":                {shown(shownPool("gpupool_spot_pool.b", "0", attributes("b", ""))), "gpupool_spot_pool.b: it has no uid"},
 		"no attributes":         {shown(shownPool("gpupool_spot_pool.b", "0", "null")), "gpupool_spot_pool.b has no attributes"},
 		"attribute's type":      {shown(shownPool("gpupool_spot_pool.b", "0", `{"minimum":"`+secret+`"}`)), `gpupool_spot_pool.b: its field "minimum" is of the wrong type`},
 		"attribute's form":      {shown(shownPool("gpupool_spot_pool.b", "0", `{"cooldown":"`+secret+`"}`)), "gpupool_spot_pool.b: one of its values is not of the right form"},
@@ -205,9 +205,9 @@ func TestFromStateReportsReadErrors(t *testing.T) {
 
 func FuzzFromState(f *testing.F) {
 	// Small ones: a fuzzer does little with the test data's length.
-	pool := attributes("r", "train", "u")
+	pool := attributes("train", "u")
 	f.Add([]byte(`{"format_version":"1.0"}`))
-	f.Add([]byte(shown(shownPool("a", "0", pool), shownPool("b", "0", attributes("r", "b", "v")))))
+	f.Add([]byte(shown(shownPool("a", "0", pool), shownPool("b", "0", attributes("b", "v")))))
 	f.Add([]byte(`{"format_version":"1.0","values":{"root_module":{"child_modules":[{"resources":[` + shownPool("a", "0", pool) + `]}]}}}`))
 	f.Add([]byte(`{"version":4,"serial":1,"lineage":"l","resources":[{"module":"module.m","mode":"managed","type":"gpupool_spot_pool","name":"a",` +
 		`"provider":"provider[\"h/gpupool/gpupool\"]","instances":[{"index_key":"x","status":"tainted","schema_version":0,"attributes":` + pool + `}]}]}`))

@@ -62,6 +62,9 @@ func InDirectory(path string) (Location, error) {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		return Location{}, fmt.Errorf("the store's path %q begins with ~, which nothing expands here: write directory:$HOME%s", path, path[1:])
 	}
+	if strings.ContainsRune(path, 0) {
+		return Location{}, fmt.Errorf("the store's path %q holds a NUL byte", path)
+	}
 	return Location{Backend: Directory, Path: filepath.Clean(path)}, nil
 }
 

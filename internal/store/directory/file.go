@@ -23,7 +23,7 @@ func read(key store.Key, path string) (store.Document, time.Time, error) {
 	if err != nil {
 		return store.Document{}, time.Time{}, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // nothing was written
 	info, err := f.Stat()
 	if err != nil {
 		return store.Document{}, time.Time{}, err

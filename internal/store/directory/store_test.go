@@ -117,7 +117,7 @@ func TestFilesAreTheDocumentsAndTheOwnersAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Release()
+	defer func() { _ = l.Release() }()
 	for name, content := range tree(t, path) {
 		private := strings.HasPrefix(content, "-rw-------") || strings.HasPrefix(content, "drwx------")
 		if !private {

@@ -1,3 +1,4 @@
+//nolint:thelper // the checks are tests themselves, and failures belong to their lines
 package storetest
 
 import (
