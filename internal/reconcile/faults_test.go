@@ -211,7 +211,7 @@ func TestFaulty(t *testing.T) {
 						}
 						ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 						defer cancel()
-						_ = op.do(ctx, w.engine(nil), d)
+						_ = op.do(ctx, w.hastyEngine(), d)
 						w.sim.Server.ClearFaults()
 						w.step(2 * time.Minute) // cool-downs end, failed launches leave
 						extra := 0

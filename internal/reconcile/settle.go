@@ -26,7 +26,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, wait time.Duration) err
 		}
 		pause = min(pause*5/4, 10*e.pollInterval())
 		err := e.look(ctx, a)
-		if err == nil && len(a.plan.Decisions) > 0 {
+		if err == nil && (len(a.plan.Decisions) > 0 || a.failure != nil) {
 			a.failure, a.uncertain = nil, false
 			err = e.withLock(ctx, a.declaration.Key(), func(ctx context.Context) error { return e.act(ctx, a) })
 		}

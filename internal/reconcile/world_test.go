@@ -56,12 +56,12 @@ func newWorld(t *testing.T, opts ...func(*cvmsim.Options)) *world {
 
 func ptr[T any](v T) *T { return &v }
 
-// client is a new process's way to the cloud; it gives up soon.
-func (w *world) client() *tencent.Client {
+// client is a new process's way to the cloud.
+func (w *world) client(attemptTimeout time.Duration, attempts int) *tencent.Client {
 	w.t.Helper()
 	client, err := tencent.New(context.Background(), tencent.Config{
 		Region: region, Endpoint: w.sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
-		AttemptTimeout: 300 * time.Millisecond, CallTimeout: 2 * time.Second, MaxAttempts: 2,
+		AttemptTimeout: attemptTimeout, MaxAttempts: attempts,
 		BackoffBase: time.Millisecond, BackoffCap: 2 * time.Millisecond,
 		RateLimits: map[string]float64{
 			"RunInstances": 0, "DescribeInstances": 0, "TerminateInstances": 0, "TagResources": 0, "UnTagResources": 0,
@@ -87,12 +87,20 @@ func (w *world) store() store.Store {
 func (w *world) engine(m *mortal) *reconcile.Engine {
 	w.t.Helper()
 	e := &reconcile.Engine{
-		Cloud: w.client(), Store: w.store(), Actor: "test",
+		Cloud: w.client(30*time.Second, 6), Store: w.store(), Actor: "test",
 		LockTimeout: 5 * time.Second, PollInterval: 5 * time.Millisecond,
 	}
 	if m != nil {
 		e.Cloud, e.Store = m.cloud(e.Cloud), m.store(e.Store)
 	}
+	return e
+}
+
+// hastyEngine is a process that soon gives up on a cloud that doesn't answer.
+func (w *world) hastyEngine() *reconcile.Engine {
+	w.t.Helper()
+	e := w.engine(nil)
+	e.Cloud = w.client(300*time.Millisecond, 2)
 	return e
 }
 

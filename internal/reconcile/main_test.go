@@ -1,0 +1,18 @@
+package reconcile_test
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// TestMain lets more tests run at once than there are processors: these wait for
+// a local CVM most of the time.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
+		_ = flag.Set("test.parallel", strconv.Itoa(24))
+	}
+	os.Exit(m.Run())
+}
