@@ -215,11 +215,16 @@ func step(t *testing.T, sim *cvmsim.Server, d time.Duration) {
 func TestACancelledCallEndsPromptly(t *testing.T) {
 	t.Parallel()
 	calls := map[string]func(context.Context, *Client) error{
-		"launch":    func(ctx context.Context, c *Client) error { _, err := c.Launch(ctx, testRequest()); return err },
-		"observe":   func(ctx context.Context, c *Client) error { _, _, err := c.ObserveRegion(ctx, testRegion); return err },
-		"terminate": func(ctx context.Context, c *Client) error { _, err := c.Terminate(ctx, testRegion, []spotpool.Instance{{ID: "ins-a1b2c3d4", Region: testRegion}}); return err },
-		"markets":   func(ctx context.Context, c *Client) error { _, _, err := c.Markets(ctx, testRegion); return err },
-		"tag":       func(ctx context.Context, c *Client) error { return c.Tag(ctx, testRegion, []string{"ins-a1b2c3d4"}, map[string]string{"a": "b"}) },
+		"launch":  func(ctx context.Context, c *Client) error { _, err := c.Launch(ctx, testRequest()); return err },
+		"observe": func(ctx context.Context, c *Client) error { _, _, err := c.ObserveRegion(ctx, testRegion); return err },
+		"terminate": func(ctx context.Context, c *Client) error {
+			_, err := c.Terminate(ctx, testRegion, []spotpool.Instance{{ID: "ins-a1b2c3d4", Region: testRegion}})
+			return err
+		},
+		"markets": func(ctx context.Context, c *Client) error { _, _, err := c.Markets(ctx, testRegion); return err },
+		"tag": func(ctx context.Context, c *Client) error {
+			return c.Tag(ctx, testRegion, []string{"ins-a1b2c3d4"}, map[string]string{"a": "b"})
+		},
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {

@@ -174,8 +174,10 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, spotpool.ClassCapacity, spotpool.ScopeOffering},
-		"bid too low":    {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.Offering.MaxPrice = 1 }, spotpool.ClassPrice, spotpool.ScopeOffering},
-		"not sold there": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.Offering.InstanceType = "GN10Xp.2XLARGE40" }, spotpool.ClassConfiguration, spotpool.ScopeOffering},
+		"bid too low": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.Offering.MaxPrice = 1 }, spotpool.ClassPrice, spotpool.ScopeOffering},
+		"not sold there": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) {
+			r.Offering.InstanceType = "GN10Xp.2XLARGE40"
+		}, spotpool.ClassConfiguration, spotpool.ScopeOffering},
 		"vCPU quota": {func(t *testing.T, s *cvmsim.Server, r *spotpool.Request) {
 			if err := s.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", VCPUQuota: &quota}); err != nil {
 				t.Fatal(err)
