@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+// cloudOptions say which account is used, and how it is reached. What they
+// leave out comes from the environment. Secrets have no flags: the command line
+// is for everyone to read.
+type cloudOptions struct {
+	region     string
+	endpoint   string
+	profile    string
+	profileDir string
+	camRole    string
+	podOIDC    bool
+	domain     string
+	allowed    []string
+	forbidden  []string
+}
+
+func (o *cloudOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.endpoint, "endpoint", "", "`URL` that stands for CVM, tag and STS alike; no other host is then called (GPUPOOL_ENDPOINT)")
+	f.StringVar(&o.profile, "profile", "", "`NAME` of the profile with the credentials (TENCENTCLOUD_PROFILE)")
+	f.StringVar(&o.profileDir, "shared-credentials-dir", "", "`DIR` of the profiles (TENCENTCLOUD_SHARED_CREDENTIALS_DIR, else ~/.tccli)")
+	f.StringVar(&o.camRole, "cam-role-name", "", "`ROLE` of the instance this runs on, to take credentials from (TENCENTCLOUD_CAM_ROLE_NAME)")
+	f.BoolVar(&o.podOIDC, "enable-pod-oidc", false, "take credentials from the identity that TKE gives to pods (TKE_*)")
+	f.StringVar(&o.domain, "domain", "", "root `DOMAIN` of the API (TENCENTCLOUD_DOMAIN, else tencentcloudapi.com)")
+	f.StringSliceVar(&o.allowed, "allowed-account-id", nil, "`ID` of an account that may be used; repeat it for several (default: any)")
+	f.StringSliceVar(&o.forbidden, "forbidden-account-id", nil, "`ID` of an account that must not be used; repeat it for several")
+	_ = cmd.MarkFlagDirname("shared-credentials-dir")
+}
+
+func (o *cloudOptions) registerRegion(cmd *cobra.Command, usage string) {
+	cmd.Flags().StringVar(&o.region, "region", "", usage)
+}
+
+// client prepares a client. Credentials are looked up; nothing is called yet.
+func (o *cloudOptions) client(ctx context.Context, s *session, log *slog.Logger) (*tencent.Client, error) {
+	config := tencent.Config{
+		Region: o.region, Endpoint: o.endpoint, Profile: o.profile, SharedCredentialsDir: o.profileDir,
+		CamRoleName: o.camRole, EnablePodOIDC: o.podOIDC, Domain: o.domain,
+		AllowedAccountIDs: o.allowed, ForbiddenAccountIDs: o.forbidden, Logger: log,
+	}
+	return tencent.New(ctx, config.WithEnvironment(s.Getenv))
+}

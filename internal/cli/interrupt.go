@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// interruptError is the cause of a context that a signal ended.
+type interruptError struct{ signal os.Signal }
+
+func (e *interruptError) Error() string {
+	if e.signal == syscall.SIGTERM {
+		return "stopped by SIGTERM"
+	}
+	return "interrupted"
+}
+
+func (e *interruptError) code() int {
+	if e.signal == syscall.SIGTERM {
+		return exitTerminate
+	}
+	return exitInterrupt
+}
+
+// interruptible returns a context that the first SIGINT or SIGTERM ends. The
+// second one ends the process.
+func (p Process) interruptible(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	ignore := p.Signals(signals)
+	done := make(chan struct{})
+	go func() {
+		var first *interruptError
+		for {
+			select {
+			case s := <-signals:
+				if first != nil {
+					p.Exit(first.code())
+					return
+				}
+				first = &interruptError{s}
+				cancel(first)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		ignore()
+		close(done)
+		cancel(nil)
+	}
+}
+
+// interrupted returns the signal that ended the context, if one did.
+func interrupted(ctx context.Context) *interruptError {
+	cause, _ := context.Cause(ctx).(*interruptError) //nolint:errorlint // the cause itself, not a chain
+	return cause
+}
+
+// onInterrupt says what a first signal leads to.
+func (p Process) onInterrupt(ctx context.Context, what string) (stop func()) {
+	stopped := context.AfterFunc(ctx, func() {
+		if s := interrupted(ctx); s != nil {
+			fmt.Fprintf(p.Stderr, "gpupool: %s; %s\n", s, what)
+		}
+	})
+	return func() { stopped() }
+}

@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+const reconcileHelp = `Look at everything that is declared, and bring it where it should be: launch what
+a pool lacks to its minimum, terminate what it has above its maximum, go on with
+refreshes and deletions. A run returns once its launches are accepted; --wait
+stays until the instances are there.
+
+Any number of runs may be started, beside each other and beside terraform apply:
+one run at a time works, and one process at a time works on a pool. A run that is
+killed is made good by the next one, without launching anything twice.
+
+A pool that stays short because there is no stock, or only above its price cap,
+is no failure: its outcome says short, and the exit code is 0.
+
+`
+
+const reconcileExamples = `  # What a run would do
+  gpupool reconcile --dry-run
+
+  # A line for cron: every minute, for at most five
+  * * * * *  gpupool reconcile --store directory:/var/lib/gpupool --timeout 5m
+
+  # As a service, with metrics for the textfile collector of node_exporter
+  gpupool reconcile --every 40s --metrics-file /var/lib/node_exporter/gpupool.prom
+
+  # In a pipeline that has the Terraform state and no store of its own
+  terraform show -json | gpupool reconcile --from-state - --wait
+
+  # For a script
+  gpupool reconcile -o json | jq '.spot_pools[] | select(.outcome != "done")'`
+
+type reconcileOptions struct {
+	session     *session
+	cloud       cloudOptions
+	store       storeOptions
+	output      string
+	fromState   string
+	dryRun      bool
+	wait        bool
+	detailed    bool
+	every       time.Duration
+	timeout     time.Duration
+	lockTimeout time.Duration
+	metricsFile string
+
+	cleanUp func() // nil: nothing to clean up
+}
+
+func newReconcile(s *session) *cobra.Command {
+	o := &reconcileOptions{session: s}
+	cmd := &cobra.Command{
+		Use:     "reconcile",
+		Short:   "Bring every pool where it is declared to be",
+		Long:    reconcileHelp + exitCodesHelp,
+		Example: reconcileExamples,
+		Args:    cobra.NoArgs,
+		RunE:    s.run(o.run),
+	}
+	f := cmd.Flags()
+	o.store.register(cmd)
+	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
+	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
+	f.BoolVar(&o.wait, "wait", false, "stay until what was launched is there, or --timeout is over")
+	f.DurationVar(&o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
+	f.DurationVar(&o.timeout, "timeout", 15*time.Minute, "how long a run may take")
+	f.DurationVar(&o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
+	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
+	_ = cmd.MarkFlagFilename("metrics-file", "prom")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "metrics-file")
+	cmd.MarkFlagsMutuallyExclusive("every", "detailed-exitcode")
+	o.cloud.register(cmd)
+	s.log.register(cmd)
+	outputVar(cmd, &o.output)
+	return cmd
+}
+
+func (o *reconcileOptions) validate() error {
+	switch {
+	case o.every < 0 || o.timeout <= 0 || o.lockTimeout < 0:
+		return usagef("--every, --timeout and --lock-timeout must be positive durations such as 40s or 5m")
+	case o.every > 0 && o.fromState == "-":
+		return usagef("standard input can be read once only: with --every, name a file in --from-state")
+	}
+	if dir := filepath.Dir(o.metricsFile); o.metricsFile != "" {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return usagef("--metrics-file %s: there is no directory %s", o.metricsFile, dir)
+		}
+	}
+	return nil
+}
+
+func (o *reconcileOptions) run(ctx context.Context, _ []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	defer o.session.onInterrupt(ctx, "what is under way is finished first; a second signal ends at once")()
+	defer func() {
+		if o.cleanUp != nil {
+			o.cleanUp()
+		}
+	}()
+	if o.every > 0 {
+		return o.again(ctx)
+	}
+	started := o.session.Now()
+	r, err := o.open(ctx)
+	if err != nil {
+		o.writeMetrics(reconcile.Report{StartedAt: started}, false)
+		return err
+	}
+	return r.once(ctx)
+}
+
+// again runs until it is stopped. What fails in one run is for the next one to
+// make good, except that there must be a store and credentials to begin with.
+func (o *reconcileOptions) again(ctx context.Context) error {
+	r, err := o.open(ctx)
+	if err != nil {
+		o.writeMetrics(reconcile.Report{StartedAt: o.session.Now()}, false)
+		return err
+	}
+	for {
+		next := o.session.Now().Add(o.every)
+		err := r.once(ctx)
+		if signal := interrupted(ctx); signal != nil {
+			return withExitCode(signal.code(), signal)
+		}
+		if err != nil && !silent(err) {
+			o.session.complain(err)
+		}
+		if errors.Is(err, errReaderGone) {
+			return err
+		}
+		pause := time.NewTimer(next.Sub(o.session.Now()))
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return context.Cause(ctx)
+		case <-pause.C:
+		}
+	}
+}
+
+// runner runs, once or several times.
+type runner struct {
+	*reconcileOptions
+	client *tencent.Client
+	engine *reconcile.Engine
+}
+
+// open prepares what a run needs, and calls nobody yet.
+func (o *reconcileOptions) open(ctx context.Context) (*runner, error) {
+	r := &runner{reconcileOptions: o}
+	place, err := o.openStore()
+	if err != nil {
+		return nil, err
+	}
+	log := o.session.log.logger(o.session.Process)
+	if r.client, err = o.cloud.client(ctx, o.session, log); err != nil {
+		return nil, err
+	}
+	r.engine = &reconcile.Engine{Cloud: r.client, Store: place, Actor: actor, Log: log}
+	return r, nil
+}
+
+// openStore makes a store where --from-state brings declarations and there is
+// none. A dry run has no right to: it takes an empty one that goes away.
+func (o *reconcileOptions) openStore() (store.Store, error) {
+	place, err := o.store.open(o.session, o.fromState != "" && !o.dryRun)
+	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" {
+		return place, err
+	}
+	dir, err := os.MkdirTemp("", "gpupool-dry-run-")
+	if err != nil {
+		return nil, err
+	}
+	o.cleanUp = func() { _ = os.RemoveAll(dir) }
+	return open.Store(store.Location{Backend: store.Directory, Path: dir}, open.Options{Create: true, Command: actor})
+}
+
+var errTimeout = errors.New("--timeout is over")
+
+// once runs once: it prints the report, writes the metrics, and returns an
+// error with the exit code.
+func (r *runner) once(ctx context.Context) error {
+	started := r.session.Now().UTC()
+	limited, cancel := context.WithTimeoutCause(ctx, r.timeout, errTimeout)
+	defer cancel()
+	before := r.client.Calls()
+	report, err := r.reconcile(limited)
+	ran := !report.FinishedAt.IsZero()
+	report.Calls = callsSince(before, r.client.Calls())
+	verdict := r.verdict(limited, report, err)
+	var locked *reconcile.RunLockedError
+	if !errors.As(err, &locked) {
+		report.StartedAt = started
+		code := exitCode(verdict)
+		r.writeMetrics(report, code == exitDone || code == exitChanges)
+	}
+	if ran {
+		if err := r.print(report); err != nil && verdict == nil {
+			return err
+		}
+	}
+	return verdict
+}
+
+func (r *runner) reconcile(ctx context.Context) (reconcile.Report, error) {
+	options := reconcile.RunOptions{DryRun: r.dryRun, Wait: r.wait, WaitTimeout: r.timeout, RunLockTimeout: r.lockTimeout}
+	if r.fromState != "" {
+		state, err := r.readState()
+		if err != nil {
+			return reconcile.Report{}, err
+		}
+		options.State = state
+	}
+	progress := r.session.startProgress()
+	defer progress.stop()
+	r.engine.Progress = progress.hear
+	return r.engine.Run(ctx, options)
+}
+
+func (r *runner) readState() (*declaration.TerraformState, error) {
+	if r.fromState == "-" {
+		state, err := declaration.FromState(r.session.Stdin)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return state, nil
+	}
+	f, err := os.Open(r.fromState)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
+	}
+	defer f.Close()
+	state, err := declaration.FromState(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.fromState, err)
+	}
+	return state, nil
+}
+
+// verdict is the exit code of a run, with what there is to say about it.
+func (r *runner) verdict(ctx context.Context, report reconcile.Report, err error) error {
+	var locked *reconcile.RunLockedError
+	failed, rest := report.Failures()
+	switch {
+	case interrupted(ctx) != nil:
+		return withExitCode(interrupted(ctx).code(), errors.Join(interrupted(ctx), unlessInterrupted(err)))
+	case errors.As(err, &locked):
+		return withExitCode(exitRunLocked, fmt.Errorf("%w; nothing was done. Let it end, or wait for it with --lock-timeout", err))
+	case err != nil:
+		return withExitCode(exitFailed, err)
+	case errors.Is(context.Cause(ctx), errTimeout) && unfinished(report) > 0:
+		left := unfinished(report)
+		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d pools to go; the next one goes on", r.timeout, left, failed+rest)
+		return withExitCode(partly(failed+rest-left), err)
+	case failed > 0:
+		return withExitCode(partly(rest), r.failures(report, failed))
+	case r.detailed && report.Changes():
+		return withExitCode(exitChanges, nil)
+	}
+	return nil
+}
+
+func partly(done int) int {
+	if done > 0 {
+		return exitPartly
+	}
+	return exitFailed
+}
+
+// unfinished counts the pools that a run did not see to.
+func unfinished(report reconcile.Report) int {
+	n := 0
+	for _, p := range report.SpotPools {
+		if p.Outcome == reconcile.Skipped || p.Outcome == reconcile.Failed {
+			n++
+		}
+	}
+	return n
+}
+
+// failures names what failed, where the report isn't for people.
+func (r *runner) failures(report reconcile.Report, failed int) error {
+	err := fmt.Errorf("%d of %d pools failed", failed, len(report.SpotPools))
+	if r.output == asTable {
+		return err
+	}
+	errs := []error{err}
+	for _, p := range report.SpotPools {
+		if p.Outcome == reconcile.Failed && p.Error != nil {
+			errs = append(errs, fmt.Errorf("%s/%s: %s", p.Region, p.Name, p.Error.Message))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func unlessInterrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func callsSince(before, after map[string]int) map[string]int {
+	calls := map[string]int{}
+	for action, n := range after {
+		if n -= before[action]; n > 0 {
+			calls[action] = n
+		}
+	}
+	return calls
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// rowsAtMost is how many pools the table lists before it leaves out those that
+// are as declared.
+const rowsAtMost = 20
+
+func (r *runner) print(report reconcile.Report) error {
+	if r.output == asJSON {
+		return r.session.putJSON(report, r.every == 0)
+	}
+	var out bytes.Buffer
+	if r.every > 0 {
+		fmt.Fprintf(&out, "%s\n", report.FinishedAt.Format("2006-01-02 15:04:05 UTC"))
+	}
+	err := writeReport(&out, r.session.styleOf(r.session.Stdout), report, r.engine.Store.String())
+	if r.every > 0 {
+		out.WriteByte('\n')
+	}
+	for _, text := range report.Warnings {
+		r.session.warn(text)
+	}
+	if err != nil {
+		return err
+	}
+	return r.session.put(out.Bytes())
+}
+
+// writeReport writes a report for people: what was decided of each pool and
+// why, and then how the pools stand.
+func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store string) error {
+	if len(report.SpotPools) == 0 {
+		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
+		return nil
+	}
+	if report.DryRun {
+		fmt.Fprintln(out, "A dry run: nothing is changed.")
+	}
+	decisions := map[string][]reconcile.Result{}
+	for _, d := range report.Decisions {
+		decisions[poolOf(d.Object)] = append(decisions[poolOf(d.Object)], d)
+	}
+	for _, p := range report.SpotPools {
+		writeStory(out, look, p, decisions[p.Region+"/"+p.Name])
+	}
+	if out.Len() > 0 {
+		out.WriteByte('\n')
+	}
+	return writePools(out, look, report.SpotPools, decisions)
+}
+
+// writeStory says what happened to a pool, if anything did.
+func writeStory(out *bytes.Buffer, look style, p reconcile.PoolReport, decisions []reconcile.Result) {
+	lines := []string{}
+	add := func(c colour, label string, texts ...string) {
+		for _, text := range texts {
+			lines = append(lines, look.paint(c, label)+indented(text, "    "))
+		}
+	}
+	add(dim, "seen: ", p.Notices...)
+	for _, d := range decisions {
+		lines = append(lines, decisionText(look, d))
+		for _, reason := range d.Reasons {
+			lines = append(lines, "  because "+reason)
+		}
+		if d.Error != nil {
+			lines = append(lines, "  "+look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "    "))
+		}
+	}
+	add(yellow, "short: ", p.Short...)
+	add(yellow, "warning: ", p.Warnings...)
+	if p.Error != nil && !told(decisions, p.Error) {
+		add(outcomeColour(p.Outcome), string(p.Outcome)+": ", p.Error.Message)
+	}
+	if len(lines) == 0 {
+		return
+	}
+	if out.Len() > 0 {
+		out.WriteByte('\n')
+	}
+	fmt.Fprintln(out, look.paint(bold, p.Region+"/"+p.Name))
+	for _, line := range lines {
+		fmt.Fprintln(out, "  "+line)
+	}
+}
+
+// told reports whether a pool's error stands at one of its decisions already.
+func told(decisions []reconcile.Result, e *reconcile.ErrorReport) bool {
+	for _, d := range decisions {
+		if d.Error != nil && d.Error.Message == e.Message {
+			return true
+		}
+	}
+	return false
+}
+
+// indented keeps the further lines of a text below its first.
+func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }
+
+// forms are how a decision's verb reads once it is known what became of it.
+var forms = map[string]map[reconcile.Outcome]string{
+	"launch":    {reconcile.Planned: "would launch", reconcile.Done: "launched", reconcile.Short: "could not launch", reconcile.Failed: "failed to launch"},
+	"terminate": {reconcile.Planned: "would terminate", reconcile.Done: "terminated", reconcile.Short: "could not terminate", reconcile.Failed: "failed to terminate"},
+	"ask":       {reconcile.Planned: "would ask", reconcile.Done: "asked", reconcile.Short: "asked", reconcile.Failed: "asked"},
+}
+
+func decisionText(look style, d reconcile.Result) string {
+	verb, rest, _ := strings.Cut(d.Summary(), " ")
+	form, known := forms[verb][d.Outcome]
+	if !known {
+		form = verb + " (" + string(d.Outcome) + ")"
+	}
+	text := look.paint(outcomeColour(d.Outcome), form) + " " + rest
+	if d.Offering != nil && d.Outcome == reconcile.Done && len(d.InstanceIDs) > 0 {
+		text += ": " + strings.Join(d.InstanceIDs, ", ")
+	}
+	return text
+}
+
+// writePools writes how the pools stand.
+func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, decisions map[string][]reconcile.Result) error {
+	t := &table{}
+	t.add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H", "OUTCOME")
+	left := 0
+	for _, p := range pools {
+		idle := p.Outcome == reconcile.Done && len(decisions[p.Region+"/"+p.Name]) == 0
+		if idle && len(pools) > rowsAtMost {
+			left++
+			continue
+		}
+		outcome := string(p.Outcome)
+		if idle {
+			outcome = "as declared"
+		}
+		t.add(p.Region+"/"+p.Name, number(p, p.Capacity), fmt.Sprint(p.Minimum), fmt.Sprint(p.Maximum),
+			number(p, p.Held), priceOrDash(p.HourlyPrice), look.paint(outcomeColour(p.Outcome), outcome))
+	}
+	if left < len(pools) {
+		if err := t.write(out, ""); err != nil {
+			return err
+		}
+	}
+	switch {
+	case left == len(pools):
+		fmt.Fprintf(out, "All %d pools are as declared.\n", left)
+	case left > 0:
+		fmt.Fprintf(out, "%d more pools are as declared.\n", left)
+	}
+	return nil
+}
+
+// number is what was seen of a pool, if it was.
+func number(p reconcile.PoolReport, n int) string {
+	if unseen(p) {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+func outcomeColour(o reconcile.Outcome) colour {
+	switch o {
+	case reconcile.Done:
+		return green
+	case reconcile.Planned:
+		return cyan
+	case reconcile.Short:
+		return yellow
+	case reconcile.Failed:
+		return red
+	}
+	return dim
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// text is a status for people.
+func (o *statusOptions) text(r reconcile.StatusReport) string {
+	var out bytes.Buffer
+	look := o.session.styleOf(o.session.Stdout)
+	fmt.Fprintf(&out, "%s\n\n", look.paint(dim, "Store "+r.Store+", "+lastRunText(r)))
+	if len(r.SpotPools) == 0 {
+		out.WriteString("Nothing is declared.\n")
+		return out.String()
+	}
+	t := &table{}
+	t.add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
+	for _, p := range r.SpotPools {
+		t.add(p.Region+"/"+p.Name, capacityText(look, p.PoolReport), fmt.Sprint(p.Minimum), fmt.Sprint(p.Maximum),
+			number(p.PoolReport, p.Held), number(p.PoolReport, p.Outdated), priceOrDash(p.HourlyPrice), stateText(look, p))
+	}
+	_ = t.write(&out, "") // a buffer takes everything
+	for _, p := range r.SpotPools {
+		o.writeDetails(&out, look, p, r.At)
+	}
+	return out.String()
+}
+
+func lastRunText(r reconcile.StatusReport) string {
+	last := r.LastRun
+	if last == nil {
+		return "no run so far"
+	}
+	text := fmt.Sprintf("last run %s ago: %s", age(r.At.Sub(last.FinishedAt)), plural(last.Decisions, "decision"))
+	if last.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", last.Failed)
+	}
+	return text
+}
+
+func capacityText(look style, p reconcile.PoolReport) string {
+	text := number(p, p.Capacity)
+	if bar := look.bar(p.Capacity, p.Minimum); bar != "" && !unseen(p) {
+		return bar + " " + text
+	}
+	return text
+}
+
+// stateText is one word for how a pool stands.
+func stateText(look style, p reconcile.PoolStatus) string {
+	switch {
+	case p.Outcome == reconcile.Failed:
+		return look.paint(red, "not seen")
+	case p.Phase != declaration.Active && p.Phase != "":
+		return look.paint(cyan, string(p.Phase))
+	case p.Shortfall > 0:
+		return look.paint(yellow, "short")
+	case len(p.Decisions) > 0:
+		return look.paint(cyan, "to change")
+	case launching(p) > 0:
+		return look.paint(cyan, "launching")
+	}
+	return look.paint(green, "as declared")
+}
+
+func launching(p reconcile.PoolStatus) int {
+	n := 0
+	for _, m := range p.Machines {
+		if m.Condition == spotpool.Launching {
+			n++
+		}
+	}
+	return n
+}
+
+// writeDetails says what there is to say about a pool beside its numbers.
+func (o *statusOptions) writeDetails(out *bytes.Buffer, look style, p reconcile.PoolStatus, at time.Time) {
+	var lines []string
+	add := func(c colour, label, text string) {
+		lines = append(lines, look.paint(c, label)+indented(text, "    "))
+	}
+	for _, text := range p.Notices {
+		add(dim, "seen: ", text)
+	}
+	for _, d := range p.Decisions {
+		add(cyan, "a run would ", d.Summary())
+		for _, reason := range d.Reasons {
+			lines = append(lines, "  because "+reason)
+		}
+	}
+	for _, text := range p.Short {
+		add(yellow, "short: ", text)
+	}
+	for _, c := range p.Cooldowns {
+		if c.Until.After(at) {
+			add(dim, "cooling down: ", cooldownText(c, at))
+		}
+	}
+	if p.Intents > 0 {
+		add(yellow, "open: ", plural(p.Intents, "launch")+" without a known outcome; the next run asks again")
+	}
+	for _, text := range p.Warnings {
+		add(yellow, "warning: ", text)
+	}
+	if p.Error != nil {
+		add(red, "failed: ", p.Error.Message)
+	}
+	if !o.machines {
+		p.Machines = nil
+	}
+	if len(lines) == 0 && len(p.Machines) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%s\n", look.paint(bold, p.Region+"/"+p.Name))
+	for _, line := range lines {
+		fmt.Fprintln(out, "  "+line)
+	}
+	writeMachines(out, look, p.Machines, at)
+}
+
+func cooldownText(c spotpool.Cooldown, at time.Time) string {
+	text := strings.TrimSpace(c.AvailabilityZone + " " + c.InstanceType)
+	if c.Batch > 0 {
+		text += fmt.Sprintf(", at most %d at once", c.Batch)
+	}
+	return fmt.Sprintf("%s for %s more (%s)", text, age(c.Until.Sub(at)), c.Cause)
+}
+
+func writeMachines(out *bytes.Buffer, look style, machines []spotpool.Member, at time.Time) {
+	if len(machines) == 0 {
+		return
+	}
+	t := &table{}
+	t.add("INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H", "CONDITION")
+	for _, m := range machines {
+		launched := "-"
+		if !m.LaunchedAt.IsZero() {
+			launched = age(at.Sub(m.LaunchedAt))
+		}
+		paid := "spot"
+		if m.ChargeType == spotpool.OnDemand {
+			paid = "on-demand"
+		}
+		t.add(m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
+			orDash(m.PrivateIP), orDash(m.PublicIP), priceOrDash(m.Price), conditionText(look, m))
+	}
+	_ = t.write(out, "  ") // a buffer takes everything
+}
+
+func conditionText(look style, m spotpool.Member) string {
+	c := yellow
+	switch m.Condition {
+	case spotpool.Running:
+		c = green
+	case spotpool.Launching:
+		c = cyan
+	case spotpool.Failed:
+		c = red
+	case spotpool.Terminating:
+		c = dim
+	}
+	text := string(m.Condition)
+	if m.Outdated {
+		text += ", outdated"
+	}
+	if m.Protected || m.APIProtected {
+		text += ", protected"
+	}
+	if m.OperationError != "" {
+		text += ": " + oneLine(m.OperationError)
+	}
+	return look.paint(c, text)
+}
+
+// age is a length of time to the unit that matters: 12s, 3m, 5h, 8d.
+func age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+func plural(n int, thing string) string {
+	switch {
+	case n == 0:
+		return "no " + thing + "s"
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "ch"):
+		return fmt.Sprintf("%d %ses", n, thing)
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
