@@ -1,5 +1,11 @@
 package cvmsim
 
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
 // Retag changes a tag, and Find lists by one filter, without the way over
 // HTTP.
 func (s *Server) Retag(id, key, value string) {
@@ -20,3 +26,11 @@ func (s *Server) Find(region, name string, values ...string) []string {
 
 // Rate is the limit of an action in calls a second.
 func Rate(action string) float64 { return actions[action].rate }
+
+// JSONNames are the names of a struct's fields in JSON, FaultKinds the kinds of
+// faults.
+func JSONNames(v any) []string {
+	return slices.Collect(maps.Keys(structFields(reflect.TypeOf(v))))
+}
+
+func FaultKinds() []string { return faultKinds }

@@ -1,0 +1,156 @@
+package cvmsim_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+)
+
+func (a *api) offers(pairs ...string) []object {
+	a.tb.Helper()
+	var out []object
+	for _, item := range a.ok("cvm", "DescribeZoneInstanceConfigInfos", filterBy(pairs...))["InstanceTypeQuotaSet"].([]any) {
+		out = append(out, item.(object))
+	}
+	return out
+}
+
+func pick(from object, names ...string) object {
+	out := object{}
+	for _, name := range names {
+		out[name] = from[name]
+	}
+	return out
+}
+
+// The market that demos rely on: two zones sell GN7.2XLARGE32 for less than
+// 3.50, another one is sold out.
+func TestInitialMarket(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, cvmsimtest.Start(t))
+	got := map[string]object{}
+	for _, o := range a.offers("instance-type", "GN7.2XLARGE32", "instance-charge-type", "SPOTPAID") {
+		got[o["Zone"].(string)] = object{
+			"Status": o["Status"], "Category": o["StatusCategory"], "Reason": o["SoldOutReason"],
+			"Price": o["Price"].(object)["UnitPriceDiscount"], "List": o["Price"].(object)["UnitPrice"],
+			"Unit": o["Price"].(object)["ChargeUnit"], "Discount": o["Price"].(object)["Discount"],
+			"Cpu": o["Cpu"], "Memory": o["Memory"], "GpuCount": o["GpuCount"], "Remark": o["Remark"],
+		}
+	}
+	offer := func(status, category, reason string, price, discount float64) object {
+		return object{
+			"Status": status, "Category": category, "Reason": reason, "Price": price, "List": 9.5, "Unit": "HOUR",
+			"Discount": discount, "Cpu": 8.0, "Memory": 32.0, "GpuCount": 1.0, "Remark": "NVIDIA T4",
+		}
+	}
+	want := map[string]object{
+		"ap-singapore-2": offer("SELL", "EnoughStock", "", 1.9, 20),
+		"ap-singapore-3": offer("SELL", "EnoughStock", "", 2.09, 22),
+		"ap-singapore-4": offer("SOLD_OUT", "WithoutStock", "ResourcesSoldOut.SpecifiedInstanceType", 1.995, 21),
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	a.ok("cvm", "RunInstances", launch(object{"InstanceCount": 12}))
+}
+
+func TestMarketMoves(t *testing.T) {
+	t.Parallel()
+	sim := cvmsimtest.Start(t)
+	a := newAPI(t, sim)
+	pair := []string{"zone", "ap-singapore-2", "instance-type", "GN7.2XLARGE32", "instance-charge-type", "SPOTPAID"}
+	for stock, category := range map[int64]string{0: "WithoutStock", 4: "UnderStock", 19: "NormalStock", 20: "EnoughStock"} {
+		if err := sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Stock: &stock}); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.offers(pair...)[0]["StatusCategory"]; got != category {
+			t.Errorf("stock %d is %v, want %s", stock, got, category)
+		}
+	}
+	if err := sim.Server.SetPrice(cvmsim.PriceRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Price: "4.25"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.offers(pair...)[0]["Price"].(object)["UnitPriceDiscount"]; got != 4.25 {
+		t.Errorf("the price is %v", got)
+	}
+	one := int64(1)
+	if err := sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN8.LARGE56", Stock: &one}); err != nil {
+		t.Fatal(err)
+	}
+	a.run(object{"InstanceType": "GN8.LARGE56"}) // sold from now on
+}
+
+func TestOfferFilters(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, cvmsimtest.Start(t))
+	for _, o := range a.offers("zone", "ap-singapore-1", "instance-family", "PNV4", "instance-charge-type", "POSTPAID_BY_HOUR") {
+		want := object{"Zone": "ap-singapore-1", "InstanceFamily": "PNV4", "InstanceChargeType": "POSTPAID_BY_HOUR"}
+		if d := cmp.Diff(want, pick(o, "Zone", "InstanceFamily", "InstanceChargeType")); d != "" {
+			t.Error(d)
+		}
+	}
+	sorted := a.offers("instance-charge-type", "SPOTPAID", "sort-keys", "cpu:desc")
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i-1]["Cpu"].(float64) < sorted[i]["Cpu"].(float64) {
+			t.Fatalf("%v before %v", sorted[i-1]["Cpu"], sorted[i]["Cpu"])
+		}
+	}
+	a.refused("InvalidFilter", "cvm", "DescribeZoneInstanceConfigInfos", filterBy("sort-keys", "price"))
+	a.refused("InvalidFilter", "cvm", "DescribeZoneInstanceConfigInfos", filterBy("colour", "red"))
+	a.refused("InvalidZone.MismatchRegion", "cvm", "DescribeZoneInstanceConfigInfos", filterBy("zone", "ap-tokyo-1"))
+	values := make([]string, 101)
+	a.refused("InvalidFilterValue.LimitExceeded", "cvm", "DescribeZoneInstanceConfigInfos", object{"Filters": []object{{"Name": "instance-type", "Values": values}}})
+	a.refused("InvalidFilterValue.LimitExceeded", "cvm", "DescribeInstanceTypeConfigs", object{"Filters": []object{{"Name": "zone", "Values": []string{"ap-singapore-1", "ap-singapore-2"}}}})
+	configs := a.ok("cvm", "DescribeInstanceTypeConfigs", filterBy("zone", "ap-singapore-2", "instance-family", "GT4"))["InstanceTypeConfigSet"].([]any)
+	want := object{"Zone": "ap-singapore-2", "InstanceType": "GT4.4XLARGE96", "InstanceFamily": "GT4", "GPU": 1.0, "CPU": 16.0, "Memory": 96.0, "FPGA": 0.0, "GpuCount": 1.0}
+	if d := cmp.Diff(want, configs[0]); d != "" || len(configs) != 4 {
+		t.Errorf("%d configs; %s", len(configs), d)
+	}
+}
+
+func TestInquiry(t *testing.T) {
+	t.Parallel()
+	sim := cvmsimtest.Start(t)
+	a := newAPI(t, sim)
+	price := a.ok("cvm", "InquiryPriceRunInstances", launch(object{
+		"InstanceCount": 3, "InternetAccessible": object{"InternetMaxBandwidthOut": 2, "InternetChargeType": "BANDWIDTH_POSTPAID_BY_HOUR"},
+	}))["Price"].(object)
+	instances, bandwidth := price["InstancePrice"].(object), price["BandwidthPrice"].(object)
+	if instances["UnitPrice"] != 28.5 || instances["UnitPriceDiscount"] != 5.7 || bandwidth["UnitPriceDiscount"] != 0.36 {
+		t.Errorf("got %v", price)
+	}
+	a.refused("UnknownParameter", "cvm", "InquiryPriceRunInstances", launch(object{"UserData": ""}))
+	a.refused("UnknownParameter", "cvm", "InquiryPriceRunInstances", launch(object{"DryRun": true}))
+	a.refused("MissingParameter", "cvm", "InquiryPriceRunInstances", launch(object{"ImageId": nil}))
+	a.refused("ResourcesSoldOut.SpecifiedInstanceType", "cvm", "InquiryPriceRunInstances", launch(object{"Placement": object{"Zone": "ap-singapore-4"}}))
+	a.refused("InvalidParameterValue.InsufficientPrice", "cvm", "InquiryPriceRunInstances", launch(object{
+		"InstanceMarketOptions": object{"SpotOptions": object{"MaxPrice": "1"}}}))
+}
+
+func TestRegionsZonesImages(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, cvmsimtest.Start(t))
+	zones := a.ok("cvm", "DescribeZones", nil)["ZoneSet"].([]any)
+	if len(zones) != 4 || zones[0].(object)["Zone"] != "ap-singapore-1" {
+		t.Errorf("zones: %v", zones)
+	}
+	images := a.ok("cvm", "DescribeImages", object{"ImageIds": []string{"img-a1b2c3d4"}})["ImageSet"].([]any)
+	if len(images) != 1 || images[0].(object)["ImageState"] != "NORMAL" {
+		t.Errorf("images: %v", images)
+	}
+	if public := a.ok("cvm", "DescribeImages", filterBy("platform", "Ubuntu"))["ImageSet"].([]any); len(public) != 1 {
+		t.Errorf("public images: %v", public)
+	}
+	a.refused("InvalidImageId.Malformed", "cvm", "DescribeImages", object{"ImageIds": []string{"ami-1"}})
+	a.refused("InvalidParameter.InvalidParameterCoexistImageIdsFilters", "cvm", "DescribeImages", object{
+		"ImageIds": []string{"img-a1b2c3d4"}, "Filters": filterBy("platform", "Ubuntu")["Filters"]})
+	a.region = "ap-guangzhou"
+	a.refused("InvalidParameterValue.ZoneNotSupported", "cvm", "RunInstances", launch(object{"Placement": object{"Zone": "ap-guangzhou-2"}}))
+	a.region = ""
+	if all := a.ok("cvm", "DescribeRegions", nil)["RegionSet"].([]any); len(all) < 5 {
+		t.Errorf("%d regions", len(all))
+	}
+}
