@@ -21,7 +21,7 @@ type accountOnce struct {
 type identityAnswer struct {
 	*tchttp.BaseResponse
 	Response struct {
-		AccountId string //nolint:revive // the API's name
+		AccountID string `json:"AccountId"`
 	}
 }
 
@@ -43,7 +43,7 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 	if _, err := c.api.call(ctx, c.keys, c.region, request, &identity); err != nil {
 		return "", err
 	}
-	id := identity.Response.AccountId
+	id := identity.Response.AccountID
 	if id == "" {
 		return "", errors.New("GetCallerIdentity answered without an account")
 	}

@@ -32,7 +32,6 @@ type Client struct {
 	keys    *keyring
 	region  string
 	account accountOnce
-	changes *changes
 }
 
 // New prepares a client. It looks credentials up, each look-up within
@@ -51,7 +50,7 @@ func New(ctx context.Context, c Config) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		config: c, changes: newChanges(), api: a, keys: who.keys, region: c.regionOr(who.region),
+		config: c, api: a, keys: who.keys, region: c.regionOr(who.region),
 		account: accountOnce{turn: make(chan struct{}, 1)},
 	}, nil
 }
@@ -223,6 +222,7 @@ func (a *api) get(ctx context.Context, address string) (int, []byte, error) {
 		}
 		return 0, nil, err
 	}
+	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	return response.StatusCode, body, err
 }

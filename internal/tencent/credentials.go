@@ -19,7 +19,7 @@ type credentials struct {
 
 // The SDK asks its credential for these (common.CredentialIface). They are a
 // value that never changes, so that one request never mixes two secrets.
-func (c credentials) GetSecretId() string  { return c.secretID } //nolint:revive // the SDK's name
+func (c credentials) GetSecretId() string  { return c.secretID } //nolint:staticcheck // the SDK's name
 func (c credentials) GetSecretKey() string { return c.secretKey }
 func (c credentials) GetToken() string     { return c.token }
 func (c credentials) GetCredential() (string, string, string) {

@@ -34,18 +34,18 @@ func (s camRole) retrieve(ctx context.Context) (credentials, error) {
 		return credentials{}, fmt.Errorf("the metadata service %s answered HTTP %d", s.endpoint, status)
 	}
 	var answer struct {
-		TmpSecretId  string //nolint:revive // the service's name
-		TmpSecretKey string
-		Token        string
-		ExpiredTime  int64 // seconds since 1970
-		Code         string
+		SecretID    string `json:"TmpSecretId"`
+		SecretKey   string `json:"TmpSecretKey"`
+		Token       string
+		ExpiredTime int64 // seconds since 1970
+		Code        string
 	}
 	// The decoder's own error may quote the secret.
 	if json.Unmarshal(body, &answer) != nil {
 		return credentials{}, errors.New("the metadata service's answer is no JSON object")
 	}
-	if answer.Code != "Success" || answer.TmpSecretId == "" || answer.TmpSecretKey == "" || answer.ExpiredTime == 0 {
+	if answer.Code != "Success" || answer.SecretID == "" || answer.SecretKey == "" || answer.ExpiredTime == 0 {
 		return credentials{}, fmt.Errorf("the metadata service has no secret for the role: code %q", answer.Code)
 	}
-	return credentials{secretID: answer.TmpSecretId, secretKey: answer.TmpSecretKey, token: answer.Token, expires: time.Unix(answer.ExpiredTime, 0)}, nil
+	return credentials{secretID: answer.SecretID, secretKey: answer.SecretKey, token: answer.Token, expires: time.Unix(answer.ExpiredTime, 0)}, nil
 }

@@ -24,9 +24,9 @@ type roleAnswer struct {
 	*tchttp.BaseResponse
 	Response struct {
 		Credentials *struct {
-			Token        string
-			TmpSecretId  string //nolint:revive // the API's name
-			TmpSecretKey string
+			Token     string
+			SecretID  string `json:"TmpSecretId"`
+			SecretKey string `json:"TmpSecretKey"`
 		}
 		ExpiredTime int64 // seconds since 1970
 	}
@@ -34,10 +34,10 @@ type roleAnswer struct {
 
 func (r roleAnswer) credentials() (credentials, error) {
 	c := r.Response.Credentials
-	if c == nil || c.TmpSecretId == "" || c.TmpSecretKey == "" || r.Response.ExpiredTime == 0 {
+	if c == nil || c.SecretID == "" || c.SecretKey == "" || r.Response.ExpiredTime == 0 {
 		return credentials{}, errors.New("STS answered without credentials")
 	}
-	return credentials{secretID: c.TmpSecretId, secretKey: c.TmpSecretKey, token: c.Token, expires: time.Unix(r.Response.ExpiredTime, 0)}, nil
+	return credentials{secretID: c.SecretID, secretKey: c.SecretKey, token: c.Token, expires: time.Unix(r.Response.ExpiredTime, 0)}, nil
 }
 
 // assumedRole takes a role on with other credentials.

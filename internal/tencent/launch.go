@@ -25,8 +25,6 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) ([]string, erro
 	if err := c.checkAccount(ctx, "RunInstances"); err != nil {
 		return nil, err
 	}
-	c.changes.note(r.Region)
-	defer c.changes.note(r.Region)
 	response := cvm.NewRunInstancesResponse()
 	got, err := c.api.call(ctx, c.keys, r.Region, runInstances(r), response)
 	if err != nil {

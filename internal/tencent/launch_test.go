@@ -169,7 +169,8 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 		class   spotpool.ErrorClass
 		scope   spotpool.ErrorScope
 	}{
-		"sold out": {func(t *testing.T, s *cvmsim.Server, r *spotpool.Request) {
+		"sold out": {func(t *testing.T, s *cvmsim.Server, _ *spotpool.Request) {
+			t.Helper()
 			if err := s.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Stock: &stock}); err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +179,8 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 		"not sold there": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) {
 			r.Offering.InstanceType = "GN10Xp.2XLARGE40"
 		}, spotpool.ClassConfiguration, spotpool.ScopeOffering},
-		"vCPU quota": {func(t *testing.T, s *cvmsim.Server, r *spotpool.Request) {
+		"vCPU quota": {func(t *testing.T, s *cvmsim.Server, _ *spotpool.Request) {
+			t.Helper()
 			if err := s.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", VCPUQuota: &quota}); err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ func TestDefaultRatesStayBelowTheClouds(t *testing.T) {
 			t.Errorf("%s: %d in the first second, and %v are allowed", action, passed, allowed)
 		}
 	}
-	if l.bucket("RunInstances") != l.bucket("RunInstances") || l.bucket("RunInstances") == l.bucket("TerminateInstances") {
+	if run := l.bucket("RunInstances"); l.bucket("RunInstances") != run || l.bucket("TerminateInstances") == run {
 		t.Error("there must be one bucket an action")
 	}
 	over := newLimits(map[string]float64{"RunInstances": 2, "DescribeInstances": 0})

@@ -27,39 +27,27 @@ const (
 // ObserveRegion lists every instance of the region that carries a pool's uid,
 // and the cloud's time of the listing.
 func (c *Client) ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error) {
-	return c.observe(ctx, region, poolsFilter())
+	return c.observe(ctx, region, &cvm.Filter{Name: pointer("tag-key"), Values: pointers([]string{TagUID})})
 }
 
 // ObservePool lists the instances that carry the pool's uid, and those of ids
-// that a listing by tag doesn't show: tags are attached after an instance is
-// created (RunInstances, TagSpecification). Such an instance counts as the
-// pool's unless it carries another uid. Ids that are not there are left out.
+// that a listing by tag doesn't show, as they are: tags are attached after an
+// instance is created (RunInstances, TagSpecification). Ids that are not there
+// are left out.
 func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []string) ([]spotpool.Instance, time.Time, error) {
 	tagged, at, err := c.observe(ctx, region, tagFilter(TagUID, uid))
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	all, err := c.withUntagged(ctx, region, uid, tagged, ids)
-	return all, at, err
-}
-
-// withUntagged adds those of ids that a listing by tag doesn't show.
-func (c *Client) withUntagged(ctx context.Context, region, uid string, tagged []spotpool.Instance, ids []string) ([]spotpool.Instance, error) {
 	untagged := missing(ids, tagged)
 	if len(untagged) == 0 {
-		return tagged, nil
+		return tagged, at, nil
 	}
 	found, _, err := c.ObserveInstances(ctx, region, untagged)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
-	for _, i := range found {
-		if i.PoolUID == "" {
-			i.PoolUID = uid
-		}
-		tagged = append(tagged, i)
-	}
-	return sorted(tagged), nil
+	return sorted(append(tagged, found...)), at, nil
 }
 
 // ObserveNamed lists the instances that carry the name of a pool, of whatever

@@ -48,6 +48,7 @@ func TestObserveRegionPages(t *testing.T) {
 
 // moving is a cloud whose instances come and go between two pages.
 func moving(t *testing.T, rests bool) (string, *atomic.Int64) {
+	t.Helper()
 	var calls atomic.Int64
 	_, url := record(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -64,7 +65,9 @@ func moving(t *testing.T, rests bool) (string, *atomic.Int64) {
 		if n > 1 && !rests || n == 2 {
 			total = 250 - n
 		}
-		type instance struct{ InstanceId string }
+		type instance struct {
+			ID string `json:"InstanceId"`
+		}
 		set := []instance{}
 		for i := request.Offset; i < min(total, request.Offset+request.Limit); i++ {
 			set = append(set, instance{fmt.Sprintf("ins-%08d", i)})
@@ -127,7 +130,7 @@ func TestObservePool(t *testing.T) {
 			t.Fatalf("%v, %v", seen, err)
 		}
 		for _, i := range seen {
-			if i.PoolUID != "uid-1" || i.Sequence != 0 || i.PoolName != "" {
+			if i.PoolUID != "" || i.Sequence != 0 || i.PoolName != "" {
 				t.Errorf("%+v", i)
 			}
 		}

@@ -65,8 +65,6 @@ func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []strin
 	if err != nil {
 		return nil, err
 	}
-	c.changes.note(region)
-	defer c.changes.note(region)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	var problems []error
 	var refused []string

@@ -45,8 +45,6 @@ func (c *Client) Terminate(ctx context.Context, region string, instances []spotp
 	if err := c.checkAccount(ctx, "TerminateInstances"); err != nil {
 		return nil, err
 	}
-	c.changes.note(region)
-	defer c.changes.note(region)
 	t := &termination{client: c, region: region, left: map[string]string{}, asked: map[string]spotpool.Instance{}}
 	for _, i := range instances {
 		t.asked[i.ID] = i
