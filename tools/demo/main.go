@@ -124,11 +124,14 @@ var acts = []act{
 }
 
 func bold(s string) string {
-	if os.Getenv("NO_COLOR") != "" {
-		return s
-	}
-	if info, err := os.Stdout.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !colours() {
 		return s
 	}
 	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+// colours reports whether stdout is a terminal that may be coloured.
+func colours() bool {
+	info, err := os.Stdout.Stat()
+	return os.Getenv("NO_COLOR") == "" && err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -79,11 +79,17 @@ func (s *stage) startCVM(ctx context.Context) error {
 	s.cvm = exec.CommandContext(ctx, s.gpupoolAt, "simulate", "--listen", "127.0.0.1:0")
 	s.cvm.Cancel = func() error { return s.cvm.Process.Signal(syscall.SIGTERM) }
 	s.cvm.WaitDelay = 5 * time.Second
-	s.cvm.Stderr = os.Stderr
 	stdout, err := s.cvm.StdoutPipe()
 	if err != nil {
 		return err
 	}
+	// Its log of calls would only get in between.
+	log, err := os.Create(filepath.Join(s.dir, "simulate.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	s.cvm.Stderr = log
 	if err := s.cvm.Start(); err != nil {
 		return err
 	}
@@ -104,7 +110,8 @@ func (s *stage) startCVM(ctx context.Context) error {
 		}
 	}
 	if s.endpoint == "" {
-		return fmt.Errorf("the local CVM named no endpoint: %w", errors.Join(lines.Err(), s.cvm.Wait()))
+		said, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("the local CVM named no endpoint: %w\n%s", errors.Join(lines.Err(), s.cvm.Wait()), said)
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
 	fmt.Println("The local CVM serves at", s.endpoint)
@@ -141,6 +148,9 @@ func (s *stage) gpupool(ctx context.Context, args ...string) error {
 }
 
 func (s *stage) terraform(ctx context.Context, args ...string) error {
+	if !colours() {
+		args = append(args, "-no-color")
+	}
 	return s.show(s.command(ctx, s.terraAt, args...))
 }
 
@@ -206,11 +216,10 @@ func (s *stage) expectInstances(ctx context.Context, want int) error {
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return err
 	}
-	fmt.Printf("\n   The cloud has %d instances", len(answer.Instances))
+	fmt.Printf("\n   Instances in the cloud: %d\n", len(answer.Instances))
 	for _, i := range answer.Instances {
-		fmt.Printf("  %s %s", i.ID, i.State)
+		fmt.Printf("     %s %s\n", i.ID, i.State)
 	}
-	fmt.Println()
 	if len(answer.Instances) != want {
 		return fmt.Errorf("%d instances were expected", want)
 	}
