@@ -30,6 +30,13 @@ func Start(tb testing.TB, opts ...func(*cvmsim.Options)) *Sim {
 	if err != nil {
 		tb.Fatalf("starting a local CVM: %v", err)
 	}
+	return Serve(tb, server)
+}
+
+// Serve serves a local CVM that exists already on loopback, until the test
+// ends.
+func Serve(tb testing.TB, server *cvmsim.Server) *Sim {
+	tb.Helper()
 	listener := httptest.NewServer(server)
 	tb.Cleanup(func() {
 		if err := server.Close(); err != nil { // first, since it ends the calls that a fault holds back
