@@ -68,7 +68,7 @@ func writeStory(out *bytes.Buffer, look style, p reconcile.PoolReport, decisions
 	for _, d := range decisions {
 		lines = append(lines, decisionText(look, d))
 		for _, reason := range d.Reasons {
-			lines = append(lines, "  because "+reason)
+			lines = append(lines, "  - "+reason)
 		}
 		if d.Error != nil {
 			lines = append(lines, "  "+look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "    "))

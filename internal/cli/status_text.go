@@ -92,7 +92,7 @@ func (o *statusOptions) writeDetails(out *bytes.Buffer, look style, p reconcile.
 	for _, d := range p.Decisions {
 		add(cyan, "a run would ", d.Summary())
 		for _, reason := range d.Reasons {
-			lines = append(lines, "  because "+reason)
+			lines = append(lines, "  - "+reason)
 		}
 	}
 	for _, text := range p.Short {

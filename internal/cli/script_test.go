@@ -1,0 +1,355 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+const (
+	region   = "ap-singapore"
+	gpuType  = "GN7.2XLARGE32"
+	zoneA    = "ap-singapore-2"
+	zoneB    = "ap-singapore-3"
+	userData = "#!/bin/sh\necho user-data-is-secret\n"
+)
+
+// TestMain puts gpupool on PATH, as a copy of the test's own binary.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"gpupool": func() {
+			os.Exit(cli.Run(cli.ThisProcess(cli.Build{Version: "1.2.3", Commit: "0123456789ab"})))
+		},
+	})
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			w := newWorld(env.T().(testing.TB), env.WorkDir)
+			env.Values[worldKey{}] = w
+			env.Vars = append(env.Vars, w.environment()...)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  cmdExits,
+			"pool":   cmdPool,
+			"sim":    cmdSim,
+			"state":  cmdState,
+			"hold":   cmdHold,
+			"strict": cmdStrict,
+
+			"instance": cmdInstance,
+			"success":  cmdSuccess,
+		},
+	})
+}
+
+type worldKey struct{}
+
+// world is a local CVM and a store.
+type world struct {
+	tb  testing.TB
+	sim *cvmsimtest.Sim
+	dir string // the working directory; the store is in .gpupool
+}
+
+func newWorld(tb testing.TB, dir string, opts ...func(*cvmsim.Options)) *world {
+	tb.Helper()
+	w := &world{tb: tb, sim: cvmsimtest.Start(tb, opts...), dir: dir}
+	for _, zone := range []string{zoneA, zoneB} {
+		stock, quota := int64(100), int64(1000)
+		err := w.sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: gpuType, Stock: &stock, VCPUQuota: &quota})
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return w
+}
+
+// environment is all that gpupool gets to know of its surroundings.
+func (w *world) environment() []string {
+	return []string{
+		"HOME=" + w.dir, "USERPROFILE=" + w.dir,
+		"GPUPOOL_ENDPOINT=" + w.sim.URL,
+		"TENCENTCLOUD_SECRET_ID=" + cvmsim.DemoSecretID,
+		"TENCENTCLOUD_SECRET_KEY=" + cvmsim.DemoSecretKey,
+		"TENCENTCLOUD_REGION=" + region,
+	}
+}
+
+func (w *world) engine() *reconcile.Engine {
+	w.tb.Helper()
+	client, err := tencent.New(context.Background(), tencent.Config{
+		Region: region, Endpoint: w.sim.URL, SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey,
+	})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	place, err := directory.Open(filepath.Join(w.dir, ".gpupool"), directory.Options{Create: true})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return &reconcile.Engine{Cloud: client, Store: place, Actor: "test", PollInterval: 5 * time.Millisecond}
+}
+
+func declaration(name string, minimum, maximum int) spotpool.Declaration {
+	return spotpool.Declaration{
+		Name: name, Region: region, Minimum: minimum, Maximum: maximum,
+		Offerings: []spotpool.Offering{
+			{AvailabilityZone: zoneA, InstanceType: gpuType, SubnetID: "subnet-a1b2c3d4"},
+			{AvailabilityZone: zoneB, InstanceType: gpuType, SubnetID: "subnet-e5f6a7b8"},
+		},
+		Configuration: spotpool.Configuration{
+			VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4", SecurityGroupIDs: []string{"sg-a1b2c3d4"},
+			KeyIDs: []string{"skey-a1b2c3d4"}, UserData: userData,
+		},
+	}.WithDefaults()
+}
+
+// create creates a pool as Terraform does.
+func (w *world) create(name string, minimum, maximum int) spotpool.Declaration {
+	w.tb.Helper()
+	state, err := w.engine().CreatePool(context.Background(), declaration(name, minimum, maximum), 20*time.Second)
+	if err != nil {
+		w.tb.Fatalf("creating the pool: %v", err)
+	}
+	return state.Declaration
+}
+
+func worldOf(ts *testscript.TestScript) *world { return ts.Value(worldKey{}).(*world) }
+
+// exits CODE COMMAND ARG... runs a command that must end with that exit code and
+// must not give a secret away.
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%s ended with exit code %d, not %d", strings.Join(args[1:], " "), got, want)
+	}
+	for _, stream := range []string{"stdout", "stderr"} {
+		if secret := secretIn(ts.ReadFile(stream)); secret != "" && args[2] != "simulate" {
+			ts.Fatalf("%s gives the %s away", stream, secret)
+		}
+	}
+}
+
+func secretIn(text string) string {
+	switch {
+	case strings.Contains(text, cvmsim.DemoSecretKey):
+		return "secret key"
+	case strings.Contains(text, "user-data-is-secret"):
+		return "user data"
+	case strings.Contains(text, "TC3-HMAC-SHA256"):
+		return "signature"
+	}
+	return ""
+}
+
+// pool NAME MINIMUM MAXIMUM creates a pool.
+func cmdPool(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: pool NAME MINIMUM MAXIMUM")
+	}
+	minimum, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	maximum, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	worldOf(ts).create(args[0], minimum, maximum)
+}
+
+// sim PATH [BODY] asks the control surface of the local CVM.
+func cmdSim(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: sim PATH [BODY]")
+	}
+	method, body := http.MethodGet, ""
+	if len(args) == 2 {
+		method, body = http.MethodPost, args[1]
+	}
+	answer, err := worldOf(ts).control(method, args[0], body)
+	ts.Check(err)
+	_, err = ts.Stdout().Write(answer)
+	ts.Check(err)
+}
+
+// instance NAME FILE puts the first instance id of a file into a variable.
+func cmdInstance(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: instance NAME FILE")
+	}
+	ts.Setenv(args[0], regexp.MustCompile(`ins-\w+`).FindString(ts.ReadFile(args[1])))
+}
+
+// success FILE VALUE sets the time of the last success in a file of metrics;
+// with the word same it must be that time.
+func cmdSuccess(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: success FILE TIME|same")
+	}
+	line := regexp.MustCompile(`(?m)^gpupool_last_success_timestamp_seconds .*$`)
+	text := ts.ReadFile(args[0])
+	if args[1] == "same" {
+		if got := line.FindString(text); got != "gpupool_last_success_timestamp_seconds 1" {
+			ts.Fatalf("the last success was changed: %s", got)
+		}
+		return
+	}
+	text = line.ReplaceAllString(text, "gpupool_last_success_timestamp_seconds "+args[1])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+func (w *world) control(method, path, body string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(context.Background(), method, w.sim.URL+"/_sim/"+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, answer)
+	}
+	return answer, err
+}
+
+// state show|pull POOL FILE [KEY=VALUE...] writes what Terraform prints of the
+// state that holds the pool; KEY is an attribute, or serial.
+func cmdState(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: state show|pull POOL FILE [KEY=VALUE...]")
+	}
+	record, found, err := worldOf(ts).engine().RecordedPool(context.Background(), region, args[1])
+	ts.Check(err)
+	if !found {
+		ts.Fatalf("there is no pool %s", args[1])
+	}
+	attributes := map[string]any{}
+	ts.Check(json.Unmarshal(mustJSON(record.Declaration), &attributes))
+	serial := 7
+	for _, assignment := range args[3:] {
+		key, text, _ := strings.Cut(assignment, "=")
+		var value any = text
+		if n, err := strconv.Atoi(text); err == nil && key != "account_id" {
+			value = n
+		}
+		if key == "serial" {
+			serial = value.(int)
+			continue
+		}
+		attributes[key] = value
+	}
+	document := pulled(args[1], attributes, serial)
+	if args[0] == "show" {
+		document = shown(args[1], attributes)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), mustJSON(document), 0o600))
+}
+
+func shown(name string, attributes map[string]any) map[string]any {
+	return map[string]any{
+		"format_version": "1.0", "terraform_version": "1.11.4",
+		"values": map[string]any{"root_module": map[string]any{"resources": []any{map[string]any{
+			"address": "gpupool_spot_pool." + name, "mode": "managed", "type": "gpupool_spot_pool", "name": name,
+			"provider_name": "registry.terraform.io/gpupool/gpupool", "schema_version": 0, "values": attributes,
+		}}}},
+	}
+}
+
+func pulled(name string, attributes map[string]any, serial int) map[string]any {
+	return map[string]any{
+		"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": "3f1a1a3e-1111-2222-3333-444444444444",
+		"outputs": map[string]any{},
+		"resources": []any{map[string]any{
+			"mode": "managed", "type": "gpupool_spot_pool", "name": name,
+			"provider":  `provider["registry.terraform.io/gpupool/gpupool"]`,
+			"instances": []any{map[string]any{"schema_version": 0, "attributes": attributes}},
+		}},
+	}
+}
+
+func mustJSON(value any) []byte {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// hold LOCK keeps a lock until the script ends.
+func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: hold LOCK")
+	}
+	lock, err := worldOf(ts).engine().Store.Lock(context.Background(), args[0], 0)
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(lock.Release()) })
+}
+
+// strict reconcile|status FILE checks that JSON has the fields of the report,
+// all of them and no others, and no null where a list is.
+func cmdStrict(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: strict reconcile|status FILE")
+	}
+	var report any = &reconcile.Report{}
+	lists := []string{"decisions", "spot_pools", "budgets", "stock_pools", "warnings"}
+	if args[0] == "status" {
+		report = &reconcile.StatusReport{}
+		lists = lists[1:]
+	}
+	data := []byte(ts.ReadFile(args[1]))
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	ts.Check(decoder.Decode(report))
+	if decoder.More() {
+		ts.Fatalf("something follows the JSON")
+	}
+	fields := map[string]json.RawMessage{}
+	ts.Check(json.Unmarshal(data, &fields))
+	for _, name := range lists {
+		if !bytes.HasPrefix(fields[name], []byte("[")) {
+			ts.Fatalf("%s is %s, not a list", name, fields[name])
+		}
+	}
+}
