@@ -36,9 +36,11 @@ func (s *Server) SetStock(r StockRequest) error {
 	if r.Stock != nil {
 		s.world.changeOffer(k, func(o *offer) { o.Stock = *r.Stock })
 	}
-	s.world.changeQuota(k.Zone, func(q *quota) {
-		q.SpotVCPU, q.HourlyInstances = or(r.VCPUQuota, q.SpotVCPU), or(r.InstanceQuota, q.HourlyInstances)
-	})
+	if r.VCPUQuota != nil || r.InstanceQuota != nil {
+		s.world.changeQuota(k.Zone, func(q *quota) {
+			q.SpotVCPU, q.HourlyInstances = or(r.VCPUQuota, q.SpotVCPU), or(r.InstanceQuota, q.HourlyInstances)
+		})
+	}
 	return s.commit()
 }
 

@@ -72,6 +72,7 @@ func createLaunchTemplate(w *world, c *call, p *createLaunchTemplateRequest) (*c
 	}
 	w.ordinal++
 	at := c.now.UTC().Truncate(time.Second)
+	p.ClientToken = nil // it is this call's, not that of launches to come
 	t := &launchTemplate{
 		ID: identifier("lt", w.ordinal), Region: c.Region, Name: name, CreatedAt: at, Default: 1, Latest: 1,
 		Versions: []templateVersion{{Number: 1, Description: description, CreatedAt: at, Params: p.launchParams}},
@@ -126,6 +127,7 @@ func createLaunchTemplateVersion(w *world, c *call, p *createLaunchTemplateVersi
 	}
 	description := or(p.LaunchTemplateVersionDescription, "")
 	params := overlay(base.Params, p.launchParams)
+	params.ClientToken = nil // it is this call's, not that of launches to come
 	if failure := checkTemplate(c, params, description); failure != nil {
 		return nil, failure
 	}

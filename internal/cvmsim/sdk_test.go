@@ -1,6 +1,7 @@
 package cvmsim_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/url"
 	"testing"
@@ -8,8 +9,10 @@ import (
 
 	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common"
 	sdkerrors "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
+	tchttp "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/http"
 	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/profile"
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+	tag "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/tag/v20180813"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
@@ -109,5 +112,49 @@ func TestOfficialSDKSeesErrors(t *testing.T) {
 	var apiErr *sdkerrors.TencentCloudSDKError
 	if !errors.As(err, &apiErr) || apiErr.Code != "InvalidParameterValue.Range" || apiErr.RequestId == "" {
 		t.Fatalf("got %v, want InvalidParameterValue.Range with a request id", err)
+	}
+}
+
+// One endpoint serves CVM, tag and STS: a role is assumed, and its credentials
+// tag an instance, under TC3 and under v1.
+func TestOfficialSDKOverServices(t *testing.T) {
+	t.Parallel()
+	sim := cvmsimtest.Start(t)
+	id := seed(t, sim, cvmsim.SeedRequest{})[0]
+	p := sdkProfile(t, sim.URL)
+	request := tchttp.NewCommonRequest("sts", "2018-08-13", "AssumeRole")
+	if err := request.SetActionParameters(map[string]any{"RoleArn": roleArn, "RoleSessionName": "sdk"}); err != nil {
+		t.Fatal(err)
+	}
+	response := tchttp.NewCommonResponse()
+	client := common.NewCommonClient(common.NewCredential(cvmsim.DemoSecretID, cvmsim.DemoSecretKey), "ap-singapore", p)
+	if err := client.Send(request, response); err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Response struct {
+			Credentials struct{ Token, TmpSecretId, TmpSecretKey string }
+		}
+	}
+	if err := json.Unmarshal(response.GetBody(), &answer); err != nil {
+		t.Fatal(err)
+	}
+	keys := answer.Response.Credentials
+	for _, sign := range []string{"TC3-HMAC-SHA256", "HmacSHA256"} {
+		p := sdkProfile(t, sim.URL)
+		p.SignMethod, p.UnsignedPayload = sign, true
+		tags, err := tag.NewClient(common.NewTokenCredential(keys.TmpSecretId, keys.TmpSecretKey, keys.Token), "ap-singapore", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := tag.NewTagResourcesRequest()
+		r.ResourceList = common.StringPtrs([]string{resource(id)})
+		r.Tags = []*tag.Tag{{TagKey: common.StringPtr("signed"), TagValue: common.StringPtr(sign)}}
+		if _, err := tags.TagResources(r); err != nil {
+			t.Fatal(err)
+		}
+		if got := tagsOf(sim, id)["signed"]; got != sign {
+			t.Errorf("%s: the tag is %q", sign, got)
+		}
 	}
 }
