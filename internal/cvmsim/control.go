@@ -73,11 +73,7 @@ func (s *Server) controlRoutes() *http.ServeMux {
 		return map[string]any{"now": now.UTC()}, err
 	}))
 	s.faultRoutes(mux)
-	mux.HandleFunc("GET /_sim/calls", s.listCalls)
-	mux.HandleFunc("DELETE /_sim/calls", func(w http.ResponseWriter, _ *http.Request) {
-		s.ResetCalls()
-		writeControl(w, done)
-	})
+	s.callRoutes(mux)
 	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
 		if err := s.Reset(); err != nil {
 			writeControlError(w, err)
@@ -90,6 +86,14 @@ func (s *Server) controlRoutes() *http.ServeMux {
 		_, _ = w.Write([]byte(ControlHelp())) // the client may be gone
 	})
 	return mux
+}
+
+func (s *Server) callRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /_sim/calls", s.listCalls)
+	mux.HandleFunc("DELETE /_sim/calls", func(w http.ResponseWriter, _ *http.Request) {
+		s.ResetCalls()
+		writeControl(w, done)
+	})
 }
 
 func (s *Server) faultRoutes(mux *http.ServeMux) {

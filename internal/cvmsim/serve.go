@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,6 +41,10 @@ func ListenAndServe(ctx context.Context, c ServeConfig) error {
 		if err := checkLoopback(c.Listen); err != nil {
 			return err
 		}
+	}
+	setDefault(&c.Region, "ap-singapore")
+	if regions[c.Region] == nil {
+		return fmt.Errorf("the local CVM has no region %q; it has %s", c.Region, strings.Join(slices.Sorted(maps.Keys(regions)), ", "))
 	}
 	c.EnforceRates = !c.NoRates
 	if c.CallLog == nil {
@@ -80,15 +87,13 @@ func shutDown(server *http.Server, s *Server) error {
 
 // printExports prints lines for a shell's eval; clients read the same names.
 func (s *Server) printExports(c ServeConfig, addr net.Addr) error {
-	region := c.Region
-	setDefault(&region, "ap-singapore")
 	base := "http://" + reachable(addr)
 	_, err := fmt.Fprintf(c.Stdout, `export GPUPOOL_ENDPOINT=%s
 export GPUPOOL_METADATA_ENDPOINT=%s
 export TENCENTCLOUD_SECRET_ID=%s
 export TENCENTCLOUD_SECRET_KEY=%s
 export TENCENTCLOUD_REGION=%s
-`, base, base, s.options.SecretID, s.options.SecretKey, region)
+`, base, base, s.options.SecretID, s.options.SecretKey, c.Region)
 	if err != nil {
 		return fmt.Errorf("printing the addresses of the local CVM: %w", err)
 	}

@@ -126,6 +126,7 @@ func TestServeRefusals(t *testing.T) {
 		"a name":              {cvmsim.ServeConfig{Listen: "example.com:0"}, "--allow-non-loopback"},
 		"no port":             {cvmsim.ServeConfig{Listen: "127.0.0.1"}, "host:port"},
 		"a taken port":        {cvmsim.ServeConfig{Listen: taken.Addr().String()}, taken.Addr().String()},
+		"an unknown region":   {cvmsim.ServeConfig{Listen: "127.0.0.1:0", Region: "mars-north"}, "ap-singapore"},
 		"a state that is a file": {cvmsim.ServeConfig{Listen: "127.0.0.1:0", Options: cvmsim.Options{StateDir: "serve_test.go"}},
 			"state directory"},
 	} {
