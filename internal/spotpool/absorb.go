@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// tagLag bounds how long the tags of a launch may stay incomplete. The cloud
+	// TagLag bounds how long the tags of a launch may stay incomplete. The cloud
 	// attaches tags after it creates instances (Tencent CVM, RunInstances,
 	// TagSpecification) and names no bound; this is far above what is seen.
-	tagLag = 10 * time.Minute
+	TagLag = 10 * time.Minute
 	// listingLag bounds how long an instance may be missing from listings after
 	// its launch was accepted: RunInstances answers with ids before the
 	// instances are made. For so long a missing one is not taken for reclaimed.
@@ -119,7 +119,7 @@ func (j Journal) bindAccepted(d Declaration) Journal {
 }
 
 // matchIntents notes which instances of open launches have shown, and closes
-// the launches that have shown all; j must be a clone. After tagLag, those that
+// the launches that have shown all; j must be a clone. After TagLag, those that
 // have not shown are not waited for: they failed, or were reclaimed early.
 func (j Journal) matchIntents(found []sighting, now time.Time) Journal {
 	bySequence := map[int64][]string{}
@@ -136,7 +136,7 @@ func (j Journal) matchIntents(found []sighting, now time.Time) Journal {
 		seen := slices.Concat(intent.Seen, bySequence[intent.Request.Sequence])
 		slices.Sort(seen)
 		intent.Seen = slices.Compact(seen)
-		if intent.missing() == 0 || len(intent.Seen) > 0 && now.Sub(intent.WrittenAt) > tagLag {
+		if intent.missing() == 0 || len(intent.Seen) > 0 && now.Sub(intent.asked()) > TagLag {
 			continue
 		}
 		open = append(open, intent)

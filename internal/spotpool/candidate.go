@@ -15,7 +15,6 @@ type candidate struct {
 	price    Price  // at most, an hour; 0: unknown
 	batch    int    // the most to ask for
 	smaller  string // what bounds the batch
-	asked    int    // by this plan
 	avoided  string // a soft cool-down: only where nothing else is left
 }
 
@@ -95,7 +94,7 @@ func (c *chooser) prefer(a, b *candidate) int {
 // fits is how many of n a candidate may launch, and what allows no more where
 // that is none.
 func (c *chooser) fits(o *candidate, n int) (int, string) {
-	if n = min(n, o.batch-o.asked); n <= 0 {
+	if n = min(n, o.batch-c.asked[marketOf(o.offering, o.charge)]); n <= 0 {
 		return 0, o.smaller
 	}
 	n, why := c.withinQuota(o, n)

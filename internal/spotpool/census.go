@@ -94,7 +94,7 @@ func members(s Situation, found []sighting, j Journal, offers map[Market]Offer) 
 			Price:     offers[i.market()].Price,
 			Untagged:  i.untagged,
 		}
-		list[n].Ending = k.Ended && list[n].Condition != Failed && list[n].Condition != Terminating
+		list[n].Ending = k.Ended && list[n].held() && list[n].Condition != Isolated
 	}
 	return list
 }

@@ -118,6 +118,7 @@ type chooser struct {
 	ending   map[string]bool
 	byCharge map[ChargeType]int // held and asked for, less what ends
 	byZone   map[string]int     // likewise
+	asked    map[Market]int     // by this plan's new launches
 	vCPUs    map[string]int     // spot vCPUs asked for, by zone
 	spent    Price              // an hour: held and asked for
 	unpriced string             // a held instance whose price is not known
@@ -127,7 +128,7 @@ type chooser struct {
 func newChooser(s Situation, found []sighting, j Journal) *chooser {
 	c := &chooser{
 		Situation: s, offers: s.Observation.offersFor(s.Declaration, found),
-		ending: map[string]bool{}, byCharge: map[ChargeType]int{}, byZone: map[string]int{}, vCPUs: map[string]int{},
+		ending: map[string]bool{}, byCharge: map[ChargeType]int{}, byZone: map[string]int{}, asked: map[Market]int{}, vCPUs: map[string]int{},
 		sequence: j.LastSequence,
 	}
 	for _, intent := range j.Intents {
@@ -208,12 +209,14 @@ func (c *chooser) warnf(format string, args ...any) {
 // resume repeats each launch whose outcome was never learned, unless some of
 // its instances were seen: then it took effect, and the rest will show.
 func (c *chooser) resume() {
-	for _, intent := range c.plan.Journal.Intents {
+	for n := range c.plan.Journal.Intents {
+		intent := &c.plan.Journal.Intents[n]
 		r := intent.Request
 		if n := len(intent.Seen); n > 0 {
 			c.short("launch %d shows %d of its %d instances so far", r.Sequence, n, r.Count)
 			continue
 		}
+		intent.AskedAt = c.Now
 		c.plan.Decisions = append(c.plan.Decisions, Decision{
 			Kind: Launch, Object: c.Declaration.Object(), Count: r.Count,
 			Offering: &r.Offering, ChargeType: r.ChargeType, Sequence: r.Sequence, Token: r.Token,

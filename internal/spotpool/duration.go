@@ -36,11 +36,14 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (d *Duration) UnmarshalJSON(data []byte) error {
-	var s string
+	var s *string
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("a duration must be a string: %w", err)
 	}
-	parsed, err := ParseDuration(s)
+	if s == nil {
+		return nil
+	}
+	parsed, err := ParseDuration(*s)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ type Request struct {
 type Intent struct {
 	Request   Request   `json:"request"`
 	WrittenAt time.Time `json:"written_at"`
+	// AskedAt is when it was last to be asked for again: what it launched may
+	// be no older than that.
+	AskedAt time.Time `json:"asked_at,omitzero"`
 	// Seen lists the instances found with the launch's sequence so far. One is
 	// proof that the launch took effect, also after it is gone again.
 	Seen []string `json:"seen,omitempty"`
@@ -37,12 +40,20 @@ type Intent struct {
 // missing is how many of the launch's instances were never seen.
 func (i Intent) missing() int { return max(0, i.Request.Count-len(i.Seen)) }
 
+// asked is when the launch took effect at the latest.
+func (i Intent) asked() time.Time {
+	if i.AskedAt.After(i.WrittenAt) {
+		return i.AskedAt
+	}
+	return i.WrittenAt
+}
+
 // Known is an instance whose id was recorded. Tags arrive late and listings
 // page without a snapshot, so recorded ids are looked up by themselves.
 type Known struct {
 	InstanceID string `json:"instance_id"`
 	Market
-	// RecordedAt is when its launch was written down, or else when it was
+	// RecordedAt is when its launch was last asked for, or else when it was
 	// first seen or adopted.
 	RecordedAt time.Time `json:"recorded_at,omitzero"`
 	Seen       bool      `json:"seen,omitempty"`   // was listed since
@@ -130,7 +141,7 @@ func (j Journal) Accepted(sequence int64, ids []string) Journal {
 	j, intent := j.close(sequence)
 	r := intent.Request
 	for _, id := range ids {
-		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), RecordedAt: intent.WrittenAt})
+		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), RecordedAt: intent.asked()})
 	}
 	return j
 }
@@ -149,7 +160,7 @@ func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 // lost its tags later was let go by someone.
 func (j Journal) Expects(id string, now time.Time) bool {
 	i, found := j.find(id)
-	return found && (!j.Known[i].Tagged || now.Sub(j.Known[i].RecordedAt) <= tagLag)
+	return found && (!j.Known[i].Tagged || now.Sub(j.Known[i].RecordedAt) <= TagLag)
 }
 
 // Refused closes an intent that certainly launched nothing, and remembers what

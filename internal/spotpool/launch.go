@@ -26,7 +26,7 @@ func (c *chooser) launch(n int, charge ChargeType, p purpose) int {
 			count = 1
 		}
 		c.add(best, count, p, c.choice(best, list, passed))
-		best.asked += count
+		c.asked[marketOf(best.offering, charge)] += count
 		total += count
 	}
 	if total < n {

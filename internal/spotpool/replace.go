@@ -4,26 +4,31 @@ import "fmt"
 
 // replace swaps instances that work for better ones: on-demand instances that
 // stood in for spot ones, and outdated configurations by the refresh strategy.
-// One batch a run, so that each is seen to work before the next.
+// One step a run, an end or a launch ahead, so that each is seen to work before
+// the next. What is ended below minimum is launched again like anything missing.
 func (c *chooser) replace() {
 	if c.Gate.Closed || c.unseen > 0 || c.Run.Refreshed {
 		return
 	}
+	enough := c.coming >= c.Declaration.Minimum
 	if !c.backToSpot() {
 		c.refresh()
+	}
+	if enough {
+		c.topUp()
 	}
 }
 
 // refresh replaces outdated instances.
 func (c *chooser) refresh() {
 	d := c.Declaration
-	outdated := c.choose(func(m Member) bool { return m.Outdated && m.held() && m.expendable() && m.endable() })
+	outdated := c.choose(func(m Member) bool { return m.Outdated && replaceable(m) })
 	if d.Refresh.Strategy == RefreshNone || len(outdated) == 0 {
 		return
 	}
 	s := swap{members: outdated, charge: d.InstanceChargeType, reason: "outdated configuration", batch: len(outdated)}
 	for _, m := range c.plan.Members {
-		if m.ChargeType == OnDemand && m.held() && !m.Outdated {
+		if m.ChargeType == OnDemand && m.held() && !(m.Outdated && replaceable(m)) {
 			s.onDemand++
 		}
 	}
@@ -51,9 +56,7 @@ func (c *chooser) backToSpot() bool {
 	if !safe {
 		return false
 	}
-	standIns := c.choose(func(m Member) bool {
-		return m.ChargeType == OnDemand && m.held() && m.expendable() && m.endable()
-	})
+	standIns := c.choose(func(m Member) bool { return m.ChargeType == OnDemand && replaceable(m) })
 	s := swap{
 		members: c.victims(standIns, extra), charge: Spot, onDemand: d.OnDemandBase,
 		surge: extra, batch: extra, reason: "spot instances can be had again in place of on-demand ones",
@@ -62,6 +65,12 @@ func (c *chooser) backToSpot() bool {
 		s.unavailable, s.batch = 1, 1
 	}
 	return c.swap(s)
+}
+
+// replaceable reports whether an instance may be swapped for another: it is
+// settled, and nobody works on it, as someone does in rescue mode.
+func replaceable(m Member) bool {
+	return m.held() && m.expendable() && m.endable() && m.Condition != Unusable
 }
 
 // swap is a replacement of working instances.
@@ -75,9 +84,10 @@ type swap struct {
 	reason      string
 }
 
-// swap ends members that the pool can spare, and launches replacements where it
-// may; it reports whether it decided anything. No instance that works is ended
-// while the pool is short, or where nothing could be launched in its place.
+// swap ends members that the pool can spare, or else launches replacements
+// ahead where it may; it reports whether it decided anything. No instance that
+// works is ended while the pool is short, or below minimum where nothing could
+// be launched in its place.
 func (c *chooser) swap(s swap) bool {
 	d := c.Declaration
 	short := c.coming < d.Minimum
@@ -90,7 +100,7 @@ func (c *chooser) swap(s swap) bool {
 	var batch []Member
 	for _, m := range c.victims(s.members, len(s.members)) {
 		switch {
-		case len(batch) == s.batch || m.capacity() && m.Condition != Running || m.Condition == Unusable:
+		case len(batch) == s.batch:
 			continue
 		case m.Condition == Running && !m.Ending:
 			if short || running <= floor {
@@ -103,18 +113,28 @@ func (c *chooser) swap(s swap) bool {
 		batch = append(batch, m)
 	}
 	c.terminate(batch, true, s.reason)
-	remaining := len(s.members) - len(batch)
-	want := d.Minimum + min(s.surge, remaining) - c.coming
-	launched := 0
-	if want > 0 && !short {
-		launched = c.fill(want, s.onDemand, purpose{refresh: true, reasons: []string{
-			fmt.Sprintf("takes the place of an instance to be ended: %s", s.reason),
-		}})
+	if len(batch) > 0 {
+		return true
 	}
-	if len(batch) == 0 && launched == 0 && remaining > 0 && c.coming <= d.Minimum {
+	above := c.coming - d.Minimum
+	if ahead := min(s.surge-above, len(s.members)-above); ahead > 0 && !short {
+		reason := fmt.Sprintf("launched ahead of ending %s: %s", some(ids(s.members)), s.reason)
+		if c.fill(ahead, s.onDemand, purpose{refresh: true, reasons: []string{reason}}) > 0 {
+			return true
+		}
+	}
+	if above <= 0 {
 		c.explainStandstill(s, len(candidates) == 0, passed)
 	}
-	return len(batch) > 0 || launched > 0
+	return false
+}
+
+func ids(list []Member) []string {
+	names := make([]string, len(list))
+	for n, m := range list {
+		names[n] = m.ID
+	}
+	return names
 }
 
 // explainStandstill says why nothing is replaced.

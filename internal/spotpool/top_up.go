@@ -58,6 +58,9 @@ func (c *chooser) fallBack(n int, reason string) {
 		return
 	}
 	since := c.plan.Journal.ShortSince
+	if since.IsZero() {
+		since = c.Now // short only once this plan is carried out
+	}
 	if due := since.Add(time.Duration(f.After)); c.Now.Before(due) {
 		c.short("on-demand instances take over at %s", instant(due))
 		return

@@ -1,5 +1,10 @@
 package spotpool
 
+import (
+	"fmt"
+	"slices"
+)
+
 // warn says what a person should look at: instances that are held and of no
 // use, and instances that seem to be the pool's and can't be.
 func (c *chooser) warn() {
@@ -16,13 +21,18 @@ func (c *chooser) warn() {
 	c.warnOf(func(m Member) bool { return m.Condition == Unusable }, func(ids string, n int) {
 		c.warnf("%s %s in a state that is no capacity, and held: nothing is done to instances in such a state", ids, isAre(n))
 	})
-	c.warnOf(func(m Member) bool { return m.Untagged && c.Now.Sub(m.LaunchedAt) > tagLag }, func(ids string, n int) {
+	c.warnOf(func(m Member) bool { return m.Untagged && c.Now.Sub(m.LaunchedAt) > TagLag }, func(ids string, n int) {
 		c.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, hasHave(n), d.UID)
 	})
+	var others []string
 	for _, i := range c.Observation.Instances {
 		if d.UID != "" && i.PoolUID == d.UID && (i.AccountID != d.AccountID || i.Region != d.Region) {
-			c.warnf("%s carries this pool's uid but is of account %q in %q: it is left alone", i.ID, i.AccountID, i.Region)
+			others = append(others, fmt.Sprintf("%s (account %s, %s)", i.ID, i.AccountID, i.Region))
 		}
+	}
+	slices.Sort(others)
+	if others = slices.Compact(others); len(others) > 0 {
+		c.warnf("%s %s this pool's uid and not its account or region: left alone", some(others), plural(len(others), "carries", "carry"))
 	}
 	if c.unpriced != "" && d.MaxHourlyCost > 0 && c.Observation.Offers != nil {
 		c.warnf("the price of %s is unknown and counts as nothing towards max_hourly_cost", c.unpriced)

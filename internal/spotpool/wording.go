@@ -16,18 +16,15 @@ func some(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:namedAtMost-1], ", "), len(list)-namedAtMost+1)
 }
 
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
+func isAre(n int) string { return plural(n, "is", "are") }
 
-func hasHave(n int) string {
+func hasHave(n int) string { return plural(n, "has", "have") }
+
+func plural(n int, one, many string) string {
 	if n == 1 {
-		return "has"
+		return one
 	}
-	return "have"
+	return many
 }
 
 // kindOf says how people call a charge type.

@@ -1,0 +1,279 @@
+package spotpool_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// world is a small cloud with one pool in it, and whatever is not the pool's.
+// It keeps what no observer sees: when tags arrive, and which launches fail.
+type world struct {
+	now      time.Time
+	d        spotpool.Declaration
+	journal  spotpool.Journal // as the store has it
+	gate     spotpool.Gate
+	machines []*machine
+	markets  map[spotpool.Market]*market
+	tokens   map[string][]string // what each ClientToken launched
+	bodies   map[string]spotpool.Request
+	blind    bool // prices and stock can't be asked for
+
+	tagsAfter, listedAfter, runsAfter time.Duration
+	failing                           int // so many of the next machines fail to launch
+	last                              int // the last machine's number
+}
+
+type machine struct {
+	spotpool.Instance
+	tags     spotpool.Instance // what it is tagged with once tags have arrived
+	made     time.Time
+	listed   time.Duration
+	tagged   time.Duration
+	running  time.Duration
+	fails    bool
+	endsAt   time.Time // when it vanishes; zero: not
+	launched bool      // by the pool
+}
+
+type market struct {
+	price spotpool.Price
+	stock int
+}
+
+func newWorld(d spotpool.Declaration) *world {
+	w := &world{
+		now: noon, d: d, markets: map[spotpool.Market]*market{}, tokens: map[string][]string{}, bodies: map[string]spotpool.Request{},
+		tagsAfter: time.Second, runsAfter: 30 * time.Second,
+	}
+	for n, zone := range []string{zone2, zone3, zone4} {
+		for k, instanceType := range []string{t4, a10} {
+			price := yuan("2") + spotpool.Price(n)*yuan("1") + spotpool.Price(k)*yuan("0.5")
+			w.markets[spotpool.Market{AvailabilityZone: zone, InstanceType: instanceType, ChargeType: spotpool.Spot}] = &market{price, 1000}
+			w.markets[spotpool.Market{AvailabilityZone: zone, InstanceType: instanceType, ChargeType: spotpool.OnDemand}] = &market{5 * price, 1000}
+		}
+	}
+	return w
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	w.now = w.now.Add(d)
+	for _, m := range w.machines {
+		age := w.now.Sub(m.made)
+		if m.State == spotpool.StatePending && m.launched && age >= m.running {
+			if m.State = spotpool.StateRunning; m.fails {
+				m.State, m.OperationError = spotpool.StateLaunchFailed, "no disk"
+				m.endsAt = w.now.Add(5 * time.Minute)
+			}
+		}
+		if m.launched && age >= m.tagged && m.tags.PoolUID != "" {
+			m.PoolUID, m.PoolName, m.Sequence, m.ConfigurationTag = m.tags.PoolUID, m.tags.PoolName, m.tags.Sequence, m.tags.ConfigurationTag
+		}
+	}
+	w.machines = slices.DeleteFunc(w.machines, func(m *machine) bool { return !m.endsAt.IsZero() && !w.now.Before(m.endsAt) })
+}
+
+// held counts the pool's machines that are there, shown or not.
+func (w *world) held() int {
+	n := 0
+	for _, m := range w.machines {
+		if m.launched && m.State != spotpool.StateTerminating && m.State != spotpool.StateLaunchFailed {
+			n++
+		}
+	}
+	return n
+}
+
+// observe shows what an observer sees: everything tagged with the uid wherever
+// it is, some that is not the pool's, and recorded machines without tags.
+func (w *world) observe() spotpool.Observation {
+	o := spotpool.Observation{At: w.now, Region: w.d.Region, AccountID: w.d.AccountID}
+	recorded := w.journal.KnownIDs()
+	for _, m := range w.machines {
+		shown := !m.launched || w.now.Sub(m.made) >= m.listed
+		if shown && (m.PoolUID != "" || !m.launched || slices.Contains(recorded, m.ID)) {
+			o.Instances = append(o.Instances, m.Instance)
+		}
+	}
+	if !w.blind {
+		o.Offers = w.offers()
+	}
+	return o
+}
+
+// offers lists every market, those of zone 4 first.
+func (w *world) offers() []spotpool.Offer {
+	list := []spotpool.Offer{}
+	for _, zone := range []string{zone4, zone3, zone2} {
+		for _, instanceType := range []string{a10, t4} {
+			for _, charge := range []spotpool.ChargeType{spotpool.Spot, spotpool.OnDemand} {
+				key := spotpool.Market{AvailabilityZone: zone, InstanceType: instanceType, ChargeType: charge}
+				offer := spotpool.Offer{Market: key, Price: w.markets[key].price, Stock: spotpool.StockEnough, VCPUs: 8}
+				if w.markets[key].stock == 0 {
+					offer.Stock = spotpool.StockNone
+				}
+				list = append(list, offer)
+			}
+		}
+	}
+	return list
+}
+
+func (w *world) situation(run spotpool.Run) spotpool.Situation {
+	return spotpool.Situation{Declaration: w.d, Observation: w.observe(), Journal: w.journal, Now: w.now, Run: run, Gate: w.gate}
+}
+
+// launch is RunInstances: all or nothing, and the same again for a token.
+func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
+	if ids, known := w.tokens[r.Token]; known {
+		return ids, nil
+	}
+	m := w.markets[spotpool.Market{AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType, ChargeType: r.ChargeType}]
+	refusal := &spotpool.CloudError{Scope: spotpool.ScopeOffering, NothingLaunched: true, Action: "RunInstances"}
+	switch {
+	case m.stock < r.Count:
+		refusal.Class, refusal.Code = spotpool.ClassCapacity, "ResourcesSoldOut.SpecifiedInstanceType"
+		return nil, refusal
+	case r.ChargeType == spotpool.Spot && r.Offering.MaxPrice > 0 && r.Offering.MaxPrice < m.price:
+		refusal.Class, refusal.Code = spotpool.ClassPrice, "InvalidParameterValue.InsufficientPrice"
+		return nil, refusal
+	}
+	m.stock -= r.Count
+	var ids []string
+	for range r.Count {
+		w.last++
+		id := fmt.Sprintf("ins-%08d", w.last)
+		made := &machine{
+			made: w.now, listed: w.listedAfter, tagged: w.tagsAfter, running: w.runsAfter, launched: true, fails: w.failing > 0,
+			tags: spotpool.Instance{PoolUID: r.UID, PoolName: r.Pool, Sequence: r.Sequence, ConfigurationTag: r.ConfigurationTag},
+			Instance: spotpool.Instance{
+				ID: id, Region: r.Region, AccountID: w.d.AccountID,
+				AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType, SubnetID: r.Offering.SubnetID,
+				ChargeType: r.ChargeType, State: spotpool.StatePending, LaunchedAt: w.now,
+			},
+		}
+		w.failing = max(0, w.failing-1)
+		w.machines = append(w.machines, made)
+		ids = append(ids, id)
+	}
+	w.tokens[r.Token] = ids
+	w.pass(0)
+	return ids, nil
+}
+
+// terminate is TerminateInstances.
+func (w *world) terminate(ids []string) error {
+	for _, m := range w.machines {
+		if !slices.Contains(ids, m.ID) {
+			continue
+		}
+		switch m.State {
+		case spotpool.StatePending, spotpool.StateLaunchFailed, spotpool.StateStarting, spotpool.StateStopping, spotpool.StateRebooting:
+			return fmt.Errorf("UnsupportedOperation.InstanceState: %s is %s", m.ID, m.State)
+		}
+		if m.Protected || m.APIProtected {
+			return fmt.Errorf("UnsupportedOperation.InstancesProtected: %s", m.ID)
+		}
+		if !m.launched || m.PoolUID != w.d.UID {
+			return fmt.Errorf("%s is not the pool's", m.ID)
+		}
+		m.State, m.endsAt = spotpool.StateTerminating, w.now.Add(20*time.Second)
+	}
+	return nil
+}
+
+// fault is what happens to one run, at its nth step.
+type fault struct {
+	step int
+	kind faultKind
+}
+
+type faultKind int
+
+const (
+	noFault           faultKind = iota
+	killedBefore                // before the intent, or the note of an end
+	killedAfterIntent           // before the call
+	killedAfterCall             // before its outcome is recorded
+	lostAfterEffect             // the answer is lost, and it took effect
+	lostBeforeEffect            // the answer is lost, and nothing happened
+)
+
+// run is one run of an executor that follows the protocol: decide, do the first
+// thing, look at what that left, and so on. check sees each plan.
+func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (decided int, err error) {
+	run := spotpool.Run{}
+	for step := 0; ; step++ {
+		if step > 500 {
+			return decided, errors.New("a run never ends")
+		}
+		s := w.situation(run)
+		p := spotpool.Decide(s)
+		check(s, p)
+		kind := noFault
+		if step == f.step {
+			kind = f.kind
+		}
+		if kind == killedBefore {
+			return decided, nil
+		}
+		w.journal = p.Journal
+		if len(p.Decisions) == 0 {
+			return decided, nil
+		}
+		decided++
+		d := p.Decisions[0]
+		run.Refreshed = run.Refreshed || d.Refresh
+		if d.Kind == spotpool.Terminate {
+			w.journal = w.journal.Ending(d.InstanceIDs)
+			if kind == killedAfterIntent || kind == lostBeforeEffect {
+				return decided, nil
+			}
+			if err := w.terminate(d.InstanceIDs); err != nil {
+				return decided, err
+			}
+			if kind != noFault {
+				return decided, nil
+			}
+			continue
+		}
+		if !d.Resume {
+			w.journal = w.journal.Open(*d.Request, w.now)
+		}
+		if kind == killedAfterIntent || kind == lostBeforeEffect {
+			return decided, nil
+		}
+		if err := w.sameBody(*d.Request); err != nil {
+			return decided, err
+		}
+		ids, refusal := w.launch(*d.Request)
+		if kind != noFault {
+			return decided, nil
+		}
+		if refusal != nil {
+			w.journal = w.journal.Refused(d.Sequence, refusal, w.d.Cooldown, w.now)
+			continue
+		}
+		if !d.Resume {
+			run.Launched += d.Count
+		}
+		w.journal = w.journal.Accepted(d.Sequence, ids)
+	}
+}
+
+// sameBody checks that a token is only ever sent with one body.
+func (w *world) sameBody(r spotpool.Request) error {
+	body, known := w.bodies[r.Token]
+	if !known {
+		w.bodies[r.Token] = r
+		return nil
+	}
+	if fmt.Sprintf("%+v", body) != fmt.Sprintf("%+v", r) {
+		return fmt.Errorf("the token of launch %d was sent with two bodies", r.Sequence)
+	}
+	return nil
+}
