@@ -180,7 +180,6 @@ func (o *statusOptions) watch(ctx context.Context, engine *reconcile.Engine, poo
 			pause.Stop()
 			return context.Cause(ctx)
 		case <-pause.C:
-			engine.Refresh()
 		}
 	}
 }

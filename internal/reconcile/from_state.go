@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -38,7 +40,8 @@ func (r *run) olderState(ctx context.Context, state *declaration.TerraformState)
 	if state.Serial == nil || state.Lineage == "" {
 		return "", nil
 	}
-	seen, err := load[declaration.State](ctx, r.Store, store.States, state.Lineage)
+	name := stateName(state.Lineage)
+	seen, err := load[declaration.State](ctx, r.Store, store.States, name)
 	if err != nil {
 		return "", err
 	}
@@ -50,10 +53,17 @@ func (r *run) olderState(ctx context.Context, state *declaration.TerraformState)
 	if r.options.DryRun || seen.exists() && seen.value.Serial == *state.Serial {
 		return "", nil
 	}
-	_, err = save(ctx, r.Store, store.States, state.Lineage, seen, declaration.State{
+	_, err = save(ctx, r.Store, store.States, name, seen, declaration.State{
 		Lineage: state.Lineage, Serial: *state.Serial, SeenAt: time.Now().UTC().Truncate(time.Second),
 	})
 	return "", err
+}
+
+// stateName names a lineage's document. A lineage is usually a UUID, but
+// Terraform takes any text.
+func stateName(lineage string) string {
+	sum := sha256.Sum256([]byte(lineage))
+	return hex.EncodeToString(sum[:16])
 }
 
 func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older string) error {

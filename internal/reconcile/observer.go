@@ -43,8 +43,9 @@ type observer struct {
 }
 
 type sharedView struct {
-	mu   sync.Mutex
-	view *regionView
+	mu     sync.Mutex
+	view   *regionView
+	single int // pools that were looked at by themselves
 }
 
 type sharedMarkets struct {
@@ -56,18 +57,7 @@ type sharedMarkets struct {
 // region returns a look at the region that is at most maxAge old, and takes one
 // where there is none. All that ask meanwhile wait for the same one.
 func (e *Engine) region(ctx context.Context, region string, maxAge time.Duration) (*regionView, error) {
-	o := &e.observer
-	o.mu.Lock()
-	if o.regions == nil {
-		o.regions = map[string]*sharedView{}
-	}
-	shared := o.regions[region]
-	if shared == nil {
-		shared = &sharedView{}
-		o.regions[region] = shared
-	}
-	o.mu.Unlock()
-
+	shared := e.observer.shared(region)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.view != nil && time.Since(shared.view.taken) < maxAge {
@@ -81,22 +71,50 @@ func (e *Engine) region(ctx context.Context, region string, maxAge time.Duration
 	return view, nil
 }
 
+// viewOf returns a look that shows one pool. The first few pools of a region are
+// looked at by themselves; from then on it pays to share one look at all of it.
+func (e *Engine) viewOf(ctx context.Context, t target) (*regionView, error) {
+	shared := e.observer.shared(t.declaration.Region)
+	shared.mu.Lock()
+	alone := shared.view == nil && shared.single < fewPools
+	if alone {
+		shared.single++
+	}
+	shared.mu.Unlock()
+	if alone {
+		return e.lookAtEach(ctx, t.declaration.Region, []target{t})
+	}
+	return e.region(ctx, t.declaration.Region, sharedFor)
+}
+
+// shared returns what is shared of a region.
+func (o *observer) shared(region string) *sharedView {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.regions == nil {
+		o.regions = map[string]*sharedView{}
+	}
+	if o.regions[region] == nil {
+		o.regions[region] = &sharedView{}
+	}
+	return o.regions[region]
+}
+
 // forget drops what was seen of a region, after it was changed.
 func (e *Engine) forget(region string) {
-	o := &e.observer
-	o.mu.Lock()
-	delete(o.regions, region)
-	o.mu.Unlock()
+	shared := e.observer.shared(region)
+	shared.mu.Lock()
+	shared.view = nil
+	shared.mu.Unlock()
 }
 
 // lookAt lists a region, and looks up the recorded instances that the listing
 // lacks: tags arrive late, and paging is no snapshot.
 func (e *Engine) lookAt(ctx context.Context, region string) (*regionView, error) {
-	account, err := e.Cloud.AccountID(ctx)
+	view, err := e.newView(ctx)
 	if err != nil {
 		return nil, err
 	}
-	view := &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}}
 	instances, at, err := e.Cloud.ObserveRegion(ctx, region)
 	if err != nil {
 		return nil, fmt.Errorf("listing the instances of %s: %w", region, err)
@@ -117,6 +135,54 @@ func (e *Engine) lookAt(ctx context.Context, region string) (*regionView, error)
 	}
 	view.markets = e.marketsOf(ctx, region)
 	return view, nil
+}
+
+func (e *Engine) newView(ctx context.Context) (*regionView, error) {
+	account, err := e.Cloud.AccountID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}}, nil
+}
+
+// fewPools is how many pools of a region are looked at one by one. One call
+// shows a pool; listing a region takes one for every hundred instances of all
+// the account's pools in it.
+const fewPools = 4
+
+// lookAtEach looks at a few pools of a region, one by one.
+func (e *Engine) lookAtEach(ctx context.Context, region string, targets []target) (*regionView, error) {
+	view, err := e.newView(ctx)
+	if err != nil {
+		return nil, err
+	}
+	view.markets = e.marketsOf(ctx, region)
+	for _, t := range targets {
+		o, err := e.observePool(ctx, t.declaration, t.journal.value, nil)
+		if err != nil {
+			return nil, err
+		}
+		view.at = o.At
+		view.byUID[t.declaration.UID] = o.Instances
+		seen := map[string]bool{}
+		for _, i := range o.Instances {
+			seen[i.ID] = true
+		}
+		for _, id := range t.journal.value.KnownIDs() {
+			if !seen[id] {
+				view.gone[id] = true
+			}
+		}
+	}
+	return view, nil
+}
+
+// lookFor looks at the pools of a region in the fewest calls.
+func (e *Engine) lookFor(ctx context.Context, region string, targets []target) (*regionView, error) {
+	if len(targets) <= fewPools {
+		return e.lookAtEach(ctx, region, targets)
+	}
+	return e.region(ctx, region, 0)
 }
 
 // owner is the pool in whose journal an instance is recorded.
@@ -217,7 +283,7 @@ func (v *regionView) observation(d spotpool.Declaration) spotpool.Observation {
 
 // add puts the prices and stock of the pool's own markets into an observation.
 func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
-	if m.err != nil || m.offers == nil {
+	if m.offers == nil {
 		return o
 	}
 	wanted := map[[2]string]bool{}

@@ -75,12 +75,8 @@ func (r *run) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	byRegion := map[string][]target{}
-	for _, p := range pools {
-		byRegion[p.declaration.Region] = append(byRegion[p.declaration.Region], p)
-	}
 	var regions errgroup.Group
-	for region, targets := range byRegion {
+	for region, targets := range byRegion(pools) {
 		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })
 	}
 	_ = regions.Wait()
@@ -156,6 +152,14 @@ func (r *run) declared(ctx context.Context) ([]target, error) {
 	return append(pools, r.onlyInState(pools)...), nil
 }
 
+func byRegion(pools []target) map[string][]target {
+	regions := map[string][]target{}
+	for _, p := range pools {
+		regions[p.declaration.Region] = append(regions[p.declaration.Region], p)
+	}
+	return regions
+}
+
 func (r *run) add(p PoolReport, results []Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,7 +178,7 @@ func (r *run) warn(text string) {
 // reconcileRegion looks at a region once, and then after each of its pools that
 // has something to do.
 func (r *run) reconcileRegion(ctx context.Context, region string, targets []target) {
-	view, err := r.region(ctx, region, 0)
+	view, err := r.lookFor(ctx, region, targets)
 	if err != nil {
 		for _, t := range targets {
 			r.add(newPoolReport(t.declaration, spotpool.Plan{}, Failed, err), nil)

@@ -72,8 +72,11 @@ func (e *Engine) Status(ctx context.Context) (StatusReport, error) {
 	for _, broken := range r.report.SpotPools {
 		report.SpotPools = append(report.SpotPools, PoolStatus{PoolReport: broken})
 	}
-	for _, t := range pools {
-		report.SpotPools = append(report.SpotPools, r.poolStatus(ctx, t))
+	for region, targets := range byRegion(pools) {
+		view, err := e.lookFor(ctx, region, targets)
+		for _, t := range targets {
+			report.SpotPools = append(report.SpotPools, r.poolStatus(ctx, t, view, err))
+		}
 	}
 	slices.SortFunc(report.SpotPools, func(a, b PoolStatus) int {
 		return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name)
@@ -85,9 +88,8 @@ func (e *Engine) Status(ctx context.Context) (StatusReport, error) {
 	return report, nil
 }
 
-func (r *run) poolStatus(ctx context.Context, t target) PoolStatus {
+func (r *run) poolStatus(ctx context.Context, t target, view *regionView, err error) PoolStatus {
 	d := t.declaration
-	view, err := r.region(ctx, d.Region, sharedFor)
 	if err == nil && view.accountID != d.AccountID {
 		err = &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
 	}
@@ -108,11 +110,4 @@ func (r *run) poolStatus(ctx context.Context, t target) PoolStatus {
 		PoolReport: newPoolReport(d, plan, outcome, nil), Phase: t.phase, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
 	}
-}
-
-// Refresh makes the next Status look anew.
-func (e *Engine) Refresh() {
-	e.observer.mu.Lock()
-	e.observer.regions = nil
-	e.observer.mu.Unlock()
 }

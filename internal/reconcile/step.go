@@ -140,7 +140,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		return s.remember(recording, s.journal.value.Accepted(request.Sequence, ids))
 	}
 	refusal, known := spotpool.AsCloudError(err)
-	if !known || !refusal.NothingLaunched {
+	if !known || !s.definite(d, refusal) {
 		s.uncertain = true
 		s.fail(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", request.Sequence, err))
 		return nil
@@ -155,6 +155,28 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	s.results = append(s.results, Result{Decision: d, Outcome: Short, Error: NewErrorReport(err)})
 	s.tell(d.Object, err.Error(), nil)
 	return nil
+}
+
+// definite reports whether a refusal closes an intent. It speaks of its own call
+// alone: where the call repeats one whose answer was lost, a refusal that comes
+// before the cloud has looked at the token says nothing of the first, unless the
+// instances of that would have shown by now.
+func (s *actor) definite(d spotpool.Decision, refusal *spotpool.CloudError) bool {
+	if !refusal.NothingLaunched {
+		return false
+	}
+	if !d.Resume || refusal.Class == spotpool.ClassCapacity || refusal.Class == spotpool.ClassPrice {
+		return true
+	}
+	if refusal.Class == spotpool.ClassTransient || refusal.Class == spotpool.ClassAuthorisation {
+		return false
+	}
+	for _, intent := range s.journal.value.Intents {
+		if intent.Request.Sequence == d.Sequence {
+			return s.observation.At.Sub(intent.WrittenAt) > spotpool.TagLag
+		}
+	}
+	return true
 }
 
 // terminate ends instances. The ids are noted first, so that a run after a kill

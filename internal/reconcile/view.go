@@ -39,16 +39,16 @@ func (e *Engine) ViewPool(ctx context.Context, d spotpool.Declaration) (PoolStat
 			state.Warnings = append(state.Warnings, fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", d.Key()))
 		}
 	}
-	view, err := e.region(ctx, d.Region, sharedFor)
+	j, err := e.loadJournal(ctx, state.Declaration)
+	if err != nil {
+		return state, err
+	}
+	view, err := e.viewOf(ctx, target{declaration: state.Declaration, journal: j})
 	if err != nil {
 		return state, err
 	}
 	if view.accountID != state.Declaration.AccountID {
 		return state, &AccountError{Object: d.Object(), Pool: state.Declaration.AccountID, Credentials: view.accountID}
-	}
-	j, err := e.loadJournal(ctx, state.Declaration)
-	if err != nil {
-		return state, err
 	}
 	state.Observation = view.observation(state.Declaration)
 	state.Journal = withoutUserData(j.value)
