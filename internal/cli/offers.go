@@ -155,9 +155,7 @@ func (o *offersOptions) print(r offersReport) error {
 			fmt.Sprintf("%d GiB", first.MemoryGB), priceOrDash(demand.Price), priceOrDash(spot.Price), stockText(look, spot))
 	}
 	var out bytes.Buffer
-	if err := t.write(&out, ""); err != nil {
-		return err
-	}
+	t.write(&out)
 	printQuota(&out, r)
 	return o.session.put(out.Bytes())
 }

@@ -20,25 +20,22 @@ func (r *runner) print(report reconcile.Report) error {
 	if r.every > 0 {
 		fmt.Fprintf(&out, "%s\n", report.FinishedAt.Format("2006-01-02 15:04:05 UTC"))
 	}
-	err := writeReport(&out, r.session.styleOf(r.session.Stdout), report, r.engine.Store.String())
+	writeReport(&out, r.session.styleOf(r.session.Stdout), report, r.engine.Store.String())
 	if r.every > 0 {
 		out.WriteByte('\n')
 	}
 	for _, text := range report.Warnings {
 		r.session.warn(text)
 	}
-	if err != nil {
-		return err
-	}
 	return r.session.put(out.Bytes())
 }
 
 // writeReport writes a report for people: what was decided of each pool and
 // why, and then how the pools stand.
-func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store string) error {
+func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store string) {
 	if len(report.SpotPools) == 0 {
 		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
-		return nil
+		return
 	}
 	if report.DryRun {
 		fmt.Fprintln(out, "A dry run: nothing is changed.")
@@ -47,18 +44,20 @@ func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store s
 	for _, d := range report.Decisions {
 		decisions[poolOf(d.Object)] = append(decisions[poolOf(d.Object)], d)
 	}
+	var told stories
 	for _, p := range report.SpotPools {
-		writeStory(out, look, p, decisions[p.Region+"/"+p.Name])
+		key := p.Region + "/" + p.Name
+		told.add(key, story(look, p, decisions[key]))
 	}
+	told.write(out, look)
 	if out.Len() > 0 {
 		out.WriteByte('\n')
 	}
-	return writePools(out, look, report.SpotPools, decisions)
+	writePools(out, look, report.SpotPools, decisions)
 }
 
-// writeStory says what happened to a pool, if anything did.
-func writeStory(out *bytes.Buffer, look style, p reconcile.PoolReport, decisions []reconcile.Result) {
-	lines := []string{}
+// story says what happened to a pool, if anything did.
+func story(look style, p reconcile.PoolReport, decisions []reconcile.Result) (lines []string) {
 	add := func(c colour, label string, texts ...string) {
 		for _, text := range texts {
 			lines = append(lines, look.paint(c, label)+indented(text, "    "))
@@ -76,23 +75,14 @@ func writeStory(out *bytes.Buffer, look style, p reconcile.PoolReport, decisions
 	}
 	add(yellow, "short: ", p.Short...)
 	add(yellow, "warning: ", p.Warnings...)
-	if p.Error != nil && !told(decisions, p.Error) {
+	if p.Error != nil && !saidAlready(decisions, p.Error) {
 		add(outcomeColour(p.Outcome), string(p.Outcome)+": ", p.Error.Message)
 	}
-	if len(lines) == 0 {
-		return
-	}
-	if out.Len() > 0 {
-		out.WriteByte('\n')
-	}
-	fmt.Fprintln(out, look.paint(bold, p.Region+"/"+p.Name))
-	for _, line := range lines {
-		fmt.Fprintln(out, "  "+line)
-	}
+	return lines
 }
 
-// told reports whether a pool's error stands at one of its decisions already.
-func told(decisions []reconcile.Result, e *reconcile.ErrorReport) bool {
+// saidAlready reports whether a pool's error stands at one of its decisions already.
+func saidAlready(decisions []reconcile.Result, e *reconcile.ErrorReport) bool {
 	for _, d := range decisions {
 		if d.Error != nil && d.Error.Message == e.Message {
 			return true
@@ -125,7 +115,7 @@ func decisionText(look style, d reconcile.Result) string {
 }
 
 // writePools writes how the pools stand.
-func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, decisions map[string][]reconcile.Result) error {
+func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, decisions map[string][]reconcile.Result) {
 	t := &table{}
 	t.add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H", "OUTCOME")
 	left := 0
@@ -143,9 +133,7 @@ func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, dec
 			number(p, p.Held), priceOrDash(p.HourlyPrice), look.paint(outcomeColour(p.Outcome), outcome))
 	}
 	if left < len(pools) {
-		if err := t.write(out, ""); err != nil {
-			return err
-		}
+		t.write(out)
 	}
 	switch {
 	case left == len(pools):
@@ -153,7 +141,6 @@ func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, dec
 	case left > 0:
 		fmt.Fprintf(out, "%d more pools are as declared.\n", left)
 	}
-	return nil
 }
 
 // number is what was seen of a pool, if it was.

@@ -98,6 +98,7 @@ func (w *world) environment() []string {
 	return []string{
 		"HOME=" + w.dir, "USERPROFILE=" + w.dir,
 		"GPUPOOL_ENDPOINT=" + w.sim.URL,
+		"GORACE=atexit_sleep_ms=0", // else each process of a -race binary ends a second late
 		"TENCENTCLOUD_SECRET_ID=" + cvmsim.DemoSecretID,
 		"TENCENTCLOUD_SECRET_KEY=" + cvmsim.DemoSecretKey,
 		"TENCENTCLOUD_REGION=" + region,

@@ -26,10 +26,12 @@ func (o *statusOptions) text(r reconcile.StatusReport) string {
 		t.add(p.Region+"/"+p.Name, capacityText(look, p.PoolReport), fmt.Sprint(p.Minimum), fmt.Sprint(p.Maximum),
 			number(p.PoolReport, p.Held), number(p.PoolReport, p.Outdated), priceOrDash(p.HourlyPrice), stateText(look, p))
 	}
-	_ = t.write(&out, "") // a buffer takes everything
+	t.write(&out)
+	var told stories
 	for _, p := range r.SpotPools {
-		o.writeDetails(&out, look, p, r.At)
+		told.add(p.Region+"/"+p.Name, o.details(look, p, r.At))
 	}
+	told.write(&out, look)
 	return out.String()
 }
 
@@ -80,9 +82,8 @@ func launching(p reconcile.PoolStatus) int {
 	return n
 }
 
-// writeDetails says what there is to say about a pool beside its numbers.
-func (o *statusOptions) writeDetails(out *bytes.Buffer, look style, p reconcile.PoolStatus, at time.Time) {
-	var lines []string
+// details says what there is to say about a pool beside its numbers.
+func (o *statusOptions) details(look style, p reconcile.PoolStatus, at time.Time) (lines []string) {
 	add := func(c colour, label, text string) {
 		lines = append(lines, look.paint(c, label)+indented(text, "    "))
 	}
@@ -112,17 +113,10 @@ func (o *statusOptions) writeDetails(out *bytes.Buffer, look style, p reconcile.
 	if p.Error != nil {
 		add(red, "failed: ", p.Error.Message)
 	}
-	if !o.machines {
-		p.Machines = nil
+	if o.machines && len(p.Machines) > 0 {
+		lines = append(lines, machineLines(look, p.Machines, at)...)
 	}
-	if len(lines) == 0 && len(p.Machines) == 0 {
-		return
-	}
-	fmt.Fprintf(out, "\n%s\n", look.paint(bold, p.Region+"/"+p.Name))
-	for _, line := range lines {
-		fmt.Fprintln(out, "  "+line)
-	}
-	writeMachines(out, look, p.Machines, at)
+	return lines
 }
 
 func cooldownText(c spotpool.Cooldown, at time.Time) string {
@@ -133,10 +127,7 @@ func cooldownText(c spotpool.Cooldown, at time.Time) string {
 	return fmt.Sprintf("%s for %s more (%s)", text, age(c.Until.Sub(at)), c.Cause)
 }
 
-func writeMachines(out *bytes.Buffer, look style, machines []spotpool.Member, at time.Time) {
-	if len(machines) == 0 {
-		return
-	}
+func machineLines(look style, machines []spotpool.Member, at time.Time) []string {
 	t := &table{}
 	t.add("INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H", "CONDITION")
 	for _, m := range machines {
@@ -151,7 +142,7 @@ func writeMachines(out *bytes.Buffer, look style, machines []spotpool.Member, at
 		t.add(m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
 			orDash(m.PrivateIP), orDash(m.PublicIP), priceOrDash(m.Price), conditionText(look, m))
 	}
-	_ = t.write(out, "  ") // a buffer takes everything
+	return t.lines()
 }
 
 func conditionText(look style, m spotpool.Member) string {

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 )
@@ -14,22 +13,25 @@ type table struct{ rows [][]string }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// write writes the table; each line is indented.
-func (t *table) write(w io.Writer, indent string) error {
+// lines are the table's rows, lined up.
+func (t *table) lines() []string {
 	var out bytes.Buffer
-	tw := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
 	for _, row := range t.rows {
-		fmt.Fprintln(tw, strings.Join(row, "\t"))
+		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	if err := tw.Flush(); err != nil {
-		return err
+	_ = w.Flush() // a buffer takes everything
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for n := range lines {
+		lines[n] = strings.TrimRight(lines[n], " ")
 	}
-	for line := range strings.Lines(out.String()) {
-		if _, err := io.WriteString(w, indent+strings.TrimRight(line, " \n")+"\n"); err != nil {
-			return err
-		}
+	return lines
+}
+
+func (t *table) write(out *bytes.Buffer) {
+	for _, line := range t.lines() {
+		fmt.Fprintln(out, line)
 	}
-	return nil
 }
 
 // orDash stands for what is not there.
