@@ -20,6 +20,8 @@ type operation struct {
 	do      func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error
 	// again is what a user does after it was cut short, beside running reconcile.
 	again func(w *world, d spotpool.Declaration)
+	// actions are the calls that it makes, beside observing.
+	actions []string
 	// instances is how many the pool has in the end, and launches how many were
 	// ever launched.
 	instances, launches int
@@ -44,7 +46,7 @@ func operations() []operation {
 					w.t.Errorf("creating again: %v", err)
 				}
 			},
-			instances: 3, launches: 3,
+			actions: []string{"RunInstances"}, instances: 3, launches: 3,
 		},
 		{
 			name:    "update that launches",
@@ -54,8 +56,8 @@ func operations() []operation {
 				_, err := e.UpdatePool(ctx, d, longWait)
 				return err
 			},
-			again:     updateAgain(func(d *spotpool.Declaration) { d.Minimum = 3 }),
-			instances: 3, launches: 3,
+			again:   updateAgain(func(d *spotpool.Declaration) { d.Minimum = 3 }),
+			actions: []string{"RunInstances"}, instances: 3, launches: 3,
 		},
 		{
 			name:    "update that scales in",
@@ -65,8 +67,8 @@ func operations() []operation {
 				_, err := e.UpdatePool(ctx, d, longWait)
 				return err
 			},
-			again:     updateAgain(func(d *spotpool.Declaration) { d.Minimum, d.Maximum = 1, 1 }),
-			instances: 1, launches: 3,
+			again:   updateAgain(func(d *spotpool.Declaration) { d.Minimum, d.Maximum = 1, 1 }),
+			actions: []string{"TerminateInstances"}, instances: 1, launches: 3,
 		},
 		{
 			name:    "delete",
@@ -79,7 +81,7 @@ func operations() []operation {
 					w.t.Errorf("deleting again: %v", err)
 				}
 			},
-			instances: 0, launches: 2,
+			actions: []string{"TerminateInstances"}, instances: 0, launches: 2,
 		},
 		{
 			name: "reconcile after a reclaim",
@@ -91,8 +93,8 @@ func operations() []operation {
 			do: func(ctx context.Context, e *reconcile.Engine, _ spotpool.Declaration) error {
 				return runOnce(ctx, e)
 			},
-			again:     func(*world, spotpool.Declaration) {},
-			instances: 3, launches: 5,
+			again:   func(*world, spotpool.Declaration) {},
+			actions: []string{"RunInstances"}, instances: 3, launches: 5,
 		},
 	}
 }
@@ -191,10 +193,9 @@ func TestFaulty(t *testing.T) {
 		{Kind: cvmsim.FaultSoldOut}, {Kind: cvmsim.FaultSoldOut, Count: 3},
 		{Kind: cvmsim.FaultLaunchFailed}, {Kind: cvmsim.FaultLaunchFailed, Count: 2},
 	}
-	actions := []string{"RunInstances", "DescribeInstances", "TerminateInstances", "DescribeZoneInstanceConfigInfos"}
 	for _, op := range operations() {
 		for _, fault := range kinds {
-			for _, action := range actions {
+			for _, action := range append(op.actions, "DescribeInstances", "DescribeZoneInstanceConfigInfos") {
 				onlyLaunch := fault.Kind == cvmsim.FaultSoldOut || fault.Kind == cvmsim.FaultLaunchFailed
 				if onlyLaunch && action != "RunInstances" {
 					continue

@@ -9,7 +9,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -29,20 +31,23 @@ func main() {
 	fmt.Println("Next: README.md has a real configuration, and the lines for cron and CI.")
 }
 
-func run(ctx context.Context) (err error) {
-	stage, err := newStage(ctx, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"), "examples/demo")
+func run(ctx context.Context) error {
+	stage, err := newStage(ctx, os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"), "examples/demo")
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closeErr := stage.close(); err == nil {
-			err = closeErr
-		}
-	}()
+	return errors.Join(stage.play(ctx), stage.close())
+}
+
+// play goes through the acts.
+func (s *stage) play(ctx context.Context) error {
 	for n, act := range acts {
-		fmt.Printf("\n%s %s\n", bold(fmt.Sprintf("%d.", n+1)), bold(act.title))
-		fmt.Println("   " + act.why)
-		if err := act.do(ctx, stage); err != nil {
+		title := fmt.Sprintf("%d. %s", n+1, act.title)
+		if colours(s.out) {
+			title = "\x1b[1m" + title + "\x1b[0m"
+		}
+		fmt.Fprintf(s.out, "\n%s\n   %s\n", title, act.why)
+		if err := act.do(ctx, s); err != nil {
 			return fmt.Errorf("step %d, %s: %w", n+1, act.title, err)
 		}
 	}
@@ -123,15 +128,12 @@ var acts = []act{
 	},
 }
 
-func bold(s string) string {
-	if !colours() {
-		return s
+// colours reports whether what is written to out may be coloured.
+func colours(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" {
+		return false
 	}
-	return "\x1b[1m" + s + "\x1b[0m"
-}
-
-// colours reports whether stdout is a terminal that may be coloured.
-func colours() bool {
-	info, err := os.Stdout.Stat()
-	return os.Getenv("NO_COLOR") == "" && err == nil && info.Mode()&os.ModeCharDevice != 0
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -20,17 +20,19 @@ import (
 // stage is what the demo plays on: a working directory of its own, a local CVM,
 // and the environment that points Terraform and gpupool at both.
 type stage struct {
+	out       io.Writer // what a reader sees
 	dir       string
 	gpupoolAt string
 	terraAt   string
 	env       []string
 	endpoint  string
 	cvm       *exec.Cmd
+	verbose   bool // gpupool logs each call
 }
 
 // newStage lays the provider where terraform init finds it, copies the
 // configuration, and starts the local CVM.
-func newStage(ctx context.Context, gpupool, terraform, configuration string) (*stage, error) {
+func newStage(ctx context.Context, out io.Writer, gpupool, terraform, configuration string) (*stage, error) {
 	if gpupool == "" || terraform == "" {
 		return nil, errors.New("GPUPOOL_BIN and TERRAFORM must name the built binary and terraform or tofu: run it by make demo")
 	}
@@ -38,7 +40,7 @@ func newStage(ctx context.Context, gpupool, terraform, configuration string) (*s
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{dir: dir, gpupoolAt: gpupool, terraAt: terraform}
+	s := &stage{out: out, dir: dir, gpupoolAt: gpupool, terraAt: terraform}
 	for _, prepare := range []func() error{
 		func() error { return os.CopyFS(filepath.Join(dir, "work"), os.DirFS(configuration)) },
 		s.layProvider,
@@ -114,7 +116,7 @@ func (s *stage) startCVM(ctx context.Context) error {
 		return fmt.Errorf("the local CVM named no endpoint: %w\n%s", errors.Join(lines.Err(), s.cvm.Wait()), said)
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
-	fmt.Println("The local CVM serves at", s.endpoint)
+	fmt.Fprintln(s.out, "The local CVM serves at", s.endpoint)
 	return nil
 }
 
@@ -138,17 +140,20 @@ func (s *stage) command(ctx context.Context, name string, args ...string) *exec.
 
 // show runs a command with its output in view, behind the line that ran it.
 func (s *stage) show(cmd *exec.Cmd) error {
-	fmt.Printf("\n   $ %s %s\n", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "))
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	fmt.Fprintf(s.out, "\n   $ %s %s\n", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "))
+	cmd.Stdout, cmd.Stderr = s.out, s.out
 	return cmd.Run()
 }
 
 func (s *stage) gpupool(ctx context.Context, args ...string) error {
+	if s.verbose {
+		args = append(args, "-vv")
+	}
 	return s.show(s.command(ctx, s.gpupoolAt, args...))
 }
 
 func (s *stage) terraform(ctx context.Context, args ...string) error {
-	if !colours() {
+	if !colours(s.out) {
 		args = append(args, "-no-color")
 	}
 	return s.show(s.command(ctx, s.terraAt, args...))
@@ -178,7 +183,7 @@ func (s *stage) terraformChanges(ctx context.Context) error {
 
 // control tells the local CVM what to do.
 func (s *stage) control(ctx context.Context, what, body string) error {
-	fmt.Printf("\n   POST /_sim/%s %s\n", what, body)
+	fmt.Fprintf(s.out, "\n   POST /_sim/%s %s\n", what, body)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.endpoint+"/_sim/"+what, strings.NewReader(body))
 	if err != nil {
 		return err
@@ -216,9 +221,9 @@ func (s *stage) expectInstances(ctx context.Context, want int) error {
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return err
 	}
-	fmt.Printf("\n   Instances in the cloud: %d\n", len(answer.Instances))
+	fmt.Fprintf(s.out, "\n   Instances in the cloud: %d\n", len(answer.Instances))
 	for _, i := range answer.Instances {
-		fmt.Printf("     %s %s\n", i.ID, i.State)
+		fmt.Fprintf(s.out, "     %s %s\n", i.ID, i.State)
 	}
 	if len(answer.Instances) != want {
 		return fmt.Errorf("%d instances were expected", want)

@@ -1,0 +1,155 @@
+// Package internal_test checks what lives where: that the pure packages can do
+// no IO and know no clock, that no package imports what it must not, and that
+// each says what it is for.
+package internal_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gpupool/terraform-provider-gpupool/"
+
+// rooms says what a package may import beside the standard library, by prefix.
+// Those that are pure may import of the standard library only what does no IO.
+var rooms = map[string]struct {
+	pure bool
+	may  []string
+}{
+	"internal/spotpool":    {pure: true},
+	"internal/declaration": {may: []string{module + "internal/spotpool"}},
+	"internal/store":       {},
+	"internal/reconcile": {may: []string{
+		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
+	}},
+	"internal/tencent": {may: []string{
+		module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
+	}},
+	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
+}
+
+// impure are the packages of the standard library that reach the world, with
+// what is banned about them.
+var impure = map[string]string{
+	"os": "IO and environment", "os/exec": "processes", "os/signal": "signals", "os/user": "environment", "io/ioutil": "IO",
+	"net": "network", "net/http": "network", "syscall": "IO", "log": "output", "embed": "IO",
+	"math/rand": "chance", "math/rand/v2": "chance", "crypto/rand": "chance", "runtime": "the machine", "sync": "other goroutines",
+}
+
+// clock lists what of package time reads the clock.
+var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+
+func TestRooms(t *testing.T) {
+	t.Parallel()
+	for room, rule := range rooms {
+		for _, file := range sources(t, room) {
+			for _, spec := range file.ast.Imports {
+				imported, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case imported == module+room || strings.HasPrefix(imported, module+room+"/"):
+				case !strings.Contains(strings.Split(imported, "/")[0], "."):
+					if why := impure[imported]; rule.pure && why != "" {
+						t.Errorf("%s imports %q (%s): %s is pure", file.name, imported, why, room)
+					}
+				case !slices.ContainsFunc(rule.may, func(p string) bool { return strings.HasPrefix(imported+"/", p) || strings.HasPrefix(imported, p) }):
+					t.Errorf("%s imports %q, which %s may not", file.name, imported, room)
+				}
+			}
+			if rule.pure {
+				noClock(t, file)
+			}
+		}
+	}
+}
+
+// noClock fails where a file reads the clock.
+func noClock(t *testing.T, file source) {
+	t.Helper()
+	ast.Inspect(file.ast, func(n ast.Node) bool {
+		selector, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if of, ok := selector.X.(*ast.Ident); ok && of.Name == "time" && slices.Contains(clock, selector.Sel.Name) {
+			t.Errorf("%s reads the clock by time.%s: now is a parameter", file.name, selector.Sel.Name)
+		}
+		return true
+	})
+}
+
+// TestPackagesAreDescribed fails for a package without a doc comment.
+func TestPackagesAreDescribed(t *testing.T) {
+	t.Parallel()
+	described := map[string]bool{}
+	for _, top := range []string{"internal", "tools"} {
+		err := filepath.WalkDir(filepath.Join("..", top), func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				return err
+			}
+			described[filepath.Dir(name)] = described[filepath.Dir(name)] || parsed.Doc != nil
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, ok := range described {
+		if !ok {
+			t.Errorf("the package in %s has no doc comment", dir)
+		}
+	}
+}
+
+// source is one Go file that isn't a test.
+type source struct {
+	name string
+	ast  *ast.File
+}
+
+// sources parses the Go files of a room, tests and the helpers of tests left out.
+func sources(t *testing.T, room string) []source {
+	t.Helper()
+	var files []source
+	err := filepath.WalkDir(filepath.Join("..", filepath.FromSlash(room)), func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			// The backends of the store, and the helpers of tests, are rooms of their own.
+			if base := path.Base(filepath.ToSlash(name)); room == "internal/store" && base != "store" || strings.HasSuffix(base, "test") || base == "testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		files = append(files, source{name: name, ast: parsed})
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no Go file: %v", room, err)
+	}
+	return files
+}

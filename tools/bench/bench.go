@@ -1,0 +1,201 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// bench has what every section needs: the programs, and a directory of its own.
+type bench struct {
+	dir, gpupool, terraform, timeProvider string
+}
+
+func newBench() (*bench, error) {
+	b := &bench{gpupool: os.Getenv("GPUPOOL_BIN"), terraform: os.Getenv("TERRAFORM"), timeProvider: os.Getenv("TIME_PROVIDER_BIN")}
+	if b.gpupool == "" || b.terraform == "" || b.timeProvider == "" {
+		return nil, errors.New("GPUPOOL_BIN, TERRAFORM and TIME_PROVIDER_BIN must name programs: run it by make bench")
+	}
+	var err error
+	b.dir, err = os.MkdirTemp("", "gpupool-bench-")
+	return b, err
+}
+
+func (b *bench) close() { _ = os.RemoveAll(b.dir) }
+
+// cost is what one process took.
+type cost struct {
+	wall, cpu time.Duration
+	memory    int64 // peak, in bytes
+}
+
+// measure runs a command and returns what it took, and its stdout.
+func measure(cmd *exec.Cmd) (cost, []byte, error) {
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	started := time.Now()
+	err := cmd.Run()
+	c := cost{wall: time.Since(started)}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		c.memory = int64(usage.Maxrss) * 1024 // Linux counts in KiB
+		c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w\n%s%s", strings.Join(cmd.Args, " "), err, errs.Bytes(), out.Bytes())
+	}
+	return c, out.Bytes(), err
+}
+
+// cvm is a local CVM in a process of its own.
+type cvm struct {
+	process  *exec.Cmd
+	endpoint string
+	env      []string
+}
+
+// startCVM starts a local CVM; its rate limits are the cloud's.
+func (b *bench) startCVM(ctx context.Context) (*cvm, error) {
+	c := &cvm{process: exec.CommandContext(ctx, b.gpupool, "simulate", "--listen", "127.0.0.1:0", "--launch-delay", "50ms"), env: os.Environ()}
+	stdout, err := c.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.process.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		assignment, found := strings.CutPrefix(lines.Text(), "export ")
+		if !found {
+			break
+		}
+		name, value, _ := strings.Cut(assignment, "=")
+		value = strings.Trim(value, `'"`)
+		c.env = append(c.env, name+"="+value)
+		if name == "GPUPOOL_ENDPOINT" {
+			c.endpoint = value
+		}
+		if name == "TENCENTCLOUD_REGION" {
+			break
+		}
+	}
+	if c.endpoint == "" {
+		return nil, errors.New("the local CVM named no endpoint")
+	}
+	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	return c, nil
+}
+
+func (c *cvm) stop() {
+	_ = c.process.Process.Signal(syscall.SIGTERM)
+	_ = c.process.Wait()
+}
+
+func (c *cvm) control(ctx context.Context, method, what string, body, answer any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.endpoint+"/_sim/"+what, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(response.Body)
+		return fmt.Errorf("%s %s: %s: %s", method, what, response.Status, text)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(answer)
+}
+
+// calls counts the calls since the last reset, by action.
+func (c *cvm) calls(ctx context.Context) (map[string]int, error) {
+	var answer struct {
+		Calls []struct {
+			Action string `json:"action"`
+		} `json:"calls"`
+	}
+	if err := c.control(ctx, http.MethodGet, "calls", nil, &answer); err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	for _, call := range answer.Calls {
+		counts[call.Action]++
+	}
+	return counts, nil
+}
+
+func (c *cvm) resetCalls(ctx context.Context) error {
+	return c.control(ctx, http.MethodDelete, "calls", nil, nil)
+}
+
+func total(calls map[string]int) int {
+	n := 0
+	for _, count := range calls {
+		n += count
+	}
+	return n
+}
+
+func median[T int64 | time.Duration | float64](list []T) T {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+func megabytes(n int64) string       { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }
+
+// mirror lays provider binaries where terraform init finds them, and returns
+// the CLI configuration that says so.
+func (b *bench) mirror() (string, error) {
+	rc := filepath.Join(b.dir, "terraformrc")
+	if _, err := os.Stat(rc); err == nil {
+		return rc, nil
+	}
+	platform, err := exec.Command("go", "env", "GOOS", "GOARCH").Output()
+	if err != nil {
+		return "", err
+	}
+	target := strings.Join(strings.Fields(string(platform)), "_")
+	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
+		for name, binary := range map[string]string{"gpupool/gpupool": b.gpupool, "hashicorp/time": b.timeProvider} {
+			version := map[string]string{"gpupool/gpupool": "0.0.1", "hashicorp/time": "0.13.1"}[name]
+			at := filepath.Join(b.dir, "mirror", host, name, version, target)
+			if err := os.MkdirAll(at, 0o755); err != nil {
+				return "", err
+			}
+			real, err := filepath.EvalSymlinks(binary)
+			if err != nil {
+				return "", err
+			}
+			if err := os.Symlink(real, filepath.Join(at, "terraform-provider-"+filepath.Base(name)+"_v"+version)); err != nil {
+				return "", err
+			}
+		}
+	}
+	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", filepath.Join(b.dir, "mirror"))
+	return rc, os.WriteFile(rc, []byte(text), 0o600)
+}

@@ -1,0 +1,59 @@
+//go:build unix
+
+// Bench measures gpupool at three sizes against the local CVM, each figure
+// beside something comparable that runs in the same minute, and prints the
+// tables of docs/guides/performance.md.
+//
+// It needs the paths of the built binary in GPUPOOL_BIN, of terraform or tofu in
+// TERRAFORM, and of hashicorp/time's provider in TIME_PROVIDER_BIN: run it by
+// make bench. Arguments name the sections to run; none runs all.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+)
+
+// section is one table.
+type section struct {
+	name string
+	run  func(ctx context.Context, b *bench) error
+}
+
+var sections = []section{
+	{"reconcile", measureReconcile},
+	{"plan", measurePlan},
+	{"start", measureStart},
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, names []string) error {
+	b, err := newBench()
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	for _, s := range sections {
+		if len(names) > 0 && !slices.Contains(names, s.name) {
+			continue
+		}
+		fmt.Println()
+		if err := s.run(ctx, b); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
