@@ -52,7 +52,9 @@ func (e *Engine) act(ctx context.Context, a *attempt) error {
 		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: observation.AccountID}
 	}
 	step := &actor{Engine: e, attempt: a, journal: j, observation: observation}
-	return step.run(ctx)
+	err = step.run(ctx)
+	a.observation = step.observation
+	return err
 }
 
 // actor carries out the decisions about one pool under its lock.
