@@ -51,7 +51,7 @@ func previousSuccess(path string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(f)
 	if err != nil {

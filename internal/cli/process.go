@@ -30,12 +30,6 @@ type Process struct {
 	Build Build
 }
 
-// Build says which gpupool this is.
-type Build struct {
-	Version string // without a leading v
-	Commit  string // empty where it is unknown
-}
-
 // ThisProcess is the process that the program runs in.
 func ThisProcess(b Build) Process {
 	return Process{

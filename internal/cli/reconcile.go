@@ -251,7 +251,7 @@ func (r *runner) readState() (*declaration.TerraformState, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	state, err := declaration.FromState(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.fromState, err)

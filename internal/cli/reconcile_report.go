@@ -12,6 +12,9 @@ import (
 // are as declared.
 const rowsAtMost = 20
 
+// idsAtMost is how many instances of a launch are named.
+const idsAtMost = 8
+
 func (r *runner) print(report reconcile.Report) error {
 	if r.output == asJSON {
 		return r.session.putJSON(report, r.every == 0)
@@ -70,7 +73,7 @@ func story(look style, p reconcile.PoolReport, decisions []reconcile.Result) (li
 			lines = append(lines, "  - "+reason)
 		}
 		if d.Error != nil {
-			lines = append(lines, "  "+look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "    "))
+			lines = append(lines, "  "+look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "      "))
 		}
 	}
 	add(yellow, "short: ", p.Short...)
@@ -109,7 +112,7 @@ func decisionText(look style, d reconcile.Result) string {
 	}
 	text := look.paint(outcomeColour(d.Outcome), form) + " " + rest
 	if d.Offering != nil && d.Outcome == reconcile.Done && len(d.InstanceIDs) > 0 {
-		text += ": " + strings.Join(d.InstanceIDs, ", ")
+		text += ": " + firstOf(d.InstanceIDs, idsAtMost)
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,7 +89,7 @@ func (o *simulateOptions) run(ctx context.Context, _ []string) (err error) {
 		if err != nil {
 			return fmt.Errorf("cannot write the call log: %w", err)
 		}
-		defer f.Close()
+		defer func() { err = errors.Join(err, f.Close()) }()
 		c.CallLog = f
 	}
 	return cvmsim.ListenAndServe(ctx, c)

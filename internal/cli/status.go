@@ -95,6 +95,10 @@ func (o *statusOptions) run(ctx context.Context, pools []string) error {
 	return statusVerdict(report)
 }
 
+func (o *statusOptions) text(report reconcile.StatusReport) string {
+	return statusText(o.session.styleOf(o.session.Stdout), report, o.machines)
+}
+
 // look asks once, and keeps the pools that were named.
 func (o *statusOptions) look(ctx context.Context, engine *reconcile.Engine, pools []string) (reconcile.StatusReport, error) {
 	progress := o.session.startProgress()

@@ -11,10 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// text is a status for people.
-func (o *statusOptions) text(r reconcile.StatusReport) string {
+// statusText is a status for people.
+func statusText(look style, r reconcile.StatusReport, machines bool) string {
 	var out bytes.Buffer
-	look := o.session.styleOf(o.session.Stdout)
 	fmt.Fprintf(&out, "%s\n\n", look.paint(dim, "Store "+r.Store+", "+lastRunText(r)))
 	if len(r.SpotPools) == 0 {
 		out.WriteString("Nothing is declared.\n")
@@ -29,7 +28,7 @@ func (o *statusOptions) text(r reconcile.StatusReport) string {
 	t.write(&out)
 	var told stories
 	for _, p := range r.SpotPools {
-		told.add(p.Region+"/"+p.Name, o.details(look, p, r.At))
+		told.add(p.Region+"/"+p.Name, poolDetails(look, p, r.At, machines))
 	}
 	told.write(&out, look)
 	return out.String()
@@ -82,8 +81,8 @@ func launching(p reconcile.PoolStatus) int {
 	return n
 }
 
-// details says what there is to say about a pool beside its numbers.
-func (o *statusOptions) details(look style, p reconcile.PoolStatus, at time.Time) (lines []string) {
+// poolDetails says what there is to say about a pool beside its numbers.
+func poolDetails(look style, p reconcile.PoolStatus, at time.Time, machines bool) (lines []string) {
 	add := func(c colour, label, text string) {
 		lines = append(lines, look.paint(c, label)+indented(text, "    "))
 	}
@@ -113,7 +112,7 @@ func (o *statusOptions) details(look style, p reconcile.PoolStatus, at time.Time
 	if p.Error != nil {
 		add(red, "failed: ", p.Error.Message)
 	}
-	if o.machines && len(p.Machines) > 0 {
+	if machines && len(p.Machines) > 0 {
 		lines = append(lines, machineLines(look, p.Machines, at)...)
 	}
 	return lines

@@ -50,9 +50,12 @@ func (s *stories) write(out *bytes.Buffer, look style) {
 	}
 }
 
-func (t *toldStory) title() string {
-	if more := len(t.pools) - namesAtMost; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(t.pools[:namesAtMost], ", "), more)
+func (t *toldStory) title() string { return firstOf(t.pools, namesAtMost) }
+
+// firstOf names the first few of a list.
+func firstOf(list []string, most int) string {
+	if more := len(list) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), more)
 	}
-	return strings.Join(t.pools, ", ")
+	return strings.Join(list, ", ")
 }

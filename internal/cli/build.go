@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"runtime/debug"
+	"strings"
+)
+
+// Build says which gpupool this is.
+type Build struct {
+	Version string // without a leading v
+	Commit  string // empty where it is unknown
+}
+
+// NewBuild completes the version that the linker set. A build by go install has
+// "dev" there, and its version is the module's.
+func NewBuild(version string) Build {
+	b := Build{Version: version}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; version == "dev" && v != "" && v != "(devel)" {
+		b.Version = strings.TrimPrefix(v, "v")
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			b.Commit = setting.Value[:min(12, len(setting.Value))]
+		}
+	}
+	return b
+}
+
+// IsProvider says whether the program was started to be the Terraform provider:
+// by Terraform, which hands a cookie over and no arguments, or by a developer
+// who debugs the provider with -debug.
+//
+// With arguments it is the command line even beside a cookie: programs that
+// another provider starts, as data "external" does, inherit that one's.
+func IsProvider(args []string, cookie string) (serve, debug bool) {
+	switch {
+	case len(args) == 0:
+		return cookie != "", false
+	case len(args) == 1 && (args[0] == "-debug" || args[0] == "--debug"):
+		return true, true
+	}
+	return false, false
+}
