@@ -1,0 +1,166 @@
+package spotpool_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// opened adds an open intent of launch 7, for n instances in zone 2, two minutes
+// old.
+func opened(s spotpool.Situation, n int) spotpool.Situation {
+	d := s.Declaration
+	s.Journal = spotpool.Decide(s).Journal.Open(spotpool.Request{
+		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, Token: spotpool.Token(d.UID, 7),
+		Offering: d.Offerings[0], ChargeType: spotpool.Spot, Count: n, Configuration: d.Configuration,
+	}, ago(2*time.Minute))
+	return s
+}
+
+func ofLaunch(sequence int64) func(*spotpool.Instance) {
+	return func(i *spotpool.Instance) { i.Sequence = sequence }
+}
+
+func TestAnOpenLaunchIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s := opened(seen(pool()), 2)
+	// The declaration changes meanwhile: the request must not.
+	s.Declaration.ImageID = "img-ffffffff"
+	s.Declaration.Offerings = s.Declaration.Offerings[1:]
+	p := spotpool.Decide(s)
+	shouldDecide(t, p, "ask again for launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2")
+	d := p.Decisions[0]
+	if !d.Resume || d.Token != spotpool.Token(uid, 7) || d.Request.ImageID != "img-a1b2c3d4" || d.Request.Token != d.Token {
+		t.Errorf("it is not the same request: %+v", d.Request)
+	}
+	if p.Held != 2 || p.Capacity != 0 {
+		t.Errorf("held %d and capacity %d, want 2 and 0: the launch may have taken effect", p.Held, p.Capacity)
+	}
+}
+
+func TestAnOpenLaunchTakesRoom(t *testing.T) {
+	t.Parallel()
+	shouldDecide(t, spotpool.Decide(opened(seen(pool(size(4, 5)), instance("ins-1")), 2)),
+		"ask again for launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2",
+		"launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	shouldDecide(t, spotpool.Decide(opened(seen(pool(size(4, 4)), instance("ins-1")), 3)),
+		"ask again for launch 7: 3 spot GN7.2XLARGE32 in ap-singapore-2")
+}
+
+func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
+	t.Parallel()
+	base := opened(seen(pool()), 2)
+	one, two := instance("ins-1", ofLaunch(7)), instance("ins-2", ofLaunch(7))
+	with := func(list ...spotpool.Instance) spotpool.Situation {
+		s := base
+		s.Observation.Instances = list
+		return s
+	}
+
+	p := spotpool.Decide(with(one, two))
+	shouldDecide(t, p)
+	if len(p.Journal.Intents) > 0 || p.Held != 2 {
+		t.Errorf("held %d, and open: %+v", p.Held, p.Journal.Intents)
+	}
+
+	p = spotpool.Decide(with(one))
+	shouldDecide(t, p)
+	if p.Held != 2 || p.Capacity != 1 {
+		t.Errorf("held %d and capacity %d while one of two shows, want 2 and 1", p.Held, p.Capacity)
+	}
+	shouldSay(t, "short", p.Short, "launch 7 shows 1 of its 2 instances so far")
+
+	// The one that showed is proof that it took effect, also once reclaimed.
+	s := with()
+	s.Journal = p.Journal
+	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
+
+	// What has not shown for long is not waited for.
+	s = with(one)
+	s.Now = s.Now.Add(9 * time.Minute)
+	p = spotpool.Decide(s)
+	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	if len(p.Journal.Intents) > 0 {
+		t.Errorf("still open: %+v", p.Journal.Intents)
+	}
+}
+
+func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
+	t.Parallel()
+	s := seen(pool())
+	p := spotpool.Decide(s)
+	shouldDecide(t, p, "launch 2 spot GN7.2XLARGE32 in ap-singapore-2")
+	s.Journal = p.Journal.Open(*p.Decisions[0].Request, noon).Accepted(p.Decisions[0].Sequence, []string{"ins-2", "ins-1"})
+
+	s.Now = noon.Add(30 * time.Second)
+	p = spotpool.Decide(s)
+	shouldDecide(t, p)
+	if p.Held != 2 || p.Capacity != 2 {
+		t.Errorf("held %d and capacity %d, want 2 and 2", p.Held, p.Capacity)
+	}
+
+	// Listed without tags, they are held as they are.
+	s.Observation.Instances = []spotpool.Instance{
+		instance("ins-1", untagged, launched(noon)), instance("ins-2", untagged, launched(noon)),
+	}
+	s.Journal = p.Journal
+	s.Now = noon.Add(5 * time.Minute)
+	p = spotpool.Decide(s)
+	shouldDecide(t, p)
+	if p.Held != 2 || p.Capacity != 2 || !p.Members[0].Untagged {
+		t.Errorf("held %d and capacity %d, want 2 and 2", p.Held, p.Capacity)
+	}
+	s.Declaration.Minimum, s.Declaration.Maximum = 0, 0
+	p = spotpool.Decide(s)
+	shouldDecide(t, p) // nothing without the pool's tags is ended
+
+	// What is still not listed after a minute is gone.
+	s.Declaration = pool()
+	s.Observation.Instances = s.Observation.Instances[:1]
+	p = spotpool.Decide(s)
+	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
+}
+
+func untagged(i *spotpool.Instance) {
+	i.PoolUID, i.PoolName, i.Sequence, i.ConfigurationTag = "", "", 0, "none"
+}
+
+func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(1, 2)), instance("ins-1", untagged))
+	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1}, ago(time.Hour)).Accepted(1, []string{"ins-1"})
+	p := spotpool.Decide(s)
+	shouldDecide(t, p)
+	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = "+uid+", or terminate")
+}
+
+func TestWhatLostItsTagsIsLetGo(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(1, 2)), instance("ins-1"))
+	s.Journal = spotpool.Decide(s).Journal
+	s.Now = s.Now.Add(time.Hour)
+	s.Observation.Instances = []spotpool.Instance{instance("ins-1", untagged)}
+	p := spotpool.Decide(s)
+	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
+	shouldSay(t, "notices", p.Notices, "ins-1 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud, or ended or untagged by someone else")
+}
+
+func TestSequencesGoOnWhereTheJournalWasLost(t *testing.T) {
+	t.Parallel()
+	p := spotpool.Decide(seen(pool(), instance("ins-1", ofLaunch(41))))
+	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	if d := p.Decisions[0]; d.Sequence != 42 || d.Token != spotpool.Token(uid, 42) {
+		t.Errorf("launch %d with the token %s, want 42 and its own", d.Sequence, d.Token)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	if got, want := spotpool.Token(uid, 1), "3f96e93de80704fe0fca72e22ee26dd4"; got != want {
+		t.Errorf("the token is %q, and was %q: launches in flight would be launched twice", got, want)
+	}
+	if spotpool.Token(uid, 11) == spotpool.Token(uid+"1", 1) || spotpool.Token(uid, 1) == spotpool.Token(uid, 2) {
+		t.Error("two launches share a token")
+	}
+}
