@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -14,7 +15,7 @@ import (
 // With dryRun it only checks.
 func (e *Engine) Adopt(ctx context.Context, region, name string, ids []string, dryRun bool) error {
 	key := spotpool.Declaration{Region: region, Name: name}.Key()
-	ids = distinct(ids)
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	adopt := func(ctx context.Context) error { return e.adopt(ctx, key, ids, dryRun) }
 	if dryRun {
 		return adopt(ctx)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -197,11 +196,4 @@ func (e *Engine) bury(ctx context.Context, d spotpool.Declaration) error {
 		}
 		return remove(ctx, e.Store, store.SpotPools, d.Key(), r.revision)
 	})
-}
-
-// distinct sorts and drops what is there twice.
-func distinct(list []string) []string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
 }

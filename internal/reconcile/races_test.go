@@ -24,7 +24,7 @@ func TestRaces(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 1))
-			w := newWorld(t, func(o *cvmsim.Options) { o.TagDelay = time.Duration(random.IntN(30)) * time.Millisecond })
+			w := newWorld(t, func(o *cvmsim.Options) { o.TagDelay = time.Duration(random.IntN(5)) * time.Second })
 			d := w.mustCreate(2, 4)
 			w.reclaim(1 + random.IntN(2))
 			schedule := newSchedule(random)

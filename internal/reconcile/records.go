@@ -94,6 +94,19 @@ func (e *Engine) saveJournal(ctx context.Context, d spotpool.Declaration, j jour
 	return save(ctx, e.Store, store.Journals, journalName(d), j, value)
 }
 
+// keepJournal writes down what was noticed, without the pool's lock. A conflict
+// means that someone else is at it, who notices the same.
+func (e *Engine) keepJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) error {
+	if sameDocument(j.value, value) {
+		return nil
+	}
+	_, err := e.saveJournal(ctx, d, j, value)
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
 func (e *Engine) loadTombstone(ctx context.Context, uid string) (held[declaration.Tombstone], error) {
 	return load[declaration.Tombstone](ctx, e.Store, store.Tombstones, uid)
 }

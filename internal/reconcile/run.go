@@ -197,6 +197,51 @@ func (r *run) reconcileRegion(ctx context.Context, region string, targets []targ
 		group.Go(func() error { r.reconcilePool(ctx, view, t); return nil })
 	}
 	_ = group.Wait()
+	if !r.options.Wait && !r.options.DryRun {
+		r.confirm(ctx, region, targets)
+	}
+}
+
+// confirm looks once at all that was launched in the region. What shows already
+// is noted, so that a later run knows it for reclaimed when it is missing. What
+// doesn't show yet will be looked for again.
+func (r *run) confirm(ctx context.Context, region string, targets []target) {
+	launched := map[string][]string{}
+	var ids []string
+	r.mu.Lock()
+	for _, d := range r.report.Decisions {
+		if d.Kind == spotpool.Launch && d.Outcome == Done {
+			launched[d.Object] = append(launched[d.Object], d.InstanceIDs...)
+		}
+	}
+	r.mu.Unlock()
+	for _, t := range targets {
+		ids = append(ids, launched[t.declaration.Object()]...)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	found, _, err := r.Cloud.ObserveInstances(ctx, region, ids)
+	if err != nil {
+		r.log().Warn("launched instances can't be looked at yet", "region", region, "error", err)
+		return
+	}
+	shown := make([]string, len(found))
+	for n, i := range found {
+		shown[n] = i.ID
+	}
+	for _, t := range targets {
+		if launched[t.declaration.Object()] == nil {
+			continue
+		}
+		j, err := r.loadJournal(ctx, t.declaration)
+		if err == nil {
+			err = r.keepJournal(ctx, t.declaration, j, j.value.Listed(shown))
+		}
+		if err != nil {
+			r.warn(err.Error())
+		}
+	}
 }
 
 func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
@@ -218,7 +263,11 @@ func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	case t.phase == declaration.Deleting:
 		r.finishDeletion(ctx, t, plan)
 	case len(plan.Decisions) == 0:
-		r.keepJournal(ctx, t, plan)
+		if !r.options.DryRun {
+			if err := r.keepJournal(ctx, d, t.journal, plan.Journal); err != nil {
+				r.warn(err.Error())
+			}
+		}
 		r.add(newPoolReport(d, plan, idleOutcome(plan), nil), nil)
 	case r.options.DryRun:
 		results := make([]Result, len(plan.Decisions))
@@ -288,17 +337,6 @@ func (r *run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 		r.add(newPoolReport(d, plan, Failed, err), results)
 	default:
 		r.add(newPoolReport(d, spotpool.Plan{}, Done, nil), results)
-	}
-}
-
-// keepJournal writes down what was noticed of a pool that needs nothing done. A
-// conflict means that someone else is at it, who notices the same.
-func (r *run) keepJournal(ctx context.Context, t target, plan spotpool.Plan) {
-	if r.options.DryRun || sameDocument(t.journal.value, plan.Journal) {
-		return
-	}
-	if _, err := r.saveJournal(ctx, t.declaration, t.journal, plan.Journal); err != nil && !errors.Is(err, store.ErrConflict) {
-		r.warn(err.Error())
 	}
 }
 

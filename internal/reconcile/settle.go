@@ -37,7 +37,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, wait time.Duration) err
 	return nil
 }
 
-// look observes the pool and decides, without acting.
+// look observes the pool and decides, without acting. What it notices is kept.
 func (e *Engine) look(ctx context.Context, a *attempt) error {
 	j, err := e.loadJournal(ctx, a.declaration)
 	if err != nil {
@@ -52,6 +52,9 @@ func (e *Engine) look(ctx context.Context, a *attempt) error {
 		Now: observation.At, Run: a.run, Gate: a.gate,
 	})
 	a.observation = observation
+	if err := e.keepJournal(ctx, a.declaration, j, a.plan.Journal); err != nil {
+		return err
+	}
 	e.tell(a.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", a.plan.Capacity, a.plan.Minimum), &a.plan.Counts)
 	return nil
 }

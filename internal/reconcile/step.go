@@ -138,7 +138,6 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if err == nil {
 		d.InstanceIDs = ids
 		s.results = append(s.results, Result{Decision: d, Outcome: Done})
-		s.observation = withLaunched(s.observation, request, ids)
 		return s.remember(recording, s.journal.value.Accepted(request.Sequence, ids))
 	}
 	refusal, known := spotpool.AsCloudError(err)
@@ -146,6 +145,9 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		s.uncertain = true
 		s.fail(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", request.Sequence, err))
 		return nil
+	}
+	if !d.Resume {
+		s.attempt.run.Launched -= d.Count
 	}
 	if err := s.remember(recording, s.journal.value.Refused(request.Sequence, refusal, s.declaration.Cooldown, s.observation.At)); err != nil {
 		return err
@@ -231,25 +233,7 @@ func (s *actor) fail(d spotpool.Decision, err error) {
 	s.tell(d.Object, err.Error(), nil)
 }
 
-// withLaunched adds the instances of an accepted launch, which no listing shows
-// for a while.
-func withLaunched(o spotpool.Observation, r spotpool.Request, ids []string) spotpool.Observation {
-	o.Instances = slices.Clone(o.Instances)
-	for _, id := range ids {
-		if slices.ContainsFunc(o.Instances, func(i spotpool.Instance) bool { return i.ID == id }) {
-			continue
-		}
-		o.Instances = append(o.Instances, spotpool.Instance{
-			ID: id, Region: r.Region, AccountID: o.AccountID, PoolUID: r.UID, PoolName: r.Pool,
-			Sequence: r.Sequence, ConfigurationTag: r.ConfigurationTag,
-			AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType,
-			SubnetID: r.Offering.SubnetID, VPCID: r.VPCID, ChargeType: r.ChargeType,
-			State: spotpool.StatePending, LaunchedAt: o.At,
-		})
-	}
-	return o
-}
-
+// withEnding shows instances as their end was just accepted.
 func withEnding(o spotpool.Observation, ids []string) spotpool.Observation {
 	o.Instances = slices.Clone(o.Instances)
 	for n := range o.Instances {

@@ -71,11 +71,6 @@ func (e *Engine) change(ctx context.Context, d spotpool.Declaration) (record, er
 	case sameDocument(old, d):
 		return r, nil
 	}
-	if spotpool.UnknownConfigurationTag(old.Configuration) != spotpool.UnknownConfigurationTag(d.Configuration) {
-		if err := e.accept(ctx, d, nil); err != nil {
-			return r, err
-		}
-	}
 	d.Generation++
 	return e.saveRecord(ctx, r, declaration.Active, d)
 }
@@ -100,20 +95,10 @@ func (e *Engine) acceptObserved(ctx context.Context, d spotpool.Declaration) err
 	for _, i := range spotpool.Own(d, observation) {
 		tags = append(tags, i.ConfigurationTag)
 	}
-	return e.accept(ctx, d, tags)
-}
-
-// accept sets which configurations count as current though their hash differs.
-func (e *Engine) accept(ctx context.Context, d spotpool.Declaration, tags []string) error {
 	j, err := e.loadJournal(ctx, d)
 	if err != nil {
 		return err
 	}
-	value := j.value.Clone()
-	value.AcceptedConfigurations = distinct(tags)
-	if j.exists() && sameDocument(j.value, value) {
-		return nil
-	}
-	_, err = e.saveJournal(ctx, d, j, value)
+	_, err = e.saveJournal(ctx, d, j, j.value.Accepting(tags))
 	return err
 }

@@ -124,6 +124,10 @@ func fromInstances(d spotpool.Declaration, account string, found []spotpool.Inst
 
 // Markets returns the region's prices and stock, shared like ViewPool's look.
 func (e *Engine) Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error) {
+	// Prices tell nobody's secrets, but an account that is not allowed is not asked.
+	if _, err := e.Cloud.AccountID(ctx); err != nil {
+		return nil, nil, err
+	}
 	view := e.marketsOf(ctx, region)
 	return view.offers, view.vcpus, view.err
 }

@@ -35,7 +35,9 @@ type world struct {
 
 func newWorld(t *testing.T, opts ...func(*cvmsim.Options)) *world {
 	t.Helper()
-	w := &world{t: t, sim: cvmsimtest.Start(t, opts...), dir: t.TempDir() + "/store"}
+	real := func(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = time.Second, time.Second }
+	w := &world{t: t, sim: cvmsimtest.Start(t, append([]func(*cvmsim.Options){real}, opts...)...), dir: t.TempDir() + "/store"}
+	w.fastForward()
 	for _, zone := range []string{zoneA, zoneB} {
 		if err := w.sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: gpuType, Stock: ptr(int64(100)), VCPUQuota: ptr(int64(1000))}); err != nil {
 			t.Fatal(err)
@@ -52,6 +54,25 @@ func newWorld(t *testing.T, opts ...func(*cvmsim.Options)) *world {
 		w.foreign = append(w.foreign, ids...)
 	}
 	return w
+}
+
+// fastForward lets a hundred seconds of the cloud pass in one of ours, so that
+// what waits for the cloud's clock doesn't hold the test up.
+func (w *world) fastForward() {
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(5 * time.Millisecond):
+				_, _ = w.sim.Server.StepClock(500 * time.Millisecond)
+			}
+		}
+	}()
+	w.t.Cleanup(func() { cancel(); <-stopped })
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -48,6 +48,9 @@ func (e *CloudError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: %s", e.Action, e.Code, e.Message)
 	if e.Remedy != "" {
+		if !strings.HasSuffix(e.Message, ".") {
+			b.WriteByte('.')
+		}
 		b.WriteString(" " + e.Remedy)
 	}
 	if e.RequestID != "" {

@@ -146,6 +146,18 @@ func (j Journal) Accepted(sequence int64, ids []string) Journal {
 	return j
 }
 
+// Listed notes that these instances have shown, so that one that is missing from
+// now on is taken for reclaimed.
+func (j Journal) Listed(ids []string) Journal {
+	j = j.Clone()
+	for _, id := range ids {
+		if i, found := j.find(id); found {
+			j.Known[i].Seen = true
+		}
+	}
+	return j
+}
+
 // Adopted records instances that were taken into the pool.
 func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 	j = j.Clone()
