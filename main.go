@@ -4,11 +4,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
@@ -26,10 +23,7 @@ func main() {
 		os.Exit(cli.Run(cli.ThisProcess(build)))
 	}
 	// Standard output belongs to the plugin protocol.
-	err := providerserver.Serve(context.Background(), provider.New(build.Version), providerserver.ServeOpts{
-		Address: address, Debug: debug,
-	})
-	if err != nil {
+	if err := provider.Serve(build.Version, address, debug); err != nil {
 		fmt.Fprintf(os.Stderr, "gpupool: the provider can't be served: %v\n", err)
 		os.Exit(1)
 	}

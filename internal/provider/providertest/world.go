@@ -5,14 +5,13 @@ package providertest
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
 
-	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
@@ -64,35 +63,38 @@ func New(tb testing.TB, options ...func(*cvmsim.Options)) *World {
 // Factories serve the provider with no environment at all.
 func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"gpupool": providerserver.NewProtocol6WithError(Provider(nil)()),
+		"gpupool": func() (tfprotov6.ProviderServer, error) { return newServer(nil), nil },
 	}
 }
 
-// Provider is the provider with nothing but these environment variables, and
+// newServer is the provider with nothing but these environment variables, and
 // with a settling that is looked at often.
-func Provider(environment map[string]string) func() fwprovider.Provider {
-	return provider.New("test",
+func newServer(environment map[string]string) tfprotov6.ProviderServer {
+	return provider.NewServer("test",
 		provider.WithPollInterval(10*time.Millisecond),
-		provider.WithEnvironment(func(name string) string { return environment[name] }))
+		provider.WithEnvironment(func(name string) string { return environment[name] }))()
 }
 
 // Config is a configuration with the provider block of this world.
-func (w *World) Config(rest string) string {
-	return w.ConfigWith("", rest)
+func (w *World) Config(rest string) string { return w.ConfigIn("ap-singapore", rest) }
+
+// ConfigIn is Config with another region of the provider.
+func (w *World) ConfigIn(region, rest string) string {
+	return w.ConfigWith(map[string]string{"region": fmt.Sprintf("%q", region)}, rest)
 }
 
-// ConfigWith is Config with more arguments in the provider block.
-func (w *World) ConfigWith(arguments, rest string) string {
-	return fmt.Sprintf(`
-provider "gpupool" {
-  region     = "ap-singapore"
-  secret_id  = %q
-  secret_key = %q
-  endpoint   = %q
-  store      = { directory = %q }
-  %s
-}
-%s`, cvmsim.DemoSecretID, cvmsim.DemoSecretKey, w.Sim.URL, w.StoreDir, arguments, rest)
+// ConfigWith is Config with other arguments in the provider block, in HCL.
+func (w *World) ConfigWith(arguments map[string]string, rest string) string {
+	all := map[string]string{
+		"region": `"ap-singapore"`, "secret_id": fmt.Sprintf("%q", cvmsim.DemoSecretID), "secret_key": fmt.Sprintf("%q", cvmsim.DemoSecretKey),
+		"endpoint": fmt.Sprintf("%q", w.Sim.URL), "store": fmt.Sprintf("{ directory = %q }", w.StoreDir),
+	}
+	maps.Copy(all, arguments)
+	block := ""
+	for name, value := range all {
+		block += fmt.Sprintf("  %s = %s\n", name, value)
+	}
+	return fmt.Sprintf("provider \"gpupool\" {\n%s}\n\n%s", block, rest)
 }
 
 // Engine is another one who manages the same pools.

@@ -36,23 +36,19 @@ func imported(d core.Declaration) model {
 func (m model) declared(d core.Declaration) model {
 	var unread diag.Diagnostics // a value that can't be read is replaced
 	was := m.declaration(&unread)
-	was.UID, was.AccountID, was.Generation = d.UID, d.AccountID, d.Generation
-	if !unread.HasError() && !m.Name.IsNull() && reflect.DeepEqual(was, d) {
-		return m
-	}
 	m.Name, m.Region = types.StringValue(d.Name), types.StringValue(d.Region)
 	m.Minimum, m.Maximum = types.Int64Value(int64(d.Minimum)), types.Int64Value(int64(d.Maximum))
-	m.MaxHourlyCost = keep(m.MaxHourlyCost, priceValue(d.MaxHourlyCost), was.MaxHourlyCost == d.MaxHourlyCost)
+	m.MaxHourlyCost = unlessChanged(m.MaxHourlyCost, priceValue(d.MaxHourlyCost), was.MaxHourlyCost == d.MaxHourlyCost)
 	m.MaxLaunchesPerRun = types.Int64Value(int64(d.MaxLaunchesPerRun))
 	m.OnDemandBase = types.Int64Value(int64(d.OnDemandBase))
-	m.OnDemandFallback = keep(m.OnDemandFallback, fallbackValue(d.OnDemandFallback), reflect.DeepEqual(was.OnDemandFallback, d.OnDemandFallback))
+	m.OnDemandFallback = unlessChanged(m.OnDemandFallback, fallbackValue(d.OnDemandFallback), reflect.DeepEqual(was.OnDemandFallback, d.OnDemandFallback))
 	m.Offerings = offeringsValue(m.Offerings, was.Offerings, d.Offerings)
 	m.AllocationStrategy = types.StringValue(string(d.AllocationStrategy))
 	m.InstanceChargeType = types.StringValue(string(d.InstanceChargeType))
-	m.LaunchTimeout = keep(m.LaunchTimeout, types.StringValue(d.LaunchTimeout.String()), was.LaunchTimeout == d.LaunchTimeout)
-	m.Cooldown = keep(m.Cooldown, types.StringValue(d.Cooldown.String()), was.Cooldown == d.Cooldown)
+	m.LaunchTimeout = unlessChanged(m.LaunchTimeout, types.StringValue(d.LaunchTimeout.String()), was.LaunchTimeout == d.LaunchTimeout)
+	m.Cooldown = unlessChanged(m.Cooldown, types.StringValue(d.Cooldown.String()), was.Cooldown == d.Cooldown)
 	m.Refresh = refreshValue(d.Refresh)
-	m.Budget = keep(m.Budget, textValue(d.Budget), was.Budget == d.Budget)
+	m.Budget = unlessChanged(m.Budget, textValue(d.Budget), was.Budget == d.Budget)
 	m.DeletionProtection = types.BoolValue(d.DeletionProtection)
 	m.OnDestroy = types.StringValue(string(d.OnDestroy))
 	return m.configured(was.Configuration, d.Configuration)
@@ -61,21 +57,21 @@ func (m model) declared(d core.Declaration) model {
 // configured is declared for what each instance is launched with.
 func (m model) configured(was, c core.Configuration) model {
 	m.VPCID, m.ImageID = textValue(c.VPCID), textValue(c.ImageID)
-	m.SecurityGroupIDs = keep(m.SecurityGroupIDs, textsValue(c.SecurityGroupIDs), reflect.DeepEqual(was.SecurityGroupIDs, c.SecurityGroupIDs))
-	m.KeyIDs = keep(m.KeyIDs, textsValue(c.KeyIDs), reflect.DeepEqual(was.KeyIDs, c.KeyIDs))
+	m.SecurityGroupIDs = unlessChanged(m.SecurityGroupIDs, textsValue(c.SecurityGroupIDs), reflect.DeepEqual(was.SecurityGroupIDs, c.SecurityGroupIDs))
+	m.KeyIDs = unlessChanged(m.KeyIDs, textsValue(c.KeyIDs), reflect.DeepEqual(was.KeyIDs, c.KeyIDs))
 	m.SystemDisk = diskValue(c.SystemDisk)
-	m.DataDisks = keep(m.DataDisks, disksValue(c.DataDisks), reflect.DeepEqual(was.DataDisks, c.DataDisks))
-	m.Internet = keep(m.Internet, internetValue(c.Internet), reflect.DeepEqual(was.Internet, c.Internet))
-	m.UserData = keep(m.UserData, textValue(c.UserData), was.UserData == c.UserData)
-	m.CamRoleName = keep(m.CamRoleName, textValue(c.CamRoleName), was.CamRoleName == c.CamRoleName)
+	m.DataDisks = unlessChanged(m.DataDisks, disksValue(c.DataDisks), reflect.DeepEqual(was.DataDisks, c.DataDisks))
+	m.Internet = unlessChanged(m.Internet, internetValue(c.Internet), reflect.DeepEqual(was.Internet, c.Internet))
+	m.UserData = unlessChanged(m.UserData, textValue(c.UserData), was.UserData == c.UserData)
+	m.CamRoleName = unlessChanged(m.CamRoleName, textValue(c.CamRoleName), was.CamRoleName == c.CamRoleName)
 	m.ProjectID = types.Int64Value(c.ProjectID)
-	m.Tags = keep(m.Tags, tagsValue(c.Tags), reflect.DeepEqual(was.Tags, c.Tags))
+	m.Tags = unlessChanged(m.Tags, tagsValue(c.Tags), reflect.DeepEqual(was.Tags, c.Tags))
 	return m
 }
 
-// keep is the value as it was written, if it says the same as the new one. A
+// unlessChanged is the value as it was written, if it says the same as the new one. A
 // value that was never there says nothing.
-func keep[V attr.Value](was, now V, same bool) V {
+func unlessChanged[V attr.Value](was, now V, same bool) V {
 	if same && !(was.IsNull() && !now.IsNull()) {
 		return was
 	}
@@ -124,7 +120,7 @@ func offeringsValue(before types.List, was, now []core.Offering) types.List {
 	for n, o := range now {
 		price := priceValue(o.MaxPrice)
 		if n < len(was) && n < len(elements) {
-			price = keep(fieldsOf(elements[n]).text("max_price"), price, was[n].MaxPrice == o.MaxPrice)
+			price = unlessChanged(fieldsOf(elements[n]).text("max_price"), price, was[n].MaxPrice == o.MaxPrice)
 		}
 		values[n] = types.ObjectValueMust(offeringTypes, map[string]attr.Value{
 			"availability_zone": types.StringValue(o.AvailabilityZone), "instance_type": types.StringValue(o.InstanceType),

@@ -1,11 +1,14 @@
 package spotpool
 
 import (
+	"reflect"
+
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // model is the resource's values. Collections stay the framework's own types,
@@ -67,17 +70,24 @@ var noActions = types.ListValueMust(types.StringType, []attr.Value{})
 
 // filled is what an apply leaves behind: the plan, with what was unknown in it
 // filled in. What the plan knew stays as planned, whatever happened meanwhile:
-// Terraform refuses anything else, and the next refresh tells.
-func (m model) filled(state reconcile.PoolState) model {
+// Terraform refuses anything else, and the next refresh tells. Where the pool
+// could not be looked at, its capacity stays what it was.
+func (m model) filled(state reconcile.PoolState, before types.Int64) model {
 	d := state.Declaration
 	m.Region = known(m.Region, types.StringValue(d.Region))
 	m.UID = known(m.UID, types.StringValue(d.UID))
 	m.AccountID = known(m.AccountID, types.StringValue(d.AccountID))
 	m.Generation = known(m.Generation, types.Int64Value(d.Generation))
-	m.Capacity = known(m.Capacity, types.Int64Value(int64(state.Plan.Capacity)))
+	if seen(state) {
+		before = types.Int64Value(int64(state.Plan.Capacity))
+	}
+	m.Capacity = known(m.Capacity, before)
 	m.PlannedActions = known(m.PlannedActions, noActions)
 	return m
 }
+
+// seen reports whether the pool was looked at.
+func seen(state reconcile.PoolState) bool { return !state.Observation.At.IsZero() }
 
 func known[V attr.Value](planned, actual V) V {
 	if planned.IsUnknown() {
@@ -86,14 +96,23 @@ func known[V attr.Value](planned, actual V) V {
 	return planned
 }
 
-// refreshed is what a refresh makes of the state: the record's declaration, and
-// what was observed. Nothing is planned yet.
-func (m model) refreshed(state reconcile.PoolState) model {
+// refreshed is what a refresh makes of the state, which declared was: the
+// record's declaration, and what was observed. Nothing is planned yet. Drifted
+// says that somebody else changed the declaration.
+func (m model) refreshed(was core.Declaration, state reconcile.PoolState) (now model, drifted bool) {
 	d := state.Declaration
-	m = m.declared(d)
-	m.UID, m.AccountID = types.StringValue(d.UID), types.StringValue(d.AccountID)
+	was.Generation = d.Generation
+	if drifted = !reflect.DeepEqual(was, d); drifted {
+		m = m.declared(d)
+		m.UID, m.AccountID = types.StringValue(d.UID), types.StringValue(d.AccountID)
+	}
 	m.Generation = types.Int64Value(d.Generation)
 	m.Capacity = types.Int64Value(int64(state.Plan.Capacity))
 	m.PlannedActions = noActions
-	return m
+	return m, drifted
+}
+
+// observedLike reports whether the observed values are the same in both.
+func (m model) observedLike(other model) bool {
+	return m.Generation.Equal(other.Generation) && m.Capacity.Equal(other.Capacity) && m.PlannedActions.Equal(other.PlannedActions)
 }

@@ -2,10 +2,12 @@ package spotpool_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m) }
@@ -42,4 +44,27 @@ func poolNamed(name string, changes ...attributes) string {
 	}
 	b.WriteString("}\n")
 	return b.String()
+}
+
+var (
+	launchOne      = regexp.MustCompile(`^launch 1 spot GN7\.2XLARGE32 in ap-singapore-[23]: capacity 1 is below minimum 2`)
+	terminateThree = regexp.MustCompile(`^terminate ins-.* 4 held is above maximum 1`)
+	protectedError = regexp.MustCompile(`protected from deletion`)
+)
+
+// reconcileUntilIdle has another process look after the pools until it finds
+// nothing to do.
+func reconcileUntilIdle(t *testing.T, w *providertest.World) {
+	t.Helper()
+	engine := w.Engine()
+	for range 20 {
+		report, err := engine.Run(t.Context(), reconcile.RunOptions{Wait: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.Changes() {
+			return
+		}
+	}
+	t.Fatal("reconcile never came to rest")
 }

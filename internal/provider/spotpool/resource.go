@@ -2,13 +2,16 @@ package spotpool
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -69,7 +72,7 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
 		return
 	}
-	resp.Diagnostics.Append(save(ctx, m.filled(state), state, &resp.State, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(save(ctx, m.filled(state, types.Int64Value(0)), state, &resp.State, resp.Identity, resp.Private)...)
 }
 
 func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -93,7 +96,14 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		resp.State.RemoveResource(ctx)
 		return
 	}
-	resp.Diagnostics.Append(save(ctx, m.refreshed(state), state, &resp.State, resp.Identity, resp.Private)...)
+	refreshed, drifted := m.refreshed(d, state)
+	if drifted {
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, shortcut.AppliedKey, []byte("null"))...)
+	}
+	if drifted || !refreshed.observedLike(m) {
+		resp.Diagnostics.Append(resp.State.Set(ctx, refreshed)...)
+	}
+	resp.Diagnostics.Append(keep(ctx, refreshed, state, resp.Identity, resp.Private)...)
 }
 
 func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -119,7 +129,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
 	}
 	if state.Declaration.UID != "" { // recorded, whatever came after
-		resp.Diagnostics.Append(save(ctx, m.filled(state), state, &resp.State, resp.Identity, resp.Private)...)
+		resp.Diagnostics.Append(save(ctx, m.filled(state, prior.Capacity), state, &resp.State, resp.Identity, resp.Private)...)
 	}
 }
 
@@ -148,21 +158,40 @@ type private interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// save writes a pool's values, identity and observation, and passes its
-// warnings on.
+// save writes a pool's values, and keeps the rest.
 func save(ctx context.Context, m model, state reconcile.PoolState, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := to.Set(ctx, m)
+	diags.Append(keep(ctx, m, state, identity, hidden)...)
+	return diags
+}
+
+// keep writes a pool's identity and observation, and passes its warnings on.
+func keep(ctx context.Context, m model, state reconcile.PoolState, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+	diags := remember(ctx, state, hidden)
 	if identity != nil {
 		diags.Append(identity.Set(ctx, identityModel{Region: m.Region, Name: m.Name})...)
 	}
-	data, err := newSighting(state).encode()
-	if err != nil {
-		diags.AddError("Keeping the observation of "+state.Declaration.Object()+" failed", err.Error())
-		return diags
-	}
-	diags.Append(hidden.SetKey(ctx, privateKey, data)...)
 	for _, text := range state.Warnings {
 		diags.AddWarning("Spot pool "+state.Declaration.Key(), text)
 	}
+	return diags
+}
+
+// remember keeps what was seen of the pool for the next plan, and whether that
+// plan has anything to say. A pool that could not be looked at keeps what was
+// seen before.
+func remember(ctx context.Context, state reconcile.PoolState, hidden private) diag.Diagnostics {
+	if !seen(state) {
+		return hidden.SetKey(ctx, shortcut.QuietKey, []byte("false"))
+	}
+	s := newSighting(state)
+	data, err := s.encode()
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Keeping the observation of "+state.Declaration.Object()+" failed", err.Error())}
+	}
+	next := previewUpdate(state.Declaration, state.Declaration, &s)
+	quiet := len(next.actions)+len(next.warnings) == 0
+	diags := hidden.SetKey(ctx, privateKey, data)
+	diags.Append(hidden.SetKey(ctx, shortcut.QuietKey, []byte(strconv.FormatBool(quiet)))...)
 	return diags
 }

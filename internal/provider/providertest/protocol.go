@@ -1,0 +1,275 @@
+package providertest
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+)
+
+// Values are a configuration as JSON has it. What is left out is null, and
+// Unknown is a value that is not known yet.
+type Values map[string]any
+
+type unknown struct{}
+
+// Unknown stands for a value that depends on something not created yet. It works
+// for whole arguments, not inside of them.
+var Unknown = unknown{}
+
+// With is a copy with some values changed.
+func (v Values) With(changes Values) Values {
+	v = maps.Clone(v)
+	maps.Copy(v, changes)
+	return v
+}
+
+// Server is the provider as Terraform talks to it, without Terraform: what
+// Terraform's own tests don't show can be asserted here, warnings above all.
+type Server struct {
+	tb      testing.TB
+	server  tfprotov6.ProviderServer
+	schemas map[string]*tfprotov6.Schema
+}
+
+// Object is a resource as Terraform keeps it.
+type Object struct {
+	State    tftypes.Value
+	Private  []byte
+	identity *tfprotov6.ResourceIdentityData
+}
+
+// Planned is the result of a plan.
+type Planned struct {
+	Object
+	Diagnostics Diagnostics
+	Replaces    []string
+	prior       *Object
+	config      tftypes.Value
+}
+
+// Serve configures a provider for this world; arguments are over the world's own.
+func (w *World) Serve(environment map[string]string, arguments Values) (*Server, Diagnostics) {
+	w.tb.Helper()
+	s := &Server{tb: w.tb, server: newServer(environment), schemas: map[string]*tfprotov6.Schema{}}
+	all, err := s.server.GetProviderSchema(w.tb.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	maps.Copy(s.schemas, all.ResourceSchemas)
+	config := s.value(all.Provider.ValueType(), Values{
+		"region": "ap-singapore", "secret_id": cvmsim.DemoSecretID, "secret_key": cvmsim.DemoSecretKey,
+		"endpoint": w.Sim.URL, "store": Values{"directory": w.StoreDir},
+	}.With(arguments))
+	resp, err := s.server.ConfigureProvider(w.tb.Context(), &tfprotov6.ConfigureProviderRequest{
+		TerraformVersion: "1.11.4", Config: s.dynamic(all.Provider.ValueType(), config),
+	})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return s, resp.Diagnostics
+}
+
+const poolType = "gpupool_spot_pool"
+
+// Validate validates a pool's configuration.
+func (s *Server) Validate(config Values) Diagnostics {
+	s.tb.Helper()
+	of := s.schemas[poolType].ValueType()
+	resp, err := s.server.ValidateResourceConfig(s.tb.Context(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: poolType, Config: s.dynamic(of, s.value(of, config)),
+	})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return resp.Diagnostics
+}
+
+// Plan plans a pool: a creation where there is no prior one, and a destruction
+// where there is no configuration.
+func (s *Server) Plan(prior *Object, config Values) Planned {
+	s.tb.Helper()
+	of := s.schemas[poolType].ValueType()
+	p := Planned{prior: prior, config: s.value(of, config)}
+	before := Object{State: tftypes.NewValue(of, nil)}
+	if prior != nil {
+		before = *prior
+	}
+	resp, err := s.server.PlanResourceChange(s.tb.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: poolType, PriorState: s.dynamic(of, before.State), PriorPrivate: before.Private, PriorIdentity: before.identity,
+		Config: s.dynamic(of, p.config), ProposedNewState: s.dynamic(of, s.proposed(before.State, p.config)),
+	})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	p.Diagnostics, p.Private, p.identity = resp.Diagnostics, resp.PlannedPrivate, resp.PlannedIdentity
+	for _, path := range resp.RequiresReplace {
+		p.Replaces = append(p.Replaces, path.String())
+	}
+	p.State = s.read(of, resp.PlannedState)
+	return p
+}
+
+// Apply carries a plan out.
+func (s *Server) Apply(p Planned) (*Object, Diagnostics) {
+	s.tb.Helper()
+	of := s.schemas[poolType].ValueType()
+	before := tftypes.NewValue(of, nil)
+	if p.prior != nil {
+		before = p.prior.State
+	}
+	resp, err := s.server.ApplyResourceChange(s.tb.Context(), &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: poolType, PriorState: s.dynamic(of, before), PlannedState: s.dynamic(of, p.State),
+		Config: s.dynamic(of, p.config), PlannedPrivate: p.Private, PlannedIdentity: p.identity,
+	})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return &Object{State: s.read(of, resp.NewState), Private: resp.Private, identity: resp.NewIdentity}, resp.Diagnostics
+}
+
+// Read refreshes a pool.
+func (s *Server) Read(o *Object) (*Object, Diagnostics) {
+	s.tb.Helper()
+	of := s.schemas[poolType].ValueType()
+	resp, err := s.server.ReadResource(s.tb.Context(), &tfprotov6.ReadResourceRequest{
+		TypeName: poolType, CurrentState: s.dynamic(of, o.State), Private: o.Private, CurrentIdentity: o.identity,
+	})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return &Object{State: s.read(of, resp.NewState), Private: resp.Private, identity: resp.NewIdentity}, resp.Diagnostics
+}
+
+// Destroy removes a pool, protected or not.
+func (s *Server) Destroy(o *Object) {
+	s.tb.Helper()
+	if _, diags := s.Apply(s.Plan(o, nil)); len(diags) > 0 {
+		s.tb.Errorf("destroying the pool: %s", diags)
+	}
+}
+
+// Attribute is one of the object's values; an unknown one is Unknown.
+func (o Object) Attribute(name string) any {
+	var all map[string]tftypes.Value
+	if err := o.State.As(&all); err != nil {
+		return err
+	}
+	return plain(all[name])
+}
+
+func plain(v tftypes.Value) any {
+	switch {
+	case !v.IsKnown():
+		return Unknown
+	case v.IsNull():
+		return nil
+	}
+	var list []tftypes.Value
+	if v.Type().Is(tftypes.List{}) && v.As(&list) == nil {
+		all := []any{}
+		for _, element := range list {
+			all = append(all, plain(element))
+		}
+		return all
+	}
+	var text string
+	if v.As(&text) == nil {
+		return text
+	}
+	return v.String()
+}
+
+// proposed merges configuration and prior state as Terraform does for top-level
+// arguments: what is computed and left out keeps its prior value.
+func (s *Server) proposed(prior, config tftypes.Value) tftypes.Value {
+	if prior.IsNull() || config.IsNull() {
+		return config
+	}
+	var before, after map[string]tftypes.Value
+	if err := prior.As(&before); err != nil {
+		s.tb.Fatal(err)
+	}
+	if err := config.As(&after); err != nil {
+		s.tb.Fatal(err)
+	}
+	for _, a := range s.schemas[poolType].Block.Attributes {
+		if a.Computed && after[a.Name].IsNull() {
+			after[a.Name] = before[a.Name]
+		}
+	}
+	return tftypes.NewValue(config.Type(), after)
+}
+
+func (s *Server) value(of tftypes.Type, v Values) tftypes.Value {
+	s.tb.Helper()
+	if v == nil {
+		return tftypes.NewValue(of, nil)
+	}
+	known := Values{}
+	for name, value := range v {
+		if value != Unknown {
+			known[name] = value
+		}
+	}
+	data, err := json.Marshal(known)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	value, err := tftypes.ValueFromJSON(data, of) //nolint:staticcheck // the only way from JSON
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	var all map[string]tftypes.Value
+	if err := value.As(&all); err != nil {
+		s.tb.Fatal(err)
+	}
+	for name := range v {
+		if v[name] == Unknown {
+			all[name] = tftypes.NewValue(all[name].Type(), tftypes.UnknownValue)
+		}
+	}
+	return tftypes.NewValue(of, all)
+}
+
+func (s *Server) dynamic(of tftypes.Type, v tftypes.Value) *tfprotov6.DynamicValue {
+	s.tb.Helper()
+	d, err := tfprotov6.NewDynamicValue(of, v)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return &d
+}
+
+func (s *Server) read(of tftypes.Type, d *tfprotov6.DynamicValue) tftypes.Value {
+	s.tb.Helper()
+	if d == nil {
+		return tftypes.NewValue(of, nil)
+	}
+	v, err := d.Unmarshal(of)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return v
+}
+
+// Diagnostics are what Terraform shows.
+type Diagnostics []*tfprotov6.Diagnostic
+
+// String writes each on a line: its severity, attribute, summary and detail.
+func (d Diagnostics) String() string {
+	var b strings.Builder
+	for _, one := range d {
+		b.WriteString(one.Severity.String())
+		if one.Attribute != nil {
+			b.WriteString(" at " + one.Attribute.String())
+		}
+		b.WriteString(": " + one.Summary + ": " + one.Detail + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package provider
+
+import (
+	"os"
+	"runtime/debug"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
+)
+
+// gcPercent lets the heap grow to five times what lives before it is collected.
+// A plan of many pools makes much short-lived garbage and little else: the
+// collector would take a fifth of its time.
+const gcPercent = 400
+
+// Serve is the provider plugin: it runs until Terraform ends it. address is the
+// provider's in the registry, and debugging waits for a debugger's Terraform.
+func Serve(version, address string, debugging bool) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if !debugging {
+		silence(os.Getenv, os.Setenv)
+	}
+	var options []tf6server.ServeOpt
+	if debugging {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	return tf6server.Serve(address, NewServer(version), options...)
+}
+
+// NewServer returns what Terraform talks to: the framework's server of the
+// provider, with the shortcut for unchanged pools before it.
+func NewServer(version string, options ...Option) func() tfprotov6.ProviderServer {
+	return func() tfprotov6.ProviderServer {
+		inner := providerserver.NewProtocol6(New(version, options...)())()
+		return shortcut.New(inner, spotpool.TypeName, version)
+	}
+}
+
+// silence turns the plugin libraries' logs off where Terraform would throw them
+// away. They are written at every level whatever Terraform shows, several lines
+// for each attribute of each resource, and Terraform reads every one of them:
+// without this, they are half of the time that a large plan takes.
+func silence(getenv func(string) string, setenv func(name, value string) error) {
+	for _, name := range []string{
+		"TF_LOG", "TF_LOG_PROVIDER", "TF_LOG_PROVIDER_GPUPOOL", "TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_ACC_LOG", "TF_ACC_LOG_PATH",
+	} {
+		if getenv(name) != "" {
+			return
+		}
+	}
+	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_PROVIDER_GPUPOOL"} {
+		_ = setenv(name, "OFF") // fails for malformed names alone
+	}
+}

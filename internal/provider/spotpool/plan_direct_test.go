@@ -1,0 +1,230 @@
+package spotpool_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+)
+
+const (
+	zone2 = "ap-singapore-2"
+	zone3 = "ap-singapore-3"
+	t4    = "GN7.2XLARGE32"
+)
+
+// train is the pool of these tests as JSON.
+func train(changes providertest.Values) providertest.Values {
+	return providertest.Values{
+		"name": "train", "minimum": 2, "maximum": 4,
+		"offerings": []providertest.Values{offering(zone2, t4, nil), offering(zone3, t4, nil)},
+		"vpc_id":    "vpc-a1b2c3d4", "image_id": "img-a1b2c3d4",
+	}.With(changes)
+}
+
+func offering(zone, instanceType string, maxPrice any) providertest.Values {
+	return providertest.Values{"availability_zone": zone, "instance_type": instanceType, "subnet_id": "subnet-a1b2c3d4", "max_price": maxPrice}
+}
+
+func offerings(list ...providertest.Values) providertest.Values {
+	return providertest.Values{"offerings": list}
+}
+
+// serve configures the provider, which must not complain.
+func serve(t *testing.T, w *providertest.World) *providertest.Server {
+	t.Helper()
+	s, diags := w.Serve(nil, nil)
+	if len(diags) > 0 {
+		t.Fatalf("configuring the provider: %s", diags)
+	}
+	return s
+}
+
+// create plans and applies a pool, without a complaint.
+func create(t *testing.T, s *providertest.Server, config providertest.Values) *providertest.Object {
+	t.Helper()
+	p := s.Plan(nil, config)
+	if len(p.Diagnostics) > 0 {
+		t.Fatalf("planning the pool: %s", p.Diagnostics)
+	}
+	o, diags := s.Apply(p)
+	if len(diags) > 0 {
+		t.Fatalf("creating the pool: %s", diags)
+	}
+	return o
+}
+
+// contains fails unless the text has all of these parts.
+func contains(t *testing.T, text fmt.Stringer, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("%q is not in:\n%s", part, text)
+		}
+	}
+}
+
+func TestPlanWarnsOfTheMarket(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		prepare func(*cvmsim.Server) error
+		config  providertest.Values
+		want    []string
+	}{
+		{
+			name:   "not sold",
+			config: train(offerings(offering(zone2, "GN10X.2XLARGE40", nil), offering(zone3, t4, nil))),
+			want:   []string{"WARNING at AttributeName(\"offerings\").ElementKeyInt(0)", "Offering is not sold", zone2, "GN10X.2XLARGE40"},
+		},
+		{
+			name: "sold out",
+			prepare: func(s *cvmsim.Server) error {
+				none := int64(0)
+				return s.SetStock(cvmsim.StockRequest{AvailabilityZone: zone2, InstanceType: t4, Stock: &none})
+			},
+			config: train(nil),
+			want:   []string{"WARNING", "sold out", zone2},
+		},
+		{
+			name: "price above the cap",
+			prepare: func(s *cvmsim.Server) error {
+				return s.SetPrice(cvmsim.PriceRequest{AvailabilityZone: zone2, InstanceType: t4, Price: "3.60"})
+			},
+			config: train(offerings(offering(zone2, t4, "3.50"), offering(zone3, t4, "3.50"))),
+			want:   []string{"WARNING", "Market price is above max_price", "3.60", "3.50"},
+		},
+		{
+			name: "cost above the cap",
+			prepare: func(s *cvmsim.Server) error {
+				return s.SetPrice(cvmsim.PriceRequest{AvailabilityZone: zone2, InstanceType: t4, Price: "3.00"})
+			},
+			config: train(providertest.Values{"max_hourly_cost": "5"}),
+			want:   []string{"WARNING", "Estimated cost is above max_hourly_cost", "6.00", "5.00"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := providertest.New(t)
+			if test.prepare != nil {
+				if err := test.prepare(w.Sim.Server); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := serve(t, w).Plan(nil, test.config)
+			contains(t, p.Diagnostics, test.want...)
+			if strings.Contains(p.Diagnostics.String(), "ERROR") {
+				t.Errorf("the market is no error: %s", p.Diagnostics)
+			}
+			if p.Attribute("planned_actions") == providertest.Unknown {
+				t.Error("planned_actions is unknown")
+			}
+		})
+	}
+}
+
+// Lowering minimum alone ends nothing, which surprises people.
+func TestPlanWarnsWhenMinimumIsLoweredAlone(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	o := create(t, s, train(nil))
+	contains(t, s.Plan(o, train(providertest.Values{"minimum": 1})).Diagnostics, "WARNING", "Lowering minimum ends no instances")
+	both := s.Plan(o, train(providertest.Values{"minimum": 1, "maximum": 1}))
+	if len(both.Diagnostics) > 0 {
+		t.Errorf("lowering both: %s", both.Diagnostics)
+	}
+	s.Destroy(o)
+}
+
+// A pool that is short while nothing can be done plans nothing, and says why.
+func TestPlanSaysWhyNothingCanBeDone(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	none := int64(0)
+	for _, zone := range []string{zone2, zone3} {
+		if err := w.Sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: t4, Stock: &none}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := serve(t, w)
+	o, diags := s.Apply(s.Plan(nil, train(nil)))
+	contains(t, diags, "WARNING", "below the minimum of 2")
+	if strings.Contains(diags.String(), "ERROR") || o.State.IsNull() {
+		t.Fatalf("a pool that is short was not kept: %s", diags)
+	}
+	o, _ = s.Read(o)
+	p := s.Plan(o, train(nil))
+	contains(t, p.Diagnostics, "WARNING", "nothing can be launched now", "sold out")
+	if !p.State.Equal(o.State) {
+		t.Errorf("the plan is not empty: %s", p.State)
+	}
+	s.Destroy(o)
+}
+
+// Whatever moves between two plans over the same state, both are equal: else
+// Terraform calls the provider broken in the middle of an apply.
+func TestPlanIsTheSameWhateverMoves(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	s := serve(t, w)
+	config := train(offerings(offering(zone2, t4, "9.00"), offering(zone3, t4, "9.00")))
+	o := create(t, s, config)
+	reclaim(t, w, 1)
+	o, _ = fresh(t, w).Read(o)
+	changed := config.With(providertest.Values{"maximum": 5, "minimum": 4, "allocation_strategy": "lowest_price"})
+	for name, next := range map[string]providertest.Values{"no change": config, "changed": changed} {
+		before := s.Plan(o, next)
+		move(t, w)
+		after := fresh(t, w).Plan(o, next)
+		if diff := cmp.Diff(before.State.String(), after.State.String()); diff != "" {
+			t.Errorf("%s: the plan changed when the world moved:\n%s", name, diff)
+		}
+	}
+	s.Destroy(o)
+}
+
+func TestNewPoolsPlanIsTheSameWhateverMoves(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	before := serve(t, w).Plan(nil, train(nil))
+	move(t, w)
+	after := fresh(t, w).Plan(nil, train(nil))
+	if diff := cmp.Diff(before.State.String(), after.State.String()); diff != "" {
+		t.Errorf("the plan changed when the world moved:\n%s", diff)
+	}
+}
+
+// fresh is another process.
+func fresh(t *testing.T, w *providertest.World) *providertest.Server {
+	t.Helper()
+	return serve(t, w)
+}
+
+func reclaim(t *testing.T, w *providertest.World, n int) {
+	t.Helper()
+	if _, err := w.Sim.Server.Reclaim(cvmsim.ReclaimRequest{Pool: "train", Count: n}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// move changes prices, stock, quota and machines.
+func move(t *testing.T, w *providertest.World) {
+	t.Helper()
+	few, quota := int64(1), int64(30)
+	for _, err := range []error{
+		w.Sim.Server.SetPrice(cvmsim.PriceRequest{AvailabilityZone: zone2, InstanceType: t4, Price: "8.88"}),
+		w.Sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone2, InstanceType: t4, Stock: &few, VCPUQuota: &quota}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(w.Pool("train")) > 0 {
+		reclaim(t, w, 1)
+	}
+}
