@@ -35,7 +35,7 @@ type sighting struct {
 // its own launches whose tags, or which themselves, have not shown yet. An
 // instance that carries another pool's uid is never among them.
 func sight(d Declaration, j Journal, o Observation, now time.Time) []sighting {
-	var found []sighting
+	found := make([]sighting, 0, len(o.Instances))
 	listed := make(map[string]bool, len(o.Instances))
 	for _, i := range Own(d, o) {
 		listed[i.ID] = true
@@ -106,13 +106,15 @@ func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal,
 // bindAccepted drops configurations accepted at import once the declared
 // configuration has changed since; j must be a clone.
 func (j Journal) bindAccepted(d Declaration) Journal {
-	current := UnknownConfigurationTag(d.Configuration)
-	switch {
-	case len(j.AcceptedConfigurations) == 0:
+	if len(j.AcceptedConfigurations) == 0 {
 		j.AcceptedConfigurations, j.AcceptedUnder = nil, ""
-	case j.AcceptedUnder == "":
+		return j
+	}
+	current := UnknownConfigurationTag(d.Configuration)
+	if j.AcceptedUnder == "" {
 		j.AcceptedUnder = current
-	case j.AcceptedUnder != current:
+	}
+	if j.AcceptedUnder != current {
 		j.AcceptedConfigurations, j.AcceptedUnder = nil, ""
 	}
 	return j

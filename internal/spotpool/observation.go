@@ -90,7 +90,7 @@ type Observation struct {
 	Instances []Instance `json:"instances,omitempty"`
 	// Offers is nil where the cloud could not be asked, and then nothing is
 	// known; where it is not nil, a market without an offer is not sold.
-	Offers []Offer `json:"offers,omitempty"`
+	Offers []Offer `json:"offers,omitzero"`
 	// SpotVCPUs is how many vCPUs the account may still launch as spot
 	// instances, by zone; nil where the cloud could not be asked.
 	SpotVCPUs map[string]int `json:"spot_vcpus,omitempty"`

@@ -19,11 +19,23 @@ const (
 	maxPriceWhole = 1_000_000
 )
 
-var priceForm = regexp.MustCompile(`^[0-9]{1,7}(\.[0-9]{1,6})?$`)
+var priceForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,6})?$`)
 
 // ParsePrice reads a decimal string such as "3.50": digits, at most six of them
 // after the point, no sign and no exponent, above zero and at most one million.
 func ParsePrice(s string) (Price, error) {
+	p, err := parseSum(s)
+	if err != nil {
+		return 0, err
+	}
+	if p == 0 || p > maxPriceWhole*priceUnit {
+		return 0, fmt.Errorf("the price %q is out of range: it must be above 0 and at most %d CNY an hour", s, maxPriceWhole)
+	}
+	return p, nil
+}
+
+// parseSum reads a price, or a sum of prices, of any size.
+func parseSum(s string) (Price, error) {
 	if !priceForm.MatchString(s) {
 		return 0, fmt.Errorf("%q is no price: write CNY an hour as a plain decimal such as \"3.50\", with at most %d digits after the point", s, priceDigits)
 	}
@@ -31,9 +43,6 @@ func ParsePrice(s string) (Price, error) {
 	units, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", priceDigits-len(fraction)), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("%q is no price: %w", s, err)
-	}
-	if units == 0 || units > maxPriceWhole*priceUnit {
-		return 0, fmt.Errorf("the price %q is out of range: it must be above 0 and at most %d CNY an hour", s, maxPriceWhole)
 	}
 	return Price(units), nil
 }
@@ -75,7 +84,7 @@ func (p *Price) UnmarshalJSON(data []byte) error {
 		*p = 0
 		return nil
 	}
-	parsed, err := ParsePrice(*s)
+	parsed, err := parseSum(*s)
 	if err != nil {
 		return err
 	}

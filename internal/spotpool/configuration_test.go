@@ -1,0 +1,177 @@
+package spotpool_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// full is a configuration in which everything is set.
+func full() spotpool.Configuration {
+	return spotpool.Configuration{
+		VPCID: "vpc-a1b2c3d4", SecurityGroupIDs: []string{"sg-a1b2c3d4", "sg-e5f6a7b8"}, ImageID: "img-a1b2c3d4",
+		KeyIDs: []string{"skey-a1b2c3d4", "skey-e5f6a7b8"}, SystemDisk: &spotpool.Disk{Type: "CLOUD_BSSD", Size: 100},
+		DataDisks: []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 200}}, Internet: &spotpool.Internet{MaxBandwidthOut: 1},
+		UserData: "#!/bin/sh\n", CamRoleName: "gpu-node", ProjectID: 7, Tags: map[string]string{"team": "a", "stage": "test"},
+	}
+}
+
+// A hash that moves makes every running instance of every pool outdated: it
+// needs a new ConfigurationVersion, under which the old ones are left alone.
+func TestConfigurationTagsNeverMove(t *testing.T) {
+	t.Parallel()
+	empty := spotpool.Configuration{}
+	for name, c := range map[string]struct{ got, want string }{
+		"everything set, spot":      {spotpool.ConfigurationTag(full(), offering(zone2, t4), spotpool.Spot), "1:2c267b143b7f1d23"},
+		"everything set, on-demand": {spotpool.ConfigurationTag(full(), offering(zone2, t4), spotpool.OnDemand), "1:a706107608374185"},
+		"nothing set":               {spotpool.ConfigurationTag(empty, spotpool.Offering{}, ""), "1:abe60365c019d855"},
+		"adopted":                   {spotpool.UnknownConfigurationTag(full()), "1:unknown@231a4ae6e4caca1a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.got != c.want {
+				t.Errorf("the tag is %q, and was %q", c.got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatAConfigurationTagCovers(t *testing.T) {
+	t.Parallel()
+	base := spotpool.ConfigurationTag(full(), offering(zone2, t4), spotpool.Spot)
+	tag := func(change func(*spotpool.Configuration, *spotpool.Offering)) string {
+		c, o := full(), offering(zone2, t4)
+		change(&c, &o)
+		return spotpool.ConfigurationTag(c, o, spotpool.Spot)
+	}
+	for name, change := range map[string]func(*spotpool.Configuration, *spotpool.Offering){
+		"VPC":             func(c *spotpool.Configuration, _ *spotpool.Offering) { c.VPCID = "vpc-ffffffff" },
+		"security groups": func(c *spotpool.Configuration, _ *spotpool.Offering) { c.SecurityGroupIDs = c.SecurityGroupIDs[:1] },
+		"priority of security groups": func(c *spotpool.Configuration, _ *spotpool.Offering) {
+			c.SecurityGroupIDs[0], c.SecurityGroupIDs[1] = c.SecurityGroupIDs[1], c.SecurityGroupIDs[0]
+		},
+		"image":         func(c *spotpool.Configuration, _ *spotpool.Offering) { c.ImageID = "img-ffffffff" },
+		"keys":          func(c *spotpool.Configuration, _ *spotpool.Offering) { c.KeyIDs = nil },
+		"system disk":   func(c *spotpool.Configuration, _ *spotpool.Offering) { c.SystemDisk.Size++ },
+		"data disks":    func(c *spotpool.Configuration, _ *spotpool.Offering) { c.DataDisks[0].Size++ },
+		"internet":      func(c *spotpool.Configuration, _ *spotpool.Offering) { c.Internet = nil },
+		"user data":     func(c *spotpool.Configuration, _ *spotpool.Offering) { c.UserData = "" },
+		"role":          func(c *spotpool.Configuration, _ *spotpool.Offering) { c.CamRoleName = "" },
+		"project":       func(c *spotpool.Configuration, _ *spotpool.Offering) { c.ProjectID = 0 },
+		"tags":          func(c *spotpool.Configuration, _ *spotpool.Offering) { c.Tags["team"] = "b" },
+		"zone":          func(_ *spotpool.Configuration, o *spotpool.Offering) { o.AvailabilityZone = zone3 },
+		"instance type": func(_ *spotpool.Configuration, o *spotpool.Offering) { o.InstanceType = a10 },
+		"subnet":        func(_ *spotpool.Configuration, o *spotpool.Offering) { o.SubnetID = "subnet-ffffffff" },
+	} {
+		if tag(change) == base {
+			t.Errorf("another %s gives the same tag", name)
+		}
+	}
+	for name, change := range map[string]func(*spotpool.Configuration, *spotpool.Offering){
+		"price cap": func(_ *spotpool.Configuration, o *spotpool.Offering) { o.MaxPrice = yuan("1") },
+		"order of keys": func(c *spotpool.Configuration, _ *spotpool.Offering) {
+			c.KeyIDs[0], c.KeyIDs[1] = c.KeyIDs[1], c.KeyIDs[0]
+		},
+		"empty lists": func(c *spotpool.Configuration, _ *spotpool.Offering) {
+			c.DataDisks = append([]spotpool.Disk{}, c.DataDisks...)
+		},
+	} {
+		if tag(change) != base {
+			t.Errorf("another %s gives another tag", name)
+		}
+	}
+	one, two := full(), full()
+	one.Tags, two.Tags = map[string]string{"a=b": "c"}, map[string]string{"a": "b=c"}
+	if spotpool.UnknownConfigurationTag(one) == spotpool.UnknownConfigurationTag(two) {
+		t.Error("two sets of tags give the same tag")
+	}
+}
+
+func TestOnlyTheOwnConfigurationMakesAnInstanceOutdated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change   func(*spotpool.Declaration)
+		outdated bool
+	}{
+		"nothing changed":            {func(*spotpool.Declaration) {}, false},
+		"counts":                     {size(1, 9), false},
+		"name":                       {func(d *spotpool.Declaration) { d.Name = "other" }, false},
+		"price caps":                 {func(d *spotpool.Declaration) { d.Offerings[0].MaxPrice = yuan("1") }, false},
+		"another offering":           {func(d *spotpool.Declaration) { d.Offerings[1].SubnetID = "subnet-ffffffff" }, false},
+		"an offering more":           {func(d *spotpool.Declaration) { d.Offerings = append(d.Offerings, offering(zone4, t4)) }, false},
+		"the order of offerings":     {func(d *spotpool.Declaration) { d.Offerings[0], d.Offerings[1] = d.Offerings[1], d.Offerings[0] }, false},
+		"its own subnet":             {func(d *spotpool.Declaration) { d.Offerings[0].SubnetID = "subnet-ffffffff" }, true},
+		"its own offering is gone":   {func(d *spotpool.Declaration) { d.Offerings = d.Offerings[1:] }, true},
+		"the image":                  {func(d *spotpool.Declaration) { d.ImageID = "img-ffffffff" }, true},
+		"spot is no longer launched": {func(d *spotpool.Declaration) { d.InstanceChargeType = spotpool.OnDemand }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := spotpool.Decide(seen(pool(c.change), instance("ins-1")))
+			if got := p.Members[0].Outdated; got != c.outdated {
+				t.Errorf("outdated is %t, want %t", got, c.outdated)
+			}
+		})
+	}
+}
+
+func TestUnknownConfigurations(t *testing.T) {
+	t.Parallel()
+	tagged := func(tag string) spotpool.Instance {
+		return instance("ins-1", func(i *spotpool.Instance) { i.ConfigurationTag = tag })
+	}
+	changed := pool(func(d *spotpool.Declaration) { d.ImageID = "img-ffffffff" })
+	for name, c := range map[string]struct {
+		declaration spotpool.Declaration
+		instance    spotpool.Instance
+		outdated    bool
+	}{
+		"adopted":                    {pool(), tagged(spotpool.UnknownConfigurationTag(pool().Configuration)), false},
+		"adopted, and changed since": {changed, tagged(spotpool.UnknownConfigurationTag(pool().Configuration)), true},
+		"of an older version":        {changed, tagged("0:00000000deadbeef"), false},
+		"of a newer version":         {changed, tagged("2:00000000deadbeef"), false},
+		"a tag of someone else":      {changed, tagged("blue"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := spotpool.Decide(seen(c.declaration, c.instance))
+			if got := p.Members[0].Outdated; got != c.outdated {
+				t.Errorf("outdated is %t, want %t", got, c.outdated)
+			}
+		})
+	}
+	without := instance("ins-1")
+	without.ConfigurationTag = ""
+	if spotpool.Decide(seen(changed, without)).Members[0].Outdated {
+		t.Error("an instance without a configuration tag is not known to be outdated")
+	}
+}
+
+// What an import finds counts as current until the configuration next changes,
+// and not again when it changes back.
+func TestConfigurationsAcceptedAtImport(t *testing.T) {
+	t.Parallel()
+	old := instance("ins-1", outdated)
+	s := seen(pool(size(1, 2)), old)
+	s.Journal = s.Journal.Accepting([]string{old.ConfigurationTag, old.ConfigurationTag})
+	isOutdated := func(d spotpool.Declaration) bool {
+		s.Declaration = d
+		s.Now = s.Now.Add(time.Minute)
+		p := spotpool.Decide(s)
+		s.Journal = p.Journal
+		return p.Members[0].Outdated
+	}
+	if isOutdated(s.Declaration) {
+		t.Error("it is outdated right after the import")
+	}
+	if isOutdated(pool(size(1, 3))) {
+		t.Error("it is outdated after counts changed")
+	}
+	if !isOutdated(pool(func(d *spotpool.Declaration) { d.ImageID = "img-ffffffff" })) {
+		t.Error("it is not outdated after the image changed")
+	}
+	if !isOutdated(pool()) {
+		t.Error("it is not outdated after the image changed back")
+	}
+}
