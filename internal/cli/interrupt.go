@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -22,6 +23,15 @@ func (e *interruptError) code() int {
 		return exitTerminate
 	}
 	return exitInterrupt
+}
+
+// beside keeps another error that the signal did not bring about.
+func (e *interruptError) beside(err error) error {
+	var same *interruptError
+	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &same) {
+		return e
+	}
+	return errors.Join(e, err)
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM ends. The
@@ -64,7 +74,11 @@ func interrupted(ctx context.Context) *interruptError {
 func (p Process) onInterrupt(ctx context.Context, what string) (stop func()) {
 	stopped := context.AfterFunc(ctx, func() {
 		if s := interrupted(ctx); s != nil {
-			fmt.Fprintf(p.Stderr, "gpupool: %s; %s\n", s, what)
+			erase := ""
+			if p.styleOf(p.Stderr).terminal() {
+				erase = eraseLine // of a progress that is being shown
+			}
+			fmt.Fprintf(p.Stderr, "%sgpupool: %s; %s\n", erase, s, what)
 		}
 	})
 	return func() { stopped() }

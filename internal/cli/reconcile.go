@@ -227,7 +227,7 @@ func (r *runner) once(ctx context.Context) error {
 func (r *runner) reconcile(ctx context.Context) (reconcile.Report, error) {
 	options := reconcile.RunOptions{DryRun: r.dryRun, Wait: r.wait, WaitTimeout: r.timeout, RunLockTimeout: r.lockTimeout}
 	if r.fromState != "" {
-		state, err := r.readState()
+		state, err := r.readState(ctx)
 		if err != nil {
 			return reconcile.Report{}, err
 		}
@@ -239,24 +239,38 @@ func (r *runner) reconcile(ctx context.Context) (reconcile.Report, error) {
 	return r.engine.Run(ctx, options)
 }
 
-func (r *runner) readState() (*declaration.TerraformState, error) {
-	if r.fromState == "-" {
-		state, err := declaration.FromState(r.session.Stdin)
+// readState reads the state that --from-state names.
+func (r *runner) readState(ctx context.Context) (*declaration.TerraformState, error) {
+	if r.fromState != "-" {
+		f, err := os.Open(r.fromState)
 		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
+			return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		state, err := declaration.FromState(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.fromState, err)
 		}
 		return state, nil
 	}
-	f, err := os.Open(r.fromState)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
+	type answer struct {
+		state *declaration.TerraformState
+		err   error
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	state, err := declaration.FromState(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.fromState, err)
+	answers := make(chan answer, 1)
+	go func() { // a read of a pipe can't be interrupted
+		state, err := declaration.FromState(r.session.Stdin)
+		answers <- answer{state, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reading the Terraform state from standard input: %w", context.Cause(ctx))
+	case a := <-answers:
+		if a.err != nil {
+			return nil, fmt.Errorf("standard input: %w", a.err)
+		}
+		return a.state, nil
 	}
-	return state, nil
 }
 
 // verdict is the exit code of a run, with what there is to say about it.
@@ -265,7 +279,7 @@ func (r *runner) verdict(ctx context.Context, report reconcile.Report, err error
 	failed, rest := report.Failures()
 	switch {
 	case interrupted(ctx) != nil:
-		return withExitCode(interrupted(ctx).code(), errors.Join(interrupted(ctx), unlessInterrupted(err)))
+		return withExitCode(interrupted(ctx).code(), interrupted(ctx).beside(err))
 	case errors.As(err, &locked):
 		return withExitCode(exitRunLocked, fmt.Errorf("%w; nothing was done. Let it end, or wait for it with --lock-timeout", err))
 	case err != nil:
@@ -313,13 +327,6 @@ func (r *runner) failures(report reconcile.Report, failed int) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func unlessInterrupted(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
 }
 
 func callsSince(before, after map[string]int) map[string]int {

@@ -132,7 +132,7 @@ func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, dec
 		if idle {
 			outcome = "as declared"
 		}
-		t.add(p.Region+"/"+p.Name, number(p, p.Capacity), fmt.Sprint(p.Minimum), fmt.Sprint(p.Maximum),
+		t.add(p.Region+"/"+p.Name, number(p, p.Capacity), limit(p, p.Minimum), limit(p, p.Maximum),
 			number(p, p.Held), priceOrDash(p.HourlyPrice), look.paint(outcomeColour(p.Outcome), outcome))
 	}
 	if left < len(pools) {
@@ -149,6 +149,14 @@ func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, dec
 // number is what was seen of a pool, if it was.
 func number(p reconcile.PoolReport, n int) string {
 	if unseen(p) {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// limit is what is declared of a pool, where its record can be read.
+func limit(p reconcile.PoolReport, n int) string {
+	if p.UID == "" {
 		return "-"
 	}
 	return fmt.Sprint(n)

@@ -85,9 +85,9 @@ func (o *simulateOptions) run(ctx context.Context, _ []string) (err error) {
 	case o.quiet:
 		c.CallLog = io.Discard
 	case o.callLog != "":
-		f, err := os.OpenFile(o.callLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("cannot write the call log: %w", err)
+		f, openErr := os.OpenFile(o.callLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if openErr != nil {
+			return fmt.Errorf("cannot write the call log: %w", openErr)
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		c.CallLog = f

@@ -22,7 +22,7 @@ func statusText(look style, r reconcile.StatusReport, machines bool) string {
 	t := &table{}
 	t.add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
 	for _, p := range r.SpotPools {
-		t.add(p.Region+"/"+p.Name, capacityText(look, p.PoolReport), fmt.Sprint(p.Minimum), fmt.Sprint(p.Maximum),
+		t.add(p.Region+"/"+p.Name, capacityText(look, p.PoolReport), limit(p.PoolReport, p.Minimum), limit(p.PoolReport, p.Maximum),
 			number(p.PoolReport, p.Held), number(p.PoolReport, p.Outdated), priceOrDash(p.HourlyPrice), stateText(look, p))
 	}
 	t.write(&out)

@@ -289,6 +289,25 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// Nothing comes on standard input, and the run can be stopped all the same.
+func TestStopWhileTheStateIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir())
+	w.create("train", 1, 2)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	cmd := exec.CommandContext(t.Context(), "gpupool", "reconcile", "--from-state", "-", "--timeout", "200ms")
+	cmd.Dir, cmd.Env, cmd.Stdin = w.dir, append(w.environment(), "PATH="+os.Getenv("PATH")), read
+	output, err := cmd.CombinedOutput()
+	read.Close()
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(output), "from standard input: --timeout is over") {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
 // The local CVM prints what a shell needs, serves, and ends well when told to.
 func TestSimulate(t *testing.T) {
 	t.Parallel()
