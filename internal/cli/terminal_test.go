@@ -112,7 +112,7 @@ func TestStatusIsRedrawn(t *testing.T) {
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(term.stdout.String(), "\r\x1b[J"), "\x1b[5A")
 	lines := strings.Split(strings.TrimSuffix(first, "\n"), "\n")
-	if len(lines) != 5 || !strings.Contains(lines[4], "2 more lines") {
+	if len(lines) != 5 || !strings.Contains(lines[4], "3 more lines") {
 		t.Errorf("%d lines:\n%s", len(lines), first)
 	}
 	for _, line := range lines {
