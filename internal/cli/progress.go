@@ -77,6 +77,10 @@ func (p *progress) hear(e reconcile.Event) {
 		p.log.LogAttrs(context.Background(), slog.LevelInfo, e.Message, attrs...)
 		return
 	}
+	if e.Counts != nil {
+		counts := *e.Counts // the run goes on counting in its own
+		e.Counts = &counts
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, known := p.latest[e.Object]
