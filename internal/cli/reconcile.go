@@ -282,6 +282,8 @@ func (r *runner) verdict(ctx context.Context, report reconcile.Report, err error
 		return withExitCode(interrupted(ctx).code(), interrupted(ctx).beside(err))
 	case errors.As(err, &locked):
 		return withExitCode(exitRunLocked, fmt.Errorf("%w; nothing was done. Let it end, or wait for it with --lock-timeout", err))
+	case errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errTimeout):
+		return withExitCode(exitFailed, fmt.Errorf("the run was stopped after %s (--timeout): %w", r.timeout, err))
 	case err != nil:
 		return withExitCode(exitFailed, err)
 	case errors.Is(context.Cause(ctx), errTimeout) && unfinished(report) > 0:

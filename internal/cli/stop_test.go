@@ -280,11 +280,11 @@ func TestTimeout(t *testing.T) {
 	w := newWorld(t, t.TempDir())
 	w.create("train", 1, 2)
 	w.fault(cvmsim.Fault{Kind: cvmsim.FaultTimeout, Action: "DescribeInstances", Count: -1, Delay: cvmsim.Duration(time.Minute)})
-	p := w.start("reconcile", "--timeout", "500ms")
+	p := w.start("reconcile", "--timeout", "2s")
 	if code := p.exitCode(t); code != 1 {
 		t.Errorf("the exit code is %d", code)
 	}
-	if !strings.Contains(p.stderr(), "the run was stopped after 500ms (--timeout) with 1 of 1 pools to go") {
+	if !strings.Contains(p.stderr(), "the run was stopped after 2s (--timeout) with 1 of 1 pools to go") {
 		t.Errorf("standard error: %s", p.stderr())
 	}
 }
