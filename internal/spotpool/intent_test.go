@@ -164,3 +164,27 @@ func TestTokens(t *testing.T) {
 		t.Error("two launches share a token")
 	}
 }
+
+// What is missing after it was listed once is gone at once.
+func TestWhatWasListedIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(1, 2)))
+	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, noon).Accepted(1, []string{"ins-1"})
+	shouldDecide(t, spotpool.Decide(s))
+	s.Journal = s.Journal.Listed([]string{"ins-1", "ins-2"})
+	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
+}
+
+func TestAnAdoptedInstanceIsHeldBeforeItsTagsShow(t *testing.T) {
+	t.Parallel()
+	found := instance("ins-1", untagged)
+	s := seen(pool(size(1, 2)), found)
+	s.Journal = s.Journal.Adopted([]spotpool.Instance{found}, noon)
+	p := spotpool.Decide(s)
+	shouldDecide(t, p)
+	if p.Capacity != 1 {
+		t.Errorf("capacity %d, want 1", p.Capacity)
+	}
+	s.Observation.Instances = nil
+	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
+}

@@ -168,3 +168,15 @@ func TestTheWayBackToSpot(t *testing.T) {
 		})
 	}
 }
+
+// What a refresh just ended is no reason to fall back at once.
+func TestARefreshDoesNotFallBack(t *testing.T) {
+	t.Parallel()
+	s := offered(seen(pool(falling(2), refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", outdated), instance("ins-2")),
+		offer(zone2, "2"), offer(zone2, "10", onDemandOffer))
+	s.Observation.SpotVCPUs = map[string]int{zone2: 8}
+	s.Declaration.MaxHourlyCost = yuan("5") // two are held, and a third has no place
+	p := spotpool.Decide(s)
+	shouldDecide(t, p, "terminate ins-1")
+	shouldSay(t, "short", p.Short, "on-demand instances take over at 2026-03-01T12:30:00Z")
+}

@@ -38,7 +38,7 @@ func TestRefresh(t *testing.T) {
 		"rolling with unavailable launches at once where there is room": {
 			seen(pool(size(2, 3), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1", launch}, "",
 		},
-		"rolling never has more unavailable": {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, instance("ins-4", launching, launched(noon))), nil, "1 to be replaced (outdated configuration), 1 running"},
+		"rolling never has more unavailable": {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, instance("ins-4", launching, launched(noon))), nil, "1 to be replaced (outdated configuration) once more than 1 are running, and 1 is"},
 		"rolling replaces no more than there are": {
 			seen(pool(size(2, 9), refreshing(rolling, 3, 0)), old1, new4), []string{launch}, "",
 		},

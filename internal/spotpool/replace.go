@@ -89,6 +89,9 @@ type swap struct {
 // works is ended while the pool is short, or below minimum where nothing could
 // be launched in its place.
 func (c *chooser) swap(s swap) bool {
+	if len(s.members) == 0 {
+		return false
+	}
 	d := c.Declaration
 	short := c.coming < d.Minimum
 	candidates, passed := c.candidates(s.charge)
@@ -150,6 +153,6 @@ func (c *chooser) explainStandstill(s swap, nothing bool, passed []passedOver) {
 	case s.surge == 0 && s.unavailable == 0:
 		c.short("%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:
-		c.short("%d to be replaced (%s), %d running", len(s.members), s.reason, c.running)
+		c.short("%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, c.running, isAre(c.running))
 	}
 }

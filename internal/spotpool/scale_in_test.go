@@ -154,8 +154,8 @@ func TestATerminationSaysWhomAndWhy(t *testing.T) {
 		t.Fatalf("decisions: %q", p.Decisions)
 	}
 	want := "terminate ins-3, ins-2: 3 held is above maximum 1; chosen: " +
-		"ins-3 (GN7.2XLARGE32 in ap-singapore-2, stopped, outdated, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z), " +
-		"ins-2 (GN7.2XLARGE32 in ap-singapore-3, 3.00 CNY an hour, launched 2026-03-01T11:00:00Z)"
+		"ins-3 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, outdated, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z), " +
+		"ins-2 (spot GN7.2XLARGE32 in ap-singapore-3, 3.00 CNY an hour, launched 2026-03-01T11:00:00Z)"
 	if got := p.Decisions[0].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -187,4 +187,24 @@ func TestAnEndThatDoesNotShowIsRepeated(t *testing.T) {
 	s.Observation.Offers[0].Price = 0 // what was the dearest then may not be it now
 	s.Observation.Instances[1].LaunchedAt = noon
 	shouldDecide(t, spotpool.Decide(s), "terminate ins-1")
+}
+
+// An end that does not come about is taken not to have been asked for: later,
+// the instance is reclaimed like any other.
+func TestAnEndThatNeverComesIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(1, 2)), instance("ins-1"))
+	s.Journal = spotpool.Decide(s).Journal.Ending([]string{"ins-1"})
+	for _, minutes := range []int{0, 10, 11} {
+		s.Now = noon.Add(time.Duration(minutes) * time.Minute)
+		p := spotpool.Decide(s)
+		if want := minutes <= 10; p.Members[0].Ending != want {
+			t.Errorf("after %d minutes, ending is %t", minutes, p.Members[0].Ending)
+		}
+		s.Journal = p.Journal
+	}
+	s.Observation.Instances = nil
+	if notices := spotpool.Decide(s).Notices; len(notices) != 1 {
+		t.Errorf("notices: %q", notices)
+	}
 }
