@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
@@ -32,6 +34,15 @@ func (r *poolResource) IdentitySchema(_ context.Context, _ resource.IdentitySche
 	}}
 }
 
+// identify writes a pool's identity. Terraform before 1.12 keeps none, and the
+// framework asks for it in every answer.
+func identify(ctx context.Context, m model, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
+	if identity == nil {
+		return nil
+	}
+	return identity.Set(ctx, identityModel{Region: m.Region, Name: m.Name})
+}
+
 // ImportState finds the pool by the store's record or by the tags of its
 // instances. Read then fills in what is observed.
 func (r *poolResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
@@ -52,9 +63,7 @@ func (r *poolResource) ImportState(ctx context.Context, req resource.ImportState
 	}
 	m := imported(d)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
-	if resp.Identity != nil {
-		resp.Diagnostics.Append(resp.Identity.Set(ctx, identityModel{Region: m.Region, Name: m.Name})...)
-	}
+	resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...)
 }
 
 // importTarget reads which pool is meant.

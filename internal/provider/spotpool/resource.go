@@ -93,6 +93,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 	if state.Destroyed {
+		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it all the same
 		resp.State.RemoveResource(ctx)
 		return
 	}
@@ -168,9 +169,7 @@ func save(ctx context.Context, m model, state reconcile.PoolState, to *tfsdk.Sta
 // keep writes a pool's identity and observation, and passes its warnings on.
 func keep(ctx context.Context, m model, state reconcile.PoolState, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := remember(ctx, state, hidden)
-	if identity != nil {
-		diags.Append(identity.Set(ctx, identityModel{Region: m.Region, Name: m.Name})...)
-	}
+	diags.Append(identify(ctx, m, identity)...)
 	for _, text := range state.Warnings {
 		diags.AddWarning("Spot pool "+state.Declaration.Key(), text)
 	}
