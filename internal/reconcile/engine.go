@@ -48,6 +48,10 @@ func (e *Engine) log() *slog.Logger {
 }
 
 func (e *Engine) tell(object, message string, counts *spotpool.Counts) {
+	if counts != nil {
+		copied := *counts // the plan that they stand in goes on changing
+		counts = &copied
+	}
 	if e.Progress != nil {
 		e.Progress(Event{Object: object, Message: message, Counts: counts})
 	}

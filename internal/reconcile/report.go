@@ -58,6 +58,9 @@ type PoolReport struct {
 	Region string `json:"region"`
 	UID    string `json:"uid,omitempty"`
 	spotpool.Counts
+	// Observed is false where the pool could not be looked at; the counts of
+	// what is there are then 0 and mean nothing.
+	Observed bool         `json:"observed"`
 	Outcome  Outcome      `json:"outcome"`
 	Short    []string     `json:"short,omitempty"` // why it stays below minimum
 	Notices  []string     `json:"notices,omitempty"`

@@ -298,6 +298,7 @@ func (r *run) actOn(ctx context.Context, t target, view *regionView, gate spotpo
 	if err == nil && r.options.Wait {
 		err = r.settle(ctx, a, r.options.WaitTimeout)
 	}
+	a.plan.Notices = a.notices
 	switch {
 	case isLocked(err):
 		r.add(newPoolReport(t.declaration, seen, Skipped, err), nil)
@@ -356,9 +357,10 @@ func actedOutcome(p spotpool.Plan) Outcome {
 }
 
 func newPoolReport(d spotpool.Declaration, p spotpool.Plan, outcome Outcome, err error) PoolReport {
+	observed := outcome != Failed || p.Counts != (spotpool.Counts{})
 	p.Counts.Minimum, p.Counts.Maximum = d.Minimum, d.Maximum
 	return PoolReport{
-		Name: d.Name, Region: d.Region, UID: d.UID, Counts: p.Counts, Outcome: outcome,
+		Name: d.Name, Region: d.Region, UID: d.UID, Counts: p.Counts, Observed: observed, Outcome: outcome,
 		Short: p.Short, Notices: p.Notices, Warnings: p.Warnings, Error: NewErrorReport(err),
 	}
 }

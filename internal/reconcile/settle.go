@@ -52,6 +52,7 @@ func (e *Engine) look(ctx context.Context, a *attempt) error {
 		Now: observation.At, Run: a.run, Gate: a.gate,
 	})
 	a.observation = observation
+	a.notice(a.plan.Notices)
 	if err := e.keepJournal(ctx, a.declaration, j, a.plan.Journal); err != nil {
 		return err
 	}

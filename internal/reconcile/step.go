@@ -17,6 +17,7 @@ type attempt struct {
 	gate        spotpool.Gate
 	gone        map[string]bool // recorded ids that are certainly gone
 	results     []Result
+	notices     []string // what became of instances, over all of the run's looks
 	plan        spotpool.Plan
 	observation spotpool.Observation
 	// failure is why the pool stopped, where it had to; nil otherwise.
@@ -70,6 +71,7 @@ type actor struct {
 func (s *actor) run(ctx context.Context) error {
 	for {
 		s.plan = spotpool.Decide(s.situation())
+		s.notice(s.plan.Notices)
 		if err := s.remember(ctx, s.plan.Journal); err != nil {
 			return err
 		}
@@ -82,6 +84,15 @@ func (s *actor) run(ctx context.Context) error {
 		}
 		if err := s.do(ctx, s.plan.Decisions[0]); err != nil {
 			return err
+		}
+	}
+}
+
+// notice keeps what was noticed: once it is in the journal, no later plan says it.
+func (a *attempt) notice(notices []string) {
+	for _, text := range notices {
+		if !slices.Contains(a.notices, text) {
+			a.notices = append(a.notices, text)
 		}
 	}
 }
