@@ -101,11 +101,11 @@ func (c *Connection) open(ctx context.Context) (opened, error) {
 		settings.Logger = log
 		client, err := tencent.New(ctx, settings)
 		if err != nil {
-			return opened{}, err
+			return opened{}, unusable{err}
 		}
 		place, err := open.Store(c.settings.Store, open.Options{Create: true, Command: "terraform"})
 		if err != nil {
-			return opened{}, err
+			return opened{}, unusable{err}
 		}
 		return opened{region: client.Region(), engine: &reconcile.Engine{
 			Cloud: client, Store: place, Actor: "terraform", LockTimeout: untilContextEnds,

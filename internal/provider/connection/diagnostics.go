@@ -20,6 +20,11 @@ func (e *UndecidedError) Error() string {
 	return fmt.Sprintf("the provider's %s depends on something that is created in the same run, so nothing can be read with it yet. Create that first, with terraform apply -target, or write the value itself", strings.Join(e.Arguments, ", "))
 }
 
+// unusable says that the account or the store could not be opened.
+type unusable struct{ error }
+
+func (e unusable) Unwrap() error { return e.error }
+
 // Error turns an error of the account or the store into a diagnostic. The
 // headline is what was being done; the kinds of errors that a person recognises
 // by name have a headline of their own.
@@ -52,26 +57,26 @@ func headline(doing string, err error) string {
 		return "Store can't be used"
 	}
 	cloud, ok := spotpool.AsCloudError(err)
+	var u unusable
 	switch {
 	case ok && cloud.Class == spotpool.ClassAuthorisation:
 		return doing + ": the cloud refused the credentials"
+	case errors.As(err, &u):
+		return "Provider can't be used"
 	case ok:
 		return doing + ": the cloud answered with an error"
 	}
 	return doing + " failed"
 }
 
-// sentence begins with a capital letter and ends with a full stop, as
-// Terraform's own messages do.
+// sentence begins with a capital letter, unless it begins with the name of an
+// argument, and ends with a full stop, as Terraform's own messages do.
 func sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
-	if text == "" {
-		return text
+	if word, _, _ := strings.Cut(text, " "); word != "" && !strings.ContainsAny(word, "_/:.") {
+		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	if first := text[:1]; len(text) > 1 && text[1] >= 'a' && text[1] <= 'z' || text[1:2] == " " {
-		text = strings.ToUpper(first) + text[1:]
-	}
-	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
+	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
 		text += "."
 	}
 	return text

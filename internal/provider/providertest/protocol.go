@@ -34,6 +34,7 @@ func (v Values) With(changes Values) Values {
 type Server struct {
 	tb      testing.TB
 	server  tfprotov6.ProviderServer
+	bare    tfprotov6.ProviderServer // the same without the shortcut for unchanged pools
 	schemas map[string]*tfprotov6.Schema
 }
 
@@ -56,7 +57,7 @@ type Planned struct {
 // Serve configures a provider for this world; arguments are over the world's own.
 func (w *World) Serve(environment map[string]string, arguments Values) (*Server, Diagnostics) {
 	w.tb.Helper()
-	s := &Server{tb: w.tb, server: newServer(environment), schemas: map[string]*tfprotov6.Schema{}}
+	s := &Server{tb: w.tb, server: newServer(environment), bare: newBareServer(environment), schemas: map[string]*tfprotov6.Schema{}}
 	all, err := s.server.GetProviderSchema(w.tb.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		w.tb.Fatal(err)
@@ -66,9 +67,13 @@ func (w *World) Serve(environment map[string]string, arguments Values) (*Server,
 		"region": "ap-singapore", "secret_id": cvmsim.DemoSecretID, "secret_key": cvmsim.DemoSecretKey,
 		"endpoint": w.Sim.URL, "store": Values{"directory": w.StoreDir},
 	}.With(arguments))
-	resp, err := s.server.ConfigureProvider(w.tb.Context(), &tfprotov6.ConfigureProviderRequest{
+	request := &tfprotov6.ConfigureProviderRequest{
 		TerraformVersion: "1.11.4", Config: s.dynamic(all.Provider.ValueType(), config),
-	})
+	}
+	if _, err := s.bare.ConfigureProvider(w.tb.Context(), request); err != nil {
+		w.tb.Fatal(err)
+	}
+	resp, err := s.server.ConfigureProvider(w.tb.Context(), request)
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -94,13 +99,24 @@ func (s *Server) Validate(config Values) Diagnostics {
 // where there is no configuration.
 func (s *Server) Plan(prior *Object, config Values) Planned {
 	s.tb.Helper()
+	return s.plan(s.server, prior, config)
+}
+
+// PlanBare is Plan without the shortcut for unchanged pools.
+func (s *Server) PlanBare(prior *Object, config Values) Planned {
+	s.tb.Helper()
+	return s.plan(s.bare, prior, config)
+}
+
+func (s *Server) plan(server tfprotov6.ProviderServer, prior *Object, config Values) Planned {
+	s.tb.Helper()
 	of := s.schemas[poolType].ValueType()
 	p := Planned{prior: prior, config: s.value(of, config)}
 	before := Object{State: tftypes.NewValue(of, nil)}
 	if prior != nil {
 		before = *prior
 	}
-	resp, err := s.server.PlanResourceChange(s.tb.Context(), &tfprotov6.PlanResourceChangeRequest{
+	resp, err := server.PlanResourceChange(s.tb.Context(), &tfprotov6.PlanResourceChangeRequest{
 		TypeName: poolType, PriorState: s.dynamic(of, before.State), PriorPrivate: before.Private, PriorIdentity: before.identity,
 		Config: s.dynamic(of, p.config), ProposedNewState: s.dynamic(of, s.proposed(before.State, p.config)),
 	})

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
@@ -70,9 +71,19 @@ func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 // newServer is the provider with nothing but these environment variables, and
 // with a settling that is looked at often.
 func newServer(environment map[string]string) tfprotov6.ProviderServer {
-	return provider.NewServer("test",
-		provider.WithPollInterval(10*time.Millisecond),
-		provider.WithEnvironment(func(name string) string { return environment[name] }))()
+	return provider.NewServer("test", options(environment)...)()
+}
+
+// newBareServer is newServer without anything before the framework.
+func newBareServer(environment map[string]string) tfprotov6.ProviderServer {
+	return providerserver.NewProtocol6(provider.New("test", options(environment)...)())()
+}
+
+func options(environment map[string]string) []provider.Option {
+	return []provider.Option{
+		provider.WithPollInterval(10 * time.Millisecond),
+		provider.WithEnvironment(func(name string) string { return environment[name] }),
+	}
 }
 
 // Config is a configuration with the provider block of this world.

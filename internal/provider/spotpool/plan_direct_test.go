@@ -31,7 +31,7 @@ func offering(zone, instanceType string, maxPrice any) providertest.Values {
 }
 
 func offerings(list ...providertest.Values) providertest.Values {
-	return providertest.Values{"offerings": list}
+	return providertest.Values{"offerings": append([]providertest.Values{}, list...)}
 }
 
 // serve configures the provider, which must not complain.
@@ -197,6 +197,64 @@ func TestNewPoolsPlanIsTheSameWhateverMoves(t *testing.T) {
 	if diff := cmp.Diff(before.State.String(), after.State.String()); diff != "" {
 		t.Errorf("the plan changed when the world moved:\n%s", diff)
 	}
+}
+
+// An unchanged pool is planned by a shortcut; the framework must say the same of
+// it, whatever happened to the pool.
+func TestShortcutPlansWhatTheFrameworkPlans(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	s := serve(t, w)
+	config := train(providertest.Values{"max_launches_per_run": 7})
+	o := create(t, s, config)
+	alike := func(what string, next providertest.Values) providertest.Planned {
+		t.Helper()
+		short, full := s.Plan(o, next), s.PlanBare(o, next)
+		if diff := cmp.Diff(full.State.String()+full.Diagnostics.String()+fmt.Sprint(full.Replaces),
+			short.State.String()+short.Diagnostics.String()+fmt.Sprint(short.Replaces)); diff != "" {
+			t.Errorf("%s: the shortcut differs from the framework:\n%s", what, diff)
+		}
+		if string(short.Private) != string(full.Private) {
+			t.Errorf("%s: the shortcut's private state differs: %s, not %s", what, short.Private, full.Private)
+		}
+		return short
+	}
+	refresh := func() {
+		t.Helper()
+		s = serve(t, w)
+		o, _ = s.Read(o)
+	}
+	alike("just created", config)
+	refresh()
+	if p := alike("unchanged", config); !p.State.Equal(o.State) {
+		t.Error("an unchanged pool has a plan")
+	}
+	if p := alike("an argument left out", train(nil)); p.State.Equal(o.State) {
+		t.Error("an argument that was left out did not go back to its default")
+	}
+	alike("changed", config.With(providertest.Values{"maximum": 9}))
+	alike("another name", config.With(providertest.Values{"name": "other"}))
+	alike("unknown", config.With(providertest.Values{"tags": providertest.Unknown}))
+	alike("destroyed", nil)
+	reclaim(t, w, 1)
+	refresh()
+	if p := alike("reclaimed", config); p.State.Equal(o.State) {
+		t.Error("a reclaimed instance is not planned again")
+	}
+	o, _ = s.Apply(s.Plan(o, config))
+	alike("healed", config)
+	if err := declareMaximum(t, w, 9); err != nil {
+		t.Fatal(err)
+	}
+	refresh()
+	if p := alike("declared elsewhere", config); p.State.Equal(o.State) {
+		t.Error("what somebody else declared is not changed back")
+	}
+	loseStore(t, w)
+	refresh()
+	alike("not recorded", config)
+	o, _ = s.Apply(s.Plan(o, config))
+	s.Destroy(o)
 }
 
 // fresh is another process.

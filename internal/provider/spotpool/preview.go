@@ -10,7 +10,7 @@ import (
 
 // preview is what a plan says about a pool.
 type preview struct {
-	actions  []string // never nil
+	actions  []string
 	warnings []string
 }
 

@@ -1,0 +1,216 @@
+package spotpool_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+)
+
+// What is wrong with a declaration is said by a validation already, at its
+// attribute, once, and with what to do.
+func TestBadDeclarations(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	tests := map[string]struct {
+		change providertest.Values
+		want   []string
+	}{
+		"minimum above maximum": {providertest.Values{"minimum": 5}, []string{`"minimum"`, "5, above maximum 4", "Raise maximum"}},
+		"negative minimum":      {providertest.Values{"minimum": -1}, []string{`"minimum"`, "below 0"}},
+		"no offering":           {offerings(), []string{`"offerings"`, "no offering"}},
+		"no price":              {offerings(offering(zone2, t4, "cheap")), []string{`AttributeName("max_price")`, `"cheap" is no price`, `"3.50"`}},
+		"a price in units":      {providertest.Values{"max_hourly_cost": "30 CNY"}, []string{`"max_hourly_cost"`, "is no price"}},
+		"no duration":           {providertest.Values{"cooldown": "soon"}, []string{`"cooldown"`, `"soon" is no duration`}},
+		"no time at all":        {providertest.Values{"launch_timeout": "0s"}, []string{`"launch_timeout"`, "out of range"}},
+		"no timeout":            {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
+		"an illegal name":       {providertest.Values{"name": "Train_1"}, []string{`"name"`, `"Train_1" is no name of a pool`}},
+		"a zone elsewhere":      {offerings(offering(zone2, t4, nil), offering("ap-guangzhou-3", t4, nil)), []string{"ElementKeyInt(1)", "ap-guangzhou-3", "not one of the pool's region"}},
+		"an offering twice":     {offerings(offering(zone2, t4, nil), offering(zone2, t4, nil)), []string{"ElementKeyInt(1)", "listed already"}},
+		"no instance type":      {offerings(offering(zone2, "T4", nil)), []string{`"T4" is no instance type`}},
+		"an unknown strategy":   {providertest.Values{"allocation_strategy": "cheapest"}, []string{`"allocation_strategy"`, "lowest_price"}},
+		"a prepaid pool":        {providertest.Values{"instance_charge_type": "PREPAID"}, []string{`"instance_charge_type"`, "POSTPAID_BY_HOUR"}},
+		"no room for a refresh": {providertest.Values{"maximum": 2, "refresh": providertest.Values{"strategy": "rolling"}}, []string{`"refresh"`, "Set max_unavailable"}},
+		"too much user data":    {providertest.Values{"user_data": strings.Repeat("x", 20_000)}, []string{`"user_data"`, "too long"}},
+		"a reserved tag":        {providertest.Values{"tags": providertest.Values{"gpupool/uid": "x"}}, []string{`"tags"`, `ElementKeyString("gpupool/uid")`, "reserved"}},
+		"a subnet's name":       {offerings(providertest.Values{"availability_zone": zone2, "instance_type": t4, "subnet_id": "mine"}), []string{`"subnet_id"`, "subnet-"}},
+		"a disk without space":  {providertest.Values{"system_disk": providertest.Values{"type": "CLOUD_BSSD", "size": 1}}, []string{`"system_disk"`, `"size"`, "out of range"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			diags := s.Validate(train(test.change))
+			contains(t, diags, test.want...)
+			if len(diags) != 1 {
+				t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
+			}
+		})
+	}
+	if diags := s.Validate(train(nil)); len(diags) > 0 {
+		t.Errorf("a good declaration: %s", diags)
+	}
+}
+
+// What is allowed and probably not meant is a warning.
+func TestDoubtfulDeclarations(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	diags := s.Validate(train(providertest.Values{"on_demand_base": 3}))
+	contains(t, diags, "WARNING", `"on_demand_base"`, "no more than minimum 2")
+}
+
+// What is not known yet is left to a later validation, and never taken for
+// something wrong.
+func TestUnknownValuesAreNotJudged(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	for name := range train(nil) {
+		if diags := s.Validate(train(providertest.Values{name: providertest.Unknown})); len(diags) > 0 {
+			t.Errorf("with %s unknown: %s", name, diags)
+		}
+	}
+	everything := train(nil)
+	for name := range everything {
+		everything[name] = providertest.Unknown
+	}
+	if diags := s.Validate(everything); len(diags) > 0 {
+		t.Errorf("with everything unknown: %s", diags)
+	}
+	// What is known is judged all the same.
+	diags := s.Validate(train(providertest.Values{"maximum": providertest.Unknown, "minimum": -1}))
+	contains(t, diags, `"minimum"`, "below 0")
+}
+
+// What only the cloud or the store can know is an error at plan, and nothing is
+// changed.
+func TestBadSurroundings(t *testing.T) {
+	t.Parallel()
+	const marsOfferings = `[{ availability_zone = "ap-mars-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`
+	tests := map[string]struct {
+		provider map[string]string
+		pool     attributes
+		want     string
+	}{
+		"wrong key":         {map[string]string{"secret_key": `"wrong"`}, nil, `refused\s+the\s+credentials.*RequestId`},
+		"wrong id":          {map[string]string{"secret_id": `"AKIDnobody"`}, nil, `refused\s+the\s+credentials`},
+		"half a secret":     {map[string]string{"secret_id": `null`}, nil, `secret_id and secret_key belong together`},
+		"no credentials":    {map[string]string{"secret_id": `null`, "secret_key": `null`}, nil, `(?i)credentials`},
+		"wrong account":     {map[string]string{"allowed_account_ids": `["200000000002"]`}, nil, `100000000001.*allowed_account_ids.*200000000002`},
+		"forbidden account": {map[string]string{"forbidden_account_ids": `["100000000001"]`}, nil, `forbidden_account_ids`},
+		"unknown region":    {nil, attributes{"region": `"ap-mars"`, "offerings": marsOfferings}, `region ap-mars can't\s+be used`},
+		"unknown zone": {nil, attributes{"offerings": `[{ availability_zone = "ap-singapore-99", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
+			`Unknown\s+availability\s+zone.*ap-singapore-99`},
+		"region without spot": {nil, attributes{"region": `"sa-saopaulo"`, "offerings": `[{ availability_zone = "sa-saopaulo-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
+			`sa-saopaulo.*sells\s+no\s+spot`},
+		"provider's region":  {map[string]string{"region": `"ap-guangzhou"`}, nil, `not one of the pool's region`},
+		"no endpoint":        {map[string]string{"endpoint": `"127.0.0.1"`}, nil, `is no URL`},
+		"kubernetes store":   {map[string]string{"store": `{ kubernetes_namespace = "gpupool-system" }`}, nil, `directory:DIR`},
+		"both stores":        {map[string]string{"store": `{ kubernetes_namespace = "x", directory = "y" }`}, nil, `either directory or`},
+		"no store":           {map[string]string{"store": `{}`}, nil, `either directory or`},
+		"home of the store":  {map[string]string{"store": `{ directory = "~/pools" }`}, nil, `nothing expands`},
+		"a file for a store": {map[string]string{"store": `{ directory = "/dev/null" }`}, nil, `/dev/null`},
+		"protocol":           {map[string]string{"protocol": `"FTP"`}, nil, `(?i)protocol must be HTTP or HTTPS`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := providertest.New(t)
+			run(t, resource.TestStep{
+				Config: w.ConfigWith(test.provider, pool(test.pool)), PlanOnly: true,
+				ExpectError: regexp.MustCompile(`(?s)` + test.want),
+			})
+			if n := w.Calls("RunInstances"); n > 0 {
+				t.Errorf("%d launches", n)
+			}
+		})
+	}
+}
+
+// An endpoint where nothing listens may listen by the time of the apply: a plan
+// warns, and the apply fails without a trace.
+func TestEndpointThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	s, _ := w.Serve(nil, providertest.Values{"endpoint": "http://127.0.0.1:1"})
+	p := s.Plan(nil, train(nil))
+	contains(t, p.Diagnostics, "WARNING", "127.0.0.1:1")
+	o, diags := s.Apply(p)
+	contains(t, diags, "ERROR", "127.0.0.1:1")
+	if !o.State.IsNull() {
+		t.Error("there is a state of a pool that was never created")
+	}
+}
+
+// A store that can't be read stops what depends on it, and stays as it is.
+func TestBadStore(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		file, content string
+		want          string
+	}{
+		"a newer store":    {"store.json", `{"kind":"gpupool store","version":99}`, `newer gpupool.*upgrade`},
+		"no store at all":  {"store.json", `{`, `(?i)damaged store`},
+		"a damaged record": {"spot_pools/ap-singapore/train.json", `{"version":1,`, `(?i)damaged|can't be read|cannot be read`},
+		"a newer record":   {"spot_pools/ap-singapore/train.json", `{"version":99,"kind":"spot_pool","checksum":"","body":{}}`, `(?i)version`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := providertest.New(t)
+			var good []byte
+			file := filepath.Join(w.StoreDir, test.file)
+			write := func(data []byte) {
+				if err := os.WriteFile(file, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(t,
+				resource.TestStep{Config: w.Config(pool())},
+				resource.TestStep{
+					PreConfig: func() {
+						var err error
+						if good, err = os.ReadFile(file); err != nil {
+							t.Fatal(err)
+						}
+						write([]byte(test.content))
+					},
+					Config: w.Config(pool(attributes{"maximum": "5"})), ExpectError: regexp.MustCompile(`(?s)` + test.want),
+				},
+				resource.TestStep{
+					PreConfig: func() {
+						if now, err := os.ReadFile(file); err != nil || string(now) != test.content {
+							t.Errorf("the damaged file was changed to %q (%v)", now, err)
+						}
+						write(good)
+					},
+					Config: w.Config(pool()), Check: held(w, 2),
+				},
+			)
+		})
+	}
+}
+
+// A pool of another account is never touched with these credentials.
+func TestPoolOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	s := serve(t, w)
+	o := create(t, s, train(nil))
+	other := providertest.New(t, func(o *cvmsim.Options) { o.AccountID = "200000000002" })
+	stranger, _ := other.Serve(nil, providertest.Values{"store": providertest.Values{"directory": w.StoreDir}})
+	_, diags := stranger.Read(o)
+	contains(t, diags, "ERROR", "Wrong account", "100000000001", "200000000002")
+	contains(t, stranger.Plan(o, train(providertest.Values{"maximum": 5})).Diagnostics, "ERROR", "Wrong account")
+	_, diags = stranger.Apply(stranger.Plan(o, nil))
+	contains(t, diags, "ERROR", "Wrong account")
+	if n := other.Calls("TerminateInstances") + other.Calls("RunInstances"); n > 0 {
+		t.Errorf("%d calls changed the other account", n)
+	}
+	s.Destroy(o)
+}
