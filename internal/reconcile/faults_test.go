@@ -200,7 +200,7 @@ func TestFaulty(t *testing.T) {
 				if onlyLaunch && action != "RunInstances" {
 					continue
 				}
-				for after := range 3 {
+				for after := range 2 {
 					fault := fault
 					fault.Action, fault.After = action, after
 					t.Run(fmt.Sprintf("%s/%s %s x%d after %d", op.name, action, fault.Kind, fault.Count, after), func(t *testing.T) {

@@ -127,8 +127,7 @@ func TestSameNameTwice(t *testing.T) {
 	}
 	w.verify(2)
 
-	other := newWorld(t)
-	other.sim, other.foreign = w.sim, w.foreign // another store, the same cloud
+	other := &world{t: t, sim: w.sim, dir: t.TempDir() + "/store"} // the same cloud
 	if _, err := other.engine(nil).CreatePool(context.Background(), pool(2, 4), longWait); !errors.As(err, &exists) {
 		t.Errorf("with another store: %v", err)
 	}

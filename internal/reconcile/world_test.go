@@ -67,8 +67,8 @@ func (w *world) fastForward() {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(5 * time.Millisecond):
-				_, _ = w.sim.Server.StepClock(500 * time.Millisecond)
+			case <-time.After(10 * time.Millisecond):
+				_, _ = w.sim.Server.StepClock(time.Second)
 			}
 		}
 	}()
