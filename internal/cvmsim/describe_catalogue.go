@@ -157,7 +157,7 @@ func describeImages(_ *world, c *call, p *describeImagesRequest) (*describeImage
 	if failure != nil {
 		return nil, failure
 	}
-	asked, _ := valuesOf(filters, "image-id")
+	asked := valuesOf(filters, "image-id")
 	images, failure := imagesNamed(append(asked, p.ImageIDs...), c.server.options.AccountID)
 	if failure != nil {
 		return nil, failure

@@ -157,7 +157,8 @@ func TestRetryAfterLostAnswer(t *testing.T) {
 	a := newAPI(t, sim)
 	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultResetAfter})
 	params := launch(object{"ClientToken": "token-1", "InstanceCount": 2})
-	if _, err := http.DefaultClient.Do(a.signed("cvm", "RunInstances", params)); err == nil {
+	if response, err := http.DefaultClient.Do(a.signed("cvm", "RunInstances", params)); err == nil {
+		_ = response.Body.Close()
 		t.Fatal("the answer came through")
 	}
 	ids := texts(a.ok("cvm", "RunInstances", params)["InstanceIdSet"])

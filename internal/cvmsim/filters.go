@@ -50,15 +50,15 @@ func oneOf(names ...string) func(string) bool {
 
 func (f filter) has(value string) bool { return slices.Contains(f.values, value) }
 
-// valuesOf joins the values of all filters of a name; ok is false where there
-// is no such filter.
-func valuesOf(filters []filter, name string) (values []string, ok bool) {
+// valuesOf joins the values of all filters of a name.
+func valuesOf(filters []filter, name string) []string {
+	var values []string
 	for _, f := range filters {
 		if f.name == name {
-			values, ok = append(values, f.values...), true
+			values = append(values, f.values...)
 		}
 	}
-	return values, ok
+	return values
 }
 
 // passes reports whether every filter of the name has the value.

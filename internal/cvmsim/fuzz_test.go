@@ -80,11 +80,11 @@ func checkEnvelope(t *testing.T, server http.Handler, r *http.Request) {
 	server.ServeHTTP(w, r)
 	var envelope struct {
 		Response struct {
-			RequestId string
+			RequestID string `json:"RequestId"`
 			Error     *struct{ Code, Message string }
 		}
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &envelope); err != nil || w.Code != http.StatusOK || envelope.Response.RequestId == "" {
+	if err := json.Unmarshal(w.Body.Bytes(), &envelope); err != nil || w.Code != http.StatusOK || envelope.Response.RequestID == "" {
 		t.Fatalf("HTTP %d: %v: %.300s", w.Code, err, w.Body)
 	}
 	if failure := envelope.Response.Error; failure != nil && (failure.Code == "" || strings.HasPrefix(failure.Code, "Internal")) {

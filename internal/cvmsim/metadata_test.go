@@ -99,9 +99,10 @@ func TestRoleCredentialsWork(t *testing.T) {
 	sim := cvmsimtest.Start(t)
 	status, text := metadata(t, sim, "meta-data/cam/security-credentials/any-role", "")
 	var keys struct {
-		TmpSecretId, TmpSecretKey, Token, Code string
-		ExpiredTime                            int64
-		Expiration                             time.Time
+		TmpSecretID               string `json:"TmpSecretId"`
+		TmpSecretKey, Token, Code string
+		ExpiredTime               int64
+		Expiration                time.Time
 	}
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&keys); err != nil || status != http.StatusOK || keys.Code != "Success" {
 		t.Fatalf("%d %v %s", status, err, keys.Code)
@@ -110,7 +111,7 @@ func TestRoleCredentialsWork(t *testing.T) {
 		t.Errorf("Expiration is %v, ExpiredTime %d", keys.Expiration, keys.ExpiredTime)
 	}
 	a := newAPI(t, sim)
-	a.id, a.key, a.token = keys.TmpSecretId, keys.TmpSecretKey, keys.Token
+	a.id, a.key, a.token = keys.TmpSecretID, keys.TmpSecretKey, keys.Token
 	if got := a.ok("sts", "GetCallerIdentity", nil)["PrincipalId"]; got != "any-role" {
 		t.Errorf("the credentials are those of %v", got)
 	}

@@ -71,7 +71,7 @@ func describeZoneInstanceConfigInfos(w *world, c *call, p *describeZoneInstanceC
 			set = append(set, renderOffer(o, t))
 		}
 	}
-	keys, _ := valuesOf(filters, "sort-keys")
+	keys := valuesOf(filters, "sort-keys")
 	if failure := sortOffers(set, keys); failure != nil {
 		return nil, failure
 	}
@@ -79,7 +79,7 @@ func describeZoneInstanceConfigInfos(w *world, c *call, p *describeZoneInstanceC
 }
 
 func checkZoneFilter(regionID string, filters []filter) *apiError {
-	values, _ := valuesOf(filters, "zone")
+	values := valuesOf(filters, "zone")
 	for _, v := range values {
 		if zoneRegion[v] != regions[regionID] {
 			return fail("InvalidZone.MismatchRegion", "The zone `%s` does not belong to the region `%s`.", printable(v), regionID)

@@ -91,7 +91,7 @@ func replayJournal(path string, records map[string]json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("the journal can't be read: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // read only
 	reader := bufio.NewReader(file)
 	for n := 1; ; n++ {
 		line, err := reader.ReadBytes('\n')

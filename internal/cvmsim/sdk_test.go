@@ -133,7 +133,10 @@ func TestOfficialSDKOverServices(t *testing.T) {
 	}
 	var answer struct {
 		Response struct {
-			Credentials struct{ Token, TmpSecretId, TmpSecretKey string }
+			Credentials struct {
+				Token, TmpSecretKey string
+				TmpSecretID         string `json:"TmpSecretId"`
+			}
 		}
 	}
 	if err := json.Unmarshal(response.GetBody(), &answer); err != nil {
@@ -143,7 +146,7 @@ func TestOfficialSDKOverServices(t *testing.T) {
 	for _, sign := range []string{"TC3-HMAC-SHA256", "HmacSHA256"} {
 		p := sdkProfile(t, sim.URL)
 		p.SignMethod, p.UnsignedPayload = sign, true
-		tags, err := tag.NewClient(common.NewTokenCredential(keys.TmpSecretId, keys.TmpSecretKey, keys.Token), "ap-singapore", p)
+		tags, err := tag.NewClient(common.NewTokenCredential(keys.TmpSecretID, keys.TmpSecretKey, keys.Token), "ap-singapore", p)
 		if err != nil {
 			t.Fatal(err)
 		}

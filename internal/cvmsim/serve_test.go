@@ -19,7 +19,7 @@ import (
 
 // serving runs ListenAndServe and returns its first lines of stdout, once it
 // has printed them.
-func serving(t *testing.T, ctx context.Context, c cvmsim.ServeConfig) (map[string]string, chan error) {
+func serving(ctx context.Context, t *testing.T, c cvmsim.ServeConfig) (map[string]string, chan error) {
 	t.Helper()
 	out, in := io.Pipe()
 	c.Stdout = in
@@ -49,7 +49,7 @@ func TestServe(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var log bytes.Buffer
-	exports, ended := serving(t, ctx, cvmsim.ServeConfig{Listen: "127.0.0.1:0", Stderr: &log})
+	exports, ended := serving(ctx, t, cvmsim.ServeConfig{Listen: "127.0.0.1:0", Stderr: &log})
 	base := exports["GPUPOOL_ENDPOINT"]
 	want := map[string]string{
 		"GPUPOOL_ENDPOINT": base, "GPUPOOL_METADATA_ENDPOINT": base, "TENCENTCLOUD_REGION": "ap-singapore",
@@ -79,7 +79,7 @@ func TestServeEndsWhileCallsHang(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	exports, ended := serving(t, ctx, cvmsim.ServeConfig{Listen: "127.0.0.1:0", Stderr: io.Discard})
+	exports, ended := serving(ctx, t, cvmsim.ServeConfig{Listen: "127.0.0.1:0", Stderr: io.Discard})
 	sim := &cvmsimtest.Sim{URL: exports["GPUPOOL_ENDPOINT"]}
 	if status, answer := control(t, sim, http.MethodPost, "faults", `{"kind":"timeout_after","delay":"1h"}`); status != http.StatusOK {
 		t.Fatal(answer)
@@ -87,7 +87,10 @@ func TestServeEndsWhileCallsHang(t *testing.T) {
 	request := newAPI(t, sim).signed("cvm", "RunInstances", launch(nil))
 	hung := make(chan error, 1)
 	go func() {
-		_, err := http.DefaultClient.Do(request)
+		response, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+		}
 		hung <- err
 	}()
 	for { // until the call took effect
@@ -149,7 +152,7 @@ func TestServeEverywhereIfTold(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	exports, ended := serving(t, ctx, cvmsim.ServeConfig{Listen: "0.0.0.0:0", AllowNonLoopback: true, Stderr: io.Discard, Region: "ap-tokyo"})
+	exports, ended := serving(ctx, t, cvmsim.ServeConfig{Listen: "0.0.0.0:0", AllowNonLoopback: true, Stderr: io.Discard, Region: "ap-tokyo"})
 	if !strings.HasPrefix(exports["GPUPOOL_ENDPOINT"], "http://127.0.0.1:") || exports["TENCENTCLOUD_REGION"] != "ap-tokyo" {
 		t.Errorf("exports: %v", exports)
 	}

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"io"
 	"log/slog"
 	"time"
 
@@ -42,7 +41,7 @@ type Event struct {
 
 func (e *Engine) log() *slog.Logger {
 	if e.Log == nil {
-		return slog.New(slog.NewTextHandler(io.Discard, nil))
+		return slog.New(slog.DiscardHandler)
 	}
 	return e.Log
 }

@@ -75,17 +75,22 @@ func (s *actor) run(ctx context.Context) error {
 		if err := s.remember(ctx, s.plan.Journal); err != nil {
 			return err
 		}
-		if len(s.plan.Decisions) == 0 || s.failure != nil {
-			return nil
-		}
-		if err := context.Cause(ctx); err != nil {
-			s.failure = err
+		if len(s.plan.Decisions) == 0 || s.halted(ctx) {
 			return nil
 		}
 		if err := s.do(ctx, s.plan.Decisions[0]); err != nil {
 			return err
 		}
 	}
+}
+
+// halted reports whether the run must not go on: something failed, or it was
+// interrupted.
+func (s *actor) halted(ctx context.Context) bool {
+	if s.failure == nil {
+		s.failure = context.Cause(ctx)
+	}
+	return s.failure != nil
 }
 
 // notice keeps what was noticed: once it is in the journal, no later plan says it.

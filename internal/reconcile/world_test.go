@@ -35,8 +35,8 @@ type world struct {
 
 func newWorld(t *testing.T, opts ...func(*cvmsim.Options)) *world {
 	t.Helper()
-	real := func(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = time.Second, time.Second }
-	w := &world{t: t, sim: cvmsimtest.Start(t, append([]func(*cvmsim.Options){real}, opts...)...), dir: t.TempDir() + "/store"}
+	lifelike := func(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = time.Second, time.Second }
+	w := &world{t: t, sim: cvmsimtest.Start(t, append([]func(*cvmsim.Options){lifelike}, opts...)...), dir: t.TempDir() + "/store"}
 	w.fastForward()
 	for _, zone := range []string{zoneA, zoneB} {
 		if err := w.sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: gpuType, Stock: ptr(int64(100)), VCPUQuota: ptr(int64(1000))}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -51,7 +52,7 @@ func measure(cmd *exec.Cmd) (cost, []byte, error) {
 	err := cmd.Run()
 	c := cost{wall: time.Since(started)}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.memory = int64(usage.Maxrss) * 1024 // Linux counts in KiB
+		c.memory = usage.Maxrss * 1024 // Linux counts in KiB
 		c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	if err != nil {
@@ -175,11 +176,7 @@ func (b *bench) mirror() (string, error) {
 	if _, err := os.Stat(rc); err == nil {
 		return rc, nil
 	}
-	platform, err := exec.Command("go", "env", "GOOS", "GOARCH").Output()
-	if err != nil {
-		return "", err
-	}
-	target := strings.Join(strings.Fields(string(platform)), "_")
+	target := runtime.GOOS + "_" + runtime.GOARCH
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
 		for name, binary := range map[string]string{"gpupool/gpupool": b.gpupool, "hashicorp/time": b.timeProvider} {
 			version := map[string]string{"gpupool/gpupool": "0.0.1", "hashicorp/time": "0.13.1"}[name]
@@ -187,11 +184,11 @@ func (b *bench) mirror() (string, error) {
 			if err := os.MkdirAll(at, 0o755); err != nil {
 				return "", err
 			}
-			real, err := filepath.EvalSymlinks(binary)
+			program, err := filepath.EvalSymlinks(binary)
 			if err != nil {
 				return "", err
 			}
-			if err := os.Symlink(real, filepath.Join(at, "terraform-provider-"+filepath.Base(name)+"_v"+version)); err != nil {
+			if err := os.Symlink(program, filepath.Join(at, "terraform-provider-"+filepath.Base(name)+"_v"+version)); err != nil {
 				return "", err
 			}
 		}

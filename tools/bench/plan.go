@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -127,7 +128,7 @@ func (b *bench) workspace(sim *cvm, name, configuration string) (workspace, erro
 		return workspace{}, err
 	}
 	w := workspace{b: b, dir: filepath.Join(b.dir, name)}
-	w.env = append(sim.env, "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "GPUPOOL_STORE=directory:"+filepath.Join(w.dir, "store"))
+	w.env = slices.Concat(sim.env, []string{"TF_CLI_CONFIG_FILE=" + rc, "CHECKPOINT_DISABLE=1", "GPUPOOL_STORE=directory:" + filepath.Join(w.dir, "store")})
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		return w, err
 	}

@@ -20,13 +20,12 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	started := time.Now()
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "\nThe demo failed:", err)
-		stop()
 		os.Exit(1)
 	}
+	stop()
 	fmt.Printf("\nDone in %.0f s. No process, no instance and no file of the demo is left.\n", time.Since(started).Seconds())
 	fmt.Println("Next: README.md has a real configuration, and the lines for cron and CI.")
 }

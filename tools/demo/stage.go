@@ -90,7 +90,7 @@ func (s *stage) startCVM(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the process has its own handle
 	s.cvm.Stderr = log
 	if err := s.cvm.Start(); err != nil {
 		return err

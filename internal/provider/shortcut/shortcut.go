@@ -31,9 +31,9 @@ const (
 // framework is everything that the framework's server can do: what it has beside
 // the plain interface must not get lost.
 type framework interface {
-	tfprotov6.ProviderServerWithListResource
-	tfprotov6.ProviderServerWithActions
-	tfprotov6.ProviderServerWithStateStores
+	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favour of an interface that isn't there yet
+	tfprotov6.ProviderServerWithActions      //nolint:staticcheck // likewise
+	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }
 
 type server struct {
