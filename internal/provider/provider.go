@@ -59,13 +59,9 @@ func (p *gpupoolProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 // Configure reads the arguments and the environment, and asks nobody anything:
 // the account and the store are opened when the first pool is touched.
 func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
-	var m model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	settings := p.settings(ctx, m, req.Config.Raw, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	settings, diags := p.read(ctx, req.Config)
+	resp.Diagnostics.Append(diags...)
+	if diags.HasError() {
 		return
 	}
 	c := connection.New(settings)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -61,10 +62,12 @@ type storeModel struct {
 	KubernetesNamespace types.String `tfsdk:"kubernetes_namespace"`
 }
 
-// settings joins the arguments with the environment, which is read here and
-// nowhere else.
-func (p *gpupoolProvider) settings(ctx context.Context, m model, raw tftypes.Value, diags *diag.Diagnostics) connection.Settings {
-	s := connection.Settings{PollInterval: p.pollInterval, Undecided: undecided(raw)}
+// read joins the arguments with the environment, which is read here and nowhere
+// else.
+func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connection.Settings, diag.Diagnostics) {
+	var m model
+	diags := config.Get(ctx, &m)
+	s := connection.Settings{PollInterval: p.pollInterval, Undecided: undecided(config.Raw)}
 	s.Cloud = tencent.Config{
 		Region: m.Region.ValueString(), SecretID: m.SecretID.ValueString(), SecretKey: m.SecretKey.ValueString(),
 		SecurityToken: m.SecurityToken.ValueString(), Profile: m.Profile.ValueString(),
@@ -72,13 +75,13 @@ func (p *gpupoolProvider) settings(ctx context.Context, m model, raw tftypes.Val
 		EnablePodOIDC: m.EnablePodOIDC.ValueBool(), Protocol: m.Protocol.ValueString(), Domain: m.Domain.ValueString(),
 		Endpoint: m.Endpoint.ValueString(),
 	}
-	if len(s.Undecided) > 0 {
-		return s
+	if len(s.Undecided) > 0 || diags.HasError() {
+		return s, diags
 	}
-	s.Cloud.AllowedAccountIDs = stringsOf(ctx, m.AllowedAccountIDs, diags)
-	s.Cloud.ForbiddenAccountIDs = stringsOf(ctx, m.ForbiddenAccountIDs, diags)
-	s.Cloud.AssumeRole = m.assumeRole(ctx, diags)
-	s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, diags)
+	s.Cloud.AllowedAccountIDs = stringsOf(ctx, m.AllowedAccountIDs, &diags)
+	s.Cloud.ForbiddenAccountIDs = stringsOf(ctx, m.ForbiddenAccountIDs, &diags)
+	s.Cloud.AssumeRole = m.assumeRole(ctx, &diags)
+	s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, &diags)
 	s.Cloud = s.Cloud.WithEnvironment(p.getenv)
 	if s.Cloud.RequestClient == "" {
 		s.Cloud.RequestClient = "terraform-provider-gpupool-" + p.version
@@ -87,8 +90,8 @@ func (p *gpupoolProvider) settings(ctx context.Context, m model, raw tftypes.Val
 		diags.AddAttributeWarning(path.Root("kubernetes"), "Kubernetes is not used",
 			"No resource of this version talks to a cluster, so the argument has no effect.")
 	}
-	s.Store = p.storeLocation(ctx, m.Store, diags)
-	return s
+	s.Store = p.storeLocation(ctx, m.Store, &diags)
+	return s, diags
 }
 
 // undecided lists the arguments that hold unknown values.

@@ -75,7 +75,7 @@ func (h handler) WithGroup(name string) slog.Handler {
 func put(fields map[string]any, prefix string, a slog.Attr) {
 	value := a.Value.Resolve()
 	if value.Kind() != slog.KindGroup {
-		fields[prefix+a.Key] = value.Any()
+		fields[prefix+a.Key] = textual(value.Any())
 		return
 	}
 	if a.Key != "" {
@@ -84,4 +84,12 @@ func put(fields map[string]any, prefix string, a slog.Attr) {
 	for _, member := range value.Group() {
 		put(fields, prefix, member)
 	}
+}
+
+// textual writes errors as text: the masks look into texts alone.
+func textual(v any) any {
+	if err, ok := v.(error); ok {
+		return err.Error()
+	}
+	return v
 }

@@ -162,6 +162,31 @@ func (s *Server) Read(o *Object) (*Object, Diagnostics) {
 	return &Object{State: s.read(of, resp.NewState), Private: resp.Private, identity: resp.NewIdentity}, resp.Diagnostics
 }
 
+// Import finds a pool by its import id or, where that is empty, by its identity,
+// and refreshes it, as Terraform does.
+func (s *Server) Import(id string, identity Values) (*Object, Diagnostics) {
+	s.tb.Helper()
+	of := s.schemas[poolType].ValueType()
+	req := &tfprotov6.ImportResourceStateRequest{TypeName: poolType, ID: id}
+	if id == "" {
+		all, err := s.server.GetResourceIdentitySchemas(s.tb.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		identityType := all.IdentitySchemas[poolType].ValueType()
+		req.Identity = &tfprotov6.ResourceIdentityData{IdentityData: s.dynamic(identityType, s.value(identityType, identity))}
+	}
+	resp, err := s.server.ImportResourceState(s.tb.Context(), req)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	if len(resp.ImportedResources) != 1 {
+		return nil, resp.Diagnostics
+	}
+	found := resp.ImportedResources[0]
+	return s.Read(&Object{State: s.read(of, found.State), Private: found.Private, identity: found.Identity})
+}
+
 // Destroy removes a pool, protected or not.
 func (s *Server) Destroy(o *Object) {
 	s.tb.Helper()

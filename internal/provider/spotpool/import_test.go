@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -91,6 +92,34 @@ func TestImportFromTags(t *testing.T) {
 			},
 		},
 	)
+}
+
+// Terraform 1.12 and later import by identity; the region may be left out.
+func TestImportByIdentity(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	s := serve(t, w)
+	config := train(nil)
+	o := create(t, s, config)
+	for _, identity := range []providertest.Values{{"name": "train"}, {"name": "train", "region": "ap-singapore"}} {
+		again, diags := serve(t, w).Import("", identity)
+		if len(diags) > 0 {
+			t.Errorf("importing %v: %s", identity, diags)
+			continue
+		}
+		if again.Attribute("uid") != o.Attribute("uid") || again.Attribute("region") != "ap-singapore" {
+			t.Errorf("importing %v found %s", identity, again.State)
+		}
+		if p := s.Plan(again, config); len(p.Diagnostics) > 0 || !p.State.Equal(again.State) {
+			t.Errorf("the plan after importing %v changes something: %s %s", identity, p.Diagnostics, p.State)
+		}
+	}
+	for _, identity := range []providertest.Values{{"name": ""}, {"name": "nobody"}} {
+		if _, diags := s.Import("", identity); !strings.Contains(diags.String(), "ERROR") {
+			t.Errorf("importing %v: %s", identity, diags)
+		}
+	}
+	s.Destroy(o)
 }
 
 func TestImportRefusals(t *testing.T) {

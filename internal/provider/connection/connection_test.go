@@ -1,0 +1,176 @@
+package connection
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-log/tflogtest"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+func settings(t *testing.T, endpoint string) Settings {
+	t.Helper()
+	place, err := store.InDirectory(filepath.Join(t.TempDir(), "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Settings{Store: place, Cloud: tencent.Config{
+		Region: "ap-singapore", SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey, Endpoint: endpoint,
+	}}
+}
+
+// A configuration without pools needs neither credentials nor a store.
+func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	s := settings(t, "http://127.0.0.1:1")
+	s.Cloud.SecretID, s.Cloud.SecretKey = "", ""
+	c := New(s)
+	if region, err := c.Region(t.Context()); err != nil || region != "ap-singapore" {
+		t.Errorf("the region is %q (%v)", region, err)
+	}
+	if _, err := os.Stat(s.Store.Path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the store was made: %v", err)
+	}
+	if _, err := c.Engine(t.Context()); err == nil {
+		t.Error("there is an engine without credentials")
+	}
+}
+
+func TestAccountAndStoreAreOpenedOnce(t *testing.T) {
+	t.Parallel()
+	sim := cvmsimtest.Start(t)
+	c := New(settings(t, sim.URL))
+	first, err := c.Engine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := c.Engine(t.Context())
+	if err != nil || first != second {
+		t.Errorf("two engines: %v", err)
+	}
+	for range 3 {
+		if id, err := c.AccountID(t.Context()); err != nil || id != cvmsim.DemoAccountID {
+			t.Errorf("the account is %q (%v)", id, err)
+		}
+	}
+	if n := len(sim.Server.Calls()); n != 1 {
+		t.Errorf("%d calls, not one", n)
+	}
+}
+
+// A thousand pools with wrong credentials ask once whose they are.
+func TestRefusalIsKept(t *testing.T) {
+	t.Parallel()
+	sim := cvmsimtest.Start(t)
+	s := settings(t, sim.URL)
+	s.Cloud.SecretKey = "wrong"
+	c := New(s)
+	for range 3 {
+		if _, err := c.AccountID(t.Context()); err == nil {
+			t.Error("wrong credentials have an account")
+		}
+	}
+	if n := len(sim.Server.Calls()); n != 1 {
+		t.Errorf("%d calls, not one", n)
+	}
+}
+
+// One caller's cancellation is not everyone's.
+func TestCancellationIsNotKept(t *testing.T) {
+	t.Parallel()
+	sim := cvmsimtest.Start(t)
+	c := New(settings(t, sim.URL))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.AccountID(cancelled); err == nil {
+		t.Error("a cancelled call has an answer")
+	}
+	if _, err := c.AccountID(t.Context()); err != nil {
+		t.Errorf("after another's cancellation: %v", err)
+	}
+}
+
+func TestUndecidedArgumentsOpenNothing(t *testing.T) {
+	t.Parallel()
+	c := New(Settings{Undecided: []string{"endpoint"}})
+	if c.Ready() {
+		t.Error("a connection without an endpoint is ready")
+	}
+	_, err := c.Engine(t.Context())
+	if d := Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "endpoint") {
+		t.Errorf("%s: %s", d.Summary(), d.Detail())
+	}
+	var unconfigured *Connection
+	if unconfigured.Ready() {
+		t.Error("no connection at all is ready")
+	}
+}
+
+func TestDiagnosticsOfErrors(t *testing.T) {
+	t.Parallel()
+	refused := &spotpool.CloudError{Class: spotpool.ClassAuthorisation, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
+	sold := &spotpool.CloudError{Class: spotpool.ClassCapacity, Action: "RunInstances", Code: "ResourcesSoldOut", Message: "none left", RequestID: "r-2"}
+	for want, err := range map[string]error{
+		"Spot pool exists already: ":                               &reconcile.ExistsError{Region: "ap-singapore", Name: "train", What: "1 instance"},
+		"Wrong account: ":                                          &reconcile.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
+		"Spot pool is locked: ":                                    &store.LockedError{Name: "train", Holder: "someone"},
+		"Store can't be used: ":                                    unusable{store.ErrNewerStore},
+		"Provider can't be used: secret_id ":                       unusable{errors.New("secret_id and secret_key belong together")},
+		"Creating a pool: the cloud refused the credentials: RunI": refused,
+		"Creating a pool: the cloud answered with an error: RunIn": sold,
+		"Creating a pool failed: The disk is full.":                errors.New("the disk is full"),
+	} {
+		d := Error("Creating a pool", err)
+		if got := d.Summary() + ": " + d.Detail(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q does not begin with %q", got, want)
+		}
+	}
+	if d := Error("Creating a pool", refused); !strings.Contains(d.Detail(), "r-1") {
+		t.Errorf("the RequestId is lost: %s", d.Detail())
+	}
+}
+
+// What the core logs gets into Terraform's log, with its fields, and without
+// the secret, wherever it might stand.
+func TestLogsReachTerraformWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	ctx := tflogtest.RootLogger(context.Background(), &out)
+	log := newLogger(ctx, "the-secret", "")
+	log.With("pool", "train").WithGroup("launch").Warn("asking with the-secret", "count", 2,
+		slog.Group("offering", "zone", "ap-singapore-2"), "key", "the-secret", "error", errors.New("bad the-secret"))
+	log.Debug("quiet")
+	entries, err := tflogtest.MultilineJSONDecode(&out)
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%d entries (%v)", len(entries), err)
+	}
+	for key, want := range map[string]any{
+		"@level": "warn", "@module": "provider.core", "pool": "train", "launch.count": 2.0, "launch.offering.zone": "ap-singapore-2",
+	} {
+		if entries[0][key] != want {
+			t.Errorf("%s is %v, not %v", key, entries[0][key], want)
+		}
+	}
+	if entries[1]["@level"] != "debug" {
+		t.Errorf("the level is %v", entries[1]["@level"])
+	}
+	for _, entry := range entries {
+		for key, v := range entry {
+			if s, ok := v.(string); ok && strings.Contains(s, "the-secret") {
+				t.Errorf("the secret is in %s: %s", key, s)
+			}
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package provider
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+// configure runs Configure over arguments given as JSON.
+func configure(t *testing.T, environment map[string]string, arguments string) (connection.Settings, diag.Diagnostics) {
+	t.Helper()
+	p := &gpupoolProvider{version: "1.2.3", getenv: func(name string) string { return environment[name] }}
+	var resp provider.SchemaResponse
+	p.Schema(t.Context(), provider.SchemaRequest{}, &resp)
+	of := resp.Schema.Type().TerraformType(t.Context())
+	raw, err := (&tfprotov6.DynamicValue{JSON: []byte(arguments)}).Unmarshal(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.read(t.Context(), tfsdk.Config{Raw: raw, Schema: resp.Schema})
+}
+
+// Every argument and every environment variable of the account arrives where it
+// belongs, and an argument beats a variable.
+func TestArgumentsAndEnvironment(t *testing.T) {
+	t.Parallel()
+	everything := `{
+		"region": "ap-tokyo", "secret_id": "id", "secret_key": "key", "security_token": "token", "profile": "work",
+		"shared_credentials_dir": "/creds", "cam_role_name": "role", "enable_pod_oidc": true,
+		"allowed_account_ids": ["1", "2"], "forbidden_account_ids": ["3"], "protocol": "HTTP", "domain": "example.com",
+		"endpoint": "http://127.0.0.1:1",
+		"assume_role": {"role_arn": "arn", "session_name": "name", "session_duration": 60, "policy": "{}", "external_id": "ext",
+			"source_identity": "me", "serial_number": "mfa", "token_code": "123"},
+		"assume_role_with_web_identity": {"provider_id": "idp", "web_identity_token": "jwt", "web_identity_token_file": "/jwt",
+			"role_arn": "web", "session_name": "web name", "session_duration": 70}
+	}`
+	environment := map[string]string{
+		"TENCENTCLOUD_REGION": "ap-seoul", "TENCENTCLOUD_SECRET_ID": "env-id", "TENCENTCLOUD_SECRET_KEY": "env-key",
+		"TENCENTCLOUD_SECURITY_TOKEN": "env-token", "TENCENTCLOUD_PROFILE": "env-work", "TENCENTCLOUD_SHARED_CREDENTIALS_DIR": "/env",
+		"TENCENTCLOUD_CAM_ROLE_NAME": "env-role", "TENCENTCLOUD_PROTOCOL": "HTTPS", "TENCENTCLOUD_DOMAIN": "env.example.com",
+		"GPUPOOL_ENDPOINT": "http://127.0.0.1:2", "GPUPOOL_METADATA_ENDPOINT": "http://127.0.0.1:3",
+	}
+	arguments := tencent.Config{
+		Region: "ap-tokyo", SecretID: "id", SecretKey: "key", SecurityToken: "token", Profile: "work", SharedCredentialsDir: "/creds",
+		CamRoleName: "role", EnablePodOIDC: true, AllowedAccountIDs: []string{"1", "2"}, ForbiddenAccountIDs: []string{"3"},
+		Protocol: "HTTP", Domain: "example.com", Endpoint: "http://127.0.0.1:1",
+		AssumeRole: tencent.AssumeRole{
+			RoleARN: "arn", SessionName: "name", SessionDuration: 60, Policy: "{}", ExternalID: "ext",
+			SourceIdentity: "me", SerialNumber: "mfa", TokenCode: "123",
+		},
+		AssumeRoleWithWebIdentity: tencent.WebIdentity{
+			ProviderID: "idp", WebIdentityToken: "jwt", WebIdentityTokenFile: "/jwt", RoleARN: "web", SessionName: "web name", SessionDuration: 70,
+		},
+		RequestClient: "terraform-provider-gpupool-1.2.3",
+	}
+	both := arguments
+	both.MetadataEndpoint = "http://127.0.0.1:3"
+	variables := tencent.Config{
+		Region: "ap-seoul", SecretID: "env-id", SecretKey: "env-key", SecurityToken: "env-token", Profile: "env-work",
+		SharedCredentialsDir: "/env", CamRoleName: "env-role", Protocol: "HTTPS", Domain: "env.example.com",
+		Endpoint: "http://127.0.0.1:2", MetadataEndpoint: "http://127.0.0.1:3", RequestClient: "terraform-provider-gpupool-1.2.3",
+	}
+	for name, test := range map[string]struct {
+		environment map[string]string
+		arguments   string
+		want        tencent.Config
+	}{
+		"arguments":                 {nil, everything, arguments},
+		"environment":               {environment, `{}`, variables},
+		"arguments and environment": {environment, everything, both},
+		"neither":                   {nil, `{}`, tencent.Config{RequestClient: "terraform-provider-gpupool-1.2.3"}},
+	} {
+		got, diags := configure(t, test.environment, test.arguments)
+		if len(diags) > 0 {
+			t.Errorf("%s: %v", name, diags)
+		}
+		if diff := cmp.Diff(test.want, got.Cloud, cmpopts.IgnoreUnexported(tencent.Config{})); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestWhereTheStoreIs(t *testing.T) {
+	t.Parallel()
+	ci := map[string]string{"CI": "true"}
+	for name, test := range map[string]struct {
+		environment map[string]string
+		arguments   string
+		store, warn string
+	}{
+		"nowhere said":         {nil, `{}`, "directory:.gpupool", ""},
+		"environment":          {map[string]string{"GPUPOOL_STORE": "directory:/srv/pools"}, `{}`, "directory:/srv/pools", ""},
+		"argument":             {map[string]string{"GPUPOOL_STORE": "directory:/srv/pools"}, `{"store": {"directory": "here"}}`, "directory:here", ""},
+		"in a pipeline":        {ci, `{}`, "directory:.gpupool", "Store may be lost"},
+		"kept by the pipeline": {ci, `{"store": {"directory": "/srv/pools"}}`, "directory:/srv/pools", ""},
+		"in a cluster":         {ci, `{"store": {"kubernetes_namespace": "gpupool-system"}}`, "kubernetes:gpupool-system", ""},
+		"a cluster alone":      {nil, `{"kubernetes": {"config_path": "~/.kube/config"}}`, "directory:.gpupool", "Kubernetes is not used"},
+	} {
+		got, diags := configure(t, test.environment, test.arguments)
+		if got.Store.String() != test.store {
+			t.Errorf("%s: the store is %s, not %s", name, got.Store, test.store)
+		}
+		var warned string
+		for _, d := range diags {
+			warned += d.Summary()
+		}
+		if warned != test.warn || diags.HasError() {
+			t.Errorf("%s: %v", name, diags)
+		}
+	}
+}
+
+func TestUnknownArgumentsAreNamed(t *testing.T) {
+	t.Parallel()
+	p := &gpupoolProvider{getenv: func(string) string { return "" }}
+	s := providerSchema()
+	of, ok := s.Type().TerraformType(t.Context()).(tftypes.Object)
+	if !ok {
+		t.Fatal("the provider's arguments are no object")
+	}
+	values := map[string]tftypes.Value{}
+	for name, attribute := range of.AttributeTypes {
+		values[name] = tftypes.NewValue(attribute, nil)
+	}
+	for _, name := range []string{"region", "assume_role", "allowed_account_ids", "store"} {
+		values[name] = tftypes.NewValue(of.AttributeTypes[name], tftypes.UnknownValue)
+	}
+	got, diags := p.read(t.Context(), tfsdk.Config{Raw: tftypes.NewValue(of, values), Schema: s})
+	if diff := cmp.Diff([]string{"allowed_account_ids", "assume_role", "region", "store"}, got.Undecided); diff != "" || len(diags) > 0 {
+		t.Errorf("%v\n%s", diags, diff)
+	}
+}
+
+// Each schema is well-formed, and each secret is marked as one.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	p := New("test")()
+	var resp provider.SchemaResponse
+	p.Schema(t.Context(), provider.SchemaRequest{}, &resp)
+	if diags := resp.Schema.ValidateImplementation(t.Context()); diags.HasError() {
+		t.Error(diags)
+	}
+	checkSecrets(t, "", resp.Schema.Attributes)
+	for _, factory := range p.Resources(t.Context()) {
+		var s resource.SchemaResponse
+		factory().Schema(t.Context(), resource.SchemaRequest{}, &s)
+		if diags := s.Schema.ValidateImplementation(t.Context()); diags.HasError() {
+			t.Error(diags)
+		}
+	}
+	for _, factory := range p.DataSources(t.Context()) {
+		var s datasource.SchemaResponse
+		factory().Schema(t.Context(), datasource.SchemaRequest{}, &s)
+		if diags := s.Schema.ValidateImplementation(t.Context()); diags.HasError() {
+			t.Error(diags)
+		}
+		for name, a := range s.Schema.Attributes {
+			if !strings.HasSuffix(a.GetMarkdownDescription(), ".") {
+				t.Errorf("the description of %s is no sentence: %q", name, a.GetMarkdownDescription())
+			}
+			if list, ok := a.(dsschema.ListNestedAttribute); ok {
+				for name, a := range list.NestedObject.Attributes {
+					if !strings.HasSuffix(a.GetMarkdownDescription(), ".") {
+						t.Errorf("the description of %s is no sentence: %q", name, a.GetMarkdownDescription())
+					}
+				}
+			}
+		}
+	}
+}
+
+func checkSecrets(t *testing.T, above string, attributes map[string]schema.Attribute) {
+	t.Helper()
+	for name, a := range attributes {
+		if !strings.HasSuffix(a.GetMarkdownDescription(), ".") {
+			t.Errorf("the description of %s%s is no sentence: %q", above, name, a.GetMarkdownDescription())
+		}
+		secret := strings.HasSuffix(name, "_key") || strings.HasSuffix(name, "token") || name == "token_code"
+		if secret != a.IsSensitive() {
+			t.Errorf("%s%s is sensitive: %v", above, name, a.IsSensitive())
+		}
+		if nested, ok := a.(schema.SingleNestedAttribute); ok {
+			checkSecrets(t, above+name+".", nested.Attributes)
+		}
+	}
+}
+
+// The libraries' logs are turned off only where nobody asked for any.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"": true, "HOME": true, "TF_LOG_CORE": true,
+		"TF_LOG": false, "TF_LOG_PROVIDER": false, "TF_LOG_PROVIDER_GPUPOOL": false, "TF_LOG_SDK": false, "TF_LOG_SDK_PROTO": false,
+	} {
+		environment := map[string]string{name: "TRACE"}
+		before := maps.Clone(environment)
+		silence(func(key string) string { return environment[key] }, func(key, value string) error {
+			environment[key] = value
+			return nil
+		})
+		if silenced := environment["TF_LOG_SDK"] == "OFF" && environment["TF_LOG_PROVIDER_GPUPOOL"] == "OFF"; silenced != want {
+			t.Errorf("with %q set, the logs are off: %v", name, silenced)
+		}
+		if !want && !maps.Equal(before, environment) {
+			t.Errorf("with %q set, the environment became %v", name, environment)
+		}
+	}
+}
+
+// The environment is read in one place, so that a test has no other.
+func TestEnvironmentIsReadInOnePlace(t *testing.T) {
+	t.Parallel()
+	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			path == "provider.go" || path == "serve.go" || strings.HasPrefix(path, "providertest") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), "os.Getenv") || strings.Contains(string(data), "os.LookupEnv") {
+			t.Errorf("%s reads the environment", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
