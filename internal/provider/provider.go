@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -21,6 +22,7 @@ type gpupoolProvider struct {
 	version      string
 	getenv       func(string) string
 	pollInterval time.Duration
+	connection   atomic.Pointer[connection.Connection] // once configured
 }
 
 // Option changes how the provider runs; tests use them.
@@ -38,13 +40,15 @@ func WithPollInterval(d time.Duration) Option {
 
 // New returns the provider's factory.
 func New(version string, options ...Option) func() provider.Provider {
-	return func() provider.Provider {
-		p := &gpupoolProvider{version: version, getenv: os.Getenv}
-		for _, o := range options {
-			o(p)
-		}
-		return p
+	return func() provider.Provider { return newProvider(version, options...) }
+}
+
+func newProvider(version string, options ...Option) *gpupoolProvider {
+	p := &gpupoolProvider{version: version, getenv: os.Getenv}
+	for _, o := range options {
+		o(p)
 	}
+	return p
 }
 
 func (p *gpupoolProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -65,6 +69,7 @@ func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureR
 		return
 	}
 	c := connection.New(settings)
+	p.connection.Store(c)
 	resp.ResourceData, resp.DataSourceData = c, c
 }
 

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"os"
 	"runtime/debug"
 
@@ -34,11 +35,16 @@ func Serve(version, address string, debugging bool) error {
 }
 
 // NewServer returns what Terraform talks to: the framework's server of the
-// provider, with the shortcut for unchanged pools before it.
+// provider, with the shortcuts for unchanged pools before it.
 func NewServer(version string, options ...Option) func() tfprotov6.ProviderServer {
 	return func() tfprotov6.ProviderServer {
-		inner := providerserver.NewProtocol6(New(version, options...)())()
-		return shortcut.New(inner, spotpool.TypeName, version)
+		p := newProvider(version, options...)
+		return shortcut.New(providerserver.NewProtocol6(p)(), version, shortcut.Resource{
+			TypeName: spotpool.TypeName, Type: spotpool.StateType,
+			Glance: func(ctx context.Context, private map[string][]byte) (shortcut.Glanced, bool) {
+				return spotpool.Glance(ctx, p.connection.Load(), private)
+			},
+		})
 	}
 }
 

@@ -152,8 +152,19 @@ func (s *Server) Apply(p Planned) (*Object, Diagnostics) {
 // Read refreshes a pool.
 func (s *Server) Read(o *Object) (*Object, Diagnostics) {
 	s.tb.Helper()
+	return s.refresh(s.server, o)
+}
+
+// ReadBare is Read without the shortcut for unchanged pools.
+func (s *Server) ReadBare(o *Object) (*Object, Diagnostics) {
+	s.tb.Helper()
+	return s.refresh(s.bare, o)
+}
+
+func (s *Server) refresh(server tfprotov6.ProviderServer, o *Object) (*Object, Diagnostics) {
+	s.tb.Helper()
 	of := s.schemas[poolType].ValueType()
-	resp, err := s.server.ReadResource(s.tb.Context(), &tfprotov6.ReadResourceRequest{
+	resp, err := server.ReadResource(s.tb.Context(), &tfprotov6.ReadResourceRequest{
 		TypeName: poolType, CurrentState: s.dynamic(of, o.State), Private: o.Private, CurrentIdentity: o.identity,
 	})
 	if err != nil {

@@ -1,11 +1,13 @@
-// Package shortcut answers plans that change nothing without the framework.
+// Package shortcut answers refreshes and plans that change nothing without the
+// framework.
 //
-// The framework decodes, walks and encodes a resource's values many times over
-// to plan it, attribute by attribute, also where nothing changed. In a plan of a
-// thousand pools that is most of the time. So a resource notes in its private
-// state that nothing is left to do about it, and the server in here keeps a
-// fingerprint of the configuration beside it; while both hold, the prior state
-// is the plan. Everything else goes to the framework.
+// The framework decodes, walks and encodes a resource's values many times over,
+// attribute by attribute, also where nothing changed. In a plan of a thousand
+// pools that is most of the time. So a resource can glance at the world with
+// what its private state holds, and say which few values a refresh changes. And
+// it notes in its private state that nothing is left to do about it, while the
+// server in here keeps a fingerprint of the configuration beside that; where
+// both hold, the prior state is the plan. Everything else goes to the framework.
 package shortcut
 
 import (
@@ -14,8 +16,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 // The keys in a resource's private state.
@@ -36,21 +40,104 @@ type framework interface {
 	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }
 
+// Resource is a resource type that can take shortcuts.
+type Resource struct {
+	TypeName string
+	// Type is the type of its state.
+	Type func() tftypes.Type
+	// Glance refreshes the resource, whose private state it is given, and
+	// reports whether it is all that a refresh has to do.
+	Glance func(ctx context.Context, private map[string][]byte) (Glanced, bool)
+}
+
+// Glanced is what a glance changes.
+type Glanced struct {
+	Keys     map[string][]byte        // of the private state
+	Values   map[string]tftypes.Value // of the state, by attribute
+	Identity map[string]string        // the resource's, all of it
+}
+
 type server struct {
 	framework
-	typeName string
+	resource Resource
 	version  string
 }
 
-// New puts the shortcut for one resource type before the framework's server. The
+// New puts the shortcuts of one resource type before the framework's server. The
 // version is the provider's: another one may have other defaults. A server that
 // is not the framework's is returned as it is.
-func New(inner tfprotov6.ProviderServer, typeName, version string) tfprotov6.ProviderServer {
+func New(inner tfprotov6.ProviderServer, version string, r Resource) tfprotov6.ProviderServer {
 	f, ok := inner.(framework)
 	if !ok {
 		return inner
 	}
-	return &server{framework: f, typeName: typeName, version: version}
+	return &server{framework: f, resource: r, version: version}
+}
+
+// ReadResource answers with what a glance finds, where that is enough.
+func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	if req.TypeName == s.resource.TypeName {
+		if resp := s.glance(ctx, req); resp != nil {
+			return resp, nil
+		}
+	}
+	return s.framework.ReadResource(ctx, req)
+}
+
+// glance returns nil where the framework must answer.
+func (s *server) glance(ctx context.Context, req *tfprotov6.ReadResourceRequest) *tfprotov6.ReadResourceResponse {
+	private := map[string][]byte{}
+	if json.Unmarshal(req.Private, &private) != nil {
+		return nil
+	}
+	glanced, ok := s.resource.Glance(ctx, private)
+	if !ok {
+		return nil
+	}
+	maps.Copy(private, glanced.Keys)
+	data, err := json.Marshal(private)
+	if err != nil {
+		return nil
+	}
+	state, err := s.changed(req.CurrentState, glanced.Values)
+	if err != nil {
+		return nil
+	}
+	identity, err := identityOf(glanced.Identity)
+	if err != nil {
+		return nil
+	}
+	return &tfprotov6.ReadResourceResponse{NewState: state, Private: data, NewIdentity: identity}
+}
+
+// changed is a state with some of its values replaced.
+func (s *server) changed(state *tfprotov6.DynamicValue, values map[string]tftypes.Value) (*tfprotov6.DynamicValue, error) {
+	if len(values) == 0 {
+		return state, nil
+	}
+	of := s.resource.Type()
+	object, err := state.Unmarshal(of)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]tftypes.Value
+	if err := object.As(&all); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, values)
+	data, err := tfprotov6.NewDynamicValue(of, tftypes.NewValue(of, all))
+	return &data, err
+}
+
+func identityOf(attributes map[string]string) (*tfprotov6.ResourceIdentityData, error) {
+	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{}}
+	values := map[string]tftypes.Value{}
+	for name, value := range attributes {
+		of.AttributeTypes[name] = tftypes.String
+		values[name] = tftypes.NewValue(tftypes.String, value)
+	}
+	data, err := tfprotov6.NewDynamicValue(of, tftypes.NewValue(of, values))
+	return &tfprotov6.ResourceIdentityData{IdentityData: &data}, err
 }
 
 // PlanResourceChange answers with the prior state where the configured values
@@ -58,7 +145,7 @@ func New(inner tfprotov6.ProviderServer, typeName, version string) tfprotov6.Pro
 // so that defaults and computed values are settled, too, and the resource is
 // quiet.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	if req.TypeName == s.typeName && sameValue(req.PriorState, req.ProposedNewState) && s.settled(req) {
+	if req.TypeName == s.resource.TypeName && sameValue(req.PriorState, req.ProposedNewState) && s.settled(req) {
 		return &tfprotov6.PlanResourceChangeResponse{
 			PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity,
 		}, nil
@@ -70,7 +157,7 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 // nobody knows what holds.
 func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.framework.ApplyResourceChange(ctx, req)
-	if err != nil || req.TypeName != s.typeName || len(resp.Private) == 0 {
+	if err != nil || req.TypeName != s.resource.TypeName || len(resp.Private) == 0 {
 		return resp, err
 	}
 	applied := []byte("null")

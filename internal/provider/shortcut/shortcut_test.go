@@ -6,18 +6,25 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 // inner stands for the framework: it counts plans, and applies as it is told.
 type inner struct {
 	framework
 	plans   int
+	reads   int
 	applied tfprotov6.ApplyResourceChangeResponse
 }
 
 func (i *inner) PlanResourceChange(context.Context, *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	i.plans++
 	return &tfprotov6.PlanResourceChangeResponse{}, nil
+}
+
+func (i *inner) ReadResource(context.Context, *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	i.reads++
+	return &tfprotov6.ReadResourceResponse{}, nil
 }
 
 func (i *inner) ApplyResourceChange(context.Context, *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
@@ -28,6 +35,19 @@ func (i *inner) ApplyResourceChange(context.Context, *tfprotov6.ApplyResourceCha
 const pool = "gpupool_spot_pool"
 
 func value(s string) *tfprotov6.DynamicValue { return &tfprotov6.DynamicValue{MsgPack: []byte(s)} }
+
+var stateType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"name": tftypes.String, "capacity": tftypes.Number}}
+
+func object(t *testing.T, capacity int) *tfprotov6.DynamicValue {
+	t.Helper()
+	v, err := tfprotov6.NewDynamicValue(stateType, tftypes.NewValue(stateType, map[string]tftypes.Value{
+		"name": tftypes.NewValue(tftypes.String, "train"), "capacity": tftypes.NewValue(tftypes.Number, capacity),
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &v
+}
 
 func private(t *testing.T, keys map[string]string) []byte {
 	t.Helper()
@@ -61,7 +81,7 @@ func changed(t *testing.T, data []byte, key, v string) []byte {
 func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
 	t.Parallel()
 	i := &inner{}
-	s := New(i, pool, "1.0.0")
+	s := New(i, "1.0.0", Resource{TypeName: pool})
 	settled := apply(t, s, i, "config")
 	plan := func(change func(*tfprotov6.PlanResourceChangeRequest)) *tfprotov6.PlanResourceChangeRequest {
 		req := &tfprotov6.PlanResourceChangeRequest{
@@ -112,10 +132,49 @@ func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
 func TestAnotherVersionPlansAnew(t *testing.T) {
 	t.Parallel()
 	i := &inner{}
-	settled := apply(t, New(i, pool, "1.0.0"), i, "config")
-	if _, err := New(i, pool, "1.0.1").PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
+	settled := apply(t, New(i, "1.0.0", Resource{TypeName: pool}), i, "config")
+	if _, err := New(i, "1.0.1", Resource{TypeName: pool}).PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
 		TypeName: pool, PriorState: value("state"), ProposedNewState: value("state"), Config: value("config"), PriorPrivate: settled,
 	}); err != nil || i.plans != 1 {
 		t.Errorf("the framework planned %d times (%v)", i.plans, err)
+	}
+}
+
+// A glance that finds everything right changes private state alone, and keeps
+// what it doesn't know in there.
+func TestGlanceAnswersARefresh(t *testing.T) {
+	t.Parallel()
+	i := &inner{}
+	right := true
+	var values map[string]tftypes.Value
+	s := New(i, "1.0.0", Resource{TypeName: pool, Type: func() tftypes.Type { return stateType }, Glance: func(_ context.Context, private map[string][]byte) (Glanced, bool) {
+		if string(private["observation"]) != `{"version":1}` {
+			t.Errorf("the glance was given %q", private)
+		}
+		return Glanced{Keys: map[string][]byte{"observation": []byte(`2`)}, Values: values, Identity: map[string]string{"name": "train"}}, right
+	}})
+	req := &tfprotov6.ReadResourceRequest{TypeName: pool, CurrentState: value("state"), Private: private(t, map[string]string{AppliedKey: `"x"`})}
+	resp, err := s.ReadResource(t.Context(), req)
+	if err != nil || i.reads != 0 {
+		t.Fatalf("the framework read %d times (%v)", i.reads, err)
+	}
+	kept := map[string][]byte{}
+	if err := json.Unmarshal(resp.Private, &kept); err != nil || string(kept["observation"]) != "2" || string(kept[AppliedKey]) != `"x"` {
+		t.Errorf("private state became %s (%v)", resp.Private, err)
+	}
+	if resp.NewState != req.CurrentState || resp.NewIdentity == nil {
+		t.Error("state or identity is another")
+	}
+	values = map[string]tftypes.Value{"capacity": tftypes.NewValue(tftypes.Number, 1)}
+	req.CurrentState = object(t, 2)
+	resp, err = s.ReadResource(t.Context(), req)
+	if err != nil || string(resp.NewState.MsgPack) != string(object(t, 1).MsgPack) {
+		t.Errorf("the state became %v (%v)", resp.NewState, err)
+	}
+	right = false
+	for n, req := range []*tfprotov6.ReadResourceRequest{req, {TypeName: "gpupool_budget"}, {TypeName: pool, Private: []byte("\x00")}} {
+		if _, err := s.ReadResource(t.Context(), req); err != nil || i.reads != n+1 {
+			t.Errorf("the framework read %d times, not %d (%v)", i.reads, n+1, err)
+		}
 	}
 }

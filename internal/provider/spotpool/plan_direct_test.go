@@ -222,9 +222,17 @@ func TestShortcutPlansWhatTheFrameworkPlans(t *testing.T) {
 	refresh := func() {
 		t.Helper()
 		s = serve(t, w)
+		full, diags := s.ReadBare(o)
 		o, _ = s.Read(o)
+		if !o.State.Equal(full.State) || len(diags) > 0 {
+			t.Errorf("the shortcut refreshes to %s, and the framework to %s (%s)", o.State, full.State, diags)
+		}
+		if got, want := decoded(t, o.Private), decoded(t, full.Private); len(got) != len(want) {
+			t.Errorf("the shortcut keeps %s, and the framework %s", got, want)
+		}
 	}
 	alike("just created", config)
+	refresh()
 	refresh()
 	if p := alike("unchanged", config); !p.State.Equal(o.State) {
 		t.Error("an unchanged pool has a plan")

@@ -49,7 +49,7 @@ func TestKeptObservationDecidesAlike(t *testing.T) {
 	t.Parallel()
 	for running := range 6 {
 		state := lookedAt(train, running)
-		s := newSighting(state)
+		s := newSighting(state, statedBy(imported(train)))
 		data, err := s.encode()
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestKeptObservationHasNoUserData(t *testing.T) {
 	state := lookedAt(train, 1)
 	request := core.Request{Region: train.Region, Pool: train.Name, UID: train.UID, Sequence: 2, Count: 1, Offering: train.Offerings[0], Configuration: train.Configuration}
 	state.Journal = state.Journal.Open(request, noon)
-	s := newSighting(state)
+	s := newSighting(state, statedBy(imported(train)))
 	data, err := s.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestObservationOfAnotherVersionIsRefused(t *testing.T) {
 }
 
 func FuzzDecodeSighting(f *testing.F) {
-	s := newSighting(lookedAt(train, 2))
+	s := newSighting(lookedAt(train, 2), statedBy(imported(train)))
 	data, err := s.encode()
 	if err != nil {
 		f.Fatal(err)
@@ -124,7 +124,7 @@ func TestNewOfferingCanBePlanned(t *testing.T) {
 	d := train
 	d.Offerings = []core.Offering{{AvailabilityZone: "ap-singapore-3", InstanceType: "PNV4.7XLARGE116", SubnetID: "subnet-e5f6a7b8"}}
 	d.MaxHourlyCost = 1
-	s := newSighting(lookedAt(train, 1))
+	s := newSighting(lookedAt(train, 1), statedBy(imported(train)))
 	p := previewUpdate(train, d, &s)
 	if len(p.actions) != 1 || !strings.Contains(p.actions[0], "launch 1 spot PNV4.7XLARGE116 in ap-singapore-3") {
 		t.Errorf("planned %q, warned %q", p.actions, p.warnings)
@@ -136,7 +136,7 @@ func TestBudgetHoldsThePlanBack(t *testing.T) {
 	t.Parallel()
 	state := lookedAt(train, 1)
 	state.Gate = core.Gate{Closed: true, Reason: "its budget is exceeded"}
-	s := newSighting(state)
+	s := newSighting(state, statedBy(imported(train)))
 	p := previewUpdate(train, train, &s)
 	if len(p.actions) != 0 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "its budget is exceeded") {
 		t.Errorf("planned %q, warned %q", p.actions, p.warnings)

@@ -2,7 +2,6 @@ package spotpool
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -13,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TypeName is the resource's name in Terraform.
@@ -82,12 +82,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	engine, err := r.connection.Engine(ctx)
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Reading "+d.Object(), err))
-		return
-	}
-	state, err := engine.ViewPool(ctx, d)
+	state, err := view(ctx, r.connection, d)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Reading "+d.Object(), err))
 		return
@@ -105,6 +100,19 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, refreshed)...)
 	}
 	resp.Diagnostics.Append(keep(ctx, refreshed, state, resp.Identity, resp.Private)...)
+}
+
+// view looks at a pool. With credentials that are refused, a thousand pools ask
+// once.
+func view(ctx context.Context, c *connection.Connection, d core.Declaration) (reconcile.PoolState, error) {
+	if _, err := c.AccountID(ctx); err != nil {
+		return reconcile.PoolState{}, err
+	}
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		return reconcile.PoolState{}, err
+	}
+	return engine.ViewPool(ctx, d)
 }
 
 func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -168,29 +176,16 @@ func save(ctx context.Context, m model, state reconcile.PoolState, to *tfsdk.Sta
 
 // keep writes a pool's identity and observation, and passes its warnings on.
 func keep(ctx context.Context, m model, state reconcile.PoolState, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
-	diags := remember(ctx, state, hidden)
-	diags.Append(identify(ctx, m, identity)...)
+	diags := identify(ctx, m, identity)
+	kept, err := keys(state, statedBy(m))
+	if err != nil {
+		diags.AddError("Private state can't be written", err.Error())
+	}
+	for key, value := range kept {
+		diags.Append(hidden.SetKey(ctx, key, value)...)
+	}
 	for _, text := range state.Warnings {
 		diags.AddWarning("Spot pool "+state.Declaration.Key(), text)
 	}
-	return diags
-}
-
-// remember keeps what was seen of the pool for the next plan, and whether that
-// plan has anything to say. A pool that could not be looked at keeps what was
-// seen before.
-func remember(ctx context.Context, state reconcile.PoolState, hidden private) diag.Diagnostics {
-	if !seen(state) {
-		return hidden.SetKey(ctx, shortcut.QuietKey, []byte("false"))
-	}
-	s := newSighting(state)
-	data, err := s.encode()
-	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Keeping the observation of "+state.Declaration.Object()+" failed", err.Error())}
-	}
-	next := previewUpdate(state.Declaration, state.Declaration, &s)
-	quiet := len(next.actions)+len(next.warnings) == 0
-	diags := hidden.SetKey(ctx, privateKey, data)
-	diags.Append(hidden.SetKey(ctx, shortcut.QuietKey, []byte(strconv.FormatBool(quiet)))...)
 	return diags
 }

@@ -3,8 +3,10 @@ package spotpool
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -21,6 +23,7 @@ const sightingVersion = 1
 type sighting struct {
 	Version   int             `json:"version"`
 	Recorded  bool            `json:"recorded"` // the store had a record of the pool
+	State     stated          `json:"state"`    // what the state says beside this
 	At        time.Time       `json:"at"`
 	Gate      core.Gate       `json:"gate,omitzero"`
 	Instances []core.Instance `json:"instances,omitempty"`
@@ -29,13 +32,31 @@ type sighting struct {
 	Journal   core.Journal    `json:"journal"`
 }
 
+// stated is what a refresh needs to know of the values in the state.
+type stated struct {
+	Region     string `json:"region"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	AccountID  string `json:"account_id"`
+	Generation int64  `json:"generation"`
+	Capacity   int64  `json:"capacity"`
+	Planned    bool   `json:"planned,omitempty"` // planned_actions is not empty
+}
+
+func statedBy(m model) stated {
+	return stated{
+		Region: m.Region.ValueString(), Name: m.Name.ValueString(), UID: m.UID.ValueString(), AccountID: m.AccountID.ValueString(),
+		Generation: m.Generation.ValueInt64(), Capacity: m.Capacity.ValueInt64(), Planned: !m.PlannedActions.Equal(noActions),
+	}
+}
+
 // newSighting keeps what decisions depend on, and leaves out the rest: state
 // files hold one for each pool.
-func newSighting(state reconcile.PoolState) sighting {
-	o := state.Observation
+func newSighting(pool reconcile.PoolState, beside stated) sighting {
+	o := pool.Observation
 	s := sighting{
-		Version: sightingVersion, Recorded: state.Recorded, At: o.At, Gate: state.Gate,
-		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(state.Journal),
+		Version: sightingVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate,
+		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(pool.Journal),
 	}
 	for _, i := range o.Instances {
 		i.PrivateIP, i.PublicIP, i.SubnetID, i.VPCID, i.PoolName = "", "", "", "", ""
@@ -68,6 +89,23 @@ func slimJournal(j core.Journal) core.Journal {
 }
 
 func (s sighting) encode() ([]byte, error) { return json.Marshal(s) }
+
+// keys are what is kept of a pool in the private state: what was seen, and
+// whether a plan over it has anything to say. Of a pool that could not be looked
+// at, what was seen before stays.
+func keys(pool reconcile.PoolState, beside stated) (map[string][]byte, error) {
+	if !seen(pool) {
+		return map[string][]byte{shortcut.QuietKey: []byte("false")}, nil
+	}
+	s := newSighting(pool, beside)
+	data, err := s.encode()
+	if err != nil {
+		return nil, fmt.Errorf("keeping the observation of %s: %w", pool.Declaration.Object(), err)
+	}
+	next := previewUpdate(pool.Declaration, pool.Declaration, &s)
+	quiet := len(next.actions)+len(next.warnings) == 0
+	return map[string][]byte{privateKey: data, shortcut.QuietKey: []byte(strconv.FormatBool(quiet))}, nil
+}
 
 // decodeSighting reads what encode writes; nil of nothing.
 func decodeSighting(data []byte) (*sighting, error) {

@@ -1,0 +1,50 @@
+package spotpool
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Glance is a refresh of a pool whose declaration is the state's: the store's
+// record is of the same generation, and there is nothing to warn of. It needs no
+// more of the state than stands in the private state beside it. Everything else
+// is Read's.
+func Glance(ctx context.Context, c *connection.Connection, private map[string][]byte) (shortcut.Glanced, bool) {
+	s, err := decodeSighting(private[privateKey])
+	if err != nil || s == nil || !c.Ready() {
+		return shortcut.Glanced{}, false
+	}
+	now := s.State
+	pool, err := view(ctx, c, core.Declaration{
+		Region: now.Region, Name: now.Name, UID: now.UID, AccountID: now.AccountID, Generation: now.Generation,
+	})
+	if err != nil || pool.Destroyed || !pool.Recorded || len(pool.Warnings) > 0 || pool.Declaration.Generation != now.Generation {
+		return shortcut.Glanced{}, false
+	}
+	changed := map[string]tftypes.Value{}
+	if capacity := int64(pool.Plan.Capacity); capacity != now.Capacity {
+		now.Capacity = capacity
+		changed["capacity"] = tftypes.NewValue(tftypes.Number, capacity)
+	}
+	if now.Planned {
+		now.Planned = false
+		changed["planned_actions"] = tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{})
+	}
+	kept, err := keys(pool, now)
+	identity := map[string]string{"region": now.Region, "name": now.Name}
+	return shortcut.Glanced{Keys: kept, Values: changed, Identity: identity}, err == nil
+}
+
+// StateType is the type of the resource's state.
+var StateType = sync.OnceValue(func() tftypes.Type {
+	var resp resource.SchemaResponse
+	NewResource().Schema(context.Background(), resource.SchemaRequest{}, &resp)
+	return resp.Schema.Type().TerraformType(context.Background())
+})
