@@ -48,10 +48,14 @@ func (e *Engine) adopt(ctx context.Context, key string, ids []string, dryRun boo
 		return err
 	}
 	plan := spotpool.Decide(spotpool.Situation{Declaration: d, Observation: observation, Journal: j.value, Now: observation.At})
+	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		return slices.ContainsFunc(plan.Members, func(m spotpool.Member) bool { return m.ID == id })
+	})
 	if reasons := unfit(d, plan.Held, ids, candidates); len(reasons) > 0 {
 		return fmt.Errorf("nothing was adopted into %s:\n- %s", d.Object(), strings.Join(reasons, "\n- "))
 	}
-	if dryRun {
+	if dryRun || len(ids) == 0 {
 		return nil
 	}
 	if err := e.Cloud.Tag(ctx, d.Region, ids, map[string]string{
@@ -72,13 +76,8 @@ func unfit(d spotpool.Declaration, held int, ids []string, found []spotpool.Inst
 		byID[i.ID] = i
 	}
 	var reasons []string
-	fresh := 0
 	for _, id := range ids {
 		i, there := byID[id]
-		if there && i.PoolUID == d.UID {
-			continue
-		}
-		fresh++
 		switch {
 		case !there:
 			reasons = append(reasons, fmt.Sprintf("%s is not there in %s", id, d.Region))
@@ -92,8 +91,8 @@ func unfit(d spotpool.Declaration, held int, ids []string, found []spotpool.Inst
 			reasons = append(reasons, fmt.Sprintf("%s is %s, not RUNNING", id, i.State))
 		}
 	}
-	if held+fresh > d.Maximum {
-		reasons = append(reasons, fmt.Sprintf("%d held and %d more would pass maximum %d: raise maximum first", held, fresh, d.Maximum))
+	if held+len(ids) > d.Maximum {
+		reasons = append(reasons, fmt.Sprintf("%d held and %d more would pass maximum %d: raise maximum first", held, len(ids), d.Maximum))
 	}
 	return reasons
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // CreatePool declares a new pool and raises it to its minimum. It waits for its
@@ -90,7 +91,7 @@ func (e *Engine) claim(ctx context.Context, d spotpool.Declaration) (record, err
 // finishCreate marks the record active. Where nothing was launched and cause is
 // not nil, it takes the record back and the creation fails with cause.
 func (e *Engine) finishCreate(ctx context.Context, a *attempt, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
 	d := a.declaration
 	return e.withLock(ctx, d.Key(), func(ctx context.Context) error {
@@ -103,8 +104,8 @@ func (e *Engine) finishCreate(ctx context.Context, a *attempt, cause error) erro
 			return errors.Join(cause, err)
 		}
 		if cause != nil && len(j.value.Known) == 0 && len(j.value.Intents) == 0 {
-			err := remove(ctx, e.Store, "journals", journalName(d), j.revision)
-			return errors.Join(cause, err, remove(ctx, e.Store, "spot_pools", d.Key(), r.revision))
+			err := remove(ctx, e.Store, store.Journals, journalName(d), j.revision)
+			return errors.Join(cause, err, remove(ctx, e.Store, store.SpotPools, d.Key(), r.revision))
 		}
 		if cause != nil && a.failure == nil {
 			a.failure = cause

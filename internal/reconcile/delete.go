@@ -62,6 +62,11 @@ func (e *Engine) condemn(ctx context.Context, d spotpool.Declaration) error {
 			return err
 		}
 	}
+	return e.entomb(ctx, d)
+}
+
+// entomb makes sure of the pool's tombstone.
+func (e *Engine) entomb(ctx context.Context, d spotpool.Declaration) error {
 	tombstone, err := e.loadTombstone(ctx, d.UID)
 	if err != nil || tombstone.exists() {
 		return err
@@ -76,7 +81,7 @@ func (e *Engine) refuseProtected(ctx context.Context, d spotpool.Declaration, j 
 		return err
 	}
 	var protected []string
-	for _, i := range spotpool.Own(d, observation) {
+	for _, i := range spotpool.Holdings(d, j, observation) {
 		if i.Protected || i.APIProtected {
 			protected = append(protected, i.ID)
 		}
@@ -90,6 +95,10 @@ func (e *Engine) refuseProtected(ctx context.Context, d spotpool.Declaration, j 
 // finishDelete empties a condemned pool and removes what is recorded of it. It
 // returns what it did; an error says what is left.
 func (e *Engine) finishDelete(ctx context.Context, d spotpool.Declaration, wait time.Duration) ([]Result, error) {
+	// A deletion may have been killed between its record and its tombstone.
+	if err := e.withLock(ctx, d.Key(), func(ctx context.Context) error { return e.entomb(ctx, d) }); err != nil {
+		return nil, err
+	}
 	if d.OnDestroy == spotpool.DestroyDetach {
 		if err := e.detach(ctx, d); err != nil {
 			return nil, err
@@ -127,7 +136,11 @@ func (e *Engine) settleEmpty(ctx context.Context, a *attempt, wait time.Duration
 		if len(a.plan.Members) == 0 || time.Now().After(deadline) || ctx.Err() != nil || a.failure != nil {
 			return context.Cause(ctx)
 		}
-		time.Sleep(e.pollInterval())
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(e.pollInterval()):
+		}
 		if err := e.look(ctx, a); err != nil && !worthRetrying(err) {
 			return err
 		}
@@ -166,7 +179,7 @@ func (e *Engine) detach(ctx context.Context, d spotpool.Declaration) error {
 		if err != nil {
 			return err
 		}
-		own := spotpool.Own(d, observation)
+		own := spotpool.Holdings(d, j.value, observation)
 		if len(own) == 0 {
 			return nil
 		}

@@ -168,10 +168,8 @@ func (e *Engine) lookAtEach(ctx context.Context, region string, targets []target
 		for _, i := range o.Instances {
 			seen[i.ID] = true
 		}
-		for _, id := range t.journal.value.KnownIDs() {
-			if !seen[id] {
-				view.gone[id] = true
-			}
+		for _, k := range t.journal.value.Known {
+			view.gone[k.InstanceID] = k.Seen && !seen[k.InstanceID]
 		}
 	}
 	return view, nil
@@ -187,8 +185,8 @@ func (e *Engine) lookFor(ctx context.Context, region string, targets []target) (
 
 // owner is the pool in whose journal an instance is recorded.
 type owner struct {
-	uid     string
-	journal spotpool.Journal
+	uid  string
+	seen bool // one that was never seen may yet show
 }
 
 // recordedIDs reads which instances the region's journals know and the listing
@@ -212,7 +210,7 @@ func (e *Engine) recordedIDs(ctx context.Context, region string, listed map[stri
 		uid := doc.Key.Name[strings.LastIndexByte(doc.Key.Name, '/')+1:]
 		for _, k := range j.Known {
 			if !listed[k.InstanceID] {
-				owners[k.InstanceID] = owner{uid: uid, journal: j}
+				owners[k.InstanceID] = owner{uid: uid, seen: k.Seen}
 			}
 		}
 	}
@@ -235,15 +233,12 @@ func (e *Engine) addUnlisted(ctx context.Context, region string, view *regionVie
 	for _, i := range found {
 		o := owners[i.ID]
 		delete(owners, i.ID)
-		if i.PoolUID == "" && o.journal.Expects(i.ID, view.at) {
-			i.PoolUID = o.uid // its tags are late
-		}
-		if i.PoolUID == o.uid {
+		if i.PoolUID == "" || i.PoolUID == o.uid { // without tags, it is for the pool to judge
 			view.byUID[o.uid] = append(view.byUID[o.uid], i)
 		}
 	}
-	for id := range owners {
-		view.gone[id] = true
+	for id, o := range owners {
+		view.gone[id] = o.seen
 	}
 	return nil
 }
@@ -323,11 +318,6 @@ func (e *Engine) observePool(ctx context.Context, d spotpool.Declaration, j spot
 	account, err := e.Cloud.AccountID(ctx)
 	if err != nil {
 		return spotpool.Observation{}, err
-	}
-	for n := range instances {
-		if i := &instances[n]; i.PoolUID == "" && j.Expects(i.ID, at) {
-			i.PoolUID = d.UID // its tags are late
-		}
 	}
 	o := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
 	return e.marketsOf(ctx, d.Region).add(o, d), nil

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -60,7 +61,9 @@ type PoolReport struct {
 	spotpool.Counts
 	// Observed is false where the pool could not be looked at; the counts of
 	// what is there are then 0 and mean nothing.
-	Observed bool         `json:"observed"`
+	Observed bool `json:"observed"`
+	// Deleted says that the run finished the pool's deletion.
+	Deleted  bool         `json:"deleted,omitempty"`
 	Outcome  Outcome      `json:"outcome"`
 	Short    []string     `json:"short,omitempty"` // why it stays below minimum
 	Notices  []string     `json:"notices,omitempty"`
@@ -99,5 +102,5 @@ func (r Report) Changes() bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(r.SpotPools, func(p PoolReport) bool { return p.Deleted })
 }

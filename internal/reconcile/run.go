@@ -89,7 +89,8 @@ func (r *run) run(ctx context.Context) error {
 	if r.options.DryRun {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
+	defer cancel()
 	r.forgetDestroyed(ctx)
 	return r.saveStatus(ctx)
 }
@@ -337,7 +338,10 @@ func (r *run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 	case err != nil:
 		r.add(newPoolReport(d, plan, Failed, err), results)
 	default:
-		r.add(newPoolReport(d, spotpool.Plan{}, Done, nil), results)
+		d.Minimum, d.Maximum = 0, 0
+		report := newPoolReport(d, spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, Done, nil)
+		report.Deleted = true
+		r.add(report, results)
 	}
 }
 

@@ -17,6 +17,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, wait time.Duration) err
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	pause := e.pollInterval()
+	a.gone = nil // that was long ago by now
 	for !a.settled() {
 		select {
 		case <-ctx.Done():

@@ -106,6 +106,10 @@ func (r *run) poolStatus(ctx context.Context, t target, view *regionView, err er
 	if len(plan.Decisions) > 0 {
 		outcome = Planned
 	}
+	if t.phase != declaration.Active {
+		// A creation is for terraform apply to go on with, and a deletion launches nothing.
+		plan.Decisions, plan.Short, outcome = nil, nil, Skipped
+	}
 	return PoolStatus{
 		PoolReport: newPoolReport(d, plan, outcome, nil), Phase: t.phase, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),

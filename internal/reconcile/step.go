@@ -149,7 +149,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	defer done()
 	ids, err := s.Cloud.Launch(calling, request)
 	s.forget(request.Region)
-	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
 	if err == nil {
 		d.InstanceIDs = ids
@@ -227,6 +227,9 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	}
 	return nil
 }
+
+// recordGrace bounds how long outcomes are recorded after an interrupt.
+const recordGrace = 30 * time.Second
 
 // callGrace is how long a call that changes something may go on after an
 // interrupt, so that its outcome is known rather than left open.

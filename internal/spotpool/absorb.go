@@ -63,6 +63,18 @@ func sight(d Declaration, j Journal, o Observation, now time.Time) []sighting {
 	return found
 }
 
+// Holdings lists the instances that are the pool's: those that carry its tags, and
+// those of its own launches whose tags have not come yet.
+func Holdings(d Declaration, j Journal, o Observation) []Instance {
+	var list []Instance
+	for _, s := range sight(d, j, o, o.At) {
+		if !s.unlisted {
+			list = append(list, s.Instance)
+		}
+	}
+	return list
+}
+
 // absorb brings the journal up to date with what was seen: it closes intents
 // whose instances are there, learns new ids, notices reclaims and failed
 // launches, and drops what is over. Absorbing the same twice changes nothing.

@@ -80,7 +80,7 @@ func (t *termination) sort(instances []spotpool.Instance) map[spotpool.ChargeTyp
 		switch {
 		case i.Region != t.region:
 			t.left[i.ID] = reasonRegion
-		case i.PoolUID != t.asked[i.ID].PoolUID && i.PoolUID != "":
+		case i.PoolUID != t.asked[i.ID].PoolUID:
 			t.left[i.ID] = reasonForeign
 		case i.State == spotpool.StateTerminating || i.State == spotpool.StateLaunchFailed:
 			// A failed launch can't be terminated and goes away by itself.

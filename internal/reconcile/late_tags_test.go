@@ -1,0 +1,62 @@
+package reconcile_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// TestTagsMuchLater has tags come long after anyone would expect them: the
+// instances are held all the while, and none is launched in their place.
+func TestTagsMuchLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *cvmsim.Options) { o.TagDelay = 30 * time.Minute })
+	w.mustCreate(2, 2)
+	for range 4 {
+		w.step(12 * time.Minute)
+		w.cleanRuns()
+	}
+	w.verify(2)
+	if n := w.launched(); n != 2 {
+		t.Errorf("%d instances were launched, want 2", n)
+	}
+}
+
+// TestTombstoneOfAKilledDeletion finishes by a run what a kill between the
+// record and the tombstone left behind: the tombstone must be there in the end.
+func TestTombstoneOfAKilledDeletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustCreate(1, 2)
+	process := &mortal{}
+	for n := 1; len(process.trace) == 0 || process.trace[len(process.trace)-1] != "Write tombstones"; n++ {
+		process = &mortal{killAt: n}
+		_ = w.engine(process).DeletePool(context.Background(), d, longWait)
+		if n == 50 {
+			t.Fatal("the deletion never came to its tombstone")
+		}
+	}
+	w.cleanRuns()
+	w.verify(0)
+	if _, err := w.store().Read(context.Background(), store.Key{Kind: store.Tombstones, Name: d.UID}); err != nil {
+		t.Errorf("the tombstone: %v", err)
+	}
+}
+
+// TestAdoptOwn leaves what is the pool's already as it is.
+func TestAdoptOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustCreate(1, 3)
+	own := w.own()[0]
+	if err := w.engine(nil).Adopt(context.Background(), d.Region, d.Name, []string{own.InstanceID}, false); err != nil {
+		t.Fatal(err)
+	}
+	if now := w.own()[0]; now.Config != own.Config {
+		t.Errorf("its configuration tag was %q and is %q", own.Config, now.Config)
+	}
+	w.verifyForeign()
+}
