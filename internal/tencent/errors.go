@@ -152,7 +152,7 @@ func ruleOf(code string) rule {
 // The codes of failures that never reached the API or never came back from it,
 // beside those of the SDK.
 const (
-	codeUnreachable = "ClientError.Unreachable"
+	CodeUnreachable = "ClientError.Unreachable"
 	codeNetwork     = "ClientError.NetworkError"
 	codeStatus      = "ClientError.HttpStatusCodeError"
 	codeTimeout     = "ClientError.Timeout"
@@ -183,7 +183,7 @@ func classify(action, address string, a *attempt, err error, scrub func(string) 
 		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassConfiguration, spotpool.ScopePool, true
 		return f
 	case a.err != nil && neverSent(a):
-		cloud.Code = codeUnreachable
+		cloud.Code = CodeUnreachable
 		cloud.Message = fmt.Sprintf("no connection to %s: %s.", address, whyUnreachable(a.err))
 		cloud.Remedy = "Check the endpoint (endpoint, GPUPOOL_ENDPOINT, domain) and the network."
 		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassTransient, spotpool.ScopePool, true

@@ -132,19 +132,14 @@ func TestBadSurroundings(t *testing.T) {
 	}
 }
 
-// An endpoint where nothing listens may listen by the time of the apply: a plan
-// warns, and the apply fails without a trace.
+// An endpoint where nothing listens is an error of the plan already, which names
+// it and the argument to look at.
 func TestEndpointThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	s, _ := w.Serve(nil, providertest.Values{"endpoint": "http://127.0.0.1:1"})
 	p := s.Plan(nil, train(nil))
-	contains(t, p.Diagnostics, "WARNING", "127.0.0.1:1")
-	o, diags := s.Apply(p)
-	contains(t, diags, "ERROR", "127.0.0.1:1")
-	if !o.State.IsNull() {
-		t.Error("there is a state of a pool that was never created")
-	}
+	contains(t, p.Diagnostics, "ERROR", "127.0.0.1:1", "GPUPOOL_ENDPOINT")
 }
 
 // A store that can't be read stops what depends on it, and stays as it is.

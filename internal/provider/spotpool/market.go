@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
 // checkMarket looks whether the declaration can come true now: whose the
@@ -50,10 +51,11 @@ func (r *poolResource) checkMarket(ctx context.Context, d core.Declaration, diag
 	assess(d, offers, diags)
 }
 
-// passing reports whether an error may be gone by the time of the apply.
+// passing reports whether an error may be gone by the time of the apply. An
+// endpoint where nobody answers is more likely a wrong one.
 func passing(err error) bool {
 	cloud, ok := core.AsCloudError(err)
-	return !ok || cloud.Class == core.ClassTransient
+	return !ok || cloud.Class == core.ClassTransient && cloud.Code != tencent.CodeUnreachable
 }
 
 // assess compares a declaration with what its region sells. Only a zone that
