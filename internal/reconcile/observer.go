@@ -28,13 +28,6 @@ type regionView struct {
 	warnings  []string
 }
 
-// marketView is one look at a region's prices and stock.
-type marketView struct {
-	offers []spotpool.Offer
-	vcpus  map[string]int
-	err    error // why they are unknown
-}
-
 // observer shares looks at regions between the pools of one process.
 type observer struct {
 	mu      sync.Mutex
@@ -46,12 +39,6 @@ type sharedView struct {
 	mu     sync.Mutex
 	view   *regionView
 	single int // pools that were looked at by themselves
-}
-
-type sharedMarkets struct {
-	mu    sync.Mutex
-	view  *marketView
-	taken time.Time
 }
 
 // region returns a look at the region that is at most maxAge old, and takes one
@@ -243,68 +230,11 @@ func (e *Engine) addUnlisted(ctx context.Context, region string, view *regionVie
 	return nil
 }
 
-// marketsOf returns the region's prices and stock, asked for once a minute.
-func (e *Engine) marketsOf(ctx context.Context, region string) marketView {
-	o := &e.observer
-	o.mu.Lock()
-	if o.markets == nil {
-		o.markets = map[string]*sharedMarkets{}
-	}
-	shared := o.markets[region]
-	if shared == nil {
-		shared = &sharedMarkets{}
-		o.markets[region] = shared
-	}
-	o.mu.Unlock()
-
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if shared.view == nil || time.Since(shared.taken) > sharedFor {
-		offers, vcpus, err := e.Cloud.Markets(ctx, region)
-		if err != nil && ctx.Err() != nil {
-			return marketView{err: err}
-		}
-		shared.view, shared.taken = &marketView{offers: offers, vcpus: vcpus, err: err}, time.Now()
-	}
-	return *shared.view
-}
-
 // observation is what the look at a region shows of one pool.
 func (v *regionView) observation(d spotpool.Declaration) spotpool.Observation {
 	return v.markets.add(spotpool.Observation{
 		At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID]),
 	}, d)
-}
-
-// add puts the prices and stock of the pool's own markets into an observation.
-func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
-	if m.offers == nil {
-		return o
-	}
-	wanted := map[[2]string]bool{}
-	zones := map[string]bool{}
-	for _, offering := range d.Offerings {
-		wanted[[2]string{offering.AvailabilityZone, offering.InstanceType}] = true
-		zones[offering.AvailabilityZone] = true
-	}
-	for _, i := range o.Instances {
-		wanted[[2]string{i.AvailabilityZone, i.InstanceType}] = true
-	}
-	o.Offers = []spotpool.Offer{}
-	for _, offer := range m.offers {
-		if wanted[[2]string{offer.AvailabilityZone, offer.InstanceType}] {
-			o.Offers = append(o.Offers, offer)
-		}
-	}
-	for zone, left := range m.vcpus {
-		if zones[zone] {
-			if o.SpotVCPUs == nil {
-				o.SpotVCPUs = map[string]int{}
-			}
-			o.SpotVCPUs[zone] = left
-		}
-	}
-	return o
 }
 
 // observePool takes a fresh look at one pool, markets included. ids that are

@@ -203,48 +203,6 @@ func (r *run) reconcileRegion(ctx context.Context, region string, targets []targ
 	}
 }
 
-// confirm looks once at all that was launched in the region. What shows already
-// is noted, so that a later run knows it for reclaimed when it is missing. What
-// doesn't show yet will be looked for again.
-func (r *run) confirm(ctx context.Context, region string, targets []target) {
-	launched := map[string][]string{}
-	var ids []string
-	r.mu.Lock()
-	for _, d := range r.report.Decisions {
-		if d.Kind == spotpool.Launch && d.Outcome == Done {
-			launched[d.Object] = append(launched[d.Object], d.InstanceIDs...)
-		}
-	}
-	r.mu.Unlock()
-	for _, t := range targets {
-		ids = append(ids, launched[t.declaration.Object()]...)
-	}
-	if len(ids) == 0 {
-		return
-	}
-	found, _, err := r.Cloud.ObserveInstances(ctx, region, ids)
-	if err != nil {
-		r.log().Warn("launched instances can't be looked at yet", "region", region, "error", err)
-		return
-	}
-	shown := make([]string, len(found))
-	for n, i := range found {
-		shown[n] = i.ID
-	}
-	for _, t := range targets {
-		if launched[t.declaration.Object()] == nil {
-			continue
-		}
-		j, err := r.loadJournal(ctx, t.declaration)
-		if err == nil {
-			err = r.keepJournal(ctx, t.declaration, j, j.value.Listed(shown))
-		}
-		if err != nil {
-			r.warn(err.Error())
-		}
-	}
-}
-
 func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	d := t.declaration
 	if d.AccountID != view.accountID {
