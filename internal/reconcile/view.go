@@ -35,32 +35,40 @@ func (e *Engine) ViewPool(ctx context.Context, d spotpool.Declaration) (PoolStat
 	if recorded {
 		state.Recorded = true
 		state.Declaration = r.value.Declaration
-		if r.value.Phase == declaration.Deleting {
-			state.Warnings = append(state.Warnings, fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", d.Key()))
-		}
 	}
-	j, err := e.loadJournal(ctx, state.Declaration)
-	if err != nil {
-		return state, err
-	}
-	view, err := e.viewOf(ctx, target{declaration: state.Declaration, journal: j})
-	if err != nil {
-		return state, err
-	}
-	if view.accountID != state.Declaration.AccountID {
-		return state, &AccountError{Object: d.Object(), Pool: state.Declaration.AccountID, Credentials: view.accountID}
-	}
-	state.Observation = view.observation(state.Declaration)
-	state.Journal = withoutUserData(j.value)
 	state.Gate = e.gate(ctx, state.Declaration)
+	if recorded && r.value.Phase == declaration.Deleting {
+		state.Gate = spotpool.Gate{Closed: true, Reason: fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", d.Key())}
+		state.Warnings = append(state.Warnings, state.Gate.Reason)
+	}
+	err = e.observeView(ctx, &state)
+	return state, err
+}
+
+// observeView adds what is seen of a pool to its state, and what to do about it.
+func (e *Engine) observeView(ctx context.Context, state *PoolState) error {
+	d := state.Declaration
+	j, err := e.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	view, err := e.viewOf(ctx, target{declaration: d, journal: j})
+	if err != nil {
+		return err
+	}
+	if view.accountID != d.AccountID {
+		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+	}
+	state.Observation = view.observation(d)
+	state.Journal = withoutUserData(j.value)
 	state.Plan = spotpool.Decide(spotpool.Situation{
-		Declaration: state.Declaration, Observation: state.Observation, Journal: j.value,
+		Declaration: d, Observation: state.Observation, Journal: j.value,
 		Now: view.at, Gate: state.Gate,
 	})
 	if view.markets.err != nil {
 		state.Warnings = append(state.Warnings, fmt.Sprintf("prices and stock of %s are unknown: %v", d.Region, view.markets.err))
 	}
-	return state, nil
+	return nil
 }
 
 // FindPool finds a pool for an import: by the store's record, else by the tags

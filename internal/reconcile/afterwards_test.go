@@ -60,3 +60,20 @@ func TestAdoptOwn(t *testing.T) {
 	}
 	w.verifyForeign()
 }
+
+// TestViewOfAKilledDeletion plans no launch for a pool that is on its way out.
+func TestViewOfAKilledDeletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustCreate(2, 2)
+	process := &mortal{killAt: 8, after: true}
+	_ = w.engine(process).DeletePool(context.Background(), d, longWait)
+	w.reclaim(1)
+	state, err := w.engine(nil).ViewPool(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(state.Plan.Decisions) > 0 || len(state.Warnings) == 0 {
+		t.Errorf("decisions %v, warnings %v", state.Plan.Decisions, state.Warnings)
+	}
+}
