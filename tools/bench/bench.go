@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -19,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/tools/localcvm"
 )
 
 // bench has what every section needs: the programs, and a directory of its own.
@@ -78,26 +79,11 @@ func (b *bench) startCVM(ctx context.Context) (*cvm, error) {
 	if err := c.process.Start(); err != nil {
 		return nil, err
 	}
-	lines := bufio.NewScanner(stdout)
-	for lines.Scan() {
-		assignment, found := strings.CutPrefix(lines.Text(), "export ")
-		if !found {
-			break
-		}
-		name, value, _ := strings.Cut(assignment, "=")
-		value = strings.Trim(value, `'"`)
-		c.env = append(c.env, name+"="+value)
-		if name == "GPUPOOL_ENDPOINT" {
-			c.endpoint = value
-		}
-		if name == "TENCENTCLOUD_REGION" {
-			break
-		}
+	env, endpoint, err := localcvm.Environment(stdout)
+	if err != nil {
+		return nil, err
 	}
-	if c.endpoint == "" {
-		return nil, errors.New("the local CVM named no endpoint")
-	}
-	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	c.env, c.endpoint = append(c.env, env...), endpoint
 	return c, nil
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/tools/localcvm"
 )
 
 // stage is what the demo plays on: a working directory of its own, a local CVM,
@@ -95,27 +96,12 @@ func (s *stage) startCVM(ctx context.Context) error {
 	if err := s.cvm.Start(); err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(stdout)
-	for lines.Scan() {
-		assignment, found := strings.CutPrefix(lines.Text(), "export ")
-		if !found {
-			break
-		}
-		name, value, _ := strings.Cut(assignment, "=")
-		value = strings.Trim(value, `'"`)
-		s.env = append(s.env, name+"="+value)
-		if name == "GPUPOOL_ENDPOINT" {
-			s.endpoint = value
-		}
-		if name == "TENCENTCLOUD_REGION" {
-			break
-		}
-	}
-	if s.endpoint == "" {
+	env, endpoint, err := localcvm.Environment(stdout)
+	if err != nil {
 		said, _ := os.ReadFile(log.Name())
-		return fmt.Errorf("the local CVM named no endpoint: %w\n%s", errors.Join(lines.Err(), s.cvm.Wait()), said)
+		return fmt.Errorf("%w\n%s", errors.Join(err, s.cvm.Wait()), said)
 	}
-	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	s.env, s.endpoint = append(s.env, env...), endpoint
 	fmt.Fprintln(s.out, "The local CVM serves at", s.endpoint)
 	return nil
 }
