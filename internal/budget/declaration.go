@@ -1,0 +1,116 @@
+// Package budget judges GPU-hours: whom a budget covers, over which window, how
+// much was used, when that crosses the limit, and what is to be done about it.
+// It does no IO and reads no clock.
+package budget
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// Declaration is the desired state of one budget. Its JSON has the names of the
+// resource's arguments.
+type Declaration struct {
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Generation int64  `json:"generation"`
+	ClusterUID string `json:"cluster_uid"` // of the namespace kube-system
+	// GPUHours is the limit, a decimal with at most three digits after the point.
+	GPUHours string `json:"gpu_hours"`
+	// Window is the length of a rolling window, as a Go duration or in days
+	// ("24h", "7d"); or Period is a calendar period in TimeZone.
+	Window   string   `json:"window,omitempty"`
+	Period   Period   `json:"period,omitempty"`
+	TimeZone string   `json:"time_zone,omitempty"` // an IANA name; UTC where empty
+	Selector Selector `json:"selector"`
+	// Thresholds are percents of the limit that are told of when they are crossed.
+	Thresholds []int       `json:"thresholds,omitempty"`
+	Enforce    Enforcement `json:"enforcement"`
+	CountFrom  CountFrom   `json:"count_from,omitempty"`
+	// VanishedPods says when pods ended whose end nobody saw.
+	VanishedPods ledger.VanishedPolicy `json:"vanished_pods,omitempty"`
+	// ResourceWeights are GPUs a unit, "1/7" or "0.5", in the place of the
+	// defaults; ModelWeights multiply by GPU model or instance type.
+	ResourceWeights map[string]string `json:"resource_weights,omitempty"`
+	ModelWeights    map[string]string `json:"model_weights,omitempty"`
+	// BreakdownLabels are the keys of labels by which usage is broken down.
+	BreakdownLabels []string `json:"breakdown_labels,omitempty"`
+	// MaxStatusAge is how old the status may be that lets a spot pool launch.
+	MaxStatusAge string `json:"max_status_age,omitempty"`
+	// PublishedAt is when the limit, or what counts against it, was last changed.
+	PublishedAt time.Time `json:"published_at"`
+}
+
+// Period is a calendar period.
+type Period string
+
+// The periods. A week begins on Monday (ISO 8601).
+const (
+	Day     Period = "day"
+	Week    Period = "week"
+	Month   Period = "month"
+	Quarter Period = "quarter"
+)
+
+// CountFrom says from when a pod's time counts.
+type CountFrom string
+
+// From when a pod's time counts.
+const (
+	FromScheduled CountFrom = "scheduled" // when the node's devices became its own
+	FromRunning   CountFrom = "running"   // when its first container started
+)
+
+// Selector says whose GPU-hours count. Every part that is given must match; a
+// selector without any part is refused.
+type Selector struct {
+	Namespaces       []string          `json:"namespaces,omitempty"`
+	NamespaceLabels  map[string]string `json:"namespace_labels,omitempty"`
+	MatchLabels      map[string]string `json:"match_labels,omitempty"`
+	MatchExpressions []Expression      `json:"match_expressions,omitempty"`
+}
+
+// Expression is one requirement on a pod's labels.
+type Expression struct {
+	Key      string   `json:"key"`
+	Operator string   `json:"operator"` // In, NotIn, Exists, DoesNotExist
+	Values   []string `json:"values,omitempty"`
+}
+
+// Action is what is done when a budget is exceeded.
+type Action string
+
+// The actions, from mildest to hardest.
+const (
+	AlertOnly Action = "alert_only"
+	Freeze    Action = "freeze" // no new GPU pods
+	Pause     Action = "pause"  // Jobs suspended, Deployments and StatefulSets scaled to zero
+	Evict     Action = "evict"
+)
+
+// Enforcement says what is done when the budget is exceeded, and how carefully.
+type Enforcement struct {
+	Action Action `json:"action"`
+	// GracePeriod runs from the latest of the crossing, the publication of the
+	// limit and the first run that reported the crossing.
+	GracePeriod        string      `json:"grace_period,omitempty"`
+	MaxEvictionsPerRun int         `json:"max_evictions_per_run,omitempty"`
+	VictimOrder        VictimOrder `json:"victim_order,omitempty"`
+	// Pods whose priority is at or above this one's are protected.
+	ProtectedPriorityClass string   `json:"protected_priority_class,omitempty"`
+	ProtectedNamespaces    []string `json:"protected_namespaces,omitempty"`
+	// MaxGap is the longest gap after which pods may be evicted on estimates.
+	MaxGap string `json:"max_gap,omitempty"`
+}
+
+// VictimOrder says who is evicted first.
+type VictimOrder string
+
+// The orders.
+const (
+	LowestPriority VictimOrder = "lowest_priority"
+	NewestStart    VictimOrder = "newest_start"
+	SpotFirst      VictimOrder = "spot_first"
+	LargestUsage   VictimOrder = "largest_usage"
+)

@@ -1,0 +1,55 @@
+package budget
+
+import "time"
+
+// Status is what the last run made of a budget: the gate of the spot pools that
+// name it, and what data sources and later runs read. Amounts are in milli-GPU-
+// seconds, 3,600,000 of which are a GPU-hour; rates in milli-GPUs.
+type Status struct {
+	Name       string    `json:"name"`
+	UID        string    `json:"uid"`
+	Generation int64     `json:"generation"` // of the declaration that it was judged by
+	ClusterUID string    `json:"cluster_uid"`
+	RunID      string    `json:"run_id"`
+	At         time.Time `json:"at"` // the cluster's clock
+	Usage      Usage     `json:"usage"`
+	// ExceededSince is the crossing, derived from the intervals; nil while used
+	// is below the limit.
+	ExceededSince *time.Time `json:"exceeded_since"`
+	// ReportedAt is the first run that reported this crossing.
+	ReportedAt *time.Time `json:"reported_at"`
+	// Fired are the thresholds that were told of and have not re-armed.
+	Fired []int `json:"fired,omitempty"`
+	// Enforced are the measures in force: freeze, pause, evict.
+	Enforced []Action `json:"enforced,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Usage is the use of a budget inside its window.
+type Usage struct {
+	WindowStart time.Time `json:"window_start"`
+	WindowEnd   time.Time `json:"window_end"` // of a calendar period; a rolling window ends now
+	Limit       int64     `json:"limit"`
+	Consumed    int64     `json:"consumed"`
+	// Estimated is the part of Consumed that rests on estimated ends.
+	Estimated int64 `json:"estimated"`
+	// ErrorBound is by how much Consumed may be wrong, either way.
+	ErrorBound int64 `json:"error_bound"`
+	// Coverage is how much of the window until now was observed, in thousandths.
+	Coverage    int   `json:"coverage"`
+	TrackedPods int   `json:"tracked_pods"`
+	ActivePods  int   `json:"active_pods"` // hold GPUs now
+	BurnRate    int64 `json:"burn_rate"`
+	// ProjectedExhaustion is when the limit is reached at the present rate; nil
+	// where it is not, or not before a calendar period ends.
+	ProjectedExhaustion *time.Time       `json:"projected_exhaustion"`
+	ByNamespace         map[string]int64 `json:"by_namespace,omitempty"`
+	// ByLabel has an entry for each breakdown label's key and value.
+	ByLabel map[string]map[string]int64 `json:"by_label,omitempty"`
+}
+
+// Exceeded says whether the limit is reached.
+func (u Usage) Exceeded() bool { return u.Consumed >= u.Limit }
+
+// Remaining is what is left of the limit; never below zero.
+func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }

@@ -1,0 +1,108 @@
+// Package gpu says how many GPUs a pod holds, and from when to when. It reads
+// the objects of the Kubernetes API and does nothing else: no IO, no clock.
+package gpu
+
+import (
+	"math/big"
+	"time"
+)
+
+// Sighting is all that accounting and enforcement keep of one pod, as it was
+// seen at one moment.
+type Sighting struct {
+	UID       string
+	Namespace string
+	Name      string
+	Owner     Owner
+	Labels    map[string]string
+	// Node is where the pod is bound; empty while it is not.
+	Node Node
+	// Shares is what it holds, by resource; empty for a pod without GPUs.
+	Shares []Share
+	// Scheduled is when it began to hold its devices; zero while it is not bound.
+	Scheduled Start
+	// Running is when its first container started; zero before.
+	Running Start
+	// End is when it stopped to hold them; zero while it does.
+	End  End
+	Live Live
+	// Problems says what about the pod could not be understood, for a person.
+	Problems []string
+}
+
+// Owner is the controller of a pod; zero for a pod without one.
+type Owner struct {
+	APIVersion string
+	Kind       string
+	Name       string
+	UID        string
+}
+
+// Share is what a pod holds of one resource.
+type Share struct {
+	Resource string   // such as "nvidia.com/gpu", or a DRA driver such as "gpu.nvidia.com"
+	Units    *big.Rat // of the resource
+	Weight   *big.Rat // GPUs a unit, exact
+}
+
+// Start is when an interval begins, and how that is known. In seconds, as the
+// API server keeps times.
+type Start struct {
+	At     time.Time
+	Source StartSource
+}
+
+// StartSource is where a start was read.
+type StartSource string
+
+// The sources of starts, from best to worst.
+const (
+	PodScheduled     StartSource = "pod_scheduled"     // the condition's last transition
+	StartTime        StartSource = "start_time"        // status.startTime, the kubelet's
+	ContainerStarted StartSource = "container_started" // the earliest start of a container
+	Created          StartSource = "created"           // metadata.creationTimestamp
+)
+
+// End is when an interval ends, and how that is known.
+type End struct {
+	At     time.Time
+	Source EndSource
+}
+
+// EndSource is where an end was read.
+type EndSource string
+
+// The sources of ends that a pod's own object gives, from best to worst.
+const (
+	ContainerFinished EndSource = "container_finished" // the last end of a container
+	DisruptionTarget  EndSource = "disruption_target"  // the condition's last transition
+	NotReady          EndSource = "not_ready"          // Ready or ContainersReady became false
+	DeletionTimestamp EndSource = "deletion_timestamp" // which includes the grace period
+	StatusWritten     EndSource = "status_written"     // managedFields' time of the last status write
+	SeenTerminal      EndSource = "seen_terminal"      // the first look that found it ended
+)
+
+// Live is what enforcement asks of a pod that holds GPUs now.
+type Live struct {
+	Phase             string // "Pending", "Running", …
+	Deleting          bool   // its deletion was asked for
+	PriorityClassName string
+	Priority          int32
+	Annotations       map[string]string // those that begin with gpupool/ alone
+	Mirror            bool              // a static pod's mirror: no eviction ends it
+}
+
+// Node is what accounting knows of a node.
+type Node struct {
+	Name string
+	UID  string
+	// Model is the GPU's name, such as "Tesla-T4"; empty where nothing tells.
+	Model        string
+	InstanceType string
+	ProviderID   string // such as "qcloud:///800001/ins-a1b2c3d4"
+	Spot         bool
+	// Gone says that the pod names a node that is not there.
+	Gone bool
+	// NotReady says that the kubelet was not heard of for some time.
+	NotReady bool
+}

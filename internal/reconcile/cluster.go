@@ -1,0 +1,124 @@
+package reconcile
+
+import (
+	"context"
+	"math/big"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+// Cluster is what budgets need of a Kubernetes cluster. Errors name the verb and
+// the object, and wrap the API's own.
+type Cluster interface {
+	// UID is that of the namespace kube-system: a cluster's identity.
+	UID(ctx context.Context) (string, error)
+	// Observe replays the watch of pods from a resource version, unless that is
+	// empty, and then lists pods, nodes and what else accounting reads.
+	Observe(ctx context.Context, from string, rules gpu.Rules) (ClusterObservation, error)
+	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
+	PodEvents(ctx context.Context, pods []PodRef) (map[string]time.Time, error)
+
+	// Alert records an Event in a namespace, about a budget.
+	Alert(ctx context.Context, a Alert) error
+	// Freezes lists the budgets whose freeze is in force.
+	Freezes(ctx context.Context) ([]Freeze, error)
+	// Freeze keeps new GPU pods out; again with the same is nothing new.
+	Freeze(ctx context.Context, f Freeze) error
+	// Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
+	Unfreeze(ctx context.Context, budgetUID string) error
+	// Paused lists the workloads that are paused, by the budget that did it.
+	Paused(ctx context.Context) ([]PausedWorkload, error)
+	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The
+	// error is *NotPausedError where it is none of these, or someone else drives it.
+	Pause(ctx context.Context, w budget.Workload, budgetUID string) error
+	// Resume undoes a pause, unless someone else changed the workload since.
+	Resume(ctx context.Context, w budget.Workload, budgetUID string) error
+	// Evict asks for the eviction of exactly this pod. The error is
+	// *EvictionBlockedError where a disruption budget does not allow it, and nil
+	// where the pod is gone already.
+	Evict(ctx context.Context, p PodRef) error
+	// Calls counts the API calls made so far, by verb and resource.
+	Calls() map[string]int
+}
+
+// PodRef names one pod, and no later one of the same name.
+type PodRef struct{ Namespace, Name, UID string }
+
+// ClusterObservation is one look at a cluster.
+type ClusterObservation struct {
+	ClusterUID string
+	At         time.Time // the API server's clock, from its Date header
+	// ResourceVersion is the list's: where the next replay begins.
+	ResourceVersion string
+	Replay          Replay
+	Pods            []gpu.Sighting // that hold GPUs, or are to
+	// Nodes are those that pods of the sightings name, and all that have GPUs.
+	Nodes []gpu.Node
+	// Namespaces are the labels of every namespace, by name.
+	Namespaces map[string]map[string]string
+	// Allocatable is how many GPUs the nodes could give to pods now.
+	Allocatable *big.Rat
+	// PriorityClasses are the values of the priority classes, by name.
+	PriorityClasses map[string]int32
+	Warnings        []string
+}
+
+// Replay is what the watch told of the time since the last run.
+type Replay struct {
+	// Complete says that nothing can be missing between the last run and this one.
+	Complete bool
+	// Reason says why it is not complete.
+	Reason string
+	// Ended are the pods that were deleted since, as they last were.
+	Ended []gpu.Sighting
+}
+
+// Alert is an Event to record.
+type Alert struct {
+	Namespace string
+	Budget    string
+	BudgetUID string
+	Reason    string // "GPUBudgetThreshold"
+	Message   string
+	Warning   bool
+}
+
+// Freeze keeps new GPU pods of a budget's selector out.
+type Freeze struct {
+	Budget    string
+	BudgetUID string
+	Selector  budget.Selector
+}
+
+// PausedWorkload is a workload that a budget paused.
+type PausedWorkload struct {
+	budget.Workload
+	BudgetUID string
+}
+
+// EvictionBlockedError says that a disruption budget does not allow an eviction.
+type EvictionBlockedError struct {
+	Pod PodRef
+	Err error
+}
+
+// Error says which pod, and what the API server said.
+func (e *EvictionBlockedError) Error() string {
+	return "the eviction of the pod " + e.Pod.Namespace + "/" + e.Pod.Name + " is blocked: " + e.Err.Error()
+}
+
+// Unwrap returns the API server's error.
+func (e *EvictionBlockedError) Unwrap() error { return e.Err }
+
+// NotPausedError says why a workload cannot be paused or resumed, or must not be.
+type NotPausedError struct {
+	Workload budget.Workload
+	Reason   string
+}
+
+// Error names the workload and the reason.
+func (e *NotPausedError) Error() string {
+	return e.Workload.Kind + " " + e.Workload.Namespace + "/" + e.Workload.Name + ": " + e.Reason
+}
