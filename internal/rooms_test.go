@@ -26,10 +26,17 @@ var rooms = map[string]struct {
 	may  []string
 }{
 	"internal/spotpool":    {pure: true},
-	"internal/declaration": {may: []string{module + "internal/spotpool"}},
+	"internal/gpu":         {pure: true, may: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
+	"internal/ledger":      {pure: true},
+	"internal/budget":      {pure: true, may: []string{module + "internal/ledger", "k8s.io/apimachinery/"}},
+	"internal/declaration": {may: []string{module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
-		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
+		module + "internal/spotpool", module + "internal/gpu", module + "internal/ledger", module + "internal/budget",
+		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
+	}},
+	"internal/kube": {may: []string{
+		module + "internal/gpu", module + "internal/budget", module + "internal/reconcile", "k8s.io/", "sigs.k8s.io/", "google.golang.org/protobuf/", "golang.org/x/",
 	}},
 	"internal/tencent": {may: []string{
 		module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",

@@ -84,8 +84,10 @@ const (
 
 // Live is what enforcement asks of a pod that holds GPUs now.
 type Live struct {
-	Phase             string // "Pending", "Running", …
-	Deleting          bool   // its deletion was asked for
+	Phase string // "Pending", "Running", …
+	// Deletion is the deletion timestamp, the grace period included; zero where
+	// nobody asked for the deletion.
+	Deletion          time.Time
 	PriorityClassName string
 	Priority          int32
 	Annotations       map[string]string // those that begin with gpupool/ alone

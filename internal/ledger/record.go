@@ -21,6 +21,9 @@ type Record struct {
 	Start Start // scheduled
 	Runs  Start // the first container's start; zero before
 	End   End
+	// Deletion is the deletion timestamp of a pod whose deletion was asked for:
+	// it caps an interval that stays open although the node is gone.
+	Deletion Time
 }
 
 // LabelSet is what selectors ask of a pod, frozen when it was first seen.
@@ -109,6 +112,8 @@ type Header struct {
 	// certain to be recorded.
 	Began   Time
 	LastRun Time // the server's clock
+	// LastListed is the last run that listed every pod, beside any replay.
+	LastListed Time
 	// ResourceVersion is where the next run's replay of the pod watch begins.
 	ResourceVersion string
 	Gaps            []Gap

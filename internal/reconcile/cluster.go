@@ -14,9 +14,12 @@ import (
 type Cluster interface {
 	// UID is that of the namespace kube-system: a cluster's identity.
 	UID(ctx context.Context) (string, error)
-	// Observe replays the watch of pods from a resource version, unless that is
-	// empty, and then lists pods, nodes and what else accounting reads.
-	Observe(ctx context.Context, from string, rules gpu.Rules) (ClusterObservation, error)
+	// Observe looks at the cluster. With a resource version it replays the watch
+	// of pods from there, and where that is complete it lists no pods.
+	Observe(ctx context.Context, o ObserveOptions) (ClusterObservation, error)
+	// LivePods lists afresh the pods with GPUs that a selector may cover (it may
+	// answer more, never fewer): what is enforced is judged on these.
+	LivePods(ctx context.Context, s budget.Selector, rules gpu.Rules) ([]gpu.Sighting, error)
 	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
 	PodEvents(ctx context.Context, pods []PodRef) (map[string]time.Time, error)
 
@@ -46,15 +49,27 @@ type Cluster interface {
 // PodRef names one pod, and no later one of the same name.
 type PodRef struct{ Namespace, Name, UID string }
 
+// ObserveOptions say what to look at.
+type ObserveOptions struct {
+	// From is where the replay begins; empty for none.
+	From string
+	// List asks for a list of all pods also where the replay is complete.
+	List  bool
+	Rules gpu.Rules
+}
+
 // ClusterObservation is one look at a cluster.
 type ClusterObservation struct {
 	ClusterUID string
 	At         time.Time // the API server's clock, from its Date header
-	// ResourceVersion is the list's: where the next replay begins.
+	// ResourceVersion is where the next replay begins.
 	ResourceVersion string
 	Replay          Replay
-	Pods            []gpu.Sighting // that hold GPUs, or are to
-	// Nodes are those that pods of the sightings name, and all that have GPUs.
+	// Listed says that Pods are all pods that hold GPUs, or are to. Else they
+	// are those that changed since the replay's beginning.
+	Listed bool
+	Pods   []gpu.Sighting
+	// Nodes are all nodes of the cluster.
 	Nodes []gpu.Node
 	// Namespaces are the labels of every namespace, by name.
 	Namespaces map[string]map[string]string

@@ -21,13 +21,15 @@ type Kind string
 const (
 	SpotPools  Kind = "spot_pools" // records; secret
 	Journals   Kind = "journals"   // spot pools' journals; secret
+	Budgets    Kind = "budgets"    // records; kept as the other declarations are
+	Ledger     Kind = "ledger"     // intervals of pods, by cluster: header and shards
 	Statuses   Kind = "statuses"   // what the last run saw
 	Tombstones Kind = "tombstones" // of destroyed objects, by uid
 	States     Kind = "states"     // Terraform states seen, by lineage
 )
 
 // Secret says whether documents of this kind may hold secrets.
-func (k Kind) Secret() bool { return k == SpotPools || k == Journals }
+func (k Kind) Secret() bool { return k == SpotPools || k == Journals || k == Budgets }
 
 // Key names a document: a kind, and a name such as "ap-singapore/train".
 type Key struct {
