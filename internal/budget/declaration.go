@@ -42,6 +42,9 @@ type Declaration struct {
 	PublishedAt time.Time `json:"published_at"`
 }
 
+// Object names a budget in decisions, logs and reports: "budget/team-a".
+func (d Declaration) Object() string { return "budget/" + d.Name }
+
 // Period is a calendar period.
 type Period string
 

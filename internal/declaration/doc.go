@@ -3,7 +3,8 @@
 //
 // A document is an envelope of a version, a kind and a checksum about one body.
 // What keeps documents, finds them by name and guards their writes is package
-// store; what the declarations in them mean is package spotpool's.
+// store; what the declarations in them mean is the business of packages spotpool and
+// budget.
 //
 // Nothing in here does IO of its own, reads a clock or looks at the environment.
 package declaration

@@ -1,14 +1,16 @@
 package declaration
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Phase is where a pool stands in its life.
+// Phase is where a pool or a budget stands in its life.
 type Phase string
 
 // The phases.
@@ -47,26 +49,40 @@ type SpotPoolStatus struct {
 	Failure string `json:"failure,omitempty"`
 }
 
+// Budget is the record of a budget.
+type Budget struct {
+	Phase       Phase              `json:"phase"`
+	Declaration budget.Declaration `json:"declaration"`
+	UpdatedAt   time.Time          `json:"updated_at"`
+	UpdatedBy   string             `json:"updated_by"` // such as "terraform apply"
+}
+
+// BudgetStatus is what the last run made of a budget.
+type BudgetStatus = budget.Status
+
 // TombstoneLifetime is how long a tombstone stays.
 const TombstoneLifetime = 30 * 24 * time.Hour
 
-// Tombstone says that a pool was destroyed, so that no stale state brings it
-// back.
+// Tombstone says that a pool or a budget was destroyed, so that no stale state
+// brings it back.
 type Tombstone struct {
-	UID         string    `json:"uid"`
-	Name        string    `json:"name"`
-	Region      string    `json:"region"`
-	AccountID   string    `json:"account_id"`
+	UID    string `json:"uid"`
+	Object string `json:"object"` // "spot_pool/ap-singapore/train", "budget/team-a"
+	// AccountID or ClusterUID is where it was.
+	AccountID   string    `json:"account_id,omitempty"`
+	ClusterUID  string    `json:"cluster_uid,omitempty"`
 	DestroyedAt time.Time `json:"destroyed_at"`
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
-// Bury makes the tombstone of a pool.
-func Bury(d spotpool.Declaration, now time.Time) Tombstone {
-	return Tombstone{
-		UID: d.UID, Name: d.Name, Region: d.Region, AccountID: d.AccountID,
-		DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime),
-	}
+// BuryPool makes the tombstone of a pool.
+func BuryPool(d spotpool.Declaration, now time.Time) Tombstone {
+	return Tombstone{UID: d.UID, Object: d.Object(), AccountID: d.AccountID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
+}
+
+// BuryBudget makes the tombstone of a budget.
+func BuryBudget(d budget.Declaration, now time.Time) Tombstone {
+	return Tombstone{UID: d.UID, Object: d.Object(), ClusterUID: d.ClusterUID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
 }
 
 // Expired says whether the tombstone may be removed.
@@ -92,6 +108,10 @@ func kindOf[T Body]() string {
 		return "tombstone"
 	case *RunSummary:
 		return "run_summary"
+	case *Budget:
+		return "budget"
+	case *BudgetStatus:
+		return "budget_status"
 	}
 	return "state"
 }
@@ -100,16 +120,20 @@ func kindOf[T Body]() string {
 func validate[T Body](body T) error {
 	switch b := any(body).(type) {
 	case SpotPool:
-		if b.Phase != Creating && b.Phase != Active && b.Phase != Deleting {
-			return errors.New("its phase is none of creating, active and deleting")
-		}
-		return identified(b.Declaration)
+		return cmp.Or(b.Phase.validate(), identified(b.Declaration))
 	case Journal:
 		return validateJournal(b)
 	case SpotPoolStatus:
 		return present("uid", b.UID, "name", b.Name, "region", b.Region)
 	case Tombstone:
-		return present("uid", b.UID, "name", b.Name, "region", b.Region, "account_id", b.AccountID)
+		if b.AccountID == "" && b.ClusterUID == "" {
+			return errors.New("it has neither account_id nor cluster_uid")
+		}
+		return present("uid", b.UID, "object", b.Object)
+	case Budget:
+		return cmp.Or(b.Phase.validate(), identifiedBudget(b.Declaration))
+	case BudgetStatus:
+		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
 	case RunSummary:
 		return present("run_id", b.RunID)
 	case State:
@@ -121,6 +145,18 @@ func validate[T Body](body T) error {
 // identified says what the identity of a declared pool lacks.
 func identified(d spotpool.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "region", d.Region, "account_id", d.AccountID)
+}
+
+// identifiedBudget says what the identity of a declared budget lacks.
+func identifiedBudget(d budget.Declaration) error {
+	return present("uid", d.UID, "name", d.Name, "cluster_uid", d.ClusterUID)
+}
+
+func (p Phase) validate() error {
+	if p != Creating && p != Active && p != Deleting {
+		return errors.New("its phase is none of creating, active and deleting")
+	}
+	return nil
 }
 
 // validateJournal checks what keeps a launch from being repeated with another

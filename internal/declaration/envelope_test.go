@@ -81,13 +81,13 @@ func TestEveryDocumentIsReadAsWritten(t *testing.T) {
 		Short:   []string{"sold out"},
 	})
 	roundTrip(t, declaration.RunSummary{RunID: "r1", StartedAt: noon, FinishedAt: noon})
-	roundTrip(t, declaration.Bury(d, noon))
+	roundTrip(t, declaration.BuryPool(d, noon))
 	roundTrip(t, declaration.State{Lineage: "l", Serial: 4, SeenAt: noon})
 }
 
 func TestTombstoneStaysThirtyDays(t *testing.T) {
 	t.Parallel()
-	tombstone := declaration.Bury(record().Declaration, noon)
+	tombstone := declaration.BuryPool(record().Declaration, noon)
 	if tombstone.Expired(noon.AddDate(0, 0, 30).Add(-time.Second)) || !tombstone.Expired(noon.AddDate(0, 0, 30)) {
 		t.Errorf("it expires at %v", tombstone.ExpiresAt)
 	}
@@ -220,7 +220,7 @@ func fuzz[T declaration.Body](t *testing.T, data []byte) {
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(f, record()))
 	f.Add(encode(f, openJournal()))
-	f.Add(encode(f, declaration.Bury(record().Declaration, noon)))
+	f.Add(encode(f, declaration.BuryPool(record().Declaration, noon)))
 	f.Add(encode(f, declaration.State{Lineage: "l"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a checksum that fits, the fuzzer gets past it to what is behind.

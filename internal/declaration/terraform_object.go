@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 const (
 	typePrefix   = "gpupool_"
 	typeSpotPool = "gpupool_spot_pool"
+	typeBudget   = "gpupool_budget"
 	// provider is the provider's address without its host: registries mirror each
 	// other.
 	provider = "gpupool/gpupool"
@@ -37,7 +39,7 @@ func (o object) leftOut() string {
 		return fmt.Sprintf("it belongs to the provider %s, not to %s", o.provider, provider)
 	case o.deposed != "":
 		return fmt.Sprintf("its object %s is deposed, and the next terraform apply destroys it", o.deposed)
-	case o.kind != typeSpotPool:
+	case o.kind != typeSpotPool && o.kind != typeBudget:
 		return fmt.Sprintf("this gpupool does not know the type %s; a newer one may", o.kind)
 	case o.tainted && o.unborn():
 		return "its creation failed before it had a uid, and the next terraform apply replaces it"
@@ -62,23 +64,41 @@ func (o object) unborn() bool {
 	return json.Unmarshal(o.attributes, &identity) == nil && (identity.UID == nil || *identity.UID == "")
 }
 
-// spotPool reads the declaration out of the attributes, whose names are those
-// of the declaration's own JSON. Attributes beside them are observed values.
-func (o object) spotPool() (spotpool.Declaration, error) {
-	var d spotpool.Declaration
-	if o.schemaVersion > SpotPoolSchemaVersion {
-		return d, &NewerError{What: o.address + " in the Terraform state", Version: int64(min(o.schemaVersion, 1<<62))}
-	}
-	if len(o.attributes) == 0 || string(o.attributes) == "null" {
-		return d, unusable("%s has no attributes", o.address)
-	}
-	if err := json.Unmarshal(o.attributes, &d); err != nil {
-		return d, unusable("%s: %w", o.address, withoutValues(err))
+// spotPool reads the declaration of a pool out of the attributes.
+func (o object) spotPool() (d spotpool.Declaration, err error) {
+	if err := o.into(&d, SpotPoolSchemaVersion); err != nil {
+		return d, err
 	}
 	if err := identified(d); err != nil {
 		return d, unusable("%s: %w; run terraform apply -refresh-only, or import the pool again", o.address, err)
 	}
 	return d, nil
+}
+
+// budget reads the declaration of a budget out of the attributes.
+func (o object) budget() (d budget.Declaration, err error) {
+	if err := o.into(&d, BudgetSchemaVersion); err != nil {
+		return d, err
+	}
+	if err := identifiedBudget(d); err != nil {
+		return d, unusable("%s: %w; run terraform apply -refresh-only, or import the budget again", o.address, err)
+	}
+	return d, nil
+}
+
+// into reads a declaration out of the attributes, whose names are those of the
+// declaration's own JSON. Attributes beside them are observed values.
+func (o object) into(declaration any, newest uint64) error {
+	if o.schemaVersion > newest {
+		return &NewerError{What: o.address + " in the Terraform state", Version: int64(min(o.schemaVersion, 1<<62))}
+	}
+	if len(o.attributes) == 0 || string(o.attributes) == "null" {
+		return unusable("%s has no attributes", o.address)
+	}
+	if err := json.Unmarshal(o.attributes, declaration); err != nil {
+		return unusable("%s: %w", o.address, withoutValues(err))
+	}
+	return nil
 }
 
 // shownModule is a module as "terraform show -json" writes it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -15,6 +16,9 @@ import (
 // gpupool_spot_pool: the one that the provider writes into state, and the newest
 // that is read out of it.
 const SpotPoolSchemaVersion = 0
+
+// BudgetSchemaVersion is the same of the resource gpupool_budget.
+const BudgetSchemaVersion = 0
 
 // The forms in which Terraform prints its state.
 const (
@@ -32,7 +36,8 @@ type TerraformState struct {
 	Lineage          string // empty where the form has none
 	TerraformVersion string
 	Pools            []StatePool // in the order of the state
-	Warnings         []string    // what was left out, and why
+	Budgets          []StateBudget
+	Warnings         []string // what was left out, and why
 }
 
 // StatePool is a spot pool as a state has it.
@@ -43,9 +48,17 @@ type StatePool struct {
 	Tainted bool
 }
 
+// StateBudget is a budget as a state has it.
+type StateBudget struct {
+	Address     string // "gpupool_budget.team_a"
+	Declaration budget.Declaration
+	// Tainted says that the next apply replaces the budget.
+	Tainted bool
+}
+
 // FromState reads what "terraform show -json" and "terraform state pull" print,
 // and tells the two apart by what they hold. It takes all of it or nothing: an
-// object that it can't read, or two that are one pool, are an error. Errors
+// object that it can't read, or two that are one pool or budget, are an error. Errors
 // never quote values, since sensitive ones stand in the state in clear.
 func FromState(r io.Reader) (*TerraformState, error) {
 	data, err := readState(r, maxStateSize)
@@ -187,16 +200,31 @@ func (s *TerraformState) collect(objects []object) error {
 			s.Warnings = append(s.Warnings, o.address+" is left out: "+reason)
 			continue
 		}
-		d, err := o.spotPool()
+		take := s.takePool
+		if o.kind == typeBudget {
+			take = s.takeBudget
+		}
+		what, uid, err := take(o)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(unique(keys, "the pool "+d.Key(), d.Key(), o.address), unique(uids, "the uid "+d.UID, d.UID, o.address)); err != nil {
+		if err := errors.Join(unique(keys, what, what, o.address), unique(uids, "the uid "+uid, uid, o.address)); err != nil {
 			return err
 		}
-		s.Pools = append(s.Pools, StatePool{Address: o.address, Declaration: d, Tainted: o.tainted})
 	}
 	return nil
+}
+
+func (s *TerraformState) takePool(o object) (what, uid string, err error) {
+	d, err := o.spotPool()
+	s.Pools = append(s.Pools, StatePool{Address: o.address, Declaration: d, Tainted: o.tainted})
+	return "the pool " + d.Key(), d.UID, err
+}
+
+func (s *TerraformState) takeBudget(o object) (what, uid string, err error) {
+	d, err := o.budget()
+	s.Budgets = append(s.Budgets, StateBudget{Address: o.address, Declaration: d, Tainted: o.tainted})
+	return "the budget " + d.Name, d.UID, err
 }
 
 func unique(seen map[string]string, what, key, address string) error {

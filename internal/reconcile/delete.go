@@ -71,7 +71,7 @@ func (e *Engine) entomb(ctx context.Context, d spotpool.Declaration) error {
 	if err != nil || tombstone.exists() {
 		return err
 	}
-	_, err = save(ctx, e.Store, store.Tombstones, d.UID, tombstone, declaration.Bury(d, time.Now().UTC().Truncate(time.Second)))
+	_, err = save(ctx, e.Store, store.Tombstones, d.UID, tombstone, declaration.BuryPool(d, time.Now().UTC().Truncate(time.Second)))
 	return err
 }
 
