@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"os"
+	_ "time/tzdata" // budgets' calendars, where the system has no time zones: an image from scratch, Windows
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
