@@ -1,0 +1,117 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Class says what kind of failure an error is.
+type Class string
+
+// The classes of errors.
+const (
+	ClassConfiguration  Class = "configuration"  // what was given cannot be used
+	ClassUnreachable    Class = "unreachable"    // no answer
+	ClassCertificate    Class = "certificate"    // the server, or the client, is not who it should be
+	ClassAuthentication Class = "authentication" // 401
+	ClassAuthorization  Class = "authorization"  // 403: the role lacks a verb
+	ClassConflict       Class = "conflict"
+	ClassNotFound       Class = "not_found"
+	ClassTransient      Class = "transient" // the same again may do
+	ClassOther          Class = "other"
+)
+
+// Error is a call that failed: what was asked of what, and why it failed.
+type Error struct {
+	Verb   string // as RBAC names it
+	Object string // "pods in all namespaces", "pod ml/train-0"
+	Class  Class
+	Err    error
+}
+
+// Error says what could not be done, why, and what to do.
+func (e *Error) Error() string {
+	message := fmt.Sprintf("cannot %s %s: %s", e.Verb, e.Object, strings.TrimSuffix(e.Err.Error(), "."))
+	if advice := e.advice(); advice != "" {
+		message += ": " + advice
+	}
+	return message
+}
+
+// Unwrap returns the API's own error.
+func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) advice() string {
+	switch e.Class {
+	case ClassUnreachable:
+		return "check the address of the API server, and that it can be reached from here"
+	case ClassCertificate:
+		return "check cluster_ca_certificate and tls_server_name, or take the kubeconfig of this cluster"
+	case ClassAuthentication:
+		return "the credentials are missing, expired or of another cluster: get new ones"
+	case ClassAuthorization:
+		verb, resource := e.Verb, strings.Fields(e.Object)[0]
+		var status apierrors.APIStatus
+		if errors.As(e.Err, &status) && status.Status().Details != nil && status.Status().Details.Kind != "" {
+			resource = status.Status().Details.Kind
+		}
+		return fmt.Sprintf("the role needs the verb %s on %s (gpupool manifests prints the roles)", verb, resource)
+	}
+	return ""
+}
+
+// failed wraps what a call answered; nil stays nil. Errors of a context that
+// ended stay recognisable.
+func failed(verb, object string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Verb: verb, Object: object, Class: classify(err), Err: err}
+}
+
+// Wrap names the verb and the object of a failed call; nil stays nil.
+func Wrap(verb, object string, err error) error { return failed(verb, object, err) }
+
+func classify(err error) Class {
+	var (
+		authority   x509.UnknownAuthorityError
+		host        x509.HostnameError
+		invalid     x509.CertificateInvalidError
+		verify      *tls.CertificateVerificationError
+		alert       tls.AlertError
+		network     net.Error
+		unreachable *net.OpError
+	)
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return ClassTransient
+	case apierrors.IsUnauthorized(err):
+		return ClassAuthentication
+	case apierrors.IsForbidden(err):
+		return ClassAuthorization
+	case apierrors.IsNotFound(err):
+		return ClassNotFound
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return ClassConflict
+	case apierrors.IsTooManyRequests(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err),
+		apierrors.IsServiceUnavailable(err), apierrors.IsInternalError(err):
+		return ClassTransient
+	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify), errors.As(err, &alert):
+		return ClassCertificate
+	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
+		return ClassOther
+	case errors.As(err, &unreachable), errors.As(err, &network):
+		return ClassUnreachable
+	case strings.Contains(err.Error(), "getting credentials: "):
+		return ClassAuthentication
+	}
+	return ClassOther
+}
