@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -38,17 +39,17 @@ func (m model) declared(d core.Declaration) model {
 	was := m.declaration(&unread)
 	m.Name, m.Region = types.StringValue(d.Name), types.StringValue(d.Region)
 	m.Minimum, m.Maximum = types.Int64Value(int64(d.Minimum)), types.Int64Value(int64(d.Maximum))
-	m.MaxHourlyCost = unlessChanged(m.MaxHourlyCost, priceValue(d.MaxHourlyCost), was.MaxHourlyCost == d.MaxHourlyCost)
+	m.MaxHourlyCost = values.UnlessChanged(m.MaxHourlyCost, priceValue(d.MaxHourlyCost), was.MaxHourlyCost == d.MaxHourlyCost)
 	m.MaxLaunchesPerRun = types.Int64Value(int64(d.MaxLaunchesPerRun))
 	m.OnDemandBase = types.Int64Value(int64(d.OnDemandBase))
-	m.OnDemandFallback = unlessChanged(m.OnDemandFallback, fallbackValue(d.OnDemandFallback), reflect.DeepEqual(was.OnDemandFallback, d.OnDemandFallback))
+	m.OnDemandFallback = values.UnlessChanged(m.OnDemandFallback, fallbackValue(d.OnDemandFallback), reflect.DeepEqual(was.OnDemandFallback, d.OnDemandFallback))
 	m.Offerings = offeringsValue(m.Offerings, was.Offerings, d.Offerings)
 	m.AllocationStrategy = types.StringValue(string(d.AllocationStrategy))
 	m.InstanceChargeType = types.StringValue(string(d.InstanceChargeType))
-	m.LaunchTimeout = unlessChanged(m.LaunchTimeout, types.StringValue(d.LaunchTimeout.String()), was.LaunchTimeout == d.LaunchTimeout)
-	m.Cooldown = unlessChanged(m.Cooldown, types.StringValue(d.Cooldown.String()), was.Cooldown == d.Cooldown)
+	m.LaunchTimeout = values.UnlessChanged(m.LaunchTimeout, types.StringValue(d.LaunchTimeout.String()), was.LaunchTimeout == d.LaunchTimeout)
+	m.Cooldown = values.UnlessChanged(m.Cooldown, types.StringValue(d.Cooldown.String()), was.Cooldown == d.Cooldown)
 	m.Refresh = refreshValue(d.Refresh)
-	m.Budget = unlessChanged(m.Budget, textValue(d.Budget), was.Budget == d.Budget)
+	m.Budget = values.UnlessChanged(m.Budget, values.OfText(d.Budget), was.Budget == d.Budget)
 	m.DeletionProtection = types.BoolValue(d.DeletionProtection)
 	m.OnDestroy = types.StringValue(string(d.OnDestroy))
 	return m.configured(was.Configuration, d.Configuration)
@@ -56,33 +57,17 @@ func (m model) declared(d core.Declaration) model {
 
 // configured is declared for what each instance is launched with.
 func (m model) configured(was, c core.Configuration) model {
-	m.VPCID, m.ImageID = textValue(c.VPCID), textValue(c.ImageID)
-	m.SecurityGroupIDs = unlessChanged(m.SecurityGroupIDs, textsValue(c.SecurityGroupIDs), reflect.DeepEqual(was.SecurityGroupIDs, c.SecurityGroupIDs))
-	m.KeyIDs = unlessChanged(m.KeyIDs, textsValue(c.KeyIDs), reflect.DeepEqual(was.KeyIDs, c.KeyIDs))
+	m.VPCID, m.ImageID = values.OfText(c.VPCID), values.OfText(c.ImageID)
+	m.SecurityGroupIDs = values.UnlessChanged(m.SecurityGroupIDs, values.OfTexts(c.SecurityGroupIDs), reflect.DeepEqual(was.SecurityGroupIDs, c.SecurityGroupIDs))
+	m.KeyIDs = values.UnlessChanged(m.KeyIDs, values.OfTexts(c.KeyIDs), reflect.DeepEqual(was.KeyIDs, c.KeyIDs))
 	m.SystemDisk = diskValue(c.SystemDisk)
-	m.DataDisks = unlessChanged(m.DataDisks, disksValue(c.DataDisks), reflect.DeepEqual(was.DataDisks, c.DataDisks))
-	m.Internet = unlessChanged(m.Internet, internetValue(c.Internet), reflect.DeepEqual(was.Internet, c.Internet))
-	m.UserData = unlessChanged(m.UserData, textValue(c.UserData), was.UserData == c.UserData)
-	m.CamRoleName = unlessChanged(m.CamRoleName, textValue(c.CamRoleName), was.CamRoleName == c.CamRoleName)
+	m.DataDisks = values.UnlessChanged(m.DataDisks, disksValue(c.DataDisks), reflect.DeepEqual(was.DataDisks, c.DataDisks))
+	m.Internet = values.UnlessChanged(m.Internet, internetValue(c.Internet), reflect.DeepEqual(was.Internet, c.Internet))
+	m.UserData = values.UnlessChanged(m.UserData, values.OfText(c.UserData), was.UserData == c.UserData)
+	m.CamRoleName = values.UnlessChanged(m.CamRoleName, values.OfText(c.CamRoleName), was.CamRoleName == c.CamRoleName)
 	m.ProjectID = types.Int64Value(c.ProjectID)
-	m.Tags = unlessChanged(m.Tags, tagsValue(c.Tags), reflect.DeepEqual(was.Tags, c.Tags))
+	m.Tags = values.UnlessChanged(m.Tags, values.OfTextMap(c.Tags), reflect.DeepEqual(was.Tags, c.Tags))
 	return m
-}
-
-// unlessChanged is the value as it was written, if it says the same as the new one. A
-// value that was never there says nothing.
-func unlessChanged[V attr.Value](was, now V, same bool) V {
-	if same && !(was.IsNull() && !now.IsNull()) {
-		return was
-	}
-	return now
-}
-
-func textValue(s string) types.String {
-	if s == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(s)
 }
 
 func priceValue(p core.Price) types.String {
@@ -92,42 +77,20 @@ func priceValue(p core.Price) types.String {
 	return types.StringValue(p.String())
 }
 
-func textsValue(list []string) types.List {
-	if len(list) == 0 {
-		return types.ListNull(types.StringType)
-	}
-	values := make([]attr.Value, len(list))
-	for n, s := range list {
-		values[n] = types.StringValue(s)
-	}
-	return types.ListValueMust(types.StringType, values)
-}
-
-func tagsValue(tags map[string]string) types.Map {
-	if len(tags) == 0 {
-		return types.MapNull(types.StringType)
-	}
-	values := make(map[string]attr.Value, len(tags))
-	for key, value := range tags {
-		values[key] = types.StringValue(value)
-	}
-	return types.MapValueMust(types.StringType, values)
-}
-
 func offeringsValue(before types.List, was, now []core.Offering) types.List {
 	elements := before.Elements()
-	values := make([]attr.Value, len(now))
+	offered := make([]attr.Value, len(now))
 	for n, o := range now {
 		price := priceValue(o.MaxPrice)
 		if n < len(was) && n < len(elements) {
-			price = unlessChanged(fieldsOf(elements[n]).text("max_price"), price, was[n].MaxPrice == o.MaxPrice)
+			price = values.UnlessChanged(values.FieldsOf(elements[n]).Text("max_price"), price, was[n].MaxPrice == o.MaxPrice)
 		}
-		values[n] = types.ObjectValueMust(offeringTypes, map[string]attr.Value{
+		offered[n] = types.ObjectValueMust(offeringTypes, map[string]attr.Value{
 			"availability_zone": types.StringValue(o.AvailabilityZone), "instance_type": types.StringValue(o.InstanceType),
-			"subnet_id": textValue(o.SubnetID), "max_price": price,
+			"subnet_id": values.OfText(o.SubnetID), "max_price": price,
 		})
 	}
-	return types.ListValueMust(types.ObjectType{AttrTypes: offeringTypes}, values)
+	return types.ListValueMust(types.ObjectType{AttrTypes: offeringTypes}, offered)
 }
 
 func diskValue(d *core.Disk) types.Object {
@@ -156,7 +119,7 @@ func internetValue(i *core.Internet) types.Object {
 		return types.ObjectNull(internetTypes)
 	}
 	return types.ObjectValueMust(internetTypes, map[string]attr.Value{
-		"max_bandwidth_out": types.Int64Value(i.MaxBandwidthOut), "charge_type": textValue(i.ChargeType),
+		"max_bandwidth_out": types.Int64Value(i.MaxBandwidthOut), "charge_type": values.OfText(i.ChargeType),
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -74,27 +75,20 @@ var noActions = types.ListValueMust(types.StringType, []attr.Value{})
 // could not be looked at, its capacity stays what it was.
 func (m model) filled(state reconcile.PoolState, before types.Int64) model {
 	d := state.Declaration
-	m.Region = known(m.Region, types.StringValue(d.Region))
-	m.UID = known(m.UID, types.StringValue(d.UID))
-	m.AccountID = known(m.AccountID, types.StringValue(d.AccountID))
-	m.Generation = known(m.Generation, types.Int64Value(d.Generation))
+	m.Region = values.Known(m.Region, types.StringValue(d.Region))
+	m.UID = values.Known(m.UID, types.StringValue(d.UID))
+	m.AccountID = values.Known(m.AccountID, types.StringValue(d.AccountID))
+	m.Generation = values.Known(m.Generation, types.Int64Value(d.Generation))
 	if seen(state) {
 		before = types.Int64Value(int64(state.Plan.Capacity))
 	}
-	m.Capacity = known(m.Capacity, before)
-	m.PlannedActions = known(m.PlannedActions, noActions)
+	m.Capacity = values.Known(m.Capacity, before)
+	m.PlannedActions = values.Known(m.PlannedActions, noActions)
 	return m
 }
 
 // seen reports whether the pool was looked at.
 func seen(state reconcile.PoolState) bool { return !state.Observation.At.IsZero() }
-
-func known[V attr.Value](planned, actual V) V {
-	if planned.IsUnknown() {
-		return actual
-	}
-	return planned
-}
 
 // refreshed is what a refresh makes of the state, which declared was: the
 // record's declaration, and what was observed. Nothing is planned yet. Drifted

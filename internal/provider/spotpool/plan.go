@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -67,7 +68,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		warn(&resp.Diagnostics, d, p.warnings)
 		if config.Region.IsNull() && d.Region != "" {
 			// The provider's region was not known when the rest was validated.
-			report(&resp.Diagnostics, d.Validate(), diag.SeverityError)
+			problem.Report(&resp.Diagnostics, problemsOf(d.Validate()), diag.SeverityError)
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)

@@ -157,15 +157,3 @@ func TestPreviewOfANewPool(t *testing.T) {
 		t.Errorf("warned %q", p.warnings)
 	}
 }
-
-func TestPathsOfProblems(t *testing.T) {
-	t.Parallel()
-	for attribute, want := range map[string]string{
-		"minimum": "minimum", "offerings[1].max_price": "offerings[1].max_price", "refresh.strategy": "refresh.strategy",
-		`tags["a.b[c]"]`: `tags["a.b[c]"]`, "security_group_ids[0]": "security_group_ids[0]",
-	} {
-		if got := pathOf(attribute).String(); got != want {
-			t.Errorf("%s became %s", attribute, got)
-		}
-	}
-}

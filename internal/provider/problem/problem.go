@@ -1,0 +1,141 @@
+// Package problem tells Terraform what is wrong in a declaration, at the
+// attribute where it is wrong: the paths of the core, such as
+// offerings[1].max_price or tags["team"], become the framework's.
+package problem
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// Problem is something wrong, or doubtful, in a declaration.
+type Problem struct {
+	Attribute string // a path
+	Summary   string // what is wrong
+	Detail    string // what to do about it
+}
+
+// Report turns problems into diagnostics at their attributes.
+func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {
+	for _, p := range problems {
+		at, summary, detail := Path(p.Attribute), upperFirst(p.Summary), p.Detail
+		if severity == diag.SeverityError {
+			diags.AddAttributeError(at, summary, detail)
+		} else {
+			diags.AddAttributeWarning(at, summary, detail)
+		}
+	}
+}
+
+// Decided leaves out the problems of what is not known yet, and those of
+// attributes that unread has errors of already.
+func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []Problem {
+	var decided []Problem
+	for _, p := range problems {
+		if Whole(raw, p.Attribute) && !reported(unread, Path(p.Attribute)) {
+			decided = append(decided, p)
+		}
+	}
+	return decided
+}
+
+func upperFirst(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	if word, _, _ := strings.Cut(s, " "); strings.Contains(word, "_") {
+		return s // an attribute's name stays as it is written
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func reported(diags diag.Diagnostics, at path.Path) bool {
+	for _, d := range diags {
+		if with, ok := d.(diag.DiagnosticWithPath); ok && with.Path().Equal(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// step is one part of a problem's path: a name, an index, or a map's key.
+type step struct {
+	name  string
+	index int
+	kind  byte // 'n', 'i' or 'k'
+}
+
+// stepsOf takes a path such as offerings[1].max_price or tags["team"] apart.
+func stepsOf(attribute string) []step {
+	var steps []step
+	for rest := attribute; rest != ""; {
+		if inside, ok := strings.CutPrefix(rest, "["); ok {
+			if key, err := strconv.QuotedPrefix(inside); err == nil {
+				name, _ := strconv.Unquote(key)
+				steps = append(steps, step{kind: 'k', name: name})
+				rest = strings.TrimPrefix(inside[len(key):], "]")
+				continue
+			}
+			digits, after, _ := strings.Cut(inside, "]")
+			n, _ := strconv.Atoi(digits)
+			steps = append(steps, step{kind: 'i', index: n})
+			rest = after
+			continue
+		}
+		rest = strings.TrimPrefix(rest, ".")
+		end := strings.IndexAny(rest, ".[")
+		if end < 0 {
+			end = len(rest)
+		}
+		steps = append(steps, step{kind: 'n', name: rest[:end]})
+		rest = rest[end:]
+	}
+	return steps
+}
+
+// Path is a problem's path as the framework has it.
+func Path(attribute string) path.Path {
+	p := path.Empty()
+	for _, s := range stepsOf(attribute) {
+		switch s.kind {
+		case 'n':
+			p = p.AtName(s.name)
+		case 'i':
+			p = p.AtListIndex(s.index)
+		case 'k':
+			p = p.AtMapKey(s.name)
+		}
+	}
+	return p
+}
+
+// Whole reports whether nothing unknown stands at the attribute, in it, or above
+// it.
+func Whole(raw tftypes.Value, attribute string) bool {
+	value := raw
+	for _, s := range stepsOf(attribute) {
+		if !value.IsKnown() {
+			return false
+		}
+		var next any
+		var err error
+		switch s.kind {
+		case 'n':
+			next, err = value.ApplyTerraform5AttributePathStep(tftypes.AttributeName(s.name))
+		case 'i':
+			next, err = value.ApplyTerraform5AttributePathStep(tftypes.ElementKeyInt(s.index))
+		case 'k':
+			next, err = value.ApplyTerraform5AttributePathStep(tftypes.ElementKeyString(s.name))
+		}
+		v, ok := next.(tftypes.Value)
+		if err != nil || !ok {
+			break // null further up: nothing is there to be unknown
+		}
+		value = v
+	}
+	return value.IsFullyKnown()
+}

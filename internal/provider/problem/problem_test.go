@@ -1,0 +1,65 @@
+package problem
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+func TestPathsOfProblems(t *testing.T) {
+	t.Parallel()
+	for attribute, want := range map[string]string{
+		"minimum": "minimum", "offerings[1].max_price": "offerings[1].max_price", "refresh.strategy": "refresh.strategy",
+		`tags["a.b[c]"]`: `tags["a.b[c]"]`, "security_group_ids[0]": "security_group_ids[0]",
+	} {
+		if got := Path(attribute).String(); got != want {
+			t.Errorf("%s became %s", attribute, got)
+		}
+	}
+}
+
+// What is unknown, and what could not be read, is not judged.
+func TestOnlyWhatIsKnownIsJudged(t *testing.T) {
+	t.Parallel()
+	labels := tftypes.Map{ElementType: tftypes.String}
+	list := tftypes.List{ElementType: tftypes.String}
+	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"labels": labels, "names": list, "hours": tftypes.String, "later": tftypes.String, "none": labels}}
+	raw := tftypes.NewValue(of, map[string]tftypes.Value{
+		"labels": tftypes.NewValue(labels, map[string]tftypes.Value{
+			"known": tftypes.NewValue(tftypes.String, "a"), "unknown": tftypes.NewValue(tftypes.String, tftypes.UnknownValue),
+		}),
+		"names": tftypes.NewValue(list, tftypes.UnknownValue),
+		"hours": tftypes.NewValue(tftypes.String, "x"),
+		"later": tftypes.NewValue(tftypes.String, tftypes.UnknownValue),
+		"none":  tftypes.NewValue(labels, nil),
+	})
+	var unread diag.Diagnostics
+	unread.AddAttributeError(path.Root("hours"), "Not a number", "x is none.")
+	var problems []Problem
+	for _, attribute := range []string{"labels", `labels["known"]`, `labels["unknown"]`, "names", "names[0]", "hours", "later", "none", `none["a"]`} {
+		problems = append(problems, Problem{Attribute: attribute})
+	}
+	var got []string
+	for _, p := range Decided(problems, raw, unread) {
+		got = append(got, p.Attribute)
+	}
+	if diff := cmp.Diff([]string{`labels["known"]`, "none", `none["a"]`}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReports(t *testing.T) {
+	t.Parallel()
+	var diags diag.Diagnostics
+	Report(&diags, []Problem{{"maximum", "smaller than minimum", "Raise it."}, {"gpu_hours", "gpu_hours is zero", "Raise it."}}, diag.SeverityError)
+	Report(&diags, []Problem{{"name", "long", "Shorten it."}}, diag.SeverityWarning)
+	if len(diags) != 3 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" || diags[2].Severity() != diag.SeverityWarning {
+		t.Errorf("reported %v", diags)
+	}
+	if with, ok := diags[0].(diag.DiagnosticWithPath); !ok || with.Path().String() != "maximum" {
+		t.Errorf("the first one is at %v", diags[0])
+	}
+}

@@ -1,0 +1,152 @@
+package values
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Fields are the values of an object; none of one that is null or unknown.
+type Fields map[string]attr.Value
+
+// FieldsOf takes an object apart. A value that is no object has no fields.
+func FieldsOf(v attr.Value) Fields {
+	o, ok := v.(types.Object)
+	if !ok {
+		return nil
+	}
+	return o.Attributes()
+}
+
+// Text is the field's value; null where there is none.
+func (f Fields) Text(name string) types.String {
+	v, _ := f[name].(types.String)
+	return v
+}
+
+// Number is the field's value; null where there is none.
+func (f Fields) Number(name string) types.Int64 {
+	v, _ := f[name].(types.Int64)
+	return v
+}
+
+// List is the field's value; null where there is none.
+func (f Fields) List(name string) types.List {
+	v, _ := f[name].(types.List)
+	return v
+}
+
+// Map is the field's value; null where there is none.
+func (f Fields) Map(name string) types.Map {
+	v, _ := f[name].(types.Map)
+	return v
+}
+
+// Text is a value, or the default of one that is null or unknown.
+func Text(v types.String, absent string) string {
+	if v.IsNull() || v.IsUnknown() {
+		return absent
+	}
+	return v.ValueString()
+}
+
+// Number is a value, or the default of one that is null or unknown.
+func Number(v types.Int64, absent int) int {
+	if v.IsNull() || v.IsUnknown() {
+		return absent
+	}
+	return int(v.ValueInt64())
+}
+
+// Texts are the elements of a list of strings; nil of none. An element that is
+// unknown is empty.
+func Texts(list types.List) []string {
+	var all []string
+	for _, element := range list.Elements() {
+		s, _ := element.(types.String)
+		all = append(all, s.ValueString())
+	}
+	return all
+}
+
+// Numbers are the elements of a list of numbers; nil of none. An element that is
+// unknown is 0.
+func Numbers(list types.List) []int {
+	var all []int
+	for _, element := range list.Elements() {
+		n, _ := element.(types.Int64)
+		all = append(all, int(n.ValueInt64()))
+	}
+	return all
+}
+
+// TextMap are the elements of a map of strings; nil of none. An element that is
+// unknown is empty.
+func TextMap(m types.Map) map[string]string {
+	var all map[string]string
+	for key, element := range m.Elements() {
+		if all == nil {
+			all = map[string]string{}
+		}
+		s, _ := element.(types.String)
+		all[key] = s.ValueString()
+	}
+	return all
+}
+
+// OfText is a string, or null of the empty one.
+func OfText(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}
+
+// OfTexts is a list, or null of an empty one.
+func OfTexts(list []string) types.List {
+	if len(list) == 0 {
+		return types.ListNull(types.StringType)
+	}
+	all := make([]attr.Value, len(list))
+	for n, s := range list {
+		all[n] = types.StringValue(s)
+	}
+	return types.ListValueMust(types.StringType, all)
+}
+
+// OfNumbers is a list of numbers; an empty one is empty.
+func OfNumbers(list []int) types.List {
+	all := make([]attr.Value, len(list))
+	for n, i := range list {
+		all[n] = types.Int64Value(int64(i))
+	}
+	return types.ListValueMust(types.Int64Type, all)
+}
+
+// OfTextMap is a map, or null of an empty one.
+func OfTextMap(m map[string]string) types.Map {
+	if len(m) == 0 {
+		return types.MapNull(types.StringType)
+	}
+	all := make(map[string]attr.Value, len(m))
+	for key, s := range m {
+		all[key] = types.StringValue(s)
+	}
+	return types.MapValueMust(types.StringType, all)
+}
+
+// UnlessChanged is the value as it was written, if it says the same as the new
+// one. A value that was never there says nothing.
+func UnlessChanged[V attr.Value](was, now V, same bool) V {
+	if same && !(was.IsNull() && !now.IsNull()) {
+		return was
+	}
+	return now
+}
+
+// Known is what was planned, or the actual value where that was unknown.
+func Known[V attr.Value](planned, actual V) V {
+	if planned.IsUnknown() {
+		return actual
+	}
+	return planned
+}
