@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
@@ -10,10 +11,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Engine carries declarations out, for one account and one store.
+// Engine carries declarations out, for one account, one cluster and one store.
 type Engine struct {
+	// Cloud may be a LazyCloud: it is not asked for anything where no spot pools
+	// are declared.
 	Cloud Cloud
-	Store store.Store
+	// Cluster returns the Kubernetes cluster. It is not called where no budgets
+	// are declared, and else several times: it must return the same. Nil where
+	// there is none.
+	Cluster func(ctx context.Context) (Cluster, error)
+	Store   store.Store
 	// Actor says who writes, for records and lock holders: "terraform", "reconcile".
 	Actor string
 	// LockTimeout bounds the wait for a pool's lock; zero does not wait.

@@ -1,0 +1,117 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+type (
+	budgetRecord = held[declaration.Budget]
+	budgetStatus = held[declaration.BudgetStatus]
+)
+
+// budgetStatusName is what the status of a budget is kept under.
+func budgetStatusName(name string) string { return "budgets/" + name }
+
+func (e *Engine) loadBudget(ctx context.Context, name string) (budgetRecord, error) {
+	r, err := load[declaration.Budget](ctx, e.Store, store.Budgets, name)
+	if err == nil && r.exists() && r.value.Declaration.Name != name {
+		err = fmt.Errorf("the record budgets/%s holds the declaration of %s", name, r.value.Declaration.Name)
+	}
+	return r, err
+}
+
+func (e *Engine) saveBudget(ctx context.Context, r budgetRecord, phase declaration.Phase, d budget.Declaration) (budgetRecord, error) {
+	return save(ctx, e.Store, store.Budgets, d.Name, r, declaration.Budget{
+		Phase: phase, Declaration: d, UpdatedAt: time.Now().UTC().Truncate(time.Second), UpdatedBy: e.Actor,
+	})
+}
+
+// loadBudgetStatus reads the status of a budget. That of an earlier budget of
+// the same name is none.
+func (e *Engine) loadBudgetStatus(ctx context.Context, d budget.Declaration) (budgetStatus, bool, error) {
+	s, err := load[declaration.BudgetStatus](ctx, e.Store, store.Statuses, budgetStatusName(d.Name))
+	return s, s.exists() && s.value.UID == d.UID, err
+}
+
+// saveBudgetStatus replaces a budget's status, also one that can't be read:
+// nothing in it is lost that the ledger does not have.
+func (e *Engine) saveBudgetStatus(ctx context.Context, status budget.Status) error {
+	name := budgetStatusName(status.Name)
+	for range 3 {
+		var old budgetStatus
+		doc, err := e.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
+		switch {
+		case err == nil:
+			old.revision = doc.Revision
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		}
+		if _, err = save(ctx, e.Store, store.Statuses, name, old, status); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)
+}
+
+// withBudgetLock runs do while the budget's lock is held.
+func (e *Engine) withBudgetLock(ctx context.Context, name string, do func(ctx context.Context) error) error {
+	return e.withNamedLock(ctx, "budget/"+name, e.LockTimeout, do)
+}
+
+// ClusterError says that a budget belongs to another cluster than the one at
+// hand.
+type ClusterError struct{ Object, Budget, Cluster string }
+
+// Error says whose the budget is, and what to do.
+func (e *ClusterError) Error() string {
+	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing was touched. Use the kubeconfig and the context of the first", e.Object, e.Budget, e.Cluster)
+}
+
+// BudgetExistsError says that a budget can't be created because it is there.
+type BudgetExistsError struct {
+	Name string
+	What string // "the store … has a record of it"
+}
+
+// Error names the budget, what was found, and the import that takes it over.
+func (e *BudgetExistsError) Error() string {
+	return fmt.Sprintf("the budget %s exists already: %s. To manage it here, import it: terraform import ADDRESS %s. To have another budget, give it another name", e.Name, e.What, e.Name)
+}
+
+// errNoCluster says that nothing names a cluster.
+var errNoCluster = errors.New("budgets need a Kubernetes cluster, and none is configured")
+
+// cluster returns the cluster at hand, with its identity.
+func (e *Engine) cluster(ctx context.Context) (Cluster, string, error) {
+	if e.Cluster == nil {
+		return nil, "", errNoCluster
+	}
+	c, err := e.Cluster(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	uid, err := c.UID(ctx)
+	if err == nil && uid == "" {
+		err = errors.New("the namespace kube-system has no uid: what answers is no Kubernetes cluster")
+	}
+	return c, uid, err
+}
+
+// clusterOf returns the cluster at hand, if it is the budget's.
+func (e *Engine) clusterOf(ctx context.Context, d budget.Declaration) (Cluster, error) {
+	c, uid, err := e.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if uid != d.ClusterUID {
+		return nil, &ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}
+	}
+	return c, nil
+}
