@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"net"
+
+	"github.com/spf13/pflag"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+	apiserveroptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+)
+
+// runAPIServer serves on the listener until ctx is done.
+func runAPIServer(ctx context.Context, dir *directory, listener net.Listener) error {
+	server := apiserveroptions.NewServerRunOptions()
+	server.SecureServing.Listener = listener
+	if err := parse(server.Flags(), apiServerFlags(dir, listener)); err != nil {
+		return err
+	}
+	if err := server.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
+		return err
+	}
+	completed, err := server.Complete(ctx)
+	if err != nil {
+		return err
+	}
+	if errs := completed.Validate(); len(errs) > 0 {
+		return utilerrors.NewAggregate(errs)
+	}
+	return app.Run(ctx, completed)
+}
+
+func apiServerFlags(dir *directory, listener net.Listener) []string {
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return []string{
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + port,
+		// Published for pods, of which none runs; without it the machine would
+		// need a network. (RFC 5737: for documentation)
+		"--advertise-address=192.0.2.1",
+		"--endpoint-reconciler-type=none",
+		"--service-cluster-ip-range=10.96.0.0/16",
+		"--etcd-servers=" + etcdSocket(dir),
+		"--authorization-mode=RBAC",
+		"--client-ca-file=" + dir.path(caCertificate),
+		"--tls-cert-file=" + dir.path(serverCert),
+		"--tls-private-key-file=" + dir.path(serverKey),
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + dir.path(accountsPublic),
+		"--service-account-signing-key-file=" + dir.path(accountsKey),
+		"--allow-privileged=true",
+		// Taints new nodes until the node lifecycle controller clears them,
+		// which does not run.
+		"--disable-admission-plugins=TaintNodesByCondition",
+		// Tests are each other's only company: nobody's requests are held back.
+		"--enable-priority-and-fairness=false",
+		"--max-requests-inflight=0",
+		"--max-mutating-requests-inflight=0",
+	}
+}
+
+// parse reads a component's own flags.
+func parse(sets cliflag.NamedFlagSets, arguments []string) error {
+	flags := pflag.NewFlagSet("localkube", pflag.ContinueOnError)
+	for _, name := range sets.Order {
+		flags.AddFlagSet(sets.FlagSets[name])
+	}
+	return flags.Parse(arguments)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	controlleroptions "k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
+)
+
+// usualControllers are those without which a workload would not behave as in a
+// real cluster. Those for volumes, networks, certificates and autoscaling have
+// nothing to do here. The node lifecycle controller is left out too: nodes
+// that a test makes up would be declared dead.
+var usualControllers = []string{
+	names.DeploymentController,
+	names.ReplicaSetController,
+	names.StatefulSetController,
+	names.DaemonSetController,
+	names.JobController,
+	names.CronJobController,
+	names.DisruptionController,
+	names.ResourceQuotaController,
+	names.PodGarbageCollectorController,
+	names.GarbageCollectorController,
+	names.NamespaceController,
+	names.ServiceAccountController,
+	names.ServiceAccountTokenController,
+	names.RootCACertificatePublisherController,
+	names.ResourceClaimController,
+	names.TTLAfterFinishedController,
+	names.ClusterRoleAggregationController,
+	names.ValidatingAdmissionPolicyStatusController,
+}
+
+// runControllers runs kube-controller-manager until ctx is done.
+func runControllers(ctx context.Context, dir *directory, options options) error {
+	known, disabled, aliases := app.KnownControllers(), app.ControllersDisabledByDefault(), app.ControllerAliases()
+	for _, name := range options.controllers {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("there is no controller %q: use names of kube-controller-manager %s", name, strings.Join(known, ", "))
+		}
+	}
+	manager, err := controlleroptions.NewKubeControllerManagerOptions()
+	if err != nil {
+		return err
+	}
+	sets := manager.Flags(known, disabled, aliases)
+	manager.ParsedFlags = &sets
+	if err := parse(sets, []string{
+		"--kubeconfig=" + dir.path("kubeconfig"),
+		"--controllers=" + strings.Join(options.controllers, ","),
+		"--leader-elect=false",
+		"--secure-port=0",
+		"--service-account-private-key-file=" + dir.path(accountsKey),
+		"--root-ca-file=" + dir.path(caCertificate),
+		"--kube-api-qps=1000",
+		"--kube-api-burst=2000",
+		"--terminated-pod-gc-threshold=" + strconv.Itoa(options.terminatedPodThreshold),
+	}); err != nil {
+		return err
+	}
+	config, err := manager.Config(ctx, known, disabled, aliases)
+	if err != nil {
+		return err
+	}
+	return app.Run(ctx, config.Complete())
+}

@@ -1,0 +1,223 @@
+// Package kubelet stands in for the kubelets of a cluster's nodes: it keeps
+// the nodes Ready, makes the pods that are bound to them run, ends them as
+// their annotations say, and completes deletions. No container is started.
+//
+// It serves each node that carries the label Managed, for as long as the node
+// object exists. What a pod's status becomes is decided in Step, from the pod
+// and the time alone; so a kubelet that is started again goes on where the
+// last one stopped.
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+)
+
+// prefix of the labels and annotations that this package heeds.
+const prefix = "localkube.gpupool.dev/"
+
+// workers is how many pods and nodes are worked on at once.
+const workers = 8
+
+// heartbeat is how often a node's lease is renewed, as the kubelet does.
+const heartbeat = 10 * time.Second
+
+// key names a thing to look at: a pod of a node, or the node itself where the
+// pod is empty.
+type key struct {
+	node string
+	pod  types.NamespacedName
+}
+
+// kubelet serves many nodes out of one queue. The queue also keeps the times
+// at which a pod is to be looked at again, so that waiting costs nothing.
+type kubelet struct {
+	client kubernetes.Interface
+	nodes  cache.Store
+	queue  workqueue.TypedRateLimitingInterface[key]
+
+	mu   sync.Mutex
+	pods map[string]*podsOfNode
+}
+
+// podsOfNode is the watch of one served node's pods.
+type podsOfNode struct {
+	store cache.Store
+	stop  context.CancelFunc
+}
+
+// Run registers the nodes, and serves them and each other managed node until
+// ctx is done. Nodes that are registered already stay as they are.
+func Run(ctx context.Context, config *rest.Config, nodes []*corev1.Node) error {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "kubelet/v1.36.3" // the name of its field manager
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("register node %s: %w", node.Name, err)
+		}
+	}
+
+	k := &kubelet{
+		client: client,
+		queue:  workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[key](20*time.Millisecond, 2*time.Second)),
+		pods:   map[string]*podsOfNode{},
+	}
+	defer k.queue.ShutDown()
+	managed := cache.NewFilteredListWatchFromClient(client.CoreV1().RESTClient(), "nodes", metav1.NamespaceAll,
+		func(options *metav1.ListOptions) { options.LabelSelector = Managed + "=true" })
+	var controller cache.Controller
+	k.nodes, controller = cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: managed,
+		ObjectType:    &corev1.Node{},
+		Handler: cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { k.serve(ctx, object.(*corev1.Node).Name) },
+			UpdateFunc: func(_, object any) { k.queue.Add(key{node: object.(*corev1.Node).Name}) },
+			DeleteFunc: func(object any) { k.drop(object) },
+		},
+	})
+	for range workers {
+		go k.work(ctx)
+	}
+	controller.RunWithContext(ctx)
+	return ctx.Err()
+}
+
+// serve starts to watch a node's pods.
+func (k *kubelet) serve(ctx context.Context, node string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pods[node] != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	look := func(object any) {
+		pod := object.(*corev1.Pod)
+		k.queue.Add(key{node: node, pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}})
+	}
+	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: cache.NewListWatchFromClient(k.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll,
+			fields.OneTermEqualSelector("spec.nodeName", node)),
+		ObjectType: &corev1.Pod{},
+		Handler:    cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(_, object any) { look(object) }},
+	})
+	k.pods[node] = &podsOfNode{store: store, stop: stop}
+	go controller.RunWithContext(ctx)
+	k.queue.Add(key{node: node})
+}
+
+// drop stops to serve a node whose object, or label, is gone. Its pods are
+// left to the pod garbage collector, as those of a machine that is gone.
+func (k *kubelet) drop(object any) {
+	name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+	if err != nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if pods := k.pods[name]; pods != nil {
+		pods.stop()
+		delete(k.pods, name)
+	}
+}
+
+// served returns the store of a node's pods, nil if the node is not served.
+func (k *kubelet) served(node string) cache.Store {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if pods := k.pods[node]; pods != nil {
+		return pods.store
+	}
+	return nil
+}
+
+func (k *kubelet) work(ctx context.Context) {
+	for {
+		next, stopped := k.queue.Get()
+		if stopped {
+			return
+		}
+		again, err := k.look(ctx, next)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+				klog.ErrorS(err, "Stand-in kubelet", "node", next.node, "pod", next.pod)
+			}
+			k.queue.AddRateLimited(next)
+		default:
+			k.queue.Forget(next)
+			if again > 0 {
+				k.queue.AddAfter(next, again)
+			}
+		}
+		k.queue.Done(next)
+	}
+}
+
+// look does what is due for a node or a pod, and returns how long it is until
+// something is due again, 0 for until it changes.
+func (k *kubelet) look(ctx context.Context, at key) (again time.Duration, err error) {
+	pods := k.served(at.node)
+	if pods == nil {
+		return 0, nil
+	}
+	object, exists, err := k.nodes.GetByKey(at.node)
+	if err != nil || !exists {
+		return 0, err
+	}
+	node := object.(*corev1.Node)
+	if at.pod.Name == "" {
+		return heartbeat, k.keepReady(ctx, node)
+	}
+	object, exists, err = pods.GetByKey(at.pod.String())
+	if err != nil || !exists {
+		return 0, err
+	}
+	return k.step(ctx, object.(*corev1.Pod), node)
+}
+
+// step brings a pod's object to where the pod would be by now.
+func (k *kubelet) step(ctx context.Context, pod *corev1.Pod, node *corev1.Node) (again time.Duration, err error) {
+	now := time.Now()
+	next := Step(pod, node, now)
+	pods := k.client.CoreV1().Pods(pod.Namespace)
+	if next.Status != nil {
+		written := pod.DeepCopy()
+		written.Status = *next.Status
+		if written, err = pods.UpdateStatus(ctx, written, metav1.UpdateOptions{}); err != nil {
+			return 0, err
+		}
+		if !next.Remove {
+			// Its own event brings the pod back here.
+			_ = written
+			return 0, nil
+		}
+	}
+	if next.Remove {
+		return 0, pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: new(int64),
+			Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
+		})
+	}
+	if next.At.IsZero() {
+		return 0, nil
+	}
+	return max(next.At.Sub(now), time.Millisecond), nil
+}

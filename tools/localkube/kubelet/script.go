@@ -1,0 +1,111 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Annotations by which a pod says what becomes of it. Durations are Go's: 30s,
+// 1m30s. A pod without any starts at once and runs until it is deleted.
+const (
+	// StartAfter is how long after the pod came to the node its first
+	// container starts, as while an image is pulled.
+	StartAfter = prefix + "start-after"
+	// InitFor is how long each init container runs that is no sidecar.
+	InitFor = prefix + "init-for"
+	// RunFor is how long each run of the containers lasts.
+	RunFor = prefix + "run-for"
+	// ExitCode is what a container exits with at the end of a run, and when
+	// the pod is deleted; by default 0, and 143 when the pod is deleted.
+	ExitCode = prefix + "exit-code"
+	// Restarts is how often a container that ended is started again, where the
+	// restart policy starts it at all; without it, each time. The run after
+	// the last restart goes on for ever under the policy Always. Under
+	// OnFailure, the runs before the last fail.
+	Restarts = prefix + "restarts"
+	// RestartAfter is how long a container is down before it is started again.
+	RestartAfter = prefix + "restart-after"
+	// StopsAfter is how long after its deletion was asked for a pod's
+	// containers stop, by default 1s. More than the grace period is a pod that
+	// hangs, as on a GPU that fell off its bus.
+	StopsAfter = prefix + "stops-after"
+	// EvictedAfter is how long after their start the kubelet itself evicts
+	// the pod, as when the node is short of memory.
+	EvictedAfter = prefix + "evicted-after"
+)
+
+// script is what a pod's annotations ask for; never, for a duration that is
+// not given.
+type script struct {
+	startAfter, initFor, runFor, restartAfter, stopsAfter, evictedAfter time.Duration
+
+	exitCode *int32
+	restarts *int32
+}
+
+const never = time.Duration(-1)
+
+func scriptOf(pod *corev1.Pod) (script, error) {
+	s := script{runFor: never, evictedAfter: never, stopsAfter: time.Second}
+	var errs []error
+	for name, into := range map[string]*time.Duration{
+		StartAfter: &s.startAfter, InitFor: &s.initFor, RunFor: &s.runFor,
+		RestartAfter: &s.restartAfter, StopsAfter: &s.stopsAfter, EvictedAfter: &s.evictedAfter,
+	} {
+		text, given := pod.Annotations[name]
+		if !given {
+			continue
+		}
+		duration, err := time.ParseDuration(text)
+		if err != nil || duration < 0 {
+			errs = append(errs, fmt.Errorf("annotation %s: %q is no duration such as 30s", name, text))
+			continue
+		}
+		*into = duration
+	}
+	for name, into := range map[string]**int32{ExitCode: &s.exitCode, Restarts: &s.restarts} {
+		text, given := pod.Annotations[name]
+		if !given {
+			continue
+		}
+		number, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("annotation %s: %q is no whole number", name, text))
+			continue
+		}
+		value := int32(number)
+		*into = &value
+	}
+	if s.restarts != nil && pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+		errs = append(errs, fmt.Errorf("annotation %s: the pod's restart policy is Never", Restarts))
+	}
+	return s, errors.Join(errs...)
+}
+
+// afterRun says what follows when a container's run is over: with which code
+// it exits, and whether it is started again. over is false for a run that does
+// not end.
+func (s script) afterRun(policy corev1.RestartPolicy, restartCount int32) (code int32, again, over bool) {
+	if s.exitCode != nil {
+		code = *s.exitCode
+	}
+	if s.runFor == never {
+		return code, false, false
+	}
+	left := s.restarts == nil || restartCount < *s.restarts
+	switch policy {
+	case corev1.RestartPolicyNever:
+		return code, false, true
+	case corev1.RestartPolicyOnFailure:
+		if s.restarts != nil && left && code == 0 {
+			return 1, true, true
+		}
+		return code, left && code != 0, true
+	default:
+		return code, true, left
+	}
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"k8s.io/klog/v2"
+)
+
+// logTo sends what the components log to a file in the directory, or to
+// stderr.
+func logTo(dir *directory, verbose bool) (closeLog func(), err error) {
+	if verbose {
+		return func() {}, nil
+	}
+	file, err := os.OpenFile(logOutput(dir, verbose), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	klog.LogToStderr(false)
+	klog.SetOutput(file)
+	return klog.Flush, nil
+}
+
+// logOutput is what etcd calls the place where it is to log.
+func logOutput(dir *directory, verbose bool) string {
+	if verbose {
+		return "stderr"
+	}
+	return dir.path("log")
+}
