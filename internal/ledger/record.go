@@ -1,36 +1,106 @@
-// Package ledger keeps the intervals in which pods held GPUs, so that they
-// outlive the pods. It knows nothing of Kubernetes and does no IO: it merges,
-// closes, shards and encodes.
 package ledger
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+	"strings"
+)
 
 // Time is a moment in milliseconds since 1970 in UTC; zero is none.
 type Time int64
 
-// Record is one pod's interval. Records share what many pods have in common, so
-// that a million of them fit into memory; what is behind a pointer is never
-// changed.
+// Record is one pod's interval. What is behind a pointer is shared by records
+// and never changed.
 type Record struct {
-	UID   string
-	Name  string
+	UID  string
+	Name string
+	// Seen is when the run looked (by the server's clock) that first saw the pod.
+	// What is frozen is frozen as of then: Name, Set, Owner and Held are always
+	// those of the record with the earliest Seen.
+	Seen  Time
 	Set   *LabelSet
-	Owner *Owner
+	Owner *Owner // nil for a pod without one
 	Held  *Holding
+	// Place is frozen too, but one of which more is known wins: a node may get
+	// its labels after its first pods.
 	Place *Place
-	Start Start // scheduled
-	Runs  Start // the first container's start; zero before
-	End   End
+	// PlaceSeen is when Place was seen; zero is at Seen.
+	PlaceSeen Time
+	Start     Start // scheduled
+	Runs      Start // the first container's start; zero before
+	End       End
 	// Deletion is the deletion timestamp of a pod whose deletion was asked for:
-	// it caps an interval that stays open although the node is gone.
+	// the earliest that was seen, since a deletion can only be brought forward.
 	Deletion Time
 }
 
-// LabelSet is what selectors ask of a pod, frozen when it was first seen.
+// Open says whether the pod still holds what it held, as far as is known.
+func (r *Record) Open() bool { return r.End.Open() }
+
+// LabelSet is what selectors ask of a pod, frozen when it was first seen. Pods
+// of Jobs have labels that no other Job's have: who judges many records by few
+// keys does well to look at each set's values of these keys alone.
 type LabelSet struct {
 	Namespace       string
-	Labels          map[string]string
-	NamespaceLabels map[string]string
+	Labels          Labels
+	NamespaceLabels Labels
+
+	id int32
+}
+
+// ID numbers the sets of one ledger, from 0 and below [Ledger.Sets]. It is
+// meaningful for sets that the ledger gave, not for those it was given.
+func (s *LabelSet) ID() int { return int(s.id) }
+
+// Labels are labels in the order of their keys. They are what the package labels
+// of Kubernetes calls Labels.
+type Labels []Label
+
+// Label is one label.
+type Label struct{ Key, Value string }
+
+// LabelsOf sorts labels; nil for none.
+func LabelsOf(labels map[string]string) Labels {
+	if len(labels) == 0 {
+		return nil
+	}
+	sorted := make(Labels, 0, len(labels))
+	for key, value := range labels {
+		sorted = append(sorted, Label{key, value})
+	}
+	slices.SortFunc(sorted, func(a, b Label) int { return strings.Compare(a.Key, b.Key) })
+	return sorted
+}
+
+// Lookup returns the value of a label, and whether it is there.
+func (l Labels) Lookup(key string) (string, bool) {
+	for n := range l {
+		if l[n].Key == key {
+			return l[n].Value, true
+		}
+	}
+	return "", false
+}
+
+// Map returns the labels by key.
+func (l Labels) Map() map[string]string {
+	m := make(map[string]string, len(l))
+	for _, label := range l {
+		m[label.Key] = label.Value
+	}
+	return m
+}
+
+// Get returns the value of a label; empty where it is not there.
+func (l Labels) Get(key string) string {
+	value, _ := l.Lookup(key)
+	return value
+}
+
+// Has says whether a label is there.
+func (l Labels) Has(key string) bool {
+	_, there := l.Lookup(key)
+	return there
 }
 
 // Owner is the controller of a pod.
@@ -39,9 +109,15 @@ type Owner struct{ APIVersion, Kind, Name, UID string }
 // Holding is what a pod holds, frozen when it was first seen.
 type Holding struct {
 	Shares []Share // by resource
+
+	id int32
 }
 
+// ID numbers the holdings of one ledger, from 0 and below [Ledger.Holdings].
+func (h *Holding) ID() int { return int(h.id) }
+
 // Share is what is held of one resource: units, and the GPUs that each is worth.
+// Both are 0 or more.
 type Share struct {
 	Resource      string
 	Units, Weight *big.Rat
@@ -54,7 +130,12 @@ type Place struct {
 	InstanceType string
 	InstanceID   string // the cloud's
 	SpotPool     string // "region/name"; empty for a node of no pool
+
+	id int32
 }
+
+// ID numbers the places of one ledger, from 0 and below [Ledger.Places].
+func (p *Place) ID() int { return int(p.id) }
 
 // Start is when an interval begins, and how that is known.
 type Start struct {
@@ -62,12 +143,45 @@ type Start struct {
 	Source Source
 }
 
-// End is when an interval ends. Where that is estimated, it lies somewhere in
-// [Earliest, At]; else both are the same. Zero At is an open interval.
+// End is when an interval ends: exactly At where Earliest is the same, else
+// somewhere in [Earliest, At]. Zero At is an open interval; Earliest is then
+// when the pod was seen to hold again after an estimated end, or zero.
 type End struct {
 	Earliest Time
 	At       Time
 	Source   Source
+}
+
+// ExactEnd is an end at one moment.
+func ExactEnd(at Time, source Source) End { return End{Earliest: at, At: at, Source: source} }
+
+// Open says whether there is no end.
+func (e End) Open() bool { return e.At == 0 }
+
+// Estimated says whether the end is known only to lie in a range.
+func (e End) Estimated() bool { return e.At != 0 && e.Earliest != e.At }
+
+// Point is the moment that a policy takes the end to be; zero for an open
+// interval. An end may lie before the interval's start where clocks disagree:
+// the interval is then empty.
+func (e End) Point(p VanishedPolicy) Time {
+	switch {
+	case !e.Estimated() || p == AtNow:
+		return e.At
+	case p == AtLastRun:
+		return e.Earliest
+	}
+	return e.Earliest + (e.At-e.Earliest)/2
+}
+
+// Bound is by how many milliseconds the end may lie away from its Point, either
+// way; zero where it is not estimated.
+func (e End) Bound(p VanishedPolicy) Time {
+	if !e.Estimated() {
+		return 0
+	}
+	point := e.Point(p)
+	return max(point-e.Earliest, e.At-point)
 }
 
 // Source says how a moment is known. Package gpu's sources have the same texts.
@@ -80,9 +194,9 @@ const (
 	NotReady          Source = "not_ready"
 	DeletionTimestamp Source = "deletion_timestamp"
 	StatusWritten     Source = "status_written"
-	SeenTerminal      Source = "seen_terminal"
 	InstanceEnded     Source = "instance_ended" // the spot pool's record, or the cloud
 	NodeGone          Source = "node_gone"
+	SeenTerminal      Source = "seen_terminal" // the first run that found it ended
 	Event             Source = "event"
 	Estimated         Source = "estimated" // between the last run that saw it and the one that missed it
 )
@@ -98,35 +212,9 @@ const (
 // VanishedPolicy says where in its range an estimated end is taken to be.
 type VanishedPolicy string
 
-// The policies.
+// The policies. Any other text is taken as the midpoint.
 const (
 	AtLastRun  VanishedPolicy = "last_run"
 	AtMidpoint VanishedPolicy = "midpoint"
 	AtNow      VanishedPolicy = "now"
 )
-
-// Header is what the ledger remembers beside its records.
-type Header struct {
-	ClusterUID string
-	// Began is when the first run started to observe: nothing before it is
-	// certain to be recorded.
-	Began   Time
-	LastRun Time // the server's clock
-	// LastListed is the last run that listed every pod, beside any replay.
-	LastListed Time
-	// ResourceVersion is where the next run's replay of the pod watch begins.
-	ResourceVersion string
-	Gaps            []Gap
-	// Lost says what could not be read and was begun anew, for a person.
-	Lost []string
-}
-
-// Gap is a time that no observation and no replay covers: what began and ended
-// in it was never seen.
-type Gap struct {
-	From, To Time
-	// GPUs is how many the cluster's nodes could have given, the bound of what
-	// was missed.
-	GPUs   *big.Rat
-	Reason string
-}
