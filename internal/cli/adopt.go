@@ -82,7 +82,7 @@ func (o *adoptOptions) run(ctx context.Context, args []string) error {
 			return usagef("%q is no instance: its id begins with ins-", id)
 		}
 	}
-	place, err := o.store.open(o.session, false)
+	place, err := o.store.open(ctx, o.session, false)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,16 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
+
+// completionTimeout is how long a shell waits for names that are in a cluster.
+const completionTimeout = 3 * time.Second
 
 // completePools completes the names of the pools in the store. It asks the
 // store alone: a shell waits for the answer.
@@ -17,7 +21,9 @@ func (o *storeOptions) completePools(ctx context.Context, s *session) ([]string,
 	if err != nil {
 		return nil, nothingElse
 	}
-	place, err := open.Store(location, open.Options{Command: "gpupool completion"})
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
+	place, err := open.Store(ctx, location, o.options(s, false, "gpupool completion"))
 	if err != nil {
 		return nil, nothingElse
 	}

@@ -170,7 +170,7 @@ type runner struct {
 // open prepares what a run needs, and calls nobody yet.
 func (o *reconcileOptions) open(ctx context.Context) (*runner, error) {
 	r := &runner{reconcileOptions: o}
-	place, err := o.openStore()
+	place, err := o.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +184,8 @@ func (o *reconcileOptions) open(ctx context.Context) (*runner, error) {
 
 // openStore makes a store where --from-state brings declarations and there is
 // none. A dry run has no right to: it takes an empty one that goes away.
-func (o *reconcileOptions) openStore() (store.Store, error) {
-	place, err := o.store.open(o.session, o.fromState != "" && !o.dryRun)
+func (o *reconcileOptions) openStore(ctx context.Context) (store.Store, error) {
+	place, err := o.store.open(ctx, o.session, o.fromState != "" && !o.dryRun)
 	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" {
 		return place, err
 	}
@@ -194,7 +194,7 @@ func (o *reconcileOptions) openStore() (store.Store, error) {
 		return nil, err
 	}
 	o.cleanUp = func() { _ = os.RemoveAll(dir) }
-	return open.Store(store.Location{Backend: store.Directory, Path: dir}, open.Options{Create: true, Command: actor})
+	return open.Store(ctx, store.Location{Backend: store.Directory, Path: dir}, open.Options{Create: true, Command: actor})
 }
 
 var errTimeout = errors.New("--timeout is over")

@@ -64,7 +64,7 @@ func (o *statusOptions) run(ctx context.Context, pools []string) error {
 	if o.interval < 100*time.Millisecond {
 		return usagef("--interval must be at least 100ms")
 	}
-	place, err := o.store.open(o.session, false)
+	place, err := o.store.open(ctx, o.session, false)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,8 @@ var (
 	ErrNotFound = errors.New("not found in the store")
 	// ErrConflict says that the document changed since its revision was read.
 	ErrConflict = errors.New("changed in the store by someone else")
+	// ErrTooLarge says that a document is larger than the store can keep in one.
+	ErrTooLarge = errors.New("too large for the store")
 	// ErrNoStore says that there is no store where one was expected.
 	ErrNoStore = errors.New("no store there")
 	// ErrNewerStore says that a newer gpupool laid the store out.

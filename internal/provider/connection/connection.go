@@ -103,7 +103,7 @@ func (c *Connection) open(ctx context.Context) (opened, error) {
 		if err != nil {
 			return opened{}, unusable{err}
 		}
-		place, err := open.Store(c.settings.Store, open.Options{Create: true, Command: "terraform"})
+		place, err := open.Store(ctx, c.settings.Store, open.Options{Create: true, Command: "terraform"})
 		if err != nil {
 			return opened{}, unusable{err}
 		}

@@ -3,24 +3,31 @@
 package open
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
 // Options say how to open a store.
 type Options struct {
-	// Create makes a directory's store where there is none.
+	// Create makes the store where there is none, and the namespace it is to be
+	// in too.
 	Create bool
 	// Command is what a lock's holder is called to others who want the lock,
 	// such as "gpupool reconcile".
 	Command string
+	// Kubernetes connects to the cluster whose namespace the store is. It is not
+	// called for a store in a directory.
+	Kubernetes func() (*kube.Client, error)
 }
 
 // Store opens the store at a location. Where there is none the error wraps
 // store.ErrNoStore, unless it may be created.
-func Store(l store.Location, o Options) (store.Store, error) {
+func Store(ctx context.Context, l store.Location, o Options) (store.Store, error) {
 	switch l.Backend {
 	case store.Directory:
 		s, err := directory.Open(l.Path, directory.Options{Create: o.Create, Command: o.Command})
@@ -29,7 +36,22 @@ func Store(l store.Location, o Options) (store.Store, error) {
 		}
 		return s, nil
 	case store.Kubernetes:
-		return nil, fmt.Errorf("the store %s cannot be opened: this build of gpupool keeps stores in directories alone; name one as directory:DIR", l)
+		return inNamespace(ctx, l, o)
 	}
 	return nil, fmt.Errorf("the store %q is of an unknown kind: a store is directory:DIR or kubernetes:NAMESPACE", l)
+}
+
+func inNamespace(ctx context.Context, l store.Location, o Options) (store.Store, error) {
+	if o.Kubernetes == nil {
+		return nil, fmt.Errorf("the store %s needs a cluster, and none is configured here", l)
+	}
+	client, err := o.Kubernetes()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the store %s: %w", l, err)
+	}
+	s, err := kubernetes.Open(ctx, client, l.Namespace, kubernetes.Options{Create: o.Create, Command: o.Command})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }

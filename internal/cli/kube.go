@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+)
+
+// kubeOptions say which cluster is used, and as whom. What they leave out comes
+// from the environment, and then from where kubectl looks. Credentials have no
+// flags: the command line is for everyone to read.
+type kubeOptions struct {
+	kubeconfig string
+	context    string
+
+	once   sync.Once
+	opened *kube.Client
+	err    error
+}
+
+func (o *kubeOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster (KUBE_CONFIG_PATH, KUBECONFIG, else ~/.kube/config, else the pod's own service account)")
+	f.StringVar(&o.context, "context", "", "`NAME` of the kubeconfig's context to use (KUBE_CTX, else the current one)")
+	_ = cmd.MarkFlagFilename("kubeconfig")
+}
+
+// given says whether a flag names a cluster.
+func (o *kubeOptions) given() bool { return o.kubeconfig != "" || o.context != "" }
+
+// client prepares the one client of the command. Nothing is called yet.
+func (o *kubeOptions) client(s *session) (*kube.Client, error) {
+	o.once.Do(func() {
+		config := kube.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context}
+		config = config.WithEnvironment(s.Getenv).WithKubectlDefaults(s.Getenv)
+		o.opened, o.err = kube.Open(config, "gpupool/"+s.Build.Version)
+	})
+	return o.opened, o.err
+}

@@ -1,0 +1,70 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+)
+
+const (
+	tries = 4
+	// firstPause doubles from try to try.
+	firstPause = 100 * time.Millisecond
+	// callTimeout is how long one call may take, with a document of a mebibyte in
+	// it. The API server itself gives up after a minute.
+	callTimeout = 30 * time.Second
+	// patience is how long all tries together may take before another begins.
+	patience = 10 * time.Second
+)
+
+// attempt makes a call again while its failure may pass. The call must be one
+// that may happen twice: all of the store's are, since each names the revision
+// that it changes.
+func attempt(ctx context.Context, call func(ctx context.Context) error) error {
+	began := time.Now()
+	for n, pause := 1, firstPause; ; n, pause = n+1, 2*pause {
+		err := once(ctx, call)
+		if !uncertain(err) || n == tries || time.Since(began) > patience || ctx.Err() != nil {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
+}
+
+func once(ctx context.Context, call func(ctx context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	err := call(limited)
+	if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+		return errors.Join(ctx.Err(), err)
+	}
+	return err
+}
+
+// uncertain says that a call may have taken effect although it failed, or that it
+// may succeed when it is made again.
+func uncertain(err error) bool {
+	var failed *kube.Error
+	return errors.As(kube.Wrap("", "", err), &failed) && (failed.Class == kube.ClassTransient || failed.Class == kube.ClassUnreachable)
+}
+
+// lostRace says that what a call wants to change is no longer as it was.
+func lostRace(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !noNamespace(err)
+}
+
+// noNamespace says that the namespace is not there.
+func noNamespace(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+}

@@ -1,0 +1,167 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+const (
+	firstLook   = 20 * time.Millisecond
+	longestLook = time.Second
+	// leaseTimeout is how long one call about a Lease may take.
+	leaseTimeout = 10 * time.Second
+)
+
+// errNoDate keeps a lock from being judged by the clock of this machine.
+var errNoDate = errors.New("the API server's answers carry no Date header, by which locks are judged: something on the way removes it")
+
+// contender wants a lock.
+type contender struct {
+	store *Store
+	name  string
+	who   identity
+
+	// seen is the version of the Lease last looked at, and since when it is
+	// unchanged, by this machine's steady clock.
+	seen  string
+	since time.Time
+}
+
+// Lock takes the named lock, or answers *store.LockedError once it has waited for
+// as long as it may. A holder that doesn't renew its Lease loses it.
+func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := store.ValidateName(name); err != nil {
+		return nil, err
+	}
+	c := &contender{store: s, name: name, who: newIdentity(s.options.Command)}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for pause := firstLook; ; pause = min(2*pause, longestLook) {
+		// What is begun is finished: a Lease that was asked for and then
+		// forgotten would keep everybody waiting.
+		held, other, err := c.try(context.WithoutCancel(ctx))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("cannot take the lock %q of %s: %w", name, s, err)
+		case held != nil:
+			return held, nil
+		}
+		timer := time.NewTimer(pause/2 + rand.N(pause))
+		select {
+		case <-waiting.Done():
+			timer.Stop()
+			locked := &store.LockedError{Name: name, Holder: holderOf(other)}
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("gave up waiting: %w: %w", locked, ctx.Err())
+			}
+			return nil, locked
+		case <-timer.C:
+		}
+	}
+}
+
+// object says which Lease an error is about.
+func (c *contender) object() string {
+	return "lease " + c.store.location.Namespace + "/" + objectName(locksKind, c.name)
+}
+
+// try takes the lock if it is free, and else says who holds it.
+func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.Lease, err error) {
+	sent := time.Now()
+	found, err := c.store.lease(ctx, c.name)
+	if apierrors.IsNotFound(err) {
+		return c.take(ctx, nil)
+	}
+	if err != nil {
+		return nil, nil, kube.Wrap("get", c.object(), err)
+	}
+	if heldAs(found) == c.who.String() { // the answer to an earlier try was lost
+		return newLock(c, found, sent), nil, nil
+	}
+	free, err := c.free(found)
+	if err != nil || !free {
+		return nil, found, err
+	}
+	return c.take(ctx, found)
+}
+
+// free says that a Lease's holder is gone: the API server's clock is past its
+// expiry, or it has stayed unchanged for its whole duration before our eyes, which
+// holds also where the servers' clocks were set.
+func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
+	if c.seen != lease.ResourceVersion {
+		c.seen, c.since = lease.ResourceVersion, time.Now()
+	}
+	now := c.store.cluster.Now()
+	if now.IsZero() {
+		return false, errNoDate
+	}
+	return heldAs(lease) == "" || now.After(expiry(lease)) || time.Since(c.since) > durationOf(lease), nil
+}
+
+// take makes the Lease, or takes over one that is free. Whoever comes second
+// meets a conflict.
+func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock, *coordinationv1.Lease, error) {
+	now := c.store.cluster.Now()
+	if now.IsZero() {
+		return nil, nil, errNoDate
+	}
+	verb, send := "create", func(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+		return c.store.leases.Create(ctx, l, metav1.CreateOptions{})
+	}
+	wanted := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Name:        objectName(locksKind, c.name),
+		Labels:      map[string]string{kindLabel: locksKind, managedByLabel: managedBy},
+		Annotations: map[string]string{keyAnnotation: locksKind + "/" + c.name},
+	}}
+	if from != nil {
+		verb, wanted, send = "update", from.DeepCopy(), c.store.update
+	}
+	hold(wanted, c.who, c.store.options.LeaseDuration, now)
+	sent := time.Now()
+	var taken *coordinationv1.Lease
+	err := attempt(ctx, func(ctx context.Context) (err error) {
+		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
+		defer cancel()
+		sent = time.Now()
+		taken, err = send(limited, wanted)
+		return err
+	})
+	switch {
+	case err == nil:
+		return newLock(c, taken, sent), nil, nil
+	case noNamespace(err):
+		return nil, nil, c.store.noStore()
+	case lostRace(err):
+		return nil, from, nil // the next look tells who has it
+	}
+	return nil, nil, kube.Wrap(verb, c.object(), err)
+}
+
+// lease reads the Lease of a lock.
+func (s *Store) lease(ctx context.Context, name string) (found *coordinationv1.Lease, err error) {
+	err = attempt(ctx, func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
+		defer cancel()
+		found, err = s.leases.Get(limited, objectName(locksKind, name), metav1.GetOptions{})
+		return err
+	})
+	return found, err
+}
+
+func (s *Store) update(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	return s.leases.Update(ctx, lease, metav1.UpdateOptions{})
+}

@@ -1,0 +1,144 @@
+package kubernetes
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Names on the objects of the store.
+const (
+	kindLabel       = "gpupool/kind"
+	keyAnnotation   = "gpupool/key"
+	writeAnnotation = "gpupool/write"
+	managedByLabel  = "app.kubernetes.io/managed-by"
+	managedBy       = "gpupool"
+)
+
+// Where a document stands in its object.
+const (
+	plainEntry      = "document"
+	compressedEntry = "document.gz"
+)
+
+const (
+	// maxObject is how many bytes of data the API server takes in one Secret or
+	// ConfigMap (MaxSecretSize in k8s.io/api/core/v1).
+	maxObject = 1 << 20
+	// compressAbove is the size from which on fewer bytes are worth more than
+	// being readable with kubectl.
+	compressAbove = 128 << 10
+	// maxDocument bounds what a damaged object can make of memory.
+	maxDocument = 256 << 20
+)
+
+// newObject makes the object of a document. Its write id is new, and is what
+// tells this write from all others.
+func newObject(key store.Key, data []byte) (object, error) {
+	o := object{ObjectMeta: metav1.ObjectMeta{
+		Name:   documentName(key),
+		Labels: map[string]string{kindLabel: string(key.Kind), managedByLabel: managedBy},
+		Annotations: map[string]string{
+			keyAnnotation: key.String(), writeAnnotation: rand.Text(),
+		},
+	}}
+	entry := plainEntry
+	if len(data) > compressAbove {
+		compressed, err := compress(data)
+		if err != nil {
+			return object{}, err
+		}
+		if len(compressed) < len(data) {
+			entry, data = compressedEntry, compressed
+		}
+	}
+	if len(data) > maxObject {
+		return object{}, fmt.Errorf("%w: %s takes %d bytes, and an object of the Kubernetes API holds %d", store.ErrTooLarge, key, len(data), maxObject)
+	}
+	if entry == plainEntry && !key.Kind.Secret() && utf8.Valid(data) && !bytes.ContainsRune(data, 0) {
+		o.text = map[string]string{entry: string(data)}
+	} else {
+		o.data = map[string][]byte{entry: bytes.Clone(data)}
+	}
+	return o, nil
+}
+
+// document takes the document out of its object.
+func (o object) document(key store.Key) (store.Document, error) {
+	data, err := o.contents()
+	if err != nil {
+		return store.Document{}, err
+	}
+	return store.Document{Key: key, Revision: store.Revision(o.ResourceVersion), Data: data}, nil
+}
+
+func (o object) contents() ([]byte, error) {
+	if data, ok := o.data[compressedEntry]; ok {
+		return decompress(data)
+	}
+	if data, ok := o.data[plainEntry]; ok {
+		return nonNil(data), nil
+	}
+	if text, ok := o.text[plainEntry]; ok {
+		return []byte(text), nil
+	}
+	return nil, fmt.Errorf("it has neither an entry %q nor %q: restore it from a copy", plainEntry, compressedEntry)
+}
+
+// nonNil tells an empty document from none, as every backend does.
+func nonNil(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// key is the key of an object in a list. An object that was copied under another
+// name is none of the store's: ok is false. One of the store's own without its key
+// is damaged.
+func (o object) key(kind store.Kind) (key store.Key, ok bool, err error) {
+	text, annotated := o.Annotations[keyAnnotation]
+	name, ours := strings.CutPrefix(text, string(kind)+"/")
+	key = store.Key{Kind: kind, Name: name}
+	switch {
+	case ours && key.Validate() == nil:
+		return key, documentName(key) == o.Name, nil
+	case annotated || strings.HasPrefix(o.Name, prefix):
+		return key, false, fmt.Errorf("its annotation %s is %q, which is no key of this kind: restore it", keyAnnotation, text)
+	}
+	return key, false, nil
+}
+
+func compress(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(data)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func decompress(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("its entry %q cannot be decompressed: %w", compressedEntry, err)
+	}
+	out, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err == nil && len(out) > maxDocument {
+		err = fmt.Errorf("more than %d bytes", maxDocument)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its entry %q cannot be decompressed: %w", compressedEntry, err)
+	}
+	return out, nil
+}

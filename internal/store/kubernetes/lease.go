@@ -1,0 +1,83 @@
+package kubernetes
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// identity is who holds a Lease: no two locks have the same one, not even two of
+// one process.
+type identity struct {
+	command, host string
+	pid           int
+	nonce         string
+}
+
+func newIdentity(command string) identity {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return identity{command: command, host: host, pid: os.Getpid(), nonce: rand.Text()}
+}
+
+// String is what stands in the Lease: "gpupool reconcile/host/123/NONCE".
+func (i identity) String() string {
+	return strings.Join([]string{i.command, i.host, strconv.Itoa(i.pid), i.nonce}, "/")
+}
+
+// holderOf says who holds a Lease, for people.
+func holderOf(lease *coordinationv1.Lease) string {
+	if lease == nil {
+		return "another process"
+	}
+	text := heldAs(lease)
+	parts := strings.Split(text, "/")
+	if n := len(parts); n >= 4 {
+		text = fmt.Sprintf("%s (process %s on %s", strings.Join(parts[:n-3], "/"), parts[n-2], parts[n-3])
+		if since := lease.Spec.AcquireTime; since != nil {
+			text += ", since " + since.UTC().Format(time.RFC3339)
+		}
+		return text + ")"
+	}
+	return text
+}
+
+func heldAs(lease *coordinationv1.Lease) string {
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// expiry is when a Lease that nobody renews is free, by the API server's clock.
+func expiry(lease *coordinationv1.Lease) time.Time {
+	renewed := lease.CreationTimestamp.Time
+	if lease.Spec.RenewTime != nil {
+		renewed = lease.Spec.RenewTime.Time
+	}
+	return renewed.Add(durationOf(lease))
+}
+
+// durationOf is how long a Lease outlives its holder.
+func durationOf(lease *coordinationv1.Lease) time.Duration {
+	if d := lease.Spec.LeaseDurationSeconds; d != nil && *d > 0 {
+		return time.Duration(*d) * time.Second
+	}
+	return defaultLeaseDuration
+}
+
+// hold puts a new holder into a Lease, at a moment of the API server's clock.
+func hold(lease *coordinationv1.Lease, who identity, duration time.Duration, now time.Time) {
+	holder, seconds := who.String(), int32(duration/time.Second)
+	moment := metav1.NewMicroTime(now)
+	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds = &holder, &seconds
+	lease.Spec.AcquireTime, lease.Spec.RenewTime = &moment, &moment
+}

@@ -1,0 +1,161 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+)
+
+// lock is a held Lease. One goroutine renews it.
+type lock struct {
+	store  *Store
+	name   string
+	who    identity
+	object string
+
+	lost    chan struct{}
+	stop    context.CancelFunc
+	stopped chan struct{} // closed when nothing renews the Lease any more
+	release func() error
+
+	// lease is the Lease as it last was, and renewed when that was asked for.
+	// They are the renewing goroutine's until stopped is closed.
+	lease   *coordinationv1.Lease
+	renewed time.Time
+}
+
+func newLock(c *contender, lease *coordinationv1.Lease, sent time.Time) *lock {
+	ctx, stop := context.WithCancel(context.Background())
+	l := &lock{
+		store: c.store, name: c.name, who: c.who, object: c.object(),
+		lost: make(chan struct{}), stop: stop, stopped: make(chan struct{}), lease: lease, renewed: sent,
+	}
+	l.release = sync.OnceValue(l.giveBack)
+	go l.keep(ctx)
+	return l
+}
+
+// Release gives the lock back. Releasing twice is harmless. Where it fails, the
+// lock is free once its Lease has expired.
+func (l *lock) Release() error { return l.release() }
+
+// Lost is closed when someone else has taken the lock, or could soon.
+func (l *lock) Lost() <-chan struct{} { return l.lost }
+
+// safe is how long after a renewal was asked for nobody else can have the lock:
+// less than the Lease lasts, since servers' clocks differ, and tell whole seconds.
+func (l *lock) safe() time.Duration {
+	duration := l.store.options.LeaseDuration
+	return duration - duration/6
+}
+
+// keep renews the Lease until it is given back or lost.
+func (l *lock) keep(ctx context.Context) {
+	defer close(l.stopped)
+	every := l.store.options.RenewEvery
+	next := every
+	for {
+		timer := time.NewTimer(next - min(next, time.Since(l.renewed)))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		mine, err := l.renew(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case !mine, err != nil && time.Since(l.renewed) >= l.safe():
+			close(l.lost)
+			return
+		case err != nil:
+			next = min(time.Since(l.renewed)+every/10, l.safe())
+		default:
+			next = every
+		}
+	}
+}
+
+// renew tells the Lease that its holder lives. It is not ours any more where
+// someone else has it, or where it is gone.
+func (l *lock) renew(ctx context.Context) (mine bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, min(leaseTimeout, max(time.Second, l.safe()-time.Since(l.renewed))))
+	defer cancel()
+	sent := time.Now()
+	wanted := l.lease.DeepCopy()
+	now := metav1.NewMicroTime(l.store.cluster.Now())
+	wanted.Spec.RenewTime = &now
+	renewed, err := l.store.update(ctx, wanted)
+	if err == nil {
+		l.lease, l.renewed = renewed, sent
+		return true, nil
+	}
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if !apierrors.IsConflict(err) {
+		return true, err
+	}
+	// Changed by someone, perhaps by a renewal of ours whose answer was lost.
+	found, err := l.store.leases.Get(ctx, l.lease.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return true, err
+	case heldAs(found) != l.who.String():
+		return false, nil
+	}
+	l.lease = found
+	return true, errChanged
+}
+
+// errChanged has a renewal tried again at once.
+var errChanged = errors.New("the lease was changed by someone else, and is still held")
+
+func (l *lock) giveBack() error {
+	l.stop()
+	<-l.stopped
+	ctx := context.Background()
+	err := l.remove(ctx)
+	if apierrors.IsConflict(err) {
+		// Changed since, perhaps by a renewal of ours that nobody waited for.
+		found, err := l.store.lease(ctx, l.name)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && heldAs(found) != l.who.String():
+			return nil
+		case err != nil:
+			return l.notGivenBack("get", err)
+		}
+		l.lease = found
+		return l.notGivenBack("delete", l.remove(ctx))
+	}
+	return l.notGivenBack("delete", err)
+}
+
+func (l *lock) remove(ctx context.Context) error {
+	return attempt(ctx, func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
+		defer cancel()
+		return l.store.leases.Delete(limited, l.lease.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &l.lease.UID, ResourceVersion: &l.lease.ResourceVersion},
+		})
+	})
+}
+
+func (l *lock) notGivenBack(verb string, err error) error {
+	if err == nil || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("cannot give the lock %q of %s back, so it stays taken until its lease of %s is over: %w",
+		l.name, l.store, l.store.options.LeaseDuration, kube.Wrap(verb, l.object, err))
+}

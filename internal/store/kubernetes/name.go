@@ -1,0 +1,45 @@
+package kubernetes
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// prefix sets the store's objects apart from what else is in the namespace.
+const prefix = "gpupool."
+
+// maxObjectName is the limit of a DNS subdomain (RFC 1123), which the names of
+// objects must be.
+const maxObjectName = 253
+
+// locksKind stands in the place of a kind in the names of Leases. It is no kind
+// of document.
+const locksKind = "locks"
+
+// ambiguous is what keeps a name from being written with "--" for "_".
+var ambiguous = regexp.MustCompile(`--|__|-_|_-`)
+
+// objectName is the name of the object that stands for a name of a kind. No two
+// have the same: a slash becomes a point, which names in the store don't have, and
+// an underscore two hyphens. What is too long for that or could be mistaken is cut
+// short and told apart by a hash; the digit before the kind sets such names apart
+// from all others, since no kind begins with one.
+func objectName(kind, name string) string {
+	kind = strings.ReplaceAll(kind, "_", "-")
+	readable := strings.NewReplacer("/", ".", "_", "--").Replace(name)
+	whole := prefix + kind + "." + readable
+	if !ambiguous.MatchString(name) && len(whole) <= maxObjectName {
+		return whole
+	}
+	hash := sha256.Sum256([]byte(kind + "/" + name))
+	begin := prefix + "0." + kind + "."
+	end := "." + hex.EncodeToString(hash[:16])
+	readable = readable[:min(len(readable), maxObjectName-len(begin)-len(end))]
+	return begin + strings.TrimRight(readable, ".-") + end
+}
+
+func documentName(key store.Key) string { return objectName(string(key.Kind), key.Name) }

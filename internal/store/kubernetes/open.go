@@ -1,0 +1,154 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+const (
+	layoutName    = prefix + "store"
+	layoutEntry   = "store.json"
+	layoutKind    = "gpupool store"
+	layoutVersion = 1
+)
+
+const (
+	defaultLeaseDuration = time.Minute
+	defaultRenewEvery    = 20 * time.Second
+)
+
+// layout says what a namespace is, and how its objects are laid out.
+type layout struct {
+	Kind    string `json:"kind"`
+	Version int    `json:"version"`
+}
+
+// LayoutObject is the ConfigMap that makes a namespace an empty store.
+func LayoutObject(namespace string) *corev1.ConfigMap {
+	data, err := json.Marshal(layout{Kind: layoutKind, Version: layoutVersion})
+	if err != nil {
+		panic(err) // two constants
+	}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: layoutName, Namespace: namespace, Labels: map[string]string{managedByLabel: managedBy}},
+		Data:       map[string]string{layoutEntry: string(data)},
+	}
+}
+
+// Open opens the store in a namespace. Where there is none the error wraps
+// store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
+// or whose description is damaged, is refused and left alone.
+func Open(ctx context.Context, cluster *kube.Client, namespace string, o Options) (*Store, error) {
+	location, err := store.InNamespace(namespace)
+	if err != nil {
+		return nil, err
+	}
+	if o.Command == "" {
+		o.Command = filepath.Base(os.Args[0])
+	}
+	if o.LeaseDuration == 0 {
+		o.LeaseDuration = defaultLeaseDuration
+	}
+	if o.RenewEvery == 0 {
+		o.RenewEvery = defaultRenewEvery
+	}
+	api := cluster.Kubernetes()
+	s := &Store{
+		cluster: cluster, location: location, options: o,
+		secrets: secrets{api.CoreV1().Secrets(namespace)},
+		maps:    configMaps{api.CoreV1().ConfigMaps(namespace)},
+		leases:  api.CoordinationV1().Leases(namespace),
+	}
+	err = s.present(ctx)
+	if errors.Is(err, store.ErrNoStore) && o.Create {
+		err = s.create(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// present reads what the namespace is. It answers store.ErrNoStore where the
+// store is not, or is no more.
+func (s *Store) present(ctx context.Context) error {
+	var found object
+	err := attempt(ctx, func(ctx context.Context) (err error) {
+		found, err = s.maps.get(ctx, layoutName)
+		return err
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return s.noStore()
+	case err != nil:
+		return fmt.Errorf("cannot open the store %s: %w", s, kube.Wrap("get", s.layoutPath(), err))
+	}
+	var l layout
+	if err := json.Unmarshal([]byte(found.text[layoutEntry]), &l); err != nil || l.Kind != layoutKind || l.Version < 1 {
+		return fmt.Errorf("%w: the %s does not describe a store; restore it from a copy, or name another namespace", store.ErrDamagedStore, s.layoutPath())
+	}
+	if l.Version > layoutVersion {
+		return fmt.Errorf("the store %s is %w (its layout is version %d, this gpupool knows version %d): upgrade gpupool", s, store.ErrNewerStore, l.Version, layoutVersion)
+	}
+	return nil
+}
+
+func (s *Store) layoutPath() string { return "configmap " + s.location.Namespace + "/" + layoutName }
+
+func (s *Store) noStore() error {
+	return fmt.Errorf("%w: the namespace %s at %s has no configmap %s; terraform apply and gpupool manifests make a store, or name the right one with --store or %s, and the right cluster with --context",
+		store.ErrNoStore, s.location.Namespace, s.cluster.Host(), layoutName, store.EnvironmentVariable)
+}
+
+// create makes the store, which several processes may do at once.
+func (s *Store) create(ctx context.Context) error {
+	err := s.describe(ctx)
+	if noNamespace(err) {
+		if err := s.createNamespace(ctx); err != nil {
+			return err
+		}
+		err = s.describe(ctx)
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("cannot create the store %s: %w", s, kube.Wrap("create", s.layoutPath(), err))
+	}
+	return s.present(ctx)
+}
+
+func (s *Store) describe(ctx context.Context) error {
+	about := LayoutObject(s.location.Namespace)
+	return attempt(ctx, func(ctx context.Context) error {
+		_, err := s.maps.create(ctx, object{ObjectMeta: about.ObjectMeta, text: about.Data})
+		return err
+	})
+}
+
+func (s *Store) createNamespace(ctx context.Context) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: s.location.Namespace, Labels: map[string]string{managedByLabel: managedBy},
+	}}
+	err := attempt(ctx, func(ctx context.Context) error {
+		_, err := s.cluster.Kubernetes().CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		return err
+	})
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%w: there is no namespace %s, and these credentials may not create it; someone who may applies what gpupool manifests --namespace %s prints: %w",
+			store.ErrNoStore, s.location.Namespace, s.location.Namespace, kube.Wrap("create", "namespace "+s.location.Namespace, err))
+	case err != nil && !apierrors.IsAlreadyExists(err):
+		return fmt.Errorf("cannot create the store %s: %w", s, kube.Wrap("create", "namespace "+s.location.Namespace, err))
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// pageSize is how many objects a list asks for at once. They are up to a
+// mebibyte each.
+const pageSize = 50
+
+// listings is how often a list is begun anew when its pages have expired.
+const listings = 3
+
+// Options say how to open a store.
+type Options struct {
+	// Create makes the store where there is none, and its namespace too.
+	Create bool
+	// Command is what a lock's holder is called to others who want the lock,
+	// such as "gpupool reconcile". Empty: the name of the program.
+	Command string
+	// LeaseDuration is how long a lock outlives its holder, in whole seconds, and
+	// RenewEvery how often a living holder renews it. Zero means 60 s and 20 s.
+	LeaseDuration, RenewEvery time.Duration
+}
+
+// Store is a store in a namespace.
+type Store struct {
+	cluster  *kube.Client
+	location store.Location
+	secrets  collection
+	maps     collection
+	leases   coordination.LeaseInterface
+	options  Options
+}
+
+var _ store.Store = (*Store)(nil)
+
+// String names the store as the flag --store does.
+func (s *Store) String() string { return s.location.String() }
+
+// of is where documents of a kind are.
+func (s *Store) of(kind store.Kind) collection {
+	if kind.Secret() {
+		return s.secrets
+	}
+	return s.maps
+}
+
+// Read returns the document of a key, or store.ErrNotFound.
+func (s *Store) Read(ctx context.Context, key store.Key) (store.Document, error) {
+	if err := check(ctx, key); err != nil {
+		return store.Document{}, err
+	}
+	o, err := s.get(ctx, key)
+	if apierrors.IsNotFound(err) {
+		return store.Document{}, s.absent(ctx, key)
+	}
+	if err != nil {
+		return store.Document{}, s.explain("get", key, err)
+	}
+	d, err := o.document(key)
+	if err != nil {
+		return store.Document{}, s.damaged(key, err)
+	}
+	return d, nil
+}
+
+func (s *Store) get(ctx context.Context, key store.Key) (o object, err error) {
+	err = attempt(ctx, func(ctx context.Context) error {
+		o, err = s.of(key.Kind).get(ctx, documentName(key))
+		return err
+	})
+	return o, err
+}
+
+// List returns every document of a kind, sorted by name, as they were at one
+// moment. Copies that were made under other names are left out.
+func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	if err := kind.Validate(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	list, err := s.pages(ctx, kind)
+	for n := 1; n < listings && apierrors.IsResourceExpired(err); n++ {
+		list, err = s.pages(ctx, kind)
+	}
+	if err == nil && len(list) == 0 {
+		err = s.present(ctx) // the API lists a namespace that isn't there as an empty one
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, s, err)
+	}
+	slices.SortFunc(list, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })
+	return list, nil
+}
+
+func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	in := s.of(kind)
+	o := metav1.ListOptions{LabelSelector: kindLabel + "=" + string(kind), Limit: pageSize}
+	var list []store.Document
+	for {
+		var page []object
+		var next string
+		err := attempt(ctx, func(ctx context.Context) (err error) {
+			page, next, err = in.list(ctx, o)
+			return err
+		})
+		if err != nil {
+			return nil, kube.Wrap("list", in.noun()+"s in "+s.location.Namespace, err)
+		}
+		for _, found := range page {
+			key, ok, err := found.key(kind)
+			if err == nil && ok {
+				var d store.Document
+				d, err = found.document(key)
+				list = append(list, d)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("the %s %s is damaged: %w", in.noun(), found.Name, err)
+			}
+		}
+		if next == "" {
+			return list, nil
+		}
+		o.Continue = next
+	}
+}
+
+// Write replaces the document of a key if its revision is still the given one.
+// Where the answer was lost and could not be had again, the error says so: then
+// the document may or may not have been written.
+func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (store.Revision, error) {
+	if err := check(ctx, key); err != nil {
+		return "", err
+	}
+	o, err := newObject(key, data)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", s, err)
+	}
+	if revision != "" && !plausible(revision) {
+		return "", s.explain("update", key, store.ErrConflict)
+	}
+	written, verb, err := s.put(ctx, key, o, revision)
+	switch {
+	case err == nil:
+		return store.Revision(written.ResourceVersion), nil
+	case noNamespace(err):
+		return "", s.noStore()
+	case !lostRace(err) && !uncertain(err):
+		return "", s.explain(verb, key, err)
+	}
+	return s.settle(ctx, key, o, verb, err)
+}
+
+func (s *Store) put(ctx context.Context, key store.Key, o object, revision store.Revision) (written object, verb string, err error) {
+	in := s.of(key.Kind)
+	verb, send := "create", in.create
+	if revision != "" {
+		verb, send, o.ResourceVersion = "update", in.update, string(revision)
+	}
+	err = attempt(ctx, func(ctx context.Context) error {
+		written, err = send(ctx, o)
+		return err
+	})
+	return written, verb, err
+}
+
+// settle finds out whether a write took effect that lost a race, perhaps against
+// itself, or whose answer was lost.
+func (s *Store) settle(ctx context.Context, key store.Key, o object, verb string, cause error) (store.Revision, error) {
+	now, err := s.get(ctx, key)
+	switch {
+	case err == nil && now.Annotations[writeAnnotation] == o.Annotations[writeAnnotation]:
+		return store.Revision(now.ResourceVersion), nil
+	case lostRace(cause) && err == nil:
+		return "", s.explain(verb, key, store.ErrConflict)
+	case lostRace(cause) && apierrors.IsNotFound(err):
+		if err := s.present(ctx); err != nil {
+			return "", err
+		}
+		return "", s.explain(verb, key, store.ErrConflict)
+	case lostRace(cause):
+		return "", s.explain("get", key, err)
+	}
+	return "", fmt.Errorf("%w (it is not known whether it was written: the next run finds out)", s.explain(verb, key, cause))
+}
+
+// Delete removes the document if its revision is still the given one.
+func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revision) error {
+	if err := check(ctx, key); err != nil {
+		return err
+	}
+	version := string(revision)
+	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}}
+	made := 0
+	err := attempt(ctx, func(ctx context.Context) error {
+		made++
+		return s.of(key.Kind).remove(ctx, documentName(key), o)
+	})
+	switch {
+	case err == nil, made > 1 && apierrors.IsNotFound(err): // gone by the try whose answer was lost
+		return nil
+	case apierrors.IsNotFound(err):
+		return s.absent(ctx, key)
+	case lostRace(err):
+		return s.explain("delete", key, store.ErrConflict)
+	}
+	return s.explain("delete", key, err)
+}
+
+// check is what every operation on a document begins with.
+func check(ctx context.Context, key store.Key) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return key.Validate()
+}
+
+// plausible tells a resourceVersion from what was never one, which the API server
+// would refuse as wrong instead of as old. It is a decimal number (KEP-5504).
+func plausible(revision store.Revision) bool {
+	return strings.Trim(string(revision), "0123456789") == ""
+}
+
+// absent is why there is no document: there is none, or there is no store.
+func (s *Store) absent(ctx context.Context, key store.Key) error {
+	if err := s.present(ctx); err != nil {
+		return err
+	}
+	return s.explain("get", key, store.ErrNotFound)
+}
+
+func (s *Store) damaged(key store.Key, err error) error {
+	return fmt.Errorf("%s in %s: the %s %s is damaged: %w", key, s, s.of(key.Kind).noun(), documentName(key), err)
+}
+
+// explain says which document of which store an error is about.
+func (s *Store) explain(verb string, key store.Key, err error) error {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("%s in %s: %w", key, s, err)
+	}
+	object := s.of(key.Kind).noun() + " " + s.location.Namespace + "/" + documentName(key)
+	return fmt.Errorf("%s in %s: %w", key, s, kube.Wrap(verb, object, err))
+}
