@@ -45,7 +45,10 @@ type Pod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 
-	Set               *ledger.LabelSet  `json:"-"` // its labels of now
+	Set *ledger.LabelSet `json:"-"` // its labels of now
+	// Charged is what the ledger counts it by, frozen when it was first seen; nil
+	// where the ledger has not seen it. A label edit moves neither usage nor blame.
+	Charged           *ledger.LabelSet  `json:"-"`
 	Owner             Workload          `json:"-"`
 	Start             ledger.Time       `json:"-"`
 	MilliGPUs         int64             `json:"-"`

@@ -1,0 +1,103 @@
+package budget
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Hour is one GPU-hour in milli-GPU-seconds, the unit of all amounts. A GPU held
+// for a millisecond is one of them.
+const Hour int64 = 3_600_000
+
+// MaxGPUHours bounds a limit, so that no sum of limits and rates overflows: more
+// than a hundred thousand GPUs use in a year.
+const MaxGPUHours = 1_000_000_000
+
+// thousandth is a thousandth of a GPU-hour, the finest that is printed.
+const thousandth = Hour / 1000
+
+var (
+	hoursForm  = regexp.MustCompile(`^([0-9]{1,10})(?:\.([0-9]+))?$`)
+	weightForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9}|/[0-9]{1,9})?$`)
+)
+
+// Hours prints an amount as GPU-hours with three decimals, rounded half up:
+// 45,000,000 is "12.500".
+func Hours(amount int64) string {
+	thousandths := amount/thousandth + (amount%thousandth+thousandth/2)/thousandth
+	if rest := amount % thousandth; rest < -thousandth/2 {
+		thousandths--
+	}
+	sign := ""
+	if thousandths < 0 {
+		sign, thousandths = "-", -thousandths
+	}
+	return fmt.Sprintf("%s%d.%03d", sign, thousandths/1000, thousandths%1000)
+}
+
+// ParseHours reads GPU-hours: digits, and at most three of them after a point.
+// The amount must be above zero and at most MaxGPUHours.
+func ParseHours(s string) (int64, error) {
+	parts := hoursForm.FindStringSubmatch(s)
+	if parts == nil {
+		return 0, fmt.Errorf("%q is no number of GPU-hours: write digits such as \"100\" or \"12.5\"", s)
+	}
+	if len(parts[2]) > 3 {
+		return 0, fmt.Errorf("%q has %d digits after the point: GPU-hours have at most three", s, len(parts[2]))
+	}
+	whole, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number of GPU-hours: %w", s, err)
+	}
+	fraction, err := strconv.ParseInt((parts[2] + "000")[:3], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number of GPU-hours: %w", s, err)
+	}
+	amount := whole*Hour + fraction*thousandth
+	switch {
+	case amount == 0:
+		return 0, fmt.Errorf("%q GPU-hours are none: a limit must be above zero", s)
+	case amount > MaxGPUHours*Hour:
+		return 0, fmt.Errorf("%q GPU-hours are out of range: at most %d are", s, MaxGPUHours)
+	}
+	return amount, nil
+}
+
+// GPUs prints a number of GPUs: the shortest exact decimal where three decimals
+// are enough, else the fraction ("1/7").
+func GPUs(n *big.Rat) string {
+	if n == nil {
+		return "0"
+	}
+	thousand := new(big.Rat).Mul(n, big.NewRat(1000, 1))
+	if !thousand.IsInt() {
+		return n.RatString()
+	}
+	return shortest(n.FloatString(3))
+}
+
+// MilliGPUs prints a rate in milli-GPUs as GPUs: 1500 is "1.5".
+func MilliGPUs(rate int64) string {
+	return shortest(big.NewRat(rate, 1000).FloatString(3))
+}
+
+// shortest drops the zeros that end a decimal.
+func shortest(decimal string) string {
+	return strings.TrimSuffix(strings.TrimRight(decimal, "0"), ".")
+}
+
+// ParseWeight reads a weight, in GPUs a unit: "1", "0.5" or "1/7". It is never
+// negative; both sides of it have at most nine digits.
+func ParseWeight(s string) (*big.Rat, error) {
+	if !weightForm.MatchString(s) {
+		return nil, fmt.Errorf("%q is no weight: write a number such as \"1\" or \"0.5\", or a fraction such as \"1/7\"", s)
+	}
+	weight, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil, fmt.Errorf("%q is no weight: nothing divides by zero", s)
+	}
+	return weight, nil
+}

@@ -1,0 +1,177 @@
+package budget
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// operators are those of Kubernetes' label selectors, by what expressions call them.
+var operators = map[string]selection.Operator{
+	"In": selection.In, "NotIn": selection.NotIn, "Exists": selection.Exists, "DoesNotExist": selection.DoesNotExist,
+}
+
+// Empty says whether nothing is selected by: that would be every pod.
+func (s Selector) Empty() bool {
+	return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
+}
+
+// String writes the selector for people, on one line.
+func (s Selector) String() string {
+	var parts []string
+	if len(s.Namespaces) > 0 {
+		parts = append(parts, "namespaces "+some(s.Namespaces))
+	}
+	if len(s.NamespaceLabels) > 0 {
+		parts = append(parts, "namespaces with "+pairs(s.NamespaceLabels))
+	}
+	if len(s.MatchLabels) > 0 {
+		parts = append(parts, "labels "+pairs(s.MatchLabels))
+	}
+	for _, e := range s.MatchExpressions {
+		parts = append(parts, e.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String writes the expression as kubectl's --selector has it.
+func (e Expression) String() string {
+	switch e.Operator {
+	case "Exists":
+		return e.Key
+	case "DoesNotExist":
+		return "!" + e.Key
+	}
+	return fmt.Sprintf("%s %s (%s)", e.Key, strings.ToLower(e.Operator), strings.Join(e.Values, ","))
+}
+
+func pairs(of map[string]string) string {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, key+"="+of[key])
+	}
+	return some(list)
+}
+
+// key is the same for selectors that say the same.
+func (s Selector) key() string {
+	s.Namespaces = distinct(s.Namespaces)
+	expressions := make([]string, 0, len(s.MatchExpressions))
+	for _, e := range s.MatchExpressions {
+		expressions = append(expressions, fmt.Sprintf("%q %q %q", e.Key, e.Operator, distinct(e.Values)))
+	}
+	s.MatchExpressions = nil
+	text, err := json.Marshal(struct {
+		Selector
+		Expressions []string
+	}{s, distinct(expressions)})
+	if err != nil {
+		return fmt.Sprintf("%#v", s)
+	}
+	return string(text)
+}
+
+func distinct(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
+// Matcher is a selector made ready to match many pods.
+type Matcher struct {
+	namespaces      []string // sorted
+	namespaceLabels map[string]string
+	labels          map[string]string
+	requirements    []labels.Requirement
+}
+
+// Matcher makes the selector ready. The error says which expression is not valid.
+func (s Selector) Matcher() (*Matcher, error) {
+	m := &Matcher{namespaces: distinct(s.Namespaces), namespaceLabels: s.NamespaceLabels, labels: s.MatchLabels}
+	for n, e := range s.MatchExpressions {
+		requirement, err := e.requirement()
+		if err != nil {
+			return nil, fmt.Errorf("match_expressions[%d]: %w", n, err)
+		}
+		m.requirements = append(m.requirements, *requirement)
+	}
+	return m, nil
+}
+
+func (e Expression) requirement() (*labels.Requirement, error) {
+	operator, known := operators[e.Operator]
+	if !known {
+		return nil, fmt.Errorf("%q is no operator: use In, NotIn, Exists or DoesNotExist", e.Operator)
+	}
+	return labels.NewRequirement(e.Key, operator, e.Values)
+}
+
+// Matches says whether every part of the selector matches. NotIn and
+// DoesNotExist match where the label is absent, as Kubernetes has it.
+func (m *Matcher) Matches(set *ledger.LabelSet) bool {
+	if len(m.namespaces) > 0 {
+		if _, found := slices.BinarySearch(m.namespaces, set.Namespace); !found {
+			return false
+		}
+	}
+	if !has(set.NamespaceLabels, m.namespaceLabels) || !has(set.Labels, m.labels) {
+		return false
+	}
+	for n := range m.requirements {
+		if !m.requirements[n].Matches(set.Labels) {
+			return false
+		}
+	}
+	return true
+}
+
+// has says whether all of some labels are there.
+func has(labels ledger.Labels, wanted map[string]string) bool {
+	for key, value := range wanted {
+		if got, there := labels.Lookup(key); !there || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// ParseSelector reads labels to match as kubectl's --selector has them, such as
+// "team=a,tier in (gpu,batch),!debug". Comparisons by size are refused: a freeze
+// could not keep them.
+func ParseSelector(expression string) (Selector, error) {
+	requirements, err := labels.ParseToRequirements(expression)
+	if err != nil {
+		return Selector{}, fmt.Errorf("%q selects no labels: %w", expression, err)
+	}
+	var s Selector
+	for _, r := range requirements {
+		e := Expression{Key: r.Key(), Values: r.ValuesUnsorted()}
+		slices.Sort(e.Values)
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals:
+			if _, twice := s.MatchLabels[e.Key]; !twice {
+				if s.MatchLabels == nil {
+					s.MatchLabels = map[string]string{}
+				}
+				s.MatchLabels[e.Key] = e.Values[0]
+				continue
+			}
+			e.Operator = "In"
+		case selection.In:
+			e.Operator = "In"
+		case selection.NotIn, selection.NotEquals:
+			e.Operator = "NotIn"
+		case selection.Exists:
+			e.Operator = "Exists"
+		case selection.DoesNotExist:
+			e.Operator = "DoesNotExist"
+		default:
+			return Selector{}, fmt.Errorf("%q compares the label %s by size: use =, !=, in, notin or the key alone", expression, e.Key)
+		}
+		s.MatchExpressions = append(s.MatchExpressions, e)
+	}
+	return s, nil
+}

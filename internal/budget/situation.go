@@ -1,0 +1,77 @@
+package budget
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// Situation is all that Decide judges by.
+type Situation struct {
+	Declaration Declaration // valid, with its defaults filled in
+	Result      Result      // of Evaluate, for this declaration
+	// Previous is the status that the last run wrote; nil before the first.
+	Previous *Status
+	Now      time.Time // the cluster's clock
+	RunID    string
+
+	// Pods are those that hold GPUs now and are neither finished nor unbound, of
+	// any budget: Decide picks its own.
+	Pods []Pod
+	// Frozen says that this budget's freeze is in force.
+	Frozen bool
+	// Paused are the workloads that are paused, by this budget or another.
+	Paused []Paused
+	// PriorityClasses are the values of the cluster's priority classes, by name.
+	PriorityClasses map[string]int32
+	// StoreNamespace is where the store lives; nothing in it is ever touched.
+	StoreNamespace string
+}
+
+// Paused is a workload that a budget paused.
+type Paused struct {
+	Workload
+	BudgetUID string
+}
+
+// Result is what Evaluate finds of one budget.
+type Result struct {
+	Name  string
+	Usage Usage
+	// ExceededSince is when the limit was reached, derived from the intervals: in
+	// a calendar period the first time in it, in a rolling window the last time
+	// that usage rose to it. Nil while used is below the limit.
+	ExceededSince *time.Time
+	// Overlaps are the other budgets that count some of the same pods, by name.
+	Overlaps []string
+	// LongestGap is the longest time without observation that touches the window,
+	// at its full length.
+	LongestGap time.Duration
+	// Unbounded says that a gap has no bound on what was missed in it.
+	Unbounded bool
+	// Lost says what of the ledger was lost, for a person.
+	Lost []string
+	// Err says why the budget could not be judged; nothing else is set then.
+	Err error
+}
+
+// Plan is what is to be done because of one budget, and its status then.
+type Plan struct {
+	// Decisions are in the order in which they are to be done: alerts, what is
+	// lifted, then freeze, suspensions and evictions.
+	Decisions []Decision
+	// Reserves are the evictions that take the place of those that are blocked,
+	// in order: each eviction of Decisions that has no effect is replaced by the
+	// next of these, and those without effect do not count.
+	Reserves []Decision
+	// Status is what to record if all of Decisions is done; see Settle.
+	Status Status
+}
+
+// charged is what the budget counts the pod by.
+func (p Pod) charged() *ledger.LabelSet {
+	if p.Charged != nil {
+		return p.Charged
+	}
+	return p.Set
+}

@@ -1,0 +1,183 @@
+package budget
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// Problem is something wrong, or suspicious, in a declaration.
+type Problem struct {
+	Attribute string `json:"attribute"` // a path, "selector.match_expressions[1].key"
+	Summary   string `json:"summary"`   // what is wrong
+	Detail    string `json:"detail"`    // what to do about it
+}
+
+// String writes the problem on one line.
+func (p Problem) String() string {
+	return fmt.Sprintf("%s: %s. %s", p.Attribute, p.Summary, p.Detail)
+}
+
+// The ranges of what a declaration counts.
+const (
+	// MaxThreshold is the largest percent of a limit that can be told of.
+	MaxThreshold = 1000
+	// MaxEvictions bounds what one run may evict.
+	MaxEvictions = 10_000
+	// LongestDuration bounds the grace period, the gap and the age of a status.
+	LongestDuration = 30 * 24 * time.Hour
+)
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
+
+// Validate says everything that is wrong with a declaration and can be known
+// without a cluster. What a user may leave out has to be filled in before, see
+// WithDefaults.
+func (d Declaration) Validate() []Problem {
+	v := &validator{d: d}
+	if !nameForm.MatchString(d.Name) {
+		v.add("name", "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last.", "%q is no name of a budget", d.Name)
+	}
+	if _, err := d.Limit(); err != nil {
+		v.add("gpu_hours", "Write the limit in GPU-hours above zero, such as \"100\" or \"12.5\", with at most three digits after the point.", "%v", err)
+	}
+	v.window()
+	v.selector()
+	v.thresholds()
+	v.counting()
+	v.enforcement()
+	return v.problems
+}
+
+// validator gathers the problems of one declaration.
+type validator struct {
+	d        Declaration
+	problems []Problem
+}
+
+func (v *validator) add(attribute, detail, summary string, args ...any) {
+	v.problems = append(v.problems, Problem{Attribute: attribute, Summary: fmt.Sprintf(summary, args...), Detail: detail})
+}
+
+// oneOf adds a problem where a value is none of those known.
+func oneOf[T ~string](v *validator, attribute string, value T, known ...T) {
+	if slices.Contains(known, value) {
+		return
+	}
+	names := make([]string, len(known))
+	for n, k := range known {
+		names[n] = fmt.Sprintf("%q", string(k))
+	}
+	v.add(attribute, "Choose one of "+strings.Join(names, ", ")+".", "%q is not known", string(value))
+}
+
+func (v *validator) window() {
+	d := v.d
+	switch {
+	case d.Window == "" && d.Period == "":
+		v.add("window", "Write window = \"24h\" for a rolling window, or period = \"month\" for the calendar's.", "the budget has neither a window nor a period")
+		return
+	case d.Window != "" && d.Period != "":
+		v.add("period", "Leave one of them out.", "the budget has both a window and a period")
+	}
+	if d.Window != "" {
+		if _, err := ParseWindow(d.Window); err != nil {
+			v.add("window", "Write a length between a minute and 400 days, such as \"24h\" or \"7d\".", "%v", err)
+		}
+	}
+	if d.Period != "" {
+		oneOf(v, "period", d.Period, Day, Week, Month, Quarter)
+	} else if d.TimeZone != "" {
+		v.add("time_zone", "Leave it out: a rolling window is as long in every zone.", "a time zone belongs to a period")
+	}
+	if _, err := ParseZone(d.TimeZone); err != nil {
+		v.add("time_zone", "Name a zone such as \"Asia/Singapore\", or leave it out for UTC.", "%v", err)
+	}
+}
+
+func (v *validator) thresholds() {
+	t := v.d.Thresholds
+	if len(t) == 0 {
+		v.add("thresholds", "Leave it out for 50, 80 and 100, or name at least one.", "no threshold is told of")
+	}
+	for n, percent := range t {
+		at := fmt.Sprintf("thresholds[%d]", n)
+		if percent < 1 || percent > MaxThreshold {
+			v.add(at, "Write percents of the limit.", "%d is out of range: it must be between 1 and %d", percent, MaxThreshold)
+		}
+		switch {
+		case n > 0 && percent == t[n-1]:
+			v.add(at, "Leave one of them out.", "%d is there already", percent)
+		case n > 0 && percent < t[n-1]:
+			v.add(at, "List the thresholds from low to high.", "%d comes after %d", percent, t[n-1])
+		}
+	}
+}
+
+func (v *validator) counting() {
+	d := v.d
+	oneOf(v, "count_from", d.CountFrom, FromScheduled, FromRunning)
+	oneOf(v, "vanished_pods", d.VanishedPods, ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow)
+	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
+		at := fmt.Sprintf("resource_weights[%q]", resource)
+		if len(validation.IsQualifiedName(resource)) > 0 {
+			v.add(at, "Write it as a pod's requests do, such as \"nvidia.com/gpu\".", "%q is no name of a resource", resource)
+		}
+		v.weight(at, d.ResourceWeights[resource])
+	}
+	for _, model := range slices.Sorted(maps.Keys(d.ModelWeights)) {
+		at := fmt.Sprintf("model_weights[%q]", model)
+		if strings.TrimSpace(model) == "" || len(model) > validation.LabelValueMaxLength {
+			v.add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as the cloud does, such as \"GN7.2XLARGE32\".", "%q is no GPU model or instance type", model)
+		}
+		v.weight(at, d.ModelWeights[model])
+	}
+	for n, key := range d.BreakdownLabels {
+		at := fmt.Sprintf("breakdown_labels[%d]", n)
+		v.labelKey(at, key)
+		if slices.Index(d.BreakdownLabels, key) < n {
+			v.add(at, "Leave one of them out.", "%q is there already", key)
+		}
+	}
+	v.duration("max_status_age", d.MaxStatusAge, time.Minute, "Write how old the last judgement may be that lets a spot pool launch, such as \"1h\".")
+}
+
+func (v *validator) weight(attribute, weight string) {
+	if _, err := ParseWeight(weight); err != nil {
+		v.add(attribute, "Write GPUs a unit, such as \"1\", \"0.5\" or \"1/7\".", "%v", err)
+	}
+}
+
+func (v *validator) duration(attribute, text string, least time.Duration, detail string) {
+	d, err := parseDuration(text)
+	switch {
+	case err != nil:
+		v.add(attribute, detail, "%v", err)
+	case d < least || d > LongestDuration:
+		v.add(attribute, detail, "%s is out of range: it must be between %s and %s", text, length(least), length(LongestDuration))
+	}
+}
+
+func (v *validator) enforcement() {
+	e := v.d.Enforce
+	oneOf(v, "enforcement.action", e.Action, AlertOnly, Freeze, Pause, Evict)
+	oneOf(v, "enforcement.victim_order", e.VictimOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
+	v.duration("enforcement.grace_period", e.GracePeriod, 0, "Write how long nothing is done after the limit was reached, such as \"10m\".")
+	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, such as \"15m\".")
+	if e.MaxEvictionsPerRun < 1 || e.MaxEvictionsPerRun > MaxEvictions {
+		v.add("enforcement.max_evictions_per_run", "Leave it out for 10.", "%d is out of range: it must be between 1 and %d", e.MaxEvictionsPerRun, MaxEvictions)
+	}
+	if c := e.ProtectedPriorityClass; c != "" && len(validation.IsDNS1123Subdomain(c)) > 0 {
+		v.add("enforcement.protected_priority_class", "Write it as \"kubectl get priorityclasses\" does.", "%q is no name of a priority class", c)
+	}
+	for n, namespace := range e.ProtectedNamespaces {
+		v.namespace(fmt.Sprintf("enforcement.protected_namespaces[%d]", n), namespace)
+	}
+}

@@ -1,0 +1,142 @@
+package budget
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// valuation is how a budget turns records into amounts, whatever its window:
+// from when and until when they count, and what their resources are worth.
+type valuation struct {
+	from      CountFrom
+	vanished  ledger.VanishedPolicy
+	resources map[string]*big.Rat
+	models    map[string]*big.Rat
+}
+
+func (d Declaration) valuation() (*valuation, error) {
+	resources, err := weights(d.ResourceWeights)
+	if err != nil {
+		return nil, fmt.Errorf("resource_weights: %w", err)
+	}
+	models, err := weights(d.ModelWeights)
+	if err != nil {
+		return nil, fmt.Errorf("model_weights: %w", err)
+	}
+	return &valuation{
+		from: or(d.CountFrom, FromScheduled), vanished: or(d.VanishedPods, ledger.AtMidpoint),
+		resources: resources, models: models,
+	}, nil
+}
+
+func weights(texts map[string]string) (map[string]*big.Rat, error) {
+	parsed := make(map[string]*big.Rat, len(texts))
+	for key, text := range texts {
+		weight, err := ParseWeight(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		parsed[key] = weight
+	}
+	return parsed, nil
+}
+
+// key is the same for valuations that say the same.
+func (v *valuation) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q %q", v.from, v.vanished)
+	for _, of := range []map[string]*big.Rat{v.resources, v.models} {
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			fmt.Fprintf(&b, " %q=%s", key, of[key].RatString())
+		}
+		b.WriteString(";")
+	}
+	return b.String()
+}
+
+// held is what a holding is worth, without the model's weight.
+func (v *valuation) held(h *ledger.Holding) *big.Rat {
+	total := new(big.Rat)
+	if h == nil {
+		return total
+	}
+	for _, s := range h.Shares {
+		weight := s.Weight
+		if own, there := v.resources[s.Resource]; there {
+			weight = own
+		}
+		if s.Units == nil || weight == nil || s.Units.Sign() <= 0 || weight.Sign() <= 0 {
+			continue
+		}
+		total.Add(total, new(big.Rat).Mul(s.Units, weight))
+	}
+	return total
+}
+
+// model is what a place multiplies by; nil is one. The GPU's model goes before
+// the instance type.
+func (v *valuation) model(p *ledger.Place) *big.Rat {
+	if p == nil {
+		return nil
+	}
+	if weight, there := v.models[p.Model]; there {
+		return weight
+	}
+	return v.models[p.InstanceType]
+}
+
+// stretch is a record's interval as a valuation sees it: it counts from start to
+// end; what is certain of it ends at least, and it cannot have gone on for longer
+// than most. Open intervals count until now.
+type stretch struct {
+	start, least, end, most ledger.Time
+	active                  bool
+}
+
+// stretch is the record's interval; false where nothing of it counts yet.
+func (v *valuation) stretch(r *ledger.Record, now ledger.Time) (stretch, bool) {
+	s := stretch{start: r.Start.At}
+	if v.from == FromRunning {
+		s.start = r.Runs.At
+	}
+	if s.start == 0 || s.start > now {
+		return stretch{}, false
+	}
+	if r.Open() {
+		s.least, s.end, s.most, s.active = now, now, now, true
+		return s, true
+	}
+	s.least, s.end, s.most = r.End.Earliest, r.End.Point(v.vanished), r.End.At
+	s.active = s.end > now
+	s.most = max(s.start, min(s.most, now))
+	s.end = max(s.start, min(s.end, now))
+	s.least = max(s.start, min(s.least, now))
+	return s, true
+}
+
+// certain says whether the interval's end is known.
+func (s stretch) certain() bool { return s.least == s.most }
+
+// portion is what an interval uses of a window.
+type portion struct {
+	consumed, estimated, bound int64
+}
+
+// within is what the interval uses after a moment, at a rate.
+func (s stretch) within(from ledger.Time, r rate) portion {
+	begin := max(s.start, from)
+	p := portion{consumed: r.amount(int64(s.end - begin))}
+	if s.certain() {
+		return p
+	}
+	least := r.amount(int64(s.least - begin))
+	most := r.amount(int64(s.most - begin))
+	p.estimated = p.consumed - least
+	p.bound = max(p.estimated, most-p.consumed)
+	return p
+}

@@ -1,0 +1,75 @@
+package budget
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// unsafeGap is a gap so long that estimates across it say little.
+const unsafeGap = 6 * time.Hour
+
+// Warnings says what is allowed in a declaration and yet probably not meant.
+// The declaration must be valid, with its defaults filled in.
+func (d Declaration) Warnings() []Problem {
+	v := &validator{d: d}
+	if d.Enforce.Action != AlertOnly {
+		v.enforcementWarnings()
+	}
+	if most := slices.Max(d.Thresholds); most < 100 {
+		v.add("thresholds", "Add 100 to be told when the limit is reached.", "the highest threshold is %d%%, so nothing tells of the limit", most)
+	}
+	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
+		v.zeroWeight(fmt.Sprintf("resource_weights[%q]", resource), d.ResourceWeights[resource])
+	}
+	for _, model := range slices.Sorted(maps.Keys(d.ModelWeights)) {
+		v.zeroWeight(fmt.Sprintf("model_weights[%q]", model), d.ModelWeights[model])
+	}
+	return v.problems
+}
+
+func (v *validator) enforcementWarnings() {
+	d, e := v.d, v.d.Enforce
+	grace, _ := parseDuration(e.GracePeriod)
+	if rolling, err := ParseWindow(d.Window); err == nil && grace >= rolling {
+		v.add("enforcement.grace_period", "Shorten it, or choose a longer window.", "the grace period of %s is no shorter than the window of %s, in which usage passes by itself", e.GracePeriod, d.Window)
+	}
+	var spared []string
+	for _, namespace := range d.Selector.Namespaces {
+		if slices.Contains(e.ProtectedNamespaces, namespace) || slices.Contains(SystemNamespaces(), namespace) {
+			spared = append(spared, namespace)
+		}
+	}
+	if e.Action != Freeze && len(spared) > 0 {
+		v.add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are protected from %s", some(spared), doing(e.Action))
+	}
+	if e.Action != Evict && e.Action != Pause {
+		return
+	}
+	if grace == 0 {
+		v.add("enforcement.grace_period", "A few minutes leave time to save work.", "pods end in the run that finds the limit reached")
+	}
+	if gap, _ := parseDuration(e.MaxGap); gap > unsafeGap {
+		v.add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
+	}
+}
+
+// doing names an action as what is going on.
+func doing(a Action) string {
+	switch a {
+	case Freeze:
+		return "freezing"
+	case Pause:
+		return "pausing"
+	case Evict:
+		return "eviction"
+	}
+	return "alerts"
+}
+
+func (v *validator) zeroWeight(attribute, weight string) {
+	if w, err := ParseWeight(weight); err == nil && w.Sign() == 0 {
+		v.add(attribute, "Remove it to count them.", "a weight of 0 counts nothing")
+	}
+}

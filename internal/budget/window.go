@@ -1,0 +1,112 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	// The zones are those that the program was built with where the machine has
+	// none, as minimal container images do.
+	_ "time/tzdata"
+)
+
+// The range of a rolling window's length.
+const (
+	ShortestWindow = time.Minute
+	LongestWindow  = 400 * 24 * time.Hour
+)
+
+// Window is the time over which a budget counts: from Start until now.
+type Window struct {
+	Start time.Time
+	// End is when a calendar period ends; of a rolling window it is now.
+	End     time.Time
+	Rolling bool
+}
+
+// ParseWindow reads the length of a rolling window: a Go duration such as "24h"
+// or "90m", days such as "7d", or both ("1d12h"). It is whole milliseconds
+// between ShortestWindow and LongestWindow.
+func ParseWindow(s string) (time.Duration, error) {
+	var length time.Duration
+	rest := s
+	if days, after, found := strings.Cut(s, "d"); found {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
+		}
+		length, rest = time.Duration(n)*24*time.Hour, after
+	}
+	if rest != "" || s == "" {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < 0 || strings.ContainsAny(rest, "+-") {
+			return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
+		}
+		if d > math.MaxInt64-length {
+			d = math.MaxInt64 - length
+		}
+		length += d
+	}
+	switch {
+	case length < ShortestWindow || length > LongestWindow:
+		return 0, fmt.Errorf("a window of %q is out of range: it must be between %s and %dd", s, "1m", LongestWindow/(24*time.Hour))
+	case length%time.Millisecond != 0:
+		return 0, fmt.Errorf("a window of %q is too fine: time is counted in milliseconds", s)
+	}
+	return length, nil
+}
+
+// ParseZone finds a time zone by its IANA name; UTC where it is empty.
+func ParseZone(name string) (*time.Location, error) {
+	if name == "Local" {
+		return nil, fmt.Errorf("the time zone %q differs from machine to machine: name one such as \"Europe/Berlin\"", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no time zone: name one of the IANA database such as \"Europe/Berlin\"", name)
+	}
+	return zone, nil
+}
+
+// WindowAt is the budget's window at a moment, to the millisecond.
+func (d Declaration) WindowAt(now time.Time) (Window, error) {
+	span, err := d.span()
+	if err != nil {
+		return Window{}, err
+	}
+	return span.at(now), nil
+}
+
+// span is what a declaration says of its window.
+type span struct {
+	rolling time.Duration
+	period  Period
+	zone    *time.Location
+}
+
+func (d Declaration) span() (span, error) {
+	switch {
+	case (d.Window == "") == (d.Period == ""):
+		return span{}, fmt.Errorf("a budget has either a window or a period")
+	case d.Window != "":
+		length, err := ParseWindow(d.Window)
+		return span{rolling: length}, err
+	}
+	switch d.Period {
+	case Day, Week, Month, Quarter:
+	default:
+		return span{}, fmt.Errorf("%q is no period: use day, week, month or quarter", string(d.Period))
+	}
+	zone, err := ParseZone(d.TimeZone)
+	return span{period: d.Period, zone: zone}, err
+}
+
+func (s span) at(now time.Time) Window {
+	now = now.Truncate(time.Millisecond)
+	if s.rolling > 0 {
+		return Window{Start: now.Add(-s.rolling).UTC(), End: now.UTC(), Rolling: true}
+	}
+	return calendarWindow(s.period, s.zone, now)
+}
