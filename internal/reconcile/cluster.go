@@ -96,6 +96,8 @@ type Alert struct {
 	Budget    string
 	BudgetUID string
 	Reason    string // "GPUBudgetThreshold"
+	// Threshold tells alerts of one reason apart; those of the same are one Event.
+	Threshold int
 	Message   string
 	Warning   bool
 }
@@ -105,6 +107,10 @@ type Freeze struct {
 	Budget    string
 	BudgetUID string
 	Selector  budget.Selector
+	// ProtectedNamespaces are left alone, beside those of the system.
+	ProtectedNamespaces []string
+	// Resources are counted beside those that are counted by default.
+	Resources []string
 }
 
 // PausedWorkload is a workload that a budget paused.

@@ -1,0 +1,73 @@
+package kube
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// Alert records an Event in a namespace, about a budget. The same alert again
+// counts up the Event that is there, so that a run each minute does not flood
+// the namespace.
+func (c *Client) Alert(ctx context.Context, a reconcile.Alert) error {
+	kind := corev1.EventTypeNormal
+	if a.Warning {
+		kind = corev1.EventTypeWarning
+	}
+	now := metav1.NewTime(c.Now().Truncate(time.Second))
+	if now.IsZero() {
+		now = metav1.NewTime(time.Now().Truncate(time.Second))
+	}
+	name := alertName(a)
+	client, object := c.kube.CoreV1().Events(a.Namespace), "events "+a.Namespace+"/"+name
+	_, err := client.Create(ctx, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: a.Namespace, Labels: map[string]string{LabelBudgetUID: a.BudgetUID}},
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion: "v1", Kind: "Namespace", Name: a.Namespace, Namespace: a.Namespace,
+		},
+		Reason: a.Reason, Message: clip(a.Message, 1024), Type: kind, Count: 1,
+		FirstTimestamp: now, LastTimestamp: now,
+		Source: corev1.EventSource{Component: FieldManager},
+	}, metav1.CreateOptions{FieldManager: FieldManager})
+	if !apierrors.IsAlreadyExists(err) {
+		return failed("create", object, err)
+	}
+	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		event, err := client.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return failed("get", object, err)
+		}
+		event.Count++
+		event.LastTimestamp, event.Message, event.Type = now, clip(a.Message, 1024), kind
+		_, err = client.Update(ctx, event, metav1.UpdateOptions{FieldManager: FieldManager})
+		return err
+	})
+	if _, named := err.(*Error); named {
+		return err
+	}
+	return failed("update", object, err)
+}
+
+// alertName is the same for what is the same alert.
+func alertName(a reconcile.Alert) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", a.BudgetUID, a.Reason, a.Threshold))
+	return "gpupool-" + a.Budget + "." + hex.EncodeToString(sum[:8])
+}
+
+// clip keeps a text within what the API lets a message be.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit-3], "") + "..."
+}

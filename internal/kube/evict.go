@@ -1,0 +1,42 @@
+package kube
+
+import (
+	"context"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// Evict asks for the eviction of exactly this pod, and no later one of its name.
+// The error is *reconcile.EvictionBlockedError where a disruption budget does not
+// allow it now, and nil where the pod is gone already.
+func (c *Client) Evict(ctx context.Context, p reconcile.PodRef) error {
+	uid := types.UID(p.UID)
+	eviction := &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+	}
+	// A blocked eviction is answered with "try again later", which client-go would
+	// wait for. The next victim is better than waiting.
+	err := c.kube.CoreV1().RESTClient().Post().AbsPath("/api/v1").Namespace(p.Namespace).Resource("pods").Name(p.Name).
+		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
+		MaxRetries(0).Body(eviction).Do(ctx).Error()
+	switch {
+	case err == nil, apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsTooManyRequests(err):
+		return &reconcile.EvictionBlockedError{Pod: p, Err: err}
+	case apierrors.IsConflict(err):
+		// The name is another pod's by now, or the pod changed while it was asked.
+		live, getErr := c.kube.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(getErr) || getErr == nil && live.UID != uid {
+			return nil
+		}
+	}
+	return failed("create", "pods/eviction "+p.Namespace+"/"+p.Name, err)
+}

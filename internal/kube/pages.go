@@ -1,0 +1,137 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+)
+
+// pageSize is how many objects a page has. Larger pages make the API server hold
+// more at once; smaller ones cost more calls.
+const pageSize = 5000
+
+// attempts is how often a page that was cut off is asked for.
+const attempts = 3
+
+// listing says what to list.
+type listing struct {
+	client   rest.Interface
+	resource string
+	limit    int // objects a page; zero for pageSize
+	selector string
+}
+
+// object names what is listed, in errors.
+func (l listing) object() string { return l.resource + " in the whole cluster" }
+
+// answer is what a call for a page came to.
+type answer struct {
+	body io.ReadCloser
+	err  error
+}
+
+// pages lists a collection and keeps what decode makes of its objects; decode
+// gets an object's protobuf, which the next one overwrites, and says whether to
+// keep anything. The next page is asked for once its token is known, which is
+// before this one's objects have come, so that the server makes it ready
+// meanwhile. It returns the resource version of the first page: whatever changed
+// since then, a watch from there tells.
+func pages[T any](ctx context.Context, l listing, decode func(object []byte) (T, bool, error)) ([]T, string, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		out      []T
+		position string
+		restarts int
+	)
+	pending := l.ask(ctx, "")
+	for token := ""; ; {
+		kept, meta, next, err := readPage(ctx, l, pending, token, decode)
+		if fresh, expired := expiredToken(err); expired && restarts < attempts {
+			restarts++
+			if fresh == "" {
+				out, position = nil, ""
+			}
+			// The token that came with the refusal goes on where the last page
+			// ended, though at a later resource version. The watch from the first
+			// page's version makes good what changed in between.
+			token, pending = fresh, l.ask(ctx, fresh)
+			continue
+		}
+		if err != nil {
+			return nil, "", failed("list", l.object(), err)
+		}
+		out = append(out, kept...)
+		if position == "" {
+			position = meta.resourceVersion
+		}
+		if meta.next == "" {
+			return out, position, nil
+		}
+		token, pending = meta.next, next
+	}
+}
+
+// readPage reads the page that was asked for, and asks for it again when it was
+// cut off. It returns what was kept of it, and the call for the page after it.
+func readPage[T any](ctx context.Context, l listing, pending <-chan answer, token string, decode func([]byte) (T, bool, error)) (kept []T, meta listMeta, next <-chan answer, err error) {
+	for attempt := 1; ; attempt++ {
+		got := <-pending
+		if got.err != nil {
+			return nil, meta, nil, got.err
+		}
+		kept = kept[:0]
+		err = readList(got.body, func(m listMeta) {
+			if meta = m; m.next != "" && next == nil {
+				next = l.ask(ctx, m.next)
+			}
+		}, func(object []byte) error {
+			value, keep, err := decode(object)
+			if keep && err == nil {
+				kept = append(kept, value)
+			}
+			return err
+		})
+		_ = got.body.Close()
+		if err == nil || attempt == attempts || ctx.Err() != nil {
+			return kept, meta, next, err
+		}
+		pending = l.ask(ctx, token)
+	}
+}
+
+// ask calls for a page. The end of the context closes what nobody reads.
+func (l listing) ask(ctx context.Context, token string) <-chan answer {
+	limit := l.limit
+	if limit == 0 {
+		limit = pageSize
+	}
+	request := l.client.Get().Resource(l.resource).Param("limit", strconv.Itoa(limit)).
+		SetHeader("Accept", "application/vnd.kubernetes.protobuf")
+	if token != "" {
+		request.Param("continue", token)
+	}
+	if l.selector != "" {
+		request.Param("labelSelector", l.selector)
+	}
+	out := make(chan answer, 1)
+	go func() {
+		body, err := request.Stream(ctx)
+		out <- answer{body: body, err: err}
+	}()
+	return out
+}
+
+// expiredToken says whether a list went on for longer than the server keeps its
+// state of the beginning, and with which token it may go on.
+func expiredToken(err error) (token string, expired bool) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+		return "", false
+	}
+	return status.Status().Continue, true
+}
