@@ -1,8 +1,82 @@
 package gpu
 
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
 // Rules say what counts as a GPU.
 type Rules struct {
 	// Weights are GPUs a unit by resource, in the place of the defaults or beside
-	// them: exact rationals such as "1", "1/7" or "0.25".
+	// them: exact rationals such as "1", "1/7" or "0.25". A name without a slash
+	// is that of a DRA driver, or of one of Kubernetes' own resources. An entry
+	// replaces all that is otherwise known of a unit, a node's labels included;
+	// "0" has the resource not counted.
 	Weights map[string]string
+}
+
+// longestWeight bounds a weight's text: six digits before the point or slash
+// and nine behind it are far beyond any real device.
+const longestWeight = 16
+
+var weightText = regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,9}|/[0-9]{1,6})?$`)
+
+// ParseWeight reads an exact weight: "1", "0.25" or "1/7".
+func ParseWeight(text string) (*big.Rat, error) {
+	switch {
+	case strings.HasPrefix(text, "-"):
+		return nil, fmt.Errorf("the weight %q is negative; write GPUs a unit, such as 1, 0.25 or 1/7", clip(text))
+	case len(text) > longestWeight:
+		return nil, fmt.Errorf("the weight %q is too long; at most six digits, and nine after the point or six after the slash", clip(text))
+	case !weightText.MatchString(text):
+		return nil, fmt.Errorf("the weight %q is no number; write GPUs a unit, such as 1, 0.25 or 1/7", clip(text))
+	}
+	weight, ok := new(big.Rat).SetString(text)
+	if !ok { // of what the pattern lets through, a division by zero alone
+		return nil, fmt.Errorf("the weight %q divides by zero", text)
+	}
+	return weight, nil
+}
+
+// Table makes rules ready to be asked about many pods. The error names every
+// weight that can't be used.
+func (r Rules) Table() (*Table, error) {
+	t := &Table{own: make(map[string]*big.Rat, len(r.Weights))}
+	var wrong []error
+	for _, name := range sortedKeys(r.Weights) {
+		if reasons := validation.IsQualifiedName(name); len(reasons) > 0 {
+			wrong = append(wrong, fmt.Errorf("%q is no resource's name: %s", clip(name), strings.Join(reasons, "; ")))
+			continue
+		}
+		weight, err := ParseWeight(r.Weights[name])
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		t.own[name] = weight
+	}
+	return t, errors.Join(wrong...)
+}
+
+// clip keeps a text from filling an error message.
+func clip(text string) string {
+	if len(text) > 80 {
+		return text[:77] + "..."
+	}
+	return text
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

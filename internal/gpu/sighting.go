@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"math/big"
+	"strings"
 	"time"
 )
 
@@ -80,6 +81,9 @@ const (
 	DeletionTimestamp EndSource = "deletion_timestamp" // which includes the grace period
 	StatusWritten     EndSource = "status_written"     // managedFields' time of the last status write
 	SeenTerminal      EndSource = "seen_terminal"      // the first look that found it ended
+	// Rejected is the end of a pod that its kubelet never took in, such as
+	// OutOfnvidia.com/gpu: it ends where it starts, for no device was ever its own.
+	Rejected EndSource = "rejected"
 )
 
 // Live is what enforcement asks of a pod that holds GPUs now.
@@ -107,4 +111,10 @@ type Node struct {
 	Gone bool
 	// NotReady says that the kubelet was not heard of for some time.
 	NotReady bool
+	// Devices is what the node tells of its GPUs; nil where it tells nothing.
+	Devices *Devices
 }
+
+// InstanceID is the cloud's name of the machine, such as "ins-a1b2c3d4": the
+// last part of the provider id.
+func (n Node) InstanceID() string { return n.ProviderID[strings.LastIndexByte(n.ProviderID, '/')+1:] }

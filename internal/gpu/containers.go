@@ -1,0 +1,70 @@
+package gpu
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// firstStarted is the earliest start of any container that can be seen: of each
+// its present run and the one before. Ephemeral containers have no devices.
+func (v interval) firstStarted() (time.Time, bool) {
+	var first time.Time
+	take := func(t time.Time) {
+		if at, ok := v.believe("a container's start", t); ok && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	for _, list := range [][]corev1.ContainerStatus{v.pod.Status.InitContainerStatuses, v.pod.Status.ContainerStatuses} {
+		for i := range list {
+			for _, state := range []*corev1.ContainerState{&list[i].State, &list[i].LastTerminationState} {
+				if state.Running != nil {
+					take(state.Running.StartedAt.Time)
+				}
+				if state.Terminated != nil {
+					take(state.Terminated.StartedAt.Time)
+				}
+			}
+		}
+	}
+	return first, !first.IsZero()
+}
+
+// finishes is what the containers' statuses tell of the end of a pod that ended.
+type finishes struct {
+	at   time.Time // the latest end of a container
+	main bool      // one that is no init container has ended
+	// more says that a container ran whose end is not told, so that the pod's end
+	// may be later: it was lost with its node or evicted (a zero end, reason
+	// ContainerStatusUnknown), still reads as running, or waited to be restarted.
+	more bool
+}
+
+func (f finishes) known() bool { return !f.at.IsZero() }
+
+func (v interval) finished() finishes {
+	var f finishes
+	for i := range v.pod.Status.InitContainerStatuses {
+		v.finish(&f, &v.pod.Status.InitContainerStatuses[i], false)
+	}
+	for i := range v.pod.Status.ContainerStatuses {
+		v.finish(&f, &v.pod.Status.ContainerStatuses[i], true)
+	}
+	return f
+}
+
+func (v interval) finish(f *finishes, s *corev1.ContainerStatus, main bool) {
+	ended := false
+	for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
+		if t == nil {
+			continue
+		}
+		if at, ok := v.believe("a container's end", t.FinishedAt.Time); ok {
+			f.at = later(f.at, at)
+			f.main = f.main || main
+			ended = ended || t == s.State.Terminated
+		}
+	}
+	ran := s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
+	f.more = f.more || ran && !ended
+}

@@ -1,0 +1,77 @@
+package gpu
+
+import "math/big"
+
+// Devices is what a node tells of its GPUs. It is never changed, and many nodes
+// and sightings share one.
+type Devices struct {
+	// MIG is the profile of every device where the MIG strategy is "single", such
+	// as "1g.5gb"; empty for whole GPUs.
+	MIG string
+	// Slices is the label nvidia.com/gpu.slices.gi: MIG's slices of compute a
+	// device. Zero where nothing tells.
+	Slices int64
+	// Replicas is how many share one device, by resource; absent for none.
+	Replicas map[string]int
+	// Memory is a card's, in MiB; zero where nothing tells, or cards differ.
+	Memory int64
+	// Partition is the mode that cuts every AMD GPU, such as "cpx_nps4".
+	Partition string
+	// Cards is how many real cards a node with virtual GPUs has; zero elsewhere.
+	Cards int64
+}
+
+var noDevices = &Devices{}
+
+func (n *Node) devices() *Devices {
+	if n.Devices == nil {
+		return noDevices
+	}
+	return n.Devices
+}
+
+// nvidiaUnit is the weight of one nvidia.com/gpu: a GPU, or a MIG slice under
+// the strategy "single"; or one of several that share it, where the plugin does
+// not rename what is shared.
+func (d *Devices) nvidiaUnit(model string) *big.Rat {
+	return shared(d.nvidiaDevice(model), d.Replicas[nvidiaGPU])
+}
+
+// nvidiaSharedUnit is the weight of one nvidia.com/gpu.shared.
+func (d *Devices) nvidiaSharedUnit(model string) *big.Rat {
+	return shared(d.nvidiaDevice(model), max(d.Replicas[nvidiaGPU], d.Replicas[nvidiaShared]))
+}
+
+func (d *Devices) nvidiaDevice(model string) *big.Rat {
+	profile, ok := parseMIG(d.MIG)
+	if d.Slices > 0 {
+		profile.compute = d.Slices
+	} else if !ok {
+		return one
+	}
+	return profile.part(model)
+}
+
+// migUnit is the weight of a slice by its resource's name.
+func (d *Devices) migUnit(resource, model string) (weight *big.Rat, doubt string) {
+	profile, _ := parseMIG(resource[len(migPrefix):])
+	part := profile.part(model)
+	base := resource
+	if profile.shared {
+		base = resource[:len(resource)-len(".shared")]
+	}
+	replicas := max(d.Replicas[base], d.Replicas[resource])
+	if profile.shared && replicas < 2 {
+		return part, "how many share a slice is not known: no label " + base + ".replicas on its node; each " + resource + " is counted as a whole slice"
+	}
+	return shared(part, replicas), ""
+}
+
+// amdUnit is the weight of one amd.com/gpu: a GPU, or one partition where all
+// GPUs of the node are cut alike.
+func (d *Devices) amdUnit(model string) *big.Rat {
+	if parts := amdPartitions(d.Partition, model); parts > 0 {
+		return big.NewRat(1, parts)
+	}
+	return one
+}

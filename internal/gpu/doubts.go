@@ -1,0 +1,17 @@
+package gpu
+
+import (
+	"fmt"
+	"slices"
+)
+
+// doubts collects what about one pod could not be understood, each once.
+type doubts struct{ texts []string }
+
+func (d *doubts) add(text string) {
+	if text != "" && !slices.Contains(d.texts, text) {
+		d.texts = append(d.texts, text)
+	}
+}
+
+func (d *doubts) addf(format string, args ...any) { d.add(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,206 @@
+package gpu
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// stuckAfter is how long after its deletion timestamp, which includes the grace
+// period, a pod is taken to be stuck.
+const stuckAfter = 30 * time.Second
+
+// interval reads from when to when one pod holds its devices. Every time comes
+// from the pod's own object, never from when it was looked at, except where it
+// has ended and nothing tells when.
+type interval struct {
+	moments
+	pod  *corev1.Pod
+	node *Node
+}
+
+// scheduled is when the node's devices became the pod's own: from then on the
+// scheduler gives them to nobody else.
+func (v interval) scheduled() Start {
+	if v.pod.Spec.NodeName == "" {
+		return Start{}
+	}
+	created, hasCreated := v.created()
+	start := Start{At: created, Source: Created}
+	if c := condition(v.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionTrue {
+		if at, ok := v.believe("the last transition of PodScheduled", c.LastTransitionTime.Time); ok {
+			return Start{At: later(at, created), Source: PodScheduled}
+		}
+	}
+	if at, ok := v.believed("status.startTime", v.pod.Status.StartTime); ok {
+		return Start{At: later(at, created), Source: StartTime}
+	}
+	if at, ok := v.firstStarted(); ok {
+		return Start{At: later(at, created), Source: ContainerStarted}
+	}
+	if !hasCreated {
+		v.doubts.add("nothing tells when it started: not counted")
+		return Start{}
+	}
+	return start
+}
+
+// running is when the first container started.
+func (v interval) running() Start {
+	at, ok := v.firstStarted()
+	if v.pod.Spec.NodeName == "" || !ok {
+		return Start{}
+	}
+	created, _ := v.created()
+	return Start{At: later(at, created), Source: ContainerStarted}
+}
+
+func (v interval) created() (time.Time, bool) {
+	if v.pod.CreationTimestamp.IsZero() {
+		v.doubts.add("it has no creation timestamp")
+	}
+	return v.believe("its creation timestamp", v.pod.CreationTimestamp.Time)
+}
+
+// end is when the pod ceased to hold its devices; zero while it does. It is
+// never before the start, and never after now.
+func (v interval) end(start Start) End {
+	if v.pod.Spec.NodeName == "" {
+		return End{}
+	}
+	end, ended := v.stuck()
+	if v.terminal() {
+		end, ended = v.terminated(start), true
+	}
+	if !ended {
+		return End{}
+	}
+	end.At = later(end.At, start.At)
+	return end
+}
+
+func (v interval) terminal() bool {
+	return v.pod.Status.Phase == corev1.PodSucceeded || v.pod.Status.Phase == corev1.PodFailed
+}
+
+// stuck ends a pod whose deletion is overdue, where its node is gone or silent.
+// While the node is ready the devices are really held, whatever keeps the
+// containers (NVIDIA/k8s-device-plugin#335), and the interval stays open.
+func (v interval) stuck() (End, bool) {
+	at, ok := v.believed("its deletion timestamp", v.pod.DeletionTimestamp)
+	if !ok || !v.now.After(at.Add(stuckAfter)) || !v.node.Gone && !v.node.NotReady {
+		return End{}, false
+	}
+	return End{At: at, Source: DeletionTimestamp}, true
+}
+
+// terminated finds the best time of end of a pod that has ended.
+func (v interval) terminated(start Start) End {
+	if v.rejected() {
+		return End{At: start.At, Source: Rejected}
+	}
+	f := v.finished()
+	if f.known() && !f.more {
+		return End{At: f.at, Source: ContainerFinished}
+	}
+	other, ok := v.otherEnd(start)
+	switch {
+	case ok && f.known():
+		// Some container's end is missing: it was no later than the pod's.
+		if other.At.After(f.at) {
+			return other
+		}
+		return End{At: f.at, Source: ContainerFinished}
+	case ok:
+		return other
+	case f.known() && f.main:
+		return End{At: f.at, Source: ContainerFinished}
+	}
+	return End{At: v.now, Source: SeenTerminal}
+}
+
+// otherEnd is what tells of the end beside the containers' own.
+func (v interval) otherEnd(start Start) (End, bool) {
+	if c := condition(v.pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+		if at, ok := v.believe("the last transition of DisruptionTarget", c.LastTransitionTime.Time); ok {
+			return End{At: at, Source: DisruptionTarget}, true
+		}
+	}
+	if at, ok := v.notReady(start); ok {
+		return End{At: at, Source: NotReady}, true
+	}
+	if at, ok := v.believed("its deletion timestamp", v.pod.DeletionTimestamp); ok {
+		return End{At: at, Source: DeletionTimestamp}, true
+	}
+	if at, ok := v.statusWritten(); ok {
+		return End{At: at, Source: StatusWritten}, true
+	}
+	return End{}, false
+}
+
+// notReady is when the pod ceased to be ready. A pod that never was has a
+// condition that dates from its start, and tells nothing about its end.
+func (v interval) notReady(start Start) (time.Time, bool) {
+	began := start.At
+	if at, ok := v.believed("status.startTime", v.pod.Status.StartTime); ok {
+		began = later(began, at)
+	}
+	if at, ok := v.firstStarted(); ok {
+		began = later(began, at)
+	}
+	var last time.Time
+	for _, kind := range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
+		c := condition(v.pod, kind)
+		if c == nil || c.Status != corev1.ConditionFalse {
+			continue
+		}
+		if at, ok := v.believe("the last transition of "+string(kind), c.LastTransitionTime.Time); ok && at.After(began.Add(time.Second)) {
+			last = later(last, at)
+		}
+	}
+	return last, !last.IsZero()
+}
+
+// statusWritten is when somebody last wrote the pod's status.
+func (v interval) statusWritten() (time.Time, bool) {
+	var last time.Time
+	for i := range v.pod.ManagedFields {
+		if f := &v.pod.ManagedFields[i]; f.Subresource == "status" {
+			if at, ok := v.believed("the time of the last status", f.Time); ok {
+				last = later(last, at)
+			}
+		}
+	}
+	return last, !last.IsZero()
+}
+
+// rejections are the reasons by which a kubelet refuses a pod that was bound to
+// its node (pkg/kubelet/lifecycle and pkg/kubelet/allocation of Kubernetes).
+var rejections = map[string]bool{
+	"UnexpectedAdmissionError": true, "UnexpectedPredicateFailureType": true, "UnknownReason": true,
+	"InvalidNodeInfo": true, "NodeAffinity": true, "TopologyAffinityError": true, "SMTAlignmentError": true,
+	"PodOSSelectorNodeLabelDoesNotMatch": true, "PodOSNotSupported": true, "SupplementalGroupsPolicyNotSupported": true,
+	"InitContainerRestartPolicyForbidden": true, "PodLevelResourcesNotSupported": true, "PodFeatureUnsupported": true,
+	"SysctlForbidden": true, "AppArmor": true,
+}
+
+// rejected says that the kubelet refused the pod, so that it never had a device:
+// the device plugin had none left (OutOfnvidia.com/gpu), or failed to hand one
+// out (UnexpectedAdmissionError). Such a pod has no container that ever ran.
+func (v interval) rejected() bool {
+	s := &v.pod.Status
+	if s.Phase != corev1.PodFailed || len(s.ContainerStatuses)+len(s.InitContainerStatuses) > 0 {
+		return false
+	}
+	return rejections[s.Reason] || strings.HasPrefix(s.Reason, "OutOf") || strings.HasPrefix(s.Message, "Pod was rejected: ")
+}
+
+func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == kind {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}

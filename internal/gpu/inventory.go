@@ -1,0 +1,160 @@
+package gpu
+
+import (
+	"math/big"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Inventory is what the resource slices of a cluster tell of the GPUs in them.
+// It may be asked by many at once. Make one with NewInventory.
+type Inventory struct{ devices map[deviceName]device }
+
+type deviceName struct{ driver, pool, device string }
+
+// device is one that a driver offers: a GPU, or a part of one.
+type device struct {
+	part     *big.Rat            // of a GPU; zero for what is no GPU
+	node     string              // empty for one that is of no single node
+	counters string              // the set that it shares with other parts of the GPU
+	capacity map[string]*big.Rat // what several claims may share
+}
+
+// NewInventory reads slices. Of a pool only those of its newest generation
+// count, as they do for the scheduler. Drivers of other devices are left out.
+func NewInventory(slices []*resourcev1.ResourceSlice) *Inventory {
+	type poolName struct{ driver, pool string }
+	newest := map[poolName]int64{}
+	for _, s := range slices {
+		name := poolName{s.Spec.Driver, s.Spec.Pool.Name}
+		newest[name] = max(newest[name], s.Spec.Pool.Generation)
+	}
+	current := func(s *resourcev1.ResourceSlice) bool {
+		return gpuDrivers[s.Spec.Driver] && s.Spec.Pool.Generation == newest[poolName{s.Spec.Driver, s.Spec.Pool.Name}]
+	}
+	counters := map[deviceName]map[string]resourcev1.Counter{} // by counter set: it is the pool's, in whichever slice it stands
+	for _, s := range slices {
+		if !current(s) {
+			continue
+		}
+		for _, set := range s.Spec.SharedCounters {
+			counters[deviceName{s.Spec.Driver, s.Spec.Pool.Name, set.Name}] = set.Counters
+		}
+	}
+	inventory := &Inventory{devices: map[deviceName]device{}}
+	for _, s := range slices {
+		if !current(s) {
+			continue
+		}
+		for i := range s.Spec.Devices {
+			d := &s.Spec.Devices[i]
+			sets := func(name string) map[string]resourcev1.Counter {
+				return counters[deviceName{s.Spec.Driver, s.Spec.Pool.Name, name}]
+			}
+			read := readDevice(d, sets)
+			for _, node := range []*string{s.Spec.NodeName, d.NodeName} {
+				if node != nil {
+					read.node = *node
+				}
+			}
+			inventory.devices[deviceName{s.Spec.Driver, s.Spec.Pool.Name, d.Name}] = read
+		}
+	}
+	return inventory
+}
+
+func (i *Inventory) device(driver, pool, name string) (device, bool) {
+	if i == nil {
+		return device{}, false
+	}
+	d, ok := i.devices[deviceName{driver, pool, name}]
+	return d, ok
+}
+
+func readDevice(d *resourcev1.Device, sets func(name string) map[string]resourcev1.Counter) device {
+	read := device{part: devicePart(d, sets), capacity: map[string]*big.Rat{}}
+	if len(d.ConsumesCounters) > 0 {
+		read.counters = d.ConsumesCounters[0].CounterSet
+	}
+	for name, c := range d.Capacity {
+		read.capacity[string(name)] = exactly(c.Value)
+	}
+	return read
+}
+
+// devicePart is the device's part of a GPU: what it takes of the counters that
+// it shares with the other parts, else what its profile says.
+func devicePart(d *resourcev1.Device, sets func(name string) map[string]resourcev1.Counter) *big.Rat {
+	if strings.Contains(attribute(d, "type"), "imex") {
+		return new(big.Rat) // a channel between GPUs
+	}
+	part := new(big.Rat)
+	for _, consumption := range d.ConsumesCounters {
+		part = greater(part, consumedPart(consumption.Counters, sets(consumption.CounterSet)))
+	}
+	if part.Sign() > 0 {
+		return least(part, one)
+	}
+	if profile, ok := parseMIG(attribute(d, "profile")); ok {
+		return profile.part(attribute(d, "productName"))
+	}
+	if parts := amdPartitions(strings.ToLower(attribute(d, "partitionProfile")), attribute(d, "productName")); parts > 0 {
+		return big.NewRat(1, parts)
+	}
+	return one
+}
+
+// consumedPart is the part of one counter set. What is counted is compute, as
+// for slices that are requested by name, else memory, else what is scarcest.
+func consumedPart(consumed, total map[string]resourcev1.Counter) *big.Rat {
+	ratio := func(name string) *big.Rat {
+		all := exactly(total[name].Value)
+		if all.Sign() <= 0 {
+			return new(big.Rat)
+		}
+		return new(big.Rat).Quo(exactly(consumed[name].Value), all)
+	}
+	for _, name := range []string{"multiprocessors", "compute-units", "computeUnits", "memory"} {
+		if part := ratio(name); part.Sign() > 0 {
+			return part
+		}
+	}
+	part := new(big.Rat)
+	for name := range consumed {
+		part = greater(part, ratio(name))
+	}
+	return part
+}
+
+// consumed is the part of the device that a share of it takes: of the capacity
+// that it takes most of. Without any, it has the device alone.
+func (d device) consumed(capacity map[resourcev1.QualifiedName]resource.Quantity) *big.Rat {
+	part := new(big.Rat)
+	for name, q := range capacity {
+		if all := d.capacity[string(name)]; all != nil && all.Sign() > 0 {
+			part = greater(part, new(big.Rat).Quo(exactly(q), all))
+		}
+	}
+	if part.Sign() <= 0 {
+		return one
+	}
+	return least(part, one)
+}
+
+func attribute(d *resourcev1.Device, name string) string {
+	for key, value := range d.Attributes {
+		if _, plain, ok := strings.Cut(string(key), "/"); value.StringValue != nil && (string(key) == name || ok && plain == name) {
+			return *value.StringValue
+		}
+	}
+	return ""
+}
+
+func least(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) <= 0 {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,228 @@
+package gpu
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The labels by which nodes tell of their GPUs.
+const (
+	nvidiaProductLabel = "nvidia.com/gpu.product" // GPU feature discovery, docs/gpu-feature-discovery
+	nvidiaMemoryLabel  = "nvidia.com/gpu.memory"  // MiB
+	nvidiaSlicesLabel  = "nvidia.com/gpu.slices.gi"
+	nvidiaMIGStrategy  = "nvidia.com/mig.strategy"
+	replicasSuffix     = ".replicas"
+	sharingSuffix      = ".sharing-strategy"
+	amdPartitionLabel  = "amd.com/compute-memory-partition" // AMD node labeller
+	intelCountLabel    = "gpu.intel.com/device.count"       // Intel's rules for node feature discovery
+	tkeInstanceLabel   = "cloud.tencent.com/node-instance-id"
+)
+
+var modelLabels = []string{
+	nvidiaProductLabel, "amd.com/gpu.product-name", "beta.amd.com/gpu.product-name", "gpu.intel.com/product",
+	"cloud.google.com/gke-accelerator", "karpenter.k8s.aws/instance-gpu-name", "accelerator",
+}
+
+// spotLabels are the labels, with their values in lower case, of machines that
+// the cloud may take back.
+var spotLabels = map[string]string{
+	"karpenter.sh/capacity-type": "spot", "eks.amazonaws.com/capacityType": "spot", "kubernetes.azure.com/scalesetpriority": "spot",
+	"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-preemptible": "true", "node.kubernetes.io/lifecycle": "spot",
+}
+
+// NodeOf reads a node.
+func NodeOf(n *corev1.Node) Node {
+	node := Node{
+		Name: n.Name, UID: string(n.UID), Model: modelOf(n), ProviderID: n.Spec.ProviderID,
+		InstanceType: n.Labels[corev1.LabelInstanceTypeStable],
+		NotReady:     notReady(n), Devices: devicesOf(n),
+	}
+	if node.InstanceType == "" {
+		node.InstanceType = n.Labels[corev1.LabelInstanceType]
+	}
+	if node.InstanceType == "QCLOUD" { // older TKE says that of every machine
+		node.InstanceType = ""
+	}
+	if node.ProviderID == "" {
+		node.ProviderID = n.Labels[tkeInstanceLabel]
+	}
+	for label, value := range spotLabels {
+		node.Spot = node.Spot || strings.EqualFold(n.Labels[label], value)
+	}
+	return node
+}
+
+func notReady(n *corev1.Node) bool {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status != corev1.ConditionTrue
+		}
+	}
+	return false // nothing says so
+}
+
+// modelOf is the GPU's name without what the discovery appends to it for slices
+// and sharing, so that a model has one name.
+func modelOf(n *corev1.Node) string {
+	for _, label := range modelLabels {
+		if model := n.Labels[label]; model != "" {
+			model = strings.TrimSuffix(model, "-SHARED")
+			model, _, _ = strings.Cut(model, "-MIG-")
+			return model
+		}
+	}
+	return ""
+}
+
+// devicesOf is nil where the node tells nothing.
+func devicesOf(n *corev1.Node) *Devices {
+	d := Devices{Partition: n.Labels[amdPartitionLabel], Memory: number(n.Labels[nvidiaMemoryLabel])}
+	if _, profile, ok := strings.Cut(n.Labels[nvidiaProductLabel], "-MIG-"); ok {
+		d.MIG = strings.TrimSuffix(profile, "-SHARED")
+	}
+	if n.Labels[nvidiaMIGStrategy] == "single" {
+		d.Slices = number(n.Labels[nvidiaSlicesLabel])
+	}
+	d.readReplicas(n)
+	d.readCards(n)
+	if d.MIG == "" && d.Slices == 0 && d.Replicas == nil && d.Memory == 0 && d.Partition == "" && d.Cards == 0 {
+		return nil
+	}
+	return &d
+}
+
+// number reads a label's positive number; zero for anything else.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+const mostReplicas = 10_000
+
+func (d *Devices) share(resource string, replicas int64) {
+	if replicas < 2 || replicas > mostReplicas {
+		return
+	}
+	if d.Replicas == nil {
+		d.Replicas = map[string]int{}
+	}
+	d.Replicas[resource] = int(replicas)
+}
+
+// readReplicas reads how many share a device: NVIDIA's labels say so, Intel's
+// plugin only shows more units than there are devices.
+func (d *Devices) readReplicas(n *corev1.Node) {
+	for label, value := range n.Labels {
+		resource, ok := strings.CutSuffix(label, replicasSuffix)
+		if ok && strings.HasPrefix(label, "nvidia.com/") && n.Labels[resource+sharingSuffix] != "none" {
+			d.share(resource, number(value))
+		}
+	}
+	for _, resource := range []string{intelI915, intelXe} {
+		units := n.Status.Capacity[corev1.ResourceName(resource)]
+		if count := number(n.Labels[intelCountLabel]); count > 0 && units.Value()%count == 0 {
+			d.share(resource, units.Value()/count)
+		}
+	}
+}
+
+// The annotations by which the plugins for virtual GPUs list a node's cards.
+var cardAnnotations = []string{"hami.io/node-nvidia-register", "volcano.sh/node-vgpu-register"}
+
+var (
+	cardMemory = regexp.MustCompile(`"devmem":\s*([0-9]{1,9})\b`)
+	cardLine   = regexp.MustCompile(`^[^,]+,[0-9]+,([0-9]{1,9}),`)
+)
+
+// readCards counts the cards behind virtual GPUs, and learns their memory where
+// all have the same.
+func (d *Devices) readCards(n *corev1.Node) {
+	for _, name := range cardAnnotations {
+		d.readCardList(n.Annotations[name])
+	}
+	core, memory := n.Status.Capacity[qgpuCore], n.Status.Capacity[qgpuMemory]
+	if cards := core.Value() / 100; d.Memory == 0 && cards > 0 && memory.Value() > 0 && memory.Value() < 1<<40 {
+		d.Memory = memory.Value() * 1024 / cards
+	}
+}
+
+// readCardList reads a list of cards as JSON, or as the lines that older versions
+// write: "id,splits,MiB,…:id,splits,MiB,…:".
+func (d *Devices) readCardList(text string) {
+	var sizes []int64
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		for _, found := range cardMemory.FindAllStringSubmatch(text, -1) {
+			sizes = append(sizes, number(found[1]))
+		}
+	} else {
+		for line := range strings.SplitSeq(text, ":") {
+			if found := cardLine.FindStringSubmatch(line); found != nil {
+				sizes = append(sizes, number(found[1]))
+			}
+		}
+	}
+	if len(sizes) == 0 {
+		return
+	}
+	d.Cards = int64(len(sizes))
+	for _, size := range sizes {
+		if size != sizes[0] {
+			return
+		}
+	}
+	if d.Memory == 0 {
+		d.Memory = sizes[0]
+	}
+}
+
+// Allocatable is how many GPUs a node can give to pods, by the same weights:
+// what its device plugins offer, and what the slices of DRA drivers do.
+func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
+	node := NodeOf(n)
+	d := node.devices()
+	total := t.onNode(inventory, n.Name)
+	for name, q := range n.Status.Allocatable {
+		resource := string(name)
+		if !t.Counts(resource) {
+			continue
+		}
+		units := exactly(q)
+		if _, own := t.own[resource]; !own && d.Cards > 0 && (resource == nvidiaGPU || resource == volcanoVGPU) {
+			units = least(units, new(big.Rat).SetInt64(d.Cards)) // what is offered are splits of cards
+		}
+		weight, _ := t.weight(resource, &node)
+		if gpus := new(big.Rat).Mul(units, weight); gpus.Sign() > 0 && gpus.Cmp(big.NewRat(mostGPUs, 1)) <= 0 {
+			total.Add(total, gpus)
+		}
+	}
+	return total
+}
+
+// onNode is how many GPUs the slices offer on a node. Parts that are cut out of
+// the same counters are one GPU together.
+func (t *Table) onNode(i *Inventory, node string) *big.Rat {
+	total := new(big.Rat)
+	if i == nil {
+		return total
+	}
+	cut := map[deviceName]bool{}
+	for name, d := range i.devices {
+		switch own, ok := t.own[name.driver]; {
+		case d.node != node:
+		case ok:
+			total.Add(total, own)
+		case d.counters != "":
+			cut[deviceName{name.driver, name.pool, d.counters}] = true
+		default:
+			total.Add(total, d.part)
+		}
+	}
+	return total.Add(total, new(big.Rat).SetInt64(int64(len(cut))))
+}

@@ -1,0 +1,205 @@
+package gpu
+
+import (
+	"math/big"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	helpers "k8s.io/component-helpers/resource"
+)
+
+// mostGPUs is beyond what any pod can hold on one machine. A request above it is
+// a mistake, and counting it would exceed every budget at once: it counts as
+// none, and is told of as a problem.
+const mostGPUs = 10_000
+
+// amount is how much a pod holds of one resource, and how many GPUs that is.
+type amount struct{ units, gpus *big.Rat }
+
+// amounts are by resource. What they hold is never changed in place.
+type amounts map[string]amount
+
+func (a amounts) add(name string, units, gpus *big.Rat) {
+	if before, ok := a[name]; ok {
+		units, gpus = new(big.Rat).Add(before.units, units), new(big.Rat).Add(before.gpus, gpus)
+	}
+	a[name] = amount{units, gpus}
+}
+
+func (a amounts) addAll(b amounts) {
+	for name, more := range b {
+		a.add(name, more.units, more.gpus)
+	}
+}
+
+// raise has each amount be at least the other's.
+func (a amounts) raise(b amounts) {
+	for name, other := range b {
+		own, ok := a[name]
+		switch {
+		case !ok:
+			own = other
+		default:
+			if other.units.Cmp(own.units) > 0 {
+				own.units = other.units
+			}
+			if other.gpus.Cmp(own.gpus) > 0 {
+				own.gpus = other.gpus
+			}
+		}
+		a[name] = own
+	}
+}
+
+// tally adds up what one pod holds on one node.
+type tally struct {
+	table  *Table
+	pod    *corev1.Pod
+	node   *Node
+	doubts doubts
+}
+
+// requested are the amounts that the scheduler charges for the pod's containers:
+// what runs together is added up, and init containers, which run one after the
+// other beside the sidecars started before them, only raise that to what the
+// greatest of them needs. The kubelet keeps what an init container got until the
+// pod ends (kubernetes/kubernetes#71312), so that this holds for the pod's whole
+// life. It is the sum of AggregateContainerRequests
+// (k8s.io/component-helpers/resource), done in exact rationals, since what a
+// container's requests are worth may depend on several resources at once.
+func (y *tally) requested() amounts {
+	total, sidecars, peak := amounts{}, amounts{}, amounts{}
+	for i := range y.pod.Spec.Containers {
+		total.addAll(y.container(&y.pod.Spec.Containers[i].Resources))
+	}
+	for i := range y.pod.Spec.InitContainers {
+		c := &y.pod.Spec.InitContainers[i]
+		own := y.container(&c.Resources)
+		if isSidecar(c) {
+			total.addAll(own)
+			sidecars.addAll(own)
+			continue
+		}
+		together := amounts{}
+		together.addAll(own)
+		together.addAll(sidecars)
+		peak.raise(together)
+	}
+	total.raise(peak)
+	y.podLevel(total)
+	total.addAll(y.container(&corev1.ResourceRequirements{Requests: y.pod.Spec.Overhead}))
+	return total
+}
+
+// podLevel puts the pod's own requests in the place of its containers'. That
+// exists for cpu, memory and huge pages alone, which count only where a rule
+// says so.
+func (y *tally) podLevel(total amounts) {
+	if y.pod.Spec.Resources == nil {
+		return
+	}
+	for name, units := range y.quantities(y.pod.Spec.Resources) {
+		if !helpers.IsSupportedPodLevelResource(corev1.ResourceName(name)) {
+			continue
+		}
+		delete(total, name)
+		y.plain(total, name, units)
+	}
+}
+
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// container is what one container's requests are worth.
+func (y *tally) container(r *corev1.ResourceRequirements) amounts {
+	asked := y.quantities(r)
+	if len(asked) == 0 {
+		return nil
+	}
+	held := amounts{}
+	for _, family := range vgpuFamilies {
+		y.vgpus(held, asked, family)
+	}
+	y.qgpu(held, asked)
+	for name, units := range asked {
+		y.plain(held, name, units)
+	}
+	return held
+}
+
+// plain counts a resource whose units are worth the same everywhere on a node.
+func (y *tally) plain(held amounts, name string, units *big.Rat) {
+	if !y.table.Counts(name) || units.Sign() == 0 {
+		return
+	}
+	weight, doubt := y.table.weight(name, y.node)
+	y.doubts.add(doubt)
+	held.add(name, units, new(big.Rat).Mul(units, weight))
+}
+
+// quantities are the container's requests that matter for GPUs: what is not
+// requested but limited is requested, too (SetDefaults_Pod in
+// pkg/apis/core/v1/defaults.go of Kubernetes, for every kind of container).
+func (y *tally) quantities(r *corev1.ResourceRequirements) map[string]*big.Rat {
+	var asked map[string]*big.Rat
+	take := func(name corev1.ResourceName, q resource.Quantity) {
+		if !y.table.matters(string(name)) {
+			return
+		}
+		if asked == nil {
+			asked = map[string]*big.Rat{}
+		}
+		asked[string(name)] = y.rational(string(name), q)
+	}
+	for name, q := range r.Requests {
+		take(name, q)
+	}
+	for name, q := range r.Limits {
+		if _, ok := r.Requests[name]; !ok {
+			take(name, q)
+		}
+	}
+	return asked
+}
+
+// rational is a quantity, exactly. A negative one counts as none.
+func (y *tally) rational(name string, q resource.Quantity) *big.Rat {
+	units := exactly(q)
+	if units.Sign() < 0 {
+		y.doubts.addf("it asks for a negative quantity of %s (%s): counted as none", name, units.RatString())
+		return new(big.Rat)
+	}
+	return units
+}
+
+// exactly is a quantity as a rational.
+func exactly(q resource.Quantity) *big.Rat {
+	if n, ok := q.AsInt64(); ok {
+		return new(big.Rat).SetInt64(n)
+	}
+	q = q.DeepCopy() // AsDec changes the quantity's form
+	d := q.AsDec()
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(d.Scale(), -d.Scale()))), nil)
+	if d.Scale() >= 0 {
+		return new(big.Rat).SetFrac(d.UnscaledBig(), power)
+	}
+	return new(big.Rat).SetInt(power.Mul(power, d.UnscaledBig()))
+}
+
+// shares turns amounts into what a sighting keeps, in the order of names.
+func (y *tally) shares(held amounts) []Share {
+	var shares []Share
+	for _, name := range sortedKeys(held) {
+		h := held[name]
+		if h.gpus.Sign() <= 0 || h.units.Sign() <= 0 {
+			continue
+		}
+		if h.gpus.Cmp(big.NewRat(mostGPUs, 1)) > 0 {
+			y.doubts.addf("it asks for %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
+			continue
+		}
+		shares = append(shares, Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units)})
+	}
+	return shares
+}

@@ -1,0 +1,147 @@
+package gpu
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// World is what is known beside a pod when it is looked at.
+type World struct {
+	// Now is the moment as of which pods are seen, by the cluster's clock.
+	Now time.Time
+	// Read is when the pods were read, where that is after Now: what they tell of
+	// the time between the two is believed. Zero means Now.
+	Read time.Time
+	// Nodes finds a node by its name; false says that it is gone. Without it,
+	// every node is taken to be there and ready.
+	Nodes func(name string) (Node, bool)
+	// Claims finds a resource claim; nil for one that is not there. Without it,
+	// devices that pods hold by claim are not counted, and that is a problem.
+	Claims func(namespace, name string) *resourcev1.ResourceClaim
+	// Inventory is what the resource slices tell of devices; nil where there are
+	// none.
+	Inventory *Inventory
+}
+
+const (
+	annotationPrefix = "gpupool/"
+	deviceClassName  = "deviceclass.resource.kubernetes.io/" // implicit extended resources
+)
+
+// MayHold says whether a pod can hold GPUs at all, by what it asks for. It is
+// cheap, and meant for scanning: where it says no, See would find no share.
+func (t *Table) MayHold(pod *corev1.Pod) bool {
+	if len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil {
+		return true
+	}
+	if _, ok := pod.Annotations[fractionAnnotation]; ok {
+		return true
+	}
+	if _, ok := pod.Annotations[fractionMemoryAnnotation]; ok {
+		return true
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range list {
+			if t.anyMatters(list[i].Resources.Requests) || t.anyMatters(list[i].Resources.Limits) {
+				return true
+			}
+		}
+	}
+	level := pod.Spec.Resources
+	return t.anyMatters(pod.Spec.Overhead) || level != nil && (t.anyMatters(level.Requests) || t.anyMatters(level.Limits))
+}
+
+func (t *Table) anyMatters(list corev1.ResourceList) bool {
+	for name := range list {
+		if t.matters(string(name)) || strings.HasPrefix(string(name), deviceClassName) {
+			return true
+		}
+	}
+	return false
+}
+
+// See says what a pod holds, from when to when, and all that accounting and
+// enforcement need of it. It never fails: what can't be understood is in the
+// sighting's Problems.
+func (t *Table) See(pod *corev1.Pod, w World) Sighting {
+	s := Sighting{
+		UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
+		Owner: ownerOf(pod), Labels: pod.Labels, Node: w.nodeOf(pod.Spec.NodeName), Live: liveOf(pod),
+	}
+	var problems doubts
+	if s.UID == "" {
+		problems.add("it has no uid")
+	}
+	s.Shares = t.holds(pod, &s.Node, w, &problems)
+	v := interval{
+		moments: moments{now: w.Now.UTC(), latest: later(w.Now, w.Read).UTC(), doubts: &problems},
+		pod:     pod, node: &s.Node,
+	}
+	s.Scheduled = v.scheduled()
+	s.Running = v.running()
+	s.End = v.end(s.Scheduled)
+	s.Problems = problems.texts
+	return s
+}
+
+// holds is what the pod holds once it is bound to its node.
+func (t *Table) holds(pod *corev1.Pod, node *Node, w World, problems *doubts) []Share {
+	if isReservation(pod) || !t.MayHold(pod) {
+		return nil
+	}
+	y := &tally{table: t, pod: pod, node: node}
+	held := y.requested()
+	y.claimed(held, w)
+	y.fraction(held)
+	shares := y.shares(held)
+	for _, text := range y.doubts.texts {
+		problems.add(text)
+	}
+	return shares
+}
+
+func (w World) nodeOf(name string) Node {
+	switch {
+	case name == "":
+		return Node{}
+	case w.Nodes == nil:
+		return Node{Name: name}
+	}
+	node, ok := w.Nodes(name)
+	if !ok {
+		return Node{Name: name, Gone: true}
+	}
+	return node
+}
+
+func ownerOf(pod *corev1.Pod) Owner {
+	for i := range pod.OwnerReferences {
+		if o := &pod.OwnerReferences[i]; o.Controller != nil && *o.Controller {
+			return Owner{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID)}
+		}
+	}
+	return Owner{}
+}
+
+func liveOf(pod *corev1.Pod) Live {
+	l := Live{Phase: string(pod.Status.Phase), PriorityClassName: pod.Spec.PriorityClassName}
+	if pod.DeletionTimestamp != nil {
+		l.Deletion = pod.DeletionTimestamp.UTC()
+	}
+	if pod.Spec.Priority != nil {
+		l.Priority = *pod.Spec.Priority
+	}
+	for key, value := range pod.Annotations {
+		if strings.HasPrefix(key, annotationPrefix) {
+			if l.Annotations == nil {
+				l.Annotations = map[string]string{}
+			}
+			l.Annotations[key] = value
+		}
+	}
+	_, l.Mirror = pod.Annotations[corev1.MirrorPodAnnotationKey]
+	return l
+}

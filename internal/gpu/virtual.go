@@ -1,0 +1,103 @@
+package gpu
+
+import "math/big"
+
+// vgpuFamily are the resources by which a pod asks for parts of cards: how many
+// cards, and of each of them so much.
+type vgpuFamily struct{ count, cores, memory, memoryPercent string }
+
+// HAMi's names, and those of Volcano's device plugin of the same kind.
+var vgpuFamilies = []vgpuFamily{
+	{nvidiaGPU, "nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage"},
+	{volcanoVGPU, "volcano.sh/vgpu-cores", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage"},
+}
+
+// vgpus counts a request of the family, and takes it from what was asked for.
+// Each card counts by the greater of its share of cores and its share of memory.
+// Who names no memory gets all of the card's (HAMi, nvidia.defaultMem 0), so that
+// nobody else can use it; who names no cores may use what is left.
+func (y *tally) vgpus(held amounts, asked map[string]*big.Rat, f vgpuFamily) {
+	count, cores, memory, percent := asked[f.count], asked[f.cores], asked[f.memory], asked[f.memoryPercent]
+	if _, own := y.table.own[f.count]; own || count == nil || cores == nil && memory == nil && percent == nil {
+		return
+	}
+	part := one
+	switch card := y.node.devices().Memory; {
+	case percent != nil && percent.Sign() > 0:
+		part = new(big.Rat).Mul(percent, hundredth)
+	case memory == nil || memory.Sign() == 0:
+	case card > 0:
+		part = new(big.Rat).Quo(memory, new(big.Rat).SetInt64(card))
+	case cores != nil && cores.Sign() > 0:
+		part = new(big.Rat)
+		y.unknownMemory(f.memory, "only its cores are counted")
+	default:
+		y.unknownMemory(f.memory, "it is counted as the whole card's")
+	}
+	if cores != nil {
+		part = greater(part, new(big.Rat).Mul(cores, hundredth))
+	}
+	if part.Cmp(one) > 0 {
+		part = one
+	}
+	held.add(f.count, count, new(big.Rat).Mul(count, part))
+	delete(asked, f.count)
+}
+
+// qgpu counts Tencent's parts of cards: by cores, of which a card has a hundred,
+// or by GiB of memory where that is the greater share of it. The two describe the
+// same card and are never added up. A pod of the offline class has memory alone.
+func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
+	core, memory := asked[qgpuCore], asked[qgpuMemory]
+	_, ownCore := y.table.own[qgpuCore]
+	if _, own := y.table.own[qgpuMemory]; own || ownCore || memory == nil || memory.Sign() == 0 {
+		return
+	}
+	delete(asked, qgpuMemory)
+	byCore := new(big.Rat)
+	if core != nil {
+		byCore.Mul(core, hundredth)
+	}
+	byMemory := new(big.Rat)
+	if card := y.node.devices().Memory; card > 0 {
+		byMemory.Mul(memory, big.NewRat(1024, card)) // GiB in a card's MiB
+	} else if byCore.Sign() == 0 {
+		y.unknownMemory(qgpuMemory, "it is not counted")
+		return
+	}
+	if byCore.Sign() == 0 {
+		held.add(qgpuMemory, memory, byMemory)
+		return
+	}
+	delete(asked, qgpuCore)
+	held.add(qgpuCore, core, greater(byCore, byMemory))
+}
+
+func (y *tally) unknownMemory(resource, so string) {
+	if y.node.Name != "" {
+		y.doubts.addf("the memory of the cards of the node %s is not known (no label nvidia.com/gpu.memory), and it asks for %s: %s", y.node.Name, resource, so)
+	}
+}
+
+func greater(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) >= 0 {
+		return a
+	}
+	return b
+}
+
+// matters reports whether a resource has to do with GPUs: it is counted, or a
+// part of what is.
+func (t *Table) matters(resource string) bool {
+	if t.Counts(resource) {
+		return true
+	}
+	switch resource {
+	case qgpuMemory:
+		return true
+	case vgpuFamilies[0].cores, vgpuFamilies[0].memory, vgpuFamilies[0].memoryPercent,
+		vgpuFamilies[1].cores, vgpuFamilies[1].memory, vgpuFamilies[1].memoryPercent:
+		return true
+	}
+	return false
+}
