@@ -144,7 +144,7 @@ func (y *tally) plain(held amounts, name string, units *big.Rat) {
 func (y *tally) quantities(r *corev1.ResourceRequirements) map[string]*big.Rat {
 	var asked map[string]*big.Rat
 	take := func(name corev1.ResourceName, q resource.Quantity) {
-		if !y.table.matters(string(name)) {
+		if !y.table.Matters(string(name)) {
 			return
 		}
 		if asked == nil {

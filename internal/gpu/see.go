@@ -26,42 +26,7 @@ type World struct {
 	Inventory *Inventory
 }
 
-const (
-	annotationPrefix = "gpupool/"
-	deviceClassName  = "deviceclass.resource.kubernetes.io/" // implicit extended resources
-)
-
-// MayHold says whether a pod can hold GPUs at all, by what it asks for. It is
-// cheap, and meant for scanning: where it says no, See would find no share.
-func (t *Table) MayHold(pod *corev1.Pod) bool {
-	if len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil {
-		return true
-	}
-	if _, ok := pod.Annotations[fractionAnnotation]; ok {
-		return true
-	}
-	if _, ok := pod.Annotations[fractionMemoryAnnotation]; ok {
-		return true
-	}
-	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range list {
-			if t.anyMatters(list[i].Resources.Requests) || t.anyMatters(list[i].Resources.Limits) {
-				return true
-			}
-		}
-	}
-	level := pod.Spec.Resources
-	return t.anyMatters(pod.Spec.Overhead) || level != nil && (t.anyMatters(level.Requests) || t.anyMatters(level.Limits))
-}
-
-func (t *Table) anyMatters(list corev1.ResourceList) bool {
-	for name := range list {
-		if t.matters(string(name)) || strings.HasPrefix(string(name), deviceClassName) {
-			return true
-		}
-	}
-	return false
-}
+const annotationPrefix = "gpupool/"
 
 // See says what a pod holds, from when to when, and all that accounting and
 // enforcement need of it. It never fails: what can't be understood is in the

@@ -12,6 +12,15 @@ var vgpuFamilies = []vgpuFamily{
 	{volcanoVGPU, "volcano.sh/vgpu-cores", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage"},
 }
 
+func isCardPart(resource string) bool {
+	for _, f := range vgpuFamilies {
+		if resource == f.cores || resource == f.memory || resource == f.memoryPercent {
+			return true
+		}
+	}
+	return false
+}
+
 // vgpus counts a request of the family, and takes it from what was asked for.
 // Each card counts by the greater of its share of cores and its share of memory.
 // Who names no memory gets all of the card's (HAMi, nvidia.defaultMem 0), so that
@@ -84,20 +93,4 @@ func greater(a, b *big.Rat) *big.Rat {
 		return a
 	}
 	return b
-}
-
-// matters reports whether a resource has to do with GPUs: it is counted, or a
-// part of what is.
-func (t *Table) matters(resource string) bool {
-	if t.Counts(resource) {
-		return true
-	}
-	switch resource {
-	case qgpuMemory:
-		return true
-	case vgpuFamilies[0].cores, vgpuFamilies[0].memory, vgpuFamilies[0].memoryPercent,
-		vgpuFamilies[1].cores, vgpuFamilies[1].memory, vgpuFamilies[1].memoryPercent:
-		return true
-	}
-	return false
 }
