@@ -16,6 +16,10 @@ import (
 // temporaryPattern names the directories that end with their process.
 const temporaryPattern = "localkube-*"
 
+// longestRoot leaves room for a socket's name in the 104 bytes that macOS has
+// for a socket's path.
+const longestRoot = 86
+
 // directory is where one cluster keeps its keys, its data and its log. Its
 // lock file is held while the cluster runs.
 type directory struct {
@@ -39,6 +43,9 @@ func openDirectory(name string) (*directory, error) {
 	root, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
+	}
+	if len(root) > longestRoot {
+		return nil, fmt.Errorf("the path %s is too long for the sockets in it: name a --dir of at most %d bytes", root, longestRoot)
 	}
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -9,15 +10,20 @@ import (
 
 // logTo sends what the components log to a file in the directory, or to
 // stderr.
-func logTo(dir *directory, verbose bool) (closeLog func(), err error) {
+func logTo(dir *directory, verbose bool) (flush func(), err error) {
 	if verbose {
-		return func() {}, nil
+		return klog.Flush, nil
 	}
 	file, err := os.OpenFile(logOutput(dir, verbose), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
-	klog.LogToStderr(false)
+	// Each line once, and none to stderr.
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	if err := flags.Parse([]string{"-logtostderr=false", "-stderrthreshold=FATAL", "-one_output=true"}); err != nil {
+		return nil, err
+	}
 	klog.SetOutput(file)
 	return klog.Flush, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 
 	"github.com/gpupool/terraform-provider-gpupool/tools/localkube/kubelet"
 )
@@ -27,6 +29,7 @@ type options struct {
 
 	controllers            []string
 	terminatedPodThreshold int
+	podGC                  podGC
 
 	noScheduler bool
 	noKubelet   bool
@@ -34,7 +37,7 @@ type options struct {
 }
 
 func defaults() options {
-	return options{nodes: 2, gpusPerNode: 8, controllers: usualControllers, terminatedPodThreshold: 12500}
+	return options{nodes: 2, gpusPerNode: 8, controllers: usualControllers, terminatedPodThreshold: 12500, podGC: usualPodGC}
 }
 
 // startTimeout bounds each wait for a component. A start takes a few seconds
@@ -48,11 +51,11 @@ func serve(ctx context.Context, options options, stdout io.Writer) (err error) {
 		return err
 	}
 	defer dir.close()
-	closeLog, err := logTo(dir, options.verbose)
+	flush, err := logTo(dir, options.verbose)
 	if err != nil {
 		return err
 	}
-	defer closeLog()
+	defer flush()
 	defer func() {
 		if err != nil && !errors.Is(err, context.Canceled) && !options.verbose {
 			err = fmt.Errorf("%w\nthe end of its log:\n%s", err, dir.logTail())
@@ -112,6 +115,10 @@ func start(ctx context.Context, dir *directory, options options, run func(string
 
 	withControllers := len(options.controllers) > 0 && options.controllers[0] != "none"
 	if withControllers {
+		if options.podGC != usualPodGC && slices.Contains(options.controllers, names.PodGarbageCollectorController) {
+			options.controllers = slices.DeleteFunc(slices.Clone(options.controllers), func(name string) bool { return name == names.PodGarbageCollectorController })
+			run("the pod garbage collector", func(ctx context.Context) error { return runPodGC(ctx, config, options) })
+		}
 		run("kube-controller-manager", func(ctx context.Context) error { return runControllers(ctx, dir, options) })
 	}
 	if !options.noScheduler {

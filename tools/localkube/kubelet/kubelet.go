@@ -199,15 +199,10 @@ func (k *kubelet) step(ctx context.Context, pod *corev1.Pod, node *corev1.Node) 
 	next := Step(pod, node, now)
 	pods := k.client.CoreV1().Pods(pod.Namespace)
 	if next.Status != nil {
-		written := pod.DeepCopy()
-		written.Status = *next.Status
-		if written, err = pods.UpdateStatus(ctx, written, metav1.UpdateOptions{}); err != nil {
+		pod = pod.DeepCopy()
+		pod.Status = *next.Status
+		if _, err := pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{}); err != nil {
 			return 0, err
-		}
-		if !next.Remove {
-			// Its own event brings the pod back here.
-			_ = written
-			return 0, nil
 		}
 	}
 	if next.Remove {

@@ -27,7 +27,8 @@ const (
 	// the last restart goes on for ever under the policy Always. Under
 	// OnFailure, the runs before the last fail.
 	Restarts = prefix + "restarts"
-	// RestartAfter is how long a container is down before it is started again.
+	// RestartAfter is how long a container is down before it is started again,
+	// by default no time, and 1s where a run lasts less than that.
 	RestartAfter = prefix + "restart-after"
 	// StopsAfter is how long after its deletion was asked for a pod's
 	// containers stop, by default 1s. More than the grace period is a pod that
@@ -82,6 +83,9 @@ func scriptOf(pod *corev1.Pod) (script, error) {
 	}
 	if s.restarts != nil && pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
 		errs = append(errs, fmt.Errorf("annotation %s: the pod's restart policy is Never", Restarts))
+	}
+	if s.runFor < time.Second && s.restartAfter == 0 {
+		s.restartAfter = time.Second // else it would never rest
 	}
 	return s, errors.Join(errs...)
 }

@@ -187,16 +187,7 @@ func (s *stepper) runContainer(status *corev1.ContainerStatus, deleted bool) (en
 		}
 		status.LastTerminationState = status.State
 		status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
-		if s.script.runFor == 0 && s.script.restartAfter == 0 {
-			return s.later(time.Second) // each look would find it ended again
-		}
 	}
-}
-
-// later asks for another look after a while.
-func (s *stepper) later(d time.Duration) bool {
-	s.due(s.clock.Add(d))
-	return false
 }
 
 // stop ends what still runs of a deleted pod.
