@@ -1,0 +1,131 @@
+// Package kubetest gives tests a real Kubernetes: an API server with its
+// controllers and scheduler, and nodes with GPUs whose pods seem to run
+// (tools/localkube). With GPUPOOL_TEST_KUBECONFIG set, tests use the cluster
+// of that file instead.
+//
+// What lives here is what tests of several packages need: starting a cluster,
+// namespaces, objects, waiting, and the kubeconfig of a service account. No
+// code outside of tests may import it.
+package kubetest
+
+import (
+	"os"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Cluster is a Kubernetes cluster that tests may use as its administrator.
+type Cluster struct {
+	kubeconfig string
+	config     *rest.Config
+	client     kubernetes.Interface
+
+	process *process // nil for one that was there already
+	own     bool     // used by one test alone
+}
+
+var shared = sync.OnceValues(func() (*Cluster, error) {
+	if given := os.Getenv("GPUPOOL_TEST_KUBECONFIG"); given != "" {
+		return connect(given)
+	}
+	// Many GPUs, so that tests in parallel don't wait for each other's.
+	process, err := start("--nodes=3", "--gpus-per-node=64")
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := connect(process.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	cluster.process = process
+	return cluster, nil
+})
+
+// Start returns the cluster that all tests of this process share. It is
+// started by the first of them, within a few seconds, and ends with the
+// process, however that ends. Tests keep to their own namespaces and nodes.
+func Start(t testing.TB) *Cluster {
+	t.Helper()
+	cluster, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
+
+// StartOwn starts a cluster for this test alone, for tests that need all of a
+// cluster's state or that stop its API server. The flags are those of
+// localkube serve; it has two nodes of eight GPUs unless they say otherwise.
+func StartOwn(t testing.TB, flags ...string) *Cluster {
+	t.Helper()
+	// Not t.TempDir: a socket's path may have no more than a hundred bytes.
+	dir, err := os.MkdirTemp("", "kubetest-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	process, err := start(append(flags, "--dir="+dir)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := connect(process.kubeconfig)
+	if err != nil {
+		process.stop()
+		t.Fatal(err)
+	}
+	cluster.process, cluster.own = process, true
+	t.Cleanup(func() { cluster.process.stop() })
+	return cluster
+}
+
+// connect returns the cluster of a kubeconfig file.
+func connect(kubeconfig string) (*Cluster, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1 // nobody waits
+	config.UserAgent = "kubetest"
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{kubeconfig: kubeconfig, config: config, client: client}, nil
+}
+
+// Kubeconfig returns the path of the administrator's kubeconfig.
+func (c *Cluster) Kubeconfig() string { return c.kubeconfig }
+
+// Config returns a copy of the administrator's configuration, without a limit
+// of requests.
+func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }
+
+// Client returns the administrator's client.
+func (c *Cluster) Client() kubernetes.Interface { return c.client }
+
+// Stop ends a test's own cluster; Restart brings it back with its objects, at
+// the same address.
+func (c *Cluster) Stop(t testing.TB) {
+	t.Helper()
+	if !c.own {
+		t.Fatal("other tests use this cluster: take one of your own by StartOwn")
+	}
+	c.process.stop()
+}
+
+// Restart ends a test's own cluster and starts it again. Watches end, and the
+// new API server knows no events from before: a watch from an older
+// resourceVersion is answered 410 Gone.
+func (c *Cluster) Restart(t testing.TB) {
+	t.Helper()
+	c.Stop(t)
+	process, err := start(c.process.flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.process = process
+}
