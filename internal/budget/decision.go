@@ -58,4 +58,5 @@ type Pod struct {
 	Spot              bool              `json:"-"`
 	Deleting          bool              `json:"-"`
 	Mirror            bool              `json:"-"`
+	Finished          bool              `json:"-"` // holds nothing any more
 }

@@ -77,11 +77,16 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// percentReached says whether used is at least some percent of a limit.
-func percentReached(used, limit int64, percent int) bool {
-	usedHi, usedLo := bits.Mul64(uint64(max(used, 0)), 100)
-	hi, lo := bits.Mul64(uint64(limit), uint64(max(percent, 0)))
-	return usedHi > hi || usedHi == hi && usedLo >= lo
+// comparePercent compares what is used with some percent of a limit.
+func comparePercent(used, limit int64, percent int) int {
+	parts, of := product(used, 100), product(limit, int64(max(percent, 0)))
+	switch {
+	case parts.below(of):
+		return -1
+	case of.below(parts):
+		return 1
+	}
+	return 0
 }
 
 // wide is a signed sum of 128 bits, for products of time and rates.
@@ -122,5 +127,12 @@ func (a wide) over(n int64) int64 {
 	if rest > 0 {
 		quotient++
 	}
+	return int64(quotient)
+}
+
+// floor divides by a number above zero and rounds down; the sum is not negative
+// and the quotient fits.
+func (a wide) floor(n int64) int64 {
+	quotient, _ := bits.Div64(uint64(a.hi), a.lo, uint64(n))
 	return int64(quotient)
 }

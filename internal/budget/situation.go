@@ -55,19 +55,6 @@ type Result struct {
 	Err error
 }
 
-// Plan is what is to be done because of one budget, and its status then.
-type Plan struct {
-	// Decisions are in the order in which they are to be done: alerts, what is
-	// lifted, then freeze, suspensions and evictions.
-	Decisions []Decision
-	// Reserves are the evictions that take the place of those that are blocked,
-	// in order: each eviction of Decisions that has no effect is replaced by the
-	// next of these, and those without effect do not count.
-	Reserves []Decision
-	// Status is what to record if all of Decisions is done; see Settle.
-	Status Status
-}
-
 // charged is what the budget counts the pod by.
 func (p Pod) charged() *ledger.LabelSet {
 	if p.Charged != nil {

@@ -18,6 +18,9 @@ type Status struct {
 	ExceededSince *time.Time `json:"exceeded_since"`
 	// ReportedAt is the first run that reported this crossing.
 	ReportedAt *time.Time `json:"reported_at"`
+	// EnforceAt is when the grace ends; nil while used is below the limit or
+	// nothing but alerts is declared.
+	EnforceAt *time.Time `json:"enforce_at"`
 	// Fired are the thresholds that were told of and have not re-armed.
 	Fired []int `json:"fired,omitempty"`
 	// Enforced are the measures in force: freeze, pause, evict.

@@ -1,0 +1,104 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+)
+
+// rearmBelow is by how many points usage must have fallen below a threshold of a
+// rolling window for it to fire again.
+const rearmBelow = 5
+
+// mostAlerted is in how many namespaces an alert is told of; those that used most.
+const mostAlerted = 20
+
+// alert tells of each threshold that is reached and was not told of.
+func (d *decider) alert() {
+	d.plan.fired = d.stillFired()
+	for _, threshold := range d.Declaration.Thresholds {
+		if slices.Contains(d.plan.fired, threshold) || comparePercent(d.usage.Consumed, d.usage.Limit, threshold) < 0 {
+			continue
+		}
+		d.decide(Decision{Kind: KindAlert, Threshold: threshold, Namespaces: d.namespaces(), Reasons: d.outlook()})
+	}
+}
+
+// stillFired are the thresholds that were told of and have not re-armed: in a
+// calendar period they do so when the next begins, else when usage has fallen
+// well below, as it does in a rolling window or under a raised limit.
+func (d *decider) stillFired() []int {
+	previous, of := d.previous(), d.Declaration
+	if of.Period != "" && previous.At.Before(d.usage.WindowStart) {
+		return nil
+	}
+	kept := of.Period != "" && previous.Generation == of.Generation
+	var fired []int
+	for _, threshold := range previous.Fired {
+		declared := slices.Contains(of.Thresholds, threshold)
+		if declared && (kept || comparePercent(d.usage.Consumed, d.usage.Limit, threshold-rearmBelow) > 0) {
+			fired = append(fired, threshold)
+		}
+	}
+	return fired
+}
+
+// namespaces are those that used most, in order of their names.
+func (d *decider) namespaces() []string {
+	of := d.usage.ByNamespace
+	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
+	names = names[:min(len(names), mostAlerted)]
+	slices.Sort(names)
+	return names
+}
+
+// used says how much of the limit is used.
+func (d *decider) used() string {
+	return fmt.Sprintf("%s of %s GPU-hours are used (%s%%)", Hours(d.usage.Consumed), Hours(d.usage.Limit), percent(d.usage.Consumed, d.usage.Limit))
+}
+
+// percent is the part of a whole in percent, rounded down to a whole number.
+func percent(part, whole int64) string {
+	of := new(big.Int).Mul(big.NewInt(part), big.NewInt(100))
+	return of.Quo(of, big.NewInt(max(whole, 1))).String()
+}
+
+// outlook says how much is used, and what comes of it.
+func (d *decider) outlook() []string {
+	reasons := []string{d.used()}
+	u := d.usage
+	if u.BurnRate > 0 {
+		burn := fmt.Sprintf("%d %s %s GPUs now", u.ActivePods, plural(u.ActivePods, "pod holds", "pods hold"), MilliGPUs(u.BurnRate))
+		if u.ProjectedExhaustion != nil {
+			burn += ", which uses the rest up by " + stamp(*u.ProjectedExhaustion)
+		}
+		reasons = append(reasons, burn)
+	}
+	if !u.Exceeded() {
+		return reasons
+	}
+	action := d.Declaration.Enforce.Action
+	switch at := d.plan.Status.EnforceAt; {
+	case at == nil:
+		return append(reasons, "its enforcement is alert_only, so nothing else is done")
+	case !d.due:
+		return append(reasons, fmt.Sprintf("its grace period lasts until %s, and then its enforcement is %s", stamp(*at), action))
+	}
+	return append(reasons, fmt.Sprintf("its grace period is over, and its enforcement is %s", action))
+}
+
+// because says why the limit is enforced.
+func (d *decider) because() []string {
+	crossed := d.used()
+	if since := d.Result.ExceededSince; since != nil {
+		crossed += " since " + stamp(*since)
+	}
+	reasons := []string{crossed}
+	if at := d.plan.Status.EnforceAt; at != nil {
+		reasons = append(reasons, fmt.Sprintf("the grace period of %s ended at %s", or(d.Declaration.Enforce.GracePeriod, DefaultGracePeriod), stamp(*at)))
+	}
+	return reasons
+}

@@ -1,0 +1,216 @@
+package budget
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Plan is what is to be done because of one budget, and its status then.
+type Plan struct {
+	// Decisions are in the order in which they are to be done: alerts, what is
+	// lifted, then freeze, suspensions and evictions.
+	Decisions []Decision
+	// Reserves are the evictions that take the place of those that are blocked,
+	// in order: each eviction of Decisions that has no effect is replaced by the
+	// next of these, and those without effect do not count.
+	Reserves []Decision
+	// Status is what to record if all of Decisions is done; see Settle.
+	Status Status
+
+	fired  []int // of earlier runs
+	frozen bool
+	paused int // workloads
+}
+
+// Decide says what is to be done because of a budget, and why. It is a function
+// of its argument alone: a plan, a dry run and a run decide the same. What is
+// destructive is to be decided again, by it, on pods looked at afresh.
+func Decide(s Situation) Plan {
+	d := &decider{Situation: s, usage: s.Result.Usage}
+	d.report()
+	d.alert()
+	d.lift()
+	if d.usage.Exceeded() {
+		d.enforce()
+	}
+	d.plan.Status = d.plan.Settle(d.plan.Decisions)
+	return d.plan
+}
+
+// Settle is the status to record where some of the decisions, or of the
+// reserves, had their effect and the others had not: a threshold fires only with
+// its alert, and only what is in force stands as enforced.
+func (p Plan) Settle(done []Decision) Status {
+	s := p.Status
+	s.Fired = slices.Clone(p.fired)
+	frozen, paused, evicted := p.frozen, p.paused, false
+	for _, d := range done {
+		switch d.Kind {
+		case KindAlert:
+			s.Fired = append(s.Fired, d.Threshold)
+		case KindFreeze:
+			frozen = true
+		case KindUnfreeze:
+			frozen = false
+		case KindSuspend:
+			paused++
+		case KindResume:
+			paused--
+		case KindEvict:
+			evicted = true
+		}
+	}
+	s.Fired = slices.Compact(slices.Sorted(slices.Values(s.Fired)))
+	s.Enforced = nil
+	for _, measure := range []struct {
+		action  Action
+		inForce bool
+	}{{Freeze, frozen}, {Pause, paused > 0}, {Evict, evicted}} {
+		if measure.inForce {
+			s.Enforced = append(s.Enforced, measure.action)
+		}
+	}
+	return s
+}
+
+// decider is one Decide at work.
+type decider struct {
+	Situation
+	usage Usage
+	plan  Plan
+	due   bool // the grace is over
+}
+
+func (d *decider) decide(decision Decision) {
+	decision.Object = d.Declaration.Object()
+	d.plan.Decisions = append(d.plan.Decisions, decision)
+}
+
+func (d *decider) warn(text string, args ...any) {
+	d.plan.Status.Warnings = append(d.plan.Status.Warnings, fmt.Sprintf(text, args...))
+}
+
+// report fills in what the status says whatever is decided.
+func (d *decider) report() {
+	of, previous := d.Declaration, d.previous()
+	now := d.Now.Truncate(time.Millisecond).UTC()
+	s := &d.plan.Status
+	*s = Status{
+		Name: of.Name, UID: of.UID, Generation: of.Generation, ClusterUID: of.ClusterUID,
+		RunID: d.RunID, At: now, Usage: d.usage, ExceededSince: d.Result.ExceededSince,
+	}
+	if d.usage.Exceeded() {
+		s.ReportedAt = &now
+		if since := d.Result.ExceededSince; previous.ReportedAt != nil && since != nil && !since.After(previous.At) {
+			s.ReportedAt = previous.ReportedAt
+		}
+		if of.Enforce.Action != AlertOnly {
+			at := d.graceEnds(*s.ReportedAt)
+			s.EnforceAt, d.due = &at, !now.Before(at)
+		}
+	}
+	d.plan.frozen = d.Frozen
+	d.plan.paused = len(d.own())
+	d.doubtWarnings()
+	if len(d.Result.Overlaps) > 0 && of.Enforce.Action != AlertOnly {
+		d.warn("some of its pods count for %s as well: each budget enforces its own limit on them", some(d.Result.Overlaps))
+	}
+}
+
+// previous is the last status of this very budget; zero where there is none.
+func (d *decider) previous() Status {
+	if d.Previous == nil || d.Previous.UID != d.Declaration.UID {
+		return Status{}
+	}
+	return *d.Previous
+}
+
+// graceEnds is when enforcement may begin: the grace runs from the latest of the
+// crossing, the publication of the limit, and the first run that reported it.
+func (d *decider) graceEnds(reported time.Time) time.Time {
+	from := reported
+	if since := d.Result.ExceededSince; since != nil && since.After(from) {
+		from = *since
+	}
+	if published := d.Declaration.PublishedAt; published.After(from) {
+		from = published
+	}
+	grace, err := parseDuration(or(d.Declaration.Enforce.GracePeriod, DefaultGracePeriod))
+	if err != nil {
+		grace = LongestDuration
+	}
+	return from.Add(grace).UTC()
+}
+
+// own are the workloads that this budget paused.
+func (d *decider) own() []Workload {
+	var own []Workload
+	for _, p := range d.Paused {
+		if p.BudgetUID == d.Declaration.UID {
+			own = append(own, p.Workload)
+		}
+	}
+	return own
+}
+
+// lift undoes what is in force and is not to be any longer.
+func (d *decider) lift() {
+	action := d.Declaration.Enforce.Action
+	reason := fmt.Sprintf("its enforcement is %s now", action)
+	if !d.usage.Exceeded() {
+		reason = "usage fell below the limit: " + d.used()
+	}
+	if d.Frozen && !(d.usage.Exceeded() && (action == Freeze || action == Evict)) {
+		d.decide(Decision{Kind: KindUnfreeze, Reasons: []string{reason}})
+	}
+	if d.usage.Exceeded() && (action == Pause || action == Evict) {
+		return
+	}
+	for _, w := range d.own() {
+		d.decide(Decision{Kind: KindResume, Owner: &w, Reasons: []string{reason}})
+	}
+}
+
+// enforce does what is declared once the grace is over.
+func (d *decider) enforce() {
+	action := d.Declaration.Enforce.Action
+	if !d.due || action == AlertOnly {
+		return
+	}
+	if action == Freeze || action == Evict {
+		d.freeze()
+	}
+	if action == Freeze {
+		return
+	}
+	if doubt := d.doubt(); doubt != "" {
+		d.warn("nothing is %s: %s", ended(action), doubt)
+		return
+	}
+	if action == Pause {
+		d.suspend()
+	} else {
+		d.evict()
+	}
+}
+
+func (d *decider) freeze() {
+	changed := d.previous().Generation != d.Declaration.Generation
+	if d.Frozen && !changed {
+		return
+	}
+	reasons := d.because()
+	if d.Frozen {
+		reasons = append(reasons, "its declaration changed since it was frozen")
+	}
+	d.decide(Decision{Kind: KindFreeze, Reasons: reasons})
+}
+
+// ended names what an action does to pods.
+func ended(a Action) string {
+	if a == Pause {
+		return "paused"
+	}
+	return "evicted"
+}

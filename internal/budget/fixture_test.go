@@ -1,0 +1,84 @@
+package budget
+
+import (
+	"fmt"
+	"iter"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// noon is the now of tests that don't need another: a Wednesday.
+var noon = time.Date(2026, 7, 15, 12, 0, 0, 0, time.UTC)
+
+func ms(t time.Time) ledger.Time { return fromTime(t) }
+
+// ago is a moment before noon.
+func ago(d time.Duration) ledger.Time { return ms(noon.Add(-d)) }
+
+func of(records ...*ledger.Record) iter.Seq[*ledger.Record] {
+	return func(yield func(*ledger.Record) bool) {
+		for _, r := range records {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// observed is the header of a ledger that missed nothing in the last year.
+func observed() ledger.Header {
+	return ledger.Header{ClusterUID: "cluster", Began: ms(noon.AddDate(-1, 0, 0)), LastRun: ms(noon)}
+}
+
+func set(namespace string, labels ...string) *ledger.LabelSet {
+	of := map[string]string{}
+	for n := 0; n < len(labels); n += 2 {
+		of[labels[n]] = labels[n+1]
+	}
+	return &ledger.LabelSet{Namespace: namespace, Labels: ledger.LabelsOf(of)}
+}
+
+func holding(units, weight string) *ledger.Holding {
+	return &ledger.Holding{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
+}
+
+func rat(s string) *big.Rat {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		panic(fmt.Sprintf("%q is no number", s))
+	}
+	return r
+}
+
+// record is a pod of team a in the namespace ml; end 0 is open.
+func record(uid string, gpus string, start, end ledger.Time) *ledger.Record {
+	r := &ledger.Record{
+		UID: uid, Name: uid, Set: set("ml", "team", "a"), Held: holding(gpus, "1"),
+		Start: ledger.Start{At: start, Source: ledger.PodScheduled}, Runs: ledger.Start{At: start, Source: ledger.ContainerStarted},
+	}
+	if end != 0 {
+		r.End = ledger.ExactEnd(end, ledger.ContainerFinished)
+	}
+	return r
+}
+
+// teamA is a budget of 100 GPU-hours in 24 hours, of the pods that record makes.
+func teamA() Declaration {
+	return Declaration{
+		Name: "team-a", UID: "uid-a", Generation: 1, ClusterUID: "cluster", GPUHours: "100", Window: "24h",
+		Selector: Selector{Namespaces: []string{"ml"}, MatchLabels: map[string]string{"team": "a"}},
+	}.WithDefaults()
+}
+
+// judged evaluates one budget.
+func judged(t testing.TB, d Declaration, h ledger.Header, now time.Time, records ...*ledger.Record) Result {
+	t.Helper()
+	r := Evaluate([]Declaration{d}, of(records...), h, now)[0]
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	return r
+}

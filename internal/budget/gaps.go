@@ -1,0 +1,164 @@
+package budget
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// micro is how many parts of a GPU are told apart where the bound of a gap is
+// worked out. What is recorded is rounded down, so that the bound holds.
+const micro = 1_000_000
+
+// gaps is what may have been missed while nothing was observed.
+type gaps struct {
+	header ledger.Header
+	now    ledger.Time
+	list   []ledger.Gap
+	valuer *valuer // of what is recorded for certain
+	rates  []int64 // in millionths of a GPU, by the valuer's number
+	change []int64 // of the rate that lasts through a gap, from gap to gap
+	partly []int64 // what is recorded of intervals that begin or end in a gap
+	missed []int64 // milli-GPU-seconds of default weight; -1 where nothing bounds it
+}
+
+func newGaps(h ledger.Header, now ledger.Time, earliest ledger.Time) *gaps {
+	g := &gaps{header: h, now: now, valuer: newValuer(&valuation{from: FromScheduled, vanished: ledger.AtLastRun})}
+	for _, gap := range h.Gaps {
+		gap.To = min(gap.To, now)
+		if gap.From < gap.To && gap.To > earliest {
+			g.list = append(g.list, gap)
+		}
+	}
+	slices.SortFunc(g.list, func(a, b ledger.Gap) int { return cmp.Compare(a.From, b.From) })
+	g.change = make([]int64, len(g.list)+1)
+	g.partly = make([]int64, len(g.list))
+	return g
+}
+
+// add counts what is recorded for certain in the gaps, of any pod of the cluster.
+func (g *gaps) add(r *ledger.Record) {
+	if len(g.list) == 0 {
+		return
+	}
+	s, ok := g.valuer.stretch(r, g.now)
+	if !ok || s.least <= s.start {
+		return
+	}
+	first, _ := slices.BinarySearchFunc(g.list, s.start, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.To, t+1) })
+	after, _ := slices.BinarySearchFunc(g.list, s.least, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.From, t) })
+	if first >= after {
+		return
+	}
+	number := g.valuer.rate(r)
+	for n := len(g.rates); n < len(g.valuer.rates); n++ {
+		scaled := new(big.Rat).Mul(g.valuer.rates[n].rat(), big.NewRat(micro, 1))
+		parts := new(big.Int).Quo(scaled.Num(), scaled.Denom())
+		if !parts.IsInt64() {
+			parts.SetInt64(math.MaxInt64 >> 20)
+		}
+		g.rates = append(g.rates, min(parts.Int64(), math.MaxInt64>>20))
+	}
+	rate := g.rates[number]
+	for _, n := range []int{first, after - 1} {
+		if gap := g.list[n]; first < after && (gap.From < s.start || gap.To > s.least) {
+			g.partly[n] = plus(g.partly[n], recorded(rate, min(gap.To, s.least)-max(gap.From, s.start)))
+			if n == first {
+				first++
+			} else {
+				after--
+			}
+		}
+	}
+	if first < after {
+		g.change[first] += rate
+		g.change[after] -= rate
+	}
+}
+
+// recorded is what a rate in millionths uses, rounded down.
+func recorded(rate int64, ms ledger.Time) int64 {
+	used := product(rate, int64(ms))
+	if used.hi >= micro/2 {
+		return math.MaxInt64
+	}
+	return used.floor(micro)
+}
+
+// settle works out how much each gap may hide.
+func (g *gaps) settle() {
+	through := int64(0)
+	for n, gap := range g.list {
+		through += g.change[n]
+		if gap.GPUs == nil {
+			g.missed = append(g.missed, -1)
+			continue
+		}
+		known := plus(recorded(through, gap.To-gap.From), g.partly[n])
+		g.missed = append(g.missed, max(0, rateOf(gap.GPUs).amount(int64(gap.To-gap.From))-known))
+	}
+}
+
+// since is what the gaps may hide of a window, by a valuation's weights, the
+// longest of them, and whether nothing bounds what was missed.
+func (g *gaps) since(from ledger.Time, v *valuer) (missed int64, longest time.Duration, boundless bool) {
+	for n, gap := range g.list {
+		if gap.To <= from {
+			continue
+		}
+		longest = max(longest, time.Duration(gap.To-gap.From)*time.Millisecond)
+		if g.missed[n] < 0 || v.boundless {
+			boundless = true
+			continue
+		}
+		most := rateOf(gap.GPUs).amount(int64(gap.To - max(gap.From, from)))
+		missed = plus(missed, min(g.missed[n], most))
+	}
+	if missed > 0 && v.surplus.Cmp(big.NewRat(1, 1)) > 0 {
+		missed = rateOf(v.surplus).amount(missed)
+	}
+	return missed, longest, boundless
+}
+
+// coverage is how much of the time since a moment was observed, in thousandths,
+// rounded down.
+func (g *gaps) coverage(from ledger.Time) int {
+	if from >= g.now {
+		return 1000
+	}
+	if g.header.Began == 0 {
+		return 0
+	}
+	type stretch struct{ from, to ledger.Time }
+	unseen := []stretch{{from, min(g.now, max(g.header.Began, g.header.KeptSince))}}
+	for _, gap := range g.list {
+		unseen = append(unseen, stretch{gap.From, gap.To})
+	}
+	for _, loss := range g.header.Lost {
+		unseen = append(unseen, stretch{loss.From, min(g.now, loss.To)})
+	}
+	slices.SortFunc(unseen, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
+	seen, until := g.now-from, from
+	for _, u := range unseen {
+		if begin := max(u.from, until); u.to > begin {
+			seen -= u.to - begin
+			until = u.to
+		}
+	}
+	return int(seen * 1000 / (g.now - from))
+}
+
+// lost says what of a window's records was lost.
+func (g *gaps) lost(from ledger.Time) []string {
+	var texts []string
+	for _, loss := range g.header.Lost {
+		if loss.To > from {
+			texts = append(texts, loss.Document+": "+loss.Reason)
+		}
+	}
+	return texts
+}

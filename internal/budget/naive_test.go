@@ -1,0 +1,224 @@
+package budget
+
+import (
+	"fmt"
+	"iter"
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// drawRecords draws records within a few hours around noon, on a coarse grid of
+// times so that edges fall together.
+func drawRecords(t *rapid.T) []*ledger.Record {
+	sets := []*ledger.LabelSet{
+		set("ml", "team", "a"), set("ml", "team", "a", "tier", "gpu"), set("ml", "team", "b"), set("web"), set("web", "team", "a", "job", "7"), set("ml", "tier", "batch"),
+	}
+	held := []*ledger.Holding{holding("1", "1"), holding("8", "1"), holding("1", "1/7"), holding("3", "1/4"), holding("0", "1"), {Shares: []ledger.Share{
+		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
+	}}}
+	places := []*ledger.Place{nil, {Node: "n1", Model: "T4", InstanceType: "GN7"}, {Node: "n2", InstanceType: "GN7"}, {Node: "n3", Model: "A100"}}
+	step := func(label string, least, most int) ledger.Time {
+		return ms(noon.Add(time.Duration(rapid.IntRange(least, most).Draw(t, label)) * 7 * time.Minute))
+	}
+	return rapid.SliceOfN(rapid.Custom(func(t2 *rapid.T) *ledger.Record {
+		r := &ledger.Record{
+			UID: fmt.Sprint(rapid.Int().Draw(t2, "uid")), Set: rapid.SampledFrom(sets).Draw(t2, "set"), Held: rapid.SampledFrom(held).Draw(t2, "held"),
+			Place: rapid.SampledFrom(places).Draw(t2, "place"), Start: ledger.Start{At: step("start", -40, 2)},
+		}
+		if rapid.Bool().Draw(t2, "running") {
+			r.Runs.At = r.Start.At + ledger.Time(rapid.IntRange(0, 2_000_000).Draw(t2, "pulled"))
+		}
+		switch rapid.IntRange(0, 3).Draw(t2, "ended") {
+		case 0, 1:
+			r.End = ledger.ExactEnd(step("end", -40, 2), ledger.ContainerFinished)
+		case 2:
+			earliest := step("earliest", -40, 0)
+			r.End = ledger.End{Earliest: earliest, At: min(ms(noon), earliest+ledger.Time(rapid.IntRange(0, 4_000_000).Draw(t2, "range"))), Source: ledger.Estimated}
+		}
+		return r
+	}), 0, 25).Draw(t, "records")
+}
+
+func drawBudgets(t *rapid.T) []Declaration {
+	selectors := []Selector{
+		{Namespaces: []string{"ml"}}, {Namespaces: []string{"ml", "web"}, MatchLabels: map[string]string{"team": "a"}},
+		{MatchLabels: map[string]string{"team": "a"}}, {MatchExpressions: []Expression{{Key: "team", Operator: "NotIn", Values: []string{"b"}}}},
+		{MatchExpressions: []Expression{{Key: "tier", Operator: "In", Values: []string{"gpu", "batch"}}}}, {MatchExpressions: []Expression{{Key: "job", Operator: "Exists"}}},
+	}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Declaration {
+		d := Declaration{
+			Name: "b", GPUHours: rapid.SampledFrom([]string{"0.001", "0.5", "1", "3.25", "8", "20"}).Draw(t, "limit"),
+			Selector: rapid.SampledFrom(selectors).Draw(t, "selector"), CountFrom: rapid.SampledFrom([]CountFrom{FromScheduled, FromRunning}).Draw(t, "from"),
+			VanishedPods: rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished"), BreakdownLabels: []string{"team"},
+		}
+		switch rapid.IntRange(0, 3).Draw(t, "window") {
+		case 0:
+			d.Period = Day
+		case 1:
+			d.Window = "45m"
+		case 2:
+			d.Window = "2h"
+		case 3:
+			d.Period, d.TimeZone = Day, "Asia/Tokyo"
+		}
+		if rapid.Bool().Draw(t, "weighed") {
+			d.ModelWeights = map[string]string{"T4": "1/3", "GN7": "2"}
+			d.ResourceWeights = map[string]string{"qgpu": "1/50"}
+		}
+		return d.WithDefaults()
+	}), 1, 6).Draw(t, "budgets")
+}
+
+// usedAt adds up, the slow and simple way, what a budget has used at a moment;
+// it counts exactly, without rounding.
+func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) *big.Rat {
+	m, err := d.Meter(now)
+	if err != nil {
+		panic(err)
+	}
+	from, until := m.from, ms(at)
+	if m.window.Rolling {
+		from += until - ms(now)
+	}
+	sum := new(big.Rat)
+	for r := range records {
+		s, ok := m.valuation.stretch(r, ms(now))
+		if !ok || !m.matcher.Matches(r.Set) {
+			continue
+		}
+		end := s.end
+		if s.active {
+			end = until
+		}
+		gpus := m.valuation.held(r.Held)
+		if weight := m.valuation.model(r.Place); weight != nil {
+			gpus.Mul(gpus, weight)
+		}
+		if length := min(end, until) - max(s.start, from); length > 0 {
+			sum.Add(sum, gpus.Mul(gpus, new(big.Rat).SetInt64(int64(length))))
+		}
+	}
+	return sum
+}
+
+func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records, budgets := drawRecords(t), drawBudgets(t)
+		for n, r := range Evaluate(budgets, of(records...), observed(), noon) {
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			m, err := budgets[n].Meter(noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want Usage
+			burn := new(big.Rat)
+			teams := map[string]int64{}
+			for _, record := range records {
+				p, ok := m.Pod(record)
+				if !ok {
+					continue
+				}
+				want.TrackedPods++
+				want.Consumed += p.Consumed
+				want.Estimated += p.Estimated
+				want.ErrorBound += p.ErrorBound
+				teams[record.Set.Labels.Get("team")] += p.Consumed
+				if p.Active {
+					want.ActivePods++
+					burn.Add(burn, p.GPUs)
+				}
+			}
+			u := r.Usage
+			if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.TrackedPods != want.TrackedPods || u.ActivePods != want.ActivePods {
+				t.Fatalf("budget %d: got %+v, and pod by pod %+v", n, u, want)
+			}
+			if rate := roundRat(burn.Mul(burn, big.NewRat(1000, 1))); u.BurnRate != rate {
+				t.Fatalf("budget %d burns %d, and pod by pod %d", n, u.BurnRate, rate)
+			}
+			sum := int64(0)
+			for team, amount := range u.ByLabel["team"] {
+				if amount != teams[team] {
+					t.Fatalf("team %q used %d, and pod by pod %d", team, amount, teams[team])
+				}
+				sum += amount
+			}
+			for _, amount := range u.ByNamespace {
+				sum -= amount
+			}
+			if sum != 0 {
+				t.Fatalf("the breakdowns differ by %d", sum)
+			}
+		}
+	})
+}
+
+// TestCrossingsAreWhereUsageReachesTheLimit holds the sweep to what the slow sum
+// says just before, at and after each moment that it names.
+func TestCrossingsAreWhereUsageReachesTheLimit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records, budgets := drawRecords(t), drawBudgets(t)
+		for n, r := range Evaluate(budgets, of(records...), observed(), noon) {
+			d := budgets[n]
+			limit := new(big.Rat).SetInt64(r.Usage.Limit)
+			reached := func(at time.Time) bool { return usedAt(d, of(records...), noon, at).Cmp(limit) >= 0 }
+			if reached(noon) != r.Usage.Exceeded() {
+				continue // rounded differently, pod by pod
+			}
+			if (r.ExceededSince != nil) != r.Usage.Exceeded() {
+				t.Fatalf("budget %d: exceeded %t, since %v", n, r.Usage.Exceeded(), r.ExceededSince)
+			}
+			checkPast(t, r, reached)
+			checkAhead(t, d, r, reached)
+		}
+	})
+}
+
+func checkPast(t *rapid.T, r Result, reached func(time.Time) bool) {
+	if r.ExceededSince == nil {
+		return
+	}
+	since := *r.ExceededSince
+	if since.After(noon) || !reached(since) {
+		t.Fatalf("the limit is not reached at %s", since)
+	}
+	if reached(since.Add(-time.Millisecond)) {
+		t.Fatalf("the limit is reached before %s", since)
+	}
+	for at := since; at.Before(noon); at = at.Add(noon.Sub(since)/37 + time.Millisecond) {
+		if !reached(at) {
+			t.Fatalf("since %s, and below the limit at %s", since, at)
+		}
+	}
+}
+
+func checkAhead(t *rapid.T, d Declaration, r Result, reached func(time.Time) bool) {
+	ahead := r.Usage.ProjectedExhaustion
+	horizon := r.Usage.WindowEnd
+	if r.Usage.WindowEnd.Equal(noon) {
+		length, _ := ParseWindow(d.Window)
+		horizon = noon.Add(length)
+	}
+	if ahead != nil {
+		horizon = *ahead
+		if !reached(horizon) || !horizon.After(noon) {
+			t.Fatalf("the limit is not reached at %s", horizon)
+		}
+	}
+	if r.Usage.Exceeded() {
+		return
+	}
+	for at := noon; at.Before(horizon); at = at.Add(horizon.Sub(noon)/37 + time.Millisecond) {
+		if reached(at) {
+			t.Fatalf("the limit is reached at %s already, and is to be at %v", at, ahead)
+		}
+	}
+}

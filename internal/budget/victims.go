@@ -1,0 +1,161 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// pausable are the owners that can be paused; a ReplicaSet by the Deployment
+// that owns it.
+var pausable = map[string]bool{"batch/Job": true, "apps/Deployment": true, "apps/StatefulSet": true, "apps/ReplicaSet": true}
+
+// burning are the pods that count against the budget now, and those of them that
+// are protected, with the reasons.
+func (d *decider) burning() (open []Pod, spared []string) {
+	matcher, err := d.Declaration.Selector.Matcher()
+	if err != nil {
+		d.warn("its selector is not valid, so nothing is enforced: %v", err)
+		return nil, nil
+	}
+	for _, p := range d.Pods {
+		set := p.charged()
+		switch {
+		case p.Deleting || p.Finished || p.MilliGPUs <= 0 || set == nil || !matcher.Matches(set):
+		case p.Mirror:
+			spared = append(spared, p.ref()+" (it is its node's own)")
+		default:
+			if why := d.protection(p); why != "" {
+				spared = append(spared, fmt.Sprintf("%s (%s)", p.ref(), why))
+				continue
+			}
+			open = append(open, p)
+		}
+	}
+	slices.Sort(spared)
+	return open, spared
+}
+
+func (p Pod) ref() string { return p.Namespace + "/" + p.Name }
+
+// evict plans the evictions of this run: of all pods that burn, as many as one
+// run may evict; the others stand by for those that are blocked.
+func (d *decider) evict() {
+	victims, spared := d.burning()
+	if len(spared) > 0 {
+		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from eviction", "pods are protected from eviction"), plural(len(spared), "counts", "count"), some(spared))
+	}
+	if len(victims) == 0 {
+		return
+	}
+	d.order(victims)
+	because := d.because()
+	order := d.Declaration.Enforce.VictimOrder
+	for n, p := range victims {
+		decision := Decision{
+			Kind: KindEvict, Object: d.Declaration.Object(), Pod: &p,
+			Reasons: append(slices.Clone(because), fmt.Sprintf("it is number %d of %d by %s: %s", n+1, len(victims), order, p.rank(order))),
+		}
+		if n < d.Declaration.Enforce.MaxEvictionsPerRun {
+			d.plan.Decisions = append(d.plan.Decisions, decision)
+		} else {
+			d.plan.Reserves = append(d.plan.Reserves, decision)
+		}
+	}
+}
+
+// rank says what places a pod in an order.
+func (p Pod) rank(order VictimOrder) string {
+	gpus := "it holds " + MilliGPUs(p.MilliGPUs) + " GPUs since " + stamp(toTime(p.Start))
+	switch {
+	case order == SpotFirst && p.Spot:
+		return "it runs on a spot instance, " + gpus
+	case order == SpotFirst || order == LowestPriority:
+		return fmt.Sprintf("its priority is %d, %s", p.Priority, gpus)
+	}
+	return gpus
+}
+
+// order sorts victims, the first to go first. Where the order leaves it open, the
+// lower priority goes first, then the newer start, which loses the least work.
+func (d *decider) order(victims []Pod) {
+	from := fromTime(d.usage.WindowStart)
+	used := func(p Pod) wide {
+		return product(p.MilliGPUs, int64(max(0, fromTime(d.Now)-max(p.Start, from))))
+	}
+	first := func(a, b Pod) int {
+		switch d.Declaration.Enforce.VictimOrder {
+		case NewestStart:
+			return cmp.Compare(b.Start, a.Start)
+		case SpotFirst:
+			return cmp.Compare(order(!a.Spot), order(!b.Spot))
+		case LargestUsage:
+			return cmp.Compare(order(used(a).below(used(b))), order(used(b).below(used(a))))
+		}
+		return 0
+	}
+	slices.SortFunc(victims, func(a, b Pod) int {
+		return cmp.Or(first(a, b), cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Start, a.Start),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	})
+}
+
+// order is 0 for false and 1 for true.
+func order(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// suspend plans which owners are paused, each once. One that owns a protected
+// pod is left alone, and so is one that any budget has paused already.
+func (d *decider) suspend() {
+	pods, spared := d.burning()
+	if len(spared) > 0 {
+		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from pausing", "pods are protected from pausing"), plural(len(spared), "counts", "count"), some(spared))
+	}
+	keep := d.sparedOwners()
+	var owners []Workload
+	var loose []string
+	for _, p := range pods {
+		w := p.Owner
+		group, _, _ := strings.Cut(w.APIVersion, "/")
+		switch {
+		case w.Name == "":
+			loose = append(loose, p.ref()+" (it has no owner)")
+		case !pausable[group+"/"+w.Kind]:
+			loose = append(loose, fmt.Sprintf("%s (its owner is a %s)", p.ref(), w.Kind))
+		case keep[w.id()] || slices.ContainsFunc(owners, func(o Workload) bool { return o.id() == w.id() }):
+		case slices.ContainsFunc(d.Paused, func(o Paused) bool { return o.id() == w.id() }):
+		default:
+			owners = append(owners, w)
+		}
+	}
+	if len(loose) > 0 {
+		slices.Sort(loose)
+		d.warn("%d %s be paused, and still %s: %s", len(loose), plural(len(loose), "pod cannot", "pods cannot"), plural(len(loose), "counts", "count"), some(loose))
+	}
+	slices.SortFunc(owners, func(a, b Workload) int { return strings.Compare(a.id(), b.id()) })
+	for _, w := range owners {
+		d.decide(Decision{Kind: KindSuspend, Owner: &w, Reasons: d.because()})
+	}
+}
+
+// id tells workloads apart. Not the uid, which not every look at one has.
+func (w Workload) id() string {
+	group, _, _ := strings.Cut(w.APIVersion, "/")
+	return w.Namespace + "/" + group + "/" + w.Kind + "/" + w.Name
+}
+
+// sparedOwners are those that own a protected pod.
+func (d *decider) sparedOwners() map[string]bool {
+	keep := map[string]bool{}
+	for _, p := range d.Pods {
+		if !p.Finished && p.Owner.Name != "" && (p.Mirror || d.protection(p) != "") {
+			keep[p.Owner.id()] = true
+		}
+	}
+	return keep
+}
