@@ -1,6 +1,11 @@
 package ledger
 
-import "math/big"
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"strings"
+)
 
 // Header is what the ledger remembers beside its records.
 type Header struct {
@@ -42,3 +47,45 @@ type Loss struct {
 	// back makes the loss undone.
 	Replaced bool
 }
+
+// join is what two headers of one cluster say together.
+func (h Header) join(o Header) Header {
+	if h.Began == 0 || o.Began != 0 && o.Began < h.Began {
+		h.Began = o.Began
+	}
+	if c := cmp.Or(cmp.Compare(o.LastRun, h.LastRun), cmp.Compare(o.ResourceVersion, h.ResourceVersion)); c > 0 {
+		h.LastRun, h.ResourceVersion = o.LastRun, o.ResourceVersion
+	}
+	h.LastListed = max(h.LastListed, o.LastListed)
+	h.KeptSince = max(h.KeptSince, o.KeptSince)
+	h.Gaps = mergeGaps(slices.Concat(h.Gaps, o.Gaps))
+	h.Lost = mergeLosses(slices.Concat(h.Lost, o.Lost))
+	return h
+}
+
+// prune forgets what lies before what is kept.
+func (h *Header) prune() {
+	h.Gaps = slices.DeleteFunc(slices.Clone(h.Gaps), func(g Gap) bool { return g.To <= h.KeptSince })
+	h.Lost = slices.DeleteFunc(slices.Clone(h.Lost), func(l Loss) bool { return l.To <= h.KeptSince })
+}
+
+// mergeLosses brings losses into order, each once.
+func mergeLosses(lost []Loss) []Loss {
+	slices.SortFunc(lost, func(a, b Loss) int {
+		return cmp.Or(
+			strings.Compare(a.Document, b.Document), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
+			cmp.Compare(b.Intervals, a.Intervals), strings.Compare(a.Reason, b.Reason),
+		)
+	})
+	var merged []Loss
+	for _, loss := range lost {
+		if last := len(merged) - 1; last >= 0 && merged[last].same(loss) {
+			merged[last].Replaced = merged[last].Replaced || loss.Replaced
+			continue
+		}
+		merged = append(merged, loss)
+	}
+	return merged
+}
+
+func (l Loss) same(o Loss) bool { return l.Document == o.Document && l.From == o.From && l.To == o.To }

@@ -1,0 +1,349 @@
+package ledger
+
+import (
+	"fmt"
+	"hash/maphash"
+	"iter"
+)
+
+// Ledger is the records of one cluster, by the UID of the pod. It is not safe
+// for use by several goroutines at once.
+type Ledger struct {
+	Header Header
+
+	pages   [][]row
+	length  int // rows, those that were dropped included
+	count   int // records
+	texts   texts
+	uids    index
+	commons commons
+
+	// dirty are the homes whose documents may no longer say what the ledger does.
+	dirty map[home]bool
+	// left are records as documents still say them, by the home that they left:
+	// these documents keep them until the new home is written.
+	left map[home][]Record
+	// stored are the documents that the ledger was loaded from, by name.
+	stored map[string]storedDocument
+	days   map[home]bool // of which there are documents by the day, by their first hours
+	// written and listed are the header as its document says it, and how many
+	// records it says the others to have.
+	written Header
+	listed  map[string]int
+}
+
+// row is a record in 88 bytes without a pointer, so that a million of them are
+// nothing to the garbage collector.
+type row struct {
+	uid, name                                       text
+	set, owner, held, place                         uint32
+	start, runs, earliest, end, deletion, seen, sat Time
+	startRank, runsRank, endRank                    uint8
+	// kept says that a document of its home has the record, perhaps an older form.
+	kept, dropped bool
+}
+
+const pageRows = 4096
+
+// New returns an empty ledger of a cluster, by the UID of its namespace
+// kube-system.
+func New(clusterUID string) *Ledger {
+	return &Ledger{
+		Header: Header{ClusterUID: clusterUID}, commons: newCommons(),
+		dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{},
+	}
+}
+
+// Len is how many records there are.
+func (l *Ledger) Len() int { return l.count }
+
+// Sets is how many label sets there are, Holdings how many holdings, and Places
+// how many places: the IDs of these are below.
+func (l *Ledger) Sets() int { return len(l.commons.sets.values) }
+
+// Holdings is described at Sets.
+func (l *Ledger) Holdings() int { return len(l.commons.holdings.values) }
+
+// Places is described at Sets.
+func (l *Ledger) Places() int { return len(l.commons.places.values) }
+
+// All yields every record, in no particular order. A record is valid until the
+// next one is yielded: who keeps it copies it. The ledger must not change while
+// they are yielded.
+func (l *Ledger) All() iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		var r Record
+		for _, page := range l.pages {
+			for n := range page {
+				if page[n].dropped {
+					continue
+				}
+				l.read(&page[n], &r)
+				if !yield(&r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Get returns the record of a pod.
+func (l *Ledger) Get(uid string) (Record, bool) {
+	number, found := l.find(uid, l.hash(uid))
+	if !found {
+		return Record{}, false
+	}
+	return l.record(number), true
+}
+
+// Merge adds what a record says to what the ledger knows of its pod. Merging
+// again changes nothing, and the order of merges makes no difference. The error
+// says that the record cannot be one; it was then not merged.
+//
+// A record that ended before Header.KeptSince is not taken up.
+func (l *Ledger) Merge(r Record) error {
+	if err := r.normalise(); err != nil {
+		return err
+	}
+	number, found := l.find(r.UID, l.hash(r.UID))
+	if !found {
+		if !l.expired(r.End) {
+			l.dirty[homeOf(&r)] = true
+			l.add(&r)
+		}
+		return nil
+	}
+	old := l.record(number)
+	if joined := join(&old, &r); joined != old {
+		l.replace(number, &old, &joined)
+	}
+	return nil
+}
+
+// Observe merges what a run saw of a pod, at r.Seen. Beyond what Merge does, it
+// opens again what was closed by an estimate or an Event, where the pod was seen
+// to hold after that; and an end of which only the first run to see it tells
+// gets the range since the run before (Header.LastRun).
+func (l *Ledger) Observe(r Record) error {
+	switch old, known := l.Get(r.UID); {
+	case r.Open() && known:
+		r.End = contradiction(old.End, r.Seen)
+	case r.End.Source == SeenTerminal && !r.End.Estimated():
+		r.End.Earliest = min(max(l.Header.LastRun, r.Start.At), r.End.At)
+	}
+	return l.Merge(r)
+}
+
+// contradiction is what it says of an end that the pod held at a moment.
+func contradiction(end End, seen Time) End {
+	switch {
+	case end.Open() || final(endRank(end.Source)) || seen <= end.Earliest:
+		return End{}
+	case seen < end.At:
+		return End{Earliest: seen, At: end.At, Source: end.Source}
+	}
+	return End{Earliest: seen}
+}
+
+// Join merges all that another ledger of the same cluster knows. The error says
+// that it is another cluster's; nothing was then merged.
+func (l *Ledger) Join(other *Ledger) error {
+	if other.Header.ClusterUID != l.Header.ClusterUID {
+		return &ClusterError{What: "the other ledger", Is: other.Header.ClusterUID, Want: l.Header.ClusterUID}
+	}
+	for r := range other.All() {
+		if err := l.Merge(*r); err != nil {
+			return err
+		}
+	}
+	l.Header = l.Header.join(other.Header)
+	l.Prune(l.Header.KeptSince)
+	return nil
+}
+
+// Prune drops what ended before a moment, rounded down to a day: the beginning
+// of the longest window, less its grace and the longest gap. It never takes a
+// prune back.
+func (l *Ledger) Prune(keep Time) {
+	l.Header.KeptSince = max(l.Header.KeptSince, keep-keep%day)
+	l.Header.prune()
+	for _, page := range l.pages {
+		for n := range page {
+			if r := &page[n]; !r.dropped && l.expired(End{At: r.end}) {
+				l.drop(r)
+			}
+		}
+	}
+}
+
+func (l *Ledger) expired(e End) bool { return !e.Open() && e.At < l.Header.KeptSince }
+
+func (l *Ledger) drop(r *row) {
+	r.dropped = true
+	l.count--
+}
+
+func (l *Ledger) hash(uid string) uint64 { return maphash.String(l.commons.seed, uid) }
+
+func (l *Ledger) row(number uint32) *row { return &l.pages[number/pageRows][number%pageRows] }
+
+func (l *Ledger) find(uid string, hash uint64) (uint32, bool) {
+	return l.uids.find(hash, func(number uint32) bool {
+		r := l.row(number)
+		return !r.dropped && l.texts.get(r.uid) == uid
+	})
+}
+
+func (l *Ledger) record(number uint32) (r Record) {
+	l.read(l.row(number), &r)
+	return r
+}
+
+// add takes up a record of a pod that is not known.
+func (l *Ledger) add(r *Record) {
+	made := row{uid: l.texts.add(r.UID), name: l.texts.add(r.Name)}
+	l.write(&made, r)
+	l.append(made, l.hash(r.UID))
+}
+
+func (l *Ledger) append(r row, hash uint64) {
+	if l.length%pageRows == 0 {
+		l.pages = append(l.pages, make([]row, 0, pageRows))
+	}
+	last := &l.pages[len(l.pages)-1]
+	*last = append(*last, r)
+	l.uids.add(hash, uint32(l.length))
+	l.length++
+	l.count++
+}
+
+// replace puts a joined record in the place of an old one, and sees to it that
+// no document loses it before another has it.
+func (l *Ledger) replace(number uint32, old, joined *Record) {
+	r := l.row(number)
+	from, to := homeOf(old), homeOf(joined)
+	l.dirty[to] = true
+	switch {
+	case from == to:
+	case r.kept && !from.open():
+		l.left[from] = append(l.left[from], *old)
+		r.kept = false
+	default:
+		l.dirty[from] = true // closed homes are written before open ones
+		r.kept = false
+	}
+	if joined.Name != old.Name {
+		r.name = l.texts.add(joined.Name)
+	}
+	l.write(r, joined)
+	if l.expired(joined.End) {
+		l.drop(r)
+	}
+}
+
+// write puts all but the texts of a record into its row.
+func (l *Ledger) write(to *row, r *Record) {
+	to.set, to.owner = l.commons.set(r.Set), l.commons.owner(r.Owner)
+	to.held, to.place = l.commons.holding(r.Held), l.commons.place(r.Place)
+	to.start, to.startRank = r.Start.At, uint8(startRank(r.Start.Source))
+	to.runs, to.runsRank = r.Runs.At, uint8(startRank(r.Runs.Source))
+	to.earliest, to.end, to.endRank = r.End.Earliest, r.End.At, uint8(endRank(r.End.Source))
+	to.deletion, to.seen, to.sat = r.Deletion, r.Seen, r.PlaceSeen
+}
+
+// read is the record of a row.
+func (l *Ledger) read(from *row, r *Record) {
+	*r = Record{
+		UID: l.texts.get(from.uid), Name: l.texts.get(from.name), Seen: from.seen,
+		Set: l.commons.sets.values[from.set], Held: l.commons.holdings.values[from.held],
+		Place: l.commons.places.values[from.place], PlaceSeen: from.sat,
+		Start:    Start{from.start, starts[from.startRank]},
+		Runs:     Start{from.runs, starts[from.runsRank]},
+		End:      End{from.earliest, from.end, ends[from.endRank]},
+		Deletion: from.deletion,
+	}
+	if from.owner != none {
+		r.Owner = l.commons.owners.values[from.owner]
+	}
+}
+
+// lastMoment is the end of the year 9999, after which no time is taken for one.
+const lastMoment Time = 253_402_300_799_999
+
+// maxText is how long a UID or a name may be, in bytes. Those of Kubernetes have
+// at most 253.
+const maxText = 253
+
+// normalise gives what is missing its neutral value, and says what cannot be.
+func (r *Record) normalise() error {
+	if r.Set == nil {
+		r.Set = &LabelSet{}
+	}
+	if r.Held == nil {
+		r.Held = &Holding{}
+	}
+	if r.Place == nil {
+		r.Place = &Place{}
+	}
+	if r.PlaceSeen == 0 {
+		r.PlaceSeen = r.Seen
+	}
+	if r.Open() {
+		r.End.Source = ""
+	}
+	if r.Runs.At == 0 {
+		r.Runs.Source = ""
+	}
+	if problem := r.problem(); problem != "" {
+		return fmt.Errorf("the ledger takes no record of the pod %.80q (UID %.60q): %s", r.Set.Namespace+"/"+r.Name, r.UID, problem)
+	}
+	return nil
+}
+
+func (r *Record) problem() string {
+	if problem := r.Held.problem(); problem != "" {
+		return problem
+	}
+	return r.intervalProblem()
+}
+
+func (r *Record) intervalProblem() string {
+	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.Start.At} {
+		if at <= 0 || at > lastMoment {
+			return "when it was seen or started is not a time between 1970 and 9999"
+		}
+	}
+	for _, at := range [...]Time{r.Runs.At, r.End.Earliest, r.End.At, r.Deletion} {
+		if at < 0 || at > lastMoment {
+			return "one of its times is not between 1970 and 9999"
+		}
+	}
+	switch {
+	case r.UID == "" || len(r.UID) > maxText || len(r.Name) > maxText:
+		return "its UID is missing, or that or its name is too long"
+	case r.End.At != 0 && r.End.Earliest > r.End.At:
+		return "its end is after itself"
+	case !r.End.Open() && endRank(r.End.Source) <= openRank, startRank(r.Start.Source) <= 0:
+		return "how its start or its end is known is not known"
+	case r.Runs.At != 0 && startRank(r.Runs.Source) <= 0:
+		return "how its first container's start is known is not known"
+	}
+	return ""
+}
+
+// maxBits is how long the numerators and denominators of shares may be.
+const maxBits = 256
+
+func (h *Holding) problem() string {
+	for _, share := range h.Shares {
+		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
+			return "what it holds is missing or below zero"
+		}
+		for _, x := range []interface{ BitLen() int }{share.Units.Num(), share.Units.Denom(), share.Weight.Num(), share.Weight.Denom()} {
+			if x.BitLen() > maxBits {
+				return "what it holds is no number of sensible size"
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,255 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Problem is a document that could not be read, and what that means.
+type Problem struct {
+	Document string
+	// Err is *DamagedError where there is one that cannot be read; else it is
+	// missing, or no document of a ledger.
+	Err error
+	// Loss is what was lost; nil where nothing was.
+	Loss *Loss
+}
+
+// Error says what is lost, and what to do.
+func (p Problem) Error() string {
+	if p.Loss == nil {
+		return p.Err.Error()
+	}
+	what := "the intervals"
+	if p.Loss.Intervals > 0 {
+		what = fmt.Sprintf("the %d intervals", p.Loss.Intervals)
+	}
+	form := func(t Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) }
+	return fmt.Sprintf("%v; what it held, %s that ended between %s and %s, is not counted until then", p.Err, what, form(p.Loss.From), form(p.Loss.To))
+}
+
+// Unwrap returns what is wrong with the document.
+func (p Problem) Unwrap() error { return p.Err }
+
+// storedDocument is a document that the ledger was loaded from.
+type storedDocument struct {
+	part
+	sum       string // its checksum
+	intervals int
+	damaged   bool
+}
+
+// Load reads a ledger from its documents: by their names without the cluster's
+// UID, such as "header" and "closed-2026-11-20". Without any it is a new one.
+//
+// A shard that is damaged or missing is a problem, and a Loss in the header: the
+// rest is read. A copy that is put back undoes the loss, unless the document was
+// begun anew meanwhile. The header may be missing as well: what was observed
+// then begins anew.
+//
+// The error is *NewerError, *ClusterError, or *DamagedError for the header:
+// nothing may be written then.
+func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []Problem, error) {
+	l := New(clusterUID)
+	var problems []Problem
+	opened := make([]sealed, 0, len(documents))
+	for _, name := range slices.Sorted(maps.Keys(documents)) {
+		s, err := unseal(name, clusterUID, documents[name])
+		var damage *DamagedError
+		switch {
+		case errors.As(err, &damage) && name != headerName:
+			problems = append(problems, Problem{Document: name, Err: err})
+		case err != nil:
+			return nil, nil, err
+		default:
+			opened = append(opened, s)
+		}
+	}
+	listed, err := l.loadHeader(opened)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, hasHeader := documents[headerName]
+	if !hasHeader && len(documents) > 0 {
+		problems = append(problems, Problem{Document: headerName, Err: errors.New("the ledger has no header: a first run was cut short, or it was removed; the intervals stay, and what is covered begins anew")})
+	}
+	records := 0
+	for _, n := range listed {
+		records += min(max(n, 0), maxBody/minRecord)
+	}
+	l.uids.reserve(min(records, totalLength(documents)))
+	for _, s := range opened {
+		if s.name == headerName {
+			continue
+		}
+		if err := l.loadShard(s); err != nil {
+			problems = append(problems, Problem{Document: s.name, Err: err})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		p, known := parsePart(name)
+		if _, there := documents[name]; !there && known && !l.past(p.shard) {
+			problems = append(problems, Problem{Document: name, Err: fmt.Errorf("the ledger's document %s is missing: restore it from a copy", name)})
+		}
+	}
+	for n := range problems {
+		l.lose(&problems[n], listed, now)
+	}
+	return l, problems, nil
+}
+
+func totalLength(documents map[string][]byte) int {
+	length := 0
+	for _, data := range documents {
+		length += len(data)
+	}
+	return length
+}
+
+// loadHeader reads the header, and returns what it lists.
+func (l *Ledger) loadHeader(opened []sealed) (map[string]int, error) {
+	for _, s := range opened {
+		if s.name != headerName {
+			continue
+		}
+		body, err := s.body()
+		if err != nil {
+			return nil, err
+		}
+		header, listed, err := decodeHeader(l.Header.ClusterUID, body)
+		if err != nil {
+			return nil, err
+		}
+		l.Header, l.written = header, header
+		l.stored[headerName] = storedDocument{sum: s.sum}
+		l.listed = listed
+		return listed, nil
+	}
+	return nil, nil
+}
+
+// past says whether retention has dropped all that a shard may hold.
+func (l *Ledger) past(s shard) bool {
+	_, to := s.span()
+	return !s.open && to <= l.Header.KeptSince
+}
+
+// loadShard takes up the records of a document. Where the error says that it is
+// damaged, it took none.
+func (l *Ledger) loadShard(s sealed) error {
+	p, known := parsePart(s.name)
+	if !known {
+		return &DamagedError{Document: s.name, Reason: "no document of a ledger has such a name"}
+	}
+	if l.past(p.shard) { // a run was cut short before it removed this
+		l.keep(s.name, storedDocument{part: p, sum: s.sum})
+		return nil
+	}
+	body, err := s.body()
+	if err != nil {
+		return err
+	}
+	d, err := l.commons.decodeRecords(body)
+	if err != nil {
+		return &DamagedError{Document: s.name, Reason: err.Error()}
+	}
+	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.rows)})
+	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name && !loss.Replaced })
+	for n := range d.rows {
+		if !l.expired(End{At: d.rows[n].end}) {
+			l.take(p.shard, d.rows[n], d.uids[n], d.names[n])
+		}
+	}
+	return nil
+}
+
+// keep remembers a document that is there.
+func (l *Ledger) keep(name string, d storedDocument) {
+	l.stored[name] = d
+	if d.days {
+		l.days[d.first] = true
+	}
+}
+
+// take takes up a record as a document says it. Of a pod that several documents
+// know, all remain as they are until one says all that is known.
+func (l *Ledger) take(from shard, r row, uid, name string) {
+	at := homeAt(r.end, uid)
+	r.kept = from.holds(at)
+	if !r.kept { // no gpupool writes it there
+		l.dirty[from.first], l.dirty[at] = true, true
+	}
+	hash := l.hash(uid)
+	number, found := l.find(uid, hash)
+	if !found {
+		r.uid, r.name = l.texts.add(uid), l.texts.add(name)
+		l.append(r, hash)
+		return
+	}
+	before := l.row(number)
+	old := l.record(number)
+	next := r
+	next.uid, next.name = before.uid, l.texts.add(name)
+	var copied Record
+	l.read(&next, &copied)
+	joined := join(&old, &copied)
+	oldHome := homeOf(&old)
+	switch to := homeOf(&joined); {
+	case joined == old:
+		if at != oldHome {
+			l.dirty[at] = true
+		}
+		before.kept = before.kept || r.kept && at == oldHome
+	case joined == copied:
+		if at != oldHome {
+			l.dirty[oldHome] = true
+		}
+		next.kept = r.kept || before.kept && at == oldHome
+		*before = next
+	default:
+		l.dirty[to] = true
+		for _, other := range []struct {
+			home home
+			copy Record
+		}{{oldHome, old}, {at, copied}} {
+			if other.home != to && !other.home.open() {
+				l.left[other.home] = append(l.left[other.home], other.copy)
+			} else if other.home != to {
+				l.dirty[other.home] = true
+			}
+		}
+		kept := to == oldHome && before.kept || to == at && r.kept
+		l.write(before, &joined)
+		before.kept = kept
+		if joined.Name != old.Name {
+			before.name = next.name
+		}
+	}
+}
+
+// lose notes in the header what a problem lost.
+func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
+	p, known := parsePart(problem.Document)
+	if !known {
+		return
+	}
+	var damage *DamagedError
+	if errors.As(problem.Err, &damage) {
+		l.keep(problem.Document, storedDocument{part: p, damaged: true})
+	}
+	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}
+	if loss.From, loss.To = p.span(); p.open {
+		// Those that go on are seen again; only what ended since is lost.
+		loss.From, loss.To = min(l.Header.LastRun, now), now
+	}
+	for _, before := range l.Header.Lost {
+		if before.Document == loss.Document && !before.Replaced {
+			loss = before
+		}
+	}
+	problem.Loss = &loss
+	l.Header.Lost = mergeLosses(append(l.Header.Lost, loss))
+}

@@ -1,0 +1,78 @@
+package ledger_test
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// alike compares what is said, not who was numbered when.
+var alike = cmp.Options{
+	cmpopts.IgnoreUnexported(ledger.LabelSet{}, ledger.Holding{}, ledger.Place{}), cmpopts.EquateEmpty(),
+	cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
+}
+
+// records are a ledger's, by UID.
+func records(l *ledger.Ledger) []ledger.Record {
+	var all []ledger.Record
+	for r := range l.All() {
+		all = append(all, *r)
+	}
+	slices.SortFunc(all, func(a, b ledger.Record) int { return strings.Compare(a.UID, b.UID) })
+	return all
+}
+
+// failer is what *testing.T and *rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// of is a ledger of records.
+func of(t failer, records ...ledger.Record) *ledger.Ledger {
+	t.Helper()
+	l := ledger.New(cluster)
+	for _, r := range records {
+		if err := l.Merge(r); err != nil {
+			t.Fatalf("merge: %v", err)
+		}
+	}
+	return l
+}
+
+func same(t failer, what string, got, want *ledger.Ledger) {
+	t.Helper()
+	if diff := cmp.Diff(records(want), records(got), alike); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+	if diff := cmp.Diff(want.Header, got.Header, alike); diff != "" {
+		t.Fatalf("%s: header (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestMergeIsIdempotentAndOrderFree(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		seen := rapid.SliceOfN(anyRecord(), 1, 12).Draw(t, "records")
+		want := of(t, seen...)
+		same(t, "merged twice", of(t, append(slices.Clone(seen), seen...)...), want)
+		same(t, "in another order", of(t, rapid.Permutation(seen).Draw(t, "order")...), want)
+		cut := rapid.IntRange(0, len(seen)).Draw(t, "cut")
+		left, right := of(t, seen[:cut]...), of(t, seen[cut:]...)
+		if err := right.Join(left); err != nil {
+			t.Fatalf("join: %v", err)
+		}
+		same(t, "in two ledgers", right, want)
+		if err := right.Join(want); err != nil {
+			t.Fatalf("join: %v", err)
+		}
+		same(t, "joined again", right, want)
+	})
+}

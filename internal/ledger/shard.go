@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// home is where a record belongs: from 0 the hour since 1970 in which its
+// interval ended, below 0 one of the homes of open records, by a hash of the UID.
+type home int64
+
+const (
+	hour Time = 3_600_000
+	day       = 24 * hour
+
+	openHomes = 64
+)
+
+func (h home) open() bool { return h < 0 }
+
+func homeOf(r *Record) home { return homeAt(r.End.At, r.UID) }
+
+func homeAt(end Time, uid string) home {
+	if end == 0 {
+		return -1 - home(hashOf(uid)%openHomes)
+	}
+	return home(end / hour)
+}
+
+// hashOf is the same in every run and on every machine.
+func hashOf(uid string) uint64 {
+	h := uint64(14695981039346656037) // FNV-1a
+	for n := range len(uid) {
+		h = (h ^ uint64(uid[n])) * 1099511628211
+	}
+	return h
+}
+
+// shard is a group of homes that are written together: 64 of open records, and
+// of closed ones each hour of the last days and each whole day before them.
+// Where that is too much for one document, it is split into parts.
+type shard struct {
+	open  bool
+	first home // the hour, the first hour of the day, or the only home of open records
+	days  bool // a day, not an hour
+}
+
+// part is one document of a shard: the number-th of so many.
+type part struct {
+	shard
+	number, parts int
+}
+
+const (
+	openPrefix   = "open-"
+	closedPrefix = "closed-"
+	headerName   = "header"
+
+	hourForm = "2006-01-02-15"
+	dayForm  = "2006-01-02"
+
+	// hourlyDays are how many days, that of the last run included, are kept by
+	// the hour: so that a run rewrites little, and old days are one document each.
+	hourlyDays = 2
+)
+
+// shardOf is where a home is written by a ledger whose last run was then.
+func shardOf(h home, lastRun Time) shard {
+	if h.open() {
+		return shard{open: true, first: h}
+	}
+	today := lastRun - lastRun%day
+	if Time(h)*hour < today-(hourlyDays-1)*day {
+		return shard{first: h - h%24, days: true}
+	}
+	return shard{first: h}
+}
+
+// holds says whether the shard holds what is at a home.
+func (s shard) holds(h home) bool {
+	if s.days {
+		return h >= s.first && h < s.first+24
+	}
+	return h == s.first
+}
+
+// span is when what the shard holds ended; zeros for open records.
+func (s shard) span() (from, to Time) {
+	switch from = Time(s.first) * hour; {
+	case s.open:
+		return 0, 0
+	case s.days:
+		return from, from + day
+	}
+	return from, from + hour
+}
+
+// String is the name of the shard's document: "open-3f", "closed-2026-11-20" or
+// "closed-2026-11-20-05".
+func (s shard) String() string {
+	if s.open {
+		return fmt.Sprintf(openPrefix+"%02x", -1-s.first)
+	}
+	from, _ := s.span()
+	form := hourForm
+	if s.days {
+		form = dayForm
+	}
+	return closedPrefix + time.UnixMilli(int64(from)).UTC().Format(form)
+}
+
+// String is the name of the part's document: "closed-2026-11-20_1of2" for one of
+// several.
+func (p part) String() string {
+	if p.parts == 1 {
+		return p.shard.String()
+	}
+	return fmt.Sprintf("%s_%dof%d", p.shard, p.number, p.parts)
+}
+
+// maxParts is into how many documents a shard may be split.
+const maxParts = 1 << 12
+
+// parsePart reads the name of a document.
+func parsePart(name string) (part, bool) {
+	base, suffix, split := strings.Cut(name, "_")
+	p := part{number: 1, parts: 1}
+	if split {
+		if n, err := fmt.Sscanf(suffix, "%dof%d", &p.number, &p.parts); n != 2 || err != nil || p.parts < 2 || p.parts > maxParts || p.number < 1 || p.number > p.parts {
+			return part{}, false
+		}
+	}
+	if number, open := strings.CutPrefix(base, openPrefix); open {
+		n, err := strconv.ParseUint(number, 16, 8)
+		if err != nil || n >= openHomes {
+			return part{}, false
+		}
+		p.shard = shard{open: true, first: -1 - home(n)}
+	} else {
+		date, closed := strings.CutPrefix(base, closedPrefix)
+		p.days = len(date) == len(dayForm)
+		form := hourForm
+		if p.days {
+			form = dayForm
+		}
+		at, err := time.Parse(form, date)
+		if !closed || err != nil || at.UnixMilli() < 0 {
+			return part{}, false
+		}
+		p.first = home(Time(at.UnixMilli()) / hour)
+	}
+	return p, p.String() == name // no two names of one part
+}
+
+// partOf is the part of a record among so many, from 1; parts is a power of two.
+func partOf(uid string, parts int) int {
+	return int(hashOf(uid)/openHomes%uint64(parts)) + 1
+}

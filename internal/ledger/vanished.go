@@ -1,0 +1,56 @@
+package ledger
+
+// Vanished returns the open records of pods that are not present any more.
+func (l *Ledger) Vanished(present func(uid string) bool) []Record {
+	var vanished []Record
+	for r := range l.All() {
+		if r.Open() && !present(r.UID) {
+			vanished = append(vanished, *r)
+		}
+	}
+	return vanished
+}
+
+// CloseVanished closes the open records of pods that are not present any more,
+// and returns them as they are then. Evidence says when the pod's instance or
+// node ended or what an Event told, by a final End or one whose source is Event;
+// the zero End is none. Without evidence, the pod ended somewhere between the
+// last run, which still saw it, and now.
+//
+// Each end lies in [start, now]. That of an instance or a node may lie before
+// the last run, since a pod lingers when its machine is gone; it is no later
+// than the pod's deletion timestamp, unless the last run still saw it after
+// that. An Event comes at the beginning of the end, so it is no earlier than
+// the last run.
+func (l *Ledger) CloseVanished(present func(uid string) bool, evidence func(*Record) End, lastRun, now Time) []Record {
+	vanished := l.Vanished(present)
+	for n := range vanished {
+		r := &vanished[n]
+		var known End
+		if evidence != nil {
+			known = evidence(r)
+		}
+		r.End = endOfVanished(r, known, lastRun, now)
+		if err := l.Merge(*r); err == nil { // it was merged before, and its end is valid
+			*r, _ = l.Get(r.UID)
+		}
+	}
+	return vanished
+}
+
+func endOfVanished(r *Record, evidence End, lastRun, now Time) End {
+	now = max(now, r.Start.At)
+	held := min(max(lastRun, r.Start.At, r.End.Earliest), now) // it was seen to hold until then
+	switch rank := endRank(evidence.Source); {
+	case evidence.Open() || rank < 0 || evidence.Source == Estimated:
+		return End{Earliest: held, At: now, Source: Estimated}
+	case evidence.Source == Event:
+		return ExactEnd(min(max(evidence.At, held), now), Event)
+	default:
+		at := min(max(evidence.At, r.Start.At), now)
+		if r.Deletion != 0 {
+			at = min(at, max(r.Deletion, held))
+		}
+		return ExactEnd(at, evidence.Source)
+	}
+}

@@ -1,0 +1,95 @@
+package ledger_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// cluster is the UID of the tests' cluster.
+const cluster = "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
+
+const (
+	second ledger.Time = 1000
+	minute             = 60 * second
+	hour               = 60 * minute
+	day                = 24 * hour
+
+	// noon is 2026-11-20T12:00:00Z.
+	noon = ledger.Time(1_795_176_000_000)
+)
+
+// uid is the n-th pod's.
+func uid(n int) string { return fmt.Sprintf("%08x-3c5d-4e6f-8a9b-0c1d2e3f4a5b", uint32(n)*2654435761) }
+
+// pod is the record of a pod that was first seen, holding a GPU, a minute after
+// its start.
+func pod(n int, start ledger.Time) ledger.Record {
+	return ledger.Record{
+		UID: uid(n), Name: fmt.Sprintf("train-7d9f8b6c5d-%05d", n), Seen: start + minute,
+		Set: &ledger.LabelSet{
+			Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "a", "app": "train"}),
+			NamespaceLabels: ledger.LabelsOf(map[string]string{"kubernetes.io/metadata.name": "ml"}),
+		},
+		Owner: &ledger.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-7d9f8b6c5d", UID: uid(-1)},
+		Held:  gpus(1),
+		Place: &ledger.Place{Node: "node-1", Model: "Tesla-T4", InstanceType: "GN7.2XLARGE32", InstanceID: "ins-a1b2c3d4"},
+		Start: ledger.Start{At: start, Source: ledger.PodScheduled},
+		Runs:  ledger.Start{At: start + 2*second, Source: ledger.ContainerStarted},
+	}
+}
+
+func gpus(n int64) *ledger.Holding {
+	return &ledger.Holding{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(n, 1), Weight: big.NewRat(1, 1)}}}
+}
+
+// ended is a record with an end.
+func ended(r ledger.Record, at ledger.Time, source ledger.Source) ledger.Record {
+	r.End = ledger.ExactEnd(at, source)
+	return r
+}
+
+var sources = []ledger.Source{
+	ledger.ContainerFinished, ledger.DisruptionTarget, ledger.NotReady, ledger.DeletionTimestamp, ledger.StatusWritten,
+	ledger.InstanceEnded, ledger.NodeGone, ledger.SeenTerminal, ledger.Event, ledger.Estimated,
+}
+
+// anyRecord draws a record of one of a few pods, in which little differs: so
+// that records meet.
+func anyRecord() *rapid.Generator[ledger.Record] {
+	return rapid.Custom(func(t *rapid.T) ledger.Record {
+		r := pod(rapid.IntRange(1, 4).Draw(t, "pod"), noon)
+		few := func(name string) ledger.Time { return ledger.Time(rapid.IntRange(0, 5).Draw(t, name)) }
+		r.Seen = noon + few("seen")*minute
+		r.Start = ledger.Start{At: noon - few("start")*second, Source: rapid.SampledFrom([]ledger.Source{ledger.PodScheduled, ledger.Created}).Draw(t, "source")}
+		if rapid.Bool().Draw(t, "runs") {
+			r.Runs.At = noon + few("running")*second
+		} else {
+			r.Runs = ledger.Start{}
+		}
+		r.Set = &ledger.LabelSet{Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": rapid.SampledFrom([]string{"a", "b"}).Draw(t, "team")})}
+		if rapid.Bool().Draw(t, "orphan") {
+			r.Owner = nil
+		}
+		r.Held = gpus(int64(few("gpus")))
+		r.Place = &ledger.Place{Node: "node-1", Model: rapid.SampledFrom([]string{"", "Tesla-T4", "A100"}).Draw(t, "model")}
+		if rapid.Bool().Draw(t, "placed later") {
+			r.PlaceSeen = r.Seen + few("placed")*minute
+		}
+		switch from := noon + few("end")*hour; rapid.IntRange(0, 3).Draw(t, "ended") {
+		case 1: // seen again
+			r.End = ledger.End{Earliest: from}
+		case 2:
+			r.End = ledger.ExactEnd(from, rapid.SampledFrom(sources).Draw(t, "by"))
+		case 3:
+			r.End = ledger.End{Earliest: from, At: from + few("range")*hour, Source: ledger.Estimated}
+		}
+		if rapid.Bool().Draw(t, "deleted") {
+			r.Deletion = noon + few("deletion")*hour
+		}
+		return r
+	})
+}
