@@ -19,7 +19,7 @@ import (
 // Alert records an Event in a namespace, about a budget. The same alert again
 // counts up the Event that is there, so that a run each minute does not flood
 // the namespace.
-func (c *Client) Alert(ctx context.Context, a reconcile.Alert) error {
+func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 	kind := corev1.EventTypeNormal
 	if a.Warning {
 		kind = corev1.EventTypeWarning

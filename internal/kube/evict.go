@@ -15,7 +15,7 @@ import (
 // Evict asks for the eviction of exactly this pod, and no later one of its name.
 // The error is *reconcile.EvictionBlockedError where a disruption budget does not
 // allow it now, and nil where the pod is gone already.
-func (c *Client) Evict(ctx context.Context, p reconcile.PodRef) error {
+func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 	uid := types.UID(p.UID)
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace},

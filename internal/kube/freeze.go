@@ -33,7 +33,7 @@ func (e *MissingPolicyError) Error() string {
 }
 
 // Freezes lists the budgets whose freeze is in force.
-func (c *Client) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
+func (c *Cluster) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
 	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
 	if err != nil {
 		return nil, failed("list", bindings, err)
@@ -54,7 +54,7 @@ func (c *Client) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
 
 // Freeze keeps new GPU pods out; again with the same is nothing new. The error
 // is *MissingPolicyError where the cluster lacks the policy.
-func (c *Client) Freeze(ctx context.Context, f reconcile.Freeze) error {
+func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
 	policy, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, FreezePolicyName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -94,7 +94,7 @@ func (c *Client) Freeze(ctx context.Context, f reconcile.Freeze) error {
 }
 
 // Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
-func (c *Client) Unfreeze(ctx context.Context, budgetUID string) error {
+func (c *Cluster) Unfreeze(ctx context.Context, budgetUID string) error {
 	client := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	list, err := client.List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID + "=" + budgetUID})
 	if err != nil {
@@ -160,7 +160,7 @@ func namespaceSelector(f reconcile.Freeze) *metav1.LabelSelector {
 			Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpIn, Values: slices.Sorted(slices.Values(names)),
 		})
 	}
-	protected := slices.Compact(slices.Sorted(slices.Values(append(SystemNamespaces(), f.ProtectedNamespaces...))))
+	protected := slices.Compact(slices.Sorted(slices.Values(append(budget.SystemNamespaces(), f.ProtectedNamespaces...))))
 	s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{
 		Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: protected,
 	})

@@ -5,6 +5,8 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 // FreezePolicyName is the name of the one policy that all freezes bind to.
@@ -58,7 +60,7 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 			},
 			MatchConditions: []admissionv1.MatchCondition{
 				{Name: "not-protected", Expression: notProtected("object") + " && " + notProtected("namespaceObject")},
-				{Name: "not-a-system-namespace", Expression: "!(request.namespace in ['" + strings.Join(SystemNamespaces(), "', '") + "'])"},
+				{Name: "not-a-system-namespace", Expression: "!(request.namespace in ['" + strings.Join(budget.SystemNamespaces(), "', '") + "'])"},
 			},
 			Variables: []admissionv1.Variable{
 				{Name: "containers", Expression: "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])"},
@@ -80,10 +82,14 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 	}
 }
 
-// notProtected is true of an object without the annotation that protects it.
+// notProtected is true of an object with neither the annotation nor the label
+// that protects it.
 func notProtected(object string) string {
-	annotations := object + ".metadata.annotations"
-	return "!(has(" + annotations + ") && '" + AnnotationProtected + "' in " + annotations + " && " + annotations + "['" + AnnotationProtected + "'] == 'true')"
+	marked := func(field string) string {
+		all := object + ".metadata." + field
+		return "has(" + all + ") && '" + budget.ProtectedKey + "' in " + all + " && " + all + "['" + budget.ProtectedKey + "'] != 'false'"
+	}
+	return "!(" + marked("annotations") + ") && !(" + marked("labels") + ")"
 }
 
 // asks is true of a container whose requests or limits name more than zero of a

@@ -11,11 +11,4 @@ const (
 	LabelPausedBy = "gpupool/paused-by"
 	// AnnotationReplicas keeps how many replicas a paused workload had.
 	AnnotationReplicas = "gpupool/replicas"
-	// AnnotationProtected on a pod or its namespace, as "true", protects it.
-	AnnotationProtected = "gpupool/protected"
 )
-
-// SystemNamespaces are protected whatever a budget says.
-func SystemNamespaces() []string {
-	return []string{"kube-node-lease", "kube-public", "kube-system"}
-}

@@ -19,14 +19,20 @@ const attempts = 3
 
 // listing says what to list.
 type listing struct {
-	client   rest.Interface
-	resource string
-	limit    int // objects a page; zero for pageSize
-	selector string
+	client    rest.Interface
+	resource  string
+	namespace string // empty for all
+	limit     int    // objects a page; zero for pageSize
+	selector  string // of labels
 }
 
 // object names what is listed, in errors.
-func (l listing) object() string { return l.resource + " in the whole cluster" }
+func (l listing) object() string {
+	if l.namespace != "" {
+		return l.resource + " in the namespace " + l.namespace
+	}
+	return l.resource + " in the whole cluster"
+}
 
 // answer is what a call for a page came to.
 type answer struct {
@@ -110,7 +116,7 @@ func (l listing) ask(ctx context.Context, token string) <-chan answer {
 	if limit == 0 {
 		limit = pageSize
 	}
-	request := l.client.Get().Resource(l.resource).Param("limit", strconv.Itoa(limit)).
+	request := l.client.Get().NamespaceIfScoped(l.namespace, l.namespace != "").Resource(l.resource).Param("limit", strconv.Itoa(limit)).
 		SetHeader("Accept", "application/vnd.kubernetes.protobuf")
 	if token != "" {
 		request.Param("continue", token)

@@ -61,7 +61,7 @@ func readList(r io.Reader, meta func(listMeta), each func(object []byte) error) 
 		}
 		length, err := in.varint()
 		if err != nil {
-			return err
+			return damaged(err)
 		}
 		found = true
 		in.left = int64(length)

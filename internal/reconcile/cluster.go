@@ -71,7 +71,8 @@ type ClusterObservation struct {
 	Pods   []gpu.Sighting
 	// Nodes are all nodes of the cluster.
 	Nodes []gpu.Node
-	// Namespaces are the labels of every namespace, by name.
+	// Namespaces are the labels of every namespace, by name; the annotation that
+	// protects one is among them.
 	Namespaces map[string]map[string]string
 	// Allocatable is how many GPUs the nodes could give to pods now.
 	Allocatable *big.Rat

@@ -1,0 +1,156 @@
+package kube_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+)
+
+// kubeconfig is a file of two clusters.
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: one
+clusters:
+- {name: one, cluster: {server: "https://one.example:6443"}}
+- {name: two, cluster: {server: "https://two.example:6443"}}
+users:
+- {name: admin, user: {token: file-token}}
+- {name: reader, user: {token: reader-token}}
+contexts:
+- {name: one, context: {cluster: one, user: admin}}
+- {name: two, context: {cluster: two, user: admin}}
+`
+
+func writeKubeconfig(t *testing.T) (home, path string) {
+	t.Helper()
+	home = t.TempDir()
+	path = filepath.Join(home, ".kube", "config")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return home, path
+}
+
+func TestConfigTakesTheNamesOfTheKubernetesProvider(t *testing.T) {
+	t.Parallel()
+	home, path := writeKubeconfig(t)
+	for name, test := range map[string]struct {
+		config      kube.Config
+		environment map[string]string
+		kubectl     bool
+		host, token string
+		user        string
+	}{
+		"config_path":               {config: kube.Config{ConfigPath: path}, host: "https://one.example:6443", token: "file-token"},
+		"home":                      {config: kube.Config{ConfigPath: "~/.kube/config"}, host: "https://one.example:6443", token: "file-token"},
+		"config_paths":              {config: kube.Config{ConfigPaths: []string{"~/missing", path}}, host: "https://one.example:6443", token: "file-token"},
+		"config_context":            {config: kube.Config{ConfigPath: path, ConfigContext: "two"}, host: "https://two.example:6443", token: "file-token"},
+		"config_context_cluster":    {config: kube.Config{ConfigPath: path, ConfigContextCluster: "two"}, host: "https://two.example:6443", token: "file-token"},
+		"config_context_auth_info":  {config: kube.Config{ConfigPath: path, ConfigContextAuthInfo: "reader"}, host: "https://one.example:6443", token: "reader-token"},
+		"host and token":            {config: kube.Config{Host: "https://api.example", Token: "t"}, host: "https://api.example", token: "t"},
+		"host without a scheme":     {config: kube.Config{Host: "api.example:6443", Token: "t", Insecure: true}, host: "http://api.example:6443"},
+		"user":                      {config: kube.Config{Host: "https://api.example", Username: "u", Password: "p"}, host: "https://api.example", user: "u"},
+		"KUBE_CONFIG_PATH":          {environment: map[string]string{"KUBE_CONFIG_PATH": "~/.kube/config", "KUBE_CTX": "two"}, host: "https://two.example:6443", token: "file-token"},
+		"KUBE_CONFIG_PATHS":         {environment: map[string]string{"KUBE_CONFIG_PATHS": path + ":/nowhere", "KUBE_CTX_AUTH_INFO": "reader"}, host: "https://one.example:6443", token: "reader-token"},
+		"KUBE_HOST":                 {environment: map[string]string{"KUBE_HOST": "https://env.example", "KUBE_TOKEN": "e"}, host: "https://env.example", token: "e"},
+		"KUBE_USER":                 {environment: map[string]string{"KUBE_HOST": "https://env.example", "KUBE_USER": "u", "KUBE_PASSWORD": "p"}, host: "https://env.example", user: "u"},
+		"KUBECONFIG for kubectl":    {environment: map[string]string{"KUBECONFIG": path}, kubectl: true, host: "https://one.example:6443", token: "file-token"},
+		"kubectl's own default":     {kubectl: true, host: "https://one.example:6443", token: "file-token"},
+		"argument beats variable":   {config: kube.Config{ConfigPath: path}, environment: map[string]string{"KUBE_CONFIG_PATH": "/nowhere"}, host: "https://one.example:6443", token: "file-token"},
+		"host hides other clusters": {config: kube.Config{Host: "https://api.example"}, environment: map[string]string{"KUBE_CONFIG_PATH": path}, host: "https://api.example"},
+		"file hides KUBE_HOST":      {config: kube.Config{ConfigPath: path}, environment: map[string]string{"KUBE_HOST": "https://env.example"}, host: "https://one.example:6443", token: "file-token"},
+		"own token hides KUBE_*":    {config: kube.Config{Host: "https://api.example", Token: "t"}, environment: map[string]string{"KUBE_USER": "u", "KUBE_PASSWORD": "p"}, host: "https://api.example", token: "t"},
+	} {
+		getenv := func(key string) string {
+			if key == "HOME" {
+				return home
+			}
+			return test.environment[key]
+		}
+		config := test.config.WithEnvironment(getenv)
+		if test.kubectl {
+			config = config.WithKubectlDefaults(getenv)
+		}
+		got, err := config.REST()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got.Host != test.host || got.BearerToken != test.token || got.Username != test.user {
+			t.Errorf("%s: got %s, token %q, user %q, want %s, %q, %q", name, got.Host, got.BearerToken, got.Username, test.host, test.token, test.user)
+		}
+	}
+}
+
+func TestConfigKeepsTLSAndExec(t *testing.T) {
+	t.Parallel()
+	got, err := kube.Config{
+		Host: "https://api.example", TLSServerName: "inner", ProxyURL: "http://proxy.example:3128",
+		Exec: &kube.Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "tke-auth", Args: []string{"token"}, Env: map[string]string{"A": "b"}},
+	}.REST()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.ServerName != "inner" || got.Proxy == nil || got.ExecProvider == nil || got.ExecProvider.Command != "tke-auth" ||
+		got.ExecProvider.Args[0] != "token" || got.ExecProvider.Env[0].Value != "b" {
+		t.Errorf("got %+v with %+v", got, got.ExecProvider)
+	}
+}
+
+func TestConfigErrorsSayWhatToDoAndNoSecret(t *testing.T) {
+	t.Parallel()
+	home, path := writeKubeconfig(t)
+	damaged := filepath.Join(home, "damaged")
+	if err := os.WriteFile(damaged, []byte("users:\n- name: a\n  user: {token: hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(home, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	noCurrent := filepath.Join(home, "no-current")
+	if err := os.WriteFile(noCurrent, []byte(strings.Replace(kubeconfig, "current-context: one", "", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	getenv := func(string) string { return "" }
+	for name, test := range map[string]struct {
+		config kube.Config
+		want   string
+	}{
+		"nothing":         {kube.Config{}, "no Kubernetes cluster is configured"},
+		"missing file":    {kube.Config{ConfigPath: "/nowhere/config"}, "/nowhere/config does not exist"},
+		"damaged file":    {kube.Config{ConfigPath: damaged}, "reading the kubeconfig " + damaged},
+		"empty file":      {kube.Config{ConfigPath: empty}, "names no cluster"},
+		"no context":      {kube.Config{ConfigPath: noCurrent}, "has no current context"},
+		"unknown context": {kube.Config{ConfigPath: path, ConfigContext: "three"}, `context "three" does not exist`},
+		"unknown user":    {kube.Config{ConfigPath: path, ConfigContextAuthInfo: "nobody"}, "nobody"},
+		"bad proxy":       {kube.Config{ConfigPath: path, ProxyURL: "hunter2:hunter2@%zz"}, "proxy_url"},
+		"bad host":        {kube.Config{Host: "https://hunter2:hunter2@%zz"}, "host"},
+		"bad certificate": {kube.Config{Host: "https://a.example", ClientCertificate: "hunter2", ClientKey: "hunter2"}, "certificate"},
+	} {
+		config := test.config.WithEnvironment(getenv)
+		_, err := config.REST()
+		if err == nil {
+			_, err = kube.Open(config, "test")
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v, want %q and no secret", name, err, test.want)
+		}
+	}
+	if _, err := (kube.Config{}).REST(); !errors.Is(err, kube.ErrNoConfiguration) {
+		t.Errorf("got %v, want ErrNoConfiguration", err)
+	}
+	wrong := kube.Config{Host: "https://a.example"}.WithEnvironment(func(key string) string {
+		return map[string]string{"KUBE_INSECURE": "perhaps"}[key]
+	})
+	if _, err := wrong.REST(); err == nil || !strings.Contains(err.Error(), "KUBE_INSECURE") {
+		t.Errorf("got %v, want KUBE_INSECURE named", err)
+	}
+}

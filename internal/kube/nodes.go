@@ -1,0 +1,128 @@
+package kube
+
+import (
+	"context"
+	"maps"
+	"math/big"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+// nodes is what is known of a cluster beside its pods.
+type nodes struct {
+	byName      map[string]gpu.Node
+	allocatable *big.Rat
+	inventory   *gpu.Inventory
+}
+
+func (n *nodes) find(name string) (gpu.Node, bool) {
+	node, ok := n.byName[name]
+	return node, ok
+}
+
+// list is all nodes, by name.
+func (n *nodes) list() []gpu.Node {
+	out := make([]gpu.Node, 0, len(n.byName))
+	for _, name := range slices.Sorted(maps.Keys(n.byName)) {
+		out = append(out, n.byName[name])
+	}
+	return out
+}
+
+// readNodes lists the nodes, and the slices in which DRA drivers tell of their
+// devices.
+func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
+	type one struct {
+		node gpu.Node
+		gpus *big.Rat
+	}
+	var warnings []string
+	devices, _, err := pages(ctx, listing{client: c.kube.ResourceV1().RESTClient(), resource: "resourceslices", limit: 500},
+		func(object []byte) (*resourcev1.ResourceSlice, bool, error) {
+			s := new(resourcev1.ResourceSlice)
+			err := s.Unmarshal(object)
+			s.ManagedFields = nil
+			return s, true, err
+		})
+	switch {
+	case isAbsent(err):
+	case err != nil:
+		if !isForbidden(err) {
+			return nil, nil, err
+		}
+		warnings = append(warnings, err.Error()+"; parts of devices that pods hold by claim are counted as whole GPUs")
+	}
+	out := &nodes{byName: map[string]gpu.Node{}, allocatable: new(big.Rat)}
+	if len(devices) > 0 {
+		out.inventory = gpu.NewInventory(devices)
+	}
+	found, _, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "nodes", limit: 1000}, func(object []byte) (one, bool, error) {
+		var n corev1.Node
+		if err := n.Unmarshal(object); err != nil {
+			return one{}, false, err
+		}
+		return one{node: gpu.NodeOf(&n), gpus: table.Allocatable(&n, out.inventory)}, true, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range found {
+		out.byName[n.node.Name] = n.node
+		out.allocatable.Add(out.allocatable, n.gpus)
+	}
+	c.mu.Lock()
+	c.nodes = out
+	c.mu.Unlock()
+	return out, warnings, nil
+}
+
+// lastNodes are those of the last look, or a new one.
+func (c *Cluster) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, error) {
+	c.mu.Lock()
+	last := c.nodes
+	c.mu.Unlock()
+	if last != nil {
+		return last, nil
+	}
+	n, _, err := c.readNodes(ctx, table)
+	return n, err
+}
+
+// namespace is what budgets need of a namespace.
+type namespace struct {
+	name   string
+	labels map[string]string
+}
+
+func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
+	out, _, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
+		var n corev1.Namespace
+		err := n.Unmarshal(object)
+		if value, ok := n.Annotations[budget.ProtectedKey]; ok {
+			n.Labels = merged(map[string]string{budget.ProtectedKey: value}, n.Labels)
+		}
+		return namespace{name: n.Name, labels: n.Labels}, true, err
+	})
+	return out, err
+}
+
+// readPriorityClasses lists the values of the priority classes, by name.
+func (c *Cluster) readPriorityClasses(ctx context.Context) (map[string]int32, error) {
+	found, _, err := pages(ctx, listing{client: c.kube.SchedulingV1().RESTClient(), resource: "priorityclasses"},
+		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
+			var p schedulingv1.PriorityClass
+			err := p.Unmarshal(object)
+			return schedulingv1.PriorityClass{ObjectMeta: p.ObjectMeta, Value: p.Value}, true, err
+		})
+	out := make(map[string]int32, len(found))
+	for _, p := range found {
+		out[p.Name] = p.Value
+	}
+	return out, err
+}

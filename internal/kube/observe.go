@@ -1,0 +1,219 @@
+package kube
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// Observe looks at the cluster. With a resource version it replays the watch of
+// pods from there, and where that is complete it lists no pods, unless it is
+// asked to.
+func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reconcile.ClusterObservation, error) {
+	var out reconcile.ClusterObservation
+	table, err := o.Rules.Table()
+	if err != nil {
+		return out, err
+	}
+	if out.ClusterUID, err = c.UID(ctx); err != nil {
+		return out, err
+	}
+	position, err := c.position(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.At, out.ResourceVersion = c.Now().Truncate(time.Second), position
+
+	var (
+		n       *nodes
+		history = newHistory(table)
+	)
+	group, inGroup := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		var warnings []string
+		n, warnings, err = c.readNodes(inGroup, table)
+		out.Warnings = append(out.Warnings, warnings...)
+		return err
+	})
+	group.Go(func() error { return c.readSettings(inGroup, &out) })
+	group.Go(func() (err error) {
+		out.Replay, err = c.replayPods(inGroup, o.From, position, history)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return out, err
+	}
+	out.Nodes, out.Allocatable = n.list(), n.allocatable
+
+	look := c.newLook(ctx, table, n, out.At)
+	look.ended = history.claims
+	if out.Replay.Ended, err = history.ended(look); err != nil {
+		return out, err
+	}
+	if out.Replay.Complete && !o.List {
+		out.Pods, err = history.changed(look)
+	} else {
+		out.Listed = true
+		out.Pods, out.ResourceVersion, err = look.listPods(listing{})
+	}
+	out.Warnings = append(out.Warnings, look.problems...)
+	return out, err
+}
+
+// position is the server's resource version of pods now.
+func (c *Cluster) position(ctx context.Context) (string, error) {
+	list, err := c.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return "", failed("list", "pods in the whole cluster", err)
+	}
+	return list.ResourceVersion, nil
+}
+
+// readSettings reads what budgets ask of namespaces and priority classes.
+func (c *Cluster) readSettings(ctx context.Context, out *reconcile.ClusterObservation) error {
+	namespaces, err := c.readNamespaces(ctx)
+	if err != nil {
+		return err
+	}
+	out.Namespaces = make(map[string]map[string]string, len(namespaces))
+	for _, n := range namespaces {
+		out.Namespaces[n.name] = n.labels
+	}
+	out.PriorityClasses, err = c.readPriorityClasses(ctx)
+	return err
+}
+
+// replayPods replays the watch of pods, and of the claims by which they may have
+// held devices.
+func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history) (reconcile.Replay, error) {
+	if from == "" {
+		return reconcile.Replay{Reason: "there was no run before this one"}, nil
+	}
+	reason, err := replay(ctx, "pods in the whole cluster", c.kube.CoreV1().Pods(metav1.NamespaceAll).Watch, from, until, h.pod)
+	if err != nil || reason != "" || !h.wantsClaims {
+		return reconcile.Replay{Complete: err == nil && reason == "", Reason: reason}, err
+	}
+	// Where this fails the devices of pods that are gone are not known, which
+	// the sightings say themselves.
+	_, err = replay(ctx, "resourceclaims in the whole cluster", c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).Watch, from, until, h.claim)
+	if err != nil && !isForbidden(err) {
+		return reconcile.Replay{}, err
+	}
+	return reconcile.Replay{Complete: true}, nil
+}
+
+// history is what a replay told.
+type history struct {
+	table *gpu.Table
+	// pods are as they last were, and the order in which they were first told of.
+	pods  map[types.UID]*corev1.Pod
+	order []types.UID
+	// labels are those that pods were born with; they decide whose they are.
+	labels      map[types.UID]map[string]string
+	deleted     map[types.UID]bool
+	wantsClaims bool
+	claims      map[types.NamespacedName]*resourcev1.ResourceClaim // as they last were while allocated
+}
+
+func newHistory(table *gpu.Table) *history {
+	return &history{
+		table: table, pods: map[types.UID]*corev1.Pod{}, labels: map[types.UID]map[string]string{},
+		deleted: map[types.UID]bool{}, claims: map[types.NamespacedName]*resourcev1.ResourceClaim{},
+	}
+}
+
+func (h *history) pod(kind watch.EventType, object runtime.Object) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok || !h.table.MayHold(pod) {
+		return
+	}
+	for i := range pod.ManagedFields {
+		pod.ManagedFields[i].FieldsV1 = nil // only when and what is asked for
+	}
+	if _, known := h.pods[pod.UID]; !known {
+		h.order = append(h.order, pod.UID)
+		if kind == watch.Added {
+			h.labels[pod.UID] = pod.Labels
+		}
+	}
+	h.pods[pod.UID] = pod
+	h.deleted[pod.UID] = kind == watch.Deleted
+	h.wantsClaims = h.wantsClaims || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
+}
+
+func (h *history) claim(_ watch.EventType, object runtime.Object) {
+	claim, ok := object.(*resourcev1.ResourceClaim)
+	if ok && claim.Status.Allocation != nil {
+		claim.ManagedFields = nil
+		h.claims[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] = claim
+	}
+}
+
+// changed are the pods that changed and are there.
+func (h *history) changed(l *look) ([]gpu.Sighting, error) { return h.see(l, false) }
+
+// ended are the pods that were deleted, as they last were.
+func (h *history) ended(l *look) ([]gpu.Sighting, error) {
+	out, err := h.see(l, true)
+	for i := range out {
+		s := &out[i]
+		// A pod that was removed before its kubelet said how it ended held its
+		// devices until its deletion was due, at the latest.
+		if s.End.At.IsZero() && !s.Live.Deletion.IsZero() && !s.Scheduled.At.IsZero() {
+			s.End = gpu.End{At: latest(s.Scheduled.At, earliest(s.Live.Deletion, l.at)), Source: gpu.DeletionTimestamp}
+		}
+	}
+	return out, err
+}
+
+func (h *history) see(l *look, deleted bool) ([]gpu.Sighting, error) {
+	var out []gpu.Sighting
+	for _, uid := range h.order {
+		if h.deleted[uid] != deleted {
+			continue
+		}
+		s, holds, err := l.see(h.pods[uid])
+		if err != nil {
+			return nil, err
+		}
+		if !holds {
+			continue
+		}
+		if born, ok := h.labels[uid]; ok {
+			s.Labels = born
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// isAbsent says that the server does not serve what was asked for.
+func isAbsent(err error) bool { return apierrors.IsNotFound(err) }
+
+func isForbidden(err error) bool { return apierrors.IsForbidden(err) }

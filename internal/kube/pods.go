@@ -1,0 +1,173 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+// look is one look at pods: what counts, and what is known beside them.
+type look struct {
+	cluster *Cluster
+	ctx     context.Context
+	table   *gpu.Table
+	nodes   *nodes
+	at      time.Time
+	filter  interest
+
+	claims   func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error)
+	ended    map[types.NamespacedName]*resourcev1.ResourceClaim // that the replay saw
+	problems []string
+}
+
+func (c *Cluster) newLook(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *look {
+	l := &look{cluster: c, ctx: ctx, table: table, nodes: n, at: at, filter: interestOf(table)}
+	l.claims = sync.OnceValues(func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error) { return c.readClaims(ctx) })
+	return l
+}
+
+// interestOf looks for what counts as a GPU. What a name means is worked out
+// once; a cluster has few names of resources, however many pods it has.
+func interestOf(table *gpu.Table) interest {
+	known := map[string]bool{}
+	return interest{
+		resource: func(name []byte) bool {
+			matters, ok := known[string(name)]
+			if !ok {
+				matters = table.Counts(string(name)) || bytes.Contains(name, []byte("gpu")) || bytes.HasPrefix(name, []byte("deviceclass."))
+				known[string(name)] = matters
+			}
+			return matters
+		},
+		annotation: func(key []byte) bool { return bytes.HasPrefix(key, []byte("gpu-")) },
+	}
+}
+
+// listPods lists the pods that hold GPUs, or are to.
+func (l *look) listPods(where listing) ([]gpu.Sighting, string, error) {
+	where.client, where.resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
+	return pages(l.ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
+		may, err := l.filter.mayHoldGPUs(object)
+		if err != nil || !may {
+			return gpu.Sighting{}, false, err
+		}
+		pod := new(corev1.Pod)
+		if err := pod.Unmarshal(object); err != nil {
+			return gpu.Sighting{}, false, err
+		}
+		return l.see(pod)
+	})
+}
+
+// see is what a pod holds; false for one without GPUs.
+func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
+	if !l.table.MayHold(pod) {
+		return gpu.Sighting{}, false, nil
+	}
+	world := gpu.World{Now: l.at, Read: l.cluster.Now(), Nodes: l.nodes.find, Inventory: l.nodes.inventory}
+	if len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil {
+		claims, err := l.claims()
+		switch {
+		case isAbsent(err), isForbidden(err):
+			if warning := err.Error() + "; devices that pods hold by claim are not counted"; !slices.Contains(l.problems, warning) {
+				l.problems = append(l.problems, warning)
+			}
+		case err != nil:
+			return gpu.Sighting{}, false, err
+		default:
+			world.Claims = func(namespace, name string) *resourcev1.ResourceClaim {
+				key := types.NamespacedName{Namespace: namespace, Name: name}
+				if c := claims[key]; c != nil && c.Status.Allocation != nil {
+					return c
+				}
+				return l.ended[key]
+			}
+		}
+	}
+	s := l.table.See(pod, world)
+	return s, len(s.Shares) > 0, nil
+}
+
+// readClaims lists the resource claims.
+func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
+	found, _, err := pages(ctx, listing{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"},
+		func(object []byte) (*resourcev1.ResourceClaim, bool, error) {
+			claim := new(resourcev1.ResourceClaim)
+			err := claim.Unmarshal(object)
+			claim.ManagedFields = nil
+			return claim, true, err
+		})
+	out := make(map[types.NamespacedName]*resourcev1.ResourceClaim, len(found))
+	for _, claim := range found {
+		out[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] = claim
+	}
+	return out, err
+}
+
+// fewNamespaces is up to how many namespaces are listed one by one rather than
+// in one list of the whole cluster.
+const fewNamespaces = 10
+
+// LivePods lists afresh the pods with GPUs that a selector may cover.
+func (c *Cluster) LivePods(ctx context.Context, s budget.Selector, rules gpu.Rules) ([]gpu.Sighting, error) {
+	table, err := rules.Table()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.lastNodes(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	at := c.Now().Truncate(time.Second)
+	namespaces := slices.Clone(s.Namespaces)
+	if len(namespaces) == 0 || len(namespaces) > fewNamespaces {
+		namespaces = []string{""}
+	}
+	var out []gpu.Sighting
+	for _, namespace := range namespaces {
+		found, _, err := c.newLook(ctx, table, n, at).listPods(listing{namespace: namespace, selector: labelSelector(s)})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return slices.DeleteFunc(out, func(s gpu.Sighting) bool { return !s.End.At.IsZero() }), nil
+}
+
+// labelSelector is what of a selector the API server can apply; a requirement
+// that it would not take is left out, which selects more.
+func labelSelector(s budget.Selector) string {
+	var terms []string
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		terms = append(terms, key+"="+s.MatchLabels[key])
+	}
+	for _, e := range s.MatchExpressions {
+		switch values := "(" + strings.Join(e.Values, ",") + ")"; e.Operator {
+		case "In":
+			terms = append(terms, e.Key+" in "+values)
+		case "NotIn":
+			terms = append(terms, e.Key+" notin "+values)
+		case "Exists":
+			terms = append(terms, e.Key)
+		case "DoesNotExist":
+			terms = append(terms, "!"+e.Key)
+		}
+	}
+	terms = slices.DeleteFunc(terms, func(term string) bool {
+		_, err := labels.Parse(term)
+		return err != nil
+	})
+	return strings.Join(terms, ",")
+}
