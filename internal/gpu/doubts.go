@@ -6,7 +6,10 @@ import (
 )
 
 // doubts collects what about one pod could not be understood, each once.
-type doubts struct{ texts []string }
+type doubts struct {
+	texts []string
+	lost  bool // something is not counted because of it
+}
 
 func (d *doubts) add(text string) {
 	if text != "" && !slices.Contains(d.texts, text) {
@@ -15,3 +18,9 @@ func (d *doubts) add(text string) {
 }
 
 func (d *doubts) addf(format string, args ...any) { d.add(fmt.Sprintf(format, args...)) }
+
+// losef is a doubt about something that is therefore not counted.
+func (d *doubts) losef(format string, args ...any) {
+	d.lost = true
+	d.addf(format, args...)
+}

@@ -51,7 +51,7 @@ func (y *tally) fraction(held amounts) {
 	if n, ok := a[fractionDevicesAnnotation]; ok {
 		devices, _ = strconv.ParseInt(n, 10, 64) // zero where it is no number
 		if !countText.MatchString(n) || devices == 0 {
-			y.doubts.addf("its annotation %s is %q, no number of devices: counted as none", fractionDevicesAnnotation, clip(n))
+			y.doubts.losef("its annotation %s is %q, no number of devices: counted as none", fractionDevicesAnnotation, clip(n))
 			return
 		}
 	}
@@ -71,7 +71,7 @@ func (y *tally) fractionOf(fraction, memory string, byFraction bool) (*big.Rat, 
 	}
 	value, ok := new(big.Rat).SetString(text)
 	if !decimalText.MatchString(text) || !ok || value.Sign() == 0 {
-		y.doubts.addf("its annotation %s is %q, no positive number: counted as none", name, clip(text))
+		y.doubts.losef("its annotation %s is %q, no positive number: counted as none", name, clip(text))
 		return nil, false
 	}
 	if !byFraction {

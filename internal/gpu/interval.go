@@ -40,7 +40,7 @@ func (v interval) scheduled() Start {
 		return Start{At: later(at, created), Source: ContainerStarted}
 	}
 	if !hasCreated {
-		v.doubts.add("nothing tells when it started: not counted")
+		v.doubts.losef("nothing tells when it started: not counted")
 		return Start{}
 	}
 	return start

@@ -167,7 +167,7 @@ func (y *tally) quantities(r *corev1.ResourceRequirements) map[string]*big.Rat {
 func (y *tally) rational(name string, q resource.Quantity) *big.Rat {
 	units := exactly(q)
 	if units.Sign() < 0 {
-		y.doubts.addf("it asks for a negative quantity of %s (%s): counted as none", name, units.RatString())
+		y.doubts.losef("it asks for a negative quantity of %s (%s): counted as none", name, units.RatString())
 		return new(big.Rat)
 	}
 	return units
@@ -196,7 +196,7 @@ func (y *tally) shares(held amounts) []Share {
 			continue
 		}
 		if h.gpus.Cmp(big.NewRat(mostGPUs, 1)) > 0 {
-			y.doubts.addf("it asks for %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
+			y.doubts.losef("it asks for %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
 			continue
 		}
 		shares = append(shares, Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units)})

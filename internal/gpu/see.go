@@ -41,6 +41,7 @@ func (t *Table) See(pod *corev1.Pod, w World) Sighting {
 		problems.add("it has no uid")
 	}
 	s.Shares = t.holds(pod, &s.Node, w, &problems)
+	holds := len(s.Shares) > 0 || problems.lost
 	v := interval{
 		moments: moments{now: w.Now.UTC(), latest: later(w.Now, w.Read).UTC(), doubts: &problems},
 		pod:     pod, node: &s.Node,
@@ -49,6 +50,7 @@ func (t *Table) See(pod *corev1.Pod, w World) Sighting {
 	s.Running = v.running()
 	s.End = v.end(s.Scheduled)
 	s.Problems = problems.texts
+	s.Incomplete = holds && problems.lost && pod.Spec.NodeName != ""
 	return s
 }
 
@@ -57,14 +59,12 @@ func (t *Table) holds(pod *corev1.Pod, node *Node, w World, problems *doubts) []
 	if isReservation(pod) || !t.MayHold(pod) {
 		return nil
 	}
-	y := &tally{table: t, pod: pod, node: node}
+	y := &tally{table: t, pod: pod, node: node, doubts: *problems}
 	held := y.requested()
 	y.claimed(held, w)
 	y.fraction(held)
 	shares := y.shares(held)
-	for _, text := range y.doubts.texts {
-		problems.add(text)
-	}
+	*problems = y.doubts
 	return shares
 }
 

@@ -29,6 +29,9 @@ type Sighting struct {
 	Live Live
 	// Problems says what about the pod could not be understood, for a person.
 	Problems []string
+	// Incomplete says that because of a problem something that the pod holds, or
+	// all of its time, is not counted.
+	Incomplete bool
 }
 
 // Owner is the controller of a pod; zero for a pod without one.

@@ -72,6 +72,7 @@ func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 		byMemory.Mul(memory, big.NewRat(1024, card)) // GiB in a card's MiB
 	} else if byCore.Sign() == 0 {
 		y.unknownMemory(qgpuMemory, "it is not counted")
+		y.doubts.lost = true
 		return
 	}
 	if byCore.Sign() == 0 {

@@ -1,0 +1,88 @@
+package gpu
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// DecodePod reads one pod of the JSON that kubectl prints. It is for JSON from
+// outside of a cluster; what an API server sends is decoded by its client.
+func DecodePod(data []byte) (*corev1.Pod, error) { return decode[corev1.Pod](data) }
+
+// DecodeNode reads one node in the same way.
+func DecodeNode(data []byte) (*corev1.Node, error) { return decode[corev1.Node](data) }
+
+func decode[T any](data []byte) (*T, error) {
+	if err := boundedQuantities(data); err != nil {
+		return nil, err
+	}
+	object := new(T)
+	if err := json.Unmarshal(data, object); err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
+// boundlessExponent may be the exponent of a quantity that takes for ever to
+// round (resource.ParseQuantity computes the power of ten).
+var (
+	boundlessExponent = regexp.MustCompile(`[0-9.][eE][+-]?[0-9]{5,}`)
+	boundlessQuantity = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{5,}$`)
+)
+
+// boundedQuantities refuses such quantities. Other texts, such as the hash of a
+// commit in a label, may look the same.
+func boundedQuantities(data []byte) error {
+	if !boundlessExponent.Match(data) {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var tree any
+	if decoder.Decode(&tree) != nil {
+		return nil // the decoder of pods says what is wrong
+	}
+	return bounded(tree, "")
+}
+
+// bounded looks at the values that are quantities: those in lists of resources,
+// and those that stand alone.
+func bounded(value any, in string) error {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			name := key
+			if isQuantities(in) {
+				name = in
+			}
+			if err := bounded(inner, name); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if err := bounded(inner, in); err != nil {
+				return err
+			}
+		}
+	case string, json.Number:
+		if text := fmt.Sprint(v); isQuantities(in) && boundlessQuantity.MatchString(text) {
+			return fmt.Errorf("the quantity %q in %s is out of range", clip(text), in)
+		}
+	}
+	return nil
+}
+
+// isQuantities knows the fields by the names that encoding/json takes for them,
+// in whatever case.
+func isQuantities(field string) bool {
+	switch string(bytes.ToLower([]byte(field))) {
+	case "requests", "limits", "overhead", "allocatedresources", "resources", "sizelimit", "divisor", "capacity", "allocatable":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+package gpu_test
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+// born is when the pods of these tests are created; now is two hours later.
+var (
+	born = time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
+	now  = born.Add(2 * time.Hour)
+)
+
+// at is so many minutes after the pod was created.
+func at(minutes float64) metav1.Time {
+	return metav1.NewTime(born.Add(time.Duration(minutes * float64(time.Minute))))
+}
+
+func table(t testing.TB, weights ...string) *gpu.Table {
+	t.Helper()
+	rules := gpu.Rules{Weights: map[string]string{}}
+	for _, w := range weights {
+		name, weight, _ := strings.Cut(w, "=")
+		rules.Weights[name] = weight
+	}
+	made, err := rules.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// list reads "name=quantity name=quantity".
+func list(text string) corev1.ResourceList {
+	if text == "" {
+		return nil
+	}
+	made := corev1.ResourceList{}
+	for _, item := range strings.Fields(text) {
+		name, quantity, _ := strings.Cut(item, "=")
+		made[corev1.ResourceName(name)] = resource.MustParse(quantity)
+	}
+	return made
+}
+
+// asks is a container that requests and limits the same.
+func asks(text string) corev1.Container {
+	return corev1.Container{Name: "main", Resources: corev1.ResourceRequirements{Requests: list(text), Limits: list(text)}}
+}
+
+func sidecar(text string) corev1.Container {
+	c, always := asks(text), corev1.ContainerRestartPolicyAlways
+	c.Name, c.RestartPolicy = "sidecar", &always
+	return c
+}
+
+// pod is bound, and scheduled one minute after its creation.
+func pod(containers ...corev1.Container) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "train", UID: "uid-1", CreationTimestamp: at(0)},
+		Spec:       corev1.PodSpec{NodeName: "node-1", Containers: containers},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	transition(p, corev1.PodScheduled, corev1.ConditionTrue, at(1))
+	return p
+}
+
+func transition(p *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, when metav1.Time) {
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: when})
+}
+
+func running(since metav1.Time) corev1.ContainerState {
+	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}}
+}
+
+func ran(from, to metav1.Time) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{StartedAt: from, FinishedAt: to}}
+}
+
+func with(states ...corev1.ContainerState) []corev1.ContainerStatus {
+	var made []corev1.ContainerStatus
+	for _, s := range states {
+		made = append(made, corev1.ContainerStatus{Name: "main", State: s})
+	}
+	return made
+}
+
+// world has one node, with these labels.
+func world(labels map[string]string) gpu.World {
+	node := gpu.NodeOf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: labels}})
+	return worldOf(node)
+}
+
+func worldOf(nodes ...gpu.Node) gpu.World {
+	return gpu.World{Now: now, Nodes: func(name string) (gpu.Node, bool) {
+		for _, n := range nodes {
+			if n.Name == name {
+				return n, true
+			}
+		}
+		return gpu.Node{}, false
+	}}
+}
+
+// gpus is how many GPUs a sighting holds.
+func gpus(s gpu.Sighting) string {
+	sum := new(big.Rat)
+	for _, share := range s.Shares {
+		sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))
+	}
+	return sum.RatString()
+}
+
+// clear fails where the sighting has problems.
+func clear(t *testing.T, s gpu.Sighting) {
+	t.Helper()
+	if len(s.Problems) > 0 {
+		t.Errorf("problems: %s", strings.Join(s.Problems, "; "))
+	}
+}
+
+// doubted fails where no problem has the text.
+func doubted(t *testing.T, s gpu.Sighting, text string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(s.Problems, "\n"), text) {
+		t.Errorf("no problem says %q: %q", text, s.Problems)
+	}
+}

@@ -1,0 +1,363 @@
+package gpu_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+func see(t *testing.T, p *corev1.Pod) gpu.Sighting {
+	t.Helper()
+	return table(t).See(p, world(nil))
+}
+
+func wantStart(t *testing.T, got gpu.Start, minutes float64, source gpu.StartSource) {
+	t.Helper()
+	if !got.At.Equal(at(minutes).Time) || got.Source != source {
+		t.Errorf("it starts %s (%s), want %s (%s)", got.At.Format(time.TimeOnly), got.Source, at(minutes).UTC().Format(time.TimeOnly), source)
+	}
+}
+
+func wantEnd(t *testing.T, s gpu.Sighting, minutes float64, source gpu.EndSource) {
+	t.Helper()
+	if !s.End.At.Equal(at(minutes).Time) || s.End.Source != source {
+		t.Errorf("it ends %s (%s), want %s (%s)", s.End.At.Format(time.TimeOnly), s.End.Source, at(minutes).UTC().Format(time.TimeOnly), source)
+	}
+}
+
+func wantOpen(t *testing.T, s gpu.Sighting) {
+	t.Helper()
+	if s.End != (gpu.End{}) {
+		t.Errorf("it ended %s (%s), and it holds its devices", s.End.At.Format(time.TimeOnly), s.End.Source)
+	}
+}
+
+// failed is a pod that the kubelet evicted, or that failed in another way.
+func failed(reason string) *corev1.Pod {
+	p := pod(asks("nvidia.com/gpu=1"))
+	p.Status.Phase, p.Status.Reason = corev1.PodFailed, reason
+	return p
+}
+
+func TestRestartedContainerKeepsItsPast(t *testing.T) {
+	t.Parallel()
+	p := pod(asks("nvidia.com/gpu=1"))
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		RestartCount: 3, State: running(at(100)), LastTerminationState: ran(at(80), at(99)),
+	}}
+	s := see(t, p)
+	wantStart(t, s.Scheduled, 1, gpu.PodScheduled)
+	wantStart(t, s.Running, 80, gpu.ContainerStarted) // the earliest run that is to be seen
+	wantOpen(t, s)
+}
+
+func TestEvictedByKubeletWithoutStatuses(t *testing.T) {
+	t.Parallel()
+	p := failed("Evicted")
+	transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(31))
+	s := see(t, p)
+	wantEnd(t, s, 31, gpu.DisruptionTarget)
+	clear(t, s)
+
+	older := failed("Evicted") // before there was a condition for it
+	transition(older, corev1.PodReady, corev1.ConditionFalse, at(30))
+	wantEnd(t, see(t, older), 30, gpu.NotReady)
+}
+
+func TestEvictedByKubeletWithZeroTimes(t *testing.T) {
+	t.Parallel()
+	zero := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}}
+	epoch := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: 137, StartedAt: metav1.Unix(0, 0), FinishedAt: metav1.Unix(0, 0),
+	}}
+	for _, state := range []corev1.ContainerState{zero, epoch} {
+		p := failed("Evicted")
+		p.Status.ContainerStatuses = with(state)
+		transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(45))
+		s := see(t, p)
+		wantEnd(t, s, 45, gpu.DisruptionTarget)
+		clear(t, s)
+	}
+}
+
+func TestOneZeroEndAmongOthers(t *testing.T) {
+	t.Parallel()
+	p := failed("Evicted")
+	p.Status.ContainerStatuses = with(ran(at(2), at(20)), corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "ContainerStatusUnknown"}})
+	transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(50))
+	wantEnd(t, see(t, p), 50, gpu.DisruptionTarget)
+
+	p.Status.ContainerStatuses[0].State = ran(at(2), at(55))
+	wantEnd(t, see(t, p), 55, gpu.ContainerFinished)
+}
+
+func TestFailedPodWhoseContainerStillReadsRunning(t *testing.T) {
+	t.Parallel()
+	p := failed("NodeLost")
+	p.Status.ContainerStatuses = with(running(at(2)))
+	transition(p, corev1.PodReady, corev1.ConditionFalse, at(40))
+	s := see(t, p)
+	wantEnd(t, s, 40, gpu.NotReady)
+
+	// An init container that ended long before is not the pod's end.
+	p.Status.InitContainerStatuses = with(ran(at(1), at(2)))
+	wantEnd(t, see(t, p), 40, gpu.NotReady)
+
+	// Nothing at all tells: it ended no later than now, and is never open.
+	bare := failed("NodeLost")
+	bare.Status.ContainerStatuses = with(running(at(2)))
+	bare.Status.InitContainerStatuses = with(ran(at(1), at(2)))
+	wantEnd(t, see(t, bare), 120, gpu.SeenTerminal)
+}
+
+func TestStuckTerminatingOnAGoneNode(t *testing.T) {
+	t.Parallel()
+	p := pod(asks("nvidia.com/gpu=1"))
+	p.Status.ContainerStatuses = with(running(at(2)))
+	deleted := at(60)
+	p.DeletionTimestamp = &deleted
+	gone := table(t).See(p, worldOf())
+	wantEnd(t, gone, 60, gpu.DeletionTimestamp)
+	if !gone.Node.Gone || gone.Node.Name != "node-1" {
+		t.Errorf("the node is %+v, want it to be gone", gone.Node)
+	}
+	silent := table(t).See(p, worldOf(gpu.Node{Name: "node-1", NotReady: true}))
+	wantEnd(t, silent, 60, gpu.DeletionTimestamp)
+
+	// On a node that is there the devices are really held.
+	wantOpen(t, see(t, p))
+	wantOpen(t, table(t).See(p, gpu.World{Now: now}))
+}
+
+func TestTerminatingWithinItsGrace(t *testing.T) {
+	t.Parallel()
+	for _, minutes := range []float64{121, 120, 119.6} { // the last is 24 s ago
+		p := pod(asks("nvidia.com/gpu=1"))
+		deleted := at(minutes)
+		p.DeletionTimestamp = &deleted
+		s := table(t).See(p, worldOf())
+		wantOpen(t, s)
+		if !s.Live.Deletion.Equal(deleted.Time) {
+			t.Errorf("the deletion is %v", s.Live.Deletion)
+		}
+	}
+}
+
+func TestUsageDoesNotFallWhenTheContainerStarts(t *testing.T) {
+	t.Parallel()
+	pulling := pod(asks("nvidia.com/gpu=1"))
+	pulling.Status.Phase = corev1.PodPending
+	pulling.Status.ContainerStatuses = with(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
+	before := see(t, pulling)
+	wantStart(t, before.Scheduled, 1, gpu.PodScheduled)
+	if before.Running != (gpu.Start{}) {
+		t.Errorf("it runs since %v, and it pulls its image", before.Running)
+	}
+	started := pulling.DeepCopy()
+	started.Status.Phase = corev1.PodRunning
+	started.Status.ContainerStatuses = with(running(at(90)))
+	after := see(t, started)
+	if after.Scheduled != before.Scheduled {
+		t.Errorf("the start moved from %v to %v", before.Scheduled, after.Scheduled)
+	}
+	wantStart(t, after.Running, 90, gpu.ContainerStarted)
+}
+
+func TestPendingUnscheduledPodsHoldNothing(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"Unschedulable", "SchedulingGated"} {
+		p := pod(asks("nvidia.com/gpu=1"))
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, LastTransitionTime: at(1)}}
+		s := see(t, p)
+		if s.Scheduled != (gpu.Start{}) || s.Running != (gpu.Start{}) {
+			t.Errorf("%s: it holds since %v", reason, s.Scheduled)
+		}
+		if gpus(s) != "1" {
+			t.Errorf("%s: it is to hold %s GPUs, want 1", reason, gpus(s))
+		}
+		p.Status.Phase = corev1.PodFailed
+		wantOpen(t, see(t, p)) // there is no interval to end
+	}
+}
+
+func TestRejectedPodsHeldNothing(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"OutOfnvidia.com/gpu", "UnexpectedAdmissionError", "TopologyAffinityError", "NodeShutdown"} {
+		p := failed(reason)
+		if reason == "NodeShutdown" {
+			p.Status.Message = "Pod was rejected: Pod was rejected as the node is shutting down."
+		}
+		p.Status.StartTime = ptr(at(1))
+		transition(p, corev1.PodReady, corev1.ConditionFalse, at(60))
+		s := see(t, p)
+		wantEnd(t, s, 1, gpu.Rejected)
+		if s.Scheduled.At != s.End.At {
+			t.Errorf("%s: it held for %s", reason, s.End.At.Sub(s.Scheduled.At))
+		}
+	}
+	// One that ran and was then evicted did hold its devices.
+	p := failed("Evicted")
+	p.Status.ContainerStatuses = with(ran(at(2), at(60)))
+	wantEnd(t, see(t, p), 60, gpu.ContainerFinished)
+}
+
+func TestEndsOfPodsThatEnded(t *testing.T) {
+	t.Parallel()
+	wrote := func(p *corev1.Pod, minutes float64, subresource string) {
+		p.ManagedFields = append(p.ManagedFields, metav1.ManagedFieldsEntry{Subresource: subresource, Time: ptr(at(minutes))})
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(p *corev1.Pod)
+		end    float64
+		source gpu.EndSource
+	}{
+		{"the last container", func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = with(ran(at(1), at(5)))
+			p.Status.ContainerStatuses = with(ran(at(6), at(30)), ran(at(6), at(20)))
+		}, 30, gpu.ContainerFinished},
+		{"a sidecar that outlives the rest", func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = with(ran(at(1), at(33)))
+			p.Status.ContainerStatuses = with(ran(at(6), at(30)))
+		}, 33, gpu.ContainerFinished},
+		{"a container that never ran", func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = with(ran(at(1), at(4)))
+			p.Status.ContainerStatuses = with(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}})
+			transition(p, corev1.PodReady, corev1.ConditionFalse, at(1))
+		}, 4, gpu.ContainerFinished},
+		{"a container that waited to be restarted", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+				LastTerminationState: ran(at(8), at(10)),
+			}}
+			transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(70))
+		}, 70, gpu.DisruptionTarget},
+		{"no longer ready", func(p *corev1.Pod) {
+			transition(p, corev1.PodReady, corev1.ConditionFalse, at(40))
+			transition(p, corev1.ContainersReady, corev1.ConditionFalse, at(41))
+		}, 41, gpu.NotReady},
+		{"the deletion", func(p *corev1.Pod) { p.DeletionTimestamp = ptr(at(50)); wrote(p, 51, "status") }, 50, gpu.DeletionTimestamp},
+		{"a deletion still to come", func(p *corev1.Pod) { p.DeletionTimestamp = ptr(at(121)) }, 120, gpu.DeletionTimestamp},
+		{"the last write of the status", func(p *corev1.Pod) {
+			wrote(p, 60, "status")
+			wrote(p, 20, "status")
+			wrote(p, 90, "")
+		}, 60, gpu.StatusWritten},
+		{"never ready, and evicted", func(p *corev1.Pod) {
+			p.Status.StartTime = ptr(at(2))
+			transition(p, corev1.PodReady, corev1.ConditionFalse, at(2))
+			wrote(p, 80, "status")
+		}, 80, gpu.StatusWritten},
+		{"nothing tells", func(*corev1.Pod) {}, 120, gpu.SeenTerminal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := failed("")
+			tt.change(p)
+			wantEnd(t, see(t, p), tt.end, tt.source)
+		})
+	}
+}
+
+func TestStarts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(p *corev1.Pod)
+		start  float64
+		source gpu.StartSource
+	}{
+		{"scheduled", func(*corev1.Pod) {}, 1, gpu.PodScheduled},
+		{"a condition without a time", func(p *corev1.Pod) {
+			p.Status.Conditions[0].LastTransitionTime = metav1.Time{}
+			p.Status.StartTime = ptr(at(2))
+		}, 2, gpu.StartTime},
+		{"a static pod", func(p *corev1.Pod) { p.Status.Conditions = nil; p.Status.StartTime = ptr(at(3)) }, 3, gpu.StartTime},
+		{"containers alone", func(p *corev1.Pod) {
+			p.Status.Conditions = nil
+			p.Status.InitContainerStatuses = with(ran(at(4), at(5)))
+			p.Status.ContainerStatuses = with(running(at(6)))
+		}, 4, gpu.ContainerStarted},
+		{"nothing but the creation", func(p *corev1.Pod) { p.Status.Conditions = nil }, 0, gpu.Created},
+		{"never before the creation", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(-10) }, 0, gpu.PodScheduled},
+		{"a clock that is ahead", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(121) }, 120, gpu.PodScheduled},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := pod(asks("nvidia.com/gpu=1"))
+			tt.change(p)
+			wantStart(t, see(t, p).Scheduled, tt.start, tt.source)
+		})
+	}
+}
+
+func TestAbsurdTimesAreProblems(t *testing.T) {
+	t.Parallel()
+	yearOne := metav1.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
+	future := metav1.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, absurd := range []metav1.Time{yearOne, future} {
+		p := failed("")
+		p.Status.Conditions[0].LastTransitionTime = absurd
+		p.Status.StartTime = ptr(at(2))
+		p.Status.ContainerStatuses = with(ran(absurd, absurd))
+		transition(p, corev1.PodReady, corev1.ConditionFalse, at(30))
+		s := see(t, p)
+		wantStart(t, s.Scheduled, 2, gpu.StartTime)
+		wantEnd(t, s, 30, gpu.NotReady)
+		doubted(t, s, "the last transition of PodScheduled")
+		doubted(t, s, "a container's end")
+	}
+
+	none := pod(asks("nvidia.com/gpu=1"))
+	none.CreationTimestamp, none.Status.Conditions = metav1.Time{}, nil
+	s := see(t, none)
+	if s.Scheduled != (gpu.Start{}) {
+		t.Errorf("it starts %v, and nothing tells when", s.Scheduled)
+	}
+	doubted(t, s, "nothing tells when it started")
+	doubted(t, s, "no creation timestamp")
+
+	backwards := failed("")
+	backwards.Status.ContainerStatuses = with(ran(at(50), at(-5)))
+	if s := see(t, backwards); s.End.At.Before(s.Scheduled.At) {
+		t.Errorf("it ends %v before it starts %v", s.End.At, s.Scheduled.At)
+	}
+}
+
+func TestWhatWasReadLaterIsBelieved(t *testing.T) {
+	t.Parallel()
+	p := failed("")
+	p.Status.ContainerStatuses = with(ran(at(2), at(300)))
+	s := table(t).See(p, gpu.World{Now: now, Read: at(600).Time})
+	wantEnd(t, s, 300, gpu.ContainerFinished)
+	clear(t, s)
+}
+
+func TestWhatASightingKeeps(t *testing.T) {
+	t.Parallel()
+	p := pod(asks("nvidia.com/gpu=1"))
+	yes := true
+	p.OwnerReferences = []metav1.OwnerReference{{Kind: "Node", Name: "n"}, {APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u", Controller: &yes}}
+	p.Labels = map[string]string{"team": "a"}
+	p.Annotations = map[string]string{"gpupool/protected": "true", "other": "x", corev1.MirrorPodAnnotationKey: "h"}
+	p.Spec.Priority, p.Spec.PriorityClassName = ptr(int32(7)), "high"
+	s := see(t, p)
+	if s.Owner != (gpu.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u"}) {
+		t.Errorf("the owner is %+v", s.Owner)
+	}
+	if s.Labels["team"] != "a" || s.UID != "uid-1" || s.Namespace != "ml" || s.Name != "train" || s.Node.Name != "node-1" {
+		t.Errorf("the sighting is %+v", s)
+	}
+	if l := s.Live; l.Phase != "Running" || l.Priority != 7 || l.PriorityClassName != "high" || !l.Mirror || len(l.Annotations) != 1 || l.Annotations["gpupool/protected"] != "true" {
+		t.Errorf("what enforcement asks is %+v", s.Live)
+	}
+	p.UID = ""
+	doubted(t, see(t, p), "no uid")
+}
+
+func ptr[T any](v T) *T { return &v }
