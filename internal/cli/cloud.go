@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
@@ -39,6 +41,16 @@ func (o *cloudOptions) register(cmd *cobra.Command) {
 
 func (o *cloudOptions) registerRegion(cmd *cobra.Command, usage string) {
 	cmd.Flags().StringVar(&o.region, "region", "", usage)
+}
+
+// lazily prepares a client when it is first needed: a store of budgets alone
+// needs no account. Where pools are declared, it is needed now.
+func (o *cloudOptions) lazily(ctx context.Context, s *session, place store.Store, log *slog.Logger) (reconcile.Cloud, error) {
+	pools, err := place.List(ctx, store.SpotPools)
+	if err == nil && len(pools) > 0 {
+		return o.client(ctx, s, log)
+	}
+	return reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return o.client(ctx, s, log) }), nil
 }
 
 // client prepares a client. Credentials are looked up; nothing is called yet.

@@ -71,6 +71,7 @@ func everyOutcome(t *testing.T) reconcile.Report {
 	done.InstanceIDs = []string{"ins-aaaaaaa1", "ins-aaaaaaa2"}
 	again := launch("spot_pool/ap-singapore/a-done", 1)
 	again.Resume, again.InstanceIDs = true, []string{"ins-aaaaaaa3"}
+	short, refused := launch("spot_pool/ap-singapore/c-short", 2), launch("spot_pool/ap-singapore/d-failed", 2)
 	end := spotpool.Decision{
 		Kind: spotpool.Terminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
 		Reasons: []string{"5 held is above maximum 4", "ins-bbbbbbb1 is outdated"},
@@ -82,9 +83,9 @@ func everyOutcome(t *testing.T) reconcile.Report {
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: at, FinishedAt: at.Add(3 * time.Second),
 		Decisions: []reconcile.Result{
-			{Decision: again, Outcome: reconcile.Done}, {Decision: done, Outcome: reconcile.Done}, {Decision: end, Outcome: reconcile.Done},
-			{Decision: launch("spot_pool/ap-singapore/c-short", 2), Outcome: reconcile.Short, Error: soldOut},
-			{Decision: launch("spot_pool/ap-singapore/d-failed", 2), Outcome: reconcile.Failed, Error: denied},
+			{Pool: &again, Outcome: reconcile.Done}, {Pool: &done, Outcome: reconcile.Done}, {Pool: &end, Outcome: reconcile.Done},
+			{Pool: &short, Outcome: reconcile.Short, Error: soldOut},
+			{Pool: &refused, Outcome: reconcile.Failed, Error: denied},
 		},
 		SpotPools: []reconcile.PoolReport{
 			{Region: "ap-singapore", Name: "a-done", UID: "a", Counts: counts(4, 6, 4, 4, "7.60"), Outcome: reconcile.Done, Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"}},
@@ -105,8 +106,10 @@ func TestReportForPeople(t *testing.T) {
 	planned := report
 	planned.DryRun, planned.Decisions, planned.SpotPools = true, nil, nil
 	for _, d := range report.Decisions[:3] {
-		if !d.Resume && d.Kind == spotpool.Launch {
-			d.InstanceIDs = nil
+		if !d.Pool.Resume && d.Pool.Kind == spotpool.Launch {
+			unborn := *d.Pool
+			unborn.InstanceIDs = nil
+			d.Pool = &unborn
 		}
 		d.Outcome = reconcile.Planned
 		planned.Decisions = append(planned.Decisions, d)
@@ -173,7 +176,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-1"}, Cause: spotpool.CausedByQuota, Until: at},
 	}
 	idle := &status.SpotPools[5]
-	idle.Decisions = []spotpool.Decision{report.Decisions[2].Decision}
+	idle.Decisions = []spotpool.Decision{*report.Decisions[2].Pool}
 	b := &status.SpotPools[1]
 	b.Machines = []spotpool.Member{member("ins-bbbbbbb1", spotpool.Launching)}
 	return status

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // kubeOptions say which cluster is used, and as whom. What they leave out comes
@@ -38,4 +40,18 @@ func (o *kubeOptions) client(s *session) (*kube.Client, error) {
 		o.opened, o.err = kube.Open(config, "gpupool/"+s.Build.Version)
 	})
 	return o.opened, o.err
+}
+
+// cluster returns what reaches the cluster when budgets need it.
+func (o *kubeOptions) cluster(s *session) func(context.Context) (reconcile.Cluster, error) {
+	var once sync.Once
+	var reached *kube.Cluster
+	return func(context.Context) (reconcile.Cluster, error) {
+		client, err := o.client(s)
+		if err != nil {
+			return nil, err
+		}
+		once.Do(func() { reached = kube.NewCluster(client) })
+		return reached, nil
+	}
 }

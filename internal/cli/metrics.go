@@ -94,7 +94,7 @@ func (m metrics) run(report reconcile.Report, success bool) {
 		}
 	}
 	for _, d := range report.Decisions {
-		decisions.WithLabelValues(string(d.Kind), string(d.Outcome)).Inc()
+		decisions.WithLabelValues(d.Kind(), string(d.Outcome)).Inc()
 	}
 	m.pools(report.SpotPools)
 }

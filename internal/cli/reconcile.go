@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
-	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
 const reconcileHelp = `Look at everything that is declared, and bring it where it should be: launch what
@@ -59,6 +58,8 @@ type reconcileOptions struct {
 	timeout     time.Duration
 	lockTimeout time.Duration
 	metricsFile string
+	// conflictCode is the exit code where another run is under way.
+	conflictCode int
 
 	cleanUp func() // nil: nothing to clean up
 }
@@ -81,6 +82,7 @@ func newReconcile(s *session) *cobra.Command {
 	f.DurationVar(&o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
 	f.DurationVar(&o.timeout, "timeout", 15*time.Minute, "how long a run may take")
 	f.DurationVar(&o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
+	f.IntVar(&o.conflictCode, "conflict-exit-code", exitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
 	_ = cmd.MarkFlagFilename("metrics-file", "prom")
@@ -97,6 +99,8 @@ func (o *reconcileOptions) validate() error {
 	switch {
 	case o.every < 0 || o.timeout <= 0 || o.lockTimeout < 0:
 		return usagef("--every, --timeout and --lock-timeout must be positive durations such as 40s or 5m")
+	case o.conflictCode < 0 || o.conflictCode > 255:
+		return usagef("--conflict-exit-code must be from 0 to 255")
 	case o.every > 0 && o.fromState == "-":
 		return usagef("standard input can be read once only: with --every, name a file in --from-state")
 	}
@@ -163,7 +167,6 @@ func (o *reconcileOptions) again(ctx context.Context) error {
 // runner runs, once or several times.
 type runner struct {
 	*reconcileOptions
-	client *tencent.Client
 	engine *reconcile.Engine
 }
 
@@ -175,10 +178,11 @@ func (o *reconcileOptions) open(ctx context.Context) (*runner, error) {
 		return nil, err
 	}
 	log := o.session.log.logger(o.session.Process)
-	if r.client, err = o.cloud.client(ctx, o.session, log); err != nil {
+	cloud, err := o.cloud.lazily(ctx, o.session, place, log)
+	if err != nil {
 		return nil, err
 	}
-	r.engine = &reconcile.Engine{Cloud: r.client, Store: place, Actor: actor, Log: log}
+	r.engine = &reconcile.Engine{Cloud: cloud, Cluster: o.store.kube.cluster(o.session), Store: place, Actor: actor, Log: log}
 	return r, nil
 }
 
@@ -205,10 +209,8 @@ func (r *runner) once(ctx context.Context) error {
 	started := r.session.Now().UTC()
 	limited, cancel := context.WithTimeoutCause(ctx, r.timeout, errTimeout)
 	defer cancel()
-	before := r.client.Calls()
 	report, err := r.reconcile(limited)
 	ran := !report.FinishedAt.IsZero()
-	report.Calls = callsSince(before, r.client.Calls())
 	verdict := r.verdict(limited, report, err)
 	var locked *reconcile.RunLockedError
 	if !errors.As(err, &locked) {
@@ -271,14 +273,4 @@ func (r *runner) readState(ctx context.Context) (*declaration.TerraformState, er
 		}
 		return a.state, nil
 	}
-}
-
-func callsSince(before, after map[string]int) map[string]int {
-	calls := map[string]int{}
-	for action, n := range after {
-		if n -= before[action]; n > 0 {
-			calls[action] = n
-		}
-	}
-	return calls
 }

@@ -36,7 +36,7 @@ func (r *runner) print(report reconcile.Report) error {
 // writeReport writes a report for people: what was decided of each pool and
 // why, and then how the pools stand.
 func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store string) {
-	if len(report.SpotPools) == 0 {
+	if len(report.SpotPools)+len(report.Budgets) == 0 {
 		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
 		return
 	}
@@ -45,19 +45,28 @@ func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store s
 	}
 	decisions := map[string][]reconcile.Result{}
 	for _, d := range report.Decisions {
-		decisions[poolOf(d.Object)] = append(decisions[poolOf(d.Object)], d)
+		decisions[d.Object()] = append(decisions[d.Object()], d)
 	}
 	var told stories
+	for _, b := range report.Budgets {
+		told.add("budget "+b.Name, budgetStory(look, b, decisions["budget/"+b.Name]))
+	}
 	for _, p := range report.SpotPools {
-		key := p.Region + "/" + p.Name
-		told.add(key, story(look, p, decisions[key]))
+		told.add(p.Region+"/"+p.Name, story(look, p, decisions[objectOf(p)]))
 	}
 	told.write(out, look)
 	if out.Len() > 0 {
 		out.WriteByte('\n')
 	}
+	writeBudgets(out, look, report.Budgets)
+	if len(report.Budgets) > 0 && len(report.SpotPools) > 0 {
+		out.WriteByte('\n')
+	}
 	writePools(out, look, report.SpotPools, decisions)
 }
+
+// objectOf names a pool as decisions do.
+func objectOf(p reconcile.PoolReport) string { return "spot_pool/" + p.Region + "/" + p.Name }
 
 // story says what happened to a pool, if anything did.
 func story(look style, p reconcile.PoolReport, decisions []reconcile.Result) (lines []string) {
@@ -67,15 +76,7 @@ func story(look style, p reconcile.PoolReport, decisions []reconcile.Result) (li
 		}
 	}
 	add(dim, "seen: ", p.Notices...)
-	for _, d := range decisions {
-		lines = append(lines, decisionText(look, d))
-		for _, reason := range d.Reasons {
-			lines = append(lines, "  - "+reason)
-		}
-		if d.Error != nil {
-			lines = append(lines, "  "+look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "      "))
-		}
-	}
+	lines = append(lines, decisionLines(look, decisions)...)
 	add(yellow, "short: ", p.Short...)
 	add(yellow, "warning: ", p.Warnings...)
 	if p.Error != nil && !saidAlready(decisions, p.Error) {
@@ -84,7 +85,21 @@ func story(look style, p reconcile.PoolReport, decisions []reconcile.Result) (li
 	return lines
 }
 
-// saidAlready reports whether a pool's error stands at one of its decisions already.
+// decisionLines say what was decided, why, and what went wrong with it.
+func decisionLines(look style, decisions []reconcile.Result) (lines []string) {
+	for _, d := range decisions {
+		lines = append(lines, decisionText(look, d))
+		for _, reason := range d.Reasons() {
+			lines = append(lines, "  - "+reason)
+		}
+		if d.Error != nil {
+			lines = append(lines, "  "+look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "      "))
+		}
+	}
+	return lines
+}
+
+// saidAlready reports whether an error stands at one of its decisions already.
 func saidAlready(decisions []reconcile.Result, e *reconcile.ErrorReport) bool {
 	for _, d := range decisions {
 		if d.Error != nil && d.Error.Message == e.Message {
@@ -101,6 +116,12 @@ func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\
 var forms = map[string]map[reconcile.Outcome]string{
 	"launch":    {reconcile.Planned: "would launch", reconcile.Done: "launched", reconcile.Short: "could not launch", reconcile.Failed: "failed to launch"},
 	"terminate": {reconcile.Planned: "would terminate", reconcile.Done: "terminated", reconcile.Short: "could not terminate", reconcile.Failed: "failed to terminate"},
+	"alert":     {reconcile.Planned: "would alert", reconcile.Done: "alerted", reconcile.Failed: "failed to alert"},
+	"freeze:":   {reconcile.Planned: "would freeze:", reconcile.Done: "froze:", reconcile.Failed: "failed to freeze:"},
+	"lift":      {reconcile.Planned: "would lift", reconcile.Done: "lifted", reconcile.Failed: "failed to lift"},
+	"pause":     {reconcile.Planned: "would pause", reconcile.Done: "paused", reconcile.Failed: "failed to pause", reconcile.Skipped: "did not pause"},
+	"resume":    {reconcile.Planned: "would resume", reconcile.Done: "resumed", reconcile.Failed: "failed to resume", reconcile.Skipped: "did not resume"},
+	"evict":     {reconcile.Planned: "would evict", reconcile.Done: "evicted", reconcile.Failed: "failed to evict", reconcile.Skipped: "did not evict"},
 	"ask":       {reconcile.Planned: "would ask", reconcile.Done: "asked", reconcile.Short: "asked", reconcile.Failed: "asked"},
 }
 
@@ -111,19 +132,22 @@ func decisionText(look style, d reconcile.Result) string {
 		form = verb + " (" + string(d.Outcome) + ")"
 	}
 	text := look.paint(outcomeColour(d.Outcome), form) + " " + rest
-	if d.Offering != nil && d.Outcome == reconcile.Done && len(d.InstanceIDs) > 0 {
-		text += ": " + firstOf(d.InstanceIDs, idsAtMost)
+	if p := d.Pool; p != nil && p.Offering != nil && d.Outcome == reconcile.Done && len(p.InstanceIDs) > 0 {
+		text += ": " + firstOf(p.InstanceIDs, idsAtMost)
 	}
 	return text
 }
 
 // writePools writes how the pools stand.
 func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, decisions map[string][]reconcile.Result) {
+	if len(pools) == 0 {
+		return
+	}
 	t := &table{}
 	t.add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H", "OUTCOME")
 	left := 0
 	for _, p := range pools {
-		idle := p.Outcome == reconcile.Done && len(decisions[p.Region+"/"+p.Name]) == 0
+		idle := p.Outcome == reconcile.Done && len(decisions[objectOf(p)]) == 0
 		if idle && len(pools) > rowsAtMost {
 			left++
 			continue

@@ -16,14 +16,14 @@ func (r *runner) verdict(ctx context.Context, report reconcile.Report, err error
 	case interrupted(ctx) != nil:
 		return withExitCode(interrupted(ctx).code(), interrupted(ctx).beside(err))
 	case errors.As(err, &locked):
-		return withExitCode(exitRunLocked, fmt.Errorf("%w; nothing was done. Let it end, or wait for it with --lock-timeout", err))
+		return withExitCode(r.conflictCode, fmt.Errorf("%w; nothing was done. Let it end, or wait for it with --lock-timeout", err))
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errTimeout):
 		return withExitCode(exitFailed, fmt.Errorf("the run was stopped after %s (--timeout): %w", r.timeout, err))
 	case err != nil:
 		return withExitCode(exitFailed, err)
 	case errors.Is(context.Cause(ctx), errTimeout) && unfinished(report) > 0:
 		left := unfinished(report)
-		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d pools to go; the next one goes on", r.timeout, left, failed+rest)
+		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d %s to go; the next one goes on", r.timeout, left, failed+rest, whatIsDeclared(report))
 		return withExitCode(partly(failed+rest-left), err)
 	case failed > 0:
 		return withExitCode(partly(rest), r.failures(report, failed))
@@ -40,11 +40,27 @@ func partly(done int) int {
 	return exitFailed
 }
 
-// unfinished counts the pools that a run did not see to.
+// whatIsDeclared is what a run's declarations are called.
+func whatIsDeclared(report reconcile.Report) string {
+	switch {
+	case len(report.Budgets) == 0:
+		return "pools"
+	case len(report.SpotPools) == 0:
+		return "budgets"
+	}
+	return "declarations"
+}
+
+// unfinished counts the declarations that a run did not see to.
 func unfinished(report reconcile.Report) int {
 	n := 0
 	for _, p := range report.SpotPools {
 		if p.Outcome == reconcile.Skipped || p.Outcome == reconcile.Failed {
+			n++
+		}
+	}
+	for _, b := range report.Budgets {
+		if b.Outcome == reconcile.Skipped || b.Outcome == reconcile.Failed {
 			n++
 		}
 	}
@@ -53,11 +69,16 @@ func unfinished(report reconcile.Report) int {
 
 // failures names what failed, where the report isn't for people.
 func (r *runner) failures(report reconcile.Report, failed int) error {
-	err := fmt.Errorf("%d of %d pools failed", failed, len(report.SpotPools))
+	err := fmt.Errorf("%d of %d %s failed", failed, len(report.SpotPools)+len(report.Budgets), whatIsDeclared(report))
 	if r.output == asTable {
 		return err
 	}
 	errs := []error{err}
+	for _, b := range report.Budgets {
+		if b.Outcome == reconcile.Failed && b.Error != nil {
+			errs = append(errs, fmt.Errorf("budget %s: %s", b.Name, b.Error.Message))
+		}
+	}
 	for _, p := range report.SpotPools {
 		if p.Outcome == reconcile.Failed && p.Error != nil {
 			errs = append(errs, fmt.Errorf("%s/%s: %s", p.Region, p.Name, p.Error.Message))

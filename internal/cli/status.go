@@ -69,11 +69,11 @@ func (o *statusOptions) run(ctx context.Context, pools []string) error {
 		return err
 	}
 	log := o.session.log.logger(o.session.Process)
-	client, err := o.cloud.client(ctx, o.session, log)
+	cloud, err := o.cloud.lazily(ctx, o.session, place, log)
 	if err != nil {
 		return err
 	}
-	engine := &reconcile.Engine{Cloud: client, Store: place, Actor: "gpupool status", Log: log}
+	engine := &reconcile.Engine{Cloud: cloud, Store: place, Actor: "gpupool status", Log: log}
 	if o.follow {
 		return o.watch(ctx, engine, pools)
 	}
@@ -151,10 +151,19 @@ func statusVerdict(report reconcile.StatusReport) error {
 			failed++
 		}
 	}
+	for _, b := range report.Budgets {
+		if b.Outcome == reconcile.Failed {
+			failed++
+		}
+	}
 	if failed == 0 {
 		return nil
 	}
-	return withExitCode(partly(len(report.SpotPools)-failed), fmt.Errorf("%d of %d pools can't be seen", failed, len(report.SpotPools)))
+	all, what := len(report.SpotPools)+len(report.Budgets), "declarations"
+	if len(report.Budgets) == 0 {
+		what = "pools"
+	}
+	return withExitCode(partly(all-failed), fmt.Errorf("%d of %d %s can't be seen", failed, all, what))
 }
 
 // watch looks again and again. The first look must succeed; later ones may fail,

@@ -15,23 +15,44 @@ import (
 func statusText(look style, r reconcile.StatusReport, machines bool) string {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s\n\n", look.paint(dim, "Store "+r.Store+", "+lastRunText(r)))
-	if len(r.SpotPools) == 0 {
+	if len(r.SpotPools)+len(r.Budgets) == 0 {
 		out.WriteString("Nothing is declared.\n")
 		return out.String()
 	}
-	t := &table{}
-	t.add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
-	for _, p := range r.SpotPools {
-		t.add(p.Region+"/"+p.Name, capacityText(look, p.PoolReport), limit(p.PoolReport, p.Minimum), limit(p.PoolReport, p.Maximum),
-			number(p.PoolReport, p.Held), number(p.PoolReport, p.Outdated), priceOrDash(p.HourlyPrice), stateText(look, p))
+	if len(r.Budgets) > 0 {
+		t := &table{}
+		t.add("BUDGET", "USED", "GPU-HOURS", "LIMIT", "LEFT", "GPUS NOW", "PODS", "STATE")
+		for _, b := range r.Budgets {
+			t.add(budgetCells(look, b.BudgetReport)...)
+		}
+		t.write(&out)
 	}
-	t.write(&out)
+	if len(r.Budgets) > 0 && len(r.SpotPools) > 0 {
+		out.WriteByte('\n')
+	}
+	writePoolStatuses(&out, look, r.SpotPools)
 	var told stories
+	for _, b := range r.Budgets {
+		told.add("budget "+b.Name, budgetDetails(look, b, r.At))
+	}
 	for _, p := range r.SpotPools {
 		told.add(p.Region+"/"+p.Name, poolDetails(look, p, r.At, machines))
 	}
 	told.write(&out, look)
 	return out.String()
+}
+
+func writePoolStatuses(out *bytes.Buffer, look style, pools []reconcile.PoolStatus) {
+	if len(pools) == 0 {
+		return
+	}
+	t := &table{}
+	t.add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
+	for _, p := range pools {
+		t.add(p.Region+"/"+p.Name, capacityText(look, p.PoolReport), limit(p.PoolReport, p.Minimum), limit(p.PoolReport, p.Maximum),
+			number(p.PoolReport, p.Held), number(p.PoolReport, p.Outdated), priceOrDash(p.HourlyPrice), stateText(look, p))
+	}
+	t.write(out)
 }
 
 func lastRunText(r reconcile.StatusReport) string {

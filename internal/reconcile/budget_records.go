@@ -97,6 +97,7 @@ func (e *Engine) cluster(ctx context.Context) (Cluster, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	e.reached.Store(&c)
 	uid, err := c.UID(ctx)
 	if err == nil && uid == "" {
 		err = errors.New("the namespace kube-system has no uid: what answers is no Kubernetes cluster")

@@ -14,8 +14,8 @@ func (r *run) confirm(ctx context.Context, region string, targets []target) {
 	var ids []string
 	r.mu.Lock()
 	for _, d := range r.report.Decisions {
-		if d.Kind == spotpool.Launch && d.Outcome == Done {
-			launched[d.Object] = append(launched[d.Object], d.InstanceIDs...)
+		if p := d.Pool; p != nil && p.Kind == spotpool.Launch && d.Outcome == Done {
+			launched[p.Object] = append(launched[p.Object], p.InstanceIDs...)
 		}
 	}
 	r.mu.Unlock()

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
+	"maps"
+	"sync/atomic"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -33,6 +35,7 @@ type Engine struct {
 	Progress func(Event)
 
 	observer observer
+	reached  atomic.Pointer[Cluster] // for its count of calls
 }
 
 // DefaultPollInterval is the pause between two looks at settling instances.
@@ -68,6 +71,29 @@ func (e *Engine) pollInterval() time.Duration {
 		return DefaultPollInterval
 	}
 	return e.PollInterval
+}
+
+// Calls counts the calls made so far to the cloud, by action, and to the
+// cluster, by verb and resource.
+func (e *Engine) Calls() map[string]int {
+	calls := map[string]int{}
+	if e.Cloud != nil {
+		maps.Copy(calls, e.Cloud.Calls())
+	}
+	if c := e.reached.Load(); c != nil {
+		maps.Copy(calls, (*c).Calls())
+	}
+	return calls
+}
+
+func callsSince(before, after map[string]int) map[string]int {
+	calls := map[string]int{}
+	for action, n := range after {
+		if n -= before[action]; n > 0 {
+			calls[action] = n
+		}
+	}
+	return calls
 }
 
 // randomID returns 16 random bytes in hex.

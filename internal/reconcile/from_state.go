@@ -31,6 +31,14 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 			r.add(newPoolReport(p.Declaration, spotpool.Plan{}, Failed, fmt.Errorf("%s: %w", p.Address, err)), nil)
 		}
 	}
+	for _, b := range state.Budgets {
+		if b.Tainted {
+			r.warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", b.Address))
+		}
+		if err := r.takeOverBudget(ctx, b, older); err != nil {
+			r.addBudget(failedBudget(b.Declaration, fmt.Errorf("%s: %w", b.Address, err)), nil)
+		}
+	}
 	return nil
 }
 

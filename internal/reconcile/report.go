@@ -29,7 +29,7 @@ type Report struct {
 	DryRun        bool           `json:"dry_run"`
 	Decisions     []Result       `json:"decisions"`
 	SpotPools     []PoolReport   `json:"spot_pools"`
-	Budgets       []struct{}     `json:"budgets"`
+	Budgets       []BudgetReport `json:"budgets"`
 	StockPools    []struct{}     `json:"stock_pools"`
 	Warnings      []string       `json:"warnings"`
 	Calls         map[string]int `json:"calls"`
@@ -37,13 +37,6 @@ type Report struct {
 
 // ReportSchemaVersion is the version of Report's JSON.
 const ReportSchemaVersion = 1
-
-// Result is a decision and what became of it.
-type Result struct {
-	spotpool.Decision
-	Outcome Outcome      `json:"outcome"`
-	Error   *ErrorReport `json:"error,omitempty"`
-}
 
 // ErrorReport is an error as programs read it.
 type ErrorReport struct {
@@ -88,11 +81,14 @@ func (r Report) Failures() (failed, rest int) {
 	for _, p := range r.SpotPools {
 		if p.Outcome == Failed {
 			failed++
-		} else {
-			rest++
 		}
 	}
-	return failed, rest
+	for _, b := range r.Budgets {
+		if b.Outcome == Failed {
+			failed++
+		}
+	}
+	return failed, len(r.SpotPools) + len(r.Budgets) - failed
 }
 
 // Changes reports whether anything was done, or would be in a dry run.
@@ -102,5 +98,6 @@ func (r Report) Changes() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.SpotPools, func(p PoolReport) bool { return p.Deleted })
+	return slices.ContainsFunc(r.SpotPools, func(p PoolReport) bool { return p.Deleted }) ||
+		slices.ContainsFunc(r.Budgets, func(b BudgetReport) bool { return b.Deleted })
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -48,7 +49,7 @@ func (e *RunLockedError) Unwrap() error { return e.Err }
 func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
 	r := &run{Engine: e, options: o, report: Report{
 		SchemaVersion: ReportSchemaVersion, RunID: randomID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun,
-		Decisions: []Result{}, SpotPools: []PoolReport{}, Budgets: []struct{}{}, StockPools: []struct{}{}, Warnings: []string{},
+		Decisions: []Result{}, SpotPools: []PoolReport{}, Budgets: []BudgetReport{}, StockPools: []struct{}{}, Warnings: []string{},
 	}}
 	var err error
 	if o.DryRun {
@@ -68,13 +69,26 @@ type run struct {
 	options RunOptions
 	mu      sync.Mutex
 	report  Report
+	// statuses are those that a dry run made, by the budget's name.
+	statuses map[string]budget.Status
 }
 
 func (r *run) run(ctx context.Context) error {
+	before := r.Calls()
+	if r.options.State != nil {
+		if err := r.takeOver(ctx, r.options.State); err != nil {
+			return err
+		}
+	}
+	budgets, err := r.declaredBudgets(ctx)
+	if err != nil {
+		return err
+	}
 	pools, err := r.declared(ctx)
 	if err != nil {
 		return err
 	}
+	r.reconcileBudgets(ctx, budgets)
 	var regions errgroup.Group
 	for region, targets := range byRegion(pools) {
 		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })
@@ -83,9 +97,10 @@ func (r *run) run(ctx context.Context) error {
 	slices.SortFunc(r.report.SpotPools, func(a, b PoolReport) int {
 		return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name)
 	})
-	slices.SortStableFunc(r.report.Decisions, func(a, b Result) int { return strings.Compare(a.Object, b.Object) })
+	slices.SortFunc(r.report.Budgets, func(a, b BudgetReport) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(r.report.Decisions, func(a, b Result) int { return strings.Compare(a.Object(), b.Object()) })
 	r.report.FinishedAt = time.Now().UTC()
-	r.report.Calls = r.Cloud.Calls()
+	r.report.Calls = callsSince(before, r.Calls())
 	if r.options.DryRun {
 		return nil
 	}
@@ -118,16 +133,14 @@ type target struct {
 	declaration spotpool.Declaration
 	phase       declaration.Phase
 	journal     journal
+	// unjudged says why the pool's gate can't be told, if it can't: the pool then
+	// launches nothing and counts as failed.
+	unjudged error
 }
 
 // declared reads every record and journal of the store. One that can't be read
 // fails its own pool alone.
 func (r *run) declared(ctx context.Context) ([]target, error) {
-	if r.options.State != nil {
-		if err := r.takeOver(ctx, r.options.State); err != nil {
-			return nil, err
-		}
-	}
 	docs, err := r.Store.List(ctx, store.SpotPools)
 	if err != nil {
 		return nil, err
@@ -210,7 +223,8 @@ func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
 		r.add(newPoolReport(d, spotpool.Plan{}, Failed, err), nil)
 		return
 	}
-	gate := r.gate(ctx, d)
+	gate, gateErr := r.gateBy(ctx, d, r.statuses)
+	t.unjudged = gateErr
 	plan := spotpool.Decide(spotpool.Situation{
 		Declaration: d, Observation: view.observation(d), Journal: t.journal.value, Now: view.at, Gate: gate,
 	})
@@ -227,13 +241,13 @@ func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
 				r.warn(err.Error())
 			}
 		}
-		r.add(newPoolReport(d, plan, idleOutcome(plan), nil), nil)
+		r.add(t.report(plan, idleOutcome(plan)), nil)
 	case r.options.DryRun:
 		results := make([]Result, len(plan.Decisions))
 		for n, decision := range plan.Decisions {
-			results[n] = Result{Decision: decision, Outcome: Planned}
+			results[n] = poolResult(decision, Planned, nil)
 		}
-		r.add(newPoolReport(d, plan, Planned, nil), results)
+		r.add(t.report(plan, Planned), results)
 	default:
 		r.actOn(ctx, t, view, gate, plan)
 	}
@@ -270,7 +284,8 @@ func (r *run) actOn(ctx context.Context, t target, view *regionView, gate spotpo
 	case a.failure != nil && !errors.Is(a.failure, errNotYet):
 		r.add(newPoolReport(t.declaration, a.plan, Failed, a.failure), a.results)
 	default:
-		r.add(newPoolReport(a.declaration, a.plan, actedOutcome(a.plan), nil), a.results)
+		t.declaration = a.declaration
+		r.add(t.report(a.plan, actedOutcome(a.plan)), a.results)
 	}
 }
 
@@ -301,6 +316,15 @@ func (r *run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 		report.Deleted = true
 		r.add(report, results)
 	}
+}
+
+// report is the report of a pool with which nothing went wrong, unless its gate
+// can't be told.
+func (t target) report(p spotpool.Plan, outcome Outcome) PoolReport {
+	if t.unjudged != nil {
+		outcome = Failed
+	}
+	return newPoolReport(t.declaration, p, outcome, t.unjudged)
 }
 
 func idleOutcome(p spotpool.Plan) Outcome {

@@ -19,7 +19,7 @@ type StatusReport struct {
 	Store         string                  `json:"store"`
 	LastRun       *declaration.RunSummary `json:"last_run"` // null where no run was recorded
 	SpotPools     []PoolStatus            `json:"spot_pools"`
-	Budgets       []struct{}              `json:"budgets"`
+	Budgets       []BudgetStatus          `json:"budgets"`
 	StockPools    []struct{}              `json:"stock_pools"`
 	Warnings      []string                `json:"warnings"`
 }
@@ -62,9 +62,14 @@ func (r *run) saveStatus(ctx context.Context) error {
 func (e *Engine) Status(ctx context.Context) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: time.Now().UTC(), Store: e.Store.String(),
-		SpotPools: []PoolStatus{}, Budgets: []struct{}{}, StockPools: []struct{}{},
+		SpotPools: []PoolStatus{}, Budgets: []BudgetStatus{}, StockPools: []struct{}{},
 	}
 	r := &run{Engine: e, options: RunOptions{DryRun: true}}
+	budgets, err := r.budgetStatuses(ctx)
+	if err != nil {
+		return report, err
+	}
+	report.Budgets = budgets
 	pools, err := r.declared(ctx)
 	if err != nil {
 		return report, err

@@ -153,7 +153,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	defer cancel()
 	if err == nil {
 		d.InstanceIDs = ids
-		s.results = append(s.results, Result{Decision: d, Outcome: Done})
+		s.results = append(s.results, poolResult(d, Done, nil))
 		return s.remember(recording, s.journal.value.Accepted(request.Sequence, ids))
 	}
 	refusal, known := spotpool.AsCloudError(err)
@@ -172,7 +172,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		s.fail(d, err)
 		return nil
 	}
-	s.results = append(s.results, Result{Decision: d, Outcome: Short, Error: NewErrorReport(err)})
+	s.results = append(s.results, poolResult(d, Short, err))
 	s.tell(d.Object, err.Error(), nil)
 	return nil
 }
@@ -202,7 +202,7 @@ func (s *actor) definite(d spotpool.Decision, refusal *spotpool.CloudError) bool
 // terminate ends instances. The ids are noted first, so that a run after a kill
 // does not take their disappearance for a reclaim.
 func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
-	if err := s.remember(ctx, s.journal.value.Ending(d.InstanceIDs)); err != nil {
+	if err := s.remember(ctx, s.journal.value.Ending(d.InstanceIDs, s.observation.At)); err != nil {
 		return err
 	}
 	var victims []spotpool.Instance
@@ -221,7 +221,7 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 		s.fail(d, err)
 		return nil
 	}
-	s.results = append(s.results, Result{Decision: d, Outcome: Done})
+	s.results = append(s.results, poolResult(d, Done, nil))
 	if len(ended) < len(victims) {
 		s.failure = errNotYet
 	}
@@ -247,7 +247,7 @@ var errNotYet = errors.New("some instances can't be ended while they are startin
 
 func (s *actor) fail(d spotpool.Decision, err error) {
 	s.failure = err
-	s.results = append(s.results, Result{Decision: d, Outcome: Failed, Error: NewErrorReport(err)})
+	s.results = append(s.results, poolResult(d, Failed, err))
 	s.log().Error("decision failed", "decision", d, "error", err)
 	s.tell(d.Object, err.Error(), nil)
 }

@@ -82,6 +82,7 @@ func Holdings(d Declaration, j Journal, o Observation) []Instance {
 func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal, []string) {
 	j = j.Clone()
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
+	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.EndedAt) > pastFor })
 	j = j.bindAccepted(d)
 	j = j.matchIntents(found, now)
 	a := &absorber{declaration: d, now: now, found: make(map[string]bool, len(found))}
@@ -91,6 +92,9 @@ func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal,
 	recorded := make(map[string]Known, len(j.Known))
 	for _, k := range j.Known {
 		recorded[k.InstanceID] = k
+		if !a.found[k.InstanceID] && !k.EndedAt.IsZero() {
+			j.Past = append(j.Past, Past{InstanceID: k.InstanceID, EndedAt: k.EndedAt})
+		}
 		if !a.found[k.InstanceID] && !k.Ended {
 			a.notice(k.InstanceID, k.Market, CausedByReclaim, "gone: reclaimed by the cloud, or ended or untagged by someone else")
 		}
@@ -111,6 +115,9 @@ func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal,
 	}
 	if len(j.Cooldowns) == 0 {
 		j.Cooldowns = nil
+	}
+	if len(j.Past) == 0 {
+		j.Past = nil
 	}
 	return j, a.notices()
 }
@@ -222,7 +229,7 @@ func (a *absorber) judge(s sighting, k Known, before bool) Known {
 	case k.UnsettledSince.IsZero():
 		k.UnsettledSince = a.now
 	case unended && a.now.Sub(k.UnsettledSince) > endLag:
-		k.Ended, k.UnsettledSince = false, time.Time{}
+		k.Ended, k.EndedAt, k.UnsettledSince = false, time.Time{}, time.Time{}
 	}
 	return k
 }

@@ -63,13 +63,26 @@ type Known struct {
 	UnsettledSince time.Time `json:"unsettled_since,omitzero"`
 	// Ended says that its end was asked for, or noticed and accounted for.
 	Ended bool `json:"ended,omitempty"`
+	// EndedAt is when its end was asked for, where the pool did.
+	EndedAt time.Time `json:"ended_at,omitzero"`
 }
+
+// Past is an instance that is gone, by the pool's own doing.
+type Past struct {
+	InstanceID string    `json:"instance_id"`
+	EndedAt    time.Time `json:"ended_at"` // when its end was asked for
+}
+
+// pastFor is how long instances that are gone are remembered: what ran on them
+// may be asked after by the next runs.
+const pastFor = 48 * time.Hour
 
 // Journal is what a pool remembers from run to run.
 type Journal struct {
 	LastSequence int64      `json:"last_sequence"`
 	Intents      []Intent   `json:"intents,omitempty"` // open ones, oldest first
 	Known        []Known    `json:"known,omitempty"`   // by id
+	Past         []Past     `json:"past,omitempty"`
 	Cooldowns    []Cooldown `json:"cooldowns,omitempty"`
 	// ShortSince is since when the pool has been below its minimum.
 	ShortSince time.Time `json:"short_since,omitzero"`
@@ -94,6 +107,7 @@ func Token(uid string, sequence int64) string {
 func (j Journal) Clone() Journal {
 	j.Intents = slices.Clone(j.Intents)
 	j.Known = slices.Clone(j.Known)
+	j.Past = slices.Clone(j.Past)
 	j.Cooldowns = slices.Clone(j.Cooldowns)
 	j.AcceptedConfigurations = slices.Clone(j.AcceptedConfigurations)
 	return j
@@ -188,7 +202,7 @@ func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration,
 
 // Ending notes that the end of these instances is asked for, so that their
 // disappearance is not taken for a reclaim.
-func (j Journal) Ending(ids []string) Journal {
+func (j Journal) Ending(ids []string, now time.Time) Journal {
 	j = j.Clone()
 	ending := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -196,7 +210,7 @@ func (j Journal) Ending(ids []string) Journal {
 	}
 	for i := range j.Known {
 		if ending[j.Known[i].InstanceID] {
-			j.Known[i].Ended = true
+			j.Known[i].Ended, j.Known[i].EndedAt = true, now
 		}
 	}
 	return j

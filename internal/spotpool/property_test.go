@@ -131,7 +131,7 @@ func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
 			}
 		}
 		if rapid.Bool().Draw(t, "ending") {
-			j = j.Ending(j.KnownIDs()[:len(j.Known)/2])
+			j = j.Ending(j.KnownIDs()[:len(j.Known)/2], at("ending"))
 		}
 		if rapid.Bool().Draw(t, "short") {
 			j.ShortSince = at("short since")

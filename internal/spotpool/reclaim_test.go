@@ -50,7 +50,7 @@ func TestNotices(t *testing.T) {
 			s := seen(pool(), instance("ins-1"), instance("ins-2"))
 			s.Journal = spotpool.Decide(s).Journal
 			if c.ended {
-				s.Journal = s.Journal.Ending([]string{"ins-2"})
+				s.Journal = s.Journal.Ending([]string{"ins-2"}, s.Now)
 			}
 			s.Observation.Instances = c.now
 			p := spotpool.Decide(s)

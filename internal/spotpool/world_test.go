@@ -229,7 +229,7 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		d := p.Decisions[0]
 		run.Refreshed = run.Refreshed || d.Refresh
 		if d.Kind == spotpool.Terminate {
-			w.journal = w.journal.Ending(d.InstanceIDs)
+			w.journal = w.journal.Ending(d.InstanceIDs, w.now)
 			if kind == killedAfterIntent || kind == lostBeforeEffect {
 				return decided, nil
 			}

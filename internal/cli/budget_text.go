@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// budgetStory says what happened about a budget, if anything did.
+func budgetStory(look style, b reconcile.BudgetReport, decisions []reconcile.Result) (lines []string) {
+	add := func(c colour, label string, texts ...string) {
+		for _, text := range texts {
+			lines = append(lines, look.paint(c, label)+indented(text, "    "))
+		}
+	}
+	add(dim, "seen: ", b.Notices...)
+	lines = append(lines, decisionLines(look, decisions)...)
+	add(yellow, "warning: ", b.Warnings...)
+	if b.Error != nil && !saidAlready(decisions, b.Error) {
+		add(outcomeColour(b.Outcome), string(b.Outcome)+": ", b.Error.Message)
+	}
+	return lines
+}
+
+// writeBudgets writes how the budgets stand. Those that are far from their limit
+// are counted where there are many.
+func writeBudgets(out *bytes.Buffer, look style, budgets []reconcile.BudgetReport) {
+	if len(budgets) == 0 {
+		return
+	}
+	t := &table{}
+	t.add("BUDGET", "USED", "GPU-HOURS", "LIMIT", "LEFT", "GPUS NOW", "PODS", "STATE")
+	left := 0
+	for _, b := range budgets {
+		calm := b.Outcome == reconcile.Done && b.Observed && !b.Deleted && !exceeded(b) && len(b.Fired) == 0
+		if calm && len(budgets) > rowsAtMost {
+			left++
+			continue
+		}
+		t.add(budgetCells(look, b)...)
+	}
+	if left < len(budgets) {
+		t.write(out)
+	}
+	switch {
+	case left == len(budgets):
+		fmt.Fprintf(out, "All %d budgets are below their thresholds.\n", left)
+	case left > 0:
+		fmt.Fprintf(out, "%d more budgets are below their thresholds.\n", left)
+	}
+}
+
+func budgetCells(look style, b reconcile.BudgetReport) []string {
+	u := b.UsageReport
+	if u == nil {
+		return []string{b.Name, "-", "-", "-", "-", "-", "-", budgetState(look, b)}
+	}
+	consumed := u.ConsumedGPUHours
+	if u.ErrorBoundGPUHours != "0.000" {
+		consumed += " ±" + u.ErrorBoundGPUHours
+	}
+	return []string{
+		b.Name, fillText(look, u), consumed, deref(u.LimitGPUHours), deref(u.RemainingGPUHours),
+		u.BurnRateGPUs, fmt.Sprint(u.TrackedPods), budgetState(look, b),
+	}
+}
+
+// fillText is how full a budget is, with a bar on a terminal.
+func fillText(look style, u *reconcile.UsageReport) string {
+	if u.UsedPercent == nil {
+		return "-"
+	}
+	text := fmt.Sprintf("%d%%", *u.UsedPercent)
+	if bar := look.bar(int(min(*u.UsedPercent, 100)), 100); bar != "" {
+		return bar + " " + text
+	}
+	return text
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	return *s
+}
+
+func exceeded(b reconcile.BudgetReport) bool {
+	return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
+}
+
+// budgetState is in a few words how a budget stands.
+func budgetState(look style, b reconcile.BudgetReport) string {
+	switch {
+	case b.Deleted:
+		return look.paint(dim, "destroyed")
+	case b.Outcome == reconcile.Failed, b.Outcome == reconcile.Skipped:
+		return look.paint(outcomeColour(b.Outcome), string(b.Outcome))
+	case exceeded(b):
+		text := "exceeded"
+		for _, measure := range b.Enforced {
+			text += ", " + inForce[measure]
+		}
+		return look.paint(red, text)
+	case len(b.Enforced) > 0:
+		return look.paint(yellow, inForce[b.Enforced[0]])
+	case len(b.Fired) > 0:
+		return look.paint(yellow, fmt.Sprintf("above %d%%", slices.Max(b.Fired)))
+	}
+	return look.paint(green, "within its limit")
+}
+
+// inForce is how measures are called once they are taken.
+var inForce = map[budget.Action]string{budget.Freeze: "frozen", budget.Pause: "paused", budget.Evict: "evicting"}
+
+// budgetDetails says what there is to say about a budget beside its numbers.
+func budgetDetails(look style, b reconcile.BudgetStatus, at time.Time) (lines []string) {
+	add := func(c colour, label string, texts ...string) {
+		for _, text := range texts {
+			lines = append(lines, look.paint(c, label)+indented(text, "    "))
+		}
+	}
+	if u := b.UsageReport; u != nil {
+		add(dim, "as of: ", fmt.Sprintf("%s ago, by the last run", age(at.Sub(u.AsOf))))
+		if u.ExceededSince != nil {
+			add(red, "exceeded: ", "since "+u.ExceededSince.UTC().Format(time.RFC3339))
+		} else if u.ProjectedExhaustion != nil {
+			add(yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
+		}
+		if coverage := u.Coverage.String(); !strings.HasPrefix(coverage, "1.") {
+			add(yellow, "coverage: ", fmt.Sprintf("%s of the window was observed", coverage))
+		}
+	}
+	if b.Phase == declaration.Deleting {
+		add(yellow, "deleting: ", "the next run finishes it")
+	}
+	add(dim, "note: ", b.Notices...)
+	add(yellow, "warning: ", b.Warnings...)
+	if b.Error != nil {
+		add(red, "failed: ", b.Error.Message)
+	}
+	return lines
+}

@@ -1,0 +1,241 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// listEvery is how often all pods are listed at least, also where the replays of
+// the watch are complete: what a watch never told of would else stay for ever.
+const listEvery = time.Hour
+
+// books are the ledger as it stands after a look at the cluster, and the look.
+type books struct {
+	*ledgerDocuments
+	cluster     Cluster
+	observation ClusterObservation
+	recorder    recorder
+	rules       gpu.Rules
+	warnings    []string
+	unclear     int // what about pods could not be understood
+}
+
+// now is the cluster's clock at the look.
+func (b *books) now() time.Time { return b.observation.At }
+
+// account looks at a cluster, and merges what it shows into the ledger, in
+// memory: who only asks leaves it at that.
+func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []budget.Declaration) (*books, error) {
+	documents, err := e.openLedger(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	rules, extra := rulesFor(budgets)
+	h := documents.ledger.Header
+	observation, err := c.Observe(ctx, ObserveOptions{
+		From: h.ResourceVersion, Rules: rules,
+		List: time.Since(moment(h.LastListed)) > listEvery,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if observation.ClusterUID != uid {
+		return nil, fmt.Errorf("the cluster's uid was %s a moment ago and is %s now: nothing was written", uid, observation.ClusterUID)
+	}
+	pools, err := e.instanceRecords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &books{
+		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules,
+		recorder: recorder{at: milli(observation.At), namespaces: observation.Namespaces, pools: pools.names, extra: extra},
+		warnings: slices.Clone(observation.Warnings),
+	}
+	for _, problem := range documents.problems {
+		b.warnings = append(b.warnings, problem.Error())
+	}
+	return b, b.take(ctx, pools)
+}
+
+// rulesFor are the rules by which pods are looked at for these budgets: the
+// defaults, and the resources that any of them weighs on its own. What is no GPU
+// by default is in the second result: it weighs nothing but where a budget says
+// so.
+func rulesFor(budgets []budget.Declaration) (gpu.Rules, map[string]bool) {
+	table, err := gpu.Rules{}.Table()
+	rules, extra := gpu.Rules{Weights: map[string]string{}}, map[string]bool{}
+	for _, d := range budgets {
+		for resource := range d.ResourceWeights {
+			if err == nil && !table.Counts(resource) {
+				rules.Weights[resource], extra[resource] = "1", true
+			}
+		}
+	}
+	return rules, extra
+}
+
+// take merges the look into the ledger: what was seen, what the replay saw end,
+// and what is gone without a word.
+func (b *books) take(ctx context.Context, pools instanceRecords) error {
+	l, o := b.ledger, b.observation
+	now, lastRun := milli(o.At), l.Header.LastRun
+	if lastRun > now {
+		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong", o.At.UTC().Format(time.RFC3339), moment(lastRun).Format(time.RFC3339)))
+	}
+	present := map[string]bool{}
+	for _, s := range o.Pods {
+		present[s.UID] = true
+		b.observe(s)
+	}
+	ended := map[string]bool{}
+	for _, s := range o.Replay.Ended {
+		if present[s.UID] {
+			continue
+		}
+		ended[s.UID] = true
+		b.observe(s)
+	}
+	there := func(uid string) bool { return !ended[uid] }
+	if o.Listed {
+		there = func(uid string) bool { return present[uid] }
+	}
+	events, err := b.endsByEvents(ctx, l.Vanished(there), pools)
+	if err != nil {
+		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
+	}
+	l.CloseVanished(there, func(r *ledger.Record) ledger.End {
+		if at, known := pools.ended[r.Place.InstanceID]; known && at >= lastRun {
+			return ledger.ExactEnd(at, ledger.InstanceEnded)
+		}
+		if at, known := events[r.UID]; known {
+			return ledger.ExactEnd(milli(at), ledger.Event)
+		}
+		return ledger.End{}
+	}, lastRun, now)
+	b.turn(now)
+	if more := b.unclear - problemsAtMost; more > 0 {
+		b.warnings = append(b.warnings, fmt.Sprintf("%d more doubts about pods", more))
+	}
+	return nil
+}
+
+// turn brings the header up to this look.
+func (b *books) turn(now ledger.Time) {
+	h, o := &b.ledger.Header, b.observation
+	if h.Began == 0 {
+		h.Began = now
+	}
+	if h.LastRun != 0 && !o.Replay.Complete && now > h.LastRun {
+		b.ledger.AddGap(ledger.Gap{From: h.LastRun, To: now, GPUs: o.Allocatable, Reason: o.Replay.Reason})
+	}
+	h.LastRun = max(h.LastRun, now)
+	h.ResourceVersion = o.ResourceVersion
+	if o.Listed {
+		h.LastListed = max(h.LastListed, now)
+	}
+}
+
+// problemsAtMost is how many pods that could not be understood are told of.
+const problemsAtMost = 5
+
+func (b *books) observe(s gpu.Sighting) {
+	for _, text := range s.Problems {
+		b.warn(fmt.Sprintf("the pod %s/%s: %s", s.Namespace, s.Name, text))
+	}
+	r, held := b.recorder.record(s)
+	if !held {
+		return
+	}
+	if err := b.ledger.Observe(r); err != nil {
+		b.warn(err.Error())
+	}
+}
+
+// warn keeps the first few warnings about pods, and counts the rest.
+func (b *books) warn(text string) {
+	if b.unclear++; b.unclear <= problemsAtMost {
+		b.warnings = append(b.warnings, text)
+	}
+}
+
+// endsByEvents asks the cluster's Events when pods ended of which nothing better
+// is known.
+func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pools instanceRecords) (map[string]time.Time, error) {
+	var refs []PodRef
+	for _, r := range vanished {
+		if _, known := pools.ended[r.Place.InstanceID]; !known {
+			refs = append(refs, PodRef{Namespace: r.Set.Namespace, Name: r.Name, UID: r.UID})
+		}
+	}
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	return b.cluster.PodEvents(ctx, refs)
+}
+
+// prune forgets what no budget's window reaches back to.
+func (b *books) prune(budgets []budget.Declaration) error {
+	keep := b.now()
+	for _, d := range budgets {
+		from, err := keptSince(d, b.now())
+		if err != nil {
+			return fmt.Errorf("the budget %s: %w", d.Name, err)
+		}
+		if from.Before(keep) {
+			keep = from
+		}
+	}
+	b.ledger.Prune(milli(keep))
+	return nil
+}
+
+// keptSince is up to where a budget needs what ended: by the length of its
+// window, its grace and its longest gap before now.
+func keptSince(d budget.Declaration, now time.Time) (time.Time, error) {
+	w, err := d.WindowAt(now)
+	if err != nil {
+		return now, err
+	}
+	from := now.Add(w.Start.Sub(w.End))
+	for _, text := range []string{d.Enforce.GracePeriod, d.Enforce.MaxGap} {
+		length, err := time.ParseDuration(text)
+		if err != nil {
+			return now, err
+		}
+		from = from.Add(-length)
+	}
+	return from, nil
+}
+
+// live are the pods of a fresh look that hold GPUs, as one budget sees them.
+func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, error) {
+	sightings, err := b.cluster.LivePods(ctx, d.Selector, b.rules)
+	if err != nil {
+		return nil, err
+	}
+	meter, err := d.Meter(b.now())
+	if err != nil {
+		return nil, err
+	}
+	var pods []budget.Pod
+	for _, s := range sightings {
+		p, holds := b.recorder.pod(s)
+		if !holds {
+			continue
+		}
+		if r, known := b.ledger.Get(s.UID); known {
+			p.Charged = r.Set
+			if usage, counted := meter.Pod(&r); counted {
+				p.MilliGPUs = milliOf(usage.GPUs)
+			}
+		}
+		pods = append(pods, p)
+	}
+	return pods, nil
+}

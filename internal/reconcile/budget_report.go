@@ -1,0 +1,112 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// UsageReport is the use of a budget as programs read it: hours are decimal
+// strings with three digits after the point, GPUs exact ones.
+type UsageReport struct {
+	AsOf        time.Time `json:"as_of"` // the cluster's clock
+	WindowStart time.Time `json:"window_start"`
+	WindowEnd   time.Time `json:"window_end"` // of a rolling window, as_of
+	// LimitGPUHours, RemainingGPUHours, UsedPercent and Exceeded are null without
+	// a limit.
+	LimitGPUHours           *string    `json:"limit_gpu_hours"`
+	ConsumedGPUHours        string     `json:"consumed_gpu_hours"`
+	ConsumedMilliGPUSeconds int64      `json:"consumed_milli_gpu_seconds"`
+	RemainingGPUHours       *string    `json:"remaining_gpu_hours"`
+	UsedPercent             *int64     `json:"used_percent"` // rounded down
+	Exceeded                *bool      `json:"exceeded"`
+	ExceededSince           *time.Time `json:"exceeded_since"`
+	// EstimatedGPUHours is the part that rests on estimated ends, and
+	// ErrorBoundGPUHours by how much the whole may be wrong, either way.
+	EstimatedGPUHours  string `json:"estimated_gpu_hours"`
+	ErrorBoundGPUHours string `json:"error_bound_gpu_hours"`
+	// Coverage is how much of the window until now was observed, from 0 to 1.
+	Coverage            json.Number                  `json:"coverage"`
+	TrackedPods         int                          `json:"tracked_pods"`
+	ActivePods          int                          `json:"active_pods"` // hold GPUs now
+	BurnRateGPUs        string                       `json:"burn_rate_gpus"`
+	ProjectedExhaustion *time.Time                   `json:"projected_exhaustion"`
+	ByNamespace         map[string]string            `json:"by_namespace,omitempty"`
+	ByLabel             map[string]map[string]string `json:"by_label,omitempty"`
+}
+
+// NewUsageReport writes usage out. Without a limit, nothing is said of one.
+func NewUsageReport(u budget.Usage, at time.Time, exceededSince *time.Time) *UsageReport {
+	report := &UsageReport{
+		AsOf: at, WindowStart: u.WindowStart, WindowEnd: u.WindowEnd,
+		ConsumedGPUHours: budget.Hours(u.Consumed), ConsumedMilliGPUSeconds: u.Consumed,
+		EstimatedGPUHours: budget.Hours(u.Estimated), ErrorBoundGPUHours: budget.Hours(u.ErrorBound),
+		Coverage:    json.Number(fmt.Sprintf("%d.%03d", u.Coverage/1000, u.Coverage%1000)),
+		TrackedPods: u.TrackedPods, ActivePods: u.ActivePods, BurnRateGPUs: budget.MilliGPUs(u.BurnRate),
+		ByNamespace: hours(u.ByNamespace),
+	}
+	if len(u.ByLabel) > 0 {
+		report.ByLabel = map[string]map[string]string{}
+		for key, values := range u.ByLabel {
+			report.ByLabel[key] = hours(values)
+		}
+	}
+	if u.Limit > 0 {
+		limit, remaining, exceeded := budget.Hours(u.Limit), budget.Hours(u.Remaining()), u.Exceeded()
+		percent := u.Consumed / max(1, u.Limit/100)
+		report.LimitGPUHours, report.RemainingGPUHours, report.UsedPercent, report.Exceeded = &limit, &remaining, &percent, &exceeded
+		report.ExceededSince, report.ProjectedExhaustion = exceededSince, u.ProjectedExhaustion
+	}
+	return report
+}
+
+func hours(amounts map[string]int64) map[string]string {
+	if len(amounts) == 0 {
+		return nil
+	}
+	list := make(map[string]string, len(amounts))
+	for key, amount := range amounts {
+		list[key] = budget.Hours(amount)
+	}
+	return list
+}
+
+// BudgetReport is a budget's numbers at the end of the run.
+type BudgetReport struct {
+	Name   string        `json:"name"`
+	UID    string        `json:"uid,omitempty"`
+	Action budget.Action `json:"action,omitempty"`
+	// Observed is false where usage could not be told; its fields are then absent.
+	Observed bool `json:"observed"`
+	*UsageReport
+	// Fired are the thresholds that were told of and have not re-armed.
+	Fired []int `json:"fired_thresholds,omitempty"`
+	// Enforced are the measures in force.
+	Enforced []budget.Action `json:"enforced,omitempty"`
+	// Deleted says that the run finished the budget's deletion.
+	Deleted  bool         `json:"deleted,omitempty"`
+	Outcome  Outcome      `json:"outcome"`
+	Notices  []string     `json:"notices,omitempty"`
+	Warnings []string     `json:"warnings,omitempty"`
+	Error    *ErrorReport `json:"error,omitempty"`
+}
+
+// newBudgetReport reports a budget that was judged.
+func newBudgetReport(d budget.Declaration, s budget.Status, outcome Outcome, err error) BudgetReport {
+	return BudgetReport{
+		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Observed: true,
+		UsageReport: NewUsageReport(s.Usage, s.At, s.ExceededSince),
+		Fired:       s.Fired, Enforced: s.Enforced, Outcome: outcome, Warnings: s.Warnings, Error: NewErrorReport(err),
+	}
+}
+
+// unjudged reports a budget whose usage could not be told.
+func unjudgedBudget(d budget.Declaration, outcome Outcome, err error) BudgetReport {
+	return BudgetReport{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Outcome: outcome, Error: NewErrorReport(err)}
+}
+
+func failedBudget(d budget.Declaration, err error) BudgetReport {
+	return unjudgedBudget(d, Failed, err)
+}

@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// budgetTarget is one budget that the run judges.
+type budgetTarget struct {
+	declaration budget.Declaration
+	phase       declaration.Phase
+}
+
+// declaredBudgets reads every budget's record in the store. One that can't be
+// read fails its own budget alone.
+func (r *run) declaredBudgets(ctx context.Context) ([]budgetTarget, error) {
+	docs, err := r.Store.List(ctx, store.Budgets)
+	if err != nil {
+		return nil, err
+	}
+	var targets []budgetTarget
+	for _, doc := range docs {
+		record, err := declaration.Decode[declaration.Budget](documentName(r.Store, doc.Key), doc.Data)
+		d := record.Declaration
+		if err == nil && d.Name != doc.Key.Name {
+			err = fmt.Errorf("the record %s holds the declaration of %s", doc.Key, d.Name)
+		}
+		if err != nil {
+			r.addBudget(failedBudget(budget.Declaration{Name: doc.Key.Name}, err), nil)
+			continue
+		}
+		targets = append(targets, budgetTarget{declaration: d.WithDefaults(), phase: record.Phase})
+	}
+	return append(targets, r.budgetsOnlyInState(targets)...), nil
+}
+
+func (r *run) addBudget(b BudgetReport, results []Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Budgets = append(r.report.Budgets, b)
+	r.report.Decisions = append(r.report.Decisions, results...)
+}
+
+// reconcileBudgets judges and enforces every budget of the cluster at hand. What
+// stops all of them, such as a cluster that does not answer, fails them and
+// leaves the pools to go on: by their statuses' age, their gates close.
+func (r *run) reconcileBudgets(ctx context.Context, targets []budgetTarget) {
+	if len(targets) == 0 {
+		return
+	}
+	cluster, uid, err := r.cluster(ctx)
+	if err != nil {
+		r.failBudgets(targets, fmt.Errorf("the cluster can't be reached: %w", err))
+		return
+	}
+	targets = slices.DeleteFunc(targets, func(t budgetTarget) bool {
+		d := t.declaration
+		if d.ClusterUID == uid {
+			return false
+		}
+		r.addBudget(failedBudget(d, &ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}), nil)
+		return true
+	})
+	targets = slices.DeleteFunc(targets, func(t budgetTarget) bool {
+		if t.phase == declaration.Deleting {
+			r.finishBudgetDeletion(ctx, cluster, t.declaration)
+		}
+		return t.phase == declaration.Deleting
+	})
+	if len(targets) == 0 {
+		return
+	}
+	if err := r.judge(ctx, cluster, uid, targets); err != nil {
+		r.failBudgets(targets, err)
+	}
+}
+
+// failBudgets reports every budget that has no report yet as failed.
+func (r *run) failBudgets(targets []budgetTarget, err error) {
+	outcome := Failed
+	if errors.Is(err, errInterrupted) {
+		outcome = Skipped
+	}
+	for _, t := range targets {
+		if !slices.ContainsFunc(r.report.Budgets, func(b BudgetReport) bool { return b.Name == t.declaration.Name }) {
+			r.addBudget(unjudgedBudget(t.declaration, outcome, err), nil)
+		}
+	}
+}
+
+// finishBudgetDeletion goes on with a deletion that was cut short.
+func (r *run) finishBudgetDeletion(ctx context.Context, c Cluster, d budget.Declaration) {
+	if r.options.DryRun {
+		r.addBudget(unjudgedBudget(d, Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
+		return
+	}
+	var notices []string
+	err := r.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
+		record, err := r.loadBudget(ctx, d.Name)
+		if err != nil {
+			return err
+		}
+		if !record.exists() || record.value.Phase != declaration.Deleting || record.value.Declaration.UID != d.UID {
+			return errBudgetChanged
+		}
+		notices, err = r.buryBudget(ctx, c, record)
+		return err
+	})
+	outcome := Done
+	switch {
+	case isLocked(err), errors.Is(err, errBudgetChanged):
+		outcome = Skipped
+	case err != nil:
+		outcome = Failed
+	}
+	report := unjudgedBudget(d, outcome, err)
+	report.Notices, report.Deleted = notices, err == nil
+	r.addBudget(report, nil)
+}
+
+var errBudgetChanged = errors.New("the budget was changed or destroyed by someone else while this run looked at it: the next run judges it")

@@ -1,0 +1,363 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+)
+
+// judge brings the ledger up to date, and only then judges and enforces budgets.
+// An error stops all of them.
+func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budgetTarget) error {
+	declarations := make([]budget.Declaration, len(targets))
+	for n, t := range targets {
+		declarations[n] = t.declaration
+	}
+	r.tell("cluster", "looking at the pods and nodes of the cluster", nil)
+	b, err := r.account(ctx, c, uid, declarations)
+	if err != nil {
+		return err
+	}
+	for _, text := range b.warnings {
+		r.warn(text)
+	}
+	if err := b.prune(declarations); err != nil {
+		return err
+	}
+	if !r.options.DryRun {
+		if err := r.saveLedger(ctx, b); err != nil {
+			return fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
+		}
+	}
+	results := budget.Evaluate(declarations, b.ledger.All(), b.ledger.Header, b.now())
+	force, err := r.inForce(ctx, c, targets)
+	if err != nil {
+		return err
+	}
+	j := &judging{run: r, books: b, inForce: force}
+	j.liftOrphans(ctx, targets)
+	var calm errgroup.Group
+	calm.SetLimit(poolsAtOnce)
+	var busy []int
+	for n, t := range targets {
+		previous, known, err := r.loadBudgetStatus(ctx, t.declaration)
+		if err != nil {
+			r.warn(err.Error()) // it is replaced: nothing in it is lost that the ledger does not have
+		}
+		s := j.situation(t.declaration, results[n])
+		if known && err == nil {
+			s.Previous = &previous.value
+		}
+		switch {
+		case results[n].Err != nil:
+			r.addBudget(failedBudget(t.declaration, results[n].Err), nil)
+		case len(budget.Decide(s).Decisions) > 0 || wantsPods(s):
+			busy = append(busy, n)
+			j.situations = append(j.situations, s)
+		default:
+			calm.Go(func() error { j.record(ctx, s, budget.Decide(s), nil, nil); return nil })
+		}
+	}
+	_ = calm.Wait()
+	for n := range busy { // one after the other: two may have the same pods
+		j.enforce(ctx, j.situations[n])
+	}
+	return nil
+}
+
+// judging is what budgets are judged by in one run.
+type judging struct {
+	*run
+	books *books
+	inForce
+	situations []budget.Situation
+}
+
+// inForce are the measures that were found in force.
+type inForce struct {
+	frozen map[string]bool // by the budget's uid
+	paused []budget.Paused
+}
+
+// inForce lists what is in force. Where no budget enforces anything, nor did,
+// the cluster is not asked: who is told of thresholds alone needs no right to.
+func (r *run) inForce(ctx context.Context, c Cluster, targets []budgetTarget) (inForce, error) {
+	force := inForce{frozen: map[string]bool{}}
+	needed := false
+	for _, t := range targets {
+		status, known, err := r.loadBudgetStatus(ctx, t.declaration)
+		needed = needed || err != nil || t.declaration.Enforce.Action != budget.AlertOnly || known && len(status.value.Enforced) > 0
+	}
+	if !needed {
+		return force, nil
+	}
+	freezes, err := c.Freezes(ctx)
+	if err != nil {
+		return force, err
+	}
+	for _, f := range freezes {
+		force.frozen[f.BudgetUID] = true
+	}
+	paused, err := c.Paused(ctx)
+	if err != nil {
+		return force, err
+	}
+	for _, p := range paused {
+		force.paused = append(force.paused, budget.Paused{Workload: p.Workload, BudgetUID: p.BudgetUID})
+	}
+	return force, nil
+}
+
+// liftOrphans lifts what budgets left in force that were destroyed in this store.
+func (j *judging) liftOrphans(ctx context.Context, targets []budgetTarget) {
+	left := map[string]bool{}
+	for uid := range j.frozen {
+		left[uid] = true
+	}
+	for _, p := range j.paused {
+		left[p.BudgetUID] = true
+	}
+	for _, t := range targets {
+		delete(left, t.declaration.UID)
+	}
+	for _, uid := range slices.Sorted(maps.Keys(left)) {
+		tombstone, err := j.loadTombstone(ctx, uid)
+		if err != nil || !tombstone.exists() {
+			continue // another store's, perhaps: not ours to lift
+		}
+		name := strings.TrimPrefix(tombstone.value.Object, "budget/")
+		if j.options.DryRun {
+			j.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", name))
+			continue
+		}
+		notices, err := release(ctx, j.books.cluster, budget.Declaration{Name: name, UID: uid})
+		if err != nil {
+			notices = append(notices, err.Error())
+		}
+		j.warn(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted", name)}, notices...), "; "))
+	}
+}
+
+func (j *judging) situation(d budget.Declaration, result budget.Result) budget.Situation {
+	return budget.Situation{
+		Declaration: d, Result: result, Now: j.books.now(), RunID: j.report.RunID,
+		Frozen: j.frozen[d.UID], Paused: j.paused,
+		PriorityClasses: j.books.observation.PriorityClasses, StoreNamespace: storeNamespace(j.Store.String()),
+	}
+}
+
+// storeNamespace is where the store lives in the cluster; empty where it doesn't.
+func storeNamespace(store string) string {
+	namespace, found := strings.CutPrefix(store, "kubernetes:")
+	if !found {
+		return ""
+	}
+	return namespace
+}
+
+// wantsPods says whether the pods of now decide what is done.
+func wantsPods(s budget.Situation) bool {
+	action := s.Declaration.Enforce.Action
+	return s.Result.Usage.Exceeded() && (action == budget.Pause || action == budget.Evict)
+}
+
+// enforce decides about one budget on a fresh look, under its lock, and carries
+// the decisions out.
+func (j *judging) enforce(ctx context.Context, s budget.Situation) {
+	d := s.Declaration
+	if j.options.DryRun {
+		plan, err := j.decide(ctx, s)
+		if err != nil {
+			j.addBudget(failedBudget(d, err), nil)
+			return
+		}
+		results := make([]Result, len(plan.Decisions))
+		for n, decision := range plan.Decisions {
+			results[n] = budgetResult(decision, Planned, nil)
+		}
+		j.record(ctx, s, plan, results, nil)
+		return
+	}
+	err := j.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
+		// The declaration may have changed since it was listed.
+		record, err := j.loadBudget(ctx, d.Name)
+		if err != nil {
+			return err
+		}
+		now := record.value.Declaration
+		if !record.exists() || record.value.Phase != declaration.Active || now.UID != d.UID || now.Generation != d.Generation {
+			return errBudgetChanged
+		}
+		plan, err := j.decide(ctx, s)
+		if err != nil {
+			return err
+		}
+		a := &enforcer{judging: j, declaration: d, plan: plan}
+		a.run(ctx)
+		j.record(ctx, s, plan, a.results, a.done)
+		return nil
+	})
+	switch {
+	case err == nil:
+	case isLocked(err), errors.Is(err, errBudgetChanged):
+		j.addBudget(unjudgedBudget(d, Skipped, err), nil)
+	case ctx.Err() != nil:
+		j.addBudget(unjudgedBudget(d, Skipped, errInterruptedBudget), nil)
+	default:
+		j.addBudget(failedBudget(d, err), nil)
+	}
+}
+
+var errInterruptedBudget = errors.New("the run was interrupted: the next one goes on with this budget")
+
+// decide is budget.Decide with the pods of now, where they matter.
+func (j *judging) decide(ctx context.Context, s budget.Situation) (budget.Plan, error) {
+	if wantsPods(s) {
+		pods, err := j.books.live(ctx, s.Declaration)
+		if err != nil {
+			return budget.Plan{}, err
+		}
+		s.Pods = pods
+	}
+	return budget.Decide(s), nil
+}
+
+// record writes a budget's status and reports it. Without results nothing was to
+// be done; done are the decisions that had their effect.
+func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Plan, results []Result, done []budget.Decision) {
+	d := s.Declaration
+	status, outcome := plan.Status, Done
+	var failure error
+	if j.options.DryRun {
+		j.mu.Lock()
+		if j.statuses == nil {
+			j.statuses = map[string]budget.Status{}
+		}
+		j.statuses[d.Name] = status
+		j.mu.Unlock()
+		if len(results) > 0 {
+			outcome = Planned
+		}
+		j.addBudget(newBudgetReport(d, status, outcome, nil), results)
+		return
+	}
+	status = plan.Settle(done)
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
+	defer cancel()
+	if err := j.saveBudgetStatus(recording, status); err != nil {
+		outcome, failure = Failed, err
+	}
+	for _, result := range results {
+		switch {
+		case result.Outcome == Failed && failure == nil:
+			outcome, failure = Failed, errors.New(result.Error.Message)
+		case result.Outcome == Skipped && result.Error != nil && result.Error.Message == errInterruptedBudget.Error() && outcome != Failed:
+			outcome, failure = Skipped, errInterruptedBudget
+		}
+	}
+	j.addBudget(newBudgetReport(d, status, outcome, failure), results)
+}
+
+// enforcer carries out the decisions about one budget under its lock.
+type enforcer struct {
+	*judging
+	declaration budget.Declaration
+	plan        budget.Plan
+	results     []Result
+	done        []budget.Decision
+	// frozenOut says that the freeze failed: what is evicted then comes back.
+	frozenOut bool
+}
+
+// run does one decision after the other. Evictions without effect are replaced
+// by the next in reserve.
+func (a *enforcer) run(ctx context.Context) {
+	reserves := a.plan.Reserves
+	for queue := slices.Clone(a.plan.Decisions); len(queue) > 0; queue = queue[1:] {
+		d := queue[0]
+		if ctx.Err() != nil {
+			a.results = append(a.results, budgetResult(d, Skipped, errInterruptedBudget))
+			continue
+		}
+		if d.Kind == budget.KindEvict && a.frozenOut {
+			a.results = append(a.results, budgetResult(d, Skipped, errNotFrozen))
+			continue
+		}
+		a.tell(d.Object, d.Summary(), nil)
+		a.log().Info("enforcing", "decision", d)
+		calling, release := outliving(ctx, callGrace)
+		err := a.do(calling, d)
+		release()
+		outcome := a.outcome(d, err)
+		a.results = append(a.results, budgetResult(d, outcome, err))
+		if outcome == Done {
+			a.done = append(a.done, d)
+		}
+		if d.Kind == budget.KindEvict && outcome == Skipped && len(reserves) > 0 {
+			queue = append(queue, reserves[0])
+			reserves = reserves[1:]
+		}
+	}
+}
+
+var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
+
+func (a *enforcer) outcome(d budget.Decision, err error) Outcome {
+	var blocked *EvictionBlockedError
+	var left *NotPausedError
+	switch {
+	case err == nil:
+		return Done
+	case errors.As(err, &blocked), errors.As(err, &left):
+		a.tell(d.Object, err.Error(), nil)
+		return Skipped
+	}
+	a.frozenOut = a.frozenOut || d.Kind == budget.KindFreeze
+	a.log().Error("decision failed", "decision", d, "error", err)
+	a.tell(d.Object, err.Error(), nil)
+	return Failed
+}
+
+func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
+	c, uid := a.books.cluster, a.declaration.UID
+	switch d.Kind {
+	case budget.KindAlert:
+		return a.alert(ctx, d)
+	case budget.KindFreeze:
+		return c.Freeze(ctx, Freeze{Budget: a.declaration.Name, BudgetUID: uid, Selector: a.declaration.Selector})
+	case budget.KindUnfreeze:
+		return c.Unfreeze(ctx, uid)
+	case budget.KindSuspend:
+		return c.Pause(ctx, *d.Owner, uid)
+	case budget.KindResume:
+		return c.Resume(ctx, *d.Owner, uid)
+	case budget.KindEvict:
+		return c.Evict(ctx, PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})
+	}
+	return fmt.Errorf("nobody knows how to %s", d.Kind)
+}
+
+// alert tells of a threshold in each namespace. One that is gone by now takes no
+// Event, and is no reason to tell the others again.
+func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
+	var failures []error
+	for _, namespace := range d.Namespaces {
+		if _, there := a.books.observation.Namespaces[namespace]; !there {
+			continue
+		}
+		err := a.books.cluster.Alert(ctx, Alert{
+			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold",
+			Message: fmt.Sprintf("GPU budget %s: %s", a.declaration.Name, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
+		})
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
+}

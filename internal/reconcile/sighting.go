@@ -1,0 +1,103 @@
+package reconcile
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// milli is a moment in the ledger's milliseconds; zero of the zero time.
+func milli(t time.Time) ledger.Time {
+	if t.IsZero() {
+		return 0
+	}
+	return ledger.Time(t.UnixMilli())
+}
+
+// moment is a moment of the ledger; the zero time of none.
+func moment(t ledger.Time) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(t)).UTC()
+}
+
+// recorder makes records of sightings. Records of one run share what is the same.
+type recorder struct {
+	at         ledger.Time                  // of the look
+	namespaces map[string]map[string]string // labels, by name
+	pools      map[string]string            // spot pools, by instance id
+	// extra are resources that are GPUs to some budget and to no other: they
+	// weigh nothing, except where a budget says so.
+	extra map[string]bool
+}
+
+// record is what the ledger keeps of a sighting. A pod that is not bound, or
+// that holds no GPUs, has no interval.
+func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
+	if s.UID == "" || s.Scheduled.At.IsZero() || len(s.Shares) == 0 {
+		return ledger.Record{}, false
+	}
+	shares := make([]ledger.Share, len(s.Shares))
+	for n, share := range s.Shares {
+		shares[n] = ledger.Share{Resource: share.Resource, Units: share.Units, Weight: share.Weight}
+		if m.extra[share.Resource] {
+			shares[n].Weight = new(big.Rat)
+		}
+	}
+	r := ledger.Record{
+		UID: s.UID, Name: s.Name, Seen: m.at, Set: m.labelSet(s),
+		Held: &ledger.Holding{Shares: shares}, Place: m.place(s.Node),
+		Start: ledger.Start{At: milli(s.Scheduled.At), Source: ledger.Source(s.Scheduled.Source)},
+		Runs:  ledger.Start{At: milli(s.Running.At), Source: ledger.Source(s.Running.Source)},
+		End:   ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}, Deletion: milli(s.Live.Deletion),
+	}
+	if s.Owner != (gpu.Owner{}) {
+		r.Owner = &ledger.Owner{APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID}
+	}
+	return r, true
+}
+
+// labelSet is what selectors ask of a pod as it is now.
+func (m recorder) labelSet(s gpu.Sighting) *ledger.LabelSet {
+	return &ledger.LabelSet{Namespace: s.Namespace, Labels: ledger.LabelsOf(s.Labels), NamespaceLabels: ledger.LabelsOf(m.namespaces[s.Namespace])}
+}
+
+func (m recorder) place(n gpu.Node) *ledger.Place {
+	id := n.InstanceID()
+	return &ledger.Place{Node: n.Name, Model: n.Model, InstanceType: n.InstanceType, InstanceID: id, SpotPool: m.pools[id]}
+}
+
+// pod is a sighting as enforcement sees it. Only what holds GPUs now counts.
+func (m recorder) pod(s gpu.Sighting) (budget.Pod, bool) {
+	record, bound := m.record(s)
+	if !bound || !s.End.At.IsZero() {
+		return budget.Pod{}, false
+	}
+	return budget.Pod{
+		UID: s.UID, Namespace: s.Namespace, Name: s.Name, Set: record.Set,
+		Owner: budget.Workload{Namespace: s.Namespace, APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID},
+		Start: record.Start.At, MilliGPUs: milliGPUsOf(record.Held),
+		Priority: s.Live.Priority, PriorityClassName: s.Live.PriorityClassName, Annotations: s.Live.Annotations,
+		Spot: s.Node.Spot || record.Place.SpotPool != "", Deleting: !s.Live.Deletion.IsZero(), Mirror: s.Live.Mirror,
+	}, true
+}
+
+// milliGPUsOf is how many GPUs are held, in thousandths.
+func milliGPUsOf(h *ledger.Holding) int64 {
+	sum := new(big.Rat)
+	for _, share := range h.Shares {
+		sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))
+	}
+	return milliOf(sum)
+}
+
+// milliOf is a number of GPUs in thousandths, rounded half up.
+func milliOf(gpus *big.Rat) int64 {
+	n := new(big.Rat).Mul(gpus, big.NewRat(1000, 1))
+	n.Add(n, big.NewRat(1, 2))
+	return new(big.Int).Div(n.Num(), n.Denom()).Int64()
+}
