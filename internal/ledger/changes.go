@@ -17,8 +17,8 @@ type Document struct {
 // Changes are what is to be done so that the documents say what the ledger does:
 // the writes in their order, then the deletions. After each of these steps the
 // documents hold at least what they held before. The last write is the header's;
-// where something was lost, the first is too, so that a run that is cut short
-// does not hide it.
+// where there is none yet or something was lost, the first is too, so that a run
+// that is cut short does not hide that.
 type Changes struct {
 	Write  []Document
 	Delete []string
@@ -46,17 +46,15 @@ func (l *Ledger) Changes() (Changes, error) {
 	}
 	groups := l.recordsOf(shards)
 	for _, s := range slices.SortedFunc(maps.Keys(groups), compareShards) {
-		documents, counts, err := l.encodeShard(s, groups[s])
+		documents, err := l.encodeShard(s, groups[s])
 		if err != nil {
 			return Changes{}, err
 		}
-		for n, document := range documents {
+		for _, document := range documents {
 			delete(deleted, document.Name)
-			listed[document.Name] = counts[n]
-			if changed, err := l.changed(document); err != nil {
-				return Changes{}, err
-			} else if changed {
-				changes.Write = append(changes.Write, document)
+			listed[document.Name] = document.records
+			if document.sum != l.stored[document.Name].sum {
+				changes.Write = append(changes.Write, document.Document)
 			}
 		}
 	}
@@ -71,43 +69,48 @@ func (l *Ledger) headerChanges(changes *Changes, listed map[string]int) error {
 		loss := &l.Header.Lost[n]
 		loss.Replaced = loss.Replaced || slices.ContainsFunc(changes.Write, func(d Document) bool { return d.Name == loss.Document })
 	}
-	if len(changes.Write) > 0 && !slices.Equal(l.Header.Lost, l.written.Lost) {
+	_, hasHeader := l.stored[headerName]
+	if len(changes.Write) > 0 && (!hasHeader || !slices.Equal(l.Header.Lost, l.written.Lost)) {
 		before := l.written
 		before.ClusterUID, before.Lost = l.Header.ClusterUID, l.Header.Lost
 		warning, err := l.header(before, l.listed)
 		if err != nil {
 			return err
 		}
-		changes.Write = slices.Insert(changes.Write, 0, warning)
+		changes.Write = slices.Insert(changes.Write, 0, warning.Document)
 	}
 	header, err := l.header(l.Header, listed)
 	if err != nil {
 		return err
 	}
-	if changed, err := l.changed(header); err != nil {
-		return err
-	} else if changed || len(changes.Write) > 0 {
-		changes.Write = append(changes.Write, header)
+	if header.sum != l.stored[headerName].sum || len(changes.Write) > 0 {
+		changes.Write = append(changes.Write, header.Document)
 	}
 	return nil
 }
 
-func (l *Ledger) header(h Header, listed map[string]int) (Document, error) {
-	body, err := encodeHeader(h, listed)
-	if err != nil {
-		return Document{}, err
-	}
-	data, err := seal(headerName, h.ClusterUID, body)
-	if err == nil && (len(data) > maxDocument || len(body) > maxBody) {
-		err = errors.New("the ledger's header is larger than a store takes; nothing was changed")
-	}
-	return Document{Name: headerName, Data: data}, err
+// made is a document with its checksum and how many records it has.
+type made struct {
+	Document
+	sum     string
+	records int
 }
 
-// changed says whether a document differs from the stored one of its name.
-func (l *Ledger) changed(d Document) (bool, error) {
-	s, err := unseal(d.Name, l.Header.ClusterUID, d.Data)
-	return l.stored[d.Name].sum != s.sum, err
+func (l *Ledger) header(h Header, listed map[string]int) (made, error) {
+	body, err := encodeHeader(h, listed)
+	if err != nil {
+		return made{}, err
+	}
+	m, err := l.seal(headerName, body)
+	if err == nil && (len(m.Data) > maxDocument || len(body) > maxBody) {
+		err = errors.New("the ledger's header is larger than a store takes; nothing was changed")
+	}
+	return m, err
+}
+
+func (l *Ledger) seal(name string, body []byte) (made, error) {
+	s, data, err := l.packer.seal(name, l.Header.ClusterUID, body)
+	return made{Document: Document{Name: name, Data: data}, sum: s.sum}, err
 }
 
 // shardOf is where a home is written. A day that is one document already stays
@@ -165,42 +168,41 @@ func compareShards(a, b shard) int {
 }
 
 // encodeShard makes the documents of a shard, as few as fit.
-func (l *Ledger) encodeShard(s shard, records []Record) ([]Document, []int, error) {
+func (l *Ledger) encodeShard(s shard, records []Record) ([]made, error) {
 	for parts := 1; parts <= maxParts; parts *= 2 {
-		documents, counts, err := l.encodeParts(s, records, parts)
+		documents, err := l.encodeParts(s, records, parts)
 		if err != nil || documents != nil {
-			return documents, counts, err
+			return documents, err
 		}
 	}
-	return nil, nil, fmt.Errorf("a record in the ledger's shard %s is larger than a store takes; nothing was changed", s)
+	return nil, fmt.Errorf("a record in the ledger's shard %s is larger than a store takes; nothing was changed", s)
 }
 
 // encodeParts makes so many documents of a shard; none where one is too large.
-func (l *Ledger) encodeParts(s shard, records []Record, parts int) ([]Document, []int, error) {
+func (l *Ledger) encodeParts(s shard, records []Record, parts int) ([]made, error) {
 	split := make([][]Record, parts)
 	for _, r := range records {
 		n := partOf(r.UID, parts) - 1
 		split[n] = append(split[n], r)
 	}
-	var documents []Document
-	var counts []int
+	var documents []made
 	for n, records := range split {
 		if len(records) == 0 {
 			continue
 		}
-		name := part{shard: s, number: n + 1, parts: parts}.String()
 		body := encodeRecords(records)
 		if len(body) > maxBody {
-			return nil, nil, nil
+			return nil, nil
 		}
-		data, err := seal(name, l.Header.ClusterUID, body)
+		document, err := l.seal(part{shard: s, number: n + 1, parts: parts}.String(), body)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if len(data) > maxDocument {
-			return nil, nil, nil
+		if len(document.Data) > maxDocument {
+			return nil, nil
 		}
-		documents, counts = append(documents, Document{name, data}), append(counts, len(records))
+		document.records = len(records)
+		documents = append(documents, document)
 	}
-	return documents, counts, nil
+	return documents, nil
 }

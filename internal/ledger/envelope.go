@@ -31,25 +31,32 @@ const (
 	maxLine = 1 << 10
 )
 
+// packer seals documents: it keeps what compression takes room for.
+type packer struct{ flate *flate.Writer }
+
 // seal makes a document of a body.
-func seal(name, clusterUID string, body []byte) ([]byte, error) {
+func (p *packer) seal(name, clusterUID string, body []byte) (sealed, []byte, error) {
 	if clusterUID == "" || strings.ContainsAny(clusterUID, " \n") || len(clusterUID) > maxText {
-		return nil, fmt.Errorf("%.60q is no UID of a cluster", clusterUID)
+		return sealed{}, nil, fmt.Errorf("%.60q is no UID of a cluster", clusterUID)
 	}
 	var packed bytes.Buffer
-	packer, err := flate.NewWriter(&packed, flate.DefaultCompression)
-	if err != nil {
-		return nil, err
+	if p.flate == nil {
+		p.flate, _ = flate.NewWriter(nil, flate.DefaultCompression) // fails for another level alone
 	}
-	if _, err := packer.Write(body); err != nil {
-		return nil, err
+	p.flate.Reset(&packed)
+	if _, err := p.flate.Write(body); err != nil {
+		return sealed{}, nil, err
 	}
-	if err := packer.Close(); err != nil {
-		return nil, err
+	if err := p.flate.Close(); err != nil {
+		return sealed{}, nil, err
 	}
 	line := fmt.Sprintf("%s %d %s %s %d", magic, version, name, clusterUID, len(body))
-	sealed := fmt.Appendf(nil, "%s %s\n", line, checksum(line, packed.Bytes()))
-	return append(sealed, packed.Bytes()...), nil
+	s := sealed{name: name, sum: checksum(line, packed.Bytes()), length: len(body)}
+	document := fmt.Appendf(nil, "%s %s\n", line, s.sum)
+	start := len(document)
+	document = append(document, packed.Bytes()...)
+	s.packed = document[start:]
+	return s, document, nil
 }
 
 func checksum(line string, packed []byte) string {
@@ -107,12 +114,21 @@ func unseal(name, clusterUID string, document []byte) (sealed, error) {
 	return s, nil
 }
 
-// body unpacks the document. The error is *DamagedError.
-func (s sealed) body() ([]byte, error) {
+// unpacker unpacks documents: it keeps what that takes room for.
+type unpacker struct{ flate io.ReadCloser }
+
+// body unpacks a document. The error is *DamagedError.
+func (u *unpacker) body(s sealed) ([]byte, error) {
+	packed := bytes.NewReader(s.packed)
+	if u.flate == nil {
+		u.flate = flate.NewReader(packed)
+	} else if err := u.flate.(flate.Resetter).Reset(packed, nil); err != nil {
+		return nil, err
+	}
 	// No more is unpacked than the line announces, and no more is set aside than
 	// that, and than the packed bytes can give: DEFLATE makes of one at most 1032.
 	body := bytes.NewBuffer(make([]byte, 0, min(s.length, 1032*len(s.packed))+bytes.MinRead))
-	n, err := io.Copy(body, io.LimitReader(flate.NewReader(bytes.NewReader(s.packed)), int64(s.length)+1))
+	n, err := io.Copy(body, io.LimitReader(u.flate, int64(s.length)+1))
 	if err != nil || n != int64(s.length) {
 		return nil, &DamagedError{Document: s.name, Reason: "it does not unpack to what it announces"}
 	}

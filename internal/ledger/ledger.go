@@ -30,6 +30,9 @@ type Ledger struct {
 	// records it says the others to have.
 	written Header
 	listed  map[string]int
+
+	packer   packer
+	unpacker unpacker
 }
 
 // row is a record in 88 bytes without a pointer, so that a million of them are

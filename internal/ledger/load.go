@@ -74,7 +74,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	}
 	_, hasHeader := documents[headerName]
 	if !hasHeader && len(documents) > 0 {
-		problems = append(problems, Problem{Document: headerName, Err: errors.New("the ledger has no header: a first run was cut short, or it was removed; the intervals stay, and what is covered begins anew")})
+		problems = append(problems, Problem{Document: headerName, Err: errors.New("the ledger's header is missing: restore it from a copy; without it the intervals stay, and what is covered begins anew")})
 	}
 	records := 0
 	for _, n := range listed {
@@ -115,7 +115,7 @@ func (l *Ledger) loadHeader(opened []sealed) (map[string]int, error) {
 		if s.name != headerName {
 			continue
 		}
-		body, err := s.body()
+		body, err := l.unpacker.body(s)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (l *Ledger) loadShard(s sealed) error {
 		l.keep(s.name, storedDocument{part: p, sum: s.sum})
 		return nil
 	}
-	body, err := s.body()
+	body, err := l.unpacker.body(s)
 	if err != nil {
 		return err
 	}
