@@ -38,6 +38,9 @@ var rooms = map[string]struct {
 	"internal/kube": {may: []string{
 		module + "internal/gpu", module + "internal/budget", module + "internal/reconcile", "k8s.io/", "sigs.k8s.io/", "google.golang.org/protobuf/", "golang.org/x/",
 	}},
+	"internal/manifests": {may: []string{
+		module + "internal/budget", module + "internal/kube", module + "internal/store", "k8s.io/", "sigs.k8s.io/yaml",
+	}},
 	"internal/tencent": {may: []string{
 		module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},

@@ -1,0 +1,123 @@
+package manifests_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+func options() manifests.Options {
+	return manifests.Options{
+		Namespace: manifests.DefaultNamespace, Image: "ghcr.io/gpupool/gpupool:1.2.3", Schedule: manifests.DefaultSchedule,
+		Timeout: manifests.DefaultTimeout, Enforcement: manifests.DefaultEnforcement, CredentialsSecret: manifests.DefaultCredentialsSecret,
+	}
+}
+
+func objects(t *testing.T, o manifests.Options) []manifests.Object {
+	t.Helper()
+	all, err := manifests.Objects(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestYAML compares all that is printed but the freeze policy, which is package
+// kube's.
+func TestYAML(t *testing.T) {
+	t.Parallel()
+	all := slices.DeleteFunc(objects(t, options()), func(o manifests.Object) bool {
+		_, policy := o.Object.(*admissionv1.ValidatingAdmissionPolicy)
+		return policy
+	})
+	got, err := manifests.YAML(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "manifests.yaml")
+	if *update {
+		if err := os.WriteFile(golden, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestYAMLIsTheSameEachTimeAndWithoutNoise(t *testing.T) {
+	t.Parallel()
+	first, err := manifests.YAML(objects(t, options()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		again, err := manifests.YAML(objects(t, options()))
+		if err != nil || !bytes.Equal(first, again) {
+			t.Fatalf("another text (%v)", err)
+		}
+	}
+	for _, noise := range []string{"creationTimestamp", "\nstatus:", "null", "{}\n---"} {
+		if bytes.Contains(first, []byte(noise)) {
+			t.Errorf("the text has %q in it", noise)
+		}
+	}
+	if !bytes.Contains(first, []byte("name: gpupool-freeze")) {
+		t.Error("the freeze policy is missing")
+	}
+}
+
+func TestEnforcementLimitsTheRights(t *testing.T) {
+	t.Parallel()
+	harmful := map[budget.Action]string{
+		budget.Freeze: "create validatingadmissionpolicybindings", budget.Pause: "update deployments", budget.Evict: "create pods/eviction",
+	}
+	actions := []budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict}
+	for n, allowed := range actions {
+		o := options()
+		o.Enforcement = allowed
+		granted := verbs(manifests.EnforceRules(o))
+		for m, action := range actions[1:] {
+			if got := slices.Contains(granted, harmful[action]); got != (m < n) {
+				t.Errorf("with %s: %s is %t", allowed, harmful[action], got)
+			}
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for says, change := range map[string]func(o *manifests.Options){
+		`"Big" cannot be a Kubernetes namespace`: func(o *manifests.Options) { o.Namespace = "Big" },
+		`"" is no name of an image`:              func(o *manifests.Options) { o.Image = "" },
+		`"a b" is no name of an image`:           func(o *manifests.Options) { o.Image = "a b" },
+		`"* * *" is no schedule`:                 func(o *manifests.Options) { o.Schedule = "* * *" },
+		`"hourly" is no schedule`:                func(o *manifests.Options) { o.Schedule = "hourly" },
+		"too short for a run":                    func(o *manifests.Options) { o.Timeout = time.Second },
+		`"delete" is no enforcement`:             func(o *manifests.Options) { o.Enforcement = "delete" },
+		"needs a name":                           func(o *manifests.Options) { o.CredentialsSecret = "" },
+	} {
+		o := options()
+		change(&o)
+		if all, err := manifests.Objects(o); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %d objects and the error %v, want one that says %s", len(all), err, says)
+		}
+	}
+}

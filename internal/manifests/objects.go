@@ -1,0 +1,193 @@
+package manifests
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+)
+
+// Names of the objects. Those of the whole cluster carry the namespace's name
+// too, so that two stores in one cluster don't share rights.
+const (
+	ReconcileAccount = "gpupool-reconcile"
+	TerraformAccount = "gpupool-terraform"
+	storeRole        = "gpupool-store"
+	cronJob          = "gpupool-reconcile"
+)
+
+// user is the image's own (tools/image/Dockerfile).
+const user = 65532
+
+// Object is one object, and what it is for.
+type Object struct {
+	Why    string
+	Object runtime.Object
+}
+
+// Objects are what the cluster needs, in the order in which they can be applied.
+func Objects(o Options) ([]Object, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	layout := kubernetes.LayoutObject(o.Namespace)
+	layout.TypeMeta = kindOf("v1", "ConfigMap")
+	all := []Object{
+		{"The namespace is the store: declarations, status, ledger and locks.", namespace(o)},
+		{"It makes the namespace a store, empty at first.", layout},
+		{"It runs the CronJob.", o.account(ReconcileAccount)},
+		{"It is for terraform apply, which declares budgets and pools. It cannot touch a workload.", o.account(TerraformAccount)},
+	}
+	all = append(all, o.store()...)
+	all = append(all, o.granted("declare", "Which cluster this is.", DeclareRules(), TerraformAccount)...)
+	all = append(all, o.granted("observe", "To count GPU-hours.", ObserveRules(), ReconcileAccount)...)
+	all = append(all, o.granted("enforce", "To carry enforcement out, up to "+string(o.Enforcement)+".", EnforceRules(o), ReconcileAccount)...)
+	return append(all,
+		Object{"It keeps new GPU pods out where a binding says so. Nothing binds to it until a budget with enforcement is exceeded.", kube.FreezePolicy()},
+		Object{"The run. A run that finds another one under way ends well.", o.cronJob()},
+	), nil
+}
+
+func kindOf(version, kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: version, Kind: kind}
+}
+
+func labels() map[string]string { return map[string]string{"app.kubernetes.io/name": "gpupool"} }
+
+// in is the metadata of an object of the namespace.
+func (o Options) in(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: o.Namespace, Labels: labels()}
+}
+
+func namespace(o Options) *corev1.Namespace {
+	n := &corev1.Namespace{TypeMeta: kindOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: o.Namespace, Labels: labels()}}
+	n.Labels["pod-security.kubernetes.io/enforce"] = "restricted"
+	return n
+}
+
+func (o Options) account(name string) *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{
+		TypeMeta: kindOf("v1", "ServiceAccount"), ObjectMeta: o.in(name),
+		AutomountServiceAccountToken: new(false), // the CronJob's pods ask for it
+	}
+}
+
+func (o Options) subject(account string) rbacv1.Subject {
+	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: o.Namespace}
+}
+
+// store lets both accounts use the store.
+func (o Options) store() []Object {
+	const rbac = "rbac.authorization.k8s.io/v1"
+	return []Object{
+		{"To use the store. Secrets: declarations may hold user data.", &rbacv1.Role{
+			TypeMeta: kindOf(rbac, "Role"), ObjectMeta: o.in(storeRole), Rules: StoreRules(),
+		}},
+		{"", &rbacv1.RoleBinding{
+			TypeMeta: kindOf(rbac, "RoleBinding"), ObjectMeta: o.in(storeRole),
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: storeRole},
+			Subjects: []rbacv1.Subject{o.subject(ReconcileAccount), o.subject(TerraformAccount)},
+		}},
+	}
+}
+
+// granted gives an account rights in the whole cluster: budgets select pods of
+// any namespace.
+func (o Options) granted(purpose, why string, rules []rbacv1.PolicyRule, account string) []Object {
+	const rbac = "rbac.authorization.k8s.io/v1"
+	about := metav1.ObjectMeta{Name: o.Namespace + "-" + purpose, Labels: labels()}
+	return []Object{
+		{why, &rbacv1.ClusterRole{TypeMeta: kindOf(rbac, "ClusterRole"), ObjectMeta: about, Rules: rules}},
+		{"", &rbacv1.ClusterRoleBinding{
+			TypeMeta: kindOf(rbac, "ClusterRoleBinding"), ObjectMeta: about,
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name},
+			Subjects: []rbacv1.Subject{o.subject(account)},
+		}},
+	}
+}
+
+func (o Options) cronJob() *batchv1.CronJob {
+	return &batchv1.CronJob{
+		TypeMeta: kindOf("batch/v1", "CronJob"), ObjectMeta: o.in(cronJob),
+		Spec: batchv1.CronJobSpec{
+			Schedule: o.Schedule,
+			// Cron's own guard against two at once is best effort; the run lock is
+			// what holds.
+			ConcurrencyPolicy:          batchv1.ForbidConcurrent,
+			StartingDeadlineSeconds:    new(int64(120)),
+			SuccessfulJobsHistoryLimit: new(int32(1)),
+			FailedJobsHistoryLimit:     new(int32(3)),
+			JobTemplate: batchv1.JobTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels()},
+				Spec:       o.job(),
+			},
+		},
+	}
+}
+
+// grace is how long a run that is told to stop may finish what is under way.
+const grace = time.Minute
+
+// job is one run. It is not repeated when it fails: the next one is due in a
+// moment, and makes it good. A node that is drained is nobody's failure.
+func (o Options) job() batchv1.JobSpec {
+	return batchv1.JobSpec{
+		BackoffLimit:          new(int32(0)),
+		ActiveDeadlineSeconds: new(int64((o.Timeout + grace) / time.Second)),
+		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action: batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+			},
+		}}},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels()},
+			Spec: corev1.PodSpec{
+				ServiceAccountName:            ReconcileAccount,
+				AutomountServiceAccountToken:  new(true),
+				RestartPolicy:                 corev1.RestartPolicyNever,
+				TerminationGracePeriodSeconds: new(int64(grace / time.Second)),
+				SecurityContext: &corev1.PodSecurityContext{
+					RunAsNonRoot: new(true), RunAsUser: new(int64(user)), RunAsGroup: new(int64(user)),
+					SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+				},
+				Containers: []corev1.Container{o.container()},
+			},
+		},
+	}
+}
+
+func (o Options) container() corev1.Container {
+	place := store.Location{Backend: store.Kubernetes, Namespace: o.Namespace}
+	return corev1.Container{
+		Name:  "gpupool",
+		Image: o.Image,
+		// A Job has no exit code beside 0 that counts as success, so the run says 0
+		// where it finds another one under way.
+		Args: append([]string{"reconcile", "--conflict-exit-code=0", "--timeout=" + o.Timeout.String()}, o.Arguments...),
+		Env:  []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}},
+		EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: o.CredentialsSecret}, Optional: new(true),
+		}}},
+		Resources: corev1.ResourceRequirements{
+			Requests: quantities("50m", "64Mi"),
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},
+		},
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+}
+
+func quantities(cpu, memory string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+}

@@ -1,0 +1,66 @@
+package manifests
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Defaults.
+const (
+	DefaultNamespace         = "gpupool-system"
+	DefaultSchedule          = "* * * * *"
+	DefaultTimeout           = 10 * time.Minute
+	DefaultCredentialsSecret = "gpupool-tencentcloud"
+	DefaultEnforcement       = budget.Evict
+)
+
+// Options say what the objects are made for.
+type Options struct {
+	Namespace string // that becomes the store
+	Image     string
+	Schedule  string // as cron writes it
+	// Timeout is how long a run may take.
+	Timeout time.Duration
+	// Enforcement is the hardest action that the rights allow. Budgets that ask for
+	// a harder one are told of, and not enforced.
+	Enforcement budget.Action
+	// CredentialsSecret names a Secret of the namespace whose entries become
+	// environment variables, such as TENCENTCLOUD_SECRET_ID. It may be absent.
+	CredentialsSecret string
+	// Arguments are handed to gpupool reconcile after those that it needs.
+	Arguments []string
+}
+
+// severity orders the actions from mildest to hardest.
+var severity = map[budget.Action]int{budget.AlertOnly: 0, budget.Freeze: 1, budget.Pause: 2, budget.Evict: 3}
+
+// allows says whether the rights are to cover an action.
+func (o Options) allows(a budget.Action) bool { return severity[o.Enforcement] >= severity[a] }
+
+// Validate says what cannot be made into objects.
+func (o Options) Validate() error {
+	if _, err := store.InNamespace(o.Namespace); err != nil {
+		return err
+	}
+	if o.Image == "" || strings.ContainsAny(o.Image, " \t\r\n") {
+		return fmt.Errorf("%q is no name of an image", o.Image)
+	}
+	if fields := strings.Fields(o.Schedule); len(fields) != 5 && !(len(fields) == 1 && strings.HasPrefix(o.Schedule, "@")) {
+		return fmt.Errorf("%q is no schedule: write five fields as cron does, such as %q, or @hourly", o.Schedule, DefaultSchedule)
+	}
+	if o.Timeout < time.Minute {
+		return fmt.Errorf("a timeout of %s is too short for a run: give it a minute at least", o.Timeout)
+	}
+	if _, known := severity[o.Enforcement]; !known {
+		return fmt.Errorf("%q is no enforcement: it is alert_only, freeze, pause or evict", o.Enforcement)
+	}
+	if o.CredentialsSecret == "" {
+		return errors.New("the Secret with the cloud's credentials needs a name; it may be of one that does not exist")
+	}
+	return nil
+}

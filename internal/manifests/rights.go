@@ -1,0 +1,91 @@
+package manifests
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+)
+
+// The API groups of the rules.
+const (
+	core         = ""
+	admission    = "admissionregistration.k8s.io"
+	apps         = "apps"
+	autoscaling  = "autoscaling"
+	batch        = "batch"
+	coordination = "coordination.k8s.io"
+	devices      = "resource.k8s.io"
+	scheduling   = "scheduling.k8s.io"
+)
+
+// rule grants verbs on a resource.
+func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
+}
+
+// named limits a rule to one object.
+func named(name string, r rbacv1.PolicyRule) rbacv1.PolicyRule {
+	r.ResourceNames = []string{name}
+	return r
+}
+
+// StoreRules are what the store needs in its namespace. The names of its objects
+// are not known beforehand, and RBAC knows no prefixes.
+func StoreRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		rule(core, "secrets", "get", "list", "create", "update", "delete"),    // declarations and journals
+		rule(core, "configmaps", "get", "list", "create", "update", "delete"), // status, ledger, tombstones
+		rule(coordination, "leases", "get", "create", "update", "delete"),     // locks
+	}
+}
+
+// DeclareRules are what declaring a budget needs of the cluster.
+func DeclareRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		named("kube-system", rule(core, "namespaces", "get")), // whose uid is the cluster's identity
+	}
+}
+
+// ObserveRules are what counting GPU-hours needs of the cluster.
+func ObserveRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		rule(core, "namespaces", "get", "list"),
+		rule(core, "nodes", "list"),
+		rule(core, "pods", "list", "watch"),
+		rule(core, "events", "list"), // when pods ended that nobody saw end
+		rule(scheduling, "priorityclasses", "list"),
+		rule(devices, "resourceslices", "list"),
+		rule(devices, "resourceclaims", "list", "watch"),
+		rule(admission, "validatingadmissionpolicybindings", "list"), // what is frozen
+		rule(apps, "deployments", "list"),                            // what is paused
+		rule(apps, "statefulsets", "list"),
+		rule(batch, "jobs", "list"),
+	}
+}
+
+// EnforceRules are what is needed to carry enforcement out, up to an action.
+func EnforceRules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		rule(core, "events", "create", "get", "update"), // alerts
+	}
+	if o.allows(budget.Freeze) {
+		rules = append(rules,
+			named(kube.FreezePolicyName, rule(admission, "validatingadmissionpolicies", "get")),
+			rule(admission, "validatingadmissionpolicybindings", "get", "create", "update", "delete"))
+	}
+	if o.allows(budget.Pause) {
+		rules = append(rules,
+			rule(apps, "replicasets", "get"), // between a pod and its Deployment
+			rule(apps, "deployments", "get", "update"),
+			rule(apps, "statefulsets", "get", "update"),
+			rule(batch, "jobs", "get", "update"),
+			rule(autoscaling, "horizontalpodautoscalers", "list"))
+	}
+	if o.allows(budget.Evict) {
+		rules = append(rules,
+			rule(core, "pods", "get"),
+			rule(core, "pods/eviction", "create"))
+	}
+	return rules
+}
