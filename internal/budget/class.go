@@ -25,6 +25,7 @@ type group struct {
 	// same in all earlier ones; cut sums up, by window, what its start cuts.
 	whole, cut []tally
 	active     []activeRate
+	intervals  int // of its pods, in a window or not
 }
 
 type tally struct {

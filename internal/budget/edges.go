@@ -16,7 +16,15 @@ type edge struct {
 // edges gathers, in the order of time, where intervals begin and end of those
 // classes that a valuation's sweeps ask for.
 func (e *evaluation) edges(valuer int, asked []bool) []edge {
-	var list []edge
+	most := 0
+	for _, c := range e.classes.list {
+		for n := range c.groups {
+			if c.groups[n].valuer == valuer && asked[c.number] {
+				most += 2 * c.groups[n].intervals
+			}
+		}
+	}
+	list := make([]edge, 0, most)
 	v := e.valuers[valuer]
 	for r := range e.records {
 		c := e.classes.of(setOf(r))

@@ -60,7 +60,11 @@ func (e *evaluation) count() {
 			g := &c.groups[n]
 			v := e.valuers[g.valuer]
 			s, ok := v.stretch(r, e.now)
-			if !ok || !s.touches(g.from[0]) {
+			if !ok {
+				continue
+			}
+			g.intervals++
+			if !s.touches(g.from[0]) {
 				continue
 			}
 			if number := v.rate(r); number > 0 {
