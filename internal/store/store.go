@@ -28,6 +28,11 @@ const (
 	States     Kind = "states"     // Terraform states seen, by lineage
 )
 
+// Kinds returns all kinds of documents.
+func Kinds() []Kind {
+	return []Kind{SpotPools, Journals, Budgets, Ledger, Statuses, Tombstones, States}
+}
+
 // Secret says whether documents of this kind may hold secrets.
 func (k Kind) Secret() bool { return k == SpotPools || k == Journals || k == Budgets }
 

@@ -146,7 +146,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	if _, err := s.Read(t.Context(), train); err != nil {
 		t.Error(err)
 	}
-	for _, kind := range []store.Kind{store.SpotPools, store.Journals, store.Statuses, store.Tombstones, store.States} {
+	for _, kind := range store.Kinds() {
 		if _, err := s.List(t.Context(), kind); err != nil {
 			t.Error(err)
 		}

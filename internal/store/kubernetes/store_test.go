@@ -21,9 +21,6 @@ import (
 
 var train = store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"}
 
-// kinds is every kind of document.
-var kinds = []store.Kind{store.SpotPools, store.Journals, store.Budgets, store.Ledger, store.Statuses, store.Tombstones, store.States}
-
 func connect(t *testing.T, c kube.Config) *kube.Client {
 	t.Helper()
 	client, err := kube.Open(c, "gpupool/test")
@@ -100,7 +97,7 @@ func TestConformanceWithFaultsToCome(t *testing.T) {
 func TestWhatMayHoldSecretsIsASecretAndTheRestIsReadable(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
-	for _, kind := range kinds {
+	for _, kind := range store.Kinds() {
 		write(t, s, store.Key{Kind: kind, Name: "a/b_c"}, "{\"about\": \""+string(kind)+"\"}\n", "")
 	}
 	secrets, err := cluster.Client().CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{})

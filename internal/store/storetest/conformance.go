@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -29,6 +30,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		"every write has a new revision":   newRevisions,
 		"delete needs the revision":        deleteNeedsRevision,
 		"list":                             list,
+		"every kind":                       everyKind,
+		"a large document":                 largeDocument,
 		"names":                            names,
 		"no write is lost":                 noLostWrite,
 		"one of many creates":              oneCreate,
@@ -163,6 +166,45 @@ func list(t *testing.T, s store.Store) {
 	}
 	if diff := cmp.Diff(slices.Delete(want, 1, 2), documents(store.SpotPools)); diff != "" {
 		t.Errorf("after a delete (-want +got)\n%s", diff)
+	}
+}
+
+// everyKind keeps documents of one name in each kind, and tells them apart.
+func everyKind(t *testing.T, s store.Store) {
+	const name = "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f/closed-20260101/00_a-b"
+	revisions := map[store.Kind]store.Revision{}
+	for _, kind := range store.Kinds() {
+		revisions[kind] = write(t, s, store.Key{Kind: kind, Name: name}, string(kind), "")
+	}
+	for _, kind := range store.Kinds() {
+		key := store.Key{Kind: kind, Name: name}
+		expect(t, s, key, string(kind), revisions[kind])
+		got, err := s.List(t.Context(), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]store.Document{{Key: key, Revision: revisions[kind], Data: []byte(kind)}}, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", kind, diff)
+		}
+		if err := s.Delete(t.Context(), key, revisions[kind]); err != nil {
+			t.Error(err)
+		}
+		if got, err := s.List(t.Context(), kind); err != nil || len(got) > 0 {
+			t.Errorf("%s: after the delete %v (%v)", kind, got, err)
+		}
+	}
+}
+
+// largeDocument keeps what is large and compresses, as most that is large does.
+func largeDocument(t *testing.T, s store.Store) {
+	for _, kind := range []store.Kind{store.SpotPools, store.Ledger} {
+		key := store.Key{Kind: kind, Name: "large"}
+		data := strings.Repeat("{\"name\": \"train\"}\n", 200_000)
+		revision := write(t, s, key, data, "")
+		got, err := s.Read(t.Context(), key)
+		if err != nil || got.Revision != revision || string(got.Data) != data {
+			t.Errorf("%s: %d bytes came back of %d (%v)", key, len(got.Data), len(data), err)
+		}
 	}
 }
 
