@@ -1,0 +1,376 @@
+package budget
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// enforcing is team-a with an action, published long ago.
+func enforcing(a Action) Declaration {
+	d := teamA()
+	d.Enforce.Action = a
+	d.PublishedAt = noon.AddDate(0, -1, 0)
+	return d
+}
+
+// situation is a budget that has used so much, its limit reached an hour ago if
+// at all, as the runs before have reported.
+func situation(d Declaration, consumed int64) Situation {
+	limit, err := d.Limit()
+	if err != nil {
+		panic(err)
+	}
+	w, err := d.WindowAt(noon)
+	if err != nil {
+		panic(err)
+	}
+	s := Situation{Declaration: d, Now: noon, RunID: "run", StoreNamespace: "gpupool-system"}
+	s.Result = Result{Name: d.Name, Usage: Usage{WindowStart: w.Start, WindowEnd: w.End, Limit: limit, Consumed: consumed, Coverage: 1000, ByNamespace: map[string]int64{"ml": consumed}}}
+	s.Previous = &Status{Name: d.Name, UID: d.UID, Generation: d.Generation, At: noon.Add(-5 * time.Minute), Usage: s.Result.Usage, Fired: d.Thresholds}
+	if consumed >= limit {
+		since, reported := noon.Add(-time.Hour), noon.Add(-55*time.Minute)
+		s.Result.ExceededSince, s.Previous.ExceededSince, s.Previous.ReportedAt = &since, &since, &reported
+	}
+	return s
+}
+
+// pod is a pod of team a that holds a GPU.
+func pod(name string, priority int32) Pod {
+	return Pod{
+		UID: "uid-" + name, Namespace: "ml", Name: name, Set: set("ml", "team", "a"), Start: ago(time.Hour), MilliGPUs: 1000, Priority: priority,
+		Owner: Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"},
+	}
+}
+
+func kinds(p Plan) []Kind {
+	var list []Kind
+	for _, d := range p.Decisions {
+		list = append(list, d.Kind)
+	}
+	return list
+}
+
+func evicted(p Plan) []string { return names(p.Decisions) }
+
+func names(decisions []Decision) []string {
+	var list []string
+	for _, d := range decisions {
+		if d.Kind == KindEvict {
+			list = append(list, d.Pod.Name)
+		}
+	}
+	return list
+}
+
+func TestNothingIsDoneBelowTheLimit(t *testing.T) {
+	t.Parallel()
+	for _, action := range []Action{AlertOnly, Freeze, Pause, Evict} {
+		s := situation(enforcing(action), 100*Hour-1)
+		s.Pods = []Pod{pod("a", 0)}
+		p := Decide(s)
+		if len(p.Decisions) != 0 || p.Status.ExceededSince != nil || p.Status.EnforceAt != nil || p.Status.Enforced != nil {
+			t.Errorf("%s: %v, %+v", action, p.Decisions, p.Status)
+		}
+	}
+}
+
+func TestEachActionDoesWhatItSays(t *testing.T) {
+	t.Parallel()
+	tests := map[Action][]Kind{AlertOnly: nil, Freeze: {KindFreeze}, Pause: {KindSuspend}, Evict: {KindFreeze, KindEvict}}
+	for action, want := range tests {
+		s := situation(enforcing(action), 100*Hour)
+		s.Pods = []Pod{pod("a", 0)}
+		p := Decide(s)
+		if diff := cmp.Diff(want, kinds(p)); diff != "" {
+			t.Errorf("%s: %s", action, diff)
+		}
+		for _, d := range p.Decisions {
+			if d.Object != "budget/team-a" || len(d.Reasons) == 0 || !strings.Contains(d.String(), "100.000 of 100.000 GPU-hours are used (100%) since 2026-07-15T11:00:00Z; the grace period of 10m ended at 2026-07-15T11:15:00Z") {
+				t.Errorf("%s: %s", action, d)
+			}
+		}
+	}
+}
+
+// TestGraceRunsFromTheLatestOfThree: the crossing, the publication, and the
+// first run that reported.
+func TestGraceRunsFromTheLatestOfThree(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name                         string
+		since, published, reported   time.Duration // ago
+		acts                         bool
+		unreported, anew, published0 bool
+	}{
+		{name: "all long ago", since: time.Hour, published: 900 * time.Hour, reported: time.Hour, acts: true},
+		{name: "to the moment", since: time.Hour, published: 900 * time.Hour, reported: 10 * time.Minute, acts: true},
+		{name: "crossed lately", since: 9 * time.Minute, published: 900 * time.Hour, reported: 9 * time.Minute},
+		{name: "published lately", since: time.Hour, published: 9 * time.Minute, reported: time.Hour},
+		{name: "reported lately", since: time.Hour, published: 900 * time.Hour, reported: 9 * time.Minute},
+		{name: "never reported", since: time.Hour, published: 900 * time.Hour, unreported: true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := situation(enforcing(Evict), 101*Hour)
+			s.Pods = []Pod{pod("a", 0)}
+			since, reported := noon.Add(-test.since), noon.Add(-test.reported)
+			s.Result.ExceededSince, s.Declaration.PublishedAt = &since, noon.Add(-test.published)
+			s.Previous.ReportedAt = &reported
+			s.Previous.At = noon
+			if test.unreported {
+				s.Previous.ReportedAt = nil
+			}
+			p := Decide(s)
+			if acts := len(evicted(p)) > 0; acts != test.acts {
+				t.Errorf("%v, from %s", p.Decisions, p.Status.EnforceAt)
+			}
+		})
+	}
+}
+
+// TestLoweringALimitEvictsNobodyAtOnce, nor does a new crossing that an old
+// report would cover.
+func TestLoweringALimitEvictsNobodyAtOnce(t *testing.T) {
+	t.Parallel()
+	d := enforcing(Evict)
+	d.GPUHours, d.Generation, d.PublishedAt = "10", 2, noon.Add(-time.Minute)
+	s := situation(d, 50*Hour)
+	s.Pods = []Pod{pod("a", 0)}
+	if p := Decide(s); len(p.Decisions) != 0 || !p.Status.EnforceAt.Equal(noon.Add(9*time.Minute)) {
+		t.Errorf("%v at %s", p.Decisions, p.Status.EnforceAt)
+	}
+	s = situation(enforcing(Evict), 100*Hour)
+	since := noon.Add(-time.Minute) // after the last run: usage fell in between
+	s.Result.ExceededSince = &since
+	s.Pods = []Pod{pod("a", 0)}
+	if p := Decide(s); len(p.Decisions) != 0 || !p.Status.ReportedAt.Equal(noon) {
+		t.Errorf("%v, reported at %s", p.Decisions, p.Status.ReportedAt)
+	}
+}
+
+func TestNoGraceActsInTheRunThatFindsIt(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Declaration.Enforce.GracePeriod, s.Previous, s.Pods = "0s", nil, []Pod{pod("a", 0)}
+	if diff := cmp.Diff([]string{"a"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAStatusOfAnotherBudgetCountsForNothing: the name was given to a new one.
+func TestAStatusOfAnotherBudgetCountsForNothing(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Previous.UID, s.Pods = "uid-of-old", []Pod{pod("a", 0)}
+	p := Decide(s)
+	if diff := cmp.Diff([]Kind{KindAlert, KindAlert, KindAlert}, kinds(p)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name      string
+		estimated int64
+		gap       time.Duration
+		lost      []string
+		acts      bool
+	}{
+		{name: "all is certain", acts: true},
+		{name: "certain in spite of a gap", estimated: 20 * Hour, gap: time.Hour, acts: true},
+		{name: "estimated after a short gap", estimated: 21 * Hour, gap: 15 * time.Minute, acts: true},
+		{name: "estimated after a long gap", estimated: 21 * Hour, gap: 16 * time.Minute},
+		{name: "a shard is lost", lost: []string{"closed-2026-07-15: truncated"}},
+	}
+	for _, test := range tests {
+		for action, gentle := range map[Action][]Kind{Pause: nil, Evict: {KindFreeze}} {
+			s := situation(enforcing(action), 120*Hour)
+			s.Pods = []Pod{pod("a", 0)}
+			s.Result.Usage.Estimated, s.Result.LongestGap, s.Result.Lost = test.estimated, test.gap, test.lost
+			p := Decide(s)
+			destructive := len(p.Decisions) > len(gentle)
+			if destructive != test.acts {
+				t.Errorf("%s, %s: %v", test.name, action, p.Decisions)
+			}
+			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+ended(action)); warned == test.acts {
+				t.Errorf("%s, %s: %q", test.name, action, p.Status.Warnings)
+			}
+		}
+	}
+}
+
+func TestWhatIsInForceIsUndone(t *testing.T) {
+	t.Parallel()
+	mine := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "mine"}, "uid-a"}
+	other := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "other"}, "uid-b"}
+	tests := []struct {
+		name     string
+		action   Action
+		consumed int64
+		want     []Kind
+		enforced []Action
+	}{
+		{"usage fell", Evict, 99 * Hour, []Kind{KindUnfreeze, KindResume}, nil},
+		{"usage fell, and alerts alone are declared", AlertOnly, 99 * Hour, []Kind{KindUnfreeze, KindResume}, nil},
+		{"alerts alone are declared", AlertOnly, 101 * Hour, []Kind{KindUnfreeze, KindResume}, nil},
+		{"freeze in place of pause", Freeze, 101 * Hour, []Kind{KindResume}, []Action{Freeze}},
+		{"pause in place of evict", Pause, 101 * Hour, []Kind{KindUnfreeze}, []Action{Pause}},
+		{"evict in place of pause", Evict, 101 * Hour, nil, []Action{Freeze, Pause}},
+	}
+	for _, test := range tests {
+		s := situation(enforcing(test.action), test.consumed)
+		s.Frozen, s.Paused = true, []Paused{other, mine}
+		p := Decide(s)
+		if diff := cmp.Diff(test.want, kinds(p)); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+		if diff := cmp.Diff(test.enforced, p.Status.Enforced); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+		for _, d := range p.Decisions {
+			if d.Owner != nil && d.Owner.Name != "mine" {
+				t.Errorf("%s: resumes what another budget paused: %s", test.name, d)
+			}
+		}
+	}
+}
+
+// TestMeasuresStayThroughANewGrace: a lowered limit starts the grace anew, but
+// what is in force stays so.
+func TestMeasuresStayThroughANewGrace(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 101*Hour)
+	s.Declaration.PublishedAt, s.Frozen, s.Pods = noon, true, []Pod{pod("a", 0)}
+	if p := Decide(s); len(p.Decisions) != 0 || !cmp.Equal(p.Status.Enforced, []Action{Freeze}) {
+		t.Errorf("%v, %v", p.Decisions, p.Status.Enforced)
+	}
+}
+
+func TestAFreezeFollowsItsDeclaration(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Freeze), 101*Hour)
+	s.Frozen = true
+	if p := Decide(s); len(p.Decisions) != 0 {
+		t.Errorf("frozen twice: %v", p.Decisions)
+	}
+	s.Declaration.Generation = 2
+	if p := Decide(s); !cmp.Equal(kinds(p), []Kind{KindFreeze}) {
+		t.Errorf("%v", p.Decisions)
+	}
+}
+
+// TestOnlyWhatHadAnEffectIsRecorded: a threshold whose alert failed fires again,
+// and a freeze that failed is not in force.
+func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 101*Hour)
+	s.Previous.Fired, s.Pods = []int{50}, []Pod{pod("a", 0)}
+	p := Decide(s)
+	if diff := cmp.Diff([]Kind{KindAlert, KindAlert, KindFreeze, KindEvict}, kinds(p)); diff != "" {
+		t.Fatal(diff)
+	}
+	if !cmp.Equal(p.Status.Fired, []int{50, 80, 100}) || !cmp.Equal(p.Status.Enforced, []Action{Freeze, Evict}) {
+		t.Errorf("%+v", p.Status)
+	}
+	if settled := p.Settle(p.Decisions[1:2]); !cmp.Equal(settled.Fired, []int{50, 100}) || settled.Enforced != nil {
+		t.Errorf("%+v", settled)
+	}
+	s.Frozen, s.Declaration.Enforce.Action = true, AlertOnly
+	if settled := Decide(s).Settle(nil); !cmp.Equal(settled.Enforced, []Action{Freeze}) {
+		t.Errorf("%+v", settled)
+	}
+}
+
+// TestDecideReportsWhatItWasGiven: what Decide reports is what was evaluated, and
+// it changes nothing of what it was given: enforcement never lowers usage.
+func TestDecideReportsWhatItWasGiven(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSituation(t)
+		before := fmt.Sprintf("%+v %+v", s.Result, s.Pods)
+		p := Decide(s)
+		if after := fmt.Sprintf("%+v %+v", s.Result, s.Pods); after != before {
+			t.Fatalf("before %s, after %s", before, after)
+		}
+		if diff := cmp.Diff(s.Result.Usage, p.Status.Usage); diff != "" {
+			t.Fatal(diff)
+		}
+		if again := Decide(s); fmt.Sprint(again.Decisions, again.Reserves) != fmt.Sprint(p.Decisions, p.Reserves) {
+			t.Fatalf("decided %v, and then %v", p.Decisions, again.Decisions)
+		}
+		checkSafety(t, s, p)
+	})
+}
+
+// checkSafety is what must hold of any plan.
+func checkSafety(t *rapid.T, s Situation, p Plan) {
+	destructive := 0
+	for _, d := range append(p.Decisions[:len(p.Decisions):len(p.Decisions)], p.Reserves...) {
+		if d.Kind != KindEvict && d.Kind != KindSuspend && d.Kind != KindFreeze {
+			continue
+		}
+		if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action == AlertOnly || s.Now.Before(*p.Status.EnforceAt) {
+			t.Fatalf("too early: %s", d)
+		}
+		if d.Kind != KindFreeze && len(s.Result.Lost) > 0 {
+			t.Fatalf("on a lost ledger: %s", d)
+		}
+		if d.Kind != KindEvict {
+			continue
+		}
+		v := d.Pod
+		if v.Deleting || v.Mirror || v.Finished || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
+			t.Fatalf("never to be evicted: %+v", v)
+		}
+	}
+	for _, d := range p.Decisions {
+		if d.Kind == KindEvict {
+			destructive++
+		}
+	}
+	if destructive > s.Declaration.Enforce.MaxEvictionsPerRun {
+		t.Fatalf("%d evictions", destructive)
+	}
+}
+
+func drawSituation(t *rapid.T) Situation {
+	d := enforcing(rapid.SampledFrom([]Action{AlertOnly, Freeze, Pause, Evict}).Draw(t, "action"))
+	d.Enforce.VictimOrder = rapid.SampledFrom([]VictimOrder{LowestPriority, NewestStart, SpotFirst, LargestUsage}).Draw(t, "order")
+	d.Enforce.MaxEvictionsPerRun = rapid.IntRange(1, 3).Draw(t, "most")
+	d.Enforce.ProtectedPriorityClass = "high"
+	s := situation(d, rapid.SampledFrom([]int64{0, 50 * Hour, 100 * Hour, 150 * Hour}).Draw(t, "consumed"))
+	s.PriorityClasses = map[string]int32{"high": 1000}
+	s.Frozen = rapid.Bool().Draw(t, "frozen")
+	if rapid.Bool().Draw(t, "first") {
+		s.Previous = nil
+	}
+	if rapid.IntRange(0, 4).Draw(t, "lost") == 0 {
+		s.Result.Lost = []string{"a shard"}
+	}
+	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
+		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))
+		switch rapid.IntRange(0, 7).Draw(t, "kind") {
+		case 0:
+			p.Deleting = true
+		case 1:
+			p.Mirror = true
+		case 2:
+			p.Finished = true
+		case 3:
+			p.Annotations = map[string]string{ProtectedKey: "true"}
+		case 4:
+			p.Namespace, p.Set = "kube-system", set("kube-system", "team", "a")
+		case 5:
+			p.Spot = true
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	return s
+}

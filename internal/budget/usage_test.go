@@ -1,0 +1,331 @@
+package budget
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// TestSevenSeventhsAreOneGPU: sums in floating point drift, and so do sums of
+// weights that were rounded too early. Time is multiplied in before the one
+// rounding of an interval.
+func TestSevenSeventhsAreOneGPU(t *testing.T) {
+	t.Parallel()
+	d := teamA()
+	d.GPUHours = "1"
+	slices := record("slices", "1", ago(2*time.Hour), ago(time.Hour))
+	slices.Held = holding("7", "1/7")
+	r := judged(t, d, observed(), noon, slices)
+	if r.Usage.Consumed != 3_600_000 || !r.Usage.Exceeded() || r.Usage.Remaining() != 0 {
+		t.Errorf("%+v", r.Usage)
+	}
+	if since := r.ExceededSince; since == nil || !since.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("exceeded since %v", since)
+	}
+	var pods []*ledger.Record
+	for n := range 7 {
+		pods = append(pods, record(fmt.Sprint(n), "1/7", ago(2*time.Hour), ago(time.Hour)))
+	}
+	// Each pod's 514,285 5/7 are rounded, so that the budgets of any partition
+	// add up; in hours it is one.
+	if u := judged(t, d, observed(), noon, pods...).Usage; u.Consumed != 7*514_286 || Hours(u.Consumed) != "1.000" {
+		t.Errorf("%+v", u)
+	}
+	open := record("open", "1", ago(time.Hour), 0)
+	open.Held = holding("7", "1/7")
+	if u := judged(t, teamA(), observed(), noon, open).Usage; u.BurnRate != 1000 {
+		t.Errorf("it burns %d", u.BurnRate)
+	}
+}
+
+// TestManySmallAmountsDoNotDrift: a tenth of a GPU for 30 seconds, fifty times.
+func TestManySmallAmountsDoNotDrift(t *testing.T) {
+	t.Parallel()
+	var pods []*ledger.Record
+	for n := range 50 {
+		start := ago(time.Hour) + ledger.Time(n*100)
+		pods = append(pods, record(fmt.Sprint(n), "0.1", start, start+30_000))
+	}
+	if u := judged(t, teamA(), observed(), noon, pods...).Usage; u.Consumed != 150_000 {
+		t.Errorf("consumed %d, want 150000", u.Consumed)
+	}
+}
+
+// TestPendingPodsUseNothing: what is not bound to a node holds no device, and by
+// "running" a pod that pulls its image doesn't either.
+func TestPendingPodsUseNothing(t *testing.T) {
+	t.Parallel()
+	pending := record("pending", "8", 0, 0)
+	pulling := record("pulling", "8", ago(time.Hour), 0)
+	pulling.Runs = ledger.Start{}
+	d := teamA()
+	if u := judged(t, d, observed(), noon, pending, pulling).Usage; u.Consumed != 8*Hour || u.TrackedPods != 1 || u.BurnRate != 8000 {
+		t.Errorf("scheduled: %+v", u)
+	}
+	d.CountFrom = FromRunning
+	if u := judged(t, d, observed(), noon, pending, pulling).Usage; u.Consumed != 0 || u.TrackedPods != 0 || u.BurnRate != 0 {
+		t.Errorf("running: %+v", u)
+	}
+}
+
+// TestLabelEditsMoveNoUsage: the ledger froze the labels, and both budgets judge
+// by these.
+func TestLabelEditsMoveNoUsage(t *testing.T) {
+	t.Parallel()
+	other := teamA()
+	other.Name, other.UID, other.Selector = "team-b", "uid-b", Selector{MatchLabels: map[string]string{"team": "b"}}
+	other.Enforce.Action, other.Enforce.GracePeriod, other.GPUHours = Evict, "0s", "0.001"
+	results := Evaluate([]Declaration{teamA(), other}, of(record("pod", "1", ago(time.Hour), 0)), observed(), noon)
+	if a, b := results[0].Usage.Consumed, results[1].Usage.Consumed; a != Hour || b != 0 {
+		t.Errorf("team-a %d, team-b %d", a, b)
+	}
+	// Nor does the edit hand the pod over to the other budget's enforcement.
+	moved := pod("pod", 0)
+	moved.Charged, moved.Set = set("ml", "team", "a"), set("ml", "team", "b")
+	s := situation(other, 2*Hour)
+	s.Pods = []Pod{moved}
+	if p := Decide(s); len(evicted(p)) != 0 {
+		t.Errorf("%v", p.Decisions)
+	}
+	// And the budget that is charged still finds it.
+	s = situation(enforcing(Evict), 200*Hour)
+	s.Pods = []Pod{moved}
+	if p := Decide(s); len(evicted(p)) != 1 {
+		t.Errorf("%v", p.Decisions)
+	}
+}
+
+// TestVanishedPodsByPolicy: where in its range the end is taken to be, what of
+// it is estimated, and by how much that may be wrong.
+func TestVanishedPodsByPolicy(t *testing.T) {
+	t.Parallel()
+	r := record("pod", "2", ago(2*time.Hour), 0)
+	r.End = ledger.End{Earliest: ago(time.Hour), At: ago(30 * time.Minute), Source: ledger.Estimated}
+	tests := map[ledger.VanishedPolicy]Usage{
+		ledger.AtLastRun:  {Consumed: 2 * Hour, Estimated: 0, ErrorBound: Hour},
+		ledger.AtMidpoint: {Consumed: 5 * Hour / 2, Estimated: Hour / 2, ErrorBound: Hour / 2},
+		ledger.AtNow:      {Consumed: 3 * Hour, Estimated: Hour, ErrorBound: Hour},
+	}
+	for policy, want := range tests {
+		d := teamA()
+		d.VanishedPods = policy
+		u := judged(t, d, observed(), noon, r).Usage
+		if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.TrackedPods != 1 || u.ActivePods != 0 {
+			t.Errorf("%s: %+v", policy, u)
+		}
+	}
+}
+
+// TestAbsurdTimesHarmNothing: ends before starts, starts to come, ends to come.
+func TestAbsurdTimesHarmNothing(t *testing.T) {
+	t.Parallel()
+	backwards := record("backwards", "1", ago(time.Hour), ago(2*time.Hour))
+	future := record("future", "1", ago(-time.Hour), 0)
+	ends := record("ends", "1", ago(time.Hour), ago(-time.Hour))
+	huge := record("huge", "1", 1, 0)
+	huge.Held = holding("1000000000000000000000000", "1")
+	negative := record("negative", "1", ago(time.Hour), 0)
+	negative.Held = holding("-8", "1")
+	bare := &ledger.Record{UID: "bare", Start: ledger.Start{At: ago(time.Hour)}}
+	u := judged(t, teamA(), observed(), noon, backwards, future, ends, negative, bare).Usage
+	if u.Consumed != Hour || u.TrackedPods != 1 || u.ActivePods != 1 {
+		t.Errorf("%+v", u)
+	}
+	if r := judged(t, teamA(), observed(), noon, huge, ends); !r.Usage.Exceeded() || r.Usage.Consumed < 0 || r.Usage.Remaining() != 0 || r.ExceededSince == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWeights(t *testing.T) {
+	t.Parallel()
+	mixed := record("pod", "1", ago(time.Hour), 0)
+	mixed.Held = &ledger.Holding{Shares: []ledger.Share{
+		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "nvidia.com/mig-1g.5gb", Units: rat("3"), Weight: rat("1/7")},
+	}}
+	mixed.Place = &ledger.Place{Model: "T4", InstanceType: "GN7.2XLARGE32"}
+	tests := []struct {
+		name              string
+		resources, models map[string]string
+		want              string
+	}{
+		{"the ledger's", nil, nil, "17/7"},
+		{"a resource's", map[string]string{"nvidia.com/mig-1g.5gb": "0.25"}, nil, "11/4"},
+		{"a model's", nil, map[string]string{"T4": "0.5"}, "17/14"},
+		{"an instance type's", nil, map[string]string{"GN7.2XLARGE32": "2"}, "34/7"},
+		{"the model goes first", nil, map[string]string{"GN7.2XLARGE32": "2", "T4": "1"}, "17/7"},
+		{"both", map[string]string{"nvidia.com/gpu": "1/2"}, map[string]string{"T4": "7"}, "10"},
+		{"another model's", nil, map[string]string{"A100": "4"}, "17/7"},
+		{"nothing", map[string]string{"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "0"}, nil, "0"},
+	}
+	for _, test := range tests {
+		d := teamA()
+		d.ResourceWeights, d.ModelWeights = test.resources, test.models
+		want := roundRat(new(big.Rat).Mul(rat(test.want), big.NewRat(Hour, 1)))
+		if u := judged(t, d, observed(), noon, mixed).Usage; u.Consumed != want {
+			t.Errorf("%s: %d, want %d", test.name, u.Consumed, want)
+		}
+	}
+}
+
+func TestBreakdowns(t *testing.T) {
+	t.Parallel()
+	a, b, c := record("a", "1", ago(time.Hour), 0), record("b", "2", ago(time.Hour), 0), record("c", "4", ago(time.Hour), 0)
+	a.Set, b.Set, c.Set = set("ml", "team", "a", "job", "x"), set("web", "team", "a", "job", "y"), set("web", "team", "a")
+	d := teamA()
+	d.Selector = Selector{MatchLabels: map[string]string{"team": "a"}}
+	d.BreakdownLabels = []string{"job", "absent"}
+	u := judged(t, d, observed(), noon, a, b, c).Usage
+	if diff := cmp.Diff(map[string]int64{"ml": Hour, "web": 6 * Hour}, u.ByNamespace); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]map[string]int64{"job": {"x": Hour, "y": 2 * Hour, "": 4 * Hour}, "absent": {"": 7 * Hour}}, u.ByLabel); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLongBreakdownsKeepTheLargest(t *testing.T) {
+	t.Parallel()
+	d := teamA()
+	d.BreakdownLabels = []string{"job"}
+	var pods []*ledger.Record
+	for n := range 1000 {
+		r := record(fmt.Sprint(n), "1", ago(time.Duration(n+1)*time.Second), 0)
+		r.Set = set("ml", "team", "a", "job", fmt.Sprint(n))
+		pods = append(pods, r)
+	}
+	u := judged(t, d, observed(), noon, pods...).Usage
+	jobs := u.ByLabel["job"]
+	sum := int64(0)
+	for _, amount := range jobs {
+		sum += amount
+	}
+	if len(jobs) != MaxBreakdown || sum != u.Consumed || jobs["999"] != 1_000_000 || jobs["0"] != 0 || jobs[Others] == 0 {
+		t.Errorf("%d entries, sum %d of %d", len(jobs), sum, u.Consumed)
+	}
+}
+
+func TestOverlapsAreNamed(t *testing.T) {
+	t.Parallel()
+	budget := func(name string, s Selector) Declaration {
+		d := teamA()
+		d.Name, d.Selector = name, s
+		return d
+	}
+	list := []Declaration{
+		budget("team-a", Selector{MatchLabels: map[string]string{"team": "a"}}), budget("ml", Selector{Namespaces: []string{"ml"}}),
+		budget("web", Selector{Namespaces: []string{"web"}}), budget("team-a-again", Selector{MatchLabels: map[string]string{"team": "a"}}), budget("idle", one("team", "Exists")),
+	}
+	list[4].Selector.Namespaces = []string{"elsewhere"}
+	web := record("web", "1", ago(time.Hour), 0)
+	web.Set = set("web")
+	var got [][]string
+	for _, r := range Evaluate(list, of(record("a", "1", ago(time.Hour), 0), web), observed(), noon) {
+		got = append(got, r.Overlaps)
+	}
+	if diff := cmp.Diff([][]string{{"ml", "team-a-again"}, {"team-a", "team-a-again"}, nil, {"ml", "team-a"}, nil}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOneBadBudgetIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	zone, limit, selector := teamA(), teamA(), teamA()
+	zone.Window, zone.Period, zone.TimeZone = "", Day, "Mars/Olympus"
+	limit.GPUHours = "none"
+	selector.Selector.MatchExpressions = []Expression{{Key: "a", Operator: "Gt", Values: []string{"1"}}}
+	results := Evaluate([]Declaration{zone, limit, teamA(), selector}, of(record("a", "1", ago(time.Hour), 0)), observed(), noon)
+	for n, wrong := range []bool{true, true, false, true} {
+		if r := results[n]; (r.Err != nil) != wrong || r.Name != "team-a" {
+			t.Errorf("%d: %+v", n, r)
+		}
+	}
+	if results[2].Usage.Consumed != Hour {
+		t.Errorf("%+v", results[2])
+	}
+}
+
+// TestBudgetsOfAPartitionAddUpToTheCluster: no GPU-hour is counted twice, and
+// none is lost.
+func TestBudgetsOfAPartitionAddUpToTheCluster(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records := drawRecords(t)
+		parts := []Selector{
+			{MatchLabels: map[string]string{"team": "a"}}, {MatchLabels: map[string]string{"team": "b"}},
+			{Namespaces: []string{"ml"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}}, {Namespaces: []string{"web"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
+			{}, // everything
+		}
+		budgets := make([]Declaration, len(parts))
+		for n, part := range parts {
+			budgets[n] = Declaration{Name: fmt.Sprint(n), GPUHours: "1", Window: "3h", Selector: part}.WithDefaults()
+		}
+		results := Evaluate(budgets, of(records...), observed(), noon)
+		var sum Usage
+		for _, r := range results[:4] {
+			sum.Consumed += r.Usage.Consumed
+			sum.ErrorBound += r.Usage.ErrorBound
+			sum.TrackedPods += r.Usage.TrackedPods
+		}
+		if all := results[4].Usage; sum.Consumed != all.Consumed || sum.ErrorBound != all.ErrorBound || sum.TrackedPods != all.TrackedPods {
+			t.Fatalf("the parts are %+v, and the whole %+v", sum, all)
+		}
+	})
+}
+
+// TestUsageFallsOnlyWithTheWindow: as time goes on, the usage of a period never
+// falls, and that of a rolling window by no more than what slid out of it.
+func TestUsageFallsOnlyWithTheWindow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records := drawRecords(t)
+		later := noon.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "seconds")) * time.Second)
+		period, rolling := teamA(), teamA()
+		period.Window, period.Period, rolling.Window = "", Day, "2h"
+		before := Evaluate([]Declaration{period, rolling}, of(records...), observed(), noon)
+		after := Evaluate([]Declaration{period, rolling}, of(records...), observed(), later)
+		if before[0].Usage.Consumed > after[0].Usage.Consumed {
+			t.Fatalf("a period's usage fell from %d to %d", before[0].Usage.Consumed, after[0].Usage.Consumed)
+		}
+		// What slid out is what a window of the time between, at its start, used.
+		old := noon.Add(-2 * time.Hour)
+		slid := new(big.Rat).Sub(usedAt(rolling, of(records...), noon, noon), usedAt(rolling, of(records...), later, later))
+		most := usedAt(rolling, of(records...), old.Add(later.Sub(noon)), old.Add(later.Sub(noon)))
+		if slid.Cmp(most) > 0 {
+			t.Fatalf("usage fell by %s, and %s slid out", slid, most)
+		}
+	})
+}
+
+// TestEvictionErasesNothing: the pod is gone, its interval stays, and the budget
+// stays exceeded, frozen, and without a pod to evict.
+func TestEvictionErasesNothing(t *testing.T) {
+	t.Parallel()
+	d := enforcing(Evict)
+	running := record("pod", "8", ago(13*time.Hour), 0)
+	before := judged(t, d, observed(), noon, running)
+	s := situation(d, 100*Hour)
+	s.Result, s.Pods = before, []Pod{pod("pod", 0)}
+	plan := Decide(s)
+	if len(evicted(plan)) != 1 {
+		t.Fatalf("%v", plan.Decisions)
+	}
+
+	gone := *running
+	gone.End = ledger.ExactEnd(ms(noon.Add(30*time.Second)), ledger.ContainerFinished)
+	later := noon.Add(5 * time.Minute)
+	after := judged(t, d, observed(), later, &gone)
+	if after.Usage.Consumed < before.Usage.Consumed || !after.Usage.Exceeded() || after.Usage.ActivePods != 0 {
+		t.Errorf("%+v", after.Usage)
+	}
+	s.Result, s.Pods, s.Previous, s.Now, s.Frozen = after, nil, &plan.Status, later, true
+	next := Decide(s)
+	if len(next.Decisions) != 0 || !cmp.Equal(next.Status.Enforced, []Action{Freeze}) {
+		t.Errorf("%v, %v", next.Decisions, next.Status.Enforced)
+	}
+}

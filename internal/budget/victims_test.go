@@ -1,0 +1,188 @@
+package budget
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
+	t.Parallel()
+	young, old, spot, big, important := pod("young", 0), pod("old", 0), pod("spot", 5), pod("big", 3), pod("important", 9)
+	young.Start, old.Start, spot.Start, big.Start, important.Start = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour), ago(time.Hour), ago(3*time.Hour)
+	spot.Spot, big.MilliGPUs = true, 8000
+	tests := map[VictimOrder][]string{
+		LowestPriority: {"young", "old", "big", "spot", "important"},
+		NewestStart:    {"young", "big", "spot", "important", "old"},
+		SpotFirst:      {"spot", "young", "old", "big", "important"},
+		LargestUsage:   {"big", "old", "important", "spot", "young"},
+	}
+	for order, want := range tests {
+		s := situation(enforcing(Evict), 100*Hour)
+		s.Declaration.Enforce.VictimOrder = order
+		s.Pods = []Pod{important, big, spot, old, young}
+		p := Decide(s)
+		if diff := cmp.Diff(want, evicted(p)); diff != "" {
+			t.Errorf("%s: %s", order, diff)
+		}
+		if last := p.Decisions[len(p.Decisions)-1].String(); !strings.Contains(last, "number 5 of 5 by "+string(order)) {
+			t.Error(last)
+		}
+	}
+}
+
+func TestTiesAreBrokenByName(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Pods = []Pod{pod("c", 0), pod("a", 0), pod("b", 0)}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestLargestUsageIsThatOfTheWindow: what a pod used before it counts no more.
+func TestLargestUsageIsThatOfTheWindow(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Declaration.Enforce.VictimOrder = LargestUsage
+	ancient, wide := pod("ancient", 0), pod("wide", 0)
+	ancient.Start, wide.Start, wide.MilliGPUs = ago(1000*time.Hour), ago(20*time.Hour), 2000
+	s.Pods = []Pod{ancient, wide}
+	if diff := cmp.Diff([]string{"wide", "ancient"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestVictimsAreNeverFinished: a pod that ended holds nothing, and its eviction
+// would free nothing; so it is with one that is on its way out already.
+func TestVictimsAreNeverFinished(t *testing.T) {
+	t.Parallel()
+	finished, deleting, mirror, idle, running := pod("finished", -9), pod("deleting", -9), pod("mirror", -9), pod("idle", -9), pod("running", 0)
+	finished.Finished, deleting.Deleting, mirror.Mirror, idle.MilliGPUs = true, true, true, 0
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Pods = []Pod{finished, deleting, mirror, idle, running}
+	if diff := cmp.Diff([]string{"running"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestABlockedVictimDoesNotHoldUpTheOthers: those that a disruption budget
+// protects are passed over, and count for nothing.
+func TestABlockedVictimDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Declaration.Enforce.MaxEvictionsPerRun = 2
+	s.Pods = []Pod{pod("a", 0), pod("b", 0), pod("c", 0), pod("d", 0)}
+	p := Decide(s)
+	if diff := cmp.Diff([]string{"a", "b"}, evicted(p)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"c", "d"}, names(p.Reserves)); diff != "" {
+		t.Error(diff)
+	}
+	if settled := p.Settle(p.Reserves[:1]); !cmp.Equal(settled.Enforced, []Action{Evict}) {
+		t.Errorf("%+v", settled)
+	}
+	if settled := p.Settle(nil); settled.Enforced != nil {
+		t.Errorf("%+v", settled)
+	}
+}
+
+func TestProtectedPodsStay(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(*Pod){
+		"annotated with gpupool/protected":                func(p *Pod) { p.Annotations = map[string]string{ProtectedKey: "true"} },
+		"labelled with gpupool/protected":                 func(p *Pod) { p.Set = set("ml", "team", "a", ProtectedKey, "yes") },
+		"its namespace is labelled with":                  func(p *Pod) { p.Set.NamespaceLabels = ledger.LabelsOf(map[string]string{ProtectedKey: "true"}) },
+		"its namespace is protected":                      func(p *Pod) { p.Namespace, p.Set = "gold", set("gold", "team", "a") },
+		"its namespace is the system's":                   func(p *Pod) { p.Namespace, p.Set = "kube-system", set("kube-system", "team", "a") },
+		"gpupool-system/pod (its namespace is the system": func(p *Pod) { p.Namespace, p.Set = "gpupool-system", set("gpupool-system", "team", "a") },
+		"its priority class is protected":                 func(p *Pod) { p.PriorityClassName = "high" },
+		"its priority 1000 is not below that of high":     func(p *Pod) { p.Priority = 1000 },
+		"its priority is the system's":                    func(p *Pod) { p.Priority = systemPriority },
+		"it is its node's own":                            func(p *Pod) { p.Mirror = true },
+	}
+	for why, protect := range tests {
+		for _, action := range []Action{Pause, Evict} {
+			d := enforcing(action)
+			d.Selector.Namespaces = nil
+			d.Enforce.ProtectedNamespaces, d.Enforce.ProtectedPriorityClass = []string{"gold"}, "high"
+			s := situation(d, 100*Hour)
+			s.PriorityClasses = map[string]int32{"high": 1000}
+			victim := pod("pod", 0)
+			protect(&victim)
+			s.Pods = []Pod{victim}
+			p := Decide(s)
+			for _, decision := range p.Decisions {
+				if decision.Kind != KindFreeze {
+					t.Errorf("%s: %s", why, decision)
+				}
+			}
+			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), why) {
+				t.Errorf("%q lacks %q", p.Status.Warnings, why)
+			}
+		}
+	}
+}
+
+func TestFalseProtectsNobody(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	victim := pod("pod", 0)
+	victim.Annotations = map[string]string{ProtectedKey: "false"}
+	s.Pods = []Pod{victim}
+	if p := Decide(s); len(evicted(p)) != 1 {
+		t.Errorf("%v", p.Decisions)
+	}
+}
+
+// TestAnUnknownPriorityClassProtectsEveryone: what can't be judged is left alone.
+func TestAnUnknownPriorityClassProtectsEveryone(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Declaration.Enforce.ProtectedPriorityClass = "gone"
+	s.Pods = []Pod{pod("pod", 0)}
+	if p := Decide(s); len(evicted(p)) != 0 || !strings.Contains(strings.Join(p.Status.Warnings, "\n"), `no priority class "gone"`) {
+		t.Errorf("%v, %q", p.Decisions, p.Status.Warnings)
+	}
+}
+
+func TestOwnersArePausedOnce(t *testing.T) {
+	t.Parallel()
+	own := func(name, version, kind, owner string) Pod {
+		p := pod(name, 0)
+		p.Owner = Workload{Namespace: "ml", APIVersion: version, Kind: kind, Name: owner}
+		return p
+	}
+	loose := pod("loose", 0)
+	loose.Owner = Workload{}
+	kept := own("kept-1", "batch/v1", "Job", "kept")
+	kept.Annotations = map[string]string{ProtectedKey: "true"}
+	s := situation(enforcing(Pause), 100*Hour)
+	s.Pods = []Pod{
+		own("web-1", "apps/v1", "Deployment", "web"), own("web-2", "apps/v1", "Deployment", "web"), own("job-1", "batch/v1", "Job", "job"), own("set-0", "apps/v1", "StatefulSet", "set"),
+		own("ray-1", "ray.io/v1", "RayCluster", "ray"), own("held-1", "batch/v1", "Job", "held"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
+	}
+	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "held"}, "uid-b"}}
+	p := Decide(s)
+	var owners []string
+	for _, d := range p.Decisions {
+		owners = append(owners, d.Summary())
+	}
+	if diff := cmp.Diff([]string{"pause Deployment ml/web", "pause StatefulSet ml/set", "pause Job ml/job"}, owners); diff != "" {
+		t.Error(diff)
+	}
+	warnings := strings.Join(p.Status.Warnings, "\n")
+	for _, want := range []string{"ml/ray-1 (its owner is a RayCluster)", "ml/loose (it has no owner)", "ml/kept-1 (it is annotated"} {
+		if !strings.Contains(warnings, want) {
+			t.Errorf("%q lacks %q", warnings, want)
+		}
+	}
+	if !cmp.Equal(p.Status.Enforced, []Action{Pause}) {
+		t.Errorf("%v", p.Status.Enforced)
+	}
+}
