@@ -35,6 +35,11 @@ type recorder struct {
 	extra map[string]bool
 }
 
+// RecordOf is what the ledger would keep of a sighting that no run made.
+func RecordOf(s gpu.Sighting, at time.Time) (ledger.Record, bool) {
+	return recorder{at: milli(at)}.record(s)
+}
+
 // record is what the ledger keeps of a sighting. A pod that is not bound, or
 // that holds no GPUs, has no interval.
 func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {

@@ -1,0 +1,403 @@
+package reconcile_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// budgetStory is something that changes a desk, from what prepare makes of it.
+type budgetStory struct {
+	name    string
+	prepare func(d *desk) budget.Declaration
+	do      func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error
+	// again is what a user does after it was cut short, beside running reconcile.
+	again func(d *desk, b budget.Declaration)
+	// verify checks what must hold after the next clean runs.
+	verify func(d *desk, report reconcile.Report)
+}
+
+func budgetStories() []budgetStory {
+	declare := func(action budget.Action) func(d *desk) budget.Declaration {
+		return func(d *desk) budget.Declaration {
+			b := d.declare(enforcing(action), func(b *budget.Declaration) { b.GPUHours = "6" })
+			ends := d.cluster.start("ml", "ends", 4)
+			d.cluster.start("ml", "b", 4, ownedBy("Job", "train"))
+			d.cluster.step(30 * time.Minute)
+			d.run()
+			d.cluster.remove(ends)
+			born := d.cluster.start("ml", "short", 2)
+			d.cluster.step(30 * time.Minute)
+			d.cluster.remove(born)
+			return b
+		}
+	}
+	run := func(ctx context.Context, e *reconcile.Engine, _ budget.Declaration) error {
+		_, err := e.Run(ctx, reconcile.RunOptions{})
+		return err
+	}
+	nothing := func(*desk, budget.Declaration) {}
+	usage := func(d *desk, report reconcile.Report) {
+		d.t.Helper()
+		// 4 for half an hour, 4 for an hour, 2 for half an hour.
+		wantConsumed(d.t, report, "7.000")
+		if len(report.Budgets[0].Warnings) > 0 || report.Budgets[0].EstimatedGPUHours != "0.000" {
+			d.t.Errorf("warnings %v, %s estimated", report.Budgets[0].Warnings, report.Budgets[0].EstimatedGPUHours)
+		}
+		if len(report.Warnings) > 0 {
+			d.t.Errorf("warnings %v", report.Warnings)
+		}
+	}
+	return []budgetStory{
+		{"a run that evicts", declare(budget.Evict), run, nothing, func(d *desk, report reconcile.Report) {
+			usage(d, report)
+			if len(d.cluster.frozen) != 1 || len(d.cluster.evicted) != 1 || len(d.cluster.pods) != 0 {
+				d.t.Errorf("frozen %v, evicted %v, left %v", d.cluster.frozen, d.cluster.evicted, d.cluster.pods)
+			}
+		}},
+		{"a run that pauses", declare(budget.Pause), run, nothing, func(d *desk, report reconcile.Report) {
+			usage(d, report)
+			if len(d.cluster.paused) != 1 || len(d.cluster.pods) != 0 {
+				d.t.Errorf("paused %v, left %v", d.cluster.paused, d.cluster.pods)
+			}
+		}},
+		{
+			"a deletion", func(d *desk) budget.Declaration {
+				b := declare(budget.Evict)(d)
+				d.run()
+				return b
+			},
+			func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
+				_, err := e.DeleteBudget(ctx, b)
+				return err
+			},
+			func(d *desk, b budget.Declaration) {
+				if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+					d.t.Errorf("deleting again: %v", err)
+				}
+			},
+			func(d *desk, report reconcile.Report) {
+				if len(d.cluster.frozen) > 0 || len(report.Budgets) > 0 {
+					d.t.Errorf("frozen %v, declared %v", d.cluster.frozen, report.Budgets)
+				}
+				for key := range d.documents() {
+					if strings.HasPrefix(key, "budgets/") || strings.HasPrefix(key, "statuses/budgets/") {
+						d.t.Errorf("%s is left", key)
+					}
+				}
+			},
+		},
+	}
+}
+
+// TestBudgetsKilled kills each story right before and right after each of its
+// effects: calls of the cluster, writes, deletes and locks of the store.
+func TestBudgetsKilled(t *testing.T) {
+	t.Parallel()
+	for _, story := range budgetStories() {
+		t.Run(story.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			b := story.prepare(d)
+			observer := &mortal{}
+			if err := story.do(context.Background(), d.mortalEngine(observer), b); err != nil {
+				t.Fatalf("without a kill: %v", err)
+			}
+			story.verify(d, d.run())
+			for n := 1; n <= observer.count; n++ {
+				for _, after := range []bool{false, true} {
+					for _, gone := range []bool{false, true} {
+						name := fmt.Sprintf("%s %d %s", map[bool]string{false: "before", true: "after"}[after], n, observer.trace[n-1])
+						t.Run(name+map[bool]string{true: ", then by a run"}[gone], func(t *testing.T) {
+							t.Parallel()
+							d := newDesk(t)
+							b := story.prepare(d)
+							_ = story.do(context.Background(), d.mortalEngine(&mortal{killAt: n, after: after}), b)
+							if !gone {
+								story.again(d, b)
+								d.run()
+								story.verify(d, d.run())
+								return
+							}
+							// Where the kill came before the record said so, nobody knows
+							// that a deletion was meant.
+							d.run()
+							report := d.run()
+							if story.name != "a deletion" || n > 3 {
+								story.verify(d, report)
+							}
+						})
+					}
+				}
+			}
+		})
+	}
+}
+
+// conflicted lets someone else write to the ledger right before this process
+// does.
+type conflicted struct {
+	store.Store
+	once sync.Once
+	meet func()
+}
+
+func (s *conflicted) Write(ctx context.Context, key store.Key, data []byte, r store.Revision) (store.Revision, error) {
+	if key.Kind == store.Ledger {
+		s.once.Do(s.meet)
+	}
+	return s.Store.Write(ctx, key, data, r)
+}
+
+// Lock gives the run lock to everyone, as after a lease that ran out.
+func (s *conflicted) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
+	if name == "run" {
+		return freeLock{}, nil
+	}
+	return s.Store.Lock(ctx, name, wait)
+}
+
+type freeLock struct{}
+
+func (freeLock) Release() error        { return nil }
+func (freeLock) Lost() <-chan struct{} { return nil }
+
+// TestTwoRunsAtOnce has a second run do all of its work in the middle of a
+// first one's, which had looked before.
+func TestTwoRunsAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	uid := d.cluster.start("ml", "a", 4)
+	d.cluster.step(15 * time.Minute)
+	d.run()
+	d.cluster.step(15 * time.Minute)
+	first := d.engine()
+	first.Store = &conflicted{Store: first.Store, meet: func() {
+		d.cluster.start("ml", "b", 2)
+		d.cluster.remove(uid)
+		d.cluster.step(15 * time.Minute)
+		d.run()
+	}}
+	report, err := first.Run(context.Background(), reconcile.RunOptions{})
+	if err != nil || report.Budgets[0].Outcome != reconcile.Done {
+		t.Fatalf("the first run: %v, %+v", err, report.Budgets)
+	}
+	d.cluster.step(15 * time.Minute)
+	// 4 for half an hour, 2 for another: nothing was lost, and nothing twice.
+	wantConsumed(t, d.run(), "3.000")
+}
+
+// TestNewerLedger stops budgets, and touches nothing.
+func TestNewerLedger(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Evict))
+	d.cluster.start("ml", "a", 8)
+	d.run()
+	key := store.Key{Kind: store.Ledger, Name: b.ClusterUID + "/header"}
+	doc, err := d.store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := bytes.Replace(doc.Data, []byte("gpupool-ledger 1 "), []byte("gpupool-ledger 9 "), 1)
+	if bytes.Equal(newer, doc.Data) {
+		t.Fatalf("the document does not begin as expected: %.60q", doc.Data)
+	}
+	if _, err := d.store().Write(context.Background(), key, newer, doc.Revision); err != nil {
+		t.Fatal(err)
+	}
+	before := d.documents()
+	d.cluster.step(time.Hour)
+	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
+		t.Errorf("got %v, %+v", err, report.Budgets)
+	}
+	after := d.documents()
+	delete(before, "statuses/last_run")
+	delete(after, "statuses/last_run")
+	if diff := cmp.Diff(before, after); diff != "" || len(d.cluster.acts) > 0 {
+		t.Errorf("something was touched: %v\n%s", d.cluster.acts, diff)
+	}
+}
+
+// TestDamagedShard goes on with the rest of the ledger, says so, and evicts
+// nobody while it doesn't know what was used.
+func TestDamagedShard(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = "4.001", []int{100} })
+	gone := d.cluster.start("ml", "gone", 8)
+	d.cluster.start("ml", "stays", 8)
+	d.run()
+	d.cluster.step(15 * time.Minute)
+	d.cluster.remove(gone)
+	d.run()
+	docs, err := d.store().List(context.Background(), store.Ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if strings.Contains(doc.Key.Name, "/closed-") {
+			spoiled := append(bytes.Clone(doc.Data), 'x')
+			spoiled[len(spoiled)/2] ^= 0xff
+			if _, err := d.store().Write(context.Background(), doc.Key, spoiled, doc.Revision); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.cluster.step(15 * time.Minute)
+	report := d.run()
+	wantConsumed(t, report, "4.000") // and 2 that are lost
+	d.cluster.step(15 * time.Minute)
+	report = d.run()
+	if !strings.Contains(strings.Join(report.Warnings, "\n"), "damaged") || report.Budgets[0].Coverage.String() >= "1" {
+		t.Errorf("warnings %v, coverage %s", report.Warnings, report.Budgets[0].Coverage)
+	}
+	if len(d.cluster.evicted) > 0 {
+		t.Errorf("%v were evicted", d.cluster.evicted)
+	}
+}
+
+func TestBudgetLifecycle(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ctx := context.Background()
+	b := d.declare(enforcing(budget.Freeze))
+	if b.UID == "" || b.ClusterUID != d.cluster.uid || b.Generation != 1 || b.PublishedAt.IsZero() {
+		t.Errorf("created as %+v", b)
+	}
+	var exists *reconcile.BudgetExistsError
+	if _, err := d.engine().CreateBudget(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
+		t.Errorf("creating it twice: %v", err)
+	}
+	found, err := d.engine().FindBudget(ctx, b.Name)
+	if diff := cmp.Diff(b, found); err != nil || diff != "" {
+		t.Errorf("finding it: %v (-want +got)\n%s", err, diff)
+	}
+	var none *reconcile.NoBudgetError
+	if _, err := d.engine().FindBudget(ctx, "team-b"); !errors.As(err, &none) || !strings.Contains(err.Error(), "team-a") {
+		t.Errorf("finding another: %v", err)
+	}
+
+	told := b
+	told.Thresholds = []int{10}
+	state, err := d.engine().UpdateBudget(ctx, told)
+	if err != nil || state.Declaration.Generation != 2 || !state.Declaration.PublishedAt.Equal(b.PublishedAt) {
+		t.Errorf("changing what is told: %v, %+v", err, state.Declaration)
+	}
+	if _, err := d.engine().UpdateBudget(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
+		t.Errorf("an old plan: %v", err)
+	}
+	again, err := d.engine().UpdateBudget(ctx, state.Declaration)
+	if err != nil || again.Declaration.Generation != 2 {
+		t.Errorf("changing nothing: %v, generation %d", err, again.Declaration.Generation)
+	}
+
+	d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Hour)
+	d.run()
+	view, err := d.engine().ViewBudget(ctx, b)
+	if err != nil || !view.Recorded || view.Destroyed || view.Status == nil || !view.Status.Usage.Exceeded() {
+		t.Errorf("viewing it: %v, %+v", err, view)
+	}
+	if len(d.cluster.frozen) != 1 {
+		t.Errorf("frozen: %v", d.cluster.frozen)
+	}
+	if _, err := d.engine().DeleteBudget(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	view, err = d.engine().ViewBudget(ctx, b)
+	if err != nil || !view.Destroyed || len(d.cluster.frozen) > 0 {
+		t.Errorf("viewing it destroyed: %v, %+v, frozen %v", err, view, d.cluster.frozen)
+	}
+	if _, err := d.engine().UpdateBudget(ctx, state.Declaration); err == nil || !strings.Contains(err.Error(), "was destroyed") {
+		t.Errorf("changing it destroyed: %v", err)
+	}
+}
+
+// TestBudgetWithoutRecord is not taken for a destroyed one.
+func TestBudgetWithoutRecord(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare()
+	elsewhere := newDesk(t)
+	elsewhere.cluster = d.cluster
+	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
+	if err != nil || view.Recorded || view.Destroyed {
+		t.Fatalf("viewing it: %v, %+v", err, view)
+	}
+	state, err := elsewhere.engine().UpdateBudget(context.Background(), b)
+	if err != nil || !state.Recorded || state.Declaration.UID != b.UID || state.Declaration.Generation != b.Generation+1 {
+		t.Errorf("recording it anew: %v, %+v", err, state)
+	}
+}
+
+func TestBudgetsFromState(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare()
+	b.PublishedAt = time.Time{} // as a state has it
+	state := &declaration.TerraformState{Form: declaration.FormShow, Budgets: []declaration.StateBudget{{Address: "gpupool_budget.team_a", Declaration: b}}}
+	elsewhere := newDesk(t)
+	elsewhere.cluster = d.cluster
+	d.cluster.start("ml", "a", 2)
+	d.cluster.step(time.Hour)
+	run := func(o reconcile.RunOptions) reconcile.Report {
+		t.Helper()
+		o.State = state
+		report, err := elsewhere.engine().Run(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	report := run(reconcile.RunOptions{DryRun: true})
+	wantConsumed(t, report, "2.000")
+	if len(elsewhere.documents()) > 0 {
+		t.Errorf("a dry run wrote %v", elsewhere.documents())
+	}
+	wantConsumed(t, run(reconcile.RunOptions{}), "2.000")
+	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
+	if err != nil || !view.Recorded || view.Declaration.PublishedAt.IsZero() {
+		t.Errorf("recorded: %v, %+v", err, view)
+	}
+	if _, err := elsewhere.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	report = run(reconcile.RunOptions{})
+	if len(report.Budgets) != 1 || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "was destroyed") {
+		t.Errorf("a state that is older than the destruction: %+v", report.Budgets)
+	}
+}
+
+func TestOrphanedFreezeIsLifted(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Freeze))
+	d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Name = "other" })
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID}
+	d.cluster.frozen["someone-elses"] = reconcile.Freeze{Budget: "x", BudgetUID: "someone-elses"}
+	report := d.run()
+	if _, there := d.cluster.frozen[b.UID]; there || len(d.cluster.frozen) != 1 {
+		t.Errorf("frozen: %v", d.cluster.frozen)
+	}
+	if !strings.Contains(strings.Join(report.Warnings, "\n"), "team-a is destroyed") {
+		t.Errorf("warnings: %v", report.Warnings)
+	}
+}

@@ -1,0 +1,295 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// fakeCluster is a cluster in memory with a clock of its own. It has no
+// behaviour of a server's but what runs see of one: pods that come and go, the
+// history of that, and what was done to it.
+type fakeCluster struct {
+	mu      sync.Mutex
+	uid     string
+	now     time.Time
+	version int
+	pods    map[string]*gpu.Sighting
+	history []change
+	// forgotten is up to which version the history is gone.
+	forgotten int
+	events    map[string]time.Time
+	blocked   map[string]bool // names of pods that a disruption budget protects
+	driven    map[string]bool // names of workloads that someone else drives
+	classes   map[string]int32
+
+	frozen  map[string]reconcile.Freeze
+	paused  []reconcile.PausedWorkload
+	alerts  []reconcile.Alert
+	evicted []string
+	acts    []string // all that was done, in order
+	calls   map[string]int
+	failing map[string]error // by the name of a method
+	// during runs at the beginning of each call, unless nil.
+	during func(method string)
+}
+
+// change is a pod as it was at one version.
+type change struct {
+	version int
+	pod     gpu.Sighting
+	deleted bool
+}
+
+func newFakeCluster() *fakeCluster {
+	return &fakeCluster{
+		uid: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), version: 1,
+		pods: map[string]*gpu.Sighting{}, events: map[string]time.Time{}, blocked: map[string]bool{}, driven: map[string]bool{},
+		frozen: map[string]reconcile.Freeze{}, calls: map[string]int{}, failing: map[string]error{}, classes: map[string]int32{"high": 1000},
+	}
+}
+
+// dependency is the cluster as an engine is given it.
+func (c *fakeCluster) dependency(context.Context) (reconcile.Cluster, error) { return c, nil }
+
+func (c *fakeCluster) step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// start binds a pod with GPUs now.
+func (c *fakeCluster) start(namespace, name string, gpus int64, with ...func(*gpu.Sighting)) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	uid := fmt.Sprintf("00000000-0000-4000-8000-%012d", c.version)
+	s := gpu.Sighting{
+		UID: uid, Namespace: namespace, Name: name, Labels: map[string]string{"team": "a"},
+		Node:      gpu.Node{Name: "node-1"},
+		Shares:    []gpu.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(gpus, 1), Weight: big.NewRat(1, 1)}},
+		Scheduled: gpu.Start{At: c.now, Source: gpu.PodScheduled},
+		Running:   gpu.Start{At: c.now, Source: gpu.ContainerStarted},
+		Live:      gpu.Live{Phase: "Running"},
+	}
+	for _, f := range with {
+		f(&s)
+	}
+	c.pods[uid] = &s
+	c.changed(s, false)
+	return uid
+}
+
+func ownedBy(kind, name string) func(*gpu.Sighting) {
+	version := map[string]string{"Job": "batch/v1"}[kind]
+	if version == "" {
+		version = "apps/v1"
+	}
+	return func(s *gpu.Sighting) {
+		s.Owner = gpu.Owner{APIVersion: version, Kind: kind, Name: name, UID: "uid-of-" + name}
+	}
+}
+
+// changed writes history; c.mu must be held.
+func (c *fakeCluster) changed(s gpu.Sighting, deleted bool) {
+	c.version++
+	c.history = append(c.history, change{c.version, s, deleted})
+}
+
+// finish ends a pod by itself: it is there, and terminal.
+func (c *fakeCluster) finish(uid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.pods[uid]
+	s.End, s.Live.Phase = gpu.End{At: c.now, Source: gpu.ContainerFinished}, "Succeeded"
+	c.changed(*s, false)
+}
+
+// remove deletes a pod, whose containers the kubelet ended first.
+func (c *fakeCluster) remove(uid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.removeLocked(uid)
+}
+
+func (c *fakeCluster) removeLocked(uid string) {
+	s := *c.pods[uid]
+	if s.End.At.IsZero() {
+		s.End = gpu.End{At: c.now, Source: gpu.ContainerFinished}
+	}
+	delete(c.pods, uid)
+	c.changed(s, true)
+}
+
+// forget drops the history: a replay from before now is not complete.
+func (c *fakeCluster) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgotten = c.version
+}
+
+// call counts a call, and fails it where that was asked for.
+func (c *fakeCluster) call(method string) error {
+	if c.during != nil {
+		c.during(method)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[method]++
+	return c.failing[method]
+}
+
+func (c *fakeCluster) UID(context.Context) (string, error) { return c.uid, c.call("UID") }
+
+func (c *fakeCluster) Observe(_ context.Context, o reconcile.ObserveOptions) (reconcile.ClusterObservation, error) {
+	if err := c.call("Observe"); err != nil {
+		return reconcile.ClusterObservation{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen := reconcile.ClusterObservation{
+		ClusterUID: c.uid, At: c.now, ResourceVersion: strconv.Itoa(c.version), PriorityClasses: c.classes,
+		Namespaces: map[string]map[string]string{"ml": {"kind": "research"}, "web": nil}, Allocatable: big.NewRat(16, 1),
+	}
+	from, err := strconv.Atoi(o.From)
+	if err != nil || from < c.forgotten {
+		seen.Replay.Reason = "the history is gone"
+	} else {
+		seen.Replay.Complete = true
+		last := map[string]change{}
+		for _, h := range c.history {
+			if h.version > from {
+				last[h.pod.UID] = h
+			}
+		}
+		for _, uid := range slices.Sorted(maps.Keys(last)) {
+			if h := last[uid]; h.deleted {
+				seen.Replay.Ended = append(seen.Replay.Ended, h.pod)
+			} else {
+				seen.Pods = append(seen.Pods, *c.pods[uid])
+			}
+		}
+	}
+	if !seen.Replay.Complete || o.List {
+		seen.Listed, seen.Pods = true, c.list()
+	}
+	return seen, nil
+}
+
+func (c *fakeCluster) list() []gpu.Sighting {
+	var list []gpu.Sighting
+	for _, uid := range slices.Sorted(maps.Keys(c.pods)) {
+		list = append(list, *c.pods[uid])
+	}
+	return list
+}
+
+func (c *fakeCluster) LivePods(context.Context, budget.Selector, gpu.Rules) ([]gpu.Sighting, error) {
+	if err := c.call("LivePods"); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.list(), nil
+}
+
+func (c *fakeCluster) PodEvents(context.Context, []reconcile.PodRef) (map[string]time.Time, error) {
+	return c.events, c.call("PodEvents")
+}
+
+// act notes something that was done.
+func (c *fakeCluster) act(method, what string, do func() error) error {
+	if err := c.call(method); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := do(); err != nil {
+		return err
+	}
+	c.acts = append(c.acts, method+" "+what)
+	return nil
+}
+
+func (c *fakeCluster) Alert(_ context.Context, a reconcile.Alert) error {
+	return c.act("Alert", a.Namespace, func() error { c.alerts = append(c.alerts, a); return nil })
+}
+
+func (c *fakeCluster) Freezes(context.Context) ([]reconcile.Freeze, error) {
+	err := c.call("Freezes")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.frozen)), err
+}
+
+func (c *fakeCluster) Freeze(_ context.Context, f reconcile.Freeze) error {
+	return c.act("Freeze", f.Budget, func() error { c.frozen[f.BudgetUID] = f; return nil })
+}
+
+func (c *fakeCluster) Unfreeze(_ context.Context, uid string) error {
+	return c.act("Unfreeze", "", func() error { delete(c.frozen, uid); return nil })
+}
+
+func (c *fakeCluster) Paused(context.Context) ([]reconcile.PausedWorkload, error) {
+	err := c.call("Paused")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.paused), err
+}
+
+func (c *fakeCluster) Pause(_ context.Context, w budget.Workload, uid string) error {
+	return c.act("Pause", w.Name, func() error {
+		if c.driven[w.Name] {
+			return &reconcile.NotPausedError{Workload: w, Reason: "an autoscaler drives it"}
+		}
+		if !slices.ContainsFunc(c.paused, func(p reconcile.PausedWorkload) bool { return p.Workload == w }) {
+			c.paused = append(c.paused, reconcile.PausedWorkload{Workload: w, BudgetUID: uid})
+		}
+		for id, p := range c.pods {
+			if p.Owner.Name == w.Name {
+				c.removeLocked(id)
+			}
+		}
+		return nil
+	})
+}
+
+func (c *fakeCluster) Resume(_ context.Context, w budget.Workload, _ string) error {
+	return c.act("Resume", w.Name, func() error {
+		c.paused = slices.DeleteFunc(c.paused, func(p reconcile.PausedWorkload) bool { return p.Workload == w })
+		if c.driven[w.Name] {
+			return &reconcile.NotPausedError{Workload: w, Reason: "someone else changed it since"}
+		}
+		return nil
+	})
+}
+
+func (c *fakeCluster) Evict(_ context.Context, p reconcile.PodRef) error {
+	return c.act("Evict", p.Name, func() error {
+		if c.blocked[p.Name] {
+			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
+		}
+		if _, there := c.pods[p.UID]; there {
+			c.removeLocked(p.UID)
+			c.evicted = append(c.evicted, p.Name)
+		}
+		return nil
+	})
+}
+
+func (c *fakeCluster) Calls() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.calls)
+}
+
+var _ reconcile.Cluster = (*fakeCluster)(nil)

@@ -1,0 +1,60 @@
+package reconcile_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// mortalCluster is a cluster as a process sees it that may be killed.
+type mortalCluster struct {
+	reconcile.Cluster
+	m *mortal
+}
+
+func (c *mortalCluster) UID(ctx context.Context) (uid string, err error) {
+	err = c.m.effect("UID", func() error { uid, err = c.Cluster.UID(ctx); return err })
+	return uid, err
+}
+
+func (c *mortalCluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (seen reconcile.ClusterObservation, err error) {
+	err = c.m.effect("Observe", func() error { seen, err = c.Cluster.Observe(ctx, o); return err })
+	return seen, err
+}
+
+func (c *mortalCluster) LivePods(ctx context.Context, s budget.Selector, r gpu.Rules) (pods []gpu.Sighting, err error) {
+	err = c.m.effect("LivePods", func() error { pods, err = c.Cluster.LivePods(ctx, s, r); return err })
+	return pods, err
+}
+
+func (c *mortalCluster) PodEvents(ctx context.Context, pods []reconcile.PodRef) (ends map[string]time.Time, err error) {
+	err = c.m.effect("PodEvents", func() error { ends, err = c.Cluster.PodEvents(ctx, pods); return err })
+	return ends, err
+}
+
+func (c *mortalCluster) Alert(ctx context.Context, a reconcile.Alert) error {
+	return c.m.effect("Alert", func() error { return c.Cluster.Alert(ctx, a) })
+}
+
+func (c *mortalCluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
+	return c.m.effect("Freeze", func() error { return c.Cluster.Freeze(ctx, f) })
+}
+
+func (c *mortalCluster) Unfreeze(ctx context.Context, uid string) error {
+	return c.m.effect("Unfreeze", func() error { return c.Cluster.Unfreeze(ctx, uid) })
+}
+
+func (c *mortalCluster) Pause(ctx context.Context, w budget.Workload, uid string) error {
+	return c.m.effect("Pause", func() error { return c.Cluster.Pause(ctx, w, uid) })
+}
+
+func (c *mortalCluster) Resume(ctx context.Context, w budget.Workload, uid string) error {
+	return c.m.effect("Resume", func() error { return c.Cluster.Resume(ctx, w, uid) })
+}
+
+func (c *mortalCluster) Evict(ctx context.Context, p reconcile.PodRef) error {
+	return c.m.effect("Evict", func() error { return c.Cluster.Evict(ctx, p) })
+}
