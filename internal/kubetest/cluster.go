@@ -62,12 +62,15 @@ func Start(t testing.TB) *Cluster {
 // localkube serve; it has two nodes of eight GPUs unless they say otherwise.
 func StartOwn(t testing.TB, flags ...string) *Cluster {
 	t.Helper()
-	// Not t.TempDir: a socket's path may have no more than a hundred bytes.
-	dir, err := os.MkdirTemp("", "kubetest-*")
+	dir, err := os.MkdirTemp("", "kubetest-*") //nolint:usetesting // t.TempDir has the test's name, and a socket's path at most 104 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	process, err := start(append(flags, "--dir="+dir)...)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package kubetest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ func start(flags ...string) (*process, error) {
 		return nil, err
 	}
 	p := &process{flags: flags}
-	p.command = exec.Command(binary, append([]string{"serve", "--until-stdin-closes"}, flags...)...)
+	p.command = exec.CommandContext(context.Background(), binary, append([]string{"serve", "--until-stdin-closes"}, flags...)...)
 	if p.stdin, err = p.command.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -55,8 +56,8 @@ func start(flags ...string) (*process, error) {
 
 // stop ends the process and waits for it. To stop it twice is fine.
 func (p *process) stop() {
-	p.stdin.Close()
-	_ = p.command.Wait() // how it ended is of no interest
+	_ = p.stdin.Close() // how it ended is of no interest
+	_ = p.command.Wait()
 }
 
 // binary returns the path of localkube: GPUPOOL_LOCALKUBE, else bin/localkube

@@ -63,7 +63,7 @@ func lockDirectory(root string) (*os.File, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		lock.Close()
+		_ = lock.Close()
 		return nil, err
 	}
 	return lock, nil
@@ -78,8 +78,8 @@ func sweep(pattern string) {
 			continue
 		}
 		if lock, err := lockDirectory(root); err == nil {
-			os.RemoveAll(root)
-			lock.Close()
+			_ = os.RemoveAll(root)
+			_ = lock.Close()
 		}
 	}
 }
@@ -87,9 +87,9 @@ func sweep(pattern string) {
 // close lets go of the directory, and removes it if it was a temporary one.
 func (d *directory) close() {
 	if d.temporary {
-		os.RemoveAll(d.root)
+		_ = os.RemoveAll(d.root)
 	}
-	d.lock.Close()
+	_ = d.lock.Close()
 }
 
 func (d *directory) path(name string) string { return filepath.Join(d.root, name) }
@@ -110,7 +110,7 @@ func (d *directory) listen(port int) (net.Listener, error) {
 	}
 	taken := listener.Addr().(*net.TCPAddr).Port
 	if err := os.WriteFile(d.path("port"), []byte(strconv.Itoa(taken)+"\n"), 0o600); err != nil {
-		listener.Close()
+		_ = listener.Close()
 		return nil, err
 	}
 	return listener, nil
