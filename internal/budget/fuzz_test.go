@@ -1,0 +1,109 @@
+package budget
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+func FuzzParseHours(f *testing.F) {
+	for _, seed := range []string{"100", "12.5", "0.001", "1000000000", "-1", "1e9", "0", "1.2345", "٣"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		amount, err := ParseHours(text)
+		if err != nil {
+			return
+		}
+		if amount <= 0 || amount > MaxGPUHours*Hour || amount%3600 != 0 {
+			t.Fatalf("%q is %d", text, amount)
+		}
+		if again, err := ParseHours(Hours(amount)); err != nil || again != amount {
+			t.Fatalf("%q is %d, printed %q, and read again %d, %v", text, amount, Hours(amount), again, err)
+		}
+	})
+}
+
+func FuzzParseWindow(f *testing.F) {
+	for _, seed := range []string{"24h", "7d", "90m", "1d12h", "400d", "-1h", "1dd", "99999999999999999999d", "106751d23h47m16.854775807s"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		length, err := ParseWindow(text)
+		if err != nil {
+			return
+		}
+		if length < ShortestWindow || length > LongestWindow {
+			t.Fatalf("%q is %s", text, length)
+		}
+		if again, err := ParseWindow(length.String()); err != nil || again != length {
+			t.Fatalf("%q is %s, and read again %s, %v", text, length, again, err)
+		}
+	})
+}
+
+func FuzzParseWeight(f *testing.F) {
+	for _, seed := range []string{"1", "0.5", "1/7", "0/1", "1/0", "999999999/999999999", "1/1/1", "."} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		weight, err := ParseWeight(text)
+		if err != nil {
+			return
+		}
+		if weight.Sign() < 0 || weight.Denom().BitLen() > 30 || weight.Num().BitLen() > 60 {
+			t.Fatalf("%q is %s", text, weight)
+		}
+	})
+}
+
+// FuzzSelectors: what reads as a selector matches without harm, and a declaration
+// that has it is valid.
+func FuzzSelectors(f *testing.F) {
+	for _, seed := range []string{"team=a", "team in (a,b),!debug", "a!=b,c", "a==,b notin ()", "a>1", "(", "a in (,)", strings.Repeat("a", 300)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSelector(text)
+		if err != nil || s.Empty() {
+			return
+		}
+		m, err := s.Matcher()
+		if err != nil {
+			t.Fatalf("%q reads as %s, and is not valid: %v", text, s, err)
+		}
+		m.Matches(&ledger.LabelSet{Labels: ledger.LabelsOf(s.MatchLabels)})
+		d := teamA()
+		d.Selector = s
+		if problems := d.Validate(); len(problems) > 0 {
+			t.Fatalf("%q reads as %s, and is not valid: %v", text, s, problems)
+		}
+	})
+}
+
+// FuzzDeclarations: nothing that a document may say makes judging panic, and what
+// is valid can be judged.
+func FuzzDeclarations(f *testing.F) {
+	f.Add("team-a", "100", "24h", "", "", "team", "In", "a", 50, "evict", "10m", "1/7")
+	f.Add("", "-1", "", "month", "Europe/Berlin", "", "Exists", "", -1, "kill", "-1s", "1/0")
+	f.Add("x", "1e9", "9999d", "week", "Local", "a/b/c", "Gt", "\xff", 1<<30, "pause", "1000000h", "-0")
+	f.Fuzz(func(t *testing.T, name, hours, window, period, zone, key, operator, value string, threshold int, action, duration, weight string) {
+		d := Declaration{
+			Name: name, GPUHours: hours, Window: window, Period: Period(period), TimeZone: zone, Thresholds: []int{threshold},
+			Selector:        Selector{Namespaces: []string{value}, MatchLabels: map[string]string{key: value}, MatchExpressions: []Expression{{Key: key, Operator: operator, Values: []string{value}}}},
+			Enforce:         Enforcement{Action: Action(action), GracePeriod: duration, MaxGap: duration},
+			ResourceWeights: map[string]string{key: weight}, ModelWeights: map[string]string{value: weight}, BreakdownLabels: []string{key},
+		}.WithDefaults()
+		problems := d.Validate()
+		r := Evaluate([]Declaration{d}, of(record("a", "1", ago(1e12), 0)), observed(), noon)[0]
+		if len(problems) > 0 {
+			return
+		}
+		d.Warnings()
+		if r.Err != nil {
+			t.Fatalf("%+v is valid, and not judged: %v", d, r.Err)
+		}
+		Decide(Situation{Declaration: d, Result: r, Now: noon, Pods: []Pod{pod("a", 0)}})
+	})
+}

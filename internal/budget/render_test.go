@@ -1,0 +1,54 @@
+package budget
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// TestDecisionsSayTheSameEverywhere: to people, in JSON and in logs.
+func TestDecisionsSayTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	owner := &Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}
+	victim := pod("trainer-0", 0)
+	tests := []struct {
+		decision     Decision
+		people, json string
+		log          string
+	}{
+		{
+			Decision{Kind: KindAlert, Threshold: 80, Namespaces: []string{"ml", "web"}}, "alert that 80% is reached in ml, web: because",
+			`{"kind":"alert","object":"budget/team-a","threshold":80,"namespaces":["ml","web"],"reasons":["because"]}`, "threshold=80",
+		},
+		{Decision{Kind: KindAlert, Threshold: 80}, "alert that 80% is reached: because", `{"kind":"alert","object":"budget/team-a","threshold":80,"reasons":["because"]}`, "threshold=80"},
+		{Decision{Kind: KindFreeze}, "freeze: no new GPU pods: because", `{"kind":"freeze","object":"budget/team-a","reasons":["because"]}`, "kind=freeze"},
+		{Decision{Kind: KindUnfreeze}, "lift the freeze: because", `{"kind":"unfreeze","object":"budget/team-a","reasons":["because"]}`, "kind=unfreeze"},
+		{
+			Decision{Kind: KindSuspend, Owner: owner}, "pause Deployment ml/train: because",
+			`{"kind":"suspend","object":"budget/team-a","owner":{"namespace":"ml","api_version":"apps/v1","kind":"Deployment","name":"train"},"reasons":["because"]}`, `owner="Deployment ml/train"`,
+		},
+		{Decision{Kind: KindResume, Owner: owner}, "resume Deployment ml/train: because", `"kind":"resume"`, `owner="Deployment ml/train"`},
+		{
+			Decision{Kind: KindEvict, Pod: &victim}, "evict the pod ml/trainer-0: because",
+			`{"kind":"evict","object":"budget/team-a","pod":{"uid":"uid-trainer-0","namespace":"ml","name":"trainer-0"},"reasons":["because"]}`, "pod=ml/trainer-0",
+		},
+	}
+	for _, test := range tests {
+		d := test.decision
+		d.Object, d.Reasons = "budget/team-a", []string{"because"}
+		if got := d.String(); got != test.people {
+			t.Errorf("to people: %s, want %s", got, test.people)
+		}
+		text, err := json.Marshal(d)
+		if err != nil || !strings.Contains(string(text), test.json) {
+			t.Errorf("in JSON: %s, %v; want %s", text, err, test.json)
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("decided", "decision", d)
+		if !strings.Contains(log.String(), "decision."+test.log) || !strings.Contains(log.String(), "decision.reasons=[because]") {
+			t.Errorf("in logs: %s lacks %s", log.String(), test.log)
+		}
+	}
+}
