@@ -66,7 +66,9 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 		out.Pods, err = history.changed(look)
 	} else {
 		out.Listed = true
-		out.Pods, out.ResourceVersion, err = look.listPods(listing{})
+		// The next replay begins before the list: it may tell again of what the list
+		// shows, and leaves out nothing that ended while it was read.
+		out.Pods, _, err = look.listPods(listing{})
 	}
 	out.Warnings = append(out.Warnings, look.problems...)
 	return out, err
