@@ -91,12 +91,11 @@ func (r *reader) bytes(n int) []byte {
 }
 
 // column reads a value of each record.
-func (r *reader) column(records int) []int64 {
+func (r *reader) column(values []int64) {
 	unit := int64(r.number())
 	if unit != 1 && unit != second {
 		r.fail()
 	}
-	values := make([]int64, records)
 	for n := range values {
 		coded := r.number()
 		if coded == 0 {
@@ -107,20 +106,10 @@ func (r *reader) column(records int) []int64 {
 		// No time is anywhere near as large; sums of a few stay in range.
 		if values[n] = int64(coded>>1) ^ -int64(coded&1); values[n] > 1<<50 || values[n] < -1<<50 {
 			r.fail()
-			return values
+			return
 		}
 		values[n] *= unit
 	}
-	return values
-}
-
-// numbers reads a number below a limit of each record.
-func (r *reader) numbers(records, limit int) []uint32 {
-	values := make([]uint32, records)
-	for n := range values {
-		values[n] = uint32(r.below(limit))
-	}
-	return values
 }
 
 // uuidLength is that of a UUID's text, such as "0b9f7a1e-3c5d-4e6f-8a9b-0c1d2e3f4a5b".

@@ -6,54 +6,95 @@ import (
 	"strings"
 )
 
-// decoded are the rows of one document, with their UIDs and names.
-type decoded struct {
+// decoder reads the bodies of shards, one after the other. It keeps what that
+// takes room for.
+type decoder struct {
+	commons *commons
+	// rows, uids and names are those of the body last read, valid until the next.
 	rows        []row
-	uids, names []string
+	uids, names spans
+
+	lengths  []uint64
+	ownNames [][]byte
+	numbers  [7][]uint32
+	values   []int64
+}
+
+// spans are many short texts one after the other.
+type spans struct {
+	bytes []byte
+	ends  []int
+}
+
+func (s *spans) get(n int) []byte {
+	if n == 0 {
+		return s.bytes[:s.ends[0]]
+	}
+	return s.bytes[s.ends[n-1]:s.ends[n]]
+}
+
+func (s *spans) end() { s.ends = append(s.ends, len(s.bytes)) }
+
+func (s *spans) reset() { s.bytes, s.ends = s.bytes[:0], s.ends[:0] }
+
+// sized is a list of a length, in the room of another where that is enough. Its
+// values are whatever they were.
+func sized[T any](list []T, length int) []T {
+	return slices.Grow(list[:0], length)[:length]
 }
 
 // minRecord is how many bytes a record takes at least: one in each column.
 const minRecord = 16
 
-// decodeRecords reads the body of a shard. What its records have in common is
-// taken up at once, the records themselves only by who asked.
-func (c *commons) decodeRecords(body []byte) (decoded, error) {
+// decode reads the body of a shard. What its records have in common is taken up
+// at once, the records themselves only by who asked.
+func (d *decoder) decode(body []byte) error {
 	r := &reader{b: body}
 	n := r.count(minRecord)
-	t := c.decodeTables(r)
-	d := decoded{rows: make([]row, n), uids: decodeUIDs(r, n)}
-	names := make([]uint64, n)
-	for i := range names {
-		names[i] = r.number()
+	t := d.commons.decodeTables(r)
+	d.decodeUIDs(r, n)
+	d.lengths, d.ownNames = sized(d.lengths, n), sized(d.ownNames, n)
+	for i := range d.lengths {
+		d.lengths[i] = r.number()
 	}
-	d.names = make([]string, n)
-	for i := range names {
-		d.names[i] = string(r.bytes(int(min(names[i]>>1, maxText+1))))
+	for i := range d.ownNames {
+		d.ownNames[i] = r.bytes(int(min(d.lengths[i]>>1, maxText+1)))
 	}
-	sets, owners := r.numbers(n, len(t.sets)), r.numbers(n, len(t.owners))
-	holdings, places := r.numbers(n, len(t.holdings)), r.numbers(n, len(t.places))
-	sources := [3][]uint32{r.numbers(n, len(t.texts)), r.numbers(n, len(t.texts)), r.numbers(n, len(t.texts))}
-	times := decodeTimes(r, n)
+	for i, limit := range []int{len(t.sets), len(t.owners), len(t.holdings), len(t.places), len(t.texts), len(t.texts), len(t.texts)} {
+		d.numbers[i] = sized(d.numbers[i], n)
+		for j := range d.numbers[i] {
+			d.numbers[i][j] = uint32(r.below(limit))
+		}
+	}
+	d.decodeTimes(r, n)
 	if r.err != nil || len(r.b) > 0 {
-		return decoded{}, errBody
+		return errBody
 	}
+	d.names.reset()
 	startRanks, endRanks := ranks(t.texts, starts), ranks(t.texts, ends)
 	for i := range d.rows {
-		to := &d.rows[i]
-		*to = times[i]
-		to.set, to.owner, to.held, to.place = t.sets[sets[i]], t.owners[owners[i]], t.holdings[holdings[i]], t.places[places[i]]
-		to.startRank, to.runsRank, to.endRank = startRanks[sources[0][i]], startRanks[sources[1][i]], endRanks[sources[2][i]]
-		if names[i]&1 == 1 {
-			if to.owner == none || len(c.owners.values[to.owner].Name) > maxText {
-				return decoded{}, errBody
-			}
-			d.names[i] = c.owners.values[to.owner].Name + d.names[i]
+		to, of := &d.rows[i], &d.numbers
+		to.set, to.owner, to.held, to.place = t.sets[of[0][i]], t.owners[of[1][i]], t.holdings[of[2][i]], t.places[of[3][i]]
+		to.startRank, to.runsRank, to.endRank = startRanks[of[4][i]], startRanks[of[5][i]], endRanks[of[6][i]]
+		if d.lengths[i]&1 == 1 && !d.prefix(to.owner) {
+			return errBody
 		}
-		if !to.possible(d.uids[i], d.names[i]) {
-			return decoded{}, errBody
+		d.names.bytes = append(d.names.bytes, d.ownNames[i]...)
+		d.names.end()
+		if !to.possible() || len(d.uids.get(i)) == 0 || len(d.names.get(i)) > maxText {
+			return errBody
 		}
 	}
-	return d, nil
+	return nil
+}
+
+// prefix begins a name with the owner's.
+func (d *decoder) prefix(owner uint32) bool {
+	if owner == none || len(d.commons.owners.values[owner].Name) > maxText {
+		return false
+	}
+	d.names.bytes = append(d.names.bytes, d.commons.owners.values[owner].Name...)
+	return true
 }
 
 // unknownRank is that of a source that is none.
@@ -71,13 +112,13 @@ func ranks(texts []string, sources []Source) []uint8 {
 	return ranks
 }
 
-// possible says whether a row is what a record can be.
-func (r *row) possible(uid, name string) bool {
+// possible says whether the times of a row are what a record can have.
+func (r *row) possible() bool {
 	if r.startRank == unknownRank || r.runsRank == unknownRank || r.endRank == unknownRank {
 		return false
 	}
 	made := Record{
-		UID: uid, Name: name, Seen: r.seen, PlaceSeen: r.sat, Deletion: r.deletion,
+		Seen: r.seen, PlaceSeen: r.sat, Deletion: r.deletion,
 		Start: Start{r.start, starts[r.startRank]}, Runs: Start{r.runs, starts[r.runsRank]},
 		End: End{r.earliest, r.end, ends[r.endRank]},
 	}
@@ -194,34 +235,33 @@ func rational(s string) *big.Rat {
 	return new(big.Rat).SetFrac(parts[0], parts[1])
 }
 
-func decodeUIDs(r *reader, n int) []string {
-	uids := make([]string, n)
+func (d *decoder) decodeUIDs(r *reader, n int) {
+	d.uids.reset()
 	var text [uuidLength]byte
-	for i := range uids {
-		length := r.below(maxText + 1)
-		if length > 0 {
-			uids[i] = string(r.bytes(length))
-			continue
-		}
-		if packed := r.bytes(16); packed != nil {
+	for range n {
+		if length := r.below(maxText + 1); length > 0 {
+			d.uids.bytes = append(d.uids.bytes, r.bytes(length)...)
+		} else if packed := r.bytes(16); packed != nil {
 			unpackUUID(packed, &text)
-			uids[i] = string(text[:])
+			d.uids.bytes = append(d.uids.bytes, text[:]...)
 		}
+		d.uids.end()
 	}
-	return uids
 }
 
-// decodeTimes reads the times of records.
-func decodeTimes(r *reader, n int) []row {
-	rows := make([]row, n)
+// decodeTimes makes rows of which the times are set.
+func (d *decoder) decodeTimes(r *reader, n int) {
+	d.rows, d.values = sized(d.rows, n), sized(d.values, n)
+	clear(d.rows)
 	column := func(set func(to, before *row, distance Time, there bool)) {
+		r.column(d.values)
+		if r.err != nil {
+			return
+		}
 		before := new(row)
-		for i, distance := range r.column(n) {
-			set(&rows[i], before, Time(distance), distance != absent)
-			before = &rows[i]
-			if r.err != nil {
-				return
-			}
+		for i, distance := range d.values {
+			set(&d.rows[i], before, Time(distance), distance != absent)
+			before = &d.rows[i]
 		}
 	}
 	relative := func(of func(*row) *Time) {
@@ -246,7 +286,6 @@ func decodeTimes(r *reader, n int) []row {
 		}
 	})
 	relative(func(to *row) *Time { return &to.deletion })
-	return rows
 }
 
 // sum adds a distance; what leaves the range of times is none, which no record

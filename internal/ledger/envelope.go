@@ -115,9 +115,12 @@ func unseal(name, clusterUID string, document []byte) (sealed, error) {
 }
 
 // unpacker unpacks documents: it keeps what that takes room for.
-type unpacker struct{ flate io.ReadCloser }
+type unpacker struct {
+	flate  io.ReadCloser
+	buffer bytes.Buffer
+}
 
-// body unpacks a document. The error is *DamagedError.
+// body unpacks a document; it is valid until the next. The error is *DamagedError.
 func (u *unpacker) body(s sealed) ([]byte, error) {
 	packed := bytes.NewReader(s.packed)
 	if u.flate == nil {
@@ -127,10 +130,11 @@ func (u *unpacker) body(s sealed) ([]byte, error) {
 	}
 	// No more is unpacked than the line announces, and no more is set aside than
 	// that, and than the packed bytes can give: DEFLATE makes of one at most 1032.
-	body := bytes.NewBuffer(make([]byte, 0, min(s.length, 1032*len(s.packed))+bytes.MinRead))
-	n, err := io.Copy(body, io.LimitReader(u.flate, int64(s.length)+1))
+	u.buffer.Reset()
+	u.buffer.Grow(min(s.length, 1032*len(s.packed)) + bytes.MinRead)
+	n, err := io.Copy(&u.buffer, io.LimitReader(u.flate, int64(s.length)+1))
 	if err != nil || n != int64(s.length) {
 		return nil, &DamagedError{Document: s.name, Reason: "it does not unpack to what it announces"}
 	}
-	return body.Bytes(), nil
+	return u.buffer.Bytes(), nil
 }

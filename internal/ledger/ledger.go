@@ -33,6 +33,7 @@ type Ledger struct {
 
 	packer   packer
 	unpacker unpacker
+	decoder  decoder
 }
 
 // row is a record in 88 bytes without a pointer, so that a million of them are
@@ -51,10 +52,12 @@ const pageRows = 4096
 // New returns an empty ledger of a cluster, by the UID of its namespace
 // kube-system.
 func New(clusterUID string) *Ledger {
-	return &Ledger{
+	l := &Ledger{
 		Header: Header{ClusterUID: clusterUID}, commons: newCommons(),
 		dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{},
 	}
+	l.decoder.commons = &l.commons
+	return l
 }
 
 // Len is how many records there are.
@@ -304,6 +307,9 @@ func (r *Record) normalise() error {
 }
 
 func (r *Record) problem() string {
+	if r.UID == "" || len(r.UID) > maxText || len(r.Name) > maxText {
+		return "its UID is missing, or that or its name is too long"
+	}
 	if problem := r.Held.problem(); problem != "" {
 		return problem
 	}
@@ -322,8 +328,6 @@ func (r *Record) intervalProblem() string {
 		}
 	}
 	switch {
-	case r.UID == "" || len(r.UID) > maxText || len(r.Name) > maxText:
-		return "its UID is missing, or that or its name is too long"
 	case r.End.At != 0 && r.End.Earliest > r.End.At:
 		return "its end is after itself"
 	case !r.End.Open() && endRank(r.End.Source) <= openRank, startRank(r.Start.Source) <= 0:

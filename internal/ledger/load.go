@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"time"
@@ -98,6 +99,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	for n := range problems {
 		l.lose(&problems[n], listed, now)
 	}
+	l.unpacker, l.decoder = unpacker{}, decoder{commons: &l.commons}
 	return l, problems, nil
 }
 
@@ -152,15 +154,15 @@ func (l *Ledger) loadShard(s sealed) error {
 	if err != nil {
 		return err
 	}
-	d, err := l.commons.decodeRecords(body)
-	if err != nil {
+	d := &l.decoder
+	if err := d.decode(body); err != nil {
 		return &DamagedError{Document: s.name, Reason: err.Error()}
 	}
 	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.rows)})
 	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name && !loss.Replaced })
 	for n := range d.rows {
 		if !l.expired(End{At: d.rows[n].end}) {
-			l.take(p.shard, d.rows[n], d.uids[n], d.names[n])
+			l.take(p.shard, d.rows[n], d.uids.get(n), d.names.get(n))
 		}
 	}
 	return nil
@@ -174,59 +176,64 @@ func (l *Ledger) keep(name string, d storedDocument) {
 	}
 }
 
-// take takes up a record as a document says it. Of a pod that several documents
-// know, all remain as they are until one says all that is known.
-func (l *Ledger) take(from shard, r row, uid, name string) {
+// take takes up a record as a document says it.
+func (l *Ledger) take(from shard, r row, uid, name []byte) {
 	at := homeAt(r.end, uid)
 	r.kept = from.holds(at)
 	if !r.kept { // no gpupool writes it there
 		l.dirty[from.first], l.dirty[at] = true, true
 	}
-	hash := l.hash(uid)
-	number, found := l.find(uid, hash)
-	if !found {
-		r.uid, r.name = l.texts.add(uid), l.texts.add(name)
-		l.append(r, hash)
+	hash := maphash.Bytes(l.commons.seed, uid)
+	number, found := l.uids.find(hash, func(n uint32) bool {
+		known := l.row(n)
+		return !known.dropped && l.texts.get(known.uid) == string(uid)
+	})
+	if found {
+		r.uid, r.name = l.row(number).uid, l.texts.addBytes(name)
+		l.takeAgain(number, r, at)
 		return
 	}
+	r.uid, r.name = l.texts.addBytes(uid), l.texts.addBytes(name)
+	l.append(r, hash)
+}
+
+// takeAgain takes up what a further document says of a pod. All documents remain
+// as they are until one of them says all that is known.
+func (l *Ledger) takeAgain(number uint32, next row, at home) {
 	before := l.row(number)
 	old := l.record(number)
-	next := r
-	next.uid, next.name = before.uid, l.texts.add(name)
-	var copied Record
-	l.read(&next, &copied)
-	joined := join(&old, &copied)
-	oldHome := homeOf(&old)
-	switch to := homeOf(&joined); {
-	case joined == old:
-		if at != oldHome {
-			l.dirty[at] = true
-		}
-		before.kept = before.kept || r.kept && at == oldHome
-	case joined == copied:
-		if at != oldHome {
-			l.dirty[oldHome] = true
-		}
-		next.kept = r.kept || before.kept && at == oldHome
+	was := homeOf(&old)
+	var further Record
+	l.read(&next, &further)
+	joined := join(&old, &further)
+	to := homeOf(&joined)
+	kept := before.kept && to == was || next.kept && to == at
+	switch joined {
+	case old:
+		l.dirty[at] = l.dirty[at] || at != was
+	case further:
+		l.dirty[was] = l.dirty[was] || at != was
 		*before = next
 	default:
 		l.dirty[to] = true
-		for _, other := range []struct {
-			home home
-			copy Record
-		}{{oldHome, old}, {at, copied}} {
-			if other.home != to && !other.home.open() {
-				l.left[other.home] = append(l.left[other.home], other.copy)
-			} else if other.home != to {
-				l.dirty[other.home] = true
-			}
-		}
-		kept := to == oldHome && before.kept || to == at && r.kept
+		l.leave(was, to, old)
+		l.leave(at, to, further)
 		l.write(before, &joined)
-		before.kept = kept
 		if joined.Name != old.Name {
 			before.name = next.name
 		}
+	}
+	before.kept = kept
+}
+
+// leave keeps what a document says of a pod whose record belongs elsewhere.
+func (l *Ledger) leave(from, to home, said Record) {
+	switch {
+	case from == to:
+	case from.open():
+		l.dirty[from] = true // closed homes are written before open ones
+	default:
+		l.left[from] = append(l.left[from], said)
 	}
 }
 

@@ -22,7 +22,7 @@ func (h home) open() bool { return h < 0 }
 
 func homeOf(r *Record) home { return homeAt(r.End.At, r.UID) }
 
-func homeAt(end Time, uid string) home {
+func homeAt[S string | []byte](end Time, uid S) home {
 	if end == 0 {
 		return -1 - home(hashOf(uid)%openHomes)
 	}
@@ -30,7 +30,7 @@ func homeAt(end Time, uid string) home {
 }
 
 // hashOf is the same in every run and on every machine.
-func hashOf(uid string) uint64 {
+func hashOf[S string | []byte](uid S) uint64 {
 	h := uint64(14695981039346656037) // FNV-1a
 	for n := range len(uid) {
 		h = (h ^ uint64(uid[n])) * 1099511628211

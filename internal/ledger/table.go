@@ -15,16 +15,28 @@ type text struct {
 }
 
 func (t *texts) add(s string) text {
+	page, at := t.room(len(s))
+	page.WriteString(s)
+	return text{at: at, length: uint8(len(s))}
+}
+
+func (t *texts) addBytes(b []byte) text {
+	page, at := t.room(len(b))
+	page.Write(b)
+	return text{at: at, length: uint8(len(b))}
+}
+
+// room is the page that takes so many bytes more, and where they will be.
+func (t *texts) room(length int) (page *strings.Builder, at uint32) {
 	last := len(t.pages) - 1
-	if last < 0 || t.pages[last].Len()+len(s) > textPage {
-		page := new(strings.Builder)
+	if last < 0 || t.pages[last].Len()+length > textPage {
+		page = new(strings.Builder)
 		page.Grow(textPage)
 		t.pages = append(t.pages, page)
 		last++
 	}
-	at := uint32(last)*textPage + uint32(t.pages[last].Len())
-	t.pages[last].WriteString(s)
-	return text{at: at, length: uint8(len(s))}
+	page = t.pages[last]
+	return page, uint32(last)*textPage + uint32(page.Len())
 }
 
 func (t *texts) get(x text) string {
