@@ -533,3 +533,43 @@ func TestStatusReadsTheStoreAlone(t *testing.T) {
 		t.Errorf("the cluster was asked:\n%s", diff)
 	}
 }
+
+// TestUsageIsLive asks what was used this very moment: it writes nothing, and
+// says what the next run will.
+func TestUsageIsLive(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare()
+	gone := d.cluster.start("ml", "gone", 2)
+	d.cluster.step(30 * time.Minute)
+	d.run()
+	d.cluster.remove(gone)
+	d.cluster.start("ml", "here", 4)
+	d.cluster.step(30 * time.Minute)
+	before := d.documents()
+	live, err := d.engine().BudgetUsage(context.Background(), b.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range live.Pods {
+		names = append(names, p.Record.Name+" "+budget.GPUs(p.GPUs)+" "+budget.Hours(p.Consumed))
+	}
+	if diff := cmp.Diff([]string{"gone 2 1.000", "here 4 2.000"}, names); diff != "" || budget.Hours(live.Usage.Consumed) != "3.000" || live.Usage.Limit == 0 {
+		t.Errorf("usage %+v, pods\n%s", live.Usage, diff)
+	}
+	other, err := d.engine().Usage(context.Background(), budget.Declaration{Window: "15m", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
+	if err != nil || budget.Hours(other.Usage.Consumed) != "1.000" || other.Usage.Limit != 0 {
+		t.Errorf("of a namespace: %v, %+v", err, other.Usage)
+	}
+	if diff := cmp.Diff(before, d.documents()); diff != "" {
+		t.Errorf("the store changed\n%s", diff)
+	}
+	blank := d.engine()
+	blank.Store = nil
+	other, err = blank.Usage(context.Background(), budget.Declaration{Window: "1h", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
+	if err != nil || budget.Hours(other.Usage.Consumed) != "2.000" {
+		t.Errorf("without a store: %v, %+v", err, other.Usage)
+	}
+	wantConsumed(t, d.run(), "3.000")
+}

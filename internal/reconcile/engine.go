@@ -22,7 +22,8 @@ type Engine struct {
 	// are declared, and else several times: it must return the same. Nil where
 	// there is none.
 	Cluster func(ctx context.Context) (Cluster, error)
-	Store   store.Store
+	// Store may be nil where nothing is asked but the usage of a selector.
+	Store store.Store
 	// Actor says who writes, for records and lock holders: "terraform", "reconcile".
 	Actor string
 	// LockTimeout bounds the wait for a pool's lock; zero does not wait.

@@ -20,6 +20,9 @@ type instanceRecords struct {
 // to its own pool: without it a node's pool is unknown, which changes no amount.
 func (e *Engine) instanceRecords(ctx context.Context) (instanceRecords, error) {
 	records := instanceRecords{names: map[string]string{}, ended: map[string]ledger.Time{}}
+	if e.Store == nil {
+		return records, nil
+	}
 	docs, err := e.Store.List(ctx, store.Journals)
 	if err != nil {
 		return records, err

@@ -22,7 +22,11 @@ type ledgerDocuments struct {
 // openLedger reads the ledger of a cluster; a new one where there is none. The
 // error says that nothing of it may be written.
 func (e *Engine) openLedger(ctx context.Context, clusterUID string) (*ledgerDocuments, error) {
-	docs, err := e.Store.List(ctx, store.Ledger)
+	var docs []store.Document
+	var err error
+	if e.Store != nil {
+		docs, err = e.Store.List(ctx, store.Ledger)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the ledger: %w", err)
 	}
