@@ -104,7 +104,7 @@ func newRoot(s *session) *cobra.Command {
 	root.SetVersionTemplate(versionText(s.Build))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newReconcile(s), newStatus(s), newOffers(s), newAdopt(s), newManifests(s), newSimulate(s),
+		newReconcile(s), newStatus(s), newUsage(s), newOffers(s), newAdopt(s), newManifests(s), newSimulate(s),
 		newVersion(s), newCompletion(s),
 	)
 	return root

@@ -55,7 +55,9 @@ func TestScripts(t *testing.T) {
 			w := newWorld(env.T().(testing.TB), env.WorkDir)
 			env.Values[worldKey{}] = w
 			env.Vars = append(env.Vars, w.environment()...)
-			return nil
+			examples, err := filepath.Abs("../../examples")
+			env.Setenv("EXAMPLES", examples)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  cmdExits,

@@ -63,12 +63,12 @@ func (y *tally) claim(held amounts, w World, name string, wanted func(request st
 		return // nothing is allocated for sure before the pod is bound
 	}
 	if w.Claims == nil {
-		y.doubts.losef("it holds the resource claim %s, and no claims were read: its devices are not counted", name)
+		y.doubts.addf("it holds the resource claim %s, and no claims were read: its devices are not counted", name)
 		return
 	}
 	c := w.Claims(y.pod.Namespace, name)
 	if c == nil || c.Status.Allocation == nil {
-		y.doubts.losef("its resource claim %s is gone or no longer allocated: its devices are not counted", name)
+		y.doubts.addf("its resource claim %s is gone or no longer allocated: its devices are not counted", name)
 		return
 	}
 	sharing := big.NewRat(1, y.sharing(c))

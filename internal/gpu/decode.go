@@ -56,7 +56,7 @@ func bounded(value any, in string) error {
 	case map[string]any:
 		for key, inner := range v {
 			name := key
-			if isQuantities(in) {
+			if isQuantities(in) && !isQuantities(key) {
 				name = in
 			}
 			if err := bounded(inner, name); err != nil {

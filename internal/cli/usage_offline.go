@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// podsSeen are the pods of a list that hold GPUs and are asked for.
+type podsSeen struct {
+	records  []ledger.Record
+	warnings []string
+	partly   int // pods of which something is not counted
+	doubtful int
+}
+
+// warningsAtMost bounds what is said of pods one by one.
+const warningsAtMost = 20
+
+// look reads the nodes and then the pods.
+func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, error) {
+	world := gpu.World{Now: q.at, Read: q.read}
+	if o.nodes != "" {
+		nodes := map[string]gpu.Node{}
+		list := kubeList{kind: "Node", plural: "nodes", item: func(raw json.RawMessage) error {
+			node, err := gpu.DecodeNode(raw)
+			if err == nil {
+				nodes[node.Name] = gpu.NodeOf(node)
+			}
+			return err
+		}}
+		if err := list.readFile(ctx, o.session, o.nodes); err != nil {
+			return nil, err
+		}
+		world.Nodes = func(name string) (gpu.Node, bool) {
+			node, ok := nodes[name]
+			return node, ok
+		}
+	}
+	seen, known := &podsSeen{}, map[string]bool{}
+	list := kubeList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) error {
+		pod, err := gpu.DecodePod(raw)
+		if err != nil || !q.weights.MayHold(pod) || !q.covers(pod.Namespace, pod.Labels) {
+			return err
+		}
+		seen.add(q, q.weights.See(pod, world), known)
+		return nil
+	}}
+	if err := list.readFile(ctx, o.session, o.pods); err != nil {
+		return nil, err
+	}
+	return seen, nil
+}
+
+// add keeps what accounting needs of a pod.
+func (p *podsSeen) add(q usageQuestion, s gpu.Sighting, known map[string]bool) {
+	// Labels have done their part, and what is frozen matters to ledgers alone.
+	pod := s.Namespace + "/" + s.Name
+	s.Labels = nil
+	uid := s.UID
+	if uid == "" {
+		s.UID = pod
+	}
+	if known[s.UID] {
+		p.doubt(pod, "it is in the list twice; the first counts")
+		return
+	}
+	known[s.UID] = true
+	if s.End.At.IsZero() || s.End.At.After(q.begin()) {
+		for _, problem := range s.Problems {
+			p.doubt(pod, problem)
+		}
+		if s.Incomplete {
+			p.partly++
+		}
+	}
+	if record, holds := reconcile.RecordOf(s, q.read); holds {
+		record.UID = uid
+		p.records = append(p.records, record)
+	}
+}
+
+func (p *podsSeen) doubt(pod, problem string) {
+	p.doubtful++
+	if len(p.warnings) < warningsAtMost {
+		p.warnings = append(p.warnings, fmt.Sprintf("the pod %s: %s", pod, problem))
+	}
+}
+
+// warn says on standard error what could not be understood.
+func (p *podsSeen) warn(s *session) {
+	for _, text := range p.warnings {
+		s.warn(text)
+	}
+	if more := p.doubtful - len(p.warnings); more > 0 {
+		s.warn(fmt.Sprintf("and %d more of the kind", more))
+	}
+}
+
+// verdict is the exit code: 3 where something is not counted.
+func (p *podsSeen) verdict() error {
+	if p.partly == 0 {
+		return nil
+	}
+	return withExitCode(exitPartly, fmt.Errorf("%s not counted in full: the usage is at least what is printed", isOrAre(p.partly, "pod")))
+}
+
+func isOrAre(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, what)
+}
+
+// begin is when the window begins.
+func (q usageQuestion) begin() time.Time {
+	length, _ := budget.ParseWindow(q.window) // it was read before
+	return q.at.Add(-length)
+}
+
+// usageReport is the JSON of usage from a list of pods.
+type usageReport struct {
+	SchemaVersion           int     `json:"schema_version"`
+	ConsumedGPUHours        string  `json:"consumed_gpu_hours"`
+	ConsumedMilliGPUSeconds int64   `json:"consumed_milli_gpu_seconds"`
+	RemainingGPUHours       *string `json:"remaining_gpu_hours"`
+	Exceeded                *bool   `json:"exceeded"`
+	// ExceededSince is when usage in the rolling window last reached the limit.
+	ExceededSince *time.Time `json:"exceeded_since"`
+	TrackedPods   int        `json:"tracked_pods"`
+	Pods          []usagePod `json:"pods"`
+}
+
+// usagePod is one pod that held GPUs in the window. Start and End are of its
+// whole interval; End is null while it holds them.
+type usagePod struct {
+	UID       string     `json:"uid"`
+	Namespace string     `json:"namespace"`
+	Name      string     `json:"name"`
+	GPUs      string     `json:"gpus"`
+	Start     time.Time  `json:"start"`
+	End       *time.Time `json:"end"`
+	EndSource *string    `json:"end_source"`
+	GPUHours  string     `json:"gpu_hours"` // in the window
+}
+
+// report measures the pods by the rules of a budget that covers all of them.
+func (p *podsSeen) report(q usageQuestion) (usageReport, error) {
+	declared := budget.Declaration{Name: "usage", Window: q.window, CountFrom: q.from}
+	meter, err := declared.Meter(q.at)
+	if err != nil {
+		return usageReport{}, err
+	}
+	report := usageReport{SchemaVersion: 1, Pods: []usagePod{}}
+	for i := range p.records {
+		r := &p.records[i]
+		used, ok := meter.Pod(r)
+		if !ok || !used.Start.Before(q.at) {
+			continue
+		}
+		report.ConsumedMilliGPUSeconds += used.Consumed
+		pod := usagePod{
+			UID: r.UID, Namespace: r.Set.Namespace, Name: r.Name, GPUs: budget.GPUs(used.GPUs),
+			Start: used.Start.UTC(), GPUHours: budget.Hours(used.Consumed),
+		}
+		if !r.Open() {
+			end, source := time.UnixMilli(int64(max(r.End.At, ledger.Time(used.Start.UnixMilli())))).UTC(), string(r.End.Source)
+			pod.End, pod.EndSource = &end, &source
+		}
+		report.Pods = append(report.Pods, pod)
+	}
+	slices.SortFunc(report.Pods, func(a, b usagePod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	report.TrackedPods = len(report.Pods)
+	report.ConsumedGPUHours = budget.Hours(report.ConsumedMilliGPUSeconds)
+	return report, p.compare(q, declared, &report)
+}
+
+// compare fills in what depends on a limit.
+func (p *podsSeen) compare(q usageQuestion, declared budget.Declaration, report *usageReport) error {
+	if q.limit == 0 {
+		return nil
+	}
+	remaining := budget.Hours(max(0, q.limit-report.ConsumedMilliGPUSeconds))
+	exceeded := report.ConsumedMilliGPUSeconds >= q.limit
+	report.RemainingGPUHours, report.Exceeded = &remaining, &exceeded
+	if !exceeded {
+		return nil
+	}
+	all := func(yield func(*ledger.Record) bool) {
+		for i := range p.records {
+			if !yield(&p.records[i]) {
+				return
+			}
+		}
+	}
+	declared.GPUHours = budget.Hours(q.limit)
+	result := budget.Evaluate([]budget.Declaration{declared}, all, ledger.Header{}, q.at)[0]
+	report.ExceededSince = result.ExceededSince
+	return result.Err
+}
