@@ -1,0 +1,275 @@
+package reconcile_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// gated is a world with a cluster, a budget and a pool that names it.
+type gated struct {
+	*world
+	cluster *fakeCluster
+	budget  budget.Declaration
+	pool    spotpool.Declaration
+}
+
+func newGated(t *testing.T) *gated {
+	t.Helper()
+	g := &gated{world: newWorld(t), cluster: newFakeCluster()}
+	state, err := g.engine().CreateBudget(context.Background(), budget.Declaration{
+		Name: "team-a", GPUHours: "4", Window: "45m", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
+	}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.budget = state.Declaration
+	g.run(reconcile.RunOptions{})
+	d := pool(1, 2)
+	d.Budget = "team-a"
+	created, err := g.engine().CreatePool(context.Background(), d, longWait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.pool = created.Declaration
+	g.verify(1)
+	return g
+}
+
+func (g *gated) engine() *reconcile.Engine {
+	e := g.world.engine(nil)
+	e.Cluster = g.cluster.dependency
+	return e
+}
+
+func (g *gated) run(o reconcile.RunOptions) reconcile.Report {
+	g.t.Helper()
+	report, err := g.engine().Run(context.Background(), o)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return report
+}
+
+// lose has the cloud take the pool's instance back, and waits until a run would
+// launch another.
+func (g *gated) lose() {
+	g.t.Helper()
+	g.reclaim(1)
+	g.step(2 * time.Minute)
+}
+
+// TestExceededBudgetClosesGate has a pool stay short while its budget is
+// exceeded, keep what it has, and go on by itself.
+func TestExceededBudgetClosesGate(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	uid := g.cluster.start("ml", "a", 8)
+	g.cluster.step(30 * time.Minute)
+
+	// What this very dry run finds closes the gate, though the store doesn't know.
+	g.lose()
+	planned := g.run(reconcile.RunOptions{DryRun: true})
+	p := planned.SpotPools[0]
+	if p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "its budget team-a is used up: 4.000 of 4.000 GPU-hours") {
+		t.Errorf("dry run: %s, %v", p.Outcome, p.Short)
+	}
+	report := g.run(reconcile.RunOptions{})
+	p = report.SpotPools[0]
+	if failed, _ := report.Failures(); failed != 0 || p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
+		t.Errorf("%d failed; the pool is %s: %v", failed, p.Outcome, p.Short)
+	}
+	g.verify(0)
+	view, err := g.engine().ViewPool(context.Background(), g.pool)
+	if err != nil || !view.Gate.Closed || len(view.Plan.Decisions) > 0 {
+		t.Errorf("viewed: %v, %+v", err, view.Gate)
+	}
+	status, err := g.engine().Status(context.Background())
+	if err != nil || !strings.Contains(strings.Join(status.SpotPools[0].Short, "\n"), "used up") {
+		t.Errorf("status: %v, %+v", err, status.SpotPools)
+	}
+
+	g.cluster.remove(uid)
+	g.cluster.step(29 * time.Minute)
+	g.run(reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
+	g.verify(1)
+}
+
+// TestUnknownBudgetFailsItsPools closes the gate of the pools that name a budget
+// of which nothing is known, and counts them as failed; others go on.
+func TestUnknownBudgetFailsItsPools(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	ungated := pool(1, 1)
+	ungated.Name = "ungated"
+	if _, err := g.engine().CreatePool(context.Background(), ungated, longWait); err != nil {
+		t.Fatal(err)
+	}
+	statusKey := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T)
+		says  string
+	}{
+		"no status": {func(t *testing.T) {
+			doc, err := g.store().Read(context.Background(), statusKey)
+			if err == nil {
+				err = g.store().Delete(context.Background(), statusKey, doc.Revision)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "has no status"},
+		"an old status": {func(t *testing.T) {
+			g.rewriteStatus(t, func(s *budget.Status) { s.At = time.Now().Add(-2 * time.Hour) })
+		}, "max_status_age is 1h"},
+		"a status of before a change": {func(t *testing.T) {
+			g.rewriteStatus(t, func(s *budget.Status) { s.Generation, s.At = 0, g.budget.PublishedAt.Add(-time.Second) })
+		}, "no run of gpupool reconcile has judged it since"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.spoil(t)
+			g.cluster.failing["UID"] = errors.New("connection refused")
+			report := g.run(reconcile.RunOptions{})
+			delete(g.cluster.failing, "UID")
+			outcomes := map[string]reconcile.Outcome{}
+			for _, p := range report.SpotPools {
+				outcomes[p.Name] = p.Outcome
+				if p.Name == "train" && (p.Error == nil || !strings.Contains(p.Error.Message, c.says)) {
+					t.Errorf("the error is %+v, and lacks %q", p.Error, c.says)
+				}
+			}
+			if outcomes["train"] != reconcile.Failed || outcomes["ungated"] != reconcile.Done || report.Budgets[0].Outcome != reconcile.Failed {
+				t.Errorf("outcomes %v, budget %s", outcomes, report.Budgets[0].Outcome)
+			}
+			g.run(reconcile.RunOptions{}) // a status again
+		})
+	}
+	// A cluster that does not answer for a while closes no gate: the status is young.
+	g.cluster.failing["UID"] = errors.New("connection refused")
+	g.lose()
+	report := g.run(reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
+	for _, p := range report.SpotPools {
+		if p.Outcome != reconcile.Done {
+			t.Errorf("%s is %s: %+v", p.Name, p.Outcome, p.Error)
+		}
+	}
+	g.verify(1)
+}
+
+func (g *gated) rewriteStatus(t *testing.T, change func(*budget.Status)) {
+	t.Helper()
+	key := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
+	doc, err := g.store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := declaration.Decode[declaration.BudgetStatus]("it", doc.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&status)
+	data, err := declaration.Encode(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.store().Write(context.Background(), key, data, doc.Revision); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNewPoolIsGated creates nothing for a pool whose budget is exceeded, and
+// says why.
+func TestNewPoolIsGated(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	g.cluster.start("ml", "a", 8)
+	g.cluster.step(30 * time.Minute)
+	g.run(reconcile.RunOptions{})
+	d := pool(2, 2)
+	d.Name, d.Budget = "fresh", "team-a"
+	gate, err := g.engine().Gate(context.Background(), d)
+	if err != nil || !gate.Closed {
+		t.Errorf("the gate: %v, %+v", err, gate)
+	}
+	state, err := g.engine().CreatePool(context.Background(), d, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state.Plan.Held != 0 || !strings.Contains(strings.Join(state.Warnings, "\n"), "used up") {
+		t.Errorf("held %d, warnings %v", state.Plan.Held, state.Warnings)
+	}
+	d.Budget = "misspelt"
+	gate, err = g.engine().Gate(context.Background(), d)
+	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "team-a") {
+		t.Errorf("of a budget that isn't there: %v, %+v", err, gate)
+	}
+}
+
+func TestForecast(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	offers := []spotpool.Offer{{Market: spotpool.Market{AvailabilityZone: zoneA, InstanceType: gpuType, ChargeType: spotpool.Spot}, GPUs: "4", GPUType: "T4"}}
+	f, err := g.engine().Forecast(context.Background(), g.pool, offers)
+	if err != nil || f == nil || f.MilliGPUs != 8000 || f.ExhaustedAt == nil {
+		t.Fatalf("two instances of four GPUs, and 4 GPU-hours in 45 minutes: %v, %+v", err, f)
+	}
+	if in := time.Until(*f.ExhaustedAt); in < 29*time.Minute || in > 31*time.Minute {
+		t.Errorf("used up in %s, want half an hour", in)
+	}
+	offers[0].GPUs = "1"
+	if f, err = g.engine().Forecast(context.Background(), g.pool, offers); err != nil || f == nil || f.ExhaustedAt != nil {
+		t.Errorf("two GPUs use 1.5 GPU-hours in 45 minutes: %v, %+v", err, f)
+	}
+	if f, err = g.engine().Forecast(context.Background(), g.pool, nil); err != nil || f != nil {
+		t.Errorf("without offers: %v, %+v", err, f)
+	}
+}
+
+// TestReportJSON keeps decisions of pools and of budgets in one list, each with
+// its own fields.
+func TestReportJSON(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	g.cluster.start("ml", "a", 4)
+	g.cluster.step(30 * time.Minute)
+	g.lose()
+	report := g.run(reconcile.RunOptions{DryRun: true})
+	data, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed struct {
+		Decisions []map[string]any `json:"decisions"`
+		Budgets   []map[string]any `json:"budgets"`
+	}
+	if err := json.Unmarshal(data, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, d := range parsed.Decisions {
+		kinds = append(kinds, d["kind"].(string)+" "+d["object"].(string)+" "+d["outcome"].(string))
+		if _, has := d["reasons"]; !has {
+			t.Errorf("no reasons: %v", d)
+		}
+	}
+	if !slices.Equal(kinds, []string{"alert budget/team-a planned", "launch spot_pool/ap-singapore/train planned"}) {
+		t.Errorf("decisions: %v", kinds)
+	}
+	if b := parsed.Budgets[0]; b["consumed_gpu_hours"] != "2.000" || b["limit_gpu_hours"] != "4.000" || b["coverage"] == nil || b["outcome"] != "planned" {
+		t.Errorf("budget: %v", b)
+	}
+	var again reconcile.Report
+	if err := json.Unmarshal(data, &again); err != nil || len(again.Decisions) != 2 || again.Decisions[0].Budget == nil || again.Decisions[1].Pool == nil {
+		t.Errorf("read again: %v, %+v", err, again.Decisions)
+	}
+}
