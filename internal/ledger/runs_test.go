@@ -1,0 +1,335 @@
+package ledger_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// life is what truly happened to a pod.
+type life struct {
+	number     int
+	start, end ledger.Time
+	gone       ledger.Time // from when on no list has it; at its end, or later
+}
+
+func anyLives(count int) *rapid.Generator[[]life] {
+	return rapid.Custom(func(t *rapid.T) []life {
+		lives := make([]life, count)
+		for n := range lives {
+			minutes := func(name string, most int) ledger.Time {
+				return ledger.Time(rapid.IntRange(0, most*60).Draw(t, name)) * second
+			}
+			start := noon + minutes("start", 60)
+			end := start + minutes("length", 60)
+			lives[n] = life{number: n, start: start, end: end, gone: end + rapid.SampledFrom([]ledger.Time{0, 0, 30 * second, 10 * day}).Draw(t, "listed for")}
+		}
+		return lives
+	})
+}
+
+// anySchedule draws when runs look, from noon on.
+func anySchedule() *rapid.Generator[[]ledger.Time] {
+	return rapid.Custom(func(t *rapid.T) []ledger.Time {
+		now := noon
+		var runs []ledger.Time
+		for range rapid.IntRange(1, 12).Draw(t, "runs") {
+			now += ledger.Time(rapid.IntRange(1, 20*60).Draw(t, "pause")) * second
+			runs = append(runs, now)
+		}
+		return runs
+	})
+}
+
+// see is one run's look: what is listed is observed, what is not any more closed.
+func see(t failer, l *ledger.Ledger, lives []life, now ledger.Time) {
+	t.Helper()
+	present := map[string]bool{}
+	for _, p := range lives {
+		if p.start > now || p.gone <= now {
+			continue
+		}
+		r := pod(p.number, p.start)
+		r.Seen = now
+		if p.end <= now {
+			r = ended(r, p.end, ledger.ContainerFinished)
+		}
+		present[r.UID] = true
+		observe(t, l, r)
+	}
+	l.CloseVanished(func(uid string) bool { return present[uid] }, nil, l.Header.LastRun, now)
+	if l.Header.Began == 0 {
+		l.Header.Began = now
+	}
+	l.Header.LastRun = now
+}
+
+// usage is how long the pods held, as of a moment, and by how much that may be
+// wrong.
+func usage(l *ledger.Ledger, policy ledger.VanishedPolicy, now ledger.Time) (total, bound ledger.Time) {
+	for r := range l.All() {
+		end := now
+		if !r.Open() {
+			end = r.End.Point(policy)
+		}
+		total += max(0, end-r.Start.At)
+		bound += r.End.Bound(policy)
+	}
+	return total, bound
+}
+
+var policies = []ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}
+
+func TestUsageNeverFallsFromRunToRun(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lives := anyLives(6).Draw(t, "lives")
+		l := ledger.New(cluster)
+		last := map[ledger.VanishedPolicy]ledger.Time{}
+		for _, now := range anySchedule().Draw(t, "schedule") {
+			see(t, l, lives, now)
+			for _, p := range policies {
+				total, _ := usage(l, p, now)
+				if total < last[p] {
+					t.Fatalf("%s: %d ms at %d, and %d at the run before", p, total, now, last[p])
+				}
+				last[p] = total
+			}
+		}
+	})
+}
+
+func TestUsageIsWithinItsBound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lives := anyLives(6).Draw(t, "lives")
+		l := ledger.New(cluster)
+		for _, now := range anySchedule().Draw(t, "schedule") {
+			see(t, l, lives, now)
+			for _, p := range policies {
+				total, bound := usage(l, p, now)
+				truth := ledger.Time(0)
+				for _, life := range lives {
+					if _, known := l.Get(uid(life.number)); known { // what nobody saw is the gaps' matter
+						truth += max(0, min(life.end, now)-life.start)
+					}
+				}
+				if off := max(total-truth, truth-total); off > bound {
+					t.Fatalf("%s: %d ms, truly %d: more than the bound of %d", p, total, truth, bound)
+				}
+			}
+		}
+	})
+}
+
+func TestRunTwiceIsTheSame(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lives := anyLives(6).Draw(t, "lives")
+		once, twice := ledger.New(cluster), ledger.New(cluster)
+		for _, now := range anySchedule().Draw(t, "schedule") {
+			before := twice.Header
+			see(t, once, lives, now)
+			see(t, twice, lives, now)
+			twice.Header = before // killed before the header was written
+			see(t, twice, lives, now)
+		}
+		same(t, "each run twice", twice, once)
+	})
+}
+
+// TestScheduleMakesNoDifference: how often runs look does not change what is
+// known of pods whose end they saw.
+func TestScheduleMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lives := anyLives(6).Draw(t, "lives")
+		for n := range lives {
+			lives[n].gone = lives[n].end + 10*day
+		}
+		const last = noon + 10*hour
+		once, often := ledger.New(cluster), ledger.New(cluster)
+		see(t, once, lives, last)
+		for _, now := range append(anySchedule().Draw(t, "schedule"), last) {
+			see(t, often, lives, now)
+		}
+		for _, p := range policies {
+			a, _ := usage(once, p, last)
+			if b, bound := usage(often, p, last); a != b || bound != 0 {
+				t.Fatalf("%s: %d ms by one run, %d within %d by many", p, a, b, bound)
+			}
+		}
+	})
+}
+
+// TestDeletingSeenPodsOnlyMovesOpenEnds: whoever deletes pods that were seen
+// changes nothing of what is known but when those that still held did end, and
+// that by no more than the bound.
+func TestDeletingSeenPodsOnlyMovesOpenEnds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lives := anyLives(6).Draw(t, "lives")
+		schedule := anySchedule().Draw(t, "schedule")
+		l := ledger.New(cluster)
+		for _, now := range schedule {
+			see(t, l, lives, now)
+		}
+		before := records(l)
+		lastRun := l.Header.LastRun
+		next := lastRun + 5*minute
+		left := slices.Clone(lives)
+		deleted := map[string]bool{}
+		for n := range left {
+			if rapid.Bool().Draw(t, "deleted") {
+				deleted[uid(left[n].number)] = true
+				left[n].gone = lastRun
+			}
+		}
+		see(t, l, left, next)
+		for _, old := range before {
+			now, known := l.Get(old.UID)
+			if !known {
+				t.Fatalf("the record of the pod %s is gone", old.Name)
+			}
+			if !deleted[old.UID] {
+				continue
+			}
+			if old.Open() {
+				if got := now.End.Point(ledger.AtMidpoint); got < lastRun || got > next || now.End.Bound(ledger.AtMidpoint) > (next-lastRun)/2+1 {
+					t.Fatalf("an open interval now ends at %d, within %d", got, now.End.Bound(ledger.AtMidpoint))
+				}
+				now.End = old.End
+			}
+			if diff := cmp.Diff(old, now, alike); diff != "" {
+				t.Fatalf("deleting the pod changed its record (-before +after):\n%s", diff)
+			}
+		}
+	})
+}
+
+// The following are what other ways of counting get wrong.
+
+func TestRestartsDoNotShortenThePast(t *testing.T) {
+	t.Parallel()
+	l := of(t, pod(1, noon))
+	for restart := range 3 {
+		later := pod(1, noon+hour+ledger.Time(restart)*hour) // its status now shows the last two runs alone
+		later.Start.Source = ledger.ContainerStarted
+		observe(t, l, later)
+	}
+	r, _ := l.Get(uid(1))
+	if want := (ledger.Start{At: noon, Source: ledger.PodScheduled}); r.Start != want || r.Runs.At != noon+2*second {
+		t.Fatalf("it starts at %v and runs from %v", r.Start, r.Runs)
+	}
+}
+
+func TestALabelEditMovesNoPastUsage(t *testing.T) {
+	t.Parallel()
+	first, edited := pod(1, noon), pod(1, noon)
+	edited.Seen += hour
+	edited.Set = &ledger.LabelSet{Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "b"})}
+	edited.Held = gpus(8)
+	for name, order := range map[string][]ledger.Record{"in time": {first, edited}, "by a later run first": {edited, first}} {
+		r, _ := of(t, order...).Get(uid(1))
+		if diff := cmp.Diff(first.Set, r.Set, alike); diff != "" {
+			t.Errorf("%s: labels (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(first.Held, r.Held, alike); diff != "" {
+			t.Errorf("%s: GPUs (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestLabelsSeenAtOneMomentAreDecidedAlike: two runs at once that saw an edit
+// from both sides come to the same.
+func TestLabelsSeenAtOneMomentAreDecidedAlike(t *testing.T) {
+	t.Parallel()
+	a, b := pod(1, noon), pod(1, noon)
+	b.Set = &ledger.LabelSet{Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "b"})}
+	same(t, "in the other order", of(t, b, a), of(t, a, b))
+}
+
+func TestANodeMayGetItsLabelsAfterItsFirstPod(t *testing.T) {
+	t.Parallel()
+	bare, labelled, edited := pod(1, noon), pod(1, noon), pod(1, noon)
+	bare.Place = &ledger.Place{Node: "node-1"}
+	labelled.Seen += minute
+	edited.Seen += hour
+	edited.Place = &ledger.Place{Node: "node-1", Model: "A100", InstanceType: "GT4.4XLARGE96", InstanceID: "ins-a1b2c3d4"}
+	for _, order := range [][]ledger.Record{{bare, labelled, edited}, {edited, labelled, bare}, {labelled, edited, bare}} {
+		r, _ := of(t, order...).Get(uid(1))
+		if r.Place.Model != "Tesla-T4" || r.Seen != bare.Seen {
+			t.Errorf("the GPU is a %q, frozen at %d", r.Place.Model, r.Seen)
+		}
+	}
+}
+
+// TestAnEvictedPodIsNotErased: a pod that the kubelet evicted has no container
+// statuses any more; its deletion then takes nothing away.
+func TestAnEvictedPodIsNotErased(t *testing.T) {
+	t.Parallel()
+	l := of(t, pod(1, noon))
+	l.Header.LastRun = noon + 55*minute
+	observe(t, l, ended(pod(1, noon), noon+hour, ledger.DisruptionTarget))
+	l.CloseVanished(nobody, nil, noon+hour+5*minute, noon+2*hour)
+	if total, bound := usage(l, ledger.AtMidpoint, noon+3*hour); total != hour || bound != 0 {
+		t.Fatalf("it held for %d ms within %d, want an hour", total, bound)
+	}
+}
+
+// TestEnforcementDoesNotEraseWhatTriggeredIt: the evicted pod is gone, and its
+// controller starts the next.
+func TestEnforcementDoesNotEraseWhatTriggeredIt(t *testing.T) {
+	t.Parallel()
+	l := ledger.New(cluster)
+	for n := range 5 {
+		start := noon + ledger.Time(n)*10*minute
+		see(t, l, []life{{number: n, start: start, end: start + 10*minute, gone: start + 10*minute}}, start+5*minute)
+	}
+	total, _ := usage(l, ledger.AtLastRun, noon+45*minute)
+	if l.Len() != 5 || total < 25*minute {
+		t.Fatalf("%d pods and %d ms are left of 5 evicted ones", l.Len(), total)
+	}
+}
+
+func TestNothingIsOpenForEverOnceItsEndWasSeen(t *testing.T) {
+	t.Parallel()
+	for n, source := range sources[:8] {
+		l := of(t, pod(n, noon), ended(pod(n, noon), noon+hour, source))
+		now, _ := usage(l, ledger.AtNow, noon+day)
+		if later, _ := usage(l, ledger.AtNow, noon+30*day); now != hour || later != hour {
+			t.Errorf("%s: %d ms, and %d later", source, now, later)
+		}
+	}
+}
+
+func TestWhatCannotBeARecordIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*ledger.Record){
+		"no UID":                  func(r *ledger.Record) { r.UID = "" },
+		"a UID without end":       func(r *ledger.Record) { r.UID = fmt.Sprintf("%0300d", 1) },
+		"never seen":              func(r *ledger.Record) { r.Seen = 0 },
+		"no start":                func(r *ledger.Record) { r.Start = ledger.Start{} },
+		"a start before 1970":     func(r *ledger.Record) { r.Start.At = -1 },
+		"a start after 9999":      func(r *ledger.Record) { r.Start.At = 1 << 60 },
+		"an end before 1970":      func(r *ledger.Record) { r.End = ledger.ExactEnd(-hour, ledger.NotReady) },
+		"an end of no source":     func(r *ledger.Record) { r.End = ledger.ExactEnd(noon, "") },
+		"an end of a new source":  func(r *ledger.Record) { r.End = ledger.ExactEnd(noon, "guessed") },
+		"a range the wrong way":   func(r *ledger.Record) { r.End = ledger.End{Earliest: noon + 1, At: noon, Source: ledger.Estimated} },
+		"a start of a new source": func(r *ledger.Record) { r.Start.Source = "guessed" },
+		"GPUs below zero":         func(r *ledger.Record) { r.Held = gpus(-1) },
+		"GPUs without a number":   func(r *ledger.Record) { r.Held = &ledger.Holding{Shares: []ledger.Share{{Resource: "nvidia.com/gpu"}}} },
+	} {
+		r := pod(1, noon)
+		change(&r)
+		l := ledger.New(cluster)
+		if err := l.Merge(r); err == nil || l.Len() != 0 {
+			t.Errorf("%s: merged (%v)", name, err)
+		}
+	}
+}
