@@ -13,6 +13,7 @@ import (
 // concurrent use.
 type Cluster struct {
 	*Client
+	pageSize int // of pods; zero for the default
 
 	mu sync.Mutex
 	// nodes are those of the last look, for pods that are looked at again.

@@ -38,7 +38,7 @@ const frozenResources = `^(nvidia\.com/(gpu(\.shared)?|mig-.+)` +
 // a budget is a matter of cost, not of security, and a mistake here must never
 // stop workloads that it was not asked about.
 func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
-	ignore, equivalent := admissionv1.Ignore, admissionv1.Equivalent
+	ignore, equivalent, forbidden := admissionv1.Ignore, admissionv1.Equivalent, metav1.StatusReasonForbidden
 	return &admissionv1.ValidatingAdmissionPolicy{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -59,7 +59,7 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 				}}},
 			},
 			MatchConditions: []admissionv1.MatchCondition{
-				{Name: "not-protected", Expression: notProtected("object") + " && " + notProtected("namespaceObject")},
+				{Name: "not-protected", Expression: notProtected("object")},
 				{Name: "not-a-system-namespace", Expression: "!(request.namespace in ['" + strings.Join(budget.SystemNamespaces(), "', '") + "'])"},
 			},
 			Variables: []admissionv1.Variable{
@@ -69,11 +69,14 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 				{Name: "asks", Expression: "variables.containers.exists(c, has(c.resources) && (" + asks("limits") + " || " + asks("requests") + "))"},
 				{Name: "claims", Expression: "has(object.spec.resourceClaims) && size(object.spec.resourceClaims) > 0"},
 				{Name: "shares", Expression: "has(object.metadata.annotations) && ('gpu-fraction' in object.metadata.annotations || 'gpu-memory' in object.metadata.annotations)"},
+				// Match conditions don't know the namespace's object, validations do.
+				{Name: "spared", Expression: "!(" + notProtected("namespaceObject") + ")"},
 				{Name: "budget", Expression: "has(params.metadata.annotations) && '" + annotationBudget + "' in params.metadata.annotations" +
 					" ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
 			},
 			Validations: []admissionv1.Validation{{
-				Expression: "!(variables.asks || variables.claims || variables.shares)",
+				Expression: "variables.spared || !(variables.asks || variables.claims || variables.shares)",
+				Reason:     &forbidden,
 				Message:    "the GPU-hours of a budget that covers this pod are used up",
 				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again" +
 					" (gpupool status says when)'",

@@ -58,6 +58,7 @@ func interestOf(table *gpu.Table) interest {
 // listPods lists the pods that hold GPUs, or are to.
 func (l *look) listPods(where listing) ([]gpu.Sighting, string, error) {
 	where.client, where.resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
+	where.limit = l.cluster.pageSize
 	return pages(l.ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
 		may, err := l.filter.mayHoldGPUs(object)
 		if err != nil || !may {
