@@ -32,7 +32,7 @@ const (
 // Error is a call that failed: what was asked of what, and why it failed.
 type Error struct {
 	Verb   string // as RBAC names it
-	Object string // "pods in all namespaces", "pod ml/train-0"
+	Object string // the resource first: "pods in the whole cluster", "jobs ml/train"
 	Class  Class
 	Err    error
 }
@@ -58,12 +58,8 @@ func (e *Error) advice() string {
 	case ClassAuthentication:
 		return "the credentials are missing, expired or of another cluster: get new ones"
 	case ClassAuthorization:
-		verb, resource := e.Verb, strings.Fields(e.Object)[0]
-		var status apierrors.APIStatus
-		if errors.As(e.Err, &status) && status.Status().Details != nil && status.Status().Details.Kind != "" {
-			resource = status.Status().Details.Kind
-		}
-		return fmt.Sprintf("the role needs the verb %s on %s (gpupool manifests prints the roles)", verb, resource)
+		resource, _, _ := strings.Cut(e.Object, " ")
+		return fmt.Sprintf("the role needs the verb %s on %s (gpupool manifests prints the roles)", e.Verb, resource)
 	}
 	return ""
 }
@@ -82,13 +78,12 @@ func Wrap(verb, object string, err error) error { return failed(verb, object, er
 
 func classify(err error) Class {
 	var (
-		authority   x509.UnknownAuthorityError
-		host        x509.HostnameError
-		invalid     x509.CertificateInvalidError
-		verify      *tls.CertificateVerificationError
-		alert       tls.AlertError
-		network     net.Error
-		unreachable *net.OpError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		verify    *tls.CertificateVerificationError
+		alert     tls.AlertError
+		network   net.Error
 	)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -108,10 +103,10 @@ func classify(err error) Class {
 		return ClassCertificate
 	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
 		return ClassOther
-	case errors.As(err, &unreachable), errors.As(err, &network):
-		return ClassUnreachable
-	case strings.Contains(err.Error(), "getting credentials: "):
+	case strings.Contains(err.Error(), "getting credentials: "): // by a command; client-go has no type for it
 		return ClassAuthentication
+	case errors.As(err, &network):
+		return ClassUnreachable
 	}
 	return ClassOther
 }

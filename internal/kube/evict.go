@@ -34,8 +34,11 @@ func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 	case apierrors.IsConflict(err):
 		// The name is another pod's by now, or the pod changed while it was asked.
 		live, getErr := c.kube.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(getErr) || getErr == nil && live.UID != uid {
+		switch {
+		case apierrors.IsNotFound(getErr), getErr == nil && live.UID != uid:
 			return nil
+		case getErr != nil:
+			return failed("get", "pods "+p.Namespace+"/"+p.Name, getErr)
 		}
 	}
 	return failed("create", "pods/eviction "+p.Namespace+"/"+p.Name, err)

@@ -57,6 +57,9 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 	}
 	out.Nodes, out.Allocatable = n.list(), n.allocatable
 
+	if history.claimless != nil {
+		out.Warnings = append(out.Warnings, history.claimless.Error()+"; devices that pods held by a claim that is gone are not counted")
+	}
 	look := c.newLook(ctx, table, n, out.At)
 	look.ended = history.claims
 	if out.Replay.Ended, err = history.ended(look); err != nil {
@@ -107,12 +110,11 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history
 	if err != nil || reason != "" || !h.wantsClaims {
 		return reconcile.Replay{Complete: err == nil && reason == "", Reason: reason}, err
 	}
-	// Where this fails the devices of pods that are gone are not known, which
-	// the sightings say themselves.
 	_, err = replay(ctx, "resourceclaims in the whole cluster", c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).Watch, from, until, h.claim)
 	if err != nil && !isForbidden(err) {
 		return reconcile.Replay{}, err
 	}
+	h.claimless = err
 	return reconcile.Replay{Complete: true}, nil
 }
 
@@ -127,6 +129,7 @@ type history struct {
 	deleted     map[types.UID]bool
 	wantsClaims bool
 	claims      map[types.NamespacedName]*resourcev1.ResourceClaim // as they last were while allocated
+	claimless   error                                              // why claims could not be watched
 }
 
 func newHistory(table *gpu.Table) *history {
