@@ -59,6 +59,13 @@ func (e *Error) advice() string {
 		return "the credentials are missing, expired or of another cluster: get new ones"
 	case ClassAuthorization:
 		resource, _, _ := strings.Cut(e.Object, " ")
+		var status apierrors.APIStatus
+		if errors.As(e.Err, &status) && status.Status().Details != nil {
+			// The API names the resource, and leaves out that it was a subresource.
+			if named := status.Status().Details.Kind; named != "" && !strings.HasPrefix(resource, named+"/") {
+				resource = named
+			}
+		}
 		return fmt.Sprintf("the role needs the verb %s on %s (gpupool manifests prints the roles)", e.Verb, resource)
 	}
 	return ""
