@@ -2,17 +2,18 @@ package budget
 
 import (
 	"fmt"
-	"iter"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// fleet is a cluster's pods over two weeks, made up as they are asked for so
-// that only what the evaluation itself keeps is measured: 200 namespaces, 500
-// teams, a tenth of the pods still there, and now and then a vanished one.
-func fleet(pods int) iter.Seq[*ledger.Record] {
+// fleet is a ledger of two weeks: 200 namespaces, 500 teams, 10,000 jobs with a
+// label of their own each, a tenth of the pods still there, and now and then a
+// vanished one.
+func fleet(b *testing.B, pods int) *ledger.Ledger {
+	b.Helper()
 	const jobs = 10_000
 	sets := make([]*ledger.LabelSet, jobs)
 	for n := range sets {
@@ -25,26 +26,32 @@ func fleet(pods int) iter.Seq[*ledger.Record] {
 	}
 	begin := noon.AddDate(0, 0, -14).UnixMilli()
 	span := noon.UnixMilli() - begin
-	return func(yield func(*ledger.Record) bool) {
-		var r ledger.Record
-		for n := range pods {
-			random := uint64(n)*0x9e3779b97f4a7c15 ^ 0x5bf03635
-			random ^= random >> 29
-			start := ledger.Time(begin + int64(random%uint64(span))/1000*1000)
-			r = ledger.Record{Set: sets[random>>7%jobs], Held: held[random>>23%5], Place: places[random>>31%500], Start: ledger.Start{At: start}, Runs: ledger.Start{At: start + 9000}}
-			length := ledger.Time(60_000 + random>>11%(8*3600*1000))
-			switch {
-			case random>>41%10 == 0:
-			case random>>41%100 == 1:
-				r.End = ledger.End{Earliest: start + length, At: start + length + 300_000, Source: ledger.Estimated}
-			default:
-				r.End = ledger.ExactEnd(start+length, ledger.ContainerFinished)
-			}
-			if !yield(&r) {
-				return
-			}
+	l := ledger.New("cluster")
+	l.Header = observed()
+	l.AddGap(ledger.Gap{From: ago(30 * time.Hour), To: ago(29 * time.Hour), GPUs: rat("1000")})
+	for n := range pods {
+		random := uint64(n)*0x9e3779b97f4a7c15 ^ 0x5bf03635
+		random ^= random >> 29
+		start := ledger.Time(begin + int64(random%uint64(span))/1000*1000)
+		job := random >> 7 % jobs
+		r := ledger.Record{
+			UID: fmt.Sprintf("%08x-2c1d-4f6e-9b7a-%012x", n, random&0xffffffffffff), Name: fmt.Sprintf("job-%d-%05x", job, random>>40&0xfffff),
+			Seen: start + 60_000, Set: sets[job], Held: held[random>>23%5], Place: places[random>>31%500],
+			Start: ledger.Start{At: start, Source: ledger.PodScheduled}, Runs: ledger.Start{At: start + 9000, Source: ledger.ContainerStarted},
+		}
+		length := ledger.Time(60_000+random>>11%(8*3600*1000)) / 1000 * 1000
+		switch {
+		case random>>41%10 == 0:
+		case random>>41%100 == 1:
+			r.End = ledger.End{Earliest: start + length, At: start + length + 300_000, Source: ledger.Estimated}
+		default:
+			r.End = ledger.ExactEnd(start+length, ledger.ContainerFinished)
+		}
+		if err := l.Merge(r); err != nil {
+			b.Fatal(err)
 		}
 	}
+	return l
 }
 
 // teams are budgets of every kind, of which about half are exceeded.
@@ -73,19 +80,23 @@ func teams(count, pods int) []Declaration {
 	return list
 }
 
-// BenchmarkEvaluate judges 1,000 budgets; beside the time it reports how many of
-// them are exceeded, so that the sweep is known to take part.
+// BenchmarkEvaluate judges 1,000 budgets. Beside the time it reports the heap
+// that the ledger takes and the most that the process has had from the system,
+// and how many budgets are exceeded or are to be, so that the sweeps are known
+// to take part.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, pods := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("intervals=%d", pods), func(b *testing.B) {
-			records, budgets := fleet(pods), teams(1000, pods)
-			h := observed()
-			h.Gaps = []ledger.Gap{{From: ago(30 * time.Hour), To: ago(29 * time.Hour), GPUs: rat("1000")}}
+			l, budgets := fleet(b, pods), teams(1000, pods)
+			var memory runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&memory)
+			kept := memory.HeapAlloc
 			b.ReportAllocs()
 			exceeded, ahead := 0, 0
 			for b.Loop() {
 				exceeded, ahead = 0, 0
-				for _, r := range Evaluate(budgets, records, h, noon) {
+				for _, r := range Evaluate(budgets, l.All(), l.Header, noon) {
 					if r.Err != nil {
 						b.Fatal(r.Err)
 					}
@@ -97,6 +108,9 @@ func BenchmarkEvaluate(b *testing.B) {
 					}
 				}
 			}
+			runtime.ReadMemStats(&memory)
+			b.ReportMetric(float64(kept)/(1<<20), "ledger-MiB")
+			b.ReportMetric(float64(memory.Sys)/(1<<20), "system-MiB")
 			b.ReportMetric(float64(exceeded), "exceeded")
 			b.ReportMetric(float64(ahead), "projected")
 		})

@@ -5,13 +5,13 @@ import "time"
 // calendarWindow is the period of the calendar that holds a moment. Days last 23
 // or 25 hours where the clocks change.
 func calendarWindow(period Period, zone *time.Location, now time.Time) Window {
-	day := periodBegins(period, dateOf(now, zone))
-	next := periodFollows(period, day)
-	w := Window{Start: begins(day, zone), End: begins(next, zone)}
+	first := periodBegins(period, dateOf(now, zone))
+	next := periodFollows(period, first)
+	w := Window{Start: begins(first, zone), End: begins(next, zone)}
 	// Where clocks are set back across midnight, a date comes twice: the period
 	// that began first goes on.
 	for !now.Before(w.End) {
-		day, next = next, periodFollows(period, next)
+		next = periodFollows(period, next)
 		w = Window{Start: w.End, End: begins(next, zone)}
 	}
 	return w

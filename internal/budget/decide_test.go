@@ -1,13 +1,11 @@
 package budget
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 // enforcing is team-a with an action, published long ago.
@@ -286,91 +284,4 @@ func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 	if settled := Decide(s).Settle(nil); !cmp.Equal(settled.Enforced, []Action{Freeze}) {
 		t.Errorf("%+v", settled)
 	}
-}
-
-// TestDecideReportsWhatItWasGiven: what Decide reports is what was evaluated, and
-// it changes nothing of what it was given: enforcement never lowers usage.
-func TestDecideReportsWhatItWasGiven(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawSituation(t)
-		before := fmt.Sprintf("%+v %+v", s.Result, s.Pods)
-		p := Decide(s)
-		if after := fmt.Sprintf("%+v %+v", s.Result, s.Pods); after != before {
-			t.Fatalf("before %s, after %s", before, after)
-		}
-		if diff := cmp.Diff(s.Result.Usage, p.Status.Usage); diff != "" {
-			t.Fatal(diff)
-		}
-		if again := Decide(s); fmt.Sprint(again.Decisions, again.Reserves) != fmt.Sprint(p.Decisions, p.Reserves) {
-			t.Fatalf("decided %v, and then %v", p.Decisions, again.Decisions)
-		}
-		checkSafety(t, s, p)
-	})
-}
-
-// checkSafety is what must hold of any plan.
-func checkSafety(t *rapid.T, s Situation, p Plan) {
-	destructive := 0
-	for _, d := range append(p.Decisions[:len(p.Decisions):len(p.Decisions)], p.Reserves...) {
-		if d.Kind != KindEvict && d.Kind != KindSuspend && d.Kind != KindFreeze {
-			continue
-		}
-		if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action == AlertOnly || s.Now.Before(*p.Status.EnforceAt) {
-			t.Fatalf("too early: %s", d)
-		}
-		if d.Kind != KindFreeze && len(s.Result.Lost) > 0 {
-			t.Fatalf("on a lost ledger: %s", d)
-		}
-		if d.Kind != KindEvict {
-			continue
-		}
-		v := d.Pod
-		if v.Deleting || v.Mirror || v.Finished || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
-			t.Fatalf("never to be evicted: %+v", v)
-		}
-	}
-	for _, d := range p.Decisions {
-		if d.Kind == KindEvict {
-			destructive++
-		}
-	}
-	if destructive > s.Declaration.Enforce.MaxEvictionsPerRun {
-		t.Fatalf("%d evictions", destructive)
-	}
-}
-
-func drawSituation(t *rapid.T) Situation {
-	d := enforcing(rapid.SampledFrom([]Action{AlertOnly, Freeze, Pause, Evict}).Draw(t, "action"))
-	d.Enforce.VictimOrder = rapid.SampledFrom([]VictimOrder{LowestPriority, NewestStart, SpotFirst, LargestUsage}).Draw(t, "order")
-	d.Enforce.MaxEvictionsPerRun = rapid.IntRange(1, 3).Draw(t, "most")
-	d.Enforce.ProtectedPriorityClass = "high"
-	s := situation(d, rapid.SampledFrom([]int64{0, 50 * Hour, 100 * Hour, 150 * Hour}).Draw(t, "consumed"))
-	s.PriorityClasses = map[string]int32{"high": 1000}
-	s.Frozen = rapid.Bool().Draw(t, "frozen")
-	if rapid.Bool().Draw(t, "first") {
-		s.Previous = nil
-	}
-	if rapid.IntRange(0, 4).Draw(t, "lost") == 0 {
-		s.Result.Lost = []string{"a shard"}
-	}
-	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
-		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))
-		switch rapid.IntRange(0, 7).Draw(t, "kind") {
-		case 0:
-			p.Deleting = true
-		case 1:
-			p.Mirror = true
-		case 2:
-			p.Finished = true
-		case 3:
-			p.Annotations = map[string]string{ProtectedKey: "true"}
-		case 4:
-			p.Namespace, p.Set = "kube-system", set("kube-system", "team", "a")
-		case 5:
-			p.Spot = true
-		}
-		s.Pods = append(s.Pods, p)
-	}
-	return s
 }

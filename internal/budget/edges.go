@@ -1,7 +1,9 @@
 package budget
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -47,10 +49,10 @@ func (e *evaluation) edges(valuer int, asked []bool) []edge {
 	return byTime(list)
 }
 
-// byTime sorts edges, by the digits of their times from the last to the first:
-// in time that grows as their number.
+// byTime sorts edges in place: first into buckets of nearby times, and then each
+// bucket. A bucket fits into a processor's cache, and all of them do not.
 func byTime(list []edge) []edge {
-	const digit = 11
+	const bits = 11
 	if len(list) == 0 {
 		return nil
 	}
@@ -58,22 +60,30 @@ func byTime(list []edge) []edge {
 	for n := range list {
 		least, most = min(least, list[n].at), max(most, list[n].at)
 	}
-	sorted := make([]edge, len(list))
-	for shift := 0; (most-least)>>shift > 0; shift += digit {
-		var places [1 << digit]int
-		for n := range list {
-			places[(list[n].at-least)>>shift&(1<<digit-1)]++
+	shift := 0
+	for (most-least)>>shift >= 1<<bits {
+		shift++
+	}
+	var ends, next [1 << bits]int
+	for n := range list {
+		ends[(list[n].at-least)>>shift]++
+	}
+	sum := 0
+	for bucket, count := range ends {
+		next[bucket] = sum
+		sum += count
+		ends[bucket] = sum
+	}
+	begin := 0
+	for bucket, end := range ends {
+		for next[bucket] < end {
+			n := next[bucket]
+			home := (list[n].at - least) >> shift
+			list[n], list[next[home]] = list[next[home]], list[n]
+			next[home]++
 		}
-		place := 0
-		for n, count := range places {
-			places[n], place = place, place+count
-		}
-		for n := range list {
-			at := &places[(list[n].at-least)>>shift&(1<<digit-1)]
-			sorted[*at] = list[n]
-			*at++
-		}
-		list, sorted = sorted, list
+		slices.SortFunc(list[begin:end], func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+		begin = end
 	}
 	return list
 }

@@ -126,31 +126,7 @@ func (g *gaps) since(from ledger.Time, v *valuer) (missed int64, longest time.Du
 
 // coverage is how much of the time since a moment was observed, in thousandths,
 // rounded down.
-func (g *gaps) coverage(from ledger.Time) int {
-	if from >= g.now {
-		return 1000
-	}
-	if g.header.Began == 0 {
-		return 0
-	}
-	type stretch struct{ from, to ledger.Time }
-	unseen := []stretch{{from, min(g.now, max(g.header.Began, g.header.KeptSince))}}
-	for _, gap := range g.list {
-		unseen = append(unseen, stretch{gap.From, gap.To})
-	}
-	for _, loss := range g.header.Lost {
-		unseen = append(unseen, stretch{loss.From, min(g.now, loss.To)})
-	}
-	slices.SortFunc(unseen, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
-	seen, until := g.now-from, from
-	for _, u := range unseen {
-		if begin := max(u.from, until); u.to > begin {
-			seen -= u.to - begin
-			until = u.to
-		}
-	}
-	return int(seen * 1000 / (g.now - from))
-}
+func (g *gaps) coverage(from ledger.Time) int { return g.header.Coverage(from, g.now) }
 
 // lost says what of a window's records was lost.
 func (g *gaps) lost(from ledger.Time) []string {

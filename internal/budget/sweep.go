@@ -60,12 +60,10 @@ func (e *evaluation) cross() {
 				s.marks[n].limit = product(s.marks[n].result.Usage.Limit, parts)
 			}
 		}
-		slices.SortStableFunc(sweeps, func(a, b *sweep) int {
-			return cmp.Or(cmp.Compare(a.audience.rolling, b.audience.rolling), cmp.Compare(a.audience.from, b.audience.from))
-		})
+		slices.SortStableFunc(sweeps, func(a, b *sweep) int { return cmp.Compare(a.audience.rolling, b.audience.rolling) })
 		for len(sweeps) > 0 {
 			n := 1
-			for n < len(sweeps) && sweeps[n].audience.rolling == sweeps[0].audience.rolling && sweeps[n].audience.from == sweeps[0].audience.from {
+			for n < len(sweeps) && sweeps[n].audience.rolling == sweeps[0].audience.rolling {
 				n++
 			}
 			e.follow(sweeps[:n], edges, scaled)
@@ -74,8 +72,9 @@ func (e *evaluation) cross() {
 	}
 }
 
-// follow moves sweeps of one window along the edges. What happens enters the
-// window at once, and leaves a rolling one by its length later.
+// follow moves sweeps along the edges: those of rolling windows of one length, or
+// those of all calendar periods. What happens enters the window at once, and
+// leaves a rolling one by its length later.
 func (e *evaluation) follow(sweeps []*sweep, edges []edge, scaled []int64) {
 	byClass := make([][]*sweep, len(e.classes.list))
 	for _, s := range sweeps {
@@ -83,7 +82,7 @@ func (e *evaluation) follow(sweeps []*sweep, edges []edge, scaled []int64) {
 			byClass[c.number] = append(byClass[c.number], s)
 		}
 	}
-	rolling, from := sweeps[0].audience.rolling, sweeps[0].audience.from
+	rolling := sweeps[0].audience.rolling
 	turn := func(edge edge, at ledger.Time, sign int64) {
 		change := sign
 		if edge.change > 0 {
@@ -92,7 +91,11 @@ func (e *evaluation) follow(sweeps []*sweep, edges []edge, scaled []int64) {
 			change *= -scaled[-edge.change]
 		}
 		for _, s := range byClass[edge.class] {
-			s.advance(at)
+			if rolling == 0 { // what was before a period begins with it
+				s.advance(max(at, s.audience.from))
+			} else {
+				s.advance(at)
+			}
 			s.rate += change
 		}
 	}
@@ -105,11 +108,7 @@ func (e *evaluation) follow(sweeps []*sweep, edges []edge, scaled []int64) {
 	}
 	for _, edge := range edges {
 		leave(edge.at)
-		at := edge.at
-		if rolling == 0 {
-			at = max(at, from)
-		}
-		turn(edge, at, 1)
+		turn(edge, edge.at, 1)
 	}
 	leave(e.now)
 	for _, s := range sweeps {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -247,85 +246,5 @@ func TestOneBadBudgetIsInNobodysWay(t *testing.T) {
 	}
 	if results[2].Usage.Consumed != Hour {
 		t.Errorf("%+v", results[2])
-	}
-}
-
-// TestBudgetsOfAPartitionAddUpToTheCluster: no GPU-hour is counted twice, and
-// none is lost.
-func TestBudgetsOfAPartitionAddUpToTheCluster(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		records := drawRecords(t)
-		parts := []Selector{
-			{MatchLabels: map[string]string{"team": "a"}}, {MatchLabels: map[string]string{"team": "b"}},
-			{Namespaces: []string{"ml"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}}, {Namespaces: []string{"web"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
-			{}, // everything
-		}
-		budgets := make([]Declaration, len(parts))
-		for n, part := range parts {
-			budgets[n] = Declaration{Name: fmt.Sprint(n), GPUHours: "1", Window: "3h", Selector: part}.WithDefaults()
-		}
-		results := Evaluate(budgets, of(records...), observed(), noon)
-		var sum Usage
-		for _, r := range results[:4] {
-			sum.Consumed += r.Usage.Consumed
-			sum.ErrorBound += r.Usage.ErrorBound
-			sum.TrackedPods += r.Usage.TrackedPods
-		}
-		if all := results[4].Usage; sum.Consumed != all.Consumed || sum.ErrorBound != all.ErrorBound || sum.TrackedPods != all.TrackedPods {
-			t.Fatalf("the parts are %+v, and the whole %+v", sum, all)
-		}
-	})
-}
-
-// TestUsageFallsOnlyWithTheWindow: as time goes on, the usage of a period never
-// falls, and that of a rolling window by no more than what slid out of it.
-func TestUsageFallsOnlyWithTheWindow(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		records := drawRecords(t)
-		later := noon.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "seconds")) * time.Second)
-		period, rolling := teamA(), teamA()
-		period.Window, period.Period, rolling.Window = "", Day, "2h"
-		before := Evaluate([]Declaration{period, rolling}, of(records...), observed(), noon)
-		after := Evaluate([]Declaration{period, rolling}, of(records...), observed(), later)
-		if before[0].Usage.Consumed > after[0].Usage.Consumed {
-			t.Fatalf("a period's usage fell from %d to %d", before[0].Usage.Consumed, after[0].Usage.Consumed)
-		}
-		// What slid out is what a window of the time between, at its start, used.
-		old := noon.Add(-2 * time.Hour)
-		slid := new(big.Rat).Sub(usedAt(rolling, of(records...), noon, noon), usedAt(rolling, of(records...), later, later))
-		most := usedAt(rolling, of(records...), old.Add(later.Sub(noon)), old.Add(later.Sub(noon)))
-		if slid.Cmp(most) > 0 {
-			t.Fatalf("usage fell by %s, and %s slid out", slid, most)
-		}
-	})
-}
-
-// TestEvictionErasesNothing: the pod is gone, its interval stays, and the budget
-// stays exceeded, frozen, and without a pod to evict.
-func TestEvictionErasesNothing(t *testing.T) {
-	t.Parallel()
-	d := enforcing(Evict)
-	running := record("pod", "8", ago(13*time.Hour), 0)
-	before := judged(t, d, observed(), noon, running)
-	s := situation(d, 100*Hour)
-	s.Result, s.Pods = before, []Pod{pod("pod", 0)}
-	plan := Decide(s)
-	if len(evicted(plan)) != 1 {
-		t.Fatalf("%v", plan.Decisions)
-	}
-
-	gone := *running
-	gone.End = ledger.ExactEnd(ms(noon.Add(30*time.Second)), ledger.ContainerFinished)
-	later := noon.Add(5 * time.Minute)
-	after := judged(t, d, observed(), later, &gone)
-	if after.Usage.Consumed < before.Usage.Consumed || !after.Usage.Exceeded() || after.Usage.ActivePods != 0 {
-		t.Errorf("%+v", after.Usage)
-	}
-	s.Result, s.Pods, s.Previous, s.Now, s.Frozen = after, nil, &plan.Status, later, true
-	next := Decide(s)
-	if len(next.Decisions) != 0 || !cmp.Equal(next.Status.Enforced, []Action{Freeze}) {
-		t.Errorf("%v, %v", next.Decisions, next.Status.Enforced)
 	}
 }
