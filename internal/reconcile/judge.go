@@ -332,7 +332,7 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 	case budget.KindAlert:
 		return a.alert(ctx, d)
 	case budget.KindFreeze:
-		return c.Freeze(ctx, Freeze{Budget: a.declaration.Name, BudgetUID: uid, Selector: a.declaration.Selector})
+		return c.Freeze(ctx, a.freeze())
 	case budget.KindUnfreeze:
 		return c.Unfreeze(ctx, uid)
 	case budget.KindSuspend:
@@ -345,6 +345,22 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 	return fmt.Errorf("nobody knows how to %s", d.Kind)
 }
 
+// freeze is what keeps the budget's new pods out, and leaves alone what
+// enforcement must.
+func (a *enforcer) freeze() Freeze {
+	d := a.declaration
+	f := Freeze{Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces)}
+	if namespace := storeNamespace(a.Store.String()); namespace != "" {
+		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
+	}
+	for resource, weight := range d.ResourceWeights {
+		if weight != "0" {
+			f.Resources = append(f.Resources, resource)
+		}
+	}
+	return f
+}
+
 // alert tells of a threshold in each namespace. One that is gone by now takes no
 // Event, and is no reason to tell the others again.
 func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
@@ -354,7 +370,7 @@ func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
 			continue
 		}
 		err := a.books.cluster.Alert(ctx, Alert{
-			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold",
+			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: d.Threshold,
 			Message: fmt.Sprintf("GPU budget %s: %s", a.declaration.Name, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
 		})
 		failures = append(failures, err)
