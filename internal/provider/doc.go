@@ -1,8 +1,8 @@
 // Package provider is the Terraform provider gpupool: its configuration, and the
-// list of its resources and data sources.
+// list of its resources, data sources and functions.
 //
 // Each object has a package of its own below; what they share, the connection to
-// one account and one store, is package connection. Nothing in here decides
-// about pools: plans come from package spotpool, and package reconcile carries
-// them out.
+// one account, one cluster and one store, is package connection. Nothing in here
+// decides about pools or budgets: that is for the core packages of these names,
+// and package reconcile carries it out.
 package provider

@@ -7,16 +7,20 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/budgetusage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/functions"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotoffers"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpooldata"
 )
 
-var _ provider.Provider = (*gpupoolProvider)(nil)
+var _ provider.ProviderWithFunctions = (*gpupoolProvider)(nil)
 
 type gpupoolProvider struct {
 	version      string
@@ -61,7 +65,7 @@ func (p *gpupoolProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 }
 
 // Configure reads the arguments and the environment, and asks nobody anything:
-// the account and the store are opened when the first pool is touched.
+// the account, the cluster and the store are opened when they are first needed.
 func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	settings, diags := p.read(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
@@ -74,9 +78,13 @@ func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureR
 }
 
 func (p *gpupoolProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{spotpool.NewResource}
+	return []func() resource.Resource{spotpool.NewResource, budget.NewResource}
 }
 
 func (p *gpupoolProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{spotpooldata.NewDataSource, spotoffers.NewDataSource}
+	return []func() datasource.DataSource{spotpooldata.NewDataSource, spotoffers.NewDataSource, budgetusage.NewDataSource}
+}
+
+func (p *gpupoolProvider) Functions(context.Context) []func() function.Function {
+	return []func() function.Function{functions.NewGPUHours, functions.NewGPUCount}
 }

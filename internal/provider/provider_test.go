@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -97,6 +98,70 @@ func TestArgumentsAndEnvironment(t *testing.T) {
 	}
 }
 
+// The argument kubernetes has the official provider's names and variables, and
+// what an argument says is not mixed with what the environment says.
+func TestKubernetesArgumentsAndEnvironment(t *testing.T) {
+	t.Parallel()
+	everything := `{"kubernetes": {
+		"host": "https://10.0.0.1:6443", "username": "me", "password": "secret", "insecure": true, "tls_server_name": "api",
+		"client_certificate": "CERT", "client_key": "KEY", "cluster_ca_certificate": null, "config_path": "/config", "config_context": "gpu",
+		"config_context_auth_info": "user", "config_context_cluster": "cluster", "token": null, "proxy_url": "http://proxy:1",
+		"exec": {"api_version": "client.authentication.k8s.io/v1", "command": "login", "args": ["-v"], "env": {"A": "b"}}
+	}}`
+	arguments := kube.Config{
+		Host: "https://10.0.0.1:6443", Username: "me", Password: "secret", Insecure: true, TLSServerName: "api",
+		ClientCertificate: "CERT", ClientKey: "KEY", ConfigPath: "/config", ConfigContext: "gpu", ConfigContextAuthInfo: "user",
+		ConfigContextCluster: "cluster", ProxyURL: "http://proxy:1",
+		Exec: &kube.Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "login", Args: []string{"-v"}, Env: map[string]string{"A": "b"}},
+	}
+	environment := map[string]string{
+		"KUBE_HOST": "https://10.0.0.2", "KUBE_USER": "them", "KUBE_PASSWORD": "word", "KUBE_INSECURE": "true", "KUBE_TLS_SERVER_NAME": "name",
+		"KUBE_CLIENT_CERT_DATA": "EC", "KUBE_CLIENT_KEY_DATA": "EK", "KUBE_CLUSTER_CA_CERT_DATA": "CA", "KUBE_CONFIG_PATH": "/env",
+		"KUBE_CTX": "ctx", "KUBE_CTX_AUTH_INFO": "info", "KUBE_CTX_CLUSTER": "c", "KUBE_TOKEN": "t", "KUBE_PROXY_URL": "http://p:2",
+		"KUBECONFIG": "/not/read",
+	}
+	variables := kube.Config{
+		Host: "https://10.0.0.2", Username: "them", Password: "word", Insecure: true, TLSServerName: "name", ClientCertificate: "EC", ClientKey: "EK",
+		ClusterCACertificate: "CA", ConfigPath: "/env", ConfigContext: "ctx", ConfigContextAuthInfo: "info", ConfigContextCluster: "c",
+		Token: "t", ProxyURL: "http://p:2",
+	}
+	for name, test := range map[string]struct {
+		environment map[string]string
+		arguments   string
+		want        kube.Config
+	}{
+		"arguments":     {nil, everything, arguments},
+		"environment":   {environment, `{}`, variables},
+		"several files": {nil, `{"kubernetes": {"config_paths": ["/a", "/b"]}}`, kube.Config{ConfigPaths: []string{"/a", "/b"}}},
+		"an argument beats a variable": {
+			map[string]string{"KUBE_CONFIG_PATH": "/env", "KUBE_HOST": "https://10.0.0.2", "KUBE_TOKEN": "t"},
+			`{"kubernetes": {"host": "https://10.0.0.1", "token": "mine"}}`, kube.Config{Host: "https://10.0.0.1", Token: "mine"},
+		},
+		"neither": {nil, `{}`, kube.Config{}},
+	} {
+		got, diags := configure(t, test.environment, test.arguments)
+		if len(diags) > 0 {
+			t.Errorf("%s: %v", name, diags)
+		}
+		if diff := cmp.Diff(test.want, got.Kubernetes, cmpopts.IgnoreUnexported(kube.Config{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestAmbiguousKubernetesArguments(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]string{
+		`{"config_path": "/a", "config_paths": ["/b"]}`:                                  "config_path or config_paths",
+		`{"token": "t", "exec": {"api_version": "v1", "command": "c"}}`:                  "exec or token",
+		`{"host": "https://10.0.0.1", "insecure": true, "cluster_ca_certificate": "CA"}`: "insecure or cluster_ca_certificate",
+	} {
+		if _, diags := configure(t, nil, `{"kubernetes": `+arguments+`}`); len(diags) != 1 || !strings.Contains(diags[0].Detail(), want) {
+			t.Errorf("%s: %v", arguments, diags)
+		}
+	}
+}
+
 func TestWhereTheStoreIs(t *testing.T) {
 	t.Parallel()
 	ci := map[string]string{"CI": "true"}
@@ -111,7 +176,7 @@ func TestWhereTheStoreIs(t *testing.T) {
 		"in a pipeline":        {ci, `{}`, "directory:.gpupool", "Store may be lost"},
 		"kept by the pipeline": {ci, `{"store": {"directory": "/srv/pools"}}`, "directory:/srv/pools", ""},
 		"in a cluster":         {ci, `{"store": {"kubernetes_namespace": "gpupool-system"}}`, "kubernetes:gpupool-system", ""},
-		"a cluster alone":      {nil, `{"kubernetes": {"config_path": "~/.kube/config"}}`, "directory:.gpupool", "Kubernetes is not used"},
+		"a cluster alone":      {nil, `{"kubernetes": {"config_path": "~/.kube/config"}}`, "directory:.gpupool", ""},
 	} {
 		got, diags := configure(t, test.environment, test.arguments)
 		if got.Store.String() != test.store {
@@ -142,10 +207,26 @@ func TestUnknownArgumentsAreNamed(t *testing.T) {
 	for _, name := range []string{"region", "assume_role", "allowed_account_ids", "store"} {
 		values[name] = tftypes.NewValue(of.AttributeTypes[name], tftypes.UnknownValue)
 	}
+	values["kubernetes"] = later(t, of.AttributeTypes["kubernetes"], `{"host": "https://10.0.0.1", "token": "t"}`, "token")
 	got, diags := p.read(t.Context(), tfsdk.Config{Raw: tftypes.NewValue(of, values), Schema: s})
-	if diff := cmp.Diff([]string{"allowed_account_ids", "assume_role", "region", "store"}, got.Undecided); diff != "" || len(diags) > 0 {
+	if diff := cmp.Diff(connection.Undecided{"allowed_account_ids", "assume_role", "kubernetes", "region", "store"}, got.Undecided); diff != "" || len(diags) > 0 {
 		t.Errorf("%v\n%s", diags, diff)
 	}
+}
+
+// later is an object, given as JSON, one of whose fields is not known yet.
+func later(t *testing.T, of tftypes.Type, values, field string) tftypes.Value {
+	t.Helper()
+	raw, err := (&tfprotov6.DynamicValue{JSON: []byte(values)}).Unmarshal(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]tftypes.Value
+	if err := raw.As(&all); err != nil {
+		t.Fatal(err)
+	}
+	all[field] = tftypes.NewValue(all[field].Type(), tftypes.UnknownValue)
+	return tftypes.NewValue(of, all)
 }
 
 // Each schema is well-formed, and each secret is marked as one.
@@ -192,7 +273,7 @@ func checkSecrets(t *testing.T, above string, attributes map[string]schema.Attri
 		if !strings.HasSuffix(a.GetMarkdownDescription(), ".") {
 			t.Errorf("the description of %s%s is no sentence: %q", above, name, a.GetMarkdownDescription())
 		}
-		secret := strings.HasSuffix(name, "_key") || strings.HasSuffix(name, "token") || name == "token_code"
+		secret := strings.HasSuffix(name, "_key") || strings.HasSuffix(name, "token") || name == "token_code" || name == "password"
 		if secret != a.IsSensitive() {
 			t.Errorf("%s%s is sensitive: %v", above, name, a.IsSensitive())
 		}

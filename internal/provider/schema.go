@@ -18,12 +18,10 @@ func providerSchema() schema.Schema {
 		Attributes:          webIdentityAttributes(),
 	}
 	attributes["kubernetes"] = schema.SingleNestedAttribute{
-		Optional:            true,
-		MarkdownDescription: "Cluster to talk to, with the names of the official Kubernetes provider. No resource of this version does; the argument is accepted with a warning.",
-		Attributes: map[string]schema.Attribute{
-			"config_path":    optionalString("Path of the kubeconfig file."),
-			"config_context": optionalString("Context in that file."),
-		},
+		Optional: true,
+		MarkdownDescription: "Cluster whose GPU-hours the budgets count, and where a store in Kubernetes is, with the names and the environment variables of the official Kubernetes provider. " +
+			"Where it is left out, and no variable names a cluster, the service account of the pod that this runs in. As with the official provider, `KUBECONFIG` is not read. Pools alone need no cluster.",
+		Attributes: kubernetesAttributes(),
 	}
 	attributes["store"] = schema.SingleNestedAttribute{
 		Optional:            true,
@@ -35,14 +33,14 @@ func providerSchema() schema.Schema {
 			},
 			"kubernetes_namespace": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Namespace of a Kubernetes cluster, instead of a directory.",
+				MarkdownDescription: "Namespace of the cluster that `kubernetes` reaches, instead of a directory.",
 			},
 		},
 	}
 	return schema.Schema{
-		MarkdownDescription: "The gpupool provider keeps pools of Tencent Cloud GPU spot instances at their size. " +
-			"Its arguments for the cloud have the names and the environment variables of the official Tencent Cloud provider. " +
-			"Nothing is looked up before the first pool is touched.",
+		MarkdownDescription: "The gpupool provider keeps pools of Tencent Cloud GPU spot instances at their size, and holds the pods of a Kubernetes cluster to budgets of GPU-hours. " +
+			"Its arguments for the cloud have the names and the environment variables of the official Tencent Cloud provider, and those for the cluster the ones of the official Kubernetes provider. " +
+			"Neither is asked before the first pool or the first budget needs it: budgets alone need no credentials of the cloud, and pools alone no cluster.",
 		Attributes: attributes,
 	}
 }

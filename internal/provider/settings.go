@@ -67,7 +67,7 @@ type storeModel struct {
 func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connection.Settings, diag.Diagnostics) {
 	var m model
 	diags := config.Get(ctx, &m)
-	s := connection.Settings{PollInterval: p.pollInterval, Undecided: undecided(config.Raw)}
+	s := connection.Settings{PollInterval: p.pollInterval, Undecided: undecided(config.Raw), Agent: "terraform-provider-gpupool/" + p.version}
 	s.Cloud = tencent.Config{
 		Region: m.Region.ValueString(), SecretID: m.SecretID.ValueString(), SecretKey: m.SecretKey.ValueString(),
 		SecurityToken: m.SecurityToken.ValueString(), Profile: m.Profile.ValueString(),
@@ -75,32 +75,36 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 		EnablePodOIDC: m.EnablePodOIDC.ValueBool(), Protocol: m.Protocol.ValueString(), Domain: m.Domain.ValueString(),
 		Endpoint: m.Endpoint.ValueString(),
 	}
-	if len(s.Undecided) > 0 || diags.HasError() {
+	if diags.HasError() {
 		return s, diags
 	}
-	s.Cloud.AllowedAccountIDs = stringsOf(ctx, m.AllowedAccountIDs, &diags)
-	s.Cloud.ForbiddenAccountIDs = stringsOf(ctx, m.ForbiddenAccountIDs, &diags)
-	s.Cloud.AssumeRole = m.assumeRole(ctx, &diags)
-	s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, &diags)
-	s.Cloud = s.Cloud.WithEnvironment(p.getenv)
+	// What one argument leaves open doesn't keep the others from being used.
+	if len(s.Undecided.Cloud()) == 0 {
+		s.Cloud.AllowedAccountIDs = stringsOf(ctx, m.AllowedAccountIDs, &diags)
+		s.Cloud.ForbiddenAccountIDs = stringsOf(ctx, m.ForbiddenAccountIDs, &diags)
+		s.Cloud.AssumeRole = m.assumeRole(ctx, &diags)
+		s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, &diags)
+		s.Cloud = s.Cloud.WithEnvironment(p.getenv)
+	}
 	if s.Cloud.RequestClient == "" {
 		s.Cloud.RequestClient = "terraform-provider-gpupool-" + p.version
 	}
-	if !m.Kubernetes.IsNull() {
-		diags.AddAttributeWarning(path.Root("kubernetes"), "Kubernetes is not used",
-			"No resource of this version talks to a cluster, so the argument has no effect.")
+	if len(s.Undecided.Cluster()) == 0 {
+		s.Kubernetes = kubernetesConfig(ctx, m.Kubernetes, &diags).WithEnvironment(p.getenv)
 	}
-	s.Store = p.storeLocation(ctx, m.Store, &diags)
+	if !slices.Contains(s.Undecided, connection.StoreArgument) {
+		s.Store = p.storeLocation(ctx, m.Store, &diags)
+	}
 	return s, diags
 }
 
 // undecided lists the arguments that hold unknown values.
-func undecided(raw tftypes.Value) []string {
+func undecided(raw tftypes.Value) connection.Undecided {
 	var arguments map[string]tftypes.Value
 	if raw.IsFullyKnown() || raw.As(&arguments) != nil {
 		return nil
 	}
-	var names []string
+	var names connection.Undecided
 	for name, value := range arguments {
 		if !value.IsFullyKnown() {
 			names = append(names, name)

@@ -77,6 +77,26 @@ func identity(s *tfprotov6.ResourceIdentitySchema) *tfjson.IdentitySchema {
 	return &tfjson.IdentitySchema{Version: uint64(s.Version), Attributes: named}
 }
 
+func function(f *tfprotov6.Function) *tfjson.FunctionSignature {
+	converted := &tfjson.FunctionSignature{
+		Description:        f.Description,
+		Summary:            f.Summary,
+		DeprecationMessage: f.DeprecationMessage,
+		ReturnType:         valueType(f.Return.Type),
+	}
+	for _, p := range f.Parameters {
+		converted.Parameters = append(converted.Parameters, parameter(p))
+	}
+	if f.VariadicParameter != nil {
+		converted.VariadicParameter = parameter(f.VariadicParameter)
+	}
+	return converted
+}
+
+func parameter(p *tfprotov6.FunctionParameter) *tfjson.FunctionParameter {
+	return &tfjson.FunctionParameter{Name: p.Name, Description: p.Description, IsNullable: p.AllowNullValue, Type: valueType(p.Type)}
+}
+
 // nesting is list for LIST: the two enumerations differ in nothing but case.
 func nesting(mode fmt.Stringer) tfjson.SchemaNestingMode {
 	return tfjson.SchemaNestingMode(strings.ToLower(mode.String()))

@@ -8,6 +8,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
 )
@@ -33,7 +34,14 @@ func TestReadProvider(t *testing.T) {
 	if !name.Required || name.Description == "" {
 		t.Errorf("gpupool_spot_pool.name = %+v; want a required and described attribute", name)
 	}
-	for _, dataSource := range []string{"gpupool_spot_pool", "gpupool_spot_offers"} {
+	hours := gpupool.Functions["gpu_hours"]
+	if hours == nil || hours.Summary == "" || len(hours.Parameters) != 2 || hours.Parameters[0].Description == "" || hours.ReturnType != cty.String {
+		t.Errorf("gpu_hours = %+v; want a described function of two parameters", hours)
+	}
+	if count := gpupool.Functions["gpu_count"]; count == nil || count.VariadicParameter == nil {
+		t.Errorf("gpu_count = %+v; want a variadic function", count)
+	}
+	for _, dataSource := range []string{"gpupool_spot_pool", "gpupool_spot_offers", "gpupool_budget_usage"} {
 		if gpupool.DataSourceSchemas[dataSource] == nil {
 			t.Errorf("no data source %s", dataSource)
 		}

@@ -21,8 +21,8 @@ func read(ctx context.Context, server tfprotov6.ProviderServer) (*tfjson.Provide
 	if err := failed(described.Diagnostics); err != nil {
 		return nil, err
 	}
-	if n := len(described.Functions) + len(described.StateStoreSchemas); n > 0 {
-		return nil, fmt.Errorf("the provider has %d functions and state stores, and this program renders neither", n)
+	if n := len(described.StateStoreSchemas); n > 0 {
+		return nil, fmt.Errorf("the provider has %d state stores, and this program renders none", n)
 	}
 	identities, err := server.GetResourceIdentitySchemas(ctx, &tfprotov6.GetResourceIdentitySchemasRequest{})
 	if err != nil {
@@ -42,6 +42,7 @@ func read(ctx context.Context, server tfprotov6.ProviderServer) (*tfjson.Provide
 			ResourceSchemas:          each(described.ResourceSchemas, schema),
 			DataSourceSchemas:        each(described.DataSourceSchemas, schema),
 			EphemeralResourceSchemas: each(described.EphemeralResourceSchemas, schema),
+			Functions:                each(described.Functions, function),
 			ListResourceSchemas:      each(described.ListResourceSchemas, schema),
 			ActionSchemas:            actions,
 			ResourceIdentitySchemas:  each(identities.IdentitySchemas, identity),

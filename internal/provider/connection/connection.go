@@ -2,14 +2,17 @@ package connection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
@@ -19,30 +22,33 @@ import (
 // untilContextEnds has a lock waited for as long as the operation's context lasts.
 const untilContextEnds = time.Duration(math.MaxInt64 / 4)
 
-// Settings say which account and which store, the environment included.
+// Settings say which account, which cluster and which store, the environment
+// included.
 type Settings struct {
-	Cloud tencent.Config
-	Store store.Location
+	Cloud      tencent.Config
+	Kubernetes kube.Config
+	Store      store.Location
 	// PollInterval is the first pause between two looks at settling instances;
 	// zero means reconcile's default.
 	PollInterval time.Duration
-	// Undecided names provider arguments whose values are not known yet; while
-	// there are any, nothing can be opened.
-	Undecided []string
+	// Agent is how the cluster's audit log names the provider.
+	Agent string
+	// Undecided names provider arguments whose values are not known yet. What
+	// depends on one can't be opened.
+	Undecided Undecided
 }
 
-// Connection reaches the account and the store. It is safe for concurrent use.
-// Credentials are looked up and the store is opened when the first pool is
-// touched, so that a configuration without pools needs neither.
+// Connection reaches the account, the cluster and the store. It is safe for
+// concurrent use. Each is opened when it is first needed, so that budgets need no
+// account, pools no cluster, and a configuration with neither nothing at all.
 type Connection struct {
 	settings Settings
-	opening  once[opened]
+	engine   once[*reconcile.Engine]
+	account  once[*tencent.Client]
+	client   once[*kube.Client]
 	identity once[string]
-}
-
-type opened struct {
-	engine *reconcile.Engine
-	region string
+	cluster  once[*kube.Cluster]
+	uid      once[string]
 }
 
 // New prepares a connection and opens nothing.
@@ -61,13 +67,55 @@ func Of(data any, diags *diag.Diagnostics) *Connection {
 	return c
 }
 
-// Ready reports whether every argument of the provider is known.
-func (c *Connection) Ready() bool { return c != nil && len(c.settings.Undecided) == 0 }
+// Ready reports whether pools can be looked at: the account's and the store's
+// arguments are known.
+func (c *Connection) Ready() bool {
+	return c != nil && len(c.settings.Undecided.Cloud()) == 0 && c.StoreReady()
+}
 
-// Engine opens the account and the store, once.
+// ClusterReady reports whether budgets can be looked at: the cluster's and the
+// store's arguments are known.
+func (c *Connection) ClusterReady() bool {
+	return c.StoreReady() && len(c.settings.Undecided.Cluster()) == 0
+}
+
+// StoreReady reports whether the store can be read.
+func (c *Connection) StoreReady() bool { return c != nil && len(c.undecidedStore()) == 0 }
+
+// undecidedStore are the arguments that keep the store from being opened.
+func (c *Connection) undecidedStore() Undecided {
+	u := c.settings.Undecided
+	if slices.Contains(u, StoreArgument) {
+		return Undecided{StoreArgument}
+	}
+	if c.settings.Store.Backend == store.Kubernetes {
+		return u.Cluster()
+	}
+	return nil
+}
+
+// Engine opens the store, once. The engine reaches the account and the cluster
+// when it first needs them.
 func (c *Connection) Engine(ctx context.Context) (*reconcile.Engine, error) {
-	o, err := c.open(ctx)
-	return o.engine, err
+	if err := c.undecidedStore().error(); err != nil {
+		return nil, err
+	}
+	return c.engine.do(ctx, func() (*reconcile.Engine, error) {
+		log := c.logger(ctx)
+		place, err := open.Store(ctx, c.settings.Store, open.Options{
+			Create: true, Command: "terraform", Kubernetes: func() (*kube.Client, error) { return c.kubernetes(ctx) },
+		})
+		if err != nil {
+			return nil, unusable{err}
+		}
+		return &reconcile.Engine{
+			Cloud:   reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return c.cloud(ctx) }),
+			Cluster: func(ctx context.Context) (reconcile.Cluster, error) { return c.clusterOf(ctx) },
+			Store:   place, Actor: "terraform", LockTimeout: untilContextEnds,
+			PollInterval: c.settings.PollInterval, Log: log,
+			Progress: func(e reconcile.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
+		}, nil
+	})
 }
 
 // Region is the region where a pool names none: the provider's argument, else
@@ -76,43 +124,89 @@ func (c *Connection) Region(ctx context.Context) (string, error) {
 	if region := c.settings.Cloud.Region; region != "" {
 		return region, nil
 	}
-	o, err := c.open(ctx)
-	return o.region, err
+	client, err := c.cloud(ctx)
+	if err != nil {
+		return "", err
+	}
+	return client.Region(), nil
 }
 
 // AccountID says whose the credentials are. The answer is kept, a refusal too.
 func (c *Connection) AccountID(ctx context.Context) (string, error) {
 	return c.identity.do(ctx, func() (string, error) {
-		o, err := c.open(ctx)
+		client, err := c.cloud(ctx)
 		if err != nil {
 			return "", err
 		}
-		return o.engine.Cloud.AccountID(ctx)
+		return client.AccountID(ctx)
 	})
 }
 
-func (c *Connection) open(ctx context.Context) (opened, error) {
-	if !c.Ready() {
-		return opened{}, &UndecidedError{Arguments: c.settings.Undecided}
+// ClusterUID says which cluster it is, by the uid of its namespace kube-system.
+// The answer is kept, a refusal too.
+func (c *Connection) ClusterUID(ctx context.Context) (string, error) {
+	return c.uid.do(ctx, func() (string, error) {
+		cluster, err := c.clusterOf(ctx)
+		if err != nil {
+			return "", err
+		}
+		return cluster.UID(ctx)
+	})
+}
+
+func (c *Connection) cloud(ctx context.Context) (*tencent.Client, error) {
+	if err := c.settings.Undecided.Cloud().error(); err != nil {
+		return nil, err
 	}
-	return c.opening.do(ctx, func() (opened, error) {
-		log := newLogger(ctx, c.settings.Cloud.SecretKey, c.settings.Cloud.SecurityToken)
+	return c.account.do(ctx, func() (*tencent.Client, error) {
 		settings := c.settings.Cloud
-		settings.Logger = log
+		settings.Logger = c.logger(ctx)
 		client, err := tencent.New(ctx, settings)
 		if err != nil {
-			return opened{}, unusable{err}
+			return nil, unusable{err}
 		}
-		place, err := open.Store(ctx, c.settings.Store, open.Options{Create: true, Command: "terraform"})
-		if err != nil {
-			return opened{}, unusable{err}
-		}
-		return opened{region: client.Region(), engine: &reconcile.Engine{
-			Cloud: client, Store: place, Actor: "terraform", LockTimeout: untilContextEnds,
-			PollInterval: c.settings.PollInterval, Log: log,
-			Progress: func(e reconcile.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
-		}}, nil
+		return client, nil
 	})
+}
+
+func (c *Connection) kubernetes(ctx context.Context) (*kube.Client, error) {
+	if err := c.settings.Undecided.Cluster().error(); err != nil {
+		return nil, err
+	}
+	return c.client.do(ctx, func() (*kube.Client, error) {
+		client, err := kube.Open(c.settings.Kubernetes, c.settings.Agent)
+		switch {
+		case errors.Is(err, kube.ErrNoConfiguration):
+			return nil, unusable{errNoCluster}
+		case err != nil:
+			return nil, unusable{err}
+		}
+		return client, nil
+	})
+}
+
+// errNoCluster is kube's own error in the provider's words: KUBECONFIG is the
+// CLI's.
+var errNoCluster = errors.New("no Kubernetes cluster is configured: " +
+	"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster")
+
+func (c *Connection) clusterOf(ctx context.Context) (reconcile.Cluster, error) {
+	cluster, err := c.cluster.do(ctx, func() (*kube.Cluster, error) {
+		client, err := c.kubernetes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return kube.NewCluster(client), nil
+	})
+	if err != nil {
+		return nil, err // not a nil cluster in an interface
+	}
+	return cluster, nil
+}
+
+func (c *Connection) logger(ctx context.Context) *slog.Logger {
+	s := c.settings
+	return newLogger(ctx, s.Cloud.SecretKey, s.Cloud.SecurityToken, s.Kubernetes.Password, s.Kubernetes.Token, s.Kubernetes.ClientKey)
 }
 
 // once keeps the result of the first call, unless the caller's context ended:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -31,7 +32,8 @@ func settings(t *testing.T, endpoint string) Settings {
 	}}
 }
 
-// A configuration without pools needs neither credentials nor a store.
+// A configuration with neither pools nor budgets needs neither an account, nor a
+// cluster, nor a store; and none of them needs the others.
 func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := settings(t, "http://127.0.0.1:1")
@@ -43,8 +45,18 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	if _, err := os.Stat(s.Store.Path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the store was made: %v", err)
 	}
-	if _, err := c.Engine(t.Context()); err == nil {
-		t.Error("there is an engine without credentials")
+	engine, err := c.Engine(t.Context())
+	if err != nil {
+		t.Fatalf("the store alone can't be opened: %v", err)
+	}
+	if _, err := engine.Cloud.AccountID(t.Context()); err == nil {
+		t.Error("there is an account without credentials")
+	}
+	if _, err := engine.Cluster(t.Context()); err == nil || !strings.Contains(err.Error(), "no Kubernetes cluster is configured") || strings.Contains(err.Error(), "KUBECONFIG") {
+		t.Errorf("without a configuration of a cluster: %v", err)
+	}
+	if _, err := c.ClusterUID(t.Context()); Error("Reading a budget", err).Summary() != "Provider can't be used" {
+		t.Errorf("without a configuration of a cluster: %v", err)
 	}
 }
 
@@ -104,16 +116,47 @@ func TestCancellationIsNotKept(t *testing.T) {
 
 func TestUndecidedArgumentsOpenNothing(t *testing.T) {
 	t.Parallel()
-	c := New(Settings{Undecided: []string{"endpoint"}})
-	if c.Ready() {
-		t.Error("a connection without an endpoint is ready")
+	inCluster, err := store.InNamespace("gpupool-system")
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, err := c.Engine(t.Context())
-	if d := Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "endpoint") {
+	for name, test := range map[string]struct {
+		undecided            Undecided
+		inCluster            bool
+		pools, budgets, look bool // which of them can be looked at
+	}{
+		"nothing":                          {nil, false, true, true, true},
+		"the account":                      {Undecided{"endpoint", "region"}, false, false, true, true},
+		"the cluster":                      {Undecided{"kubernetes"}, false, true, false, true},
+		"the cluster with the store in it": {Undecided{"kubernetes"}, true, false, false, false},
+		"the store":                        {Undecided{"store"}, false, false, false, false},
+	} {
+		s := settings(t, "http://127.0.0.1:1")
+		if test.inCluster {
+			s.Store = inCluster
+		}
+		s.Undecided = test.undecided
+		c := New(s)
+		if c.Ready() != test.pools || c.ClusterReady() != test.budgets || c.StoreReady() != test.look {
+			t.Errorf("%s undecided: pools %v, budgets %v, store %v", name, c.Ready(), c.ClusterReady(), c.StoreReady())
+		}
+		var undecided *UndecidedError
+		if _, err := c.AccountID(t.Context()); errors.As(err, &undecided) != (len(test.undecided.Cloud()) > 0) {
+			t.Errorf("%s undecided: the account says %v", name, err)
+		}
+		if _, err := c.ClusterUID(t.Context()); errors.As(err, &undecided) != (len(test.undecided.Cluster()) > 0) {
+			t.Errorf("%s undecided: the cluster says %v", name, err)
+		}
+		if _, err := c.Engine(t.Context()); errors.As(err, &undecided) == test.look {
+			t.Errorf("%s undecided: the store says %v", name, err)
+		}
+	}
+	_, err = New(Settings{Undecided: Undecided{"store"}}).Engine(t.Context())
+	if d := Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "store") {
 		t.Errorf("%s: %s", d.Summary(), d.Detail())
 	}
 	var unconfigured *Connection
-	if unconfigured.Ready() {
+	if unconfigured.Ready() || unconfigured.ClusterReady() || unconfigured.StoreReady() {
 		t.Error("no connection at all is ready")
 	}
 }
@@ -123,14 +166,21 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 	refused := &spotpool.CloudError{Class: spotpool.ClassAuthorisation, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
 	sold := &spotpool.CloudError{Class: spotpool.ClassCapacity, Action: "RunInstances", Code: "ResourcesSoldOut", Message: "none left", RequestID: "r-2"}
 	for want, err := range map[string]error{
-		"Spot pool exists already: ":                               &reconcile.ExistsError{Region: "ap-singapore", Name: "train", What: "1 instance"},
-		"Wrong account: ":                                          &reconcile.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
-		"Spot pool is locked: ":                                    &store.LockedError{Name: "train", Holder: "someone"},
-		"Store can't be used: ":                                    unusable{store.ErrNewerStore},
-		"Provider can't be used: secret_id ":                       unusable{errors.New("secret_id and secret_key belong together")},
-		"Creating a pool: the cloud refused the credentials: RunI": refused,
-		"Creating a pool: the cloud answered with an error: RunIn": sold,
-		"Creating a pool failed: The disk is full.":                errors.New("the disk is full"),
+		"Spot pool exists already: ":                                &reconcile.ExistsError{Region: "ap-singapore", Name: "train", What: "1 instance"},
+		"Wrong account: ":                                           &reconcile.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
+		"Spot pool is locked: ":                                     &store.LockedError{Name: "train", Holder: "someone"},
+		"Store can't be used: ":                                     unusable{store.ErrNewerStore},
+		"Provider can't be used: secret_id ":                        unusable{errors.New("secret_id and secret_key belong together")},
+		"Creating a pool: the cloud refused the credentials: RunI":  refused,
+		"Creating a pool: the cloud answered with an error: RunIn":  sold,
+		"Creating a pool failed: The disk is full.":                 errors.New("the disk is full"),
+		"Budget exists already: ":                                   &reconcile.BudgetExistsError{Name: "team-a", What: "the store has a record of it"},
+		"Wrong cluster: ":                                           &reconcile.ClusterError{Object: "budget/team-a", Budget: "1", Cluster: "2"},
+		"Budget not found: ":                                        &reconcile.NoBudgetError{Name: "team-a", Store: "directory:x"},
+		"Budget is locked: ":                                        &store.LockedError{Name: "budget/team-a", Holder: "someone"},
+		"Creating a pool: the cluster refused the credentials: Can": &kube.Error{Verb: "list", Object: "pods", Class: kube.ClassAuthorization, Err: errors.New("no")},
+		"Creating a pool: the cluster can't be reached: Cannot lis": &kube.Error{Verb: "list", Object: "pods", Class: kube.ClassUnreachable, Err: errors.New("no")},
+		"Creating a pool: the cluster answered with an error: Cann": &kube.Error{Verb: "list", Object: "pods", Class: kube.ClassOther, Err: errors.New("no")},
 	} {
 		d := Error("Creating a pool", err)
 		if got := d.Summary() + ": " + d.Detail(); !strings.HasPrefix(got, want) {

@@ -2,30 +2,30 @@ package connection
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// UndecidedError says that the provider can't be used yet.
-type UndecidedError struct{ Arguments []string }
-
-// Error names the arguments and what to do about them.
-func (e *UndecidedError) Error() string {
-	return fmt.Sprintf("the provider's %s depends on something that is created in the same run, so nothing can be read with it yet. Create that first, with terraform apply -target, or write the value itself", strings.Join(e.Arguments, ", "))
-}
-
-// unusable says that the account or the store could not be opened.
+// unusable says that the account, the cluster or the store could not be opened.
 type unusable struct{ error }
 
 func (e unusable) Unwrap() error { return e.error }
 
-// Error turns an error of the account or the store into a diagnostic. The
+// IsUnusable reports whether an error says that the provider's own configuration
+// keeps the account, the cluster or the store from being opened: it won't be
+// gone by the time of the apply.
+func IsUnusable(err error) bool {
+	var u unusable
+	return errors.As(err, &u)
+}
+
+// Error turns an error of the account, the cluster or the store into a diagnostic. The
 // headline is what was being done; the kinds of errors that a person recognises
 // by name have a headline of their own.
 func Error(doing string, err error) diag.Diagnostic {
@@ -40,15 +40,26 @@ func Warning(doing string, err error) diag.Diagnostic {
 func headline(doing string, err error) string {
 	var (
 		exists    *reconcile.ExistsError
+		declared  *reconcile.BudgetExistsError
 		account   *reconcile.AccountError
+		cluster   *reconcile.ClusterError
+		missing   *reconcile.NoBudgetError
 		locked    *store.LockedError
 		undecided *UndecidedError
 	)
 	switch {
 	case errors.As(err, &exists):
 		return "Spot pool exists already"
+	case errors.As(err, &declared):
+		return "Budget exists already"
 	case errors.As(err, &account):
 		return "Wrong account"
+	case errors.As(err, &cluster):
+		return "Wrong cluster"
+	case errors.As(err, &missing):
+		return "Budget not found"
+	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "budget/"):
+		return "Budget is locked"
 	case errors.As(err, &locked):
 		return "Spot pool is locked"
 	case errors.As(err, &undecided):
@@ -57,8 +68,17 @@ func headline(doing string, err error) string {
 		return "Store can't be used"
 	}
 	cloud, ok := spotpool.AsCloudError(err)
-	var u unusable
+	var (
+		u     unusable
+		calls *kube.Error
+	)
 	switch {
+	case errors.As(err, &calls) && (calls.Class == kube.ClassAuthentication || calls.Class == kube.ClassAuthorization):
+		return doing + ": the cluster refused the credentials"
+	case errors.As(err, &calls) && (calls.Class == kube.ClassUnreachable || calls.Class == kube.ClassCertificate):
+		return doing + ": the cluster can't be reached"
+	case errors.As(err, &calls):
+		return doing + ": the cluster answered with an error"
 	case ok && cloud.Class == spotpool.ClassAuthorisation:
 		return doing + ": the cloud refused the credentials"
 	case errors.As(err, &u):

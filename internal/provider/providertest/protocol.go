@@ -32,10 +32,11 @@ func (v Values) With(changes Values) Values {
 // Server is the provider as Terraform talks to it, without Terraform: what
 // Terraform's own tests don't show can be asserted here, warnings above all.
 type Server struct {
-	tb      testing.TB
-	server  tfprotov6.ProviderServer
-	bare    tfprotov6.ProviderServer // the same without the shortcut for unchanged pools
-	schemas map[string]*tfprotov6.Schema
+	tb       testing.TB
+	typeName string // of the resource that it is asked about
+	server   tfprotov6.ProviderServer
+	bare     tfprotov6.ProviderServer // the same without the shortcut for unchanged pools
+	schemas  map[string]*tfprotov6.Schema
 }
 
 // Object is a resource as Terraform keeps it.
@@ -57,7 +58,7 @@ type Planned struct {
 // Serve configures a provider for this world; arguments are over the world's own.
 func (w *World) Serve(environment map[string]string, arguments Values) (*Server, Diagnostics) {
 	w.tb.Helper()
-	s := &Server{tb: w.tb, server: newServer(environment), bare: newBareServer(environment), schemas: map[string]*tfprotov6.Schema{}}
+	s := &Server{tb: w.tb, typeName: poolType, server: newServer(environment), bare: newBareServer(environment), schemas: map[string]*tfprotov6.Schema{}}
 	all, err := s.server.GetProviderSchema(w.tb.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		w.tb.Fatal(err)
@@ -65,7 +66,7 @@ func (w *World) Serve(environment map[string]string, arguments Values) (*Server,
 	maps.Copy(s.schemas, all.ResourceSchemas)
 	config := s.value(all.Provider.ValueType(), Values{
 		"region": "ap-singapore", "secret_id": cvmsim.DemoSecretID, "secret_key": cvmsim.DemoSecretKey,
-		"endpoint": w.Sim.URL, "store": Values{"directory": w.StoreDir},
+		"endpoint": w.Sim.URL, "store": Values{"directory": w.StoreDir}, "kubernetes": w.kubernetesValues(),
 	}.With(arguments))
 	request := &tfprotov6.ConfigureProviderRequest{
 		TerraformVersion: "1.11.4", Config: s.dynamic(all.Provider.ValueType(), config),
@@ -82,12 +83,19 @@ func (w *World) Serve(environment map[string]string, arguments Values) (*Server,
 
 const poolType = "gpupool_spot_pool"
 
-// Validate validates a pool's configuration.
+// For is the same server, asked about another type of resource than a pool.
+func (s *Server) For(typeName string) *Server {
+	other := *s
+	other.typeName = typeName
+	return &other
+}
+
+// Validate validates a resource's configuration.
 func (s *Server) Validate(config Values) Diagnostics {
 	s.tb.Helper()
-	of := s.schemas[poolType].ValueType()
+	of := s.schemas[s.typeName].ValueType()
 	resp, err := s.server.ValidateResourceConfig(s.tb.Context(), &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: poolType, Config: s.dynamic(of, s.value(of, config)),
+		TypeName: s.typeName, Config: s.dynamic(of, s.value(of, config)),
 	})
 	if err != nil {
 		s.tb.Fatal(err)
@@ -95,7 +103,7 @@ func (s *Server) Validate(config Values) Diagnostics {
 	return resp.Diagnostics
 }
 
-// Plan plans a pool: a creation where there is no prior one, and a destruction
+// Plan plans a resource: a creation where there is no prior one, and a destruction
 // where there is no configuration.
 func (s *Server) Plan(prior *Object, config Values) Planned {
 	s.tb.Helper()
@@ -110,14 +118,14 @@ func (s *Server) PlanBare(prior *Object, config Values) Planned {
 
 func (s *Server) plan(server tfprotov6.ProviderServer, prior *Object, config Values) Planned {
 	s.tb.Helper()
-	of := s.schemas[poolType].ValueType()
+	of := s.schemas[s.typeName].ValueType()
 	p := Planned{prior: prior, config: s.value(of, config)}
 	before := Object{State: tftypes.NewValue(of, nil)}
 	if prior != nil {
 		before = *prior
 	}
 	resp, err := server.PlanResourceChange(s.tb.Context(), &tfprotov6.PlanResourceChangeRequest{
-		TypeName: poolType, PriorState: s.dynamic(of, before.State), PriorPrivate: before.Private, PriorIdentity: before.identity,
+		TypeName: s.typeName, PriorState: s.dynamic(of, before.State), PriorPrivate: before.Private, PriorIdentity: before.identity,
 		Config: s.dynamic(of, p.config), ProposedNewState: s.dynamic(of, s.proposed(before.State, p.config)),
 	})
 	if err != nil {
@@ -134,13 +142,13 @@ func (s *Server) plan(server tfprotov6.ProviderServer, prior *Object, config Val
 // Apply carries a plan out.
 func (s *Server) Apply(p Planned) (*Object, Diagnostics) {
 	s.tb.Helper()
-	of := s.schemas[poolType].ValueType()
+	of := s.schemas[s.typeName].ValueType()
 	before := tftypes.NewValue(of, nil)
 	if p.prior != nil {
 		before = p.prior.State
 	}
 	resp, err := s.server.ApplyResourceChange(s.tb.Context(), &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: poolType, PriorState: s.dynamic(of, before), PlannedState: s.dynamic(of, p.State),
+		TypeName: s.typeName, PriorState: s.dynamic(of, before), PlannedState: s.dynamic(of, p.State),
 		Config: s.dynamic(of, p.config), PlannedPrivate: p.Private, PlannedIdentity: p.identity,
 	})
 	if err != nil {
@@ -149,7 +157,7 @@ func (s *Server) Apply(p Planned) (*Object, Diagnostics) {
 	return &Object{State: s.read(of, resp.NewState), Private: resp.Private, identity: resp.NewIdentity}, resp.Diagnostics
 }
 
-// Read refreshes a pool.
+// Read refreshes a resource.
 func (s *Server) Read(o *Object) (*Object, Diagnostics) {
 	s.tb.Helper()
 	return s.refresh(s.server, o)
@@ -163,9 +171,9 @@ func (s *Server) ReadBare(o *Object) (*Object, Diagnostics) {
 
 func (s *Server) refresh(server tfprotov6.ProviderServer, o *Object) (*Object, Diagnostics) {
 	s.tb.Helper()
-	of := s.schemas[poolType].ValueType()
+	of := s.schemas[s.typeName].ValueType()
 	resp, err := server.ReadResource(s.tb.Context(), &tfprotov6.ReadResourceRequest{
-		TypeName: poolType, CurrentState: s.dynamic(of, o.State), Private: o.Private, CurrentIdentity: o.identity,
+		TypeName: s.typeName, CurrentState: s.dynamic(of, o.State), Private: o.Private, CurrentIdentity: o.identity,
 	})
 	if err != nil {
 		s.tb.Fatal(err)
@@ -173,18 +181,18 @@ func (s *Server) refresh(server tfprotov6.ProviderServer, o *Object) (*Object, D
 	return &Object{State: s.read(of, resp.NewState), Private: resp.Private, identity: resp.NewIdentity}, resp.Diagnostics
 }
 
-// Import finds a pool by its import id or, where that is empty, by its identity,
+// Import finds a resource by its import id or, where that is empty, by its identity,
 // and refreshes it, as Terraform does.
 func (s *Server) Import(id string, identity Values) (*Object, Diagnostics) {
 	s.tb.Helper()
-	of := s.schemas[poolType].ValueType()
-	req := &tfprotov6.ImportResourceStateRequest{TypeName: poolType, ID: id}
+	of := s.schemas[s.typeName].ValueType()
+	req := &tfprotov6.ImportResourceStateRequest{TypeName: s.typeName, ID: id}
 	if id == "" {
 		all, err := s.server.GetResourceIdentitySchemas(s.tb.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
 		if err != nil {
 			s.tb.Fatal(err)
 		}
-		identityType := all.IdentitySchemas[poolType].ValueType()
+		identityType := all.IdentitySchemas[s.typeName].ValueType()
 		req.Identity = &tfprotov6.ResourceIdentityData{IdentityData: s.dynamic(identityType, s.value(identityType, identity))}
 	}
 	resp, err := s.server.ImportResourceState(s.tb.Context(), req)
@@ -198,11 +206,11 @@ func (s *Server) Import(id string, identity Values) (*Object, Diagnostics) {
 	return s.Read(&Object{State: s.read(of, found.State), Private: found.Private, identity: found.Identity})
 }
 
-// Destroy removes a pool, protected or not.
+// Destroy removes a resource, protected or not.
 func (s *Server) Destroy(o *Object) {
 	s.tb.Helper()
 	if _, diags := s.Apply(s.Plan(o, nil)); len(diags) > 0 {
-		s.tb.Errorf("destroying the pool: %s", diags)
+		s.tb.Errorf("destroying it: %s", diags)
 	}
 }
 
@@ -250,7 +258,7 @@ func (s *Server) proposed(prior, config tftypes.Value) tftypes.Value {
 	if err := config.As(&after); err != nil {
 		s.tb.Fatal(err)
 	}
-	for _, a := range s.schemas[poolType].Block.Attributes {
+	for _, a := range s.schemas[s.typeName].Block.Attributes {
 		if a.Computed && after[a.Name].IsNull() {
 			after[a.Name] = before[a.Name]
 		}
@@ -324,4 +332,11 @@ func (d Diagnostics) String() string {
 		b.WriteString(": " + one.Summary + ": " + one.Detail + "\n")
 	}
 	return b.String()
+}
+
+func (w *World) kubernetesValues() Values {
+	if w.Cluster == nil {
+		return nil
+	}
+	return Values{"config_path": w.Cluster.Kubeconfig()}
 }

@@ -1,9 +1,11 @@
 // Package providertest gives each test of the provider a world of its own: a
 // local CVM, a store in a temporary directory, and the provider block that
-// points at both. Nothing is shared, so that all tests run in parallel.
+// points at both. Nothing is shared, so that all tests run in parallel. A
+// cluster, where a test needs one, is shared by the tests of a package.
 package providertest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -14,9 +16,12 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -40,12 +45,14 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// World is one account and one store.
+// World is one account, one store and, where a test needs it, one cluster.
 type World struct {
 	tb  testing.TB
 	Sim *cvmsimtest.Sim
 	// StoreDir is the store's directory.
 	StoreDir string
+	// Cluster is nil in a world without one.
+	Cluster *kubetest.Cluster
 }
 
 // New starts a world. At the end of its test nothing may be left in it.
@@ -58,6 +65,14 @@ func New(tb testing.TB, options ...func(*cvmsim.Options)) *World {
 			tb.Errorf("%s of the pool %q is left behind, %s", i.InstanceID, i.Pool, i.State)
 		}
 	})
+	return w
+}
+
+// NewWithCluster starts a world in which budgets can be declared, too.
+func NewWithCluster(tb testing.TB, options ...func(*cvmsim.Options)) *World {
+	tb.Helper()
+	w := New(tb, options...)
+	w.Cluster = kubetest.Start(tb)
 	return w
 }
 
@@ -100,15 +115,39 @@ func (w *World) ConfigWith(arguments map[string]string, rest string) string {
 		"region": `"ap-singapore"`, "secret_id": fmt.Sprintf("%q", cvmsim.DemoSecretID), "secret_key": fmt.Sprintf("%q", cvmsim.DemoSecretKey),
 		"endpoint": fmt.Sprintf("%q", w.Sim.URL), "store": fmt.Sprintf("{ directory = %q }", w.StoreDir),
 	}
-	maps.Copy(all, arguments)
-	block := ""
-	for name, value := range all {
-		block += fmt.Sprintf("  %s = %s\n", name, value)
+	if w.Cluster != nil {
+		all["kubernetes"] = w.kubernetes()
 	}
-	return fmt.Sprintf("provider \"gpupool\" {\n%s}\n\n%s", block, rest)
+	maps.Copy(all, arguments)
+	return block(all) + rest
 }
 
-// Engine is another one who manages the same pools.
+// BudgetConfig is a configuration whose provider block names the cluster and the
+// store, and no account.
+func (w *World) BudgetConfig(rest string) string {
+	return w.BudgetConfigWith(nil, rest)
+}
+
+// BudgetConfigWith is BudgetConfig with other arguments in the provider block.
+func (w *World) BudgetConfigWith(arguments map[string]string, rest string) string {
+	all := map[string]string{"kubernetes": w.kubernetes(), "store": fmt.Sprintf("{ directory = %q }", w.StoreDir)}
+	maps.Copy(all, arguments)
+	return block(all) + rest
+}
+
+func (w *World) kubernetes() string {
+	return fmt.Sprintf("{ config_path = %q }", w.Cluster.Kubeconfig())
+}
+
+func block(arguments map[string]string) string {
+	lines := ""
+	for name, value := range arguments {
+		lines += fmt.Sprintf("  %s = %s\n", name, value)
+	}
+	return fmt.Sprintf("provider \"gpupool\" {\n%s}\n\n", lines)
+}
+
+// Engine is another one who manages the same pools and budgets.
 func (w *World) Engine() *reconcile.Engine {
 	w.tb.Helper()
 	client, err := tencent.New(w.tb.Context(), tencent.Config{
@@ -117,7 +156,27 @@ func (w *World) Engine() *reconcile.Engine {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	return &reconcile.Engine{Cloud: client, Store: w.Store(), Actor: "reconcile", LockTimeout: time.Minute, PollInterval: 10 * time.Millisecond}
+	return &reconcile.Engine{
+		Cloud: client, Cluster: w.cluster, Store: w.Store(), Actor: "reconcile", LockTimeout: time.Minute, PollInterval: 10 * time.Millisecond,
+	}
+}
+
+func (w *World) cluster(context.Context) (reconcile.Cluster, error) {
+	client, err := kube.Open(kube.Config{ConfigPath: w.Cluster.Kubeconfig()}, "providertest")
+	if err != nil {
+		return nil, err
+	}
+	return kube.NewCluster(client), nil
+}
+
+// ClusterUID is the uid of the cluster's namespace kube-system.
+func (w *World) ClusterUID() string {
+	w.tb.Helper()
+	namespace, err := w.Cluster.Client().CoreV1().Namespaces().Get(w.tb.Context(), "kube-system", metav1.GetOptions{})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return string(namespace.UID)
 }
 
 // Store opens the world's store.

@@ -108,14 +108,14 @@ func TestBadSurroundings(t *testing.T) {
 			`Unknown\s+availability\s+zone.*ap-singapore-99`},
 		"region without spot": {nil, attributes{"region": `"sa-saopaulo"`, "offerings": `[{ availability_zone = "sa-saopaulo-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
 			`sa-saopaulo.*sells\s+no\s+spot`},
-		"provider's region":  {map[string]string{"region": `"ap-guangzhou"`}, nil, `not one of the pool's region`},
-		"no endpoint":        {map[string]string{"endpoint": `"127.0.0.1"`}, nil, `is no URL`},
-		"kubernetes store":   {map[string]string{"store": `{ kubernetes_namespace = "gpupool-system" }`}, nil, `directory:DIR`},
-		"both stores":        {map[string]string{"store": `{ kubernetes_namespace = "x", directory = "y" }`}, nil, `either directory or`},
-		"no store":           {map[string]string{"store": `{}`}, nil, `either directory or`},
-		"home of the store":  {map[string]string{"store": `{ directory = "~/pools" }`}, nil, `nothing expands`},
-		"a file for a store": {map[string]string{"store": `{ directory = "/dev/null" }`}, nil, `/dev/null`},
-		"protocol":           {map[string]string{"protocol": `"FTP"`}, nil, `(?i)protocol must be HTTP or HTTPS`},
+		"provider's region":   {map[string]string{"region": `"ap-guangzhou"`}, nil, `not one of the pool's region`},
+		"no endpoint":         {map[string]string{"endpoint": `"127.0.0.1"`}, nil, `is no URL`},
+		"store in no cluster": {map[string]string{"store": `{ kubernetes_namespace = "gpupool-system" }`}, nil, `no\s+Kubernetes\s+cluster\s+is\s+configured`},
+		"both stores":         {map[string]string{"store": `{ kubernetes_namespace = "x", directory = "y" }`}, nil, `either directory or`},
+		"no store":            {map[string]string{"store": `{}`}, nil, `either directory or`},
+		"home of the store":   {map[string]string{"store": `{ directory = "~/pools" }`}, nil, `nothing expands`},
+		"a file for a store":  {map[string]string{"store": `{ directory = "/dev/null" }`}, nil, `/dev/null`},
+		"protocol":            {map[string]string{"protocol": `"FTP"`}, nil, `(?i)protocol must be HTTP or HTTPS`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package spotpool
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -12,10 +13,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// checkMarket looks whether the declaration can come true now: whose the
-// credentials are, and what the region sells. All pools of a plan share one
-// look. It reports, and changes nothing that is planned.
-func (r *poolResource) checkMarket(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
+// checkMarket looks whether the declaration, which was another one before, can
+// come true now: whose the credentials are, and what the region sells. All pools
+// of a plan share one look. It reports, and changes nothing that is planned.
+func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.connection.Ready() {
 		return
 	}
@@ -49,13 +50,21 @@ func (r *poolResource) checkMarket(ctx context.Context, d core.Declaration, diag
 		return
 	}
 	assess(d, offers, diags)
+	if d.Budget != was.Budget || d.Maximum != was.Maximum || !slices.Equal(d.Offerings, was.Offerings) {
+		// Of a pool that stays as large, the refresh told already.
+		if text := forecast(ctx, engine, d, offers); text != "" {
+			diags.AddAttributeWarning(path.Root("budget"), "Budget may be used up", text)
+		}
+	}
 }
 
 // passing reports whether an error may be gone by the time of the apply. An
 // endpoint where nobody answers is more likely a wrong one.
 func passing(err error) bool {
-	cloud, ok := core.AsCloudError(err)
-	return !ok || cloud.Class == core.ClassTransient && cloud.Code != tencent.CodeUnreachable
+	if cloud, ok := core.AsCloudError(err); ok {
+		return cloud.Class == core.ClassTransient && cloud.Code != tencent.CodeUnreachable
+	}
+	return !connection.IsUnusable(err)
 }
 
 // assess compares a declaration with what its region sells. Only a zone that

@@ -72,8 +72,11 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+	if whole && !resp.Diagnostics.HasError() {
+		r.checkGate(ctx, d, &resp.Diagnostics)
+	}
 	if !m.Region.IsUnknown() && !resp.Diagnostics.HasError() {
-		r.checkMarket(ctx, d, &resp.Diagnostics)
+		r.checkMarket(ctx, core.Declaration{}, d, &resp.Diagnostics)
 	}
 }
 
@@ -124,7 +127,10 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 		resp.Diagnostics.AddAttributeWarning(path.Root("minimum"), "Lowering minimum ends no instances",
 			fmt.Sprintf("minimum goes from %d to %d, and maximum stays %d: instances are ended only above maximum. Lower maximum, too, to have fewer.", was.Minimum, d.Minimum, d.Maximum))
 	}
-	r.checkMarket(ctx, d, &resp.Diagnostics)
+	if whole && d.Budget != was.Budget {
+		r.checkGate(ctx, d, &resp.Diagnostics)
+	}
+	r.checkMarket(ctx, was, d, &resp.Diagnostics)
 }
 
 // settled gives the values that no update changes their prior values.

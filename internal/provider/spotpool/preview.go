@@ -16,13 +16,14 @@ type preview struct {
 
 // previewCreate decides over an empty region. Prices and stock are unknown to
 // it, so the cost cap is left to the apply, and so is the fallback to on-demand
-// instances, which no new pool has waited long enough for.
+// instances, which no new pool has waited long enough for. What its budget allows
+// is left to the apply, too: it may change until then, and a plan must not.
 func previewCreate(d core.Declaration) preview {
 	d.MaxHourlyCost, d.OnDemandFallback = 0, nil
 	plan := core.Decide(core.Situation{
 		Declaration: d, Observation: core.Observation{Region: d.Region}, Now: time.Unix(0, 0),
 	})
-	return previewOf(plan)
+	return previewOf(plan, d.Budget)
 }
 
 // previewUpdate decides what an update of prior to d does, over what was last
@@ -41,7 +42,11 @@ func previewUpdate(prior, d core.Declaration, s *sighting) preview {
 		o.Offers = append(slices.Clone(o.Offers), added...)
 		d.MaxHourlyCost = 0
 	}
-	p := previewOf(core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: s.Gate}))
+	gate, unlooked := s.Gate, ""
+	if d.Budget != prior.Budget {
+		gate, unlooked = core.Gate{}, d.Budget
+	}
+	p := previewOf(core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: gate}), unlooked)
 	p.actions = append(recording, p.actions...)
 	return p
 }
@@ -73,11 +78,16 @@ func unseenOffers(prior, d core.Declaration) []core.Offer {
 	return offers
 }
 
-func previewOf(plan core.Plan) preview {
+// previewOf writes a plan down. Launches depend on the budget whose status was
+// not looked at, if one is named.
+func previewOf(plan core.Plan, unlooked string) preview {
 	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
 	launches := 0
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()
+		if decision.Kind == core.Launch && unlooked != "" {
+			p.actions[n] += fmt.Sprintf("; if its budget %s allows it then", unlooked)
+		}
 		if decision.Kind == core.Launch && !decision.Refresh {
 			launches += decision.Count
 		}

@@ -58,7 +58,7 @@ func TestKeptObservationDecidesAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := previewOf(state.Plan)
+		want := previewOf(state.Plan, "")
 		if diff := cmp.Diff(want, previewUpdate(train, train, again), previews, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("with %d running, the plan differs from what was seen:\n%s", running, diff)
 		}

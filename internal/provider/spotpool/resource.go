@@ -102,8 +102,8 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	resp.Diagnostics.Append(keep(ctx, refreshed, state, resp.Identity, resp.Private)...)
 }
 
-// view looks at a pool. With credentials that are refused, a thousand pools ask
-// once.
+// view looks at a pool, and ahead to the end of its budget. With credentials that
+// are refused, a thousand pools ask once.
 func view(ctx context.Context, c *connection.Connection, d core.Declaration) (reconcile.PoolState, error) {
 	if _, err := c.AccountID(ctx); err != nil {
 		return reconcile.PoolState{}, err
@@ -112,7 +112,14 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (re
 	if err != nil {
 		return reconcile.PoolState{}, err
 	}
-	return engine.ViewPool(ctx, d)
+	state, err := engine.ViewPool(ctx, d)
+	if err != nil || state.Destroyed {
+		return state, err
+	}
+	if text := forecast(ctx, engine, state.Declaration, state.Observation.Offers); text != "" {
+		state.Warnings = append(state.Warnings, text)
+	}
+	return state, nil
 }
 
 func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {

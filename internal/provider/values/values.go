@@ -68,13 +68,16 @@ func Texts(list types.List) []string {
 	return all
 }
 
-// Numbers are the elements of a list of numbers; nil of none. An element that is
-// unknown is 0.
+// Numbers are the elements of a list of numbers; nil of one that is null or
+// unknown, and empty of an empty one. An element that is unknown is 0.
 func Numbers(list types.List) []int {
-	var all []int
-	for _, element := range list.Elements() {
+	if list.IsNull() || list.IsUnknown() {
+		return nil
+	}
+	all := make([]int, len(list.Elements()))
+	for i, element := range list.Elements() {
 		n, _ := element.(types.Int64)
-		all = append(all, int(n.ValueInt64()))
+		all[i] = int(n.ValueInt64())
 	}
 	return all
 }

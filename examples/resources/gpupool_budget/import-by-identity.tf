@@ -1,0 +1,6 @@
+import {
+  to = gpupool_budget.team_a
+  identity = {
+    name = "team-a"
+  }
+}

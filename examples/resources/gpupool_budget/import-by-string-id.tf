@@ -1,0 +1,4 @@
+import {
+  to = gpupool_budget.team_a
+  id = "team-a"
+}

@@ -1,0 +1,73 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+)
+
+// identityModel tells one budget of a store from the others.
+type identityModel struct {
+	Name types.String `tfsdk:"name"`
+}
+
+func (r *budgetResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"name": identityschema.StringAttribute{
+			RequiredForImport: true,
+			Description:       "Name of the budget.",
+		},
+	}}
+}
+
+// identify writes a budget's identity. Terraform before 1.12 keeps none, and the
+// framework asks for it in every answer.
+func identify(ctx context.Context, m model, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
+	if identity == nil {
+		return nil
+	}
+	return identity.Set(ctx, identityModel{Name: m.Name})
+}
+
+// nameForm is that of every declaration's name.
+var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
+
+// ImportState finds the budget by its record in the store.
+func (r *budgetResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	name := req.ID
+	if name == "" {
+		var identity identityModel
+		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+		name = identity.Name.ValueString()
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !nameForm.MatchString(name) {
+		resp.Diagnostics.AddError("Malformed import id", fmt.Sprintf("%q does not name a budget: write its name, such as \"team-a\".", name))
+		return
+	}
+	doing := "Importing budget/" + name
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error(doing, err))
+		return
+	}
+	d, err := engine.FindBudget(ctx, name)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error(doing, err))
+		return
+	}
+	m := modelOf(d, timeouts.Value{Object: types.ObjectNull(timeoutTypes)})
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+	resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...)
+}

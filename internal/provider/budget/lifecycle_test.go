@@ -1,0 +1,253 @@
+package budget_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// A budget needs a cluster and no account: there are no credentials here.
+func TestLifeOfABudget(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	uid := w.ClusterUID()
+	same := statecheck.CompareValue(compare.ValuesSame())
+	kept := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("uid")) }
+	run(t,
+		resource.TestStep{
+			Config:           w.BudgetConfig(budget()),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionCreate), plancheck.ExpectUnknownValue(address, tfjsonpath.New("cluster_uid"))),
+			ConfigStateChecks: []statecheck.StateCheck{
+				kept(), generation(1), text("cluster_uid", uid), text("count_from", "scheduled"), text("vanished_pods", "midpoint"), text("max_status_age", "1h"),
+				is("thresholds", knownvalue.ListExact([]knownvalue.Check{knownvalue.Int64Exact(50), knownvalue.Int64Exact(80), knownvalue.Int64Exact(100)})),
+				is("enforcement", knownvalue.ObjectPartial(map[string]knownvalue.Check{
+					"action": knownvalue.StringExact("alert_only"), "grace_period": knownvalue.StringExact("10m"), "max_evictions_per_run": knownvalue.Int64Exact(10),
+					"victim_order": knownvalue.StringExact("lowest_priority"), "max_gap": knownvalue.StringExact("15m"), "protected_namespaces": knownvalue.Null(),
+				})),
+			},
+		},
+		resource.TestStep{
+			Config: w.BudgetConfig(budget(attributes{"gpu_hours": `"50.5"`, "enforcement": `{ action = "evict", grace_period = "1m" }`})),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), plancheck.ExpectUnknownValue(address, tfjsonpath.New("generation")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid))),
+			ConfigStateChecks: []statecheck.StateCheck{kept(), generation(2), text("gpu_hours", "50.5")},
+		},
+		resource.TestStep{ // how long an operation may take is not declared
+			Config:            w.BudgetConfig(budget(attributes{"gpu_hours": `"50.5"`, "enforcement": `{ action = "evict", grace_period = "1m" }`, "timeouts": `{ delete = "1m" }`})),
+			ConfigStateChecks: []statecheck.StateCheck{kept(), generation(2)},
+		},
+		resource.TestStep{
+			Config:            w.BudgetConfig(budget(attributes{"window": "", "period": `"month"`, "time_zone": `"Asia/Singapore"`})),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
+			ConfigStateChecks: []statecheck.StateCheck{kept(), generation(3), text("time_zone", "Asia/Singapore"), is("window", knownvalue.Null())},
+		},
+		resource.TestStep{
+			Config:            w.BudgetConfig(budget(attributes{"name": `"team-b"`})),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionReplace)),
+			ConfigStateChecks: []statecheck.StateCheck{generation(1), text("name", "team-b")},
+		},
+		resource.TestStep{
+			ResourceName: address, ImportState: true, ImportStateId: "team-b", ImportStateVerify: true,
+			ImportStateVerifyIdentifierAttribute: "name",
+		},
+	)
+	if docs, err := w.Store().List(t.Context(), store.Budgets); err != nil || len(docs) > 0 {
+		t.Errorf("%d records are left (%v)", len(docs), err)
+	}
+}
+
+// Two ways of saying the same are no change.
+func TestSpellingIsNoChange(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	selector := func(namespaces, values string) string {
+		return `{ namespaces = ` + namespaces + `, match_expressions = [{ key = "tier", operator = "In", values = ` + values + ` }] }`
+	}
+	first := attributes{
+		"window": `"24h"`, "gpu_hours": `"100"`, "max_status_age": `"60m"`, "resource_weights": `{ "example.com/gpu" = "0.5" }`,
+		"selector": selector(`["a", "b"]`, `["x", "y"]`), "breakdown_labels": `["team", "tier"]`,
+		"enforcement": `{ grace_period = "90s", protected_namespaces = ["p", "q"] }`,
+	}
+	second := attributes{
+		"window": `"1d"`, "gpu_hours": `"100.00"`, "max_status_age": `"1h"`, "resource_weights": `{ "example.com/gpu" = "1/2" }`,
+		"selector": selector(`["b", "a"]`, `["y", "x"]`), "breakdown_labels": `["tier", "team"]`,
+		"enforcement": `{ grace_period = "1m30s", protected_namespaces = ["q", "p"] }`,
+	}
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget(first))},
+		resource.TestStep{Config: w.BudgetConfig(budget(second)), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan())},
+		resource.TestStep{
+			Config:            w.BudgetConfig(budget(second, attributes{"gpu_hours": `"100.001"`})),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
+			ConfigStateChecks: []statecheck.StateCheck{generation(2), text("gpu_hours", "100.001"), text("window", "24h")},
+		},
+		// Empty is written as empty, and none is as good.
+		resource.TestStep{Config: w.BudgetConfig(budget(attributes{
+			"selector": `{ namespaces = ["a"], match_labels = {}, match_expressions = [] }`, "breakdown_labels": "[]", "resource_weights": "{}", "time_zone": `""`,
+			"enforcement": `{ protected_namespaces = [], protected_priority_class = "" }`,
+		}))},
+	)
+}
+
+// Someone else's change shows as a change that this configuration takes back.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	change := func(do func(d *core.Declaration)) func() {
+		return func() {
+			e := w.Engine()
+			d, err := e.FindBudget(t.Context(), "team-a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(&d)
+			if _, err := e.UpdateBudget(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget())},
+		resource.TestStep{
+			PreConfig: change(func(d *core.Declaration) { d.GPUHours, d.Enforce.Action = "7", core.Freeze }),
+			Config:    w.BudgetConfig(budget()),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				action(plancheck.ResourceActionUpdate), plancheck.ExpectKnownValue(address, tfjsonpath.New("gpu_hours"), knownvalue.StringExact("100")),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{generation(3), text("gpu_hours", "100")},
+		},
+		resource.TestStep{ // the record, written as someone else writes it, says the same
+			PreConfig:         change(func(d *core.Declaration) { d.Window = "1d" }),
+			Config:            w.BudgetConfig(budget()),
+			ConfigPlanChecks:  planned(plancheck.ExpectEmptyPlan()),
+			ConfigStateChecks: []statecheck.StateCheck{text("window", "24h")},
+		},
+	)
+}
+
+// A record that is missing is written again, and the budget stays the same one.
+func TestLostRecord(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	same := statecheck.CompareValue(compare.ValuesSame())
+	kept := func() statecheck.StateCheck { return same.AddStateValue(address, tfjsonpath.New("uid")) }
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget()), ConfigStateChecks: []statecheck.StateCheck{kept(), generation(1)}},
+		resource.TestStep{
+			PreConfig: func() {
+				s := w.Store()
+				doc, err := s.Read(t.Context(), store.Key{Kind: store.Budgets, Name: "team-a"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Delete(t.Context(), doc.Key, doc.Revision); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config:            w.BudgetConfig(budget()),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
+			ConfigStateChecks: []statecheck.StateCheck{kept(), generation(2)},
+		},
+	)
+}
+
+// A budget that was destroyed elsewhere is created again, as another one.
+func TestDestroyedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	differ := statecheck.CompareValue(compare.ValuesDiffer())
+	uid := func() statecheck.StateCheck { return differ.AddStateValue(address, tfjsonpath.New("uid")) }
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget()), ConfigStateChecks: []statecheck.StateCheck{uid()}},
+		resource.TestStep{
+			PreConfig: func() {
+				e := w.Engine()
+				d, err := e.FindBudget(t.Context(), "team-a")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := e.DeleteBudget(t.Context(), d); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config:            w.BudgetConfig(budget()),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionCreate)),
+			ConfigStateChecks: []statecheck.StateCheck{uid(), generation(1)},
+		},
+	)
+}
+
+// A budget that is there already is somebody's.
+func TestBudgetThatExists(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	e := w.Engine()
+	state, err := e.CreateBudget(t.Context(), core.Declaration{
+		Name: "team-a", GPUHours: "5", Window: "24h", Selector: core.Selector{Namespaces: []string{"theirs"}},
+	}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget()), ExpectError: message("exists already")},
+		resource.TestStep{Config: w.BudgetConfig(budget()), ExpectError: message("terraform import ADDRESS team-a")},
+		resource.TestStep{
+			Config:       w.BudgetConfig(budget()),
+			ResourceName: address, ImportState: true, ImportStateId: "team-a", ImportStatePersist: true,
+		},
+		resource.TestStep{
+			Config:            w.BudgetConfig(budget()),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
+			ConfigStateChecks: []statecheck.StateCheck{text("uid", state.Declaration.UID), generation(2), text("gpu_hours", "100")},
+		},
+	)
+}
+
+// A budget's record that nobody can read stops what depends on it.
+func TestDamagedRecord(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	var good store.Document
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget())},
+		resource.TestStep{
+			PreConfig: func() {
+				s := w.Store()
+				var err error
+				if good, err = s.Read(t.Context(), store.Key{Kind: store.Budgets, Name: "team-a"}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err = s.Write(t.Context(), good.Key, []byte("{"), good.Revision); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config: w.BudgetConfig(budget()), ExpectError: message("budgets/team-a in the store"),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				s := w.Store()
+				doc, err := s.Read(t.Context(), good.Key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := declaration.Decode[declaration.Budget]("the record", good.Data); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Write(t.Context(), good.Key, good.Data, doc.Revision); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config: w.BudgetConfig(budget()), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
+		},
+	)
+}

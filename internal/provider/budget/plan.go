@@ -1,0 +1,153 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+)
+
+// ModifyPlan says what an apply will do. Terraform calls it again during apply,
+// and both results must agree: so every value in here comes from the
+// configuration, the state and the private state. The cluster and the store are
+// asked for errors and warnings alone.
+func (r *budgetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	switch {
+	case req.Plan.Raw.IsNull():
+		return
+	case req.State.Raw.IsNull():
+		r.planCreate(ctx, req, resp)
+	default:
+		r.planUpdate(ctx, req, resp)
+	}
+}
+
+func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	d := m.declaration()
+	if r.connection.ClusterReady() {
+		if _, err := r.connection.ClusterUID(ctx); err != nil {
+			resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
+			return
+		}
+	}
+	if req.Config.Raw.IsFullyKnown() {
+		warnOfAction(core.Declaration{}, d, &resp.Diagnostics)
+	}
+}
+
+func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m, prior model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	recorded, diags := req.Private.GetKey(ctx, recordedKey)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !m.Name.Equal(prior.Name) {
+		m.UID, m.Generation, m.ClusterUID = types.StringUnknown(), types.Int64Unknown(), types.StringUnknown()
+		resp.RequiresReplace.Append(path.Root("name"))
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+		return
+	}
+	m = m.planned(prior)
+	m.UID, m.ClusterUID, m.Generation = prior.UID, prior.ClusterUID, prior.Generation
+	lost := string(recorded) == "false"
+	if lost || !m.declares(prior) {
+		m.Generation = types.Int64Unknown()
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+	if lost {
+		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is not recorded",
+			"The store has no record of it, so no run counts its usage or enforces it. Applying this plan records it anew.")
+	}
+	if req.Config.Raw.IsFullyKnown() {
+		was, d := prior.declaration(), m.declaration()
+		warnOfAction(was, d, &resp.Diagnostics)
+		r.warnOfLimit(ctx, was, d, &resp.Diagnostics)
+	}
+}
+
+// declares reports whether both declare the same, as far as is known.
+func (m model) declares(prior model) bool {
+	m.Timeouts, m.Generation = prior.Timeouts, prior.Generation
+	return m.equal(prior)
+}
+
+// warnOfAction tells of pods that may end, when that is new.
+func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
+	if d.Enforce.Action == was.Enforce.Action {
+		return
+	}
+	at := path.Root("enforcement").AtName("action")
+	switch d.Enforce.Action {
+	case core.Evict:
+		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s evicts pods", d.Name),
+			fmt.Sprintf("When its limit has been reached for %s, each run of gpupool reconcile keeps new pods with GPUs of the selector out and evicts up to %d pods that hold some. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod, d.Enforce.MaxEvictionsPerRun))
+	case core.Pause:
+		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
+			fmt.Sprintf("When its limit has been reached for %s, a run of gpupool reconcile suspends the Jobs and scales the Deployments and StatefulSets of the selected pods to zero, until usage falls. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod))
+	}
+}
+
+// warnOfLimit tells from when pods may end because the limit is lowered.
+func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
+	before, errBefore := core.ParseHours(was.GPUHours)
+	limit, err := core.ParseHours(d.GPUHours)
+	grace, errGrace := time.ParseDuration(d.Enforce.GracePeriod)
+	if errBefore != nil || err != nil || errGrace != nil || limit >= before {
+		return
+	}
+	text := fmt.Sprintf("gpu_hours goes from %s to %s. ", was.GPUHours, d.GPUHours)
+	used, known := r.used(ctx, was)
+	switch {
+	case known != "" && used >= limit:
+		text += known + ", which is no less than the new limit. "
+	case known != "":
+		text += known + ", less than the new limit. "
+	default:
+		text += "What was used is not known yet. "
+	}
+	from := time.Now().UTC().Add(grace).Truncate(time.Second).Format(time.RFC3339)
+	switch d.Enforce.Action {
+	case core.Evict:
+		text += fmt.Sprintf("While it is at the limit or above, pods may be evicted from %s after this is applied on, not before %s.", d.Enforce.GracePeriod, from)
+	case core.Pause:
+		text += fmt.Sprintf("While it is at the limit or above, workloads may be paused from %s after this is applied on, not before %s.", d.Enforce.GracePeriod, from)
+	case core.Freeze:
+		text += fmt.Sprintf("While it is at the limit or above, new pods with GPUs may be kept out from %s after this is applied on, not before %s.", d.Enforce.GracePeriod, from)
+	default:
+		text += "Nothing but alerts comes of it."
+	}
+	diags.AddAttributeWarning(path.Root("gpu_hours"), "Limit of budget "+d.Name+" is lowered", text)
+}
+
+// used is what the last run counted, in words and as an amount; no words where
+// nothing is known.
+func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount int64, words string) {
+	if !r.connection.StoreReady() {
+		return 0, ""
+	}
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		return 0, ""
+	}
+	state, err := engine.ViewBudget(ctx, d)
+	if err != nil || state.Status == nil {
+		return 0, ""
+	}
+	s := state.Status
+	return s.Usage.Consumed, fmt.Sprintf("%s were used as of %s", core.Hours(s.Usage.Consumed), s.At.UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,190 @@
+package budget
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// TypeName is the resource's name in Terraform.
+const TypeName = "gpupool_budget"
+
+var (
+	_ resource.ResourceWithConfigure      = (*budgetResource)(nil)
+	_ resource.ResourceWithIdentity       = (*budgetResource)(nil)
+	_ resource.ResourceWithImportState    = (*budgetResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*budgetResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*budgetResource)(nil)
+)
+
+type budgetResource struct {
+	connection *connection.Connection
+}
+
+// NewResource returns the resource gpupool_budget.
+func NewResource() resource.Resource { return &budgetResource{} }
+
+func (r *budgetResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = TypeName
+}
+
+func (r *budgetResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+}
+
+// defaultTimeout is how long an operation may take: it is a few calls, and may
+// have to wait for a run that holds the budget's lock.
+const defaultTimeout = 5 * time.Minute
+
+// recordedKey holds, in Terraform's private state, whether the store had a
+// record of the budget when it was last looked at.
+const recordedKey = "recorded"
+
+func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	wait, diags := m.Timeouts.Create(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	d := m.declaration()
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	engine, err := r.connection.Engine(ctx)
+	var state reconcile.BudgetState
+	if err == nil {
+		state, err = engine.CreateBudget(ctx, d)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m.filled(state.Declaration))...)
+	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
+}
+
+// Read takes over what the store's record says. A record that is missing is not
+// a budget that is gone: only a tombstone is.
+func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	d := m.declaration()
+	state, err := r.view(ctx, d)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Reading "+d.Object(), err))
+		return
+	}
+	if state.Destroyed {
+		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it all the same
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if state.Recorded {
+		m = modelOf(state.Declaration, m.Timeouts).refreshed(m)
+		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+	}
+	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
+}
+
+// view reads a budget, if the provider's cluster is its own.
+func (r *budgetResource) view(ctx context.Context, d core.Declaration) (reconcile.BudgetState, error) {
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		return reconcile.BudgetState{}, err
+	}
+	state, err := engine.ViewBudget(ctx, d)
+	if err != nil || state.Destroyed {
+		return state, err
+	}
+	return state, r.sameCluster(ctx, state.Declaration)
+}
+
+// sameCluster refuses another cluster than the budget's.
+func (r *budgetResource) sameCluster(ctx context.Context, d core.Declaration) error {
+	uid, err := r.connection.ClusterUID(ctx)
+	if err == nil && uid != d.ClusterUID {
+		err = &reconcile.ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}
+	}
+	return err
+}
+
+func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var m, prior model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	wait, diags := m.Timeouts.Update(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	d := m.declaration()
+	d.Generation = prior.Generation.ValueInt64()
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	engine, err := r.connection.Engine(ctx)
+	var state reconcile.BudgetState
+	if err == nil {
+		state, err = engine.UpdateBudget(ctx, d)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m.filled(state.Declaration))...)
+	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
+}
+
+func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	wait, diags := m.Timeouts.Delete(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	d := m.declaration()
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	engine, err := r.connection.Engine(ctx)
+	var left []string
+	if err == nil {
+		left, err = engine.DeleteBudget(ctx, d)
+	}
+	for _, text := range left {
+		resp.Diagnostics.AddWarning("Budget "+d.Name+" left something paused", text)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
+	}
+}
+
+// private is the part of the framework's private state that is used here.
+type private interface {
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// keep writes a budget's identity and whether it is recorded, and passes its
+// warnings on.
+func keep(ctx context.Context, m model, state reconcile.BudgetState, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+	diags := identify(ctx, m, identity)
+	recorded := []byte("true")
+	if !state.Recorded {
+		recorded = []byte("false")
+	}
+	diags.Append(hidden.SetKey(ctx, recordedKey, recorded)...)
+	for _, text := range state.Warnings {
+		diags.AddWarning("Budget "+m.Name.ValueString(), text)
+	}
+	return diags
+}

@@ -1,0 +1,205 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+)
+
+// Schema is that of the resource. It has no plan modifiers and no validators:
+// ModifyPlan and ValidateConfig look at the whole of a budget at once.
+func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := limitAttributes()
+	maps.Copy(attributes, countingAttributes())
+	maps.Copy(attributes, computedAttributes())
+	attributes["selector"] = selectorAttribute()
+	attributes["enforcement"] = enforcementAttribute()
+	attributes["timeouts"] = timeoutsAttribute(ctx)
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A budget: a limit of GPU-hours for a set of a Kubernetes cluster's pods over a window, with thresholds that are told of and an enforcement. " +
+			"The resource is the declaration alone. Usage is counted by each run of `gpupool reconcile`, which also enforces; the data source `gpupool_budget_usage` reads what the last run found.",
+		Attributes: attributes,
+	}
+}
+
+// limitAttributes say which budget it is, and what its limit is.
+func limitAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"name": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Name of the budget, unique in its store: 1 to 50 lower-case letters, digits and hyphens, beginning and ending with a letter or digit. Another name replaces the budget.",
+		},
+		"gpu_hours": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "The limit in GPU-hours: a decimal above zero with at most three digits after the point, such as `\"100\"` or `\"12.5\"`. One GPU held for an hour is one GPU-hour.",
+		},
+		"window": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Length of a rolling window: what was used that long before now counts. A duration from a minute to 400 days, such as `\"24h\"`, `\"7d\"` or `\"1d12h\"`. Either this or `period` is required.",
+		},
+		"period": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Period of the calendar, at the beginning of which usage begins at zero again: `day`, `week` (from Monday), `month` or `quarter`.",
+		},
+		"time_zone": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Time zone in which a `period` begins and ends, by its IANA name such as `\"Asia/Singapore\"`. Where it is left out, UTC. A rolling window has none.",
+		},
+		"thresholds": schema.ListAttribute{
+			Optional: true, Computed: true, ElementType: types.Int64Type,
+			Default:             listdefault.StaticValue(values.OfNumbers(core.DefaultThresholds())),
+			MarkdownDescription: "Percents of the limit that are told of when usage reaches them, from low to high: in the run's report, and as an Event in each of the pods' namespaces. Default: `[50, 80, 100]`.",
+		},
+	}
+}
+
+func selectorAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		Required: true,
+		MarkdownDescription: "Whose GPU-hours count. Every part that is given must match, and at least one must be given. " +
+			"A pod's labels and those of its namespace are taken as they were when the pod was first seen: relabelling does not move what was used.",
+		Attributes: map[string]schema.Attribute{
+			"namespaces": schema.ListAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Namespaces of the pods: one of them.",
+			},
+			"namespace_labels": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Labels that the pod's namespace has, all of them.",
+			},
+			"match_labels": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Labels that the pod has, all of them.",
+			},
+			"match_expressions": schema.ListNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "Requirements on the pod's labels, all of which are met, as in a label selector of Kubernetes.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"key": schema.StringAttribute{
+						Required:            true,
+						MarkdownDescription: "Key of the label.",
+					},
+					"operator": schema.StringAttribute{
+						Required:            true,
+						MarkdownDescription: "`In`, `NotIn`, `Exists` or `DoesNotExist`. The negative ones also match pods that lack the label.",
+					},
+					"values": schema.ListAttribute{
+						Optional: true, ElementType: types.StringType,
+						MarkdownDescription: "Values of the label, for `In` and `NotIn`.",
+					},
+				}},
+			},
+		},
+	}
+}
+
+func enforcementAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		Optional: true, Computed: true,
+		Default:             objectdefault.StaticValue(enforcementValue(core.Declaration{}.WithDefaults().Enforce)),
+		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation `gpupool/protected: \"true\"`.",
+		Attributes: map[string]schema.Attribute{
+			"action": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.AlertOnly)),
+				MarkdownDescription: "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; `pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, which heeds disruption budgets. `freeze` and `pause` are undone when usage falls below the limit. Default: `alert_only`.",
+			},
+			"grace_period": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultGracePeriod),
+				MarkdownDescription: fmt.Sprintf("How long nothing is enforced, as a duration such as `\"10m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it. Default: `\"%s\"`.", core.DefaultGracePeriod),
+			},
+			"max_evictions_per_run": schema.Int64Attribute{
+				Optional: true, Computed: true, Default: int64default.StaticInt64(core.DefaultMaxEvictionsPerRun),
+				MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 or more. Default: `%d`.", core.DefaultMaxEvictionsPerRun),
+			},
+			"victim_order": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.LowestPriority)),
+				MarkdownDescription: "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), `spot_first` or `largest_usage`. Default: `lowest_priority`.",
+			},
+			"protected_priority_class": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Priority class at and above whose value pods are never touched.",
+			},
+			"protected_namespaces": schema.ListAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Namespaces whose pods count and are never touched.",
+			},
+			"max_gap": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultMaxGap),
+				MarkdownDescription: fmt.Sprintf("The longest gap between two observations after which pods may still end on the strength of estimates, as a duration. After a longer one, usage has to be certain. Default: `\"%s\"`.", core.DefaultMaxGap),
+			},
+		},
+	}
+}
+
+// countingAttributes say how usage is counted.
+func countingAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"count_from": schema.StringAttribute{
+			Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.FromScheduled)),
+			MarkdownDescription: "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, when its first container started. Default: `scheduled`.",
+		},
+		"vanished_pods": schema.StringAttribute{
+			Optional: true, Computed: true, Default: stringdefault.StaticString(string(ledger.AtMidpoint)),
+			MarkdownDescription: "Where the end of a pod is taken to be that nobody saw ending, between the last run that saw it and the one that missed it: `last_run`, `midpoint` or `now`. Such ends are reported as estimated, with a bound. Default: `midpoint`.",
+		},
+		"resource_weights": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a number or a fraction, in the place of the default or beside it. `\"0\"` leaves a resource out.",
+		},
+		"model_weights": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Factors by GPU model, as the node's label has it, or by instance type, such as `{ \"Tesla-T4\" = \"0.5\" }`. What is not listed counts once.",
+		},
+		"breakdown_labels": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Keys of pod labels by which usage is broken down, beside the namespaces.",
+		},
+		"max_status_age": schema.StringAttribute{
+			Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultMaxStatusAge),
+			MarkdownDescription: fmt.Sprintf("How old the last run's judgement may be that lets a spot pool with this `budget` launch, as a duration. An older one, or none, launches nothing. Default: `\"%s\"`.", core.DefaultMaxStatusAge),
+		},
+	}
+}
+
+// computedAttributes are scalars alone: usage is the data source's.
+func computedAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"uid": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Random identifier of the budget, given at creation.",
+		},
+		"generation": schema.Int64Attribute{
+			Computed:            true,
+			MarkdownDescription: "How often the budget's declaration was written, beginning with 1.",
+		},
+		"cluster_uid": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Identity of the cluster that the budget belongs to: the uid of its namespace `kube-system`. Against another cluster nothing is done.",
+		},
+	}
+}
+
+func timeoutsAttribute(ctx context.Context) schema.Attribute {
+	const each = "How long %s may take, such as `\"90s\"`; it waits for a run that has the budget's lock. Default: `\"5m\"`."
+	attribute, ok := timeouts.Attributes(ctx, timeouts.Opts{
+		Create: true, Update: true, Delete: true,
+		CreateDescription: fmt.Sprintf(each, "a creation"), UpdateDescription: fmt.Sprintf(each, "an update"), DeleteDescription: fmt.Sprintf(each, "a destruction"),
+	}).(schema.SingleNestedAttribute)
+	if ok {
+		attribute.MarkdownDescription = "How long each operation may take, as durations such as `\"90s\"` or `\"5m\"`."
+	}
+	return attribute
+}

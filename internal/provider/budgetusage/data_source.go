@@ -1,0 +1,188 @@
+package budgetusage
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+var _ datasource.DataSourceWithConfigure = (*usageDataSource)(nil)
+
+type usageDataSource struct {
+	connection *connection.Connection
+}
+
+// NewDataSource returns the data source gpupool_budget_usage.
+func NewDataSource() datasource.DataSource { return &usageDataSource{} }
+
+func (s *usageDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = "gpupool_budget_usage"
+}
+
+func (s *usageDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+}
+
+func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	name := config.Budget.ValueString()
+	state, err := s.look(ctx, name)
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Reading the usage of budget/"+name, err))
+		return
+	}
+	for _, text := range state.Warnings {
+		resp.Diagnostics.AddWarning("Budget "+name, text)
+	}
+	m := unjudged(state.Declaration)
+	if state.Status != nil {
+		m = newModel(*state.Status)
+	}
+	if doubt := doubt(state, time.Now()); doubt != "" {
+		resp.Diagnostics.AddWarning("Usage of budget "+name, doubt)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+func (s *usageDataSource) look(ctx context.Context, name string) (reconcile.BudgetState, error) {
+	engine, err := s.connection.Engine(ctx)
+	if err != nil {
+		return reconcile.BudgetState{}, err
+	}
+	d, err := engine.FindBudget(ctx, name)
+	if err != nil {
+		return reconcile.BudgetState{}, err
+	}
+	return engine.ViewBudget(ctx, d)
+}
+
+// doubt says what the values don't tell about themselves; nothing where they are
+// of the last declaration, and fresh.
+func doubt(state reconcile.BudgetState, now time.Time) string {
+	d, status := state.Declaration, state.Status
+	if status == nil {
+		return "No run of gpupool reconcile has judged it yet, so its usage is unknown and its values are null."
+	}
+	at := timestamp(status.At).ValueString()
+	if status.Generation != d.Generation {
+		return fmt.Sprintf("It was changed since it was judged at %s: the values are those of its generation %d, and generation %d is declared. The next run of gpupool reconcile judges it anew.", at, status.Generation, d.Generation)
+	}
+	if longest, err := d.StatusAge(); err == nil && now.Sub(status.At) > longest {
+		return fmt.Sprintf("It was judged at %s, which is longer ago than max_status_age (%s): does gpupool reconcile still run?", at, d.MaxStatusAge)
+	}
+	return ""
+}
+
+type model struct {
+	Budget              types.String `tfsdk:"budget"`
+	AsOf                types.String `tfsdk:"as_of"`
+	Generation          types.Int64  `tfsdk:"generation"`
+	Limit               types.String `tfsdk:"limit"`
+	Used                types.String `tfsdk:"used"`
+	Remaining           types.String `tfsdk:"remaining"`
+	Estimated           types.String `tfsdk:"estimated"`
+	ErrorBound          types.String `tfsdk:"error_bound"`
+	Coverage            types.Number `tfsdk:"coverage"`
+	BurnRate            types.Number `tfsdk:"burn_rate_gpus"`
+	Exceeded            types.Bool   `tfsdk:"exceeded"`
+	ExceededSince       types.String `tfsdk:"exceeded_since"`
+	ProjectedExhaustion types.String `tfsdk:"projected_exhaustion"`
+	TrackedPods         types.Int64  `tfsdk:"tracked_pods"`
+	ActivePods          types.Int64  `tfsdk:"active_pods"`
+	WindowStart         types.String `tfsdk:"window_start"`
+	WindowEnd           types.String `tfsdk:"window_end"`
+	Enforced            types.List   `tfsdk:"enforced"`
+	ByNamespace         types.Map    `tfsdk:"by_namespace"`
+	ByLabel             types.Map    `tfsdk:"by_label"`
+}
+
+var hoursType = types.MapType{ElemType: types.StringType}
+
+// unjudged is what is known of a budget before its first run.
+func unjudged(d budget.Declaration) model {
+	m := model{
+		Budget:   types.StringValue(d.Name),
+		Enforced: types.ListNull(types.StringType), ByNamespace: types.MapNull(types.StringType), ByLabel: types.MapNull(hoursType),
+	}
+	if limit, err := d.Limit(); err == nil {
+		m.Limit = hours(limit)
+	}
+	return m
+}
+
+func newModel(s budget.Status) model {
+	u := s.Usage
+	return model{
+		Budget: types.StringValue(s.Name), AsOf: timestamp(s.At), Generation: types.Int64Value(s.Generation),
+		Limit: hours(u.Limit), Used: hours(u.Consumed), Remaining: hours(u.Remaining()),
+		Estimated: hours(u.Estimated), ErrorBound: hours(u.ErrorBound),
+		Coverage: decimal(int64(u.Coverage), 10), BurnRate: decimal(u.BurnRate, 1000),
+		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion),
+		TrackedPods: types.Int64Value(int64(u.TrackedPods)), ActivePods: types.Int64Value(int64(u.ActivePods)),
+		WindowStart: timestamp(u.WindowStart), WindowEnd: timestamp(u.WindowEnd),
+		Enforced: measures(s.Enforced), ByNamespace: breakdown(u.ByNamespace), ByLabel: breakdowns(u.ByLabel),
+	}
+}
+
+func hours(amount int64) types.String { return types.StringValue(budget.Hours(amount)) }
+
+// decimal is n/d as the shortest decimal, which fits d's power of ten.
+func decimal(n, d int64) types.Number {
+	text := big.NewRat(n, d).FloatString(3)
+	f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)
+	if err != nil {
+		return types.NumberNull()
+	}
+	return types.NumberValue(f)
+}
+
+func timestamp(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
+}
+
+func moment(t *time.Time) types.String {
+	if t == nil {
+		return types.StringNull()
+	}
+	return timestamp(*t)
+}
+
+func measures(actions []budget.Action) types.List {
+	all := make([]attr.Value, len(actions))
+	for n, a := range actions {
+		all[n] = types.StringValue(string(a))
+	}
+	return types.ListValueMust(types.StringType, all)
+}
+
+func breakdown(amounts map[string]int64) types.Map {
+	all := make(map[string]attr.Value, len(amounts))
+	for name, amount := range amounts {
+		all[name] = hours(amount)
+	}
+	return types.MapValueMust(types.StringType, all)
+}
+
+func breakdowns(labels map[string]map[string]int64) types.Map {
+	all := make(map[string]attr.Value, len(labels))
+	for key, amounts := range labels {
+		all[key] = breakdown(amounts)
+	}
+	return types.MapValueMust(hoursType, all)
+}

@@ -1,0 +1,104 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+var _ function.Function = gpuCount{}
+
+type gpuCount struct{}
+
+// NewGPUCount returns the function gpu_count.
+func NewGPUCount() function.Function { return gpuCount{} }
+
+func (gpuCount) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "gpu_count"
+}
+
+func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = function.Definition{
+		Summary: "GPUs that a pod's resource limits amount to",
+		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or HAMi. Other resources, such as `cpu`, count nothing. " +
+			"Returns the shortest exact decimal where three digits after the point are enough, else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The function `gpu_hours` takes either.\n\n" +
+			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: give weights where they matter.",
+		Parameters: []function.Parameter{
+			function.MapParameter{
+				Name: "resources", ElementType: types.StringType,
+				MarkdownDescription: "Quantities by resource, as in `resources.limits` of a container: `{ \"nvidia.com/gpu\" = 2 }`. Of a pod with several containers, the sum.",
+			},
+		},
+		VariadicParameter: function.MapParameter{
+			Name: "resource_weights", ElementType: types.StringType,
+			MarkdownDescription: "GPUs that a unit of a resource is worth, in the place of the default or beside it, as in the argument `resource_weights` of a budget: `{ \"nvidia.com/gpu\" = \"1/4\" }`.",
+		},
+		Return: function.StringReturn{},
+	}
+}
+
+func (gpuCount) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var resources map[string]string
+	var weights []map[string]string
+	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &resources, &weights))
+	if resp.Error != nil {
+		return
+	}
+	rules := gpu.Rules{Weights: map[string]string{}}
+	for _, w := range weights {
+		maps.Copy(rules.Weights, w)
+	}
+	table, err := rules.Table()
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(1, err.Error())
+		return
+	}
+	limits, err := parseLimits(table, resources)
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(0, err.Error())
+		return
+	}
+	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, budget.GPUs(count(table, limits))))
+}
+
+// parseLimits reads quantities, and refuses those of GPUs that no pod can have.
+func parseLimits(table *gpu.Table, resources map[string]string) (corev1.ResourceList, error) {
+	limits := corev1.ResourceList{}
+	for _, name := range slices.Sorted(maps.Keys(resources)) {
+		quantity, err := resource.ParseQuantity(resources[name])
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%q of %s is no quantity: write one such as 2, as Kubernetes does", resources[name], name)
+		case quantity.Sign() < 0:
+			return nil, fmt.Errorf("%q of %s is negative", resources[name], name)
+		}
+		if _, whole := quantity.AsInt64(); !whole && table.Counts(name) {
+			return nil, fmt.Errorf("%q of %s is no whole number, and Kubernetes gives out whole units alone", resources[name], name)
+		}
+		limits[corev1.ResourceName(name)] = quantity
+	}
+	return limits, nil
+}
+
+// count is what a pod with these limits holds, by the accounting's own rules.
+func count(table *gpu.Table, limits corev1.ResourceList) *big.Rat {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{
+		NodeName:   "any",
+		Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Limits: limits}}},
+	}}
+	total := new(big.Rat)
+	for _, share := range table.See(pod, gpu.World{}).Shares {
+		total.Add(total, new(big.Rat).Mul(share.Units, share.Weight))
+	}
+	return total
+}

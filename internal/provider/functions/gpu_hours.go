@@ -1,0 +1,109 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/function"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+var _ function.Function = gpuHours{}
+
+type gpuHours struct{}
+
+// NewGPUHours returns the function gpu_hours.
+func NewGPUHours() function.Function { return gpuHours{} }
+
+func (gpuHours) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "gpu_hours"
+}
+
+func (gpuHours) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = function.Definition{
+		Summary: "GPU-hours of some GPUs held for some time",
+		MarkdownDescription: "Multiplies a number of GPUs by a length of time, exactly, and returns GPU-hours as the argument `gpu_hours` of a budget takes them: a decimal string with three digits after the point, rounded half up. " +
+			"Two GPUs for eight hours are `\"16.000\"`.",
+		Parameters: []function.Parameter{
+			function.StringParameter{
+				Name:                "gpus",
+				MarkdownDescription: "How many GPUs: a number such as `2` or `0.5`, or a fraction such as `\"1/7\"`, as `gpu_count` returns it.",
+			},
+			function.StringParameter{
+				Name:                "duration",
+				MarkdownDescription: "How long: a duration such as `\"8h\"`, `\"90m\"`, `\"7d\"` or `\"1d12h\"`.",
+			},
+		},
+		Return: function.StringReturn{},
+	}
+}
+
+func (gpuHours) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var gpus, duration string
+	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &gpus, &duration))
+	if resp.Error != nil {
+		return
+	}
+	count, err := parseGPUs(gpus)
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(0, err.Error())
+		return
+	}
+	length, err := parseLength(duration)
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(1, err.Error())
+		return
+	}
+	hours := new(big.Rat).Mul(count, big.NewRat(int64(length), int64(time.Hour)))
+	if hours.Cmp(big.NewRat(budget.MaxGPUHours, 1)) > 0 {
+		resp.Error = function.NewFuncError(fmt.Sprintf("%s GPUs for %s are more than the %d GPU-hours that a budget may have", gpus, duration, budget.MaxGPUHours))
+		return
+	}
+	// FloatString rounds halves away from zero, and nothing here is negative.
+	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, hours.FloatString(3)))
+}
+
+// parseGPUs reads a number of GPUs, a decimal or a fraction.
+func parseGPUs(s string) (*big.Rat, error) {
+	count, err := budget.ParseWeight(s)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no number of GPUs: write one such as 2 or 0.5, or a fraction such as \"1/7\"", s)
+	}
+	return count, nil
+}
+
+// parseLength reads a Go duration, days, or days and a duration.
+func parseLength(s string) (time.Duration, error) {
+	var length time.Duration
+	days, rest, found := strings.Cut(s, "d")
+	if !found {
+		days, rest = "", s
+	}
+	if found {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return 0, errLength(s)
+		}
+		length = time.Duration(n) * 24 * time.Hour
+	}
+	if rest != "" || !found {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < 0 || strings.ContainsAny(rest, "+-") {
+			return 0, errLength(s)
+		}
+		if length += d; length < d {
+			return 0, errors.New("a duration may not be longer than 290 years")
+		}
+	}
+	return length, nil
+}
+
+func errLength(s string) error {
+	return fmt.Errorf("%q is no duration: write a number and a unit such as \"90m\", \"8h\" or \"7d\"", s)
+}

@@ -1,0 +1,132 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+)
+
+// kubernetesModel is the argument kubernetes.
+type kubernetesModel struct {
+	Host                  types.String `tfsdk:"host"`
+	Username              types.String `tfsdk:"username"`
+	Password              types.String `tfsdk:"password"`
+	Insecure              types.Bool   `tfsdk:"insecure"`
+	TLSServerName         types.String `tfsdk:"tls_server_name"`
+	ClientCertificate     types.String `tfsdk:"client_certificate"`
+	ClientKey             types.String `tfsdk:"client_key"`
+	ClusterCACertificate  types.String `tfsdk:"cluster_ca_certificate"`
+	ConfigPath            types.String `tfsdk:"config_path"`
+	ConfigPaths           types.List   `tfsdk:"config_paths"`
+	ConfigContext         types.String `tfsdk:"config_context"`
+	ConfigContextAuthInfo types.String `tfsdk:"config_context_auth_info"`
+	ConfigContextCluster  types.String `tfsdk:"config_context_cluster"`
+	Token                 types.String `tfsdk:"token"`
+	ProxyURL              types.String `tfsdk:"proxy_url"`
+	Exec                  types.Object `tfsdk:"exec"`
+}
+
+type execModel struct {
+	APIVersion types.String `tfsdk:"api_version"`
+	Command    types.String `tfsdk:"command"`
+	Args       types.List   `tfsdk:"args"`
+	Env        types.Map    `tfsdk:"env"`
+}
+
+func kubernetesAttributes() map[string]schema.Attribute {
+	secret := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: description}
+	}
+	return map[string]schema.Attribute{
+		"host":     optionalString("Address of the API server, such as `https://10.0.0.1:6443`. Also `KUBE_HOST`."),
+		"username": optionalString("User of HTTP basic authentication. Also `KUBE_USER`."),
+		"password": secret("Password of HTTP basic authentication. Also `KUBE_PASSWORD`."),
+		"insecure": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether the API server's certificate is taken without being verified. Also `KUBE_INSECURE`. Default: `false`.",
+		},
+		"tls_server_name":        optionalString("Name that the API server's certificate is verified against, where it is not the host's. Also `KUBE_TLS_SERVER_NAME`."),
+		"client_certificate":     optionalString("Client certificate, as PEM. Also `KUBE_CLIENT_CERT_DATA`."),
+		"client_key":             secret("Key of the client certificate, as PEM. Also `KUBE_CLIENT_KEY_DATA`."),
+		"cluster_ca_certificate": optionalString("Certificates of the authorities that the API server's certificate is verified against, as PEM. Also `KUBE_CLUSTER_CA_CERT_DATA`."),
+		"config_path":            optionalString("Path of a kubeconfig file; `~` is the home directory. Also `KUBE_CONFIG_PATH`."),
+		"config_paths": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Paths of several kubeconfig files, instead of `config_path`; the first one wins. Also `KUBE_CONFIG_PATHS`, separated by `:` (on Windows by `;`).",
+		},
+		"config_context":           optionalString("Context in the kubeconfig, where it is not the current one. Also `KUBE_CTX`."),
+		"config_context_auth_info": optionalString("User in the kubeconfig, instead of the context's. Also `KUBE_CTX_AUTH_INFO`."),
+		"config_context_cluster":   optionalString("Cluster in the kubeconfig, instead of the context's. Also `KUBE_CTX_CLUSTER`."),
+		"token":                    secret("Token of a service account or of a user. Also `KUBE_TOKEN`."),
+		"proxy_url":                optionalString("URL of the proxy through which the API server is reached. Also `KUBE_PROXY_URL`."),
+		"exec": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Command that prints credentials, which are asked for again once they expire.",
+			Attributes: map[string]schema.Attribute{
+				"api_version": requiredString("Version of the command's answer, such as `client.authentication.k8s.io/v1`."),
+				"command":     requiredString("The command."),
+				"args": schema.ListAttribute{
+					Optional: true, ElementType: types.StringType,
+					MarkdownDescription: "Arguments of the command.",
+				},
+				"env": schema.MapAttribute{
+					Optional: true, ElementType: types.StringType,
+					MarkdownDescription: "Environment variables that the command gets beside its own.",
+				},
+			},
+		},
+	}
+}
+
+// kubernetesConfig reads the argument kubernetes.
+func kubernetesConfig(ctx context.Context, argument types.Object, diags *diag.Diagnostics) kube.Config {
+	var m *kubernetesModel
+	diags.Append(objectAs(ctx, argument, &m)...)
+	if m == nil {
+		return kube.Config{}
+	}
+	c := kube.Config{
+		ConfigPath: m.ConfigPath.ValueString(), ConfigPaths: stringsOf(ctx, m.ConfigPaths, diags),
+		ConfigContext: m.ConfigContext.ValueString(), ConfigContextAuthInfo: m.ConfigContextAuthInfo.ValueString(),
+		ConfigContextCluster: m.ConfigContextCluster.ValueString(),
+		Host:                 m.Host.ValueString(), TLSServerName: m.TLSServerName.ValueString(), Insecure: m.Insecure.ValueBool(),
+		ClusterCACertificate: m.ClusterCACertificate.ValueString(), ProxyURL: m.ProxyURL.ValueString(),
+		Username: m.Username.ValueString(), Password: m.Password.ValueString(), Token: m.Token.ValueString(),
+		ClientCertificate: m.ClientCertificate.ValueString(), ClientKey: m.ClientKey.ValueString(),
+		Exec: m.exec(ctx, diags),
+	}
+	at := path.Root("kubernetes")
+	for _, pair := range []struct {
+		both   bool
+		second string
+		names  string
+	}{
+		{c.ConfigPath != "" && len(c.ConfigPaths) > 0, "config_paths", "config_path or config_paths"},
+		{c.Exec != nil && c.Token != "", "token", "exec or token"},
+		{c.Insecure && c.ClusterCACertificate != "", "insecure", "insecure or cluster_ca_certificate"},
+	} {
+		if pair.both {
+			diags.AddAttributeError(at.AtName(pair.second), "Kubernetes configuration is ambiguous", fmt.Sprintf("Set either %s.", pair.names))
+		}
+	}
+	return c
+}
+
+func (m *kubernetesModel) exec(ctx context.Context, diags *diag.Diagnostics) *kube.Exec {
+	var e *execModel
+	diags.Append(objectAs(ctx, m.Exec, &e)...)
+	if e == nil {
+		return nil
+	}
+	var env map[string]string
+	if !e.Env.IsNull() {
+		diags.Append(e.Env.ElementsAs(ctx, &env, false)...)
+	}
+	return &kube.Exec{APIVersion: e.APIVersion.ValueString(), Command: e.Command.ValueString(), Args: stringsOf(ctx, e.Args, diags), Env: env}
+}

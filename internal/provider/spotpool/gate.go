@@ -1,0 +1,52 @@
+package spotpool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// checkGate tells whether the budget that a plan names anew lets the pool launch
+// now, by the status that the last run left in the store. It reports, and changes
+// nothing that is planned: the gate may have moved by the time of the apply.
+func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
+	if d.Budget == "" || !r.connection.StoreReady() {
+		return
+	}
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		diags.Append(connection.Error("Looking at the budget of "+d.Object(), err))
+		return
+	}
+	gate, err := engine.Gate(ctx, d)
+	if !gate.Closed {
+		return
+	}
+	text := fmt.Sprintf("As it stands, applying this launches no instances: %s.", gate.Reason)
+	var missing *reconcile.NoBudgetError
+	if errors.As(err, &missing) {
+		text += " A budget that is declared together with the pool lets it launch after the first run of gpupool reconcile has judged it."
+	}
+	diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" lets nothing be launched", text)
+}
+
+// forecast says when a pool at its maximum would use its budget up, if that is
+// before the budget's window ends; nothing where that is not known, since the
+// gate tells of that.
+func forecast(ctx context.Context, engine *reconcile.Engine, d core.Declaration, offers []core.Offer) string {
+	f, err := engine.Forecast(ctx, d, offers)
+	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {
+		return ""
+	}
+	return fmt.Sprintf("With pods of the budget %s on all of the %s GPUs that it has at its maximum of %d instances, it uses the remaining %s GPU-hours (as of %s) up by %s, before the budget's window ends. From then on nothing is launched.",
+		f.Budget, budget.MilliGPUs(f.MilliGPUs), d.Maximum, budget.Hours(f.Remaining), f.AsOf.UTC().Format(time.RFC3339), f.ExhaustedAt.UTC().Truncate(time.Minute).Format(time.RFC3339))
+}
