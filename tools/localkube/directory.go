@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,7 +97,7 @@ func (d *directory) path(name string) string { return filepath.Join(d.root, name
 
 // listen opens the API server's port on loopback: the one asked for, else the
 // one that this directory's kubeconfig names, else a free one.
-func (d *directory) listen(port int) (net.Listener, error) {
+func (d *directory) listen(ctx context.Context, port int) (net.Listener, error) {
 	if port == 0 {
 		kept, err := os.ReadFile(d.path("port"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +105,8 @@ func (d *directory) listen(port int) (net.Listener, error) {
 		}
 		port, _ = strconv.Atoi(strings.TrimSpace(string(kept)))
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("open the API server's port: %w", err)
 	}

@@ -86,7 +86,7 @@ func serve(ctx context.Context, options options, stdout io.Writer) (err error) {
 // start brings the components up one after the other, and returns when the
 // cluster is ready for use.
 func start(ctx context.Context, dir *directory, options options, run func(string, func(context.Context) error)) error {
-	listener, err := dir.listen(options.port)
+	listener, err := dir.listen(ctx, options.port)
 	if err != nil {
 		return err
 	}
