@@ -4,8 +4,8 @@
 // and prints them; it calls nobody.
 //
 // The accounts are two because declaring and running are two people's work.
-// gpupool-terraform writes declarations and cannot touch a workload;
-// gpupool-reconcile watches pods and enforces. There is none for readers:
+// gpupool-terraform writes declarations, and lifts what a budget enforced that is
+// destroyed; gpupool-reconcile watches pods and enforces. There is none for readers:
 // declarations are Secrets, and whoever may read those of the namespace reads the
 // cloud's credentials too.
 package manifests

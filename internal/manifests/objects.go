@@ -44,11 +44,12 @@ func Objects(o Options) ([]Object, error) {
 		{"The namespace is the store: declarations, status, ledger and locks.", namespace(o)},
 		{"It makes the namespace a store, empty at first.", layout},
 		{"It runs the CronJob.", o.account(ReconcileAccount)},
-		{"It is for terraform apply, which declares budgets and pools. It cannot touch a workload.", o.account(TerraformAccount)},
+		{"It is for terraform apply, which declares budgets and pools, and lifts what a destroyed budget enforced.", o.account(TerraformAccount)},
 	}
 	all = append(all, o.store()...)
-	all = append(all, o.granted("declare", "Which cluster this is.", DeclareRules(), TerraformAccount)...)
+	all = append(all, o.granted("declare", "To tell which cluster this is.", DeclareRules(), TerraformAccount)...)
 	all = append(all, o.granted("observe", "To count GPU-hours.", ObserveRules(), ReconcileAccount)...)
+	all = append(all, o.granted("lift", "To see what budgets have brought about, and to lift it.", LiftRules(o), ReconcileAccount, TerraformAccount)...)
 	all = append(all, o.granted("enforce", "To carry enforcement out, up to "+string(o.Enforcement)+".", EnforceRules(o), ReconcileAccount)...)
 	return append(all,
 		Object{"It keeps new GPU pods out where a binding says so. Nothing binds to it until a budget with enforcement is exceeded.", kube.FreezePolicy()},
@@ -99,17 +100,21 @@ func (o Options) store() []Object {
 	}
 }
 
-// granted gives an account rights in the whole cluster: budgets select pods of
+// granted gives accounts rights in the whole cluster: budgets select pods of
 // any namespace.
-func (o Options) granted(purpose, why string, rules []rbacv1.PolicyRule, account string) []Object {
+func (o Options) granted(purpose, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
 	const rbac = "rbac.authorization.k8s.io/v1"
+	subjects := make([]rbacv1.Subject, len(accounts))
+	for n, account := range accounts {
+		subjects[n] = o.subject(account)
+	}
 	about := metav1.ObjectMeta{Name: o.Namespace + "-" + purpose, Labels: labels()}
 	return []Object{
 		{why, &rbacv1.ClusterRole{TypeMeta: kindOf(rbac, "ClusterRole"), ObjectMeta: about, Rules: rules}},
 		{"", &rbacv1.ClusterRoleBinding{
 			TypeMeta: kindOf(rbac, "ClusterRoleBinding"), ObjectMeta: about,
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name},
-			Subjects: []rbacv1.Subject{o.subject(account)},
+			Subjects: subjects,
 		}},
 	}
 }

@@ -57,14 +57,29 @@ func ObserveRules() []rbacv1.PolicyRule {
 		rule(scheduling, "priorityclasses", "list"),
 		rule(devices, "resourceslices", "list"),
 		rule(devices, "resourceclaims", "list", "watch"),
-		rule(admission, "validatingadmissionpolicybindings", "list"), // what is frozen
-		rule(apps, "deployments", "list"),                            // what is paused
-		rule(apps, "statefulsets", "list"),
-		rule(batch, "jobs", "list"),
 	}
 }
 
-// EnforceRules are what is needed to carry enforcement out, up to an action.
+// LiftRules are what is needed to see what is in force, and to lift what an
+// enforcement up to this one can have brought about: when usage falls, and when
+// a budget is destroyed.
+func LiftRules(o Options) []rbacv1.PolicyRule {
+	freezes, workloads := []string{"list"}, []string{"list"}
+	if o.allows(budget.Freeze) {
+		freezes = append(freezes, "delete")
+	}
+	if o.allows(budget.Pause) {
+		workloads = append(workloads, "get", "update")
+	}
+	return []rbacv1.PolicyRule{
+		rule(admission, "validatingadmissionpolicybindings", freezes...),
+		rule(apps, "deployments", workloads...),
+		rule(apps, "statefulsets", workloads...),
+		rule(batch, "jobs", workloads...),
+	}
+}
+
+// EnforceRules are what else is needed to carry enforcement out, up to an action.
 func EnforceRules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		rule(core, "events", "create", "get", "update"), // alerts
@@ -72,19 +87,16 @@ func EnforceRules(o Options) []rbacv1.PolicyRule {
 	if o.allows(budget.Freeze) {
 		rules = append(rules,
 			named(kube.FreezePolicyName, rule(admission, "validatingadmissionpolicies", "get")),
-			rule(admission, "validatingadmissionpolicybindings", "get", "create", "update", "delete"))
+			rule(admission, "validatingadmissionpolicybindings", "get", "create", "update"))
 	}
 	if o.allows(budget.Pause) {
 		rules = append(rules,
 			rule(apps, "replicasets", "get"), // between a pod and its Deployment
-			rule(apps, "deployments", "get", "update"),
-			rule(apps, "statefulsets", "get", "update"),
-			rule(batch, "jobs", "get", "update"),
 			rule(autoscaling, "horizontalpodautoscalers", "list"))
 	}
 	if o.allows(budget.Evict) {
 		rules = append(rules,
-			rule(core, "pods", "get"),
+			rule(core, "pods", "get"), // whether the pod is still the same one
 			rule(core, "pods/eviction", "create"))
 	}
 	return rules

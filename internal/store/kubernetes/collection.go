@@ -18,8 +18,8 @@ type object struct {
 
 // collection is all objects of one resource in the namespace.
 type collection interface {
-	// noun is what one of the objects is called.
-	noun() string
+	// resource is what RBAC calls the objects.
+	resource() string
 	get(ctx context.Context, name string) (object, error)
 	list(ctx context.Context, o metav1.ListOptions) (page []object, next string, err error)
 	create(ctx context.Context, o object) (object, error)
@@ -29,7 +29,7 @@ type collection interface {
 
 type secrets struct{ client client.SecretInterface }
 
-func (secrets) noun() string { return "secret" }
+func (secrets) resource() string { return "secrets" }
 
 func ofSecret(s *corev1.Secret, err error) (object, error) {
 	if err != nil {
@@ -72,7 +72,7 @@ func (c secrets) remove(ctx context.Context, name string, o metav1.DeleteOptions
 
 type configMaps struct{ client client.ConfigMapInterface }
 
-func (configMaps) noun() string { return "configmap" }
+func (configMaps) resource() string { return "configmaps" }
 
 func ofConfigMap(m *corev1.ConfigMap, err error) (object, error) {
 	if err != nil {

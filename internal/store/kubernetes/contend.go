@@ -75,7 +75,7 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 
 // object says which Lease an error is about.
 func (c *contender) object() string {
-	return "lease " + c.store.location.Namespace + "/" + objectName(locksKind, c.name)
+	return "leases " + c.store.location.Namespace + "/" + objectName(locksKind, c.name)
 }
 
 // try takes the lock if it is free, and else says who holds it.

@@ -97,7 +97,7 @@ func (s *Store) present(ctx context.Context) error {
 	}
 	var l layout
 	if err := json.Unmarshal([]byte(found.text[layoutEntry]), &l); err != nil || l.Kind != layoutKind || l.Version < 1 {
-		return fmt.Errorf("%w: the %s does not describe a store; restore it from a copy, or name another namespace", store.ErrDamagedStore, s.layoutPath())
+		return fmt.Errorf("%w: %s does not describe a store; restore it from a copy, or name another namespace", store.ErrDamagedStore, s.layoutPath())
 	}
 	if l.Version > layoutVersion {
 		return fmt.Errorf("the store %s is %w (its layout is version %d, this gpupool knows version %d): upgrade gpupool", s, store.ErrNewerStore, l.Version, layoutVersion)
@@ -105,7 +105,7 @@ func (s *Store) present(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) layoutPath() string { return "configmap " + s.location.Namespace + "/" + layoutName }
+func (s *Store) layoutPath() string { return "configmaps " + s.location.Namespace + "/" + layoutName }
 
 func (s *Store) noStore() error {
 	return fmt.Errorf("%w: the namespace %s at %s has no configmap %s; terraform apply and gpupool manifests make a store, or name the right one with --store or %s, and the right cluster with --context",
@@ -146,9 +146,9 @@ func (s *Store) createNamespace(ctx context.Context) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%w: there is no namespace %s, and these credentials may not create it; someone who may applies what gpupool manifests --namespace %s prints: %w",
-			store.ErrNoStore, s.location.Namespace, s.location.Namespace, kube.Wrap("create", "namespace "+s.location.Namespace, err))
+			store.ErrNoStore, s.location.Namespace, s.location.Namespace, kube.Wrap("create", "namespaces "+s.location.Namespace, err))
 	case err != nil && !apierrors.IsAlreadyExists(err):
-		return fmt.Errorf("cannot create the store %s: %w", s, kube.Wrap("create", "namespace "+s.location.Namespace, err))
+		return fmt.Errorf("cannot create the store %s: %w", s, kube.Wrap("create", "namespaces "+s.location.Namespace, err))
 	}
 	return nil
 }

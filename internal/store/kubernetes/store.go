@@ -120,7 +120,7 @@ func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 			return err
 		})
 		if err != nil {
-			return nil, kube.Wrap("list", in.noun()+"s in "+s.location.Namespace, err)
+			return nil, kube.Wrap("list", in.resource()+" in "+s.location.Namespace, err)
 		}
 		for _, found := range page {
 			key, ok, err := found.key(kind)
@@ -130,7 +130,7 @@ func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 				list = append(list, d)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("the %s %s is damaged: %w", in.noun(), found.Name, err)
+				return nil, fmt.Errorf("%s %s/%s is damaged: %w", in.resource(), s.location.Namespace, found.Name, err)
 			}
 		}
 		if next == "" {
@@ -245,7 +245,7 @@ func (s *Store) absent(ctx context.Context, key store.Key) error {
 }
 
 func (s *Store) damaged(key store.Key, err error) error {
-	return fmt.Errorf("%s in %s: the %s %s is damaged: %w", key, s, s.of(key.Kind).noun(), documentName(key), err)
+	return fmt.Errorf("%s in %s: %s is damaged: %w", key, s, s.object(key), err)
 }
 
 // explain says which document of which store an error is about.
@@ -253,6 +253,10 @@ func (s *Store) explain(verb string, key store.Key, err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("%s in %s: %w", key, s, err)
 	}
-	object := s.of(key.Kind).noun() + " " + s.location.Namespace + "/" + documentName(key)
-	return fmt.Errorf("%s in %s: %w", key, s, kube.Wrap(verb, object, err))
+	return fmt.Errorf("%s in %s: %w", key, s, kube.Wrap(verb, s.object(key), err))
+}
+
+// object is where a document is, by the names of RBAC.
+func (s *Store) object(key store.Key) string {
+	return s.of(key.Kind).resource() + " " + s.location.Namespace + "/" + documentName(key)
 }

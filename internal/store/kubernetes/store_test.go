@@ -249,7 +249,7 @@ func TestObjectsOfOthers(t *testing.T) {
 		t.Errorf("listed %v (%v), want the document alone", list, err)
 	}
 	create(func(o *corev1.Secret) { o.Name, o.Annotations = "gpupool.spot-pools.ap-singapore.infer", nil })
-	if _, err := s.List(t.Context(), store.SpotPools); err == nil || !strings.Contains(err.Error(), "secret gpupool.spot-pools.ap-singapore.infer is damaged") {
+	if _, err := s.List(t.Context(), store.SpotPools); err == nil || !strings.Contains(err.Error(), "/gpupool.spot-pools.ap-singapore.infer is damaged") {
 		t.Errorf("one of the store's own lost its key: got %v, want an error that names it", err)
 	}
 }
