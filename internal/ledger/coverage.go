@@ -2,76 +2,29 @@ package ledger
 
 import (
 	"cmp"
-	"math/big"
 	"slices"
 )
 
-// Coverage is how much of a time was observed.
-type Coverage struct {
-	// Observed is how many of the Whole's milliseconds were.
-	Observed, Whole Time
-	// Missed is what pods that nobody saw may have used in the gaps whose GPUs
-	// are known, at most: in GPU-milliseconds.
-	Missed *big.Rat
-	// Unbounded says that of some of what was not observed nothing is known.
-	Unbounded bool
-	// LongestGap is the longest time that was not observed at a stretch.
-	LongestGap Time
-}
-
-// Thousandths is Observed of Whole, rounded down: 1000 only where all was
-// observed. What has no length is observed.
-func (c Coverage) Thousandths() int {
-	if c.Whole <= 0 {
+// Coverage says how much of [from, to) was observed, in thousandths rounded down:
+// 1000 only where all of it was. Not observed is what lies before the ledger
+// began or what retention kept, in a gap, or was lost. Who asks for more than
+// until the last run asks for what nobody knows yet.
+func (h Header) Coverage(from, to Time) int {
+	if from >= to {
 		return 1000
 	}
-	return int(new(big.Int).Div(new(big.Int).Mul(big.NewInt(int64(c.Observed)), big.NewInt(1000)), big.NewInt(int64(c.Whole))).Int64())
-}
-
-// Coverage says how much of [from, to) was observed: what neither lies before
-// the ledger began or what retention kept, nor after the last run, nor in a gap,
-// nor was lost.
-func (l *Ledger) Coverage(from, to Time) Coverage {
-	c := Coverage{Whole: max(0, to-from), Missed: new(big.Rat)}
-	if c.Whole == 0 {
-		return c
-	}
-	h := l.Header
-	var dark []Gap
 	if h.Began == 0 {
-		dark = append(dark, Gap{From: from, To: to})
+		return 0
 	}
-	dark = append(dark, Gap{From: from, To: max(h.Began, h.KeptSince)}, Gap{From: h.LastRun, To: to})
+	dark := []Gap{{From: from, To: max(h.Began, h.KeptSince)}}
 	for _, lost := range h.Lost {
 		dark = append(dark, Gap{From: lost.From, To: lost.To})
 	}
-	stretch := Time(0)
-	var last Time
-	c.Observed = c.Whole
-	for _, g := range sweep(append(dark, h.Gaps...), func(a, b Gap) Gap { // what is not known stays so
-		if a.GPUs == nil || b.GPUs == nil {
-			return Gap{}
-		}
-		return worse(a, b)
-	}) {
-		g.From, g.To = max(g.From, from), min(g.To, to)
-		length := g.To - g.From
-		if length <= 0 {
-			continue
-		}
-		c.Observed -= length
-		if g.From != last {
-			stretch = 0
-		}
-		stretch, last = stretch+length, g.To
-		c.LongestGap = max(c.LongestGap, stretch)
-		if g.GPUs == nil {
-			c.Unbounded = true
-			continue
-		}
-		c.Missed.Add(c.Missed, new(big.Rat).Mul(g.GPUs, new(big.Rat).SetInt64(int64(length))))
+	observed := to - from
+	for _, g := range sweep(append(dark, h.Gaps...), worse) {
+		observed -= max(0, min(g.To, to)-max(g.From, from))
 	}
-	return c
+	return int(observed * 1000 / (to - from))
 }
 
 // AddGap adds a time that was not observed. Adding again changes nothing, and
@@ -97,7 +50,7 @@ func mergeGaps(gaps []Gap) []Gap {
 			}
 			fewer = append(fewer, g)
 		}
-		merged = append(fewer, merged[len(older):]...)
+		merged = sweep(append(fewer, merged[len(older):]...), worse)
 	}
 	return merged
 }

@@ -29,6 +29,10 @@ func (d disk) save(t failer, l *ledger.Ledger, steps int) int {
 	if err != nil {
 		t.Fatalf("changes: %v", err)
 	}
+	return d.apply(changes, steps)
+}
+
+func (d disk) apply(changes ledger.Changes, steps int) int {
 	for n, document := range changes.Write {
 		if n < steps {
 			d[document.Name] = document.Data
