@@ -104,18 +104,18 @@ func (e *evaluation) judge(a *audience) {
 		pods += n
 		burn.Add(burn, new(big.Rat).Mul(v.rates[number].rat(), big.NewRat(int64(n), 1)))
 	}
-	missed, longest, boundless := e.gaps.since(a.from, v)
+	hidden := e.gaps.since(a.from, v)
 	coverage, lost, overlaps := e.gaps.coverage(a.from), e.gaps.lost(a.from), e.overlaps(a)
 	byNamespace = largest(byNamespace)
 	for _, n := range a.budgets {
 		r := &e.results[n]
 		u := &r.Usage
-		u.Consumed, u.Estimated, u.ErrorBound = total.consumed, total.estimated, plus(total.bound, missed)
+		u.Consumed, u.Estimated, u.ErrorBound = total.consumed, total.estimated, plus(total.bound, hidden.missed)
 		u.Coverage, u.TrackedPods, u.ActivePods = coverage, total.pods, pods
 		u.BurnRate = roundRat(new(big.Rat).Mul(burn, big.NewRat(1000, 1)))
 		u.ByNamespace = maps.Clone(byNamespace)
 		u.ByLabel = e.byLabel(a, e.declarations[n].BreakdownLabels)
-		r.LongestGap, r.Unbounded, r.Lost = longest, boundless, lost
+		r.LongestGap, r.Unbounded, r.Lost = hidden.longest, hidden.boundless, lost
 		for _, name := range overlaps {
 			if name != r.Name {
 				r.Overlaps = append(r.Overlaps, name)

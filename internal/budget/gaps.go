@@ -23,11 +23,32 @@ type gaps struct {
 	rates  []int64 // in millionths of a GPU, by the valuer's number
 	change []int64 // of the rate that lasts through a gap, from gap to gap
 	partly []int64 // what is recorded of intervals that begin or end in a gap
+	given  []rate  // what the nodes could give in each
 	missed []int64 // milli-GPU-seconds of default weight; -1 where nothing bounds it
+
+	covered map[ledger.Time]int
+	hidden  map[hiding]hidden
+}
+
+// hiding asks what the gaps may hide of a window, by a valuation's weights.
+type hiding struct {
+	from   ledger.Time
+	valuer *valuer
+}
+
+// hidden is what they may hide, how long the longest of them is, and whether
+// nothing bounds what was missed.
+type hidden struct {
+	missed    int64
+	longest   time.Duration
+	boundless bool
 }
 
 func newGaps(h ledger.Header, now ledger.Time, earliest ledger.Time) *gaps {
-	g := &gaps{header: h, now: now, valuer: newValuer(&valuation{from: FromScheduled, vanished: ledger.AtLastRun})}
+	g := &gaps{
+		header: h, now: now, valuer: newValuer(&valuation{from: FromScheduled, vanished: ledger.AtLastRun}),
+		covered: map[ledger.Time]int{}, hidden: map[hiding]hidden{},
+	}
 	for _, gap := range h.Gaps {
 		gap.To = min(gap.To, now)
 		if gap.From < gap.To && gap.To > earliest {
@@ -94,39 +115,51 @@ func (g *gaps) settle() {
 	through := int64(0)
 	for n, gap := range g.list {
 		through += g.change[n]
+		g.given = append(g.given, rateOf(gap.GPUs))
 		if gap.GPUs == nil {
 			g.missed = append(g.missed, -1)
 			continue
 		}
-		known := plus(recorded(through, gap.To-gap.From), g.partly[n])
-		g.missed = append(g.missed, max(0, rateOf(gap.GPUs).amount(int64(gap.To-gap.From))-known))
+		length := gap.To - gap.From
+		known := plus(recorded(through, length), g.partly[n])
+		g.missed = append(g.missed, max(0, g.given[n].amount(int64(length))-known))
 	}
 }
 
-// since is what the gaps may hide of a window, by a valuation's weights, the
-// longest of them, and whether nothing bounds what was missed.
-func (g *gaps) since(from ledger.Time, v *valuer) (missed int64, longest time.Duration, boundless bool) {
+// since is what the gaps may hide of what is after a moment.
+func (g *gaps) since(from ledger.Time, v *valuer) hidden {
+	if known, asked := g.hidden[hiding{from, v}]; asked {
+		return known
+	}
+	var h hidden
 	for n, gap := range g.list {
 		if gap.To <= from {
 			continue
 		}
-		longest = max(longest, time.Duration(gap.To-gap.From)*time.Millisecond)
+		h.longest = max(h.longest, time.Duration(gap.To-gap.From)*time.Millisecond)
 		if g.missed[n] < 0 || v.boundless {
-			boundless = true
+			h.boundless = true
 			continue
 		}
-		most := rateOf(gap.GPUs).amount(int64(gap.To - max(gap.From, from)))
-		missed = plus(missed, min(g.missed[n], most))
+		most := g.given[n].amount(int64(gap.To - max(gap.From, from)))
+		h.missed = plus(h.missed, min(g.missed[n], most))
 	}
-	if missed > 0 && v.surplus.Cmp(big.NewRat(1, 1)) > 0 {
-		missed = rateOf(v.surplus).amount(missed)
+	if h.missed > 0 && v.surplus.Cmp(big.NewRat(1, 1)) > 0 {
+		h.missed = rateOf(v.surplus).amount(h.missed)
 	}
-	return missed, longest, boundless
+	g.hidden[hiding{from, v}] = h
+	return h
 }
 
-// coverage is how much of the time since a moment was observed, in thousandths,
-// rounded down.
-func (g *gaps) coverage(from ledger.Time) int { return g.header.Coverage(from, g.now) }
+// coverage is how much of the time since a moment was observed, in thousandths.
+func (g *gaps) coverage(from ledger.Time) int {
+	known, asked := g.covered[from]
+	if !asked {
+		known = g.header.Coverage(from, g.now)
+		g.covered[from] = known
+	}
+	return known
+}
 
 // lost says what of a window's records was lost.
 func (g *gaps) lost(from ledger.Time) []string {
