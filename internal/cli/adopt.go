@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 const adoptExamples = `  # Whether it would work
@@ -46,7 +47,7 @@ configuration next changes.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return o.store.completePools(cmd.Context(), s)
+			return o.store.complete(cmd.Context(), s, store.SpotPools)
 		},
 	}
 	o.store.register(cmd)

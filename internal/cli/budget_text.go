@@ -43,7 +43,7 @@ func writeBudgets(out *bytes.Buffer, look style, budgets []reconcile.BudgetRepor
 			left++
 			continue
 		}
-		t.add(budgetCells(look, b)...)
+		t.add(append(budgetCells(look, b), budgetState(look, b))...)
 	}
 	if left < len(budgets) {
 		t.write(out)
@@ -59,7 +59,7 @@ func writeBudgets(out *bytes.Buffer, look style, budgets []reconcile.BudgetRepor
 func budgetCells(look style, b reconcile.BudgetReport) []string {
 	u := b.UsageReport
 	if u == nil {
-		return []string{b.Name, "-", "-", "-", "-", "-", "-", budgetState(look, b)}
+		return []string{b.Name, "-", "-", "-", "-", "-", "-"}
 	}
 	consumed := u.ConsumedGPUHours
 	if u.ErrorBoundGPUHours != "0.000" {
@@ -67,7 +67,7 @@ func budgetCells(look style, b reconcile.BudgetReport) []string {
 	}
 	return []string{
 		b.Name, fillText(look, u), consumed, deref(u.LimitGPUHours), deref(u.RemainingGPUHours),
-		u.BurnRateGPUs, fmt.Sprint(u.TrackedPods), budgetState(look, b),
+		u.BurnRateGPUs, fmt.Sprint(u.TrackedPods),
 	}
 }
 
@@ -103,6 +103,9 @@ func budgetState(look style, b reconcile.BudgetReport) string {
 		return look.paint(outcomeColour(b.Outcome), string(b.Outcome))
 	case exceeded(b):
 		text := "exceeded"
+		if b.Action == budget.AlertOnly {
+			text += " (alert only)"
+		}
 		for _, measure := range b.Enforced {
 			text += ", " + inForce[measure]
 		}
@@ -118,15 +121,37 @@ func budgetState(look style, b reconcile.BudgetReport) string {
 // inForce is how measures are called once they are taken.
 var inForce = map[budget.Action]string{budget.Freeze: "frozen", budget.Pause: "paused", budget.Evict: "evicting"}
 
+// writeBudgetStatuses writes how the budgets stood at the last run.
+func writeBudgetStatuses(out *bytes.Buffer, look style, budgets []reconcile.BudgetStatus, at time.Time) {
+	if len(budgets) == 0 {
+		return
+	}
+	t := &table{}
+	t.add("BUDGET", "USED", "GPU-HOURS", "LIMIT", "LEFT", "GPUS NOW", "PODS", "AS OF", "STATE")
+	for _, b := range budgets {
+		asOf, state := "-", budgetState(look, b.BudgetReport)
+		switch {
+		case b.Phase == declaration.Deleting:
+			state = look.paint(cyan, "deleting")
+		case b.UsageReport == nil && b.Outcome == reconcile.Skipped:
+			state = look.paint(dim, "not judged yet")
+		}
+		if b.UsageReport != nil {
+			asOf = age(at.Sub(b.AsOf)) + " ago"
+		}
+		t.add(append(budgetCells(look, b.BudgetReport), asOf, state)...)
+	}
+	t.write(out)
+}
+
 // budgetDetails says what there is to say about a budget beside its numbers.
-func budgetDetails(look style, b reconcile.BudgetStatus, at time.Time) (lines []string) {
+func budgetDetails(look style, b reconcile.BudgetStatus) (lines []string) {
 	add := func(c colour, label string, texts ...string) {
 		for _, text := range texts {
 			lines = append(lines, look.paint(c, label)+indented(text, "    "))
 		}
 	}
 	if u := b.UsageReport; u != nil {
-		add(dim, "as of: ", fmt.Sprintf("%s ago, by the last run", age(at.Sub(u.AsOf))))
 		if u.ExceededSince != nil {
 			add(red, "exceeded: ", "since "+u.ExceededSince.UTC().Format(time.RFC3339))
 		} else if u.ProjectedExhaustion != nil {

@@ -13,9 +13,9 @@ import (
 // completionTimeout is how long a shell waits for names that are in a cluster.
 const completionTimeout = 3 * time.Second
 
-// completePools completes the names of the pools in the store. It asks the
+// complete completes the names of what is declared in the store. It asks the
 // store alone: a shell waits for the answer.
-func (o *storeOptions) completePools(ctx context.Context, s *session) ([]string, cobra.ShellCompDirective) {
+func (o *storeOptions) complete(ctx context.Context, s *session, kinds ...store.Kind) ([]string, cobra.ShellCompDirective) {
 	const nothingElse = cobra.ShellCompDirectiveNoFileComp
 	location, err := store.Resolve(o.location, s.Getenv)
 	if err != nil {
@@ -27,13 +27,15 @@ func (o *storeOptions) completePools(ctx context.Context, s *session) ([]string,
 	if err != nil {
 		return nil, nothingElse
 	}
-	documents, err := place.List(ctx, store.SpotPools)
-	if err != nil {
-		return nil, nothingElse
-	}
-	names := make([]string, len(documents))
-	for n, d := range documents {
-		names[n] = d.Key.Name
+	var names []string
+	for _, kind := range kinds {
+		documents, err := place.List(ctx, kind)
+		if err != nil {
+			return nil, nothingElse
+		}
+		for _, d := range documents {
+			names = append(names, d.Key.Name)
+		}
 	}
 	return names, nothingElse
 }

@@ -129,12 +129,15 @@ func TestReportForPeople(t *testing.T) {
 		look   style
 		report reconcile.Report
 	}{
-		"report.txt":          {plain, report},
-		"report_colours.txt":  {coloured, report},
-		"report_dry_run.txt":  {plain, planned},
-		"report_many.txt":     {plain, many},
-		"report_all_idle.txt": {plain, allIdle},
-		"report_nothing.txt":  {plain, reconcile.Report{}},
+		"report.txt":                 {plain, report},
+		"report_colours.txt":         {coloured, report},
+		"report_dry_run.txt":         {plain, planned},
+		"report_many.txt":            {plain, many},
+		"report_all_idle.txt":        {plain, allIdle},
+		"report_nothing.txt":         {plain, reconcile.Report{}},
+		"report_budgets.txt":         {plain, withBudgets(report)},
+		"report_budgets_colours.txt": {coloured, withBudgets(report)},
+		"report_only_budgets.txt":    {plain, withBudgets(reconcile.Report{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,6 +196,8 @@ func TestStatusForPeople(t *testing.T) {
 		"status.txt":          {plain, false, status},
 		"status_machines.txt": {plain, true, status},
 		"status_colours.txt":  {coloured, true, status},
+		"status_budgets.txt":  {coloured, false, reconcile.StatusReport{Store: "directory:.gpupool", At: at, Budgets: budgetStatuses()}},
+		"status_both.txt":     {plain, false, reconcile.StatusReport{Store: "directory:.gpupool", At: at, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6]}},
 		"status_nothing.txt":  {plain, false, reconcile.StatusReport{Store: "directory:.gpupool"}},
 	} {
 		t.Run(name, func(t *testing.T) {

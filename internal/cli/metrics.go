@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -93,10 +94,52 @@ func (m metrics) run(report reconcile.Report, success bool) {
 			decisions.WithLabelValues(string(kind), string(outcome))
 		}
 	}
+	if len(report.Budgets) > 0 {
+		for _, kind := range []budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindUnfreeze, budget.KindSuspend, budget.KindResume, budget.KindEvict} {
+			for _, outcome := range []reconcile.Outcome{reconcile.Done, reconcile.Skipped, reconcile.Failed} {
+				decisions.WithLabelValues(string(kind), string(outcome))
+			}
+		}
+	}
 	for _, d := range report.Decisions {
 		decisions.WithLabelValues(d.Kind(), string(d.Outcome)).Inc()
 	}
 	m.pools(report.SpotPools)
+	m.budgets(report.Budgets)
+}
+
+// budgets writes nothing of a budget whose usage could not be told: no number is
+// better than a zero that nobody counted.
+func (m metrics) budgets(budgets []reconcile.BudgetReport) {
+	if len(budgets) == 0 {
+		return
+	}
+	limit := m.vector("gpupool_budget_limit_gpu_hours", "GPU-hours that the budget allows in its window.", "name")
+	consumed := m.vector("gpupool_budget_consumed_gpu_hours", "GPU-hours that were used in the budget's window.", "name")
+	remaining := m.vector("gpupool_budget_remaining_gpu_hours", "GPU-hours that are left in the budget's window.", "name")
+	estimated := m.vector("gpupool_budget_estimated_gpu_hours", "The part of the used GPU-hours that rests on estimated ends.", "name")
+	bound := m.vector("gpupool_budget_error_bound_gpu_hours", "By how much the used GPU-hours may be wrong, either way.", "name")
+	coverage := m.vector("gpupool_budget_coverage_ratio", "How much of the window until now was observed.", "name")
+	tracked := m.vector("gpupool_budget_tracked_pods", "Pods that held GPUs in the budget's window.", "name")
+	burn := m.vector("gpupool_budget_burn_rate_gpus", "GPUs that the budget's pods hold now.", "name")
+	for _, b := range budgets {
+		u := b.UsageReport
+		if u == nil {
+			continue
+		}
+		for _, g := range []struct {
+			gauge *prometheus.GaugeVec
+			text  string
+		}{
+			{limit, deref(u.LimitGPUHours)}, {consumed, u.ConsumedGPUHours}, {remaining, deref(u.RemainingGPUHours)},
+			{estimated, u.EstimatedGPUHours}, {bound, u.ErrorBoundGPUHours}, {coverage, u.Coverage.String()}, {burn, u.BurnRateGPUs},
+		} {
+			if value, err := strconv.ParseFloat(g.text, 64); err == nil {
+				g.gauge.WithLabelValues(b.Name).Set(value)
+			}
+		}
+		tracked.WithLabelValues(b.Name).Set(float64(u.TrackedPods))
+	}
 }
 
 func (m metrics) pools(pools []reconcile.PoolReport) {

@@ -16,9 +16,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
 
-const reconcileHelp = `Look at everything that is declared, and bring it where it should be: launch what
-a pool lacks to its minimum, terminate what it has above its maximum, go on with
-refreshes and deletions. A run returns once its launches are accepted; --wait
+const reconcileHelp = `Look at everything that is declared, and bring it where it should be. First count
+what budgets have used, tell of the thresholds that were crossed, and enforce their
+limits; then launch what a pool lacks to its minimum, terminate what it has above its
+maximum, go on with refreshes and deletions. A run returns once its launches are accepted; --wait
 stays until the instances are there.
 
 Any number of runs may be started, beside each other and beside terraform apply:
@@ -68,7 +69,7 @@ func newReconcile(s *session) *cobra.Command {
 	o := &reconcileOptions{session: s}
 	cmd := &cobra.Command{
 		Use:     "reconcile",
-		Short:   "Bring every pool where it is declared to be",
+		Short:   "Bring every pool and budget where it is declared to be",
 		Long:    reconcileHelp + exitCodesHelp,
 		Example: reconcileExamples,
 		Args:    cobra.NoArgs,

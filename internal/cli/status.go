@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 const statusExamples = `  gpupool status
@@ -34,11 +35,12 @@ type statusOptions struct {
 func newStatus(s *session) *cobra.Command {
 	o := &statusOptions{session: s}
 	cmd := &cobra.Command{
-		Use:   "status [POOL...]",
+		Use:   "status [NAME...]",
 		Short: "What is declared beside what is there",
 		Long: `Print every pool that is declared, how many instances it has, and what a run of
-reconcile would do about it now. It looks, and changes and locks nothing. POOL is
-NAME or REGION/NAME.
+reconcile would do about it now; and every budget, as the last run judged it (what it
+has used this very moment is for gpupool usage to say). It looks, and changes and locks
+nothing. NAME is that of a pool, REGION/NAME as well, or of a budget.
 
 capacity  instances that work, or launch and will soon
 held      all of the pool's instances, stuck and stopped ones and open launches too
@@ -46,7 +48,7 @@ outdated  instances that were launched with another configuration`,
 		Example: statusExamples,
 		RunE:    s.run(o.run),
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return o.store.completePools(cmd.Context(), s)
+			return o.store.complete(cmd.Context(), s, store.SpotPools, store.Budgets)
 		},
 	}
 	o.store.register(cmd)
@@ -60,7 +62,7 @@ outdated  instances that were launched with another configuration`,
 	return cmd
 }
 
-func (o *statusOptions) run(ctx context.Context, pools []string) error {
+func (o *statusOptions) run(ctx context.Context, names []string) error {
 	if o.interval < 100*time.Millisecond {
 		return usagef("--interval must be at least 100ms")
 	}
@@ -75,9 +77,9 @@ func (o *statusOptions) run(ctx context.Context, pools []string) error {
 	}
 	engine := &reconcile.Engine{Cloud: cloud, Store: place, Actor: "gpupool status", Log: log}
 	if o.follow {
-		return o.watch(ctx, engine, pools)
+		return o.watch(ctx, engine, names)
 	}
-	report, err := o.look(ctx, engine, pools)
+	report, err := o.look(ctx, engine, names)
 	if err != nil {
 		return err
 	}
@@ -99,8 +101,8 @@ func (o *statusOptions) text(report reconcile.StatusReport) string {
 	return statusText(o.session.styleOf(o.session.Stdout), report, o.machines)
 }
 
-// look asks once, and keeps the pools that were named.
-func (o *statusOptions) look(ctx context.Context, engine *reconcile.Engine, pools []string) (reconcile.StatusReport, error) {
+// look asks once, and keeps what was named.
+func (o *statusOptions) look(ctx context.Context, engine *reconcile.Engine, names []string) (reconcile.StatusReport, error) {
 	progress := o.session.startProgress()
 	report, err := engine.Status(ctx)
 	progress.stop()
@@ -110,15 +112,17 @@ func (o *statusOptions) look(ctx context.Context, engine *reconcile.Engine, pool
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
-	for _, name := range pools {
-		if !slices.ContainsFunc(report.SpotPools, func(p reconcile.PoolStatus) bool { return named(p, name) }) {
-			return report, fmt.Errorf("no pool %s is declared in the store %s", name, report.Store)
+	for _, name := range names {
+		pool := slices.ContainsFunc(report.SpotPools, func(p reconcile.PoolStatus) bool { return named(p, name) })
+		if !pool && !slices.ContainsFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return b.Name == name }) {
+			return report, fmt.Errorf("no pool and no budget %s is declared in the store %s", name, report.Store)
 		}
 	}
-	if len(pools) > 0 {
+	if len(names) > 0 {
 		report.SpotPools = slices.DeleteFunc(report.SpotPools, func(p reconcile.PoolStatus) bool {
-			return !slices.ContainsFunc(pools, func(name string) bool { return named(p, name) })
+			return !slices.ContainsFunc(names, func(name string) bool { return named(p, name) })
 		})
+		report.Budgets = slices.DeleteFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return !slices.Contains(names, b.Name) })
 	}
 	for n := range report.SpotPools {
 		noNulls(&report.SpotPools[n])
@@ -168,10 +172,10 @@ func statusVerdict(report reconcile.StatusReport) error {
 
 // watch looks again and again. The first look must succeed; later ones may fail,
 // and the one after tries again.
-func (o *statusOptions) watch(ctx context.Context, engine *reconcile.Engine, pools []string) error {
+func (o *statusOptions) watch(ctx context.Context, engine *reconcile.Engine, names []string) error {
 	screen := &screen{session: o.session, look: o.session.styleOf(o.session.Stdout)}
 	for first := true; ; first = false {
-		report, err := o.look(ctx, engine, pools)
+		report, err := o.look(ctx, engine, names)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

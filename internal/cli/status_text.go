@@ -19,21 +19,14 @@ func statusText(look style, r reconcile.StatusReport, machines bool) string {
 		out.WriteString("Nothing is declared.\n")
 		return out.String()
 	}
-	if len(r.Budgets) > 0 {
-		t := &table{}
-		t.add("BUDGET", "USED", "GPU-HOURS", "LIMIT", "LEFT", "GPUS NOW", "PODS", "STATE")
-		for _, b := range r.Budgets {
-			t.add(budgetCells(look, b.BudgetReport)...)
-		}
-		t.write(&out)
-	}
+	writeBudgetStatuses(&out, look, r.Budgets, r.At)
 	if len(r.Budgets) > 0 && len(r.SpotPools) > 0 {
 		out.WriteByte('\n')
 	}
 	writePoolStatuses(&out, look, r.SpotPools)
 	var told stories
 	for _, b := range r.Budgets {
-		told.add("budget "+b.Name, budgetDetails(look, b, r.At))
+		told.add("budget "+b.Name, budgetDetails(look, b))
 	}
 	for _, p := range r.SpotPools {
 		told.add(p.Region+"/"+p.Name, poolDetails(look, p, r.At, machines))

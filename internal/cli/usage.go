@@ -13,11 +13,17 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const usageHelp = `Print the GPU-hours that pods used, from a list of pods as kubectl prints it, and
-without any cluster. Every pod that held GPUs inside the window is listed, with the
-whole interval in which it held them; what it used counts inside the window alone.
+const usageHelp = `Print the GPU-hours that pods used. Every pod that held GPUs inside the window is
+listed, with the whole interval in which it held them; what it used counts inside the
+window alone.
+
+With BUDGET it is that budget's use this very moment, and without it that of any
+selector: from the cluster, and from the ledger in the store, which knows the pods that
+are gone. Nothing is written. With --pods it is that of a list of pods as kubectl prints
+it, without any cluster.
 
 A pod holds its GPUs from when it was scheduled until it ended: that is what the
 scheduler keeps from others, also while an image is pulled or a container restarts.
@@ -25,8 +31,8 @@ With --count-from running it counts from the first container's start instead. En
 are read from the pod itself, and end_source says where. A pod without an end holds
 its GPUs still.
 
-Without a selector all pods count. Pods that were deleted are in no list: a budget
-knows them from its ledger, this doesn't.
+Without a selector all pods count. Pods that were deleted are in no list of kubectl's:
+where there is no ledger, they are not counted.
 
 GPUs are counted by resource: whole ones, MIG slices by their compute, shared ones by
 the labels of their nodes (--nodes), parts of cards by core or memory, fractions by
@@ -36,7 +42,13 @@ understood of a pod is told as a warning; with exit code 3 some of it is not cou
 A node that a pod names and --nodes lacks is gone: a pod whose deletion is overdue
 there has ended. Without --nodes every node is taken to be there.`
 
-const usageExamples = `  # The GPU-hours of the last day, of all pods
+const usageExamples = `  # A budget, and who used it
+  gpupool usage team-a
+
+  # What one team used in a week, declared or not
+  gpupool usage --namespace ml --selector team=a --window 7d
+
+  # The GPU-hours of the last day, of all pods
   kubectl get pods -A -o json | gpupool usage --pods -
 
   # One team's, against a limit
@@ -52,6 +64,7 @@ const usageExamples = `  # The GPU-hours of the last day, of all pods
 
 type usageOptions struct {
 	session    *session
+	store      storeOptions
 	output     string
 	pods       string
 	nodes      string
@@ -68,13 +81,20 @@ type usageOptions struct {
 func newUsage(s *session) *cobra.Command {
 	o := &usageOptions{session: s}
 	cmd := &cobra.Command{
-		Use:     "usage --pods FILE",
+		Use:     "usage [BUDGET | --pods FILE]",
 		Short:   "GPU-hours that pods used",
 		Long:    usageHelp,
 		Example: usageExamples,
-		Args:    cobra.NoArgs,
+		Args:    cobra.MaximumNArgs(1),
 		RunE:    s.run(o.run),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return o.store.complete(cmd.Context(), s, store.Budgets)
+		},
 	}
+	o.store.register(cmd)
 	f := cmd.Flags()
 	o.given = f.Changed
 	f.StringVar(&o.pods, "pods", "", "`FILE` with a list of pods, as kubectl get pods -A -o json prints it; - is standard input")
@@ -105,7 +125,13 @@ type usageQuestion struct {
 	covers   func(namespace string, podLabels map[string]string) bool
 }
 
-func (o *usageOptions) run(ctx context.Context, _ []string) error {
+func (o *usageOptions) run(ctx context.Context, budgets []string) error {
+	if !o.given("pods") {
+		return o.live(ctx, budgets)
+	}
+	if len(budgets) > 0 {
+		return usagef("--pods is for usage without a cluster: leave out either it or the budget")
+	}
 	question, err := o.question()
 	if err != nil {
 		return &usageError{err}

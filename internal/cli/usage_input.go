@@ -17,7 +17,8 @@ type kubeList struct {
 	file   string // what to call it in errors
 	kind   string // of the items: "Pod"
 	plural string // for advice: "pods"
-	item   func(raw json.RawMessage) error
+	// item reads one, and returns the kind that it says it is.
+	item func(raw json.RawMessage) (kind string, err error)
 }
 
 // listName is how the items' list is called.
@@ -169,18 +170,20 @@ func (l kubeList) items(ctx context.Context, decoder *json.Decoder, h *head) err
 	return l.broken(err)
 }
 
-// one reads an item, whose kind a list of mixed kinds names.
+// one reads an item, which in a list of mixed kinds may be of another one.
 func (l kubeList) one(raw json.RawMessage) error {
-	var is struct {
-		Kind string `json:"kind"`
+	kind, err := l.item(raw)
+	if err != nil {
+		var is struct{ Kind string }
+		if json.Unmarshal(raw, &is) != nil {
+			return errors.New("it is no object")
+		}
+		kind = is.Kind
 	}
-	if err := json.Unmarshal(raw, &is); err != nil {
-		return errors.New("it is no object")
+	if kind != "" && kind != l.kind {
+		return fmt.Errorf("it is a %s, not a %s", kind, l.kind)
 	}
-	if is.Kind != "" && is.Kind != l.kind {
-		return fmt.Errorf("it is a %s, not a %s", is.Kind, l.kind)
-	}
-	return l.item(raw)
+	return err
 }
 
 // nameOf is " (namespace/name)", as far as that can be read.

@@ -30,12 +30,13 @@ func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, er
 	world := gpu.World{Now: q.at, Read: q.read}
 	if o.nodes != "" {
 		nodes := map[string]gpu.Node{}
-		list := kubeList{kind: "Node", plural: "nodes", item: func(raw json.RawMessage) error {
+		list := kubeList{kind: "Node", plural: "nodes", item: func(raw json.RawMessage) (string, error) {
 			node, err := gpu.DecodeNode(raw)
-			if err == nil {
-				nodes[node.Name] = gpu.NodeOf(node)
+			if err != nil {
+				return "", err
 			}
-			return err
+			nodes[node.Name] = gpu.NodeOf(node)
+			return node.Kind, nil
 		}}
 		if err := list.readFile(ctx, o.session, o.nodes); err != nil {
 			return nil, err
@@ -46,13 +47,15 @@ func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, er
 		}
 	}
 	seen, known := &podsSeen{}, map[string]bool{}
-	list := kubeList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) error {
+	list := kubeList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
 		pod, err := gpu.DecodePod(raw)
-		if err != nil || !q.weights.MayHold(pod) || !q.covers(pod.Namespace, pod.Labels) {
-			return err
+		if err != nil {
+			return "", err
 		}
-		seen.add(q, q.weights.See(pod, world), known)
-		return nil
+		if q.weights.MayHold(pod) && q.covers(pod.Namespace, pod.Labels) {
+			seen.add(q, q.weights.See(pod, world), known)
+		}
+		return pod.Kind, nil
 	}}
 	if err := list.readFile(ctx, o.session, o.pods); err != nil {
 		return nil, err
@@ -167,15 +170,7 @@ func (p *podsSeen) report(q usageQuestion) (usageReport, error) {
 			continue
 		}
 		report.ConsumedMilliGPUSeconds += used.Consumed
-		pod := usagePod{
-			UID: r.UID, Namespace: r.Set.Namespace, Name: r.Name, GPUs: budget.GPUs(used.GPUs),
-			Start: used.Start.UTC(), GPUHours: budget.Hours(used.Consumed),
-		}
-		if !r.Open() {
-			end, source := time.UnixMilli(int64(max(r.End.At, ledger.Time(used.Start.UnixMilli())))).UTC(), string(r.End.Source)
-			pod.End, pod.EndSource = &end, &source
-		}
-		report.Pods = append(report.Pods, pod)
+		report.Pods = append(report.Pods, usagePodOf(r, used))
 	}
 	slices.SortFunc(report.Pods, func(a, b usagePod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
@@ -183,6 +178,22 @@ func (p *podsSeen) report(q usageQuestion) (usageReport, error) {
 	report.TrackedPods = len(report.Pods)
 	report.ConsumedGPUHours = budget.Hours(report.ConsumedMilliGPUSeconds)
 	return report, p.compare(q, declared, &report)
+}
+
+// usagePodOf is one pod's part.
+func usagePodOf(r *ledger.Record, used budget.PodUsage) usagePod {
+	pod := usagePod{
+		UID: r.UID, Namespace: r.Set.Namespace, Name: r.Name, GPUs: budget.GPUs(used.GPUs),
+		Start: used.Start.UTC(), GPUHours: budget.Hours(used.Consumed),
+	}
+	if !r.Open() {
+		end, source := time.UnixMilli(int64(max(r.End.At, ledger.Time(used.Start.UnixMilli())))).UTC(), string(r.End.Source)
+		if r.End.Estimated() { // as it is counted
+			end = used.End.UTC()
+		}
+		pod.End, pod.EndSource = &end, &source
+	}
+	return pod
 }
 
 // compare fills in what depends on a limit.

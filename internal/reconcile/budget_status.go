@@ -2,12 +2,10 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
@@ -49,14 +47,10 @@ func (r *run) statusOf(ctx context.Context, t budgetTarget) BudgetStatus {
 		s.BudgetReport = failedBudget(d, err)
 	case !known:
 		s.BudgetReport = unjudgedBudget(d, Skipped, nil)
-		s.Notices = []string{"no run has judged it yet"}
 	default:
 		s.BudgetReport = newBudgetReport(d, status.value, Done, nil)
 		if err := trusted(declaration.Budget{Phase: t.phase, Declaration: d}, status.value, time.Now()); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())
-		}
-		if d.Enforce.Action == budget.AlertOnly && status.value.Usage.Exceeded() {
-			s.Notices = append(s.Notices, fmt.Sprintf("its action is %s: nothing is enforced", budget.AlertOnly))
 		}
 	}
 	return s
