@@ -1,0 +1,165 @@
+package accuracy
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+)
+
+// scenario is one way in which GPU-hours could be lost or counted twice.
+type scenario struct {
+	name string
+	from budget.CountFrom
+	// reported: ends were seen by nobody, and the error is to stay within the
+	// bound that the program reports. Else within a second a pod.
+	reported bool
+	quick    bool // played by make test, too
+	alone    bool // restarts the API server, so it needs one of its own
+	// inCluster keeps the store in the cluster, not in a directory.
+	inCluster bool
+	play      func(p *play)
+}
+
+var scenarios = []scenario{
+	{name: "50 pods at 10 a second, 30 s each", from: budget.FromRunning, quick: true, play: func(p *play) {
+		n := p.pods(50)
+		p.start(n, kubetest.RunFor(p.seconds(30)))
+		p.reconcile()
+		p.untilOver(n)
+	}},
+	{name: "the same, a run killed in the middle and run again", from: budget.FromRunning, play: func(p *play) {
+		n := p.pods(50)
+		p.start(n, kubetest.RunFor(p.seconds(30)))
+		for _, after := range []time.Duration{20, 60, 150, 400, 1500} {
+			p.killed(after * time.Millisecond)
+		}
+		p.reconcile()
+		p.untilOver(n)
+		for _, after := range []time.Duration{30, 90, 200, 600, 9000} {
+			p.killed(after * time.Millisecond)
+		}
+	}},
+	{name: "pods deleted while they run", from: budget.FromScheduled, play: func(p *play) {
+		n := p.pods(20)
+		pods := p.start(n)
+		p.reconcile()
+		time.Sleep(p.seconds(60))
+		p.remove(pods)
+		p.untilOver(n)
+	}},
+	{name: "pods born and deleted between two runs", from: budget.FromScheduled, quick: true, play: func(p *play) {
+		n := p.pods(20)
+		pods := p.start(n)
+		time.Sleep(p.seconds(60))
+		p.remove(pods)
+		p.untilOver(n)
+	}},
+	{name: "containers restarted three times", from: budget.FromRunning, play: func(p *play) {
+		n := p.pods(10)
+		pods := p.start(n, kubetest.Restarts(3, p.seconds(12)), kubetest.RestartAfter(2*time.Second))
+		for range 4 {
+			p.reconcile()
+			time.Sleep(p.seconds(12))
+		}
+		p.remove(pods)
+		p.untilOver(n)
+	}},
+	{name: "nodes removed", from: budget.FromScheduled, play: func(p *play) {
+		name := p.namespace
+		kubetest.Create(p.T, p.cluster, kubetest.Node(name, 16))
+		pods := p.start(10, kubetest.OnNode(name))
+		time.Sleep(p.seconds(60))
+		p.reconcile()
+		if err := p.cluster.Client().CoreV1().Nodes().Delete(p.Context(), name, metav1.DeleteOptions{}); err != nil {
+			p.Fatal(err)
+		}
+		p.untilOver(len(pods))
+	}},
+	{name: "four of five runs missed", from: budget.FromScheduled, play: func(p *play) {
+		n := p.pods(20)
+		pods := p.start(n)
+		p.reconcile()
+		time.Sleep(p.seconds(30))
+		p.remove(pods[:n/2])
+		time.Sleep(p.seconds(30))
+		p.remove(pods[n/2:])
+		p.untilOver(n)
+	}},
+	{name: "two runs at once", from: budget.FromScheduled, play: func(p *play) {
+		n := p.pods(20)
+		pods := p.start(n)
+		p.twice()
+		time.Sleep(p.seconds(60))
+		p.remove(pods)
+		p.untilOver(n)
+		p.twice()
+	}},
+	{name: "the ledger written by someone else meanwhile", from: budget.FromScheduled, inCluster: true, play: func(p *play) {
+		n := p.pods(20)
+		pods := p.start(n)
+		done := p.meddle()
+		p.reconcile()
+		time.Sleep(p.seconds(60))
+		p.remove(pods)
+		p.untilOver(n)
+		p.reconcile()
+		done()
+	}},
+	{name: "the API server forgot, pods vanished", from: budget.FromScheduled, reported: true, alone: true, play: func(p *play) {
+		n := p.pods(20)
+		pods := p.start(n)
+		p.reconcile()
+		time.Sleep(p.seconds(60))
+		p.remove(pods)
+		p.untilOver(n)
+		p.cluster.Restart(p.T)
+	}},
+	{name: "the API server forgot, pods born and gone", from: budget.FromScheduled, reported: true, alone: true, play: func(p *play) {
+		n := p.pods(10)
+		pods := p.start(n)
+		p.remove(pods)
+		p.untilOver(n)
+		p.cluster.Restart(p.T)
+	}},
+}
+
+// meddle annotates the ledger's objects in the cluster over and over: each time
+// their resourceVersion changes under a run that has read them. It returns what
+// ends it, and fails where nothing was meddled with.
+func (p *play) meddle() func() {
+	stop, done, times := make(chan struct{}), make(chan struct{}), 0
+	objects := p.cluster.Client().CoreV1().ConfigMaps(p.namespace)
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+			list, err := objects.List(p.Context(), metav1.ListOptions{LabelSelector: "gpupool/kind=ledger"})
+			if err != nil {
+				continue
+			}
+			for i := range list.Items {
+				patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/meddled":"%d"}}}`, times)
+				if _, err := objects.Patch(p.Context(), list.Items[i].Name, types.MergePatchType, patch, metav1.PatchOptions{}); err == nil {
+					times++
+				}
+			}
+		}
+	}()
+	return func() {
+		p.Helper()
+		close(stop)
+		<-done
+		if times == 0 {
+			p.Fatal("no object of the ledger was found in the store's namespace")
+		}
+	}
+}
