@@ -51,7 +51,7 @@ const minRecord = 16
 func (d *decoder) decode(body []byte) error {
 	r := &reader{b: body}
 	n := r.count(minRecord)
-	t := d.commons.decodeTables(r)
+	t := d.commons.decodeTables(r, n)
 	d.decodeUIDs(r, n)
 	d.lengths, d.ownNames = sized(d.lengths, n), sized(d.ownNames, n)
 	for i := range d.lengths {
@@ -131,28 +131,38 @@ type decodedTables struct {
 	sets, owners, holdings, places []uint32
 }
 
-func (c *commons) decodeTables(r *reader) (t decodedTables) {
+// decodeTables reads what that many records have in common: of nothing there is
+// more than there are records.
+func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
 	t.texts = decodeTexts(r)
+	count := func(size int) int {
+		n := r.count(size)
+		if n > records {
+			r.fail()
+			return 0
+		}
+		return n
+	}
 	text := func() string {
 		if n := r.below(len(t.texts)); r.err == nil {
 			return t.texts[n]
 		}
 		return ""
 	}
-	lists := make([]Labels, 1+r.count(1)) // the first is none
+	lists := make([]Labels, 1+count(1)) // the first is none
 	for n := range lists[1:] {
 		if l := decodeLabels(r, text); r.err == nil {
 			lists[n+1] = c.list(l)
 		}
 	}
-	t.sets = make([]uint32, r.count(3))
+	t.sets = make([]uint32, count(3))
 	for n := range t.sets {
 		s := LabelSet{Namespace: text(), NamespaceLabels: lists[r.below(len(lists))], Labels: decodeLabels(r, text)}
 		if r.err == nil {
 			t.sets[n] = c.set(&s)
 		}
 	}
-	t.owners = make([]uint32, 1+r.count(4))
+	t.owners = make([]uint32, 1+count(4))
 	t.owners[0] = none
 	for n := range t.owners[1:] {
 		o := Owner{UID: text(), Name: text(), Kind: text(), APIVersion: text()}
@@ -160,13 +170,13 @@ func (c *commons) decodeTables(r *reader) (t decodedTables) {
 			t.owners[n+1] = c.owner(&o)
 		}
 	}
-	t.holdings = make([]uint32, r.count(1))
+	t.holdings = make([]uint32, count(1))
 	for n := range t.holdings {
 		if h := decodeHolding(r, text); r.err == nil {
 			t.holdings[n] = c.holding(h)
 		}
 	}
-	t.places = make([]uint32, r.count(5))
+	t.places = make([]uint32, count(5))
 	for n := range t.places {
 		p := Place{Node: text(), Model: text(), InstanceType: text(), InstanceID: text(), SpotPool: text()}
 		if r.err == nil {

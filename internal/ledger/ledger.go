@@ -47,7 +47,7 @@ type row struct {
 	kept, dropped bool
 }
 
-const pageRows = 4096
+const pageRows = 1024
 
 // New returns an empty ledger of a cluster, by the UID of its namespace
 // kube-system.

@@ -6,7 +6,7 @@ import "strings"
 type texts struct{ pages []*strings.Builder }
 
 // textPage is how many bytes a page takes; a text is shorter.
-const textPage = 1 << 20
+const textPage = 1 << 16
 
 // text is where a text begins, and how long it is.
 type text struct {

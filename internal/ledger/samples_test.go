@@ -1,0 +1,67 @@
+package ledger_test
+
+import (
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// sample is a ledger of every kind of record.
+func sample(t failer) *ledger.Ledger {
+	t.Helper()
+	l := ledger.New(cluster)
+	l.Header.Began, l.Header.LastRun, l.Header.LastListed = noon-7*day, noon, noon-hour
+	l.Header.ResourceVersion, l.Header.KeptSince = "184467", noon-5*day-12*hour
+	l.AddGap(ledger.Gap{From: noon - 5*hour, To: noon - 4*hour, GPUs: big.NewRat(57, 7), Reason: "the watch expired"})
+	l.Header.Lost = []ledger.Loss{{Document: "closed-2026-11-18", From: noon - 60*hour, To: noon - 36*hour, Intervals: 3, Reason: "missing", Replaced: true}}
+	for n, source := range sources {
+		for _, age := range []ledger.Time{hour, 3 * day} {
+			r := ended(pod(10*n+int(age/hour), noon-age-hour), noon-age+ledger.Time(n), source)
+			if source == ledger.Estimated {
+				r.End.Earliest -= 5 * minute
+			}
+			observe(t, l, r)
+		}
+	}
+	slice := pod(-1, noon-hour)
+	slice.UID = "A-UID-of-another-form"
+	slice.Owner, slice.Runs = nil, ledger.Start{}
+	slice.Held = &ledger.Holding{Shares: []ledger.Share{
+		{Resource: "nvidia.com/mig-1g.5gb", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 7)},
+		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
+	}}
+	slice.Deletion = noon + 30*second
+	observe(t, l, slice)
+	again := pod(-2, noon-2*hour)
+	again.End = ledger.End{Earliest: noon - minute}
+	observe(t, l, again)
+	return l
+}
+
+// TestDocumentsOfVersion1AreRead: these were written by an earlier gpupool, and
+// stay readable. Documents of a new version go beside them.
+func TestDocumentsOfVersion1AreRead(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("testdata/documents/*")
+	if err != nil || len(names) < 5 {
+		t.Fatalf("%d documents: %v", len(names), err)
+	}
+	d := disk{}
+	for _, name := range names {
+		if d[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded := d.load(t, noon)
+	if diff := cmp.Diff(records(sample(t)), records(loaded), alike); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(sample(t).Header, loaded.Header, alike); diff != "" {
+		t.Errorf("header (-want +got):\n%s", diff)
+	}
+}
