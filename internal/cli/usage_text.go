@@ -14,13 +14,13 @@ func usageText(look style, r usageReport, q usageQuestion) string {
 	var out bytes.Buffer
 	if len(r.Pods) > 0 {
 		t := &table{}
-		t.add("NAMESPACE", "POD", "GPUS", "START", "END", "GPU-HOURS", "ENDED BY")
+		t.add("NAMESPACE", "POD", "GPUS", "START", "END", "GPU-HOURS", "STATE")
 		for _, p := range r.Pods {
-			end, source := "-", look.paint(green, "holds them now")
+			end, state := "-", look.paint(green, "holds them")
 			if p.End != nil {
-				end, source = p.End.Format(time.RFC3339), strings.ReplaceAll(*p.EndSource, "_", " ")
+				end, state = p.End.Format(time.RFC3339), "ended, by "+strings.ReplaceAll(*p.EndSource, "_", " ")
 			}
-			t.add(p.Namespace, p.Name, p.GPUs, p.Start.Format(time.RFC3339), end, p.GPUHours, source)
+			t.add(p.Namespace, p.Name, p.GPUs, p.Start.Format(time.RFC3339), end, p.GPUHours, state)
 		}
 		t.write(&out)
 		out.WriteByte('\n')

@@ -27,17 +27,17 @@ func decode[T any](data []byte) (*T, error) {
 	return object, nil
 }
 
-// boundlessExponent may be the exponent of a quantity that takes for ever to
-// round (resource.ParseQuantity computes the power of ten).
-var (
-	boundlessExponent = regexp.MustCompile(`[0-9.][eE][+-]?[0-9]{5,}`)
-	boundlessQuantity = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{5,}$`)
-)
+// longestExponent is how many digits the exponent of a quantity may have. With
+// many more it takes for ever to round (resource.ParseQuantity computes the power
+// of ten).
+const longestExponent = 4
+
+var boundlessQuantity = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{5,}$`)
 
 // boundedQuantities refuses such quantities. Other texts, such as the hash of a
 // commit in a label, may look the same.
 func boundedQuantities(data []byte) error {
-	if !boundlessExponent.Match(data) {
+	if !hasBoundlessExponent(data) {
 		return nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -47,6 +47,29 @@ func boundedQuantities(data []byte) error {
 		return nil // the decoder of pods says what is wrong
 	}
 	return bounded(tree, "")
+}
+
+// hasBoundlessExponent looks for an e with more digits behind it than any
+// exponent has. It looks at every byte of every pod, and so is no expression.
+func hasBoundlessExponent(data []byte) bool {
+	digits := 0
+	for n, c := range data {
+		if '0' <= c && c <= '9' {
+			digits++
+			continue
+		}
+		if digits > longestExponent && isExponent(data[:n-digits]) {
+			return true
+		}
+		digits = 0
+	}
+	return digits > longestExponent && isExponent(data[:len(data)-digits])
+}
+
+// isExponent says whether a text ends with an e, and perhaps a sign.
+func isExponent(before []byte) bool {
+	before = bytes.TrimRight(before, "+-")
+	return len(before) > 0 && before[len(before)-1]|0x20 == 'e'
 }
 
 // bounded looks at the values that are quantities: those in lists of resources,
