@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -12,9 +11,16 @@ import (
 type sweep struct {
 	audience *audience
 	marks    []mark
+	steps    []step
 	used     wide // in parts of a GPU times milliseconds
 	rate     int64
 	at, rose ledger.Time // where it stands, and when usage last rose
+}
+
+// step is where the rate of an audience rises or falls.
+type step struct {
+	at     ledger.Time
+	change int64 // in parts of a GPU
 }
 
 // mark is a limit whose crossings are noted.
@@ -35,8 +41,12 @@ func (e *evaluation) sweep(a *audience, r *Result) {
 	e.sweeps = append(e.sweeps, &sweep{audience: a, marks: []mark{{result: r}}})
 }
 
+// stepsAtOnce is how many steps of sweeps are kept at a time.
+const stepsAtOnce = 1 << 20
+
 // cross does what was asked for: it finds the crossings of limits, past and to
-// come. Each valuation's edges are sorted once; each window goes through them.
+// come. The edges of each valuation are sorted once, and handed out in their
+// order to as many sweeps at a time as there is room for.
 func (e *evaluation) cross() {
 	for valuer, v := range e.valuers {
 		asked := make([]bool, len(e.classes.list))
@@ -55,73 +65,92 @@ func (e *evaluation) cross() {
 		}
 		edges := e.edges(valuer, asked)
 		scaled, parts := inParts(v.rates)
-		for _, s := range sweeps {
-			for n := range s.marks {
-				s.marks[n].limit = product(s.marks[n].result.Usage.Limit, parts)
-			}
-		}
-		slices.SortStableFunc(sweeps, func(a, b *sweep) int { return cmp.Compare(a.audience.rolling, b.audience.rolling) })
+		var room []step
 		for len(sweeps) > 0 {
-			n := 1
-			for n < len(sweeps) && sweeps[n].audience.rolling == sweeps[0].audience.rolling {
+			n, most := 1, sweeps[0].most()
+			for n < len(sweeps) && most+sweeps[n].most() <= stepsAtOnce {
+				most += sweeps[n].most()
 				n++
 			}
-			e.follow(sweeps[:n], edges, scaled)
+			room = slices.Grow(room[:0], most)
+			e.handOut(edges, scaled, sweeps[:n], room[:most])
+			for _, s := range sweeps[:n] {
+				s.follow(e.now, parts)
+			}
 			sweeps = sweeps[n:]
 		}
 	}
 }
 
-// follow moves sweeps along the edges: those of rolling windows of one length, or
-// those of all calendar periods. What happens enters the window at once, and
-// leaves a rolling one by its length later.
-func (e *evaluation) follow(sweeps []*sweep, edges []edge, scaled []int64) {
+// most is how many steps the sweep can have.
+func (s *sweep) most() int {
+	most := 0
+	for _, c := range s.audience.classes {
+		g, _ := c.of(s.audience)
+		most += 2 * g.intervals
+	}
+	return most
+}
+
+// handOut gives each sweep the steps of its classes, in their order, and a part
+// of the room to keep them in.
+func (e *evaluation) handOut(edges []edge, scaled []int64, sweeps []*sweep, room []step) {
 	byClass := make([][]*sweep, len(e.classes.list))
 	for _, s := range sweeps {
+		most := s.most()
+		s.steps, room = room[:0:most], room[most:]
 		for _, c := range s.audience.classes {
 			byClass[c.number] = append(byClass[c.number], s)
 		}
 	}
-	rolling := sweeps[0].audience.rolling
-	turn := func(edge edge, at ledger.Time, sign int64) {
-		change := sign
-		if edge.change > 0 {
-			change *= scaled[edge.change]
-		} else {
-			change *= -scaled[-edge.change]
+	for _, edge := range edges {
+		to := byClass[edge.class]
+		if len(to) == 0 {
+			continue
 		}
-		for _, s := range byClass[edge.class] {
-			if rolling == 0 { // what was before a period begins with it
-				s.advance(max(at, s.audience.from))
-			} else {
-				s.advance(at)
-			}
-			s.rate += change
+		change := scaled[max(edge.change, -edge.change)]
+		if edge.change < 0 {
+			change = -change
+		}
+		for _, s := range to {
+			s.steps = append(s.steps, step{edge.at, change})
 		}
 	}
-	leaving := edges
+}
+
+// follow moves the sweep along its steps. What happens enters the window at once,
+// and leaves a rolling one by its length later; what was before a calendar period
+// begins with it.
+func (s *sweep) follow(now ledger.Time, parts int64) {
+	for n := range s.marks {
+		s.marks[n].limit = product(s.marks[n].result.Usage.Limit, parts)
+	}
+	rolling, leaving := s.audience.rolling, s.steps
 	leave := func(until ledger.Time) {
-		for rolling > 0 && len(leaving) > 0 && leaving[0].at+rolling <= until {
-			turn(leaving[0], leaving[0].at+rolling, -1)
+		for len(leaving) > 0 && leaving[0].at+rolling <= until {
+			s.advance(leaving[0].at + rolling)
+			s.rate -= leaving[0].change
 			leaving = leaving[1:]
 		}
 	}
-	for _, edge := range edges {
-		leave(edge.at)
-		turn(edge, edge.at, 1)
-	}
-	leave(e.now)
-	for _, s := range sweeps {
-		s.advance(e.now)
-		s.arrive()
-	}
+	from := s.audience.from
 	if rolling > 0 {
-		leave(e.now + rolling)
+		from = 0
+	} else {
+		leaving = nil
 	}
-	for _, s := range sweeps {
-		s.advance(e.now + rolling)
-		s.report(e.now)
+	for _, step := range s.steps {
+		leave(step.at)
+		s.advance(max(step.at, from))
+		s.rate += step.change
 	}
+	leave(now)
+	s.advance(now)
+	s.arrive()
+	leave(now + rolling)
+	s.advance(now + rolling)
+	s.report(now)
+	s.steps = nil
 }
 
 // advance moves the sweep on, and notes what limits usage crosses on the way.
