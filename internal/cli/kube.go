@@ -29,9 +29,6 @@ func (o *kubeOptions) register(cmd *cobra.Command) {
 	_ = cmd.MarkFlagFilename("kubeconfig")
 }
 
-// given says whether a flag names a cluster.
-func (o *kubeOptions) given() bool { return o.kubeconfig != "" || o.context != "" }
-
 // client prepares the one client of the command. Nothing is called yet.
 func (o *kubeOptions) client(s *session) (*kube.Client, error) {
 	o.once.Do(func() {

@@ -1,0 +1,66 @@
+package cli_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+)
+
+type namespaceKey struct{}
+
+// TestClusterScripts runs the scripts whose store is in a cluster, in a namespace
+// of their own: $NAMESPACE of the cluster of $KUBECONFIG.
+func TestClusterScripts(t *testing.T) {
+	t.Parallel()
+	cluster := kubetest.Start(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/cluster",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			tb := env.T().(testing.TB)
+			w := newWorld(tb, env.WorkDir)
+			namespace := cluster.Namespace(tb)
+			env.Values[worldKey{}], env.Values[namespaceKey{}] = w, namespace
+			env.Vars = append(env.Vars, w.environment()...)
+			env.Vars = append(env.Vars, "KUBECONFIG="+cluster.Kubeconfig(), "NAMESPACE="+namespace, "SERVER="+cluster.Config().Host)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": cmdExits,
+			"sim":   cmdSim,
+
+			// store NAMESPACE makes a store.
+			"store": func(ts *testscript.TestScript, _ bool, _ []string) { clusterEngine(ts, cluster) },
+			// pool NAME creates a pool of at least one instance.
+			"pool": func(ts *testscript.TestScript, _ bool, args []string) {
+				_, err := clusterEngine(ts, cluster).CreatePool(context.Background(), declaration(args[0], 1, 2), 20*time.Second)
+				ts.Check(err)
+			},
+			// hold LOCK takes a lock.
+			"hold": func(ts *testscript.TestScript, _ bool, args []string) {
+				lock, err := clusterEngine(ts, cluster).Store.Lock(context.Background(), args[0], 0)
+				ts.Check(err)
+				ts.Defer(func() { ts.Check(lock.Release()) })
+			},
+		},
+	})
+}
+
+// clusterEngine works on the script's store, which it makes, as Terraform does.
+func clusterEngine(ts *testscript.TestScript, cluster *kubetest.Cluster) *reconcile.Engine {
+	client, err := kube.Open(kube.Config{ConfigPath: cluster.Kubeconfig()}, "gpupool/test")
+	ts.Check(err)
+	place, err := kubernetes.Open(context.Background(), client, ts.Value(namespaceKey{}).(string), kubernetes.Options{Create: true, Command: "terraform"})
+	ts.Check(err)
+	engine := worldOf(ts).engine()
+	engine.Store = place
+	return engine
+}
