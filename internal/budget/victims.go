@@ -116,7 +116,10 @@ func (d *decider) suspend() {
 	if len(spared) > 0 {
 		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from pausing", "pods are protected from pausing"), plural(len(spared), "counts", "count"), some(spared))
 	}
-	keep := d.sparedOwners()
+	done := d.sparedOwners()
+	for _, p := range d.Paused {
+		done[p.id()] = true
+	}
 	var owners []Workload
 	var loose []string
 	for _, p := range pods {
@@ -127,9 +130,9 @@ func (d *decider) suspend() {
 			loose = append(loose, p.ref()+" (it has no owner)")
 		case !pausable[group+"/"+w.Kind]:
 			loose = append(loose, fmt.Sprintf("%s (its owner is a %s)", p.ref(), w.Kind))
-		case keep[w.id()] || slices.ContainsFunc(owners, func(o Workload) bool { return o.id() == w.id() }):
-		case slices.ContainsFunc(d.Paused, func(o Paused) bool { return o.id() == w.id() }):
+		case done[p.workload()]:
 		default:
+			done[p.workload()] = true
 			owners = append(owners, w)
 		}
 	}
@@ -149,13 +152,27 @@ func (w Workload) id() string {
 	return w.Namespace + "/" + group + "/" + w.Kind + "/" + w.Name
 }
 
-// sparedOwners are those that own a protected pod.
-func (d *decider) sparedOwners() map[string]bool {
-	keep := map[string]bool{}
-	for _, p := range d.Pods {
-		if !p.Finished && p.Owner.Name != "" && (p.Mirror || d.protection(p) != "") {
-			keep[p.Owner.id()] = true
+// workload is the id of what would be paused for a pod: its owner, or, of the
+// several ReplicaSets that a Deployment has while it rolls out, the Deployment,
+// after which they are named with a hash that their pods are labelled with
+// (k8s.io/kubernetes pkg/controller/deployment/sync.go).
+func (p Pod) workload() string {
+	w := p.Owner
+	if w.Kind == "ReplicaSet" && p.Set != nil {
+		if name, found := strings.CutSuffix(w.Name, "-"+p.Set.Labels.Get("pod-template-hash")); found {
+			w.Kind, w.Name = "Deployment", name
 		}
 	}
-	return keep
+	return w.id()
+}
+
+// sparedOwners are those that own a protected pod.
+func (d *decider) sparedOwners() map[string]bool {
+	spared := map[string]bool{}
+	for _, p := range d.Pods {
+		if !p.Finished && p.Owner.Name != "" && (p.Mirror || d.protection(p) != "") {
+			spared[p.workload()] = true
+		}
+	}
+	return spared
 }

@@ -186,3 +186,29 @@ func TestOwnersArePausedOnce(t *testing.T) {
 		t.Errorf("%v", p.Status.Enforced)
 	}
 }
+
+// TestADeploymentIsOneWorkload: while it rolls out it has two ReplicaSets, and to
+// pause the old one would end the new one's protected pods.
+func TestADeploymentIsOneWorkload(t *testing.T) {
+	t.Parallel()
+	of := func(name, hash string) Pod {
+		p := pod(name, 0)
+		p.Owner = Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-" + hash}
+		p.Set = set("ml", "team", "a", "pod-template-hash", hash)
+		return p
+	}
+	s := situation(enforcing(Pause), 100*Hour)
+	s.Pods = []Pod{of("old", "5d4f"), of("new", "77b9")}
+	if p := Decide(s); len(p.Decisions) != 1 || p.Decisions[0].Owner.Kind != "ReplicaSet" {
+		t.Errorf("%v", p.Decisions)
+	}
+	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}, "uid-a"}}
+	if p := Decide(s); len(p.Decisions) != 0 {
+		t.Errorf("paused twice: %v", p.Decisions)
+	}
+	s.Paused = nil
+	s.Pods[1].Annotations = map[string]string{ProtectedKey: "true"}
+	if p := Decide(s); len(p.Decisions) != 0 {
+		t.Errorf("%v", p.Decisions)
+	}
+}
