@@ -161,7 +161,7 @@ func TestDevicesByClaim(t *testing.T) {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
 			}
 			if tt.problem == "" {
-				clear(t, s)
+				undoubted(t, s)
 			} else {
 				doubted(t, s, tt.problem)
 			}
@@ -198,7 +198,7 @@ func TestTheSameClaimTwiceIsOnce(t *testing.T) {
 	if got := gpus(s); got != "2" {
 		t.Errorf("it holds %s GPUs, want 2", got)
 	}
-	clear(t, s)
+	undoubted(t, s)
 }
 
 // TestExtendedResourceByClaimIsCountedOnce is the scheduler's own claim for a
@@ -218,7 +218,7 @@ func TestExtendedResourceByClaimIsCountedOnce(t *testing.T) {
 		if got := gpus(s); got != want {
 			t.Errorf("%s: it holds %s GPUs, want %s", name, got, want)
 		}
-		clear(t, s)
+		undoubted(t, s)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestClaimsThatCannotBeRead(t *testing.T) {
 	}
 	unbound := claiming()
 	unbound.Spec.NodeName = ""
-	clear(t, table(t).See(unbound, world(nil)))
+	undoubted(t, table(t).See(unbound, world(nil)))
 }
 
 func TestFirstAvailableRequestsNameTheirSubrequest(t *testing.T) {

@@ -43,8 +43,8 @@ func boundedQuantities(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var tree any
-	if decoder.Decode(&tree) != nil {
-		return nil // the decoder of pods says what is wrong
+	if err := decoder.Decode(&tree); err != nil {
+		return err
 	}
 	return bounded(tree, "")
 }

@@ -34,7 +34,7 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		`{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"many"}}}]}}`: "quantities must match",
 		`{"spec":{"containers":{}}}`:                                                     "containers",
 		`{"spec":`:                                                                       "unexpected end",
-		`{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1e100000000"}}}]`: "unexpected end",
+		`{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1e100000000"}}}]`: "unexpected EOF",
 	} {
 		if _, err := gpu.DecodePod([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v, want one with %q", data, err, want)

@@ -119,8 +119,8 @@ func gpus(s gpu.Sighting) string {
 	return sum.RatString()
 }
 
-// clear fails where the sighting has problems.
-func clear(t *testing.T, s gpu.Sighting) {
+// undoubted fails where the sighting has problems.
+func undoubted(t *testing.T, s gpu.Sighting) {
 	t.Helper()
 	if len(s.Problems) > 0 {
 		t.Errorf("problems: %s", strings.Join(s.Problems, "; "))

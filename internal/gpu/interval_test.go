@@ -61,7 +61,7 @@ func TestEvictedByKubeletWithoutStatuses(t *testing.T) {
 	transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(31))
 	s := see(t, p)
 	wantEnd(t, s, 31, gpu.DisruptionTarget)
-	clear(t, s)
+	undoubted(t, s)
 
 	older := failed("Evicted") // before there was a condition for it
 	transition(older, corev1.PodReady, corev1.ConditionFalse, at(30))
@@ -80,7 +80,7 @@ func TestEvictedByKubeletWithZeroTimes(t *testing.T) {
 		transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(45))
 		s := see(t, p)
 		wantEnd(t, s, 45, gpu.DisruptionTarget)
-		clear(t, s)
+		undoubted(t, s)
 	}
 }
 
@@ -335,7 +335,7 @@ func TestWhatWasReadLaterIsBelieved(t *testing.T) {
 	p.Status.ContainerStatuses = with(ran(at(2), at(300)))
 	s := table(t).See(p, gpu.World{Now: now, Read: at(600).Time})
 	wantEnd(t, s, 300, gpu.ContainerFinished)
-	clear(t, s)
+	undoubted(t, s)
 }
 
 func TestWhatASightingKeeps(t *testing.T) {

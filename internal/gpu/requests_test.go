@@ -81,7 +81,7 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 			if got := gpus(s); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s: %v", got, tt.want, s.Shares)
 			}
-			clear(t, s)
+			undoubted(t, s)
 		})
 	}
 }
@@ -196,7 +196,7 @@ func TestFractionsByAnnotation(t *testing.T) {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
 			}
 			if tt.problem == "" {
-				clear(t, s)
+				undoubted(t, s)
 			} else {
 				doubted(t, s, tt.problem)
 			}
