@@ -98,7 +98,7 @@ func (v interval) stuck() (End, bool) {
 // terminated finds the best time of end of a pod that has ended.
 func (v interval) terminated(start Start) End {
 	if v.rejected() {
-		return End{At: start.At, Source: Rejected}
+		return v.refusal(start)
 	}
 	f := v.finished()
 	if f.known() && !f.more {
@@ -185,9 +185,21 @@ var rejections = map[string]bool{
 	"SysctlForbidden": true, "AppArmor": true,
 }
 
-// rejected says that the kubelet refused the pod, so that it never had a device:
-// the device plugin had none left (OutOfnvidia.com/gpu), or failed to hand one
-// out (UnexpectedAdmissionError). Such a pod has no container that ever ran.
+// refusal is when the kubelet refused the pod: until then the scheduler kept the
+// devices for it. That is seconds after its start, except for a pod that ran, and
+// was refused when its node had restarted and the device plugin had not yet: its
+// containers' statuses are gone, and its past must not go with them. Where nothing
+// tells when it was, the pod is taken to be of the first kind, and held nothing.
+func (v interval) refusal(start Start) End {
+	if at, ok := v.statusWritten(); ok {
+		return End{At: at, Source: StatusWritten}
+	}
+	return End{At: start.At, Source: Rejected}
+}
+
+// rejected says that the kubelet refused the pod: the device plugin had no device
+// left (OutOfnvidia.com/gpu), or failed to hand one out (UnexpectedAdmissionError).
+// The status that it then writes has no containers.
 func (v interval) rejected() bool {
 	s := &v.pod.Status
 	if s.Phase != corev1.PodFailed || len(s.ContainerStatuses)+len(s.InitContainerStatuses) > 0 {

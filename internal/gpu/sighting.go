@@ -84,8 +84,9 @@ const (
 	DeletionTimestamp EndSource = "deletion_timestamp" // which includes the grace period
 	StatusWritten     EndSource = "status_written"     // managedFields' time of the last status write
 	SeenTerminal      EndSource = "seen_terminal"      // the first look that found it ended
-	// Rejected is the end of a pod that its kubelet never took in, such as
-	// OutOfnvidia.com/gpu: it ends where it starts, for no device was ever its own.
+	// Rejected is the end of a pod that its kubelet refused, such as
+	// OutOfnvidia.com/gpu, where nothing tells when: it ends where it starts, for
+	// no device was ever its own.
 	Rejected EndSource = "rejected"
 )
 

@@ -189,7 +189,7 @@ type Source string
 
 // The sources of ends, from best to worst. The better one wins a merge.
 const (
-	Rejected          Source = "rejected" // ends where it starts: the kubelet never took the pod in
+	Rejected          Source = "rejected" // ends where it starts: the kubelet refused the pod
 	ContainerFinished Source = "container_finished"
 	DisruptionTarget  Source = "disruption_target"
 	NotReady          Source = "not_ready"
