@@ -65,5 +65,5 @@ func text(name, want string) statecheck.StateCheck { return is(name, knownvalue.
 func generation(n int64) statecheck.StateCheck { return is("generation", knownvalue.Int64Exact(n)) }
 
 func message(words string) *regexp.Regexp {
-	return regexp.MustCompile(strings.Join(strings.Fields(regexp.QuoteMeta(words)), `\s+`))
+	return regexp.MustCompile(`(?i)` + strings.Join(strings.Fields(regexp.QuoteMeta(words)), `\s+`))
 }

@@ -144,16 +144,7 @@ func TestLostRecord(t *testing.T) {
 	run(t,
 		resource.TestStep{Config: w.BudgetConfig(budget()), ConfigStateChecks: []statecheck.StateCheck{kept(), generation(1)}},
 		resource.TestStep{
-			PreConfig: func() {
-				s := w.Store()
-				doc, err := s.Read(t.Context(), store.Key{Kind: store.Budgets, Name: "team-a"})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Delete(t.Context(), doc.Key, doc.Revision); err != nil {
-					t.Fatal(err)
-				}
-			},
+			PreConfig:         func() { w.Forget("team-a") },
 			Config:            w.BudgetConfig(budget()),
 			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
 			ConfigStateChecks: []statecheck.StateCheck{kept(), generation(2)},

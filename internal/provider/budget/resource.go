@@ -71,8 +71,9 @@ func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest,
 	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
 }
 
-// Read takes over what the store's record says. A record that is missing is not
-// a budget that is gone: only a tombstone is.
+// Read takes over what the store's record says, and passes on what the last run
+// warned of, such as pods that another budget counts, too. A record that is
+// missing is not a budget that is gone: only a tombstone is.
 func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -93,6 +94,9 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if state.Recorded {
 		m = modelOf(state.Declaration, m.Timeouts).refreshed(m)
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+	}
+	if state.Status != nil {
+		state.Warnings = append(state.Warnings, state.Status.Warnings...)
 	}
 	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
 }

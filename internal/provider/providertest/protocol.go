@@ -340,3 +340,14 @@ func (w *World) kubernetesValues() Values {
 	}
 	return Values{"config_path": w.Cluster.Kubeconfig()}
 }
+
+// With is the object with another text in its state.
+func (o Object) With(name, text string) Object {
+	var all map[string]tftypes.Value
+	if err := o.State.As(&all); err != nil {
+		panic(err)
+	}
+	all[name] = tftypes.NewValue(tftypes.String, text)
+	o.State = tftypes.NewValue(o.State.Type(), all)
+	return o
+}

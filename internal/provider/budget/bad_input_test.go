@@ -1,0 +1,301 @@
+package budget_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// values are the budget of these tests as JSON.
+func values(changes providertest.Values) providertest.Values {
+	return providertest.Values{
+		"name": "team-a", "gpu_hours": "100", "window": "24h", "selector": providertest.Values{"namespaces": []string{"ml"}},
+	}.With(changes)
+}
+
+func selector(parts providertest.Values) providertest.Values {
+	return providertest.Values{"selector": parts}
+}
+
+func expression(key, operator string, of ...string) providertest.Values {
+	e := providertest.Values{"key": key, "operator": operator}
+	if len(of) > 0 {
+		e["values"] = of
+	}
+	return selector(providertest.Values{"match_expressions": []providertest.Values{e}})
+}
+
+func enforcement(parts providertest.Values) providertest.Values {
+	return providertest.Values{"enforcement": parts}
+}
+
+// serve configures the provider, which must not complain, for budgets.
+func serve(t *testing.T, w *providertest.World) *providertest.Server {
+	t.Helper()
+	s, diags := w.Serve(nil, nil)
+	if len(diags) > 0 {
+		t.Fatalf("configuring the provider: %s", diags)
+	}
+	return s.For("gpupool_budget")
+}
+
+func contains(t *testing.T, diags providertest.Diagnostics, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(diags.String(), w) {
+			t.Errorf("%q is missing in\n%s", w, diags)
+		}
+	}
+}
+
+// What is wrong with a declaration is said by a validation already, at its
+// attribute, once, and with what to do.
+func TestBadDeclarations(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	tests := map[string]struct {
+		change providertest.Values
+		want   []string
+	}{
+		"an unknown window":        {providertest.Values{"window": "a while"}, []string{`"window"`, `"a while" is no length of a window`, `"24h"`}},
+		"a short window":           {providertest.Values{"window": "1s"}, []string{`"window"`, "out of range"}},
+		"a negative window":        {providertest.Values{"window": "-24h"}, []string{`"window"`, "no length"}},
+		"no window":                {providertest.Values{"window": nil}, []string{`"window"`, "neither a window nor a period"}},
+		"a window and a period":    {providertest.Values{"period": "day"}, []string{`"period"`, "both a window and a period"}},
+		"an unknown period":        {providertest.Values{"window": nil, "period": "fortnight"}, []string{`"period"`, `"fortnight" is not known`, `"quarter"`}},
+		"an unknown zone":          {providertest.Values{"window": nil, "period": "day", "time_zone": "Mars/Olympus"}, []string{`"time_zone"`, `"Mars/Olympus" is no time zone`}},
+		"a zone of a window":       {providertest.Values{"time_zone": "UTC"}, []string{`"time_zone"`, "belongs to a period"}},
+		"an empty selector":        {selector(providertest.Values{}), []string{`"selector"`, "selector is empty", "every pod of the cluster"}},
+		"a selector of nothing":    {selector(providertest.Values{"namespaces": []string{}, "match_labels": providertest.Values{}}), []string{`"selector"`, "selector is empty"}},
+		"no quota":                 {providertest.Values{"gpu_hours": "0"}, []string{`"gpu_hours"`, "above zero"}},
+		"zero with digits":         {providertest.Values{"gpu_hours": "0.000"}, []string{`"gpu_hours"`, "above zero"}},
+		"a negative quota":         {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `"-5" is no number of GPU-hours`}},
+		"too many digits":          {providertest.Values{"gpu_hours": "1.2345"}, []string{`"gpu_hours"`, "at most three"}},
+		"hours with a unit":        {providertest.Values{"gpu_hours": "100h"}, []string{`"gpu_hours"`, `"100h"`}},
+		"endless hours":            {providertest.Values{"gpu_hours": "99999999999"}, []string{`"gpu_hours"`}},
+		"an illegal name":          {providertest.Values{"name": "Team_A"}, []string{`"name"`, `"Team_A" is no name of a budget`}},
+		"an illegal namespace":     {selector(providertest.Values{"namespaces": []string{"ml", "M L"}}), []string{`AttributeName("namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`}},
+		"an illegal label":         {selector(providertest.Values{"match_labels": providertest.Values{"te am": "a"}}), []string{`ElementKeyString("te am")`, "is no key of a label"}},
+		"an illegal value":         {selector(providertest.Values{"namespace_labels": providertest.Values{"team": "a b"}}), []string{`ElementKeyString("team")`, "is no value of a label"}},
+		"an unknown operator":      {expression("team", "Equals", "a"), []string{`ElementKeyInt(0).AttributeName("operator")`, `"Equals" is not known`, "NotIn"}},
+		"an operator of nothing":   {expression("team", "In"), []string{`AttributeName("values")`, "has no values"}},
+		"an operator of too much":  {expression("team", "Exists", "a"), []string{`AttributeName("values")`, "takes no values"}},
+		"an illegal key":           {expression("", "Exists"), []string{`AttributeName("key")`, "is no key of a label"}},
+		"thresholds out of order":  {providertest.Values{"thresholds": []int{80, 50}}, []string{`"thresholds"`, "ElementKeyInt(1)", "50 comes after 80"}},
+		"a threshold of nothing":   {providertest.Values{"thresholds": []int{0, 50, 100}}, []string{"ElementKeyInt(0)", "out of range"}},
+		"no threshold":             {providertest.Values{"thresholds": []int{}}, []string{`"thresholds"`, "No threshold"}},
+		"an unknown action":        {enforcement(providertest.Values{"action": "delete"}), []string{`"action"`, `"delete" is not known`, `"evict"`}},
+		"no grace period":          {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `"soon" is no duration`}},
+		"no evictions":             {enforcement(providertest.Values{"action": "evict", "max_evictions_per_run": 0}), []string{`"max_evictions_per_run"`, "out of range"}},
+		"an unknown order":         {enforcement(providertest.Values{"victim_order": "youngest"}), []string{`"victim_order"`, `"newest_start"`}},
+		"an illegal class":         {enforcement(providertest.Values{"protected_priority_class": "Very High"}), []string{`"protected_priority_class"`, "is no name of a priority class"}},
+		"an unknown start":         {providertest.Values{"count_from": "pending"}, []string{`"count_from"`, `"scheduled"`}},
+		"an unknown policy":        {providertest.Values{"vanished_pods": "never"}, []string{`"vanished_pods"`, `"midpoint"`}},
+		"a weight of seven thirds": {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "seven"}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is no weight"}},
+		"a weight by zero":         {providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "divides by zero"}},
+		"an illegal resource":      {providertest.Values{"resource_weights": providertest.Values{"a gpu": "1"}}, []string{`ElementKeyString("a gpu")`, "is no name of a resource"}},
+		"a label twice":            {providertest.Values{"breakdown_labels": []string{"team", "team"}}, []string{"ElementKeyInt(1)", "is there already"}},
+		"an age of a status":       {providertest.Values{"max_status_age": "1s"}, []string{`"max_status_age"`, "out of range"}},
+		"no timeout":               {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			diags := s.Validate(values(test.change))
+			contains(t, diags, test.want...)
+			if len(diags) != 1 {
+				t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
+			}
+		})
+	}
+	if diags := s.Validate(values(nil)); len(diags) > 0 {
+		t.Errorf("a good declaration: %s", diags)
+	}
+}
+
+// What is allowed and probably not meant is a warning.
+func TestDoubtfulDeclarations(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	for name, test := range map[string]struct {
+		change providertest.Values
+		want   []string
+	}{
+		"no grace":            {enforcement(providertest.Values{"action": "evict", "grace_period": "0s"}), []string{"WARNING", `"grace_period"`, "leave time to save work"}},
+		"low thresholds":      {providertest.Values{"thresholds": []int{50}}, []string{"WARNING", `"thresholds"`, "nothing tells of the limit"}},
+		"a system namespace":  {enforcement(providertest.Values{"action": "evict"}).With(selector(providertest.Values{"namespaces": []string{"kube-system"}})), []string{"WARNING", "protected from eviction"}},
+		"a weight of nothing": {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "0"}}, []string{"WARNING", "counts nothing"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			contains(t, s.Validate(values(test.change)), test.want...)
+		})
+	}
+}
+
+// What is not known yet is left to a later validation, and never taken for
+// something wrong.
+func TestUnknownValuesAreNotJudged(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	all := values(providertest.Values{"period": nil, "time_zone": nil, "enforcement": nil, "thresholds": nil, "resource_weights": nil})
+	everything := providertest.Values{}
+	for name := range all {
+		everything[name] = providertest.Unknown
+		if diags := s.Validate(values(providertest.Values{name: providertest.Unknown})); len(diags) > 0 {
+			t.Errorf("with %s unknown: %s", name, diags)
+		}
+	}
+	if diags := s.Validate(everything); len(diags) > 0 {
+		t.Errorf("with everything unknown: %s", diags)
+	}
+	if diags := s.Validate(values(providertest.Values{"window": nil, "period": providertest.Unknown})); len(diags) > 0 {
+		t.Errorf("with an unknown period for a window: %s", diags)
+	}
+	// What is known is judged all the same.
+	contains(t, s.Validate(values(providertest.Values{"window": providertest.Unknown, "gpu_hours": "x"})), `"gpu_hours"`)
+}
+
+// unreachable is the address of an API server that nobody answers at.
+func unreachable(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return fmt.Sprintf(`{ host = "https://%s", token = "x" }`, listener.Addr())
+}
+
+// What only the cluster can know is an error at plan, and nothing is recorded.
+func TestBadSurroundings(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	tests := map[string]struct {
+		kubernetes func(t *testing.T) string
+		want       string
+	}{
+		"unreachable cluster": {unreachable, "cannot get namespaces kube-system"},
+		"no file":             {func(*testing.T) string { return `{ config_path = "/nowhere/config" }` }, "/nowhere/config does not exist"},
+		"no cluster":          {func(*testing.T) string { return `null` }, "no Kubernetes cluster is configured"},
+		"a damaged file": {func(t *testing.T) string {
+			name := filepath.Join(t.TempDir(), "config")
+			if err := os.WriteFile(name, []byte("clusters: {"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("{ config_path = %q }", name)
+		}, "reading the kubeconfig"},
+		"an unknown context": {func(*testing.T) string {
+			return fmt.Sprintf(`{ config_path = %q, config_context = "mars" }`, w.Cluster.Kubeconfig())
+		}, `context "mars" does not exist`},
+		// A deleted account's token is refused as an expired one is.
+		"an expired token": {func(t *testing.T) string {
+			namespace := w.Cluster.Namespace(t)
+			kubeconfig := w.Cluster.ServiceAccountKubeconfig(t, namespace, "gone")
+			if err := w.Cluster.Client().CoreV1().ServiceAccounts(namespace).Delete(t.Context(), "gone", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("{ config_path = %q }", kubeconfig)
+		}, "Unauthorized: the credentials are missing, expired or of another cluster"},
+		"a forbidden verb": {func(t *testing.T) string {
+			return fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, w.Cluster.Namespace(t), "nobody"))
+		}, "the role needs the verb get on namespaces"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, resource.TestStep{
+				Config: w.BudgetConfigWith(map[string]string{"kubernetes": test.kubernetes(t)}, budget()), PlanOnly: true, ExpectError: message(test.want),
+			})
+		})
+	}
+	if docs, err := w.Store().List(t.Context(), store.Budgets); err != nil || len(docs) > 0 {
+		t.Errorf("%d records (%v)", len(docs), err)
+	}
+}
+
+// Against another cluster than its own, a budget is neither read, nor changed,
+// nor destroyed.
+func TestWrongCluster(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	o := create(t, s, values(nil))
+	if uid := o.Attribute("cluster_uid"); uid != w.ClusterUID() {
+		t.Fatalf("the budget is of the cluster %v", uid)
+	}
+	// The same budget as another cluster has it.
+	s.Destroy(o)
+	o = create(t, s, values(nil))
+	foreign := o.With("cluster_uid", "00000000-0000-0000-0000-000000000000")
+	w.Rewrite("team-a", func(r *declaration.Budget) { r.Declaration.ClusterUID = "00000000-0000-0000-0000-000000000000" })
+	_, diags := s.Read(&foreign)
+	contains(t, diags, "Wrong cluster", "nothing was touched", w.ClusterUID())
+	for name, config := range map[string]providertest.Values{"update": values(providertest.Values{"gpu_hours": "5"}), "destruction": nil} {
+		_, diags := s.Apply(s.Plan(&foreign, config))
+		contains(t, diags, "Wrong cluster", "00000000-0000-0000-0000-000000000000", w.ClusterUID())
+		if t.Failed() {
+			t.Logf("by an %s", name)
+		}
+	}
+	run(t, resource.TestStep{
+		Config: w.BudgetConfig(budget()), ResourceName: address, ImportState: true, ImportStateId: "team-a", ExpectError: message("Wrong cluster"),
+	})
+}
+
+func TestMalformedImports(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	for id, want := range map[string]string{
+		"Team A": "does not name a budget", "a/b": "does not name a budget", "nobody": "has no budget \"nobody\"",
+	} {
+		_, diags := s.Import(id, nil)
+		contains(t, diags, want)
+	}
+	create(t, s, values(nil))
+	o, diags := s.Import("", providertest.Values{"name": "team-a"})
+	if len(diags) > 0 || o.Attribute("gpu_hours") != "100" {
+		t.Errorf("by its identity: %s", diags)
+	}
+}
+
+// create plans and applies a budget, without a complaint.
+func create(t *testing.T, s *providertest.Server, config providertest.Values) *providertest.Object {
+	t.Helper()
+	p := s.Plan(nil, config)
+	if len(p.Diagnostics) > 0 {
+		t.Fatalf("planning the budget: %s", p.Diagnostics)
+	}
+	o, diags := s.Apply(p)
+	if len(diags) > 0 {
+		t.Fatalf("creating the budget: %s", diags)
+	}
+	return o
+}
+
+// A provider whose cluster is not known yet can still plan new budgets, and one
+// whose account isn't can do everything with them.
+func TestProviderKnownAfterApply(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	data := fmt.Sprintf("resource \"terraform_data\" \"later\" {\n  input = { path = %q, endpoint = \"http://127.0.0.1:1\" }\n}\n", w.Cluster.Kubeconfig())
+	run(t,
+		resource.TestStep{
+			Config: w.BudgetConfigWith(map[string]string{
+				"kubernetes": "{ config_path = terraform_data.later.output.path }", "endpoint": "terraform_data.later.output.endpoint",
+			}, data+budget()),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionCreate)),
+		},
+	)
+}
