@@ -1,7 +1,7 @@
 //go:build unix
 
-// Bench measures gpupool at three sizes against the local CVM, each figure
-// beside something comparable that runs in the same minute, and prints the
+// Bench measures gpupool at three sizes against the local CVM and a local
+// Kubernetes, each figure beside something comparable that runs in the same minute, and prints the
 // tables of docs/guides/performance.md.
 //
 // It needs the paths of the built binary in GPUPOOL_BIN, of terraform or tofu in
@@ -28,6 +28,7 @@ var sections = []section{
 	{"reconcile", measureReconcile},
 	{"plan", measurePlan},
 	{"start", measureStart},
+	{"cluster", measureCluster},
 }
 
 func main() {
@@ -40,6 +41,9 @@ func main() {
 }
 
 func run(ctx context.Context, names []string) error {
+	if what := os.Getenv(childVariable); what != "" {
+		return measureInChild(ctx, what)
+	}
 	b, err := newBench()
 	if err != nil {
 		return err

@@ -1,0 +1,186 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+)
+
+// podCounts are the sizes; one pod in gpuEvery holds a GPU.
+var podCounts = []int{10_000, 30_000, 100_000}
+
+const (
+	gpuEvery    = 20
+	changes     = 1000
+	repeats     = 3
+	benchStore  = "gpupool-system"
+	benchBudget = "bench"
+)
+
+// measureCluster measures looks at many pods, on a real API server and etcd
+// without controllers. Each size has the pods of the one before it.
+func measureCluster(ctx context.Context, b *bench) error {
+	server, err := b.startKubernetes(ctx)
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	client, err := kube.Open(kube.Config{ConfigPath: server.kubeconfig}, "gpupool-bench")
+	if err != nil {
+		return err
+	}
+	seeds := &seeder{client: client}
+	if err := declareBudget(ctx, client); err != nil {
+		return err
+	}
+	fmt.Println("| pods | with GPUs | plain download | full scan | ratio | peak memory | first run of reconcile | peak memory | run after 1,000 changes | of it at work | peak memory |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, n := range podCounts {
+		if err := seeds.grow(ctx, n); err != nil {
+			return err
+		}
+		if err := measurePods(ctx, b, server, seeds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func measurePods(ctx context.Context, b *bench, server *kubernetesServer, seeds *seeder) error {
+	var plain, scan []time.Duration
+	var memory int64
+	for range repeats {
+		took, _, err := server.child(ctx, "download")
+		if err != nil {
+			return err
+		}
+		plain = append(plain, took)
+		took, peak, err := server.child(ctx, "scan")
+		if err != nil {
+			return err
+		}
+		scan, memory = append(scan, took), max(memory, peak)
+	}
+	first, err := server.reconcile(ctx, b)
+	if err != nil {
+		return err
+	}
+	if err := seeds.change(ctx, changes); err != nil {
+		return err
+	}
+	second, err := server.reconcile(ctx, b)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| %d | %d | %.2f s | %.2f s | %.2f | %d MB | %.2f s | %d MB | %.2f s | %.2f s | %d MB |\n",
+		seeds.pods, seeds.pods/gpuEvery, median(plain).Seconds(), median(scan).Seconds(), median(scan).Seconds()/median(plain).Seconds(), memory>>20,
+		first.wall.Seconds(), first.memory>>20, second.wall.Seconds(), second.cpu.Seconds(), second.memory>>20)
+	return nil
+}
+
+// declareBudget makes a store in the cluster, and a budget over all pods of it.
+func declareBudget(ctx context.Context, client *kube.Client) error {
+	store, err := kubernetes.Open(ctx, client, benchStore, kubernetes.Options{Create: true, Command: "bench"})
+	if err != nil {
+		return err
+	}
+	uid, err := client.UID(ctx)
+	if err != nil {
+		return err
+	}
+	engine := &reconcile.Engine{
+		Store: store, Actor: "bench",
+		Cluster: func(context.Context) (reconcile.Cluster, error) { return kube.NewCluster(client), nil },
+	}
+	_, err = engine.CreateBudget(ctx, budget.Declaration{
+		Name: benchBudget, ClusterUID: uid, GPUHours: "1000000", Window: "24h",
+		Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
+		Enforce:  budget.Enforcement{Action: budget.AlertOnly},
+	})
+	return err
+}
+
+// kubernetesServer is a local API server and etcd in processes of their own.
+type kubernetesServer struct {
+	process    *exec.Cmd
+	kubeconfig string
+}
+
+func (b *bench) startKubernetes(ctx context.Context) (*kubernetesServer, error) {
+	binary := os.Getenv("GPUPOOL_LOCALKUBE")
+	if binary == "" {
+		return nil, errors.New("GPUPOOL_LOCALKUBE must name a program: run it by make bench")
+	}
+	dir := filepath.Join(b.dir, "kubernetes")
+	s := &kubernetesServer{process: exec.CommandContext(ctx, binary, "serve", "--dir="+dir, "--no-kubelet", "--no-scheduler",
+		"--controllers=serviceaccount-controller")} // without it no namespace takes pods
+	s.process.Cancel = func() error { return s.process.Process.Signal(os.Interrupt) }
+	s.process.WaitDelay = 30 * time.Second
+	stdout, err := s.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.process.Start(); err != nil {
+		return nil, err
+	}
+	line := make([]byte, 4096)
+	n, err := stdout.Read(line)
+	if err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s did not start: %w", binary, err)
+	}
+	_, s.kubeconfig, _ = strings.Cut(strings.TrimSpace(string(line[:n])), "kubeconfig=")
+	return s, nil
+}
+
+func (s *kubernetesServer) stop() {
+	_ = s.process.Process.Signal(os.Interrupt)
+	_ = s.process.Wait()
+}
+
+// child runs this program again for one measurement, so that its memory is that
+// measurement's alone. It returns the time that the measured part took.
+func (s *kubernetesServer) child(ctx context.Context, what string) (time.Duration, int64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, 0, err
+	}
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env = append(os.Environ(), childVariable+"="+what, "KUBE_CONFIG_PATH="+s.kubeconfig)
+	c, out, err := measure(cmd)
+	if err != nil {
+		return 0, 0, err
+	}
+	nanoseconds, err := strconv.ParseInt(string(bytes.TrimSpace(out)), 10, 64)
+	return time.Duration(nanoseconds), c.memory, err
+}
+
+// reconcile runs the program over the budget.
+func (s *kubernetesServer) reconcile(ctx context.Context, b *bench) (cost, error) {
+	c, out, err := measure(exec.CommandContext(ctx, b.gpupool, "reconcile", "--store", "kubernetes:"+benchStore, "--kubeconfig", s.kubeconfig, "-o", "json"))
+	if err != nil {
+		return c, err
+	}
+	var report struct {
+		Budgets []json.RawMessage `json:"budgets"`
+	}
+	if err := json.Unmarshal(out, &report); err != nil || len(report.Budgets) != 1 {
+		return c, fmt.Errorf("the run reported %d budgets, want one (%w)", len(report.Budgets), err)
+	}
+	return c, nil
+}
