@@ -37,14 +37,26 @@ var usualControllers = []string{
 	names.ValidatingAdmissionPolicyStatusController,
 }
 
+// noControllers is how a user asks for none.
+var noControllers = []string{"none"}
+
+// checkControllers tells whether the controller manager has all of these.
+func checkControllers(asked []string) error {
+	if slices.Equal(asked, noControllers) {
+		return nil
+	}
+	known := app.KnownControllers()
+	for _, name := range asked {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("there is no controller %q: choose among %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // runControllers runs kube-controller-manager until ctx is done.
 func runControllers(ctx context.Context, dir *directory, options options) error {
 	known, disabled, aliases := app.KnownControllers(), app.ControllersDisabledByDefault(), app.ControllerAliases()
-	for _, name := range options.controllers {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("there is no controller %q: use names of kube-controller-manager %s", name, strings.Join(known, ", "))
-		}
-	}
 	manager, err := controlleroptions.NewKubeControllerManagerOptions()
 	if err != nil {
 		return err

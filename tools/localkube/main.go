@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -60,8 +59,8 @@ func serveCommand() *cobra.Command {
 				ctx = whileOpen(ctx, os.Stdin)
 			}
 			err := serve(ctx, options, os.Stdout)
-			if errors.Is(err, context.Canceled) {
-				return nil
+			if ctx.Err() != nil {
+				return nil // it was told to end
 			}
 			return err
 		},

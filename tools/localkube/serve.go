@@ -46,6 +46,9 @@ const startTimeout = 3 * time.Minute
 
 // serve runs everything until ctx is done, or until a component fails.
 func serve(ctx context.Context, options options, stdout io.Writer) (err error) {
+	if err := checkControllers(options.controllers); err != nil {
+		return err
+	}
 	dir, err := openDirectory(options.dir)
 	if err != nil {
 		return err
@@ -57,8 +60,8 @@ func serve(ctx context.Context, options options, stdout io.Writer) (err error) {
 	}
 	defer flush()
 	defer func() {
-		if err != nil && !errors.Is(err, context.Canceled) && !options.verbose {
-			err = fmt.Errorf("%w\nthe end of its log:\n%s", err, dir.logTail())
+		if tail := dir.logTail(); err != nil && tail != "" && !options.verbose {
+			err = fmt.Errorf("%w\nthe end of its log:\n%s", err, tail)
 		}
 	}()
 
@@ -74,7 +77,10 @@ func serve(ctx context.Context, options options, stdout io.Writer) (err error) {
 		}()
 	}
 	if err := start(ctx, dir, options, run); err != nil {
-		return errors.Join(err, context.Cause(ctx))
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
 	}
 	if _, err := fmt.Fprintf(stdout, "ready kubeconfig=%s\n", kubeconfigPath(dir, options)); err != nil {
 		return fmt.Errorf("say that it is ready: %w", err)
@@ -113,7 +119,7 @@ func start(ctx context.Context, dir *directory, options options, run func(string
 		return err
 	}
 
-	withControllers := len(options.controllers) > 0 && options.controllers[0] != "none"
+	withControllers := !slices.Equal(options.controllers, noControllers)
 	if withControllers {
 		if options.podGC != usualPodGC && slices.Contains(options.controllers, names.PodGarbageCollectorController) {
 			options.controllers = slices.DeleteFunc(slices.Clone(options.controllers), func(name string) bool { return name == names.PodGarbageCollectorController })
