@@ -285,3 +285,27 @@ func TestOnlyWhatHadAnEffectIsRecorded(t *testing.T) {
 		t.Errorf("%+v", settled)
 	}
 }
+
+// TestDoubtsAreTold: whatever is enforced, a status says what makes it uncertain.
+func TestDoubtsAreTold(t *testing.T) {
+	t.Parallel()
+	s := situation(teamA(), Hour)
+	s.Result.Lost, s.Result.Unbounded = []string{"closed-2026-07-15: truncated"}, true
+	warnings := strings.Join(Decide(s).Status.Warnings, "\n")
+	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated", "nothing bounds what was used"} {
+		if !strings.Contains(warnings, want) {
+			t.Errorf("%q lacks %q", warnings, want)
+		}
+	}
+}
+
+func TestOverlapsAreToldWhereSomethingIsEnforced(t *testing.T) {
+	t.Parallel()
+	for action, told := range map[Action]bool{AlertOnly: false, Evict: true} {
+		s := situation(enforcing(action), Hour)
+		s.Result.Overlaps = []string{"ml", "web"}
+		if got := strings.Contains(strings.Join(Decide(s).Status.Warnings, "\n"), "count for ml, web as well"); got != told {
+			t.Errorf("%s: %t", action, got)
+		}
+	}
+}

@@ -71,13 +71,13 @@ func FuzzSelectors(f *testing.F) {
 		}
 		m, err := s.Matcher()
 		if err != nil {
-			t.Fatalf("%q reads as %s, and is not valid: %v", text, s, err)
+			t.Fatalf("%q reads as %+v, and is not valid: %v", text, s, err)
 		}
 		m.Matches(&ledger.LabelSet{Labels: ledger.LabelsOf(s.MatchLabels)})
 		d := teamA()
 		d.Selector = s
 		if problems := d.Validate(); len(problems) > 0 {
-			t.Fatalf("%q reads as %s, and is not valid: %v", text, s, problems)
+			t.Fatalf("%q reads as %+v, and is not valid: %v", text, s, problems)
 		}
 	})
 }

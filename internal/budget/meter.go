@@ -34,9 +34,6 @@ func (d Declaration) Meter(now time.Time) (*Meter, error) {
 	return &Meter{valuation: v, matcher: m, window: w, from: fromTime(w.Start), now: fromTime(now)}, nil
 }
 
-// Window is what the meter measures in.
-func (m *Meter) Window() Window { return m.window }
-
 // PodUsage is one pod's part in a budget's usage.
 type PodUsage struct {
 	GPUs *big.Rat // held, weights included

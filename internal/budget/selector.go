@@ -3,9 +3,7 @@ package budget
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -21,43 +19,6 @@ var operators = map[string]selection.Operator{
 // Empty says whether nothing is selected by: that would be every pod.
 func (s Selector) Empty() bool {
 	return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
-}
-
-// String writes the selector for people, on one line.
-func (s Selector) String() string {
-	var parts []string
-	if len(s.Namespaces) > 0 {
-		parts = append(parts, "namespaces "+some(s.Namespaces))
-	}
-	if len(s.NamespaceLabels) > 0 {
-		parts = append(parts, "namespaces with "+pairs(s.NamespaceLabels))
-	}
-	if len(s.MatchLabels) > 0 {
-		parts = append(parts, "labels "+pairs(s.MatchLabels))
-	}
-	for _, e := range s.MatchExpressions {
-		parts = append(parts, e.String())
-	}
-	return strings.Join(parts, ", ")
-}
-
-// String writes the expression as kubectl's --selector has it.
-func (e Expression) String() string {
-	switch e.Operator {
-	case "Exists":
-		return e.Key
-	case "DoesNotExist":
-		return "!" + e.Key
-	}
-	return fmt.Sprintf("%s %s (%s)", e.Key, strings.ToLower(e.Operator), strings.Join(e.Values, ","))
-}
-
-func pairs(of map[string]string) string {
-	var list []string
-	for _, key := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, key+"="+of[key])
-	}
-	return some(list)
 }
 
 // key is the same for selectors that say the same.

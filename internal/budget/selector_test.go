@@ -50,7 +50,7 @@ func TestEveryPartOfASelectorMustMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := m.Matches(pod); got != test.want {
-				t.Errorf("%s: %t, want %t", test.selector, got, test.want)
+				t.Errorf("%+v: %t, want %t", test.selector, got, test.want)
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestSelectorsAreThoseOfKubernetes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.Matches(&ledger.LabelSet{Labels: ledger.LabelsOf(of)}); got != want.Matches(labels.Set(of)) {
-			t.Fatalf("%s on %v: %t", s, of, got)
+			t.Fatalf("%+v on %v: %t", s, of, got)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestParseSelector(t *testing.T) {
 	}
 	for _, text := range []string{"team=a b", "team in", "a>1", "a<1", "=", "team in (a", "!", "a/b/c"} {
 		if s, err := ParseSelector(text); err == nil {
-			t.Errorf("ParseSelector(%q) = %s, want an error", text, s)
+			t.Errorf("ParseSelector(%q) = %+v, want an error", text, s)
 		}
 	}
 }

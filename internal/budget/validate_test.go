@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -100,6 +101,28 @@ func TestEachProblemIsNamed(t *testing.T) {
 func expression(key, operator string, values ...string) func(*Declaration) {
 	return func(d *Declaration) {
 		d.Selector.MatchExpressions = []Expression{{Key: key, Operator: operator, Values: values}}
+	}
+}
+
+func TestProblemsAreOneLine(t *testing.T) {
+	t.Parallel()
+	d := teamA()
+	d.GPUHours = "0"
+	const want = `gpu_hours: "0" GPU-hours are none: a limit must be above zero. Write the limit in GPU-hours above zero, such as "100" or "12.5", with at most three digits after the point.`
+	if got := d.Validate()[0].String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestStatusAge(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"": time.Hour, "90s": 90 * time.Second} {
+		if got, err := (Declaration{MaxStatusAge: text}).StatusAge(); err != nil || got != want {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	if _, err := (Declaration{MaxStatusAge: "soon"}).StatusAge(); err == nil {
+		t.Error("no error")
 	}
 }
 

@@ -42,7 +42,7 @@ func (v *validator) enforcementWarnings() {
 		}
 	}
 	if e.Action != Freeze && len(spared) > 0 {
-		v.add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are protected from %s", some(spared), doing(e.Action))
+		v.add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", some(spared), ended(e.Action))
 	}
 	if e.Action != Evict && e.Action != Pause {
 		return
@@ -53,19 +53,6 @@ func (v *validator) enforcementWarnings() {
 	if gap, _ := parseDuration(e.MaxGap); gap > unsafeGap {
 		v.add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
 	}
-}
-
-// doing names an action as what is going on.
-func doing(a Action) string {
-	switch a {
-	case Freeze:
-		return "freezing"
-	case Pause:
-		return "pausing"
-	case Evict:
-		return "eviction"
-	}
-	return "alerts"
 }
 
 func (v *validator) zeroWeight(attribute, weight string) {

@@ -40,6 +40,7 @@ func TestCalendarWindows(t *testing.T) {
 		{name: "midnight is skipped", zone: "Africa/Cairo", period: Day, now: "2026-04-24T12:00:00Z", start: "2026-04-23T22:00:00Z", end: "2026-04-24T21:00:00Z", hours: 23},
 		{name: "midnight comes twice", zone: "America/Havana", period: Day, now: "2026-11-01T12:00:00Z", start: "2026-11-01T04:00:00Z", end: "2026-11-02T05:00:00Z", hours: 25},
 		{name: "the hour before midnight comes twice", zone: "Africa/Cairo", period: Day, now: "2026-10-29T20:30:00Z", start: "2026-10-28T21:00:00Z", end: "2026-10-29T22:00:00Z", hours: 25},
+		{name: "a minute of it came before clocks went back", zone: "America/St_Johns", period: Day, now: "2010-11-07T02:45:00Z", start: "2010-11-07T02:30:00Z", end: "2010-11-08T03:30:00Z", hours: 25},
 		{name: "a day is left out", zone: "Pacific/Apia", period: Day, now: "2011-12-30T10:30:00Z", start: "2011-12-30T10:00:00Z", end: "2011-12-31T10:00:00Z", hours: 24},
 		{name: "a week begins on Monday", period: Week, now: "2026-07-19T23:00:00Z", start: "2026-07-13T00:00:00Z", end: "2026-07-20T00:00:00Z", hours: 168},
 		{name: "Monday", period: Week, now: "2026-07-20T00:00:00Z", start: "2026-07-20T00:00:00Z", end: "2026-07-27T00:00:00Z", hours: 168},
