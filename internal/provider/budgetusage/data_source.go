@@ -44,15 +44,16 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 		resp.Diagnostics.Append(connection.Error("Reading the usage of budget/"+name, err))
 		return
 	}
-	for _, text := range state.Warnings {
-		resp.Diagnostics.AddWarning("Budget "+name, text)
-	}
 	m := unjudged(state.Declaration)
 	if state.Status != nil {
 		m = newModel(*state.Status)
+		state.Warnings = append(state.Warnings, state.Status.Warnings...)
 	}
-	if doubt := doubt(state, time.Now()); doubt != "" {
-		resp.Diagnostics.AddWarning("Usage of budget "+name, doubt)
+	for _, text := range state.Warnings {
+		resp.Diagnostics.AddWarning("Budget "+name, text)
+	}
+	if text := doubt(state, time.Now()); text != "" {
+		resp.Diagnostics.AddWarning("Usage of budget "+name, text)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }

@@ -228,7 +228,7 @@ func behaviourAttributes() map[string]schema.Attribute {
 			},
 		},
 		"budget": schema.StringAttribute{
-			Optional:            true,
+			Optional: true,
 			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, nothing is launched, and the pool keeps the instances that it has. " +
 				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is launched either.",
 		},
