@@ -60,7 +60,7 @@ func TestDemoKeepsSecrets(t *testing.T) {
 	traces := filepath.Join(s.dir, "trace.log")
 	s.env = append(s.env, "TF_LOG=TRACE", "TF_LOG_PATH="+traces)
 	s.verbose = true
-	if err := s.play(ctx); err != nil {
+	if err := s.play(ctx, 1, poolActs); err != nil {
 		t.Fatalf("%v\n%s", err, out.Bytes())
 	}
 	secret := []byte(cvmsim.DemoSecretKey)

@@ -1,10 +1,14 @@
 // Demo raises a pool of GPU spot instances by Terraform, has the cloud take one
 // back, shows the plan that sees it, and has gpupool reconcile bring it back.
+// Then it gives a team of the cluster a budget of GPU-hours, and shows what
+// becomes of it, and of a pool that names it.
 //
-// Everything happens on this machine, against the local CVM that gpupool serves:
-// no cloud is called and nothing costs money. It needs the paths of the built
-// binary in GPUPOOL_BIN and of terraform or tofu in TERRAFORM, and leaves no
-// process, no instance and no file behind.
+// Everything happens on this machine, against the local CVM that gpupool serves
+// and a local Kubernetes: no cloud is called and nothing costs money. It needs
+// the paths of the built binary in GPUPOOL_BIN, of terraform or tofu in TERRAFORM
+// and of localkube in GPUPOOL_LOCALKUBE, and leaves no process, no instance and no
+// file behind. With GPUPOOL_DEMO_KUBECONFIG the second part uses the cluster of
+// that file, and removes from it what it created, and nothing else.
 package main
 
 import (
@@ -30,24 +34,50 @@ func main() {
 	fmt.Println("Next: README.md has a real configuration, and the lines for cron and CI.")
 }
 
-func run(ctx context.Context) error {
-	stage, err := newStage(ctx, os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"), "examples/demo")
-	if err != nil {
-		return err
-	}
-	return errors.Join(stage.play(ctx), stage.close())
+// part is a chapter of the demo: its configuration, and what it goes through.
+type part struct {
+	configuration string
+	acts          []act
+	// cluster says that it needs a Kubernetes.
+	cluster bool
 }
 
-// play goes through the acts.
-func (s *stage) play(ctx context.Context) error {
+var parts = []part{
+	{configuration: "examples/demo", acts: poolActs},
+	{configuration: "examples/demo-budget", acts: budgetActs, cluster: true},
+}
+
+func run(ctx context.Context) error {
+	first := 1
+	for _, p := range parts {
+		stage, err := newStage(ctx, os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"), p.configuration)
+		if err != nil {
+			return err
+		}
+		if p.cluster {
+			err = stage.enterCluster(ctx, os.Getenv("GPUPOOL_LOCALKUBE"), os.Getenv("GPUPOOL_DEMO_KUBECONFIG"))
+		}
+		if err == nil {
+			err = stage.play(ctx, first, p.acts)
+		}
+		if err := errors.Join(err, stage.close()); err != nil {
+			return err
+		}
+		first += len(p.acts)
+	}
+	return nil
+}
+
+// play goes through acts, and numbers them from first.
+func (s *stage) play(ctx context.Context, first int, acts []act) error {
 	for n, act := range acts {
-		title := fmt.Sprintf("%d. %s", n+1, act.title)
+		title := fmt.Sprintf("%d. %s", first+n, act.title)
 		if colours(s.out) {
 			title = "\x1b[1m" + title + "\x1b[0m"
 		}
 		fmt.Fprintf(s.out, "\n%s\n   %s\n", title, act.why)
 		if err := act.do(ctx, s); err != nil {
-			return fmt.Errorf("step %d, %s: %w", n+1, act.title, err)
+			return fmt.Errorf("step %d, %s: %w", first+n, act.title, err)
 		}
 	}
 	return nil
@@ -57,74 +87,6 @@ func (s *stage) play(ctx context.Context) error {
 type act struct {
 	title, why string
 	do         func(context.Context, *stage) error
-}
-
-var acts = []act{
-	{
-		"terraform apply: a pool of at least two GPU spot instances",
-		"The provider writes down what it wants before it asks the cloud, so nothing is launched twice.",
-		func(ctx context.Context, s *stage) error {
-			if err := s.terraformQuietly(ctx, "init", "-input=false"); err != nil {
-				return err
-			}
-			if err := s.terraform(ctx, "apply", "-auto-approve", "-input=false"); err != nil {
-				return err
-			}
-			return s.expectInstances(ctx, 2)
-		},
-	},
-	{
-		"gpupool status: what is declared beside what is there",
-		"The CLI reads the same store as the provider; it needs neither Terraform nor a server.",
-		func(ctx context.Context, s *stage) error { return s.gpupool(ctx, "status", "--machines") },
-	},
-	{
-		"The cloud takes one instance back",
-		"That is what spot instances are cheap for. Here the local CVM is told to do it.",
-		func(ctx context.Context, s *stage) error {
-			if err := s.control(ctx, "reclaim", `{"pool":"train","count":1}`); err != nil {
-				return err
-			}
-			return s.expectInstances(ctx, 1)
-		},
-	},
-	{
-		"terraform plan: the loss shows as an update that names the launch",
-		"The pool itself is neither lost nor replaced; planned_actions says what apply would do.",
-		func(ctx context.Context, s *stage) error { return s.terraformChanges(ctx) },
-	},
-	{
-		"gpupool reconcile --dry-run: the same decision, from cron's side",
-		"Plan, dry run and run come from one pure function, so they can't disagree.",
-		func(ctx context.Context, s *stage) error { return s.gpupool(ctx, "reconcile", "--dry-run") },
-	},
-	{
-		"gpupool reconcile --wait: the pool is healed",
-		"Cron or a CI job runs this line every minute or so; a second run beside it does no harm.",
-		func(ctx context.Context, s *stage) error {
-			if err := s.gpupool(ctx, "reconcile", "--wait"); err != nil {
-				return err
-			}
-			return s.expectInstances(ctx, 2)
-		},
-	},
-	{
-		"terraform plan: nothing left to do",
-		"Terraform sees what reconcile did, and agrees with it.",
-		func(ctx context.Context, s *stage) error {
-			return s.terraform(ctx, "plan", "-input=false", "-detailed-exitcode")
-		},
-	},
-	{
-		"terraform destroy: every instance ends",
-		"Only instances that carry this pool's own uid are touched.",
-		func(ctx context.Context, s *stage) error {
-			if err := s.terraform(ctx, "destroy", "-auto-approve", "-input=false"); err != nil {
-				return err
-			}
-			return s.expectInstances(ctx, 0)
-		},
-	},
 }
 
 // colours reports whether what is written to out may be coloured.

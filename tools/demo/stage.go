@@ -28,7 +28,8 @@ type stage struct {
 	env       []string
 	endpoint  string
 	cvm       *exec.Cmd
-	verbose   bool // gpupool logs each call
+	cluster   *cluster // nil in a part without one
+	verbose   bool     // gpupool logs each call
 }
 
 // newStage lays the provider where terraform init finds it, copies the
@@ -109,11 +110,12 @@ func (s *stage) startCVM(ctx context.Context) error {
 // close stops the local CVM and removes the demo's files. When the demo failed
 // on the way, the instances end with the local CVM, which keeps them in memory.
 func (s *stage) close() error {
+	left := s.leaveCluster()
 	if s.cvm != nil && s.cvm.Process != nil {
 		_ = s.cvm.Process.Signal(syscall.SIGTERM)
 		_ = s.cvm.Wait()
 	}
-	return os.RemoveAll(s.dir)
+	return errors.Join(left, os.RemoveAll(s.dir))
 }
 
 func (s *stage) command(ctx context.Context, name string, args ...string) *exec.Cmd {
@@ -122,6 +124,15 @@ func (s *stage) command(ctx context.Context, name string, args ...string) *exec.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second
 	return cmd
+}
+
+// keep has a command print what its reader needs, and returns it.
+func (s *stage) keep(cmd *exec.Cmd) (string, error) {
+	var kept strings.Builder
+	fmt.Fprintf(s.out, "\n   $ %s %s\n", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "))
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(s.out, &kept), s.out
+	err := cmd.Run()
+	return kept.String(), err
 }
 
 // show runs a command with its output in view, behind the line that ran it.

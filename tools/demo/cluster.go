@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const (
+	storeNamespace = "gpupool-demo-system"
+	podsNamespace  = "gpupool-demo"
+)
+
+// cluster is the Kubernetes that a part plays in.
+type cluster struct {
+	client  kubernetes.Interface
+	objects dynamic.Interface
+	created []object // in order; what was there before is not among them
+
+	process *exec.Cmd // of a local one; nil for the user's own
+	stdin   io.Closer
+}
+
+// object is one that the demo created.
+type object struct {
+	resource        schema.GroupVersionResource
+	namespace, name string
+	uid             types.UID
+}
+
+// enterCluster starts a local Kubernetes, or takes the user's own, and points
+// Terraform and gpupool at it.
+func (s *stage) enterCluster(ctx context.Context, localkube, kubeconfig string) error {
+	c := &cluster{}
+	s.cluster = c
+	if kubeconfig == "" {
+		var err error
+		if kubeconfig, err = c.start(ctx, localkube, s.dir); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.out, "A local Kubernetes, with controllers and GPU nodes that seem to run pods, serves with", kubeconfig)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	if c.client, err = kubernetes.NewForConfig(config); err != nil {
+		return err
+	}
+	if c.objects, err = dynamic.NewForConfig(config); err != nil {
+		return err
+	}
+	s.env = append(s.env, "KUBECONFIG="+kubeconfig, "KUBE_CONFIG_PATH="+kubeconfig, "GPUPOOL_STORE=kubernetes:"+storeNamespace)
+	return nil
+}
+
+// start runs localkube until close, and returns its kubeconfig.
+func (c *cluster) start(ctx context.Context, localkube, dir string) (string, error) {
+	if localkube == "" {
+		return "", errors.New("GPUPOOL_LOCALKUBE must name the built localkube: run it by make demo")
+	}
+	c.process = exec.CommandContext(ctx, localkube, "serve", "--until-stdin-closes", "--kubeconfig", filepath.Join(dir, "kubeconfig"))
+	c.process.WaitDelay = 10 * time.Second
+	stdin, err := c.process.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	c.stdin = stdin
+	stdout, err := c.process.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	var said bytes.Buffer
+	c.process.Stderr = &said
+	if err := c.process.Start(); err != nil {
+		return "", err
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	kubeconfig, ready := strings.CutPrefix(strings.TrimSpace(line), "ready kubeconfig=")
+	if err != nil || !ready {
+		return "", fmt.Errorf("the local Kubernetes did not start: %w\n%s", errors.Join(err, c.close()), said.Bytes())
+	}
+	return kubeconfig, nil
+}
+
+// close ends a local cluster.
+func (c *cluster) close() error {
+	if c.process == nil || c.process.Process == nil {
+		return nil
+	}
+	_ = c.stdin.Close()
+	_ = c.process.Wait() // it was told to end
+	return nil
+}
+
+// leaveCluster removes what the demo created, last first, and ends a local
+// cluster.
+func (s *stage) leaveCluster() error {
+	if s.cluster == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var errs []error
+	if s.cluster.process == nil {
+		for i := len(s.cluster.created) - 1; i >= 0; i-- {
+			errs = append(errs, s.cluster.remove(ctx, s.cluster.created[i]))
+		}
+		fmt.Fprintf(s.out, "\n   Removed from the cluster: the %d objects that the demo had created there.\n", len(s.cluster.created))
+	}
+	return errors.Join(append(errs, s.cluster.close())...)
+}
+
+func (c *cluster) remove(ctx context.Context, o object) error {
+	uid := metav1.Preconditions{UID: &o.uid}
+	err := c.objects.Resource(o.resource).Namespace(o.namespace).Delete(ctx, o.name, metav1.DeleteOptions{Preconditions: &uid})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it went with its namespace, or is someone else's by now
+	}
+	return err
+}
+
+// create creates one object, unless it is there.
+func (c *cluster) create(ctx context.Context, o *unstructured.Unstructured) (created bool, err error) {
+	resource, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
+	made, err := c.objects.Resource(resource).Namespace(o.GetNamespace()).Create(ctx, o, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("creating the %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	c.created = append(c.created, object{resource: resource, namespace: made.GetNamespace(), name: made.GetName(), uid: made.GetUID()})
+	return true, nil
+}
+
+// apply does what kubectl apply -f does with the manifests that gpupool prints,
+// but for the CronJob: the demo runs gpupool reconcile itself.
+func (s *stage) apply(ctx context.Context, manifests string) error {
+	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifests), 4096)
+	counts := map[string]int{}
+	var kinds []string
+	for {
+		var o unstructured.Unstructured
+		err := documents.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if len(o.Object) == 0 || o.GetKind() == "CronJob" {
+			continue
+		}
+		if _, err := s.cluster.create(ctx, &o); err != nil {
+			return err
+		}
+		if counts[o.GetKind()]++; counts[o.GetKind()] == 1 {
+			kinds = append(kinds, o.GetKind())
+		}
+	}
+	for i, kind := range kinds {
+		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
+	}
+	fmt.Fprintf(s.out, "\n   $ gpupool manifests --namespace %s | kubectl apply -f -\n   %s\n", storeNamespace, strings.Join(kinds, ", "))
+	return nil
+}
+
+// showPods prints the namespace's pods, as kubectl get pods would.
+func (s *stage) showPods(ctx context.Context) error {
+	list, err := s.cluster.client.CoreV1().Pods(podsNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "\n   Pods in %s: %d\n", podsNamespace, len(list.Items))
+	for _, p := range list.Items {
+		state := string(p.Status.Phase)
+		if p.DeletionTimestamp != nil {
+			state = "Terminating"
+		}
+		fmt.Fprintf(s.out, "     %s %s\n", p.Name, state)
+	}
+	return nil
+}
+
+// until asks every moment until ok, for at most two minutes.
+func until(ctx context.Context, what string, ok func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		is, err := ok(ctx)
+		if is || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited in vain for %s: %w", what, ctx.Err())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
