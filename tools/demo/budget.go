@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,7 +56,11 @@ var budgetActs = []act{
 				if err := s.gpupool(ctx, "reconcile"); err != nil {
 					return false, err
 				}
-				return s.exceeded(ctx)
+				exceeded, err := s.exceeded(ctx)
+				if !exceeded {
+					pause(ctx, 5*time.Second)
+				}
+				return exceeded, err
 			})
 		},
 	},
@@ -68,14 +73,18 @@ var budgetActs = []act{
 		"gpupool reconcile: the pods are evicted, and do not come back",
 		"First new GPU pods are kept out, then the eviction API is asked. The Deployment stays as it is.",
 		func(ctx context.Context, s *stage) error {
+			if err := s.gpupool(ctx, "reconcile"); err != nil {
+				return err
+			}
 			err := until(ctx, "the pods to be gone", func(ctx context.Context) (bool, error) {
-				if err := s.gpupool(ctx, "reconcile"); err != nil {
-					return false, err
-				}
-				n, err := s.pods(ctx)
+				n, err := s.pods(ctx, "")
 				return n == 0, err
 			})
-			return errors.Join(err, s.showPods(ctx))
+			if err != nil {
+				return err
+			}
+			pause(ctx, 3*time.Second) // in which the Deployment's controller tries to bring them back
+			return s.expectPods(ctx, 0)
 		},
 	},
 	{
@@ -102,10 +111,10 @@ var budgetActs = []act{
 				return err
 			}
 			err := until(ctx, "the pods to be back", func(ctx context.Context) (bool, error) {
-				n, err := s.pods(ctx)
+				n, err := s.pods(ctx, running)
 				return n == 2, err
 			})
-			return errors.Join(err, s.showPods(ctx), s.expectInstances(ctx, 2))
+			return errors.Join(err, s.expectPods(ctx, 2), s.expectInstances(ctx, 2))
 		},
 	},
 	{
@@ -166,25 +175,30 @@ func (s *stage) deploy(ctx context.Context) error {
 		return err
 	}
 	err := until(ctx, "the pods", func(ctx context.Context) (bool, error) {
-		n, err := s.pods(ctx)
+		n, err := s.pods(ctx, running)
 		return n == 2, err
 	})
-	return errors.Join(err, s.showPods(ctx))
+	return errors.Join(err, s.expectPods(ctx, 2))
 }
 
-// pods counts the pods that run.
-func (s *stage) pods(ctx context.Context) (int, error) {
-	list, err := s.cluster.client.CoreV1().Pods(podsNamespace).List(ctx, metav1.ListOptions{FieldSelector: "status.phase=Running"})
+// running selects the pods that run.
+const running = "status.phase=Running"
+
+// pods counts the pods of a field selector.
+func (s *stage) pods(ctx context.Context, selector string) (int, error) {
+	list, err := s.cluster.client.CoreV1().Pods(podsNamespace).List(ctx, metav1.ListOptions{FieldSelector: selector})
 	if err != nil {
 		return 0, err
 	}
-	n := 0
-	for _, p := range list.Items {
-		if p.DeletionTimestamp == nil {
-			n++
-		}
+	return len(list.Items), nil
+}
+
+// pause waits, or until the demo is stopped.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
-	return n, nil
 }
 
 func deletePod(ctx context.Context, s *stage) error {

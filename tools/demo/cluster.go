@@ -184,8 +184,8 @@ func (s *stage) apply(ctx context.Context, manifests string) error {
 	return nil
 }
 
-// showPods prints the namespace's pods, as kubectl get pods would.
-func (s *stage) showPods(ctx context.Context) error {
+// expectPods prints the namespace's pods, as kubectl get pods would.
+func (s *stage) expectPods(ctx context.Context, want int) error {
 	list, err := s.cluster.client.CoreV1().Pods(podsNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -197,6 +197,9 @@ func (s *stage) showPods(ctx context.Context) error {
 			state = "Terminating"
 		}
 		fmt.Fprintf(s.out, "     %s %s\n", p.Name, state)
+	}
+	if len(list.Items) != want {
+		return fmt.Errorf("%d pods were expected", want)
 	}
 	return nil
 }
