@@ -40,7 +40,7 @@ func (d *desk) store() store.Store {
 }
 
 func (d *desk) engine() *reconcile.Engine {
-	return &reconcile.Engine{Cluster: d.cluster.dependency, Store: d.store(), Actor: "test", LockTimeout: 5 * time.Second}
+	return &reconcile.Engine{Cluster: d.cluster.dependency, Store: d.store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond}
 }
 
 // mortalEngine is a process that may be killed at any effect of its own.

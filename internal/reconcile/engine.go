@@ -31,7 +31,10 @@ type Engine struct {
 	// PollInterval is the first pause between two looks at settling instances;
 	// later ones grow to ten times of it. Zero means DefaultPollInterval.
 	PollInterval time.Duration
-	Log          *slog.Logger
+	// FreezeLag is how long API servers may go on admitting pods after a freeze:
+	// nobody is evicted before. Zero means DefaultFreezeLag.
+	FreezeLag time.Duration
+	Log       *slog.Logger
 	// Progress hears of each step; nil hears nothing.
 	Progress func(Event)
 
@@ -41,6 +44,12 @@ type Engine struct {
 
 // DefaultPollInterval is the pause between two looks at settling instances.
 const DefaultPollInterval = time.Second
+
+// DefaultFreezeLag is how long a freeze may take to be heeded: an API server
+// looks for new bindings of policies once a second (k8s.io/apiserver,
+// pkg/admission/plugin/policy/generic/policy_source.go), and hears of them by a
+// watch first.
+const DefaultFreezeLag = 3 * time.Second
 
 // Event is one step of a run, as it happens.
 type Event struct {
@@ -95,6 +104,13 @@ func callsSince(before, after map[string]int) map[string]int {
 		}
 	}
 	return calls
+}
+
+func (e *Engine) freezeLag() time.Duration {
+	if e.FreezeLag <= 0 {
+		return DefaultFreezeLag
+	}
+	return e.FreezeLag
 }
 
 // randomID returns 16 random bytes in hex.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -273,8 +274,10 @@ type enforcer struct {
 	plan        budget.Plan
 	results     []Result
 	done        []budget.Decision
-	// frozenOut says that the freeze failed: what is evicted then comes back.
-	frozenOut bool
+	// notFrozen says that the freeze failed: what is evicted then comes back.
+	notFrozen bool
+	// frozenAt is when this run's own freeze began.
+	frozenAt time.Time
 }
 
 // run does one decision after the other. Evictions without effect are replaced
@@ -283,11 +286,14 @@ func (a *enforcer) run(ctx context.Context) {
 	reserves := a.plan.Reserves
 	for queue := slices.Clone(a.plan.Decisions); len(queue) > 0; queue = queue[1:] {
 		d := queue[0]
+		if d.Kind == budget.KindEvict {
+			a.awaitFreeze(ctx)
+		}
 		if ctx.Err() != nil {
 			a.results = append(a.results, budgetResult(d, Skipped, errInterruptedBudget))
 			continue
 		}
-		if d.Kind == budget.KindEvict && a.frozenOut {
+		if d.Kind == budget.KindEvict && a.notFrozen {
 			a.results = append(a.results, budgetResult(d, Skipped, errNotFrozen))
 			continue
 		}
@@ -308,6 +314,20 @@ func (a *enforcer) run(ctx context.Context) {
 	}
 }
 
+// awaitFreeze waits until a freeze of this very run is heeded: a pod that is
+// evicted before comes straight back.
+func (a *enforcer) awaitFreeze(ctx context.Context) {
+	if a.frozenAt.IsZero() || a.notFrozen {
+		return
+	}
+	heeded := time.NewTimer(time.Until(a.frozenAt.Add(a.freezeLag())))
+	defer heeded.Stop()
+	select {
+	case <-ctx.Done():
+	case <-heeded.C:
+	}
+}
+
 var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
 
 func (a *enforcer) outcome(d budget.Decision, err error) Outcome {
@@ -320,7 +340,7 @@ func (a *enforcer) outcome(d budget.Decision, err error) Outcome {
 		a.tell(d.Object, err.Error(), nil)
 		return Skipped
 	}
-	a.frozenOut = a.frozenOut || d.Kind == budget.KindFreeze
+	a.notFrozen = a.notFrozen || d.Kind == budget.KindFreeze
 	a.log().Error("decision failed", "decision", d, "error", err)
 	a.tell(d.Object, err.Error(), nil)
 	return Failed
@@ -332,7 +352,9 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 	case budget.KindAlert:
 		return a.alert(ctx, d)
 	case budget.KindFreeze:
-		return c.Freeze(ctx, a.freeze())
+		err := c.Freeze(ctx, a.freeze())
+		a.frozenAt = time.Now()
+		return err
 	case budget.KindUnfreeze:
 		return c.Unfreeze(ctx, uid)
 	case budget.KindSuspend:
@@ -358,6 +380,7 @@ func (a *enforcer) freeze() Freeze {
 			f.Resources = append(f.Resources, resource)
 		}
 	}
+	slices.Sort(f.Resources)
 	return f
 }
 
