@@ -14,7 +14,10 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -399,5 +402,98 @@ func TestOrphanedFreezeIsLifted(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(report.Warnings, "\n"), "team-a is destroyed") {
 		t.Errorf("warnings: %v", report.Warnings)
+	}
+}
+
+// TestInstanceEndedByItsPool takes the end of a pod whose machine a spot pool
+// ended from the pool's journal, where the cluster tells nothing.
+func TestInstanceEndedByItsPool(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	uid := d.cluster.start("ml", "a", 2, func(s *gpu.Sighting) { s.Node.ProviderID = "qcloud:///800001/ins-a1b2c3d4" })
+	d.run()
+	d.cluster.step(15 * time.Minute)
+	journal, err := declaration.Encode(spotpool.Journal{Past: []spotpool.Past{{InstanceID: "ins-a1b2c3d4", EndedAt: d.cluster.now}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := store.Key{Kind: store.Journals, Name: "ap-singapore/train/0123456789abcdef0123456789abcdef"}
+	if _, err := d.store().Write(context.Background(), key, journal, ""); err != nil {
+		t.Fatal(err)
+	}
+	d.cluster.remove(uid)
+	d.cluster.forget()
+	d.cluster.step(30 * time.Minute)
+	report := d.run()
+	wantConsumed(t, report, "0.500")
+	if got := report.Budgets[0].EstimatedGPUHours; got != "0.000" {
+		t.Errorf("%s GPU-hours are estimated", got)
+	}
+	live, err := d.engine().BudgetUsage(context.Background(), "team-a")
+	if err != nil || live.Pods[0].Record.End.Source != ledger.InstanceEnded || live.Pods[0].Record.Place.SpotPool != "" {
+		t.Errorf("the record: %v, %+v", err, live.Pods)
+	}
+}
+
+// TestNewerStatus leaves a status alone that a newer gpupool wrote.
+func TestNewerStatus(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	d.run()
+	key := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
+	doc, err := d.store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := bytes.Replace(doc.Data, []byte(`"version": 1`), []byte(`"version": 9`), 1)
+	if _, err := d.store().Write(context.Background(), key, newer, doc.Revision); err != nil {
+		t.Fatal(err)
+	}
+	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
+		t.Errorf("got %v, %+v", err, report.Budgets)
+	}
+	if doc, err = d.store().Read(context.Background(), key); err != nil || !bytes.Equal(doc.Data, newer) {
+		t.Errorf("it was replaced: %v", err)
+	}
+}
+
+// TestInterruptedRun takes no new action once it is told to stop, and says which
+// budgets are left to the next run.
+func TestInterruptedRun(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"Observe", "Freeze"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+			d.cluster.start("ml", "a", 8)
+			d.cluster.step(time.Hour)
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			d.cluster.during = func(m string) {
+				if m == method {
+					stop()
+				}
+			}
+			if method == "Observe" {
+				d.cluster.failing["Observe"] = context.Canceled
+			}
+			report, err := d.engine().Run(ctx, reconcile.RunOptions{})
+			if err != nil || report.Budgets[0].Outcome != reconcile.Skipped || len(d.cluster.evicted) > 0 {
+				t.Errorf("got %v, %+v, evicted %v", err, report.Budgets, d.cluster.evicted)
+			}
+			if method == "Freeze" {
+				wantTold(t, report, "done alert", "done freeze", "skipped evict a")
+			}
+			d.cluster.during = nil
+			delete(d.cluster.failing, "Observe")
+			d.run()
+			if len(d.cluster.evicted) != 1 {
+				t.Errorf("the next run did not go on: %v", d.cluster.acts)
+			}
+		})
 	}
 }

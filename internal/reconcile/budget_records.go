@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -40,22 +41,52 @@ func (e *Engine) loadBudgetStatus(ctx context.Context, d budget.Declaration) (bu
 	return s, s.exists() && s.value.UID == d.UID, err
 }
 
-// saveBudgetStatus replaces a budget's status, also one that can't be read:
-// nothing in it is lost that the ledger does not have.
-func (e *Engine) saveBudgetStatus(ctx context.Context, status budget.Status) error {
+// previousStatus is what the last run made of a budget.
+type previousStatus struct {
+	budgetStatus
+	err error // *declaration.NewerError, where it is not this program's to replace
+}
+
+// previousStatuses reads the statuses of all budgets. A damaged one is told of
+// and then replaced: nothing in it is lost that the ledger does not have.
+func (r *run) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
+	docs, err := r.Store.List(ctx, store.Statuses)
+	if err != nil {
+		return nil, err
+	}
+	statuses := map[string]previousStatus{}
+	for _, doc := range docs {
+		name, ours := strings.CutPrefix(doc.Key.Name, budgetStatusName(""))
+		if !ours {
+			continue
+		}
+		value, err := declaration.Decode[declaration.BudgetStatus](documentName(r.Store, doc.Key), doc.Data)
+		status := previousStatus{budgetStatus: budgetStatus{value: value, revision: doc.Revision}}
+		var newer *declaration.NewerError
+		switch {
+		case errors.As(err, &newer):
+			status.err = err
+		case err != nil:
+			r.warn(err.Error())
+		}
+		statuses[name] = status
+	}
+	return statuses, nil
+}
+
+// saveBudgetStatus replaces a budget's status, whoever wrote it meanwhile.
+func (e *Engine) saveBudgetStatus(ctx context.Context, previous budgetStatus, status budget.Status) error {
 	name := budgetStatusName(status.Name)
 	for range 3 {
-		var old budgetStatus
+		_, err := save(ctx, e.Store, store.Statuses, name, previous, status)
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
 		doc, err := e.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
-		switch {
-		case err == nil:
-			old.revision = doc.Revision
-		case !errors.Is(err, store.ErrNotFound):
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if _, err = save(ctx, e.Store, store.Statuses, name, old, status); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
+		previous.revision = doc.Revision
 	}
 	return fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)
 }

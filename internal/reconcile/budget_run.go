@@ -56,7 +56,7 @@ func (r *run) reconcileBudgets(ctx context.Context, targets []budgetTarget) {
 	}
 	cluster, uid, err := r.cluster(ctx)
 	if err != nil {
-		r.failBudgets(targets, fmt.Errorf("the cluster can't be reached: %w", err))
+		r.failBudgets(ctx, targets, fmt.Errorf("the cluster can't be reached: %w", err))
 		return
 	}
 	targets = slices.DeleteFunc(targets, func(t budgetTarget) bool {
@@ -77,15 +77,15 @@ func (r *run) reconcileBudgets(ctx context.Context, targets []budgetTarget) {
 		return
 	}
 	if err := r.judge(ctx, cluster, uid, targets); err != nil {
-		r.failBudgets(targets, err)
+		r.failBudgets(ctx, targets, err)
 	}
 }
 
 // failBudgets reports every budget that has no report yet as failed.
-func (r *run) failBudgets(targets []budgetTarget, err error) {
+func (r *run) failBudgets(ctx context.Context, targets []budgetTarget, err error) {
 	outcome := Failed
-	if errors.Is(err, errInterrupted) {
-		outcome = Skipped
+	if ctx.Err() != nil {
+		outcome, err = Skipped, errInterruptedBudget
 	}
 	for _, t := range targets {
 		if !slices.ContainsFunc(r.report.Budgets, func(b BudgetReport) bool { return b.Name == t.declaration.Name }) {

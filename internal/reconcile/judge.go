@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,39 +40,41 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 		}
 	}
 	results := budget.Evaluate(declarations, b.ledger.All(), b.ledger.Header, b.now())
-	force, err := r.inForce(ctx, c, targets)
-	if err != nil {
+	j := &judging{run: r, books: b}
+	if j.previous, err = r.previousStatuses(ctx); err != nil {
 		return err
 	}
-	j := &judging{run: r, books: b, inForce: force}
+	if j.inForce, err = j.lookForMeasures(ctx, targets); err != nil {
+		return err
+	}
 	j.liftOrphans(ctx, targets)
+	j.judgeAll(ctx, targets, results)
+	return nil
+}
+
+// judgeAll records the budgets of which nothing follows, many at once, and then
+// enforces the others one after the other: two may have the same pods.
+func (j *judging) judgeAll(ctx context.Context, targets []budgetTarget, results []budget.Result) {
 	var calm errgroup.Group
 	calm.SetLimit(poolsAtOnce)
-	var busy []int
+	var busy []budget.Situation
 	for n, t := range targets {
-		previous, known, err := r.loadBudgetStatus(ctx, t.declaration)
-		if err != nil {
-			r.warn(err.Error()) // it is replaced: nothing in it is lost that the ledger does not have
+		if err := cmp.Or(results[n].Err, j.previous[t.declaration.Name].err); err != nil {
+			j.addBudget(failedBudget(t.declaration, err), nil)
+			continue
 		}
 		s := j.situation(t.declaration, results[n])
-		if known && err == nil {
-			s.Previous = &previous.value
+		plan := budget.Decide(s)
+		if len(plan.Decisions) > 0 || wantsPods(s) {
+			busy = append(busy, s)
+			continue
 		}
-		switch {
-		case results[n].Err != nil:
-			r.addBudget(failedBudget(t.declaration, results[n].Err), nil)
-		case len(budget.Decide(s).Decisions) > 0 || wantsPods(s):
-			busy = append(busy, n)
-			j.situations = append(j.situations, s)
-		default:
-			calm.Go(func() error { j.record(ctx, s, budget.Decide(s), nil, nil); return nil })
-		}
+		calm.Go(func() error { j.record(ctx, s, plan, nil, nil); return nil })
 	}
 	_ = calm.Wait()
-	for n := range busy { // one after the other: two may have the same pods
-		j.enforce(ctx, j.situations[n])
+	for _, s := range busy {
+		j.enforce(ctx, s)
 	}
-	return nil
 }
 
 // judging is what budgets are judged by in one run.
@@ -79,7 +82,7 @@ type judging struct {
 	*run
 	books *books
 	inForce
-	situations []budget.Situation
+	previous map[string]previousStatus // by the name of the budget
 }
 
 // inForce are the measures that were found in force.
@@ -88,16 +91,14 @@ type inForce struct {
 	paused []budget.Paused
 }
 
-// inForce lists what is in force. Where no budget enforces anything, nor did,
-// the cluster is not asked: who is told of thresholds alone needs no right to.
-func (r *run) inForce(ctx context.Context, c Cluster, targets []budgetTarget) (inForce, error) {
-	force := inForce{frozen: map[string]bool{}}
-	needed := false
-	for _, t := range targets {
-		status, known, err := r.loadBudgetStatus(ctx, t.declaration)
-		needed = needed || err != nil || t.declaration.Enforce.Action != budget.AlertOnly || known && len(status.value.Enforced) > 0
-	}
-	if !needed {
+// lookForMeasures lists what is in force. Where no budget enforces anything, nor
+// did, the cluster is not asked: who is told of thresholds alone needs no right
+// to.
+func (j *judging) lookForMeasures(ctx context.Context, targets []budgetTarget) (inForce, error) {
+	force, c := inForce{frozen: map[string]bool{}}, j.books.cluster
+	if !slices.ContainsFunc(targets, func(t budgetTarget) bool {
+		return t.declaration.Enforce.Action != budget.AlertOnly || len(j.previous[t.declaration.Name].value.Enforced) > 0
+	}) {
 		return force, nil
 	}
 	freezes, err := c.Freezes(ctx)
@@ -148,11 +149,15 @@ func (j *judging) liftOrphans(ctx context.Context, targets []budgetTarget) {
 }
 
 func (j *judging) situation(d budget.Declaration, result budget.Result) budget.Situation {
-	return budget.Situation{
+	s := budget.Situation{
 		Declaration: d, Result: result, Now: j.books.now(), RunID: j.report.RunID,
 		Frozen: j.frozen[d.UID], Paused: j.paused,
 		PriorityClasses: j.books.observation.PriorityClasses, StoreNamespace: storeNamespace(j.Store.String()),
 	}
+	if previous := j.previous[d.Name]; previous.exists() && previous.value.UID == d.UID {
+		s.Previous = &previous.value
+	}
+	return s
 }
 
 // storeNamespace is where the store lives in the cluster; empty where it doesn't.
@@ -253,7 +258,7 @@ func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Pl
 	status = plan.Settle(done)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
-	if err := j.saveBudgetStatus(recording, status); err != nil {
+	if err := j.saveBudgetStatus(recording, j.previous[d.Name].budgetStatus, status); err != nil {
 		outcome, failure = Failed, err
 	}
 	for _, result := range results {

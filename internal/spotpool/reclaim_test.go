@@ -2,6 +2,7 @@ package spotpool_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -85,5 +86,24 @@ func TestAnOnDemandInstanceIsNotReclaimed(t *testing.T) {
 	shouldDecide(t, p, "launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2")
 	if len(p.Journal.Cooldowns) > 0 {
 		t.Errorf("where it ended is avoided: %+v", p.Journal.Cooldowns)
+	}
+}
+
+// What a pool itself ended is remembered for a while after it is gone, with the
+// time: who counted on its machine asks for that.
+func TestPastInstancesAreRemembered(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(), instance("ins-1"), instance("ins-2"), instance("ins-3"))
+	s.Journal = spotpool.Decide(s).Journal.Ending([]string{"ins-2"}, s.Now)
+	ended := s.Now
+	s.Observation.Instances = []spotpool.Instance{instance("ins-1")} // ins-3 was reclaimed: nobody knows when
+	s.Now = s.Now.Add(time.Hour)
+	s.Journal = spotpool.Decide(s).Journal
+	if diff := cmp.Diff([]spotpool.Past{{InstanceID: "ins-2", EndedAt: ended}}, s.Journal.Past); diff != "" {
+		t.Errorf("past instances (-want +got):\n%s", diff)
+	}
+	s.Now = ended.Add(48*time.Hour + time.Second)
+	if past := spotpool.Decide(s).Journal.Past; len(past) > 0 {
+		t.Errorf("two days later: %+v", past)
 	}
 }
