@@ -23,7 +23,7 @@ func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 	}
 	// A blocked eviction is answered with "try again later", which client-go would
 	// wait for. The next victim is better than waiting.
-	err := c.kube.CoreV1().RESTClient().Post().AbsPath("/api/v1").Namespace(p.Namespace).Resource("pods").Name(p.Name).
+	err := c.kube.CoreV1().RESTClient().Post().Namespace(p.Namespace).Resource("pods").Name(p.Name).
 		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 	switch {

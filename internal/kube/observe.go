@@ -8,7 +8,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -106,11 +105,11 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history
 	if from == "" {
 		return reconcile.Replay{Reason: "there was no run before this one"}, nil
 	}
-	reason, err := replay(ctx, "pods in the whole cluster", c.kube.CoreV1().Pods(metav1.NamespaceAll).Watch, from, until, h.pod)
+	reason, err := replay(ctx, watching{client: c.kube.CoreV1().RESTClient(), resource: "pods"}, from, until, h.pod)
 	if err != nil || reason != "" || !h.wantsClaims {
 		return reconcile.Replay{Complete: err == nil && reason == "", Reason: reason}, err
 	}
-	_, err = replay(ctx, "resourceclaims in the whole cluster", c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).Watch, from, until, h.claim)
+	_, err = replay(ctx, watching{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"}, from, until, h.claim)
 	if err != nil && !isForbidden(err) {
 		return reconcile.Replay{}, err
 	}
@@ -120,7 +119,8 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history
 
 // history is what a replay told.
 type history struct {
-	table *gpu.Table
+	table  *gpu.Table
+	filter interest
 	// pods are as they last were, and the order in which they were first told of.
 	pods  map[types.UID]*corev1.Pod
 	order []types.UID
@@ -134,36 +134,45 @@ type history struct {
 
 func newHistory(table *gpu.Table) *history {
 	return &history{
-		table: table, pods: map[types.UID]*corev1.Pod{}, labels: map[types.UID]map[string]string{},
+		table: table, filter: interestOf(table), pods: map[types.UID]*corev1.Pod{}, labels: map[types.UID]map[string]string{},
 		deleted: map[types.UID]bool{}, claims: map[types.NamespacedName]*resourcev1.ResourceClaim{},
 	}
 }
 
-func (h *history) pod(kind watch.EventType, object runtime.Object) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok || !h.table.MayHold(pod) {
-		return
+func (h *history) pod(c change) error {
+	may, err := h.filter.mayHoldGPUs(c.object)
+	if err != nil || !may {
+		return err
+	}
+	pod := new(corev1.Pod)
+	if err := pod.Unmarshal(c.object); err != nil || !h.table.MayHold(pod) {
+		return err
 	}
 	for i := range pod.ManagedFields {
 		pod.ManagedFields[i].FieldsV1 = nil // only when and what is asked for
 	}
 	if _, known := h.pods[pod.UID]; !known {
 		h.order = append(h.order, pod.UID)
-		if kind == watch.Added {
+		if c.kind == watch.Added {
 			h.labels[pod.UID] = pod.Labels
 		}
 	}
 	h.pods[pod.UID] = pod
-	h.deleted[pod.UID] = kind == watch.Deleted
+	h.deleted[pod.UID] = c.kind == watch.Deleted
 	h.wantsClaims = h.wantsClaims || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
+	return nil
 }
 
-func (h *history) claim(_ watch.EventType, object runtime.Object) {
-	claim, ok := object.(*resourcev1.ResourceClaim)
-	if ok && claim.Status.Allocation != nil {
+func (h *history) claim(c change) error {
+	claim := new(resourcev1.ResourceClaim)
+	if err := claim.Unmarshal(c.object); err != nil {
+		return err
+	}
+	if claim.Status.Allocation != nil {
 		claim.ManagedFields = nil
 		h.claims[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] = claim
 	}
+	return nil
 }
 
 // changed are the pods that changed and are there.

@@ -2,15 +2,11 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -22,13 +18,13 @@ import (
 // from etcd every five seconds alone.
 var patience = []int64{3, 4, 8, 12}
 
-// watcher begins a watch.
-type watcher func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+// answerTimeout is how long a server may take beyond what a watch lasts.
+const answerTimeout = 10 * time.Second
 
 // replay watches a collection from a resource version until a position that is
 // known to have been reached, and hands each event over. An empty reason says
 // that nothing is missing.
-func replay(ctx context.Context, resource string, begin watcher, from, until string, each func(watch.EventType, runtime.Object)) (reason string, err error) {
+func replay(ctx context.Context, w watching, from, until string, each func(change) error) (reason string, err error) {
 	at, err := strconv.ParseUint(from, 10, 64)
 	if err != nil {
 		return fmt.Sprintf("the stored resource version %q is no number", clip(from, 40)), nil
@@ -44,15 +40,15 @@ func replay(ctx context.Context, resource string, begin watcher, from, until str
 		if at >= target {
 			return "", nil
 		}
-		reached, err := watchOnce(ctx, begin, at, target, seconds, each)
+		reached, err := watchOnce(ctx, w, at, target, seconds, each)
 		at = max(at, reached)
 		switch {
 		case ctx.Err() != nil:
-			return "", failed("watch", resource, ctx.Err())
+			return "", failed("watch", w.object(), ctx.Err())
 		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 			return fmt.Sprintf("the server no longer has the history since resource version %d", at), nil
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			return "", failed("watch", resource, err)
+			return "", failed("watch", w.object(), err)
 		}
 		// Anything else, such as a connection that was cut, is what the next
 		// watch goes on after, from where this one came to.
@@ -64,37 +60,24 @@ func replay(ctx context.Context, resource string, begin watcher, from, until str
 }
 
 // watchOnce watches until the target or the timeout, and returns how far it came.
-func watchOnce(ctx context.Context, begin watcher, from, target uint64, seconds int64, each func(watch.EventType, runtime.Object)) (uint64, error) {
-	ctx, stop := context.WithTimeout(ctx, time.Duration(seconds+10)*time.Second)
+func watchOnce(ctx context.Context, w watching, from, target uint64, seconds int64, each func(change) error) (at uint64, err error) {
+	ctx, stop := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+answerTimeout)
 	defer stop()
-	w, err := begin(ctx, metav1.ListOptions{
-		ResourceVersion: strconv.FormatUint(from, 10), AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
+	at = from
+	err = w.watch(ctx, from, seconds, func(c change) (bool, error) {
+		version, err := strconv.ParseUint(c.resourceVersion, 10, 64)
+		if err != nil {
+			return false, fmt.Errorf("an event has the resource version %q: %w", clip(c.resourceVersion, 40), errDamaged)
+		}
+		if c.kind != watch.Bookmark {
+			if err := each(c); err != nil {
+				return false, err
+			}
+		}
+		// No two objects change at one resource version, so what has the target's
+		// or a later one has everything before it.
+		at = max(at, version)
+		return at >= target, nil
 	})
-	if err != nil {
-		return from, err
-	}
-	defer w.Stop()
-	at := from
-	for event := range w.ResultChan() {
-		if event.Type == watch.Error {
-			return at, apierrors.FromObject(event.Object)
-		}
-		object, err := meta.Accessor(event.Object)
-		if err != nil {
-			return at, err
-		}
-		version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
-		if err != nil {
-			return at, errors.New("an event has no resource version")
-		}
-		if event.Type != watch.Bookmark {
-			each(event.Type, event.Object)
-		}
-		// Several objects never change at one resource version, so what has the
-		// target's or a later one has everything before it.
-		if at = max(at, version); at >= target {
-			return at, nil
-		}
-	}
-	return at, nil
+	return at, err
 }

@@ -1,0 +1,139 @@
+package kube
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+)
+
+// watching says what to watch.
+type watching struct {
+	client   rest.Interface
+	resource string
+}
+
+func (w watching) object() string { return w.resource + " in the whole cluster" }
+
+// change is one event of a watch.
+type change struct {
+	kind            watch.EventType
+	resourceVersion string
+	object          []byte // its protobuf, which the next event overwrites
+}
+
+// watch watches from a resource version for so many seconds, or until each says
+// that it saw enough. The error may be the server's own, such as that it no
+// longer has the history.
+func (w watching) watch(ctx context.Context, from uint64, seconds int64, each func(change) (enough bool, err error)) error {
+	body, err := w.client.Get().Resource(w.resource).
+		Param("watch", "true").Param("allowWatchBookmarks", "true").
+		Param("resourceVersion", strconv.FormatUint(from, 10)).Param("timeoutSeconds", strconv.FormatInt(seconds, 10)).
+		SetHeader("Accept", "application/vnd.kubernetes.protobuf;stream=watch").Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	return readEvents(body, func(c change) (bool, error) {
+		if c.kind == watch.Error {
+			status := new(metav1.Status)
+			if err := status.Unmarshal(c.object); err != nil {
+				return false, err
+			}
+			return false, &apierrors.StatusError{ErrStatus: *status}
+		}
+		return each(c)
+	})
+}
+
+// readEvents reads the events of a watch as they arrive, until its end: frames
+// of a WatchEvent each, with their length before them in four bytes
+// (k8s.io/apimachinery, pkg/runtime/serializer/protobuf and pkg/apis/meta/v1).
+func readEvents(r io.Reader, each func(change) (enough bool, err error)) error {
+	in := bufio.NewReaderSize(r, 1<<15)
+	var head [4]byte
+	var frame []byte
+	for {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return damaged(err)
+		}
+		length := binary.BigEndian.Uint32(head[:])
+		if length > maxObject {
+			return fmt.Errorf("an event of %d bytes: %w", length, errDamaged)
+		}
+		if uint32(cap(frame)) < length {
+			frame = make([]byte, length)
+		}
+		frame = frame[:length]
+		if _, err := io.ReadFull(in, frame); err != nil {
+			return damaged(err)
+		}
+		c, err := parseEvent(frame)
+		if err != nil {
+			return err
+		}
+		if enough, err := each(c); enough || err != nil {
+			return err
+		}
+	}
+}
+
+// parseEvent reads a WatchEvent, whose object is in an envelope.
+func parseEvent(frame []byte) (change, error) {
+	var c change
+	err := fields(frame, func(number protowire.Number, value []byte) error {
+		switch number {
+		case 1:
+			c.kind = watch.EventType(value)
+		case 2: // a RawExtension, whose raw bytes are field 1
+			return fields(value, func(number protowire.Number, raw []byte) error {
+				if number != 1 {
+					return nil
+				}
+				if len(raw) < len(envelope) || string(raw[:len(envelope)]) != envelope {
+					return errDamaged
+				}
+				return fields(raw[len(envelope):], func(number protowire.Number, object []byte) error {
+					if number == 2 {
+						c.object = object
+					}
+					return nil
+				})
+			})
+		}
+		return nil
+	})
+	if err != nil || c.kind == watch.Error {
+		return c, err
+	}
+	c.resourceVersion, err = resourceVersion(c.object)
+	return c, err
+}
+
+// resourceVersion finds that of any object: its ObjectMeta is field 1, of which
+// it is field 6.
+func resourceVersion(object []byte) (version string, err error) {
+	err = fields(object, func(number protowire.Number, value []byte) error {
+		if number != podMetadata {
+			return nil
+		}
+		return fields(value, func(number protowire.Number, value []byte) error {
+			if number == 6 {
+				version = string(value)
+			}
+			return nil
+		})
+	})
+	return version, err
+}
