@@ -3,19 +3,21 @@ package main
 import (
 	"context"
 	"net"
+	"strings"
 
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	apiserveroptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 )
 
 // runAPIServer serves on the listener until ctx is done.
-func runAPIServer(ctx context.Context, dir *directory, listener net.Listener) error {
+func runAPIServer(ctx context.Context, dir *directory, options options, listener net.Listener) error {
 	server := apiserveroptions.NewServerRunOptions()
 	server.SecureServing.Listener = listener
-	if err := parse(server.Flags(), apiServerFlags(dir, listener)); err != nil {
+	if err := parse(server.Flags(), apiServerFlags(dir, options, listener)); err != nil {
 		return err
 	}
 	if err := server.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
@@ -31,7 +33,17 @@ func runAPIServer(ctx context.Context, dir *directory, listener net.Listener) er
 	return app.Run(ctx, completed)
 }
 
-func apiServerFlags(dir *directory, listener net.Listener) []string {
+func apiServerFlags(dir *directory, options options, listener net.Listener) []string {
+	// This plugin taints new nodes until the node lifecycle controller clears
+	// them, which usually does not run.
+	var disabled []string
+	if !options.has(names.NodeLifecycleController) {
+		disabled = append(disabled, "TaintNodesByCondition")
+	}
+	// This one refuses pods until their namespace has a service account.
+	if !options.has(names.ServiceAccountController) {
+		disabled = append(disabled, "ServiceAccount")
+	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	return []string{
 		"--bind-address=127.0.0.1",
@@ -50,9 +62,7 @@ func apiServerFlags(dir *directory, listener net.Listener) []string {
 		"--service-account-key-file=" + dir.path(accountsPublic),
 		"--service-account-signing-key-file=" + dir.path(accountsKey),
 		"--allow-privileged=true",
-		// Taints new nodes until the node lifecycle controller clears them,
-		// which does not run.
-		"--disable-admission-plugins=TaintNodesByCondition",
+		"--disable-admission-plugins=" + strings.Join(disabled, ","),
 		// Tests are each other's only company: nobody's requests are held back.
 		"--enable-priority-and-fairness=false",
 		"--max-requests-inflight=0",

@@ -37,16 +37,16 @@ var usualControllers = []string{
 	names.ValidatingAdmissionPolicyStatusController,
 }
 
-// noControllers is how a user asks for none.
-var noControllers = []string{"none"}
+// none stands for no controller at all.
+const none = "none"
 
 // checkControllers tells whether the controller manager has all of these.
 func checkControllers(asked []string) error {
-	if slices.Equal(asked, noControllers) {
-		return nil
-	}
 	known := app.KnownControllers()
 	for _, name := range asked {
+		if name == none && len(asked) == 1 {
+			return nil
+		}
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("there is no controller %q: choose among %s", name, strings.Join(known, ", "))
 		}
@@ -54,8 +54,8 @@ func checkControllers(asked []string) error {
 	return nil
 }
 
-// runControllers runs kube-controller-manager until ctx is done.
-func runControllers(ctx context.Context, dir *directory, options options) error {
+// runControllers runs kube-controller-manager with these controllers until ctx is done.
+func runControllers(ctx context.Context, dir *directory, options options, controllers []string) error {
 	known, disabled, aliases := app.KnownControllers(), app.ControllersDisabledByDefault(), app.ControllerAliases()
 	manager, err := controlleroptions.NewKubeControllerManagerOptions()
 	if err != nil {
@@ -65,7 +65,7 @@ func runControllers(ctx context.Context, dir *directory, options options) error 
 	manager.ParsedFlags = &sets
 	if err := parse(sets, []string{
 		"--kubeconfig=" + dir.path("kubeconfig"),
-		"--controllers=" + strings.Join(options.controllers, ","),
+		"--controllers=" + strings.Join(controllers, ","),
 		"--leader-elect=false",
 		"--secure-port=0",
 		"--service-account-private-key-file=" + dir.path(accountsKey),

@@ -36,6 +36,9 @@ type options struct {
 	verbose     bool
 }
 
+// has tells whether a controller is to run.
+func (o options) has(controller string) bool { return slices.Contains(o.controllers, controller) }
+
 func defaults() options {
 	return options{nodes: 2, gpusPerNode: 8, controllers: usualControllers, terminatedPodThreshold: 12500, podGC: usualPodGC}
 }
@@ -108,7 +111,7 @@ func start(ctx context.Context, dir *directory, options options, run func(string
 	if err := startEtcd(ctx, dir, logOutput(dir, options.verbose)); err != nil {
 		return fmt.Errorf("start etcd: %w", err)
 	}
-	run("kube-apiserver", func(ctx context.Context) error { return runAPIServer(ctx, dir, listener) })
+	run("kube-apiserver", func(ctx context.Context) error { return runAPIServer(ctx, dir, options, listener) })
 	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "localkube"))
 	if err != nil {
 		return err
@@ -119,13 +122,13 @@ func start(ctx context.Context, dir *directory, options options, run func(string
 		return err
 	}
 
-	withControllers := !slices.Equal(options.controllers, noControllers)
-	if withControllers {
-		if options.podGC != usualPodGC && slices.Contains(options.controllers, names.PodGarbageCollectorController) {
-			options.controllers = slices.DeleteFunc(slices.Clone(options.controllers), func(name string) bool { return name == names.PodGarbageCollectorController })
-			run("the pod garbage collector", func(ctx context.Context) error { return runPodGC(ctx, config, options) })
-		}
-		run("kube-controller-manager", func(ctx context.Context) error { return runControllers(ctx, dir, options) })
+	controllers := options.controllers
+	if options.podGC != usualPodGC && options.has(names.PodGarbageCollectorController) {
+		controllers = slices.DeleteFunc(slices.Clone(controllers), func(name string) bool { return name == names.PodGarbageCollectorController })
+		run("the pod garbage collector", func(ctx context.Context) error { return runPodGC(ctx, config, options) })
+	}
+	if len(controllers) > 0 && !options.has(none) {
+		run("kube-controller-manager", func(ctx context.Context) error { return runControllers(ctx, dir, options, controllers) })
 	}
 	if !options.noScheduler {
 		run("kube-scheduler", func(ctx context.Context) error { return runScheduler(ctx, dir) })
@@ -139,7 +142,7 @@ func start(ctx context.Context, dir *directory, options options, run func(string
 			}
 		}
 	}
-	if !withControllers {
+	if !options.has(names.ServiceAccountController) {
 		return nil
 	}
 	// Pods are refused where their namespace has no service account yet.
