@@ -115,11 +115,14 @@ func (s *Store) noStore() error {
 // create makes the store, which several processes may do at once.
 func (s *Store) create(ctx context.Context) error {
 	err := s.describe(ctx)
-	if noNamespace(err) {
+	if apierrors.IsNotFound(err) {
 		if err := s.createNamespace(ctx); err != nil {
 			return err
 		}
 		err = s.describe(ctx)
+	}
+	if noNamespace(err) {
+		return fmt.Errorf("%w: the namespace %s is being deleted; wait until it is gone, or name another", store.ErrNoStore, s.location.Namespace)
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("cannot create the store %s: %w", s, kube.Wrap("create", s.layoutPath(), err))

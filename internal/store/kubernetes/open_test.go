@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
@@ -109,7 +111,24 @@ func TestARemovedStoreStaysRemoved(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
 	revision := write(t, s, train, "a", "")
+	// Something keeps the namespace from going at once.
+	maps := cluster.Client().CoreV1().ConfigMaps(namespace)
+	stays := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "stays", Finalizers: []string{"example.com/stays"}}}
+	if _, err := maps.Create(t.Context(), stays, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	if err := cluster.Client().CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.WaitFor(t, "the store to be gone", func(ctx context.Context) error {
+		if _, err := s.Read(ctx, train); !errors.Is(err, store.ErrNoStore) {
+			return fmt.Errorf("it is still there: %w", err)
+		}
+		return nil
+	})
+	staysRemoved(t, s, revision)
+	expectSays(t, tryOpen(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, true), store.ErrNoStore, namespace, "is being deleted")
+	if _, err := maps.Patch(t.Context(), "stays", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	kubetest.WaitFor(t, "the namespace to be gone", func(ctx context.Context) error {
@@ -119,6 +138,11 @@ func TestARemovedStoreStaysRemoved(t *testing.T) {
 		}
 		return nil
 	})
+	staysRemoved(t, s, revision)
+}
+
+func staysRemoved(t *testing.T, s store.Store, revision store.Revision) {
+	t.Helper()
 	_, readError := s.Read(t.Context(), train)
 	_, listError := s.List(t.Context(), store.SpotPools)
 	_, writeError := s.Write(t.Context(), train, []byte("b"), revision)

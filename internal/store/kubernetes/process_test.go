@@ -142,7 +142,7 @@ func TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver(t *testing.T) {
 	if line, err := out.ReadString('\n'); err != nil || line != "held\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	_, err := s.Lock(t.Context(), "run", 2*short.LeaseDuration) // it lives, so it keeps the lock
+	_, err := s.Lock(t.Context(), "run", short.LeaseDuration+time.Second) // it lives, so it keeps the lock
 	var locked *store.LockedError
 	if !errors.As(err, &locked) || !strings.Contains(err.Error(), fmt.Sprintf("gpupool hold (process %d on ", cmd.Process.Pid)) {
 		t.Errorf("got %v, want a LockedError that tells the holder", err)
