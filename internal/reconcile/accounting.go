@@ -60,7 +60,8 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	for _, problem := range documents.problems {
 		b.warnings = append(b.warnings, problem.Error())
 	}
-	return b, b.take(ctx, pools)
+	b.take(ctx, pools)
+	return b, nil
 }
 
 // rulesFor are the rules by which pods are looked at for these budgets: the
@@ -82,7 +83,7 @@ func rulesFor(budgets []budget.Declaration) (gpu.Rules, map[string]bool) {
 
 // take merges the look into the ledger: what was seen, what the replay saw end,
 // and what is gone without a word.
-func (b *books) take(ctx context.Context, pools instanceRecords) error {
+func (b *books) take(ctx context.Context, pools instanceRecords) {
 	l, o := b.ledger, b.observation
 	now, lastRun := milli(o.At), l.Header.LastRun
 	if lastRun > now {
@@ -122,7 +123,6 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 	if more := b.unclear - problemsAtMost; more > 0 {
 		b.warnings = append(b.warnings, fmt.Sprintf("%d more doubts about pods", more))
 	}
-	return nil
 }
 
 // turn brings the header up to this look.

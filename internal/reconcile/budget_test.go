@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -153,8 +154,58 @@ func TestUsageSurvivesPods(t *testing.T) {
 	d.cluster.step(15 * time.Minute)
 	d.cluster.remove(never) // born and gone between two runs
 	wantConsumed(t, d.run(), "2.000")
+	ends := d.cluster.start("ml", "ends", 1)
+	d.cluster.step(15 * time.Minute)
+	d.cluster.finish(ends) // by itself, and stays to be seen
 	d.cluster.forget()
 	d.cluster.step(15 * time.Minute)
+	wantConsumed(t, d.run(), "2.250")
+	d.cluster.remove(ends)
+	wantConsumed(t, d.run(), "2.250")
+}
+
+// TestWeightsOfOneBudgetAlone counts a resource that is no GPU by default for the
+// budget that weighs it, and for no other.
+func TestWeightsOfOneBudgetAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	d.declare(func(b *budget.Declaration) {
+		b.Name, b.ResourceWeights = "weighs", map[string]string{"example.com/tensor": "1/2", "nvidia.com/gpu": "2"}
+	})
+	d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) {
+		s.Shares = append(s.Shares, gpu.Share{Resource: "example.com/tensor", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)})
+	})
+	d.cluster.step(30 * time.Minute)
+	report := d.run()
+	wantConsumed(t, report, "0.500")
+	if got := report.Budgets[1].ConsumedGPUHours; got != "2.000" {
+		t.Errorf("weighed on its own it is %s GPU-hours, want 2.000", got)
+	}
+}
+
+// TestOldIntervalsAreForgotten keeps the ledger as small as the longest window
+// lets it be.
+func TestOldIntervalsAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(func(b *budget.Declaration) { b.Window = "2h" })
+	for range 8 {
+		uid := d.cluster.start("ml", "a", 1)
+		d.run()
+		d.cluster.step(12 * time.Hour)
+		d.cluster.remove(uid)
+		d.run()
+	}
+	var closed []string
+	for key := range d.documents() {
+		if strings.Contains(key, "/closed-") {
+			closed = append(closed, key)
+		}
+	}
+	if len(closed) == 0 || len(closed) > 3 {
+		t.Errorf("closed shards: %v", closed)
+	}
 	wantConsumed(t, d.run(), "2.000")
 }
 
@@ -241,9 +292,9 @@ func TestDryRunWritesNothing(t *testing.T) {
 	if len(d.cluster.acts) > 0 {
 		t.Errorf("the cluster was changed: %v", d.cluster.acts)
 	}
-	real := d.run()
-	wantConsumed(t, real, "8.000")
-	wantTold(t, real, "done alert", "done alert", "done alert", "done freeze", "done evict a")
+	acted := d.run()
+	wantConsumed(t, acted, "8.000")
+	wantTold(t, acted, "done alert", "done alert", "done alert", "done freeze", "done evict a")
 }
 
 // documents are all of the store's, by key.
