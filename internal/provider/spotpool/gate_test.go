@@ -1,0 +1,279 @@
+package spotpool_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+)
+
+// declareBudget declares a budget in the store.
+func declareBudget(t *testing.T, w *providertest.World, changes ...func(*budget.Declaration)) {
+	t.Helper()
+	d := budget.Declaration{Name: "team-a", GPUHours: "1000", Window: "24h", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults()
+	for _, change := range changes {
+		change(&d)
+	}
+	if _, err := w.Engine().CreateBudget(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func used(hours int64) func(*budget.Status) {
+	return func(s *budget.Status) { s.Usage.Consumed = hours * budget.Hour }
+}
+
+func ago(d time.Duration) func(*budget.Status) {
+	return func(s *budget.Status) { s.At = s.At.Add(-d) }
+}
+
+var gated = providertest.Values{"budget": "team-a"}
+
+// A new pool's plan says what its budget would let happen now, and plans the same
+// whatever that is: Terraform plans again during apply.
+func TestGateOfANewPool(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	plan := func() providertest.Planned { return s.Plan(nil, train(gated)) }
+	missing := plan()
+	contains(t, missing.Diagnostics, "WARNING", `"budget"`, "Budget team-a lets nothing be launched", "applying this launches no instances",
+		`has no budget "team-a"`, "declared together with the pool")
+	declareBudget(t, w)
+	unjudged := plan()
+	contains(t, unjudged.Diagnostics, "has no status in the store")
+	w.Judge("team-a", used(10))
+	open := plan()
+	if strings.Contains(open.Diagnostics.String(), "lets nothing be launched") {
+		t.Errorf("an open gate: %s", open.Diagnostics)
+	}
+	w.Judge("team-a", used(1000))
+	exceeded := plan()
+	contains(t, exceeded.Diagnostics, "is used up: 1000.000 of 1000.000 GPU-hours as of ")
+	w.Judge("team-a", ago(2*time.Hour))
+	stale := plan()
+	contains(t, stale.Diagnostics, "its status is as of ", "max_status_age is 1h")
+	for name, p := range map[string]providertest.Planned{"unjudged": unjudged, "open": open, "exceeded": exceeded, "stale": stale} {
+		if diff := cmp.Diff(missing.State.String(), p.State.String()); diff != "" {
+			t.Errorf("%s: the plan of values depends on the gate:\n%s", name, diff)
+		}
+	}
+	actions, _ := missing.Attribute("planned_actions").([]any)
+	if diff := cmp.Diff([]any{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 2; if its budget team-a allows it then"}, actions); diff != "" {
+		t.Error(diff)
+	}
+	// A pool without a budget depends on none.
+	if p := s.Plan(nil, train(nil)); strings.Contains(p.Diagnostics.String(), "udget") {
+		t.Errorf("without a budget: %s", p.Diagnostics)
+	}
+	// Unknown at plan: no gate is shown, and nothing is planned.
+	if p := s.Plan(nil, train(providertest.Values{"budget": providertest.Unknown})); len(p.Diagnostics) > 0 || p.Attribute("planned_actions") != providertest.Unknown {
+		t.Errorf("with an unknown budget: %s", p.Diagnostics)
+	}
+}
+
+// While its budget is exceeded a pool keeps what it has and gets nothing new; the
+// plan says why. It goes on by itself.
+func TestGateOfAPool(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	declareBudget(t, w)
+	w.Judge("team-a", used(1))
+	s := serve(t, w)
+	o := create(t, s, train(gated))
+	if n := len(w.Pool("train")); n != 2 {
+		t.Fatalf("%d instances, not 2", n)
+	}
+	refresh := func() providertest.Diagnostics {
+		t.Helper()
+		s = fresh(t, w)
+		var diags providertest.Diagnostics
+		o, diags = s.Read(o)
+		return diags
+	}
+
+	w.Judge("team-a", used(1000))
+	if diags := refresh(); len(diags) > 0 {
+		t.Errorf("refreshing a whole pool: %s", diags)
+	}
+	if p := s.Plan(o, train(gated)); len(p.Diagnostics) > 0 || !p.State.Equal(o.State) {
+		t.Errorf("the plan of a whole pool: %s", p.Diagnostics)
+	}
+	more := train(gated).With(providertest.Values{"minimum": 3})
+	p := s.Plan(o, more)
+	contains(t, p.Diagnostics, "nothing can be launched now", "its budget team-a is used up")
+	o, diags := s.Apply(p)
+	contains(t, diags, "WARNING", "below the minimum of 3", "its budget team-a is used up")
+	if n := len(w.Pool("train")); n != 2 || strings.Contains(diags.String(), "ERROR") {
+		t.Errorf("%d instances: %s", n, diags)
+	}
+
+	w.Judge("team-a", ago(3*time.Hour))
+	refresh()
+	p = s.Plan(o, more)
+	contains(t, p.Diagnostics, "nothing can be launched now", "what its budget team-a has used is unknown", "max_status_age")
+	if !p.State.Equal(o.State) {
+		t.Errorf("the plan does something behind a closed gate: %v", p.Attribute("planned_actions"))
+	}
+
+	w.Judge("team-a", used(999))
+	refresh()
+	p = s.Plan(o, more)
+	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 || !strings.HasPrefix(actions[0].(string), "launch 1 spot") || strings.Contains(actions[0].(string), "allows") {
+		t.Errorf("planned %v: %s", p.Attribute("planned_actions"), p.Diagnostics)
+	}
+	// The gate closes between plan and apply: the apply keeps to it, and warns.
+	w.Judge("team-a", used(1000))
+	o, diags = fresh(t, w).Apply(p)
+	contains(t, diags, "WARNING", "its budget team-a is used up")
+	if n := len(w.Pool("train")); n != 2 {
+		t.Errorf("%d instances, not 2", n)
+	}
+	s.Destroy(o)
+}
+
+// A pool that is given a budget is planned without knowing it, and told of it.
+func TestGateOfAnotherBudget(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	declareBudget(t, w)
+	w.Judge("team-a", used(1000))
+	s := serve(t, w)
+	o := create(t, s, train(nil))
+	o, _ = s.Read(o)
+	more := train(gated).With(providertest.Values{"minimum": 3})
+	p := s.Plan(o, more)
+	contains(t, p.Diagnostics, "Budget team-a lets nothing be launched", "is used up")
+	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 || !strings.HasSuffix(actions[0].(string), "; if its budget team-a allows it then") {
+		t.Errorf("planned %v", p.Attribute("planned_actions"))
+	}
+	w.Judge("team-a", used(1))
+	if again := fresh(t, w).Plan(o, more); again.State.String() != p.State.String() {
+		t.Error("the plan of values depends on the gate")
+	}
+	o, diags := fresh(t, w).Apply(p)
+	if n := len(w.Pool("train")); n != 3 || len(diags) > 0 {
+		t.Errorf("%d instances: %s", n, diags)
+	}
+	// Without its budget it depends on none.
+	w.Judge("team-a", used(1000))
+	s = fresh(t, w)
+	o, _ = s.Read(o)
+	p = s.Plan(o, train(providertest.Values{"minimum": 4}))
+	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 || strings.Contains(p.Diagnostics.String(), "udget") {
+		t.Errorf("planned %v: %s", p.Attribute("planned_actions"), p.Diagnostics)
+	}
+	s.Destroy(o)
+}
+
+// A pool that would use its budget up before the window ends is told of, with the
+// time, at each refresh and when it is to grow.
+func TestForecast(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	// Four instances with a T4 each take 12.5 hours for the remaining 50.
+	declareBudget(t, w, func(d *budget.Declaration) { d.GPUHours = "60" })
+	w.Judge("team-a", used(10))
+	s := serve(t, w)
+	p := s.Plan(nil, train(gated))
+	soon, late := time.Now().UTC().Add(12*time.Hour+25*time.Minute), time.Now().UTC().Add(12*time.Hour+35*time.Minute)
+	contains(t, p.Diagnostics, "WARNING", "Budget may be used up", "all of the 4 GPUs", "maximum of 4 instances", "remaining 50.000 GPU-hours (as of ")
+	_, rest, _ := strings.Cut(p.Diagnostics.String(), "up by ")
+	stamp, _, _ := strings.Cut(rest, ",")
+	if at, err := time.Parse(time.RFC3339, stamp); err != nil || at.Before(soon) || at.After(late) {
+		t.Errorf("used up by %q, not in 12.5 hours: %v", stamp, err)
+	}
+	o, _ := s.Apply(p)
+	s = fresh(t, w)
+	o, diags := s.Read(o)
+	contains(t, diags, "WARNING", "Spot pool ap-singapore/train", "uses the remaining 50.000 GPU-hours")
+	if p := s.Plan(o, train(gated)); len(p.Diagnostics) > 0 {
+		t.Errorf("told twice: %s", p.Diagnostics)
+	}
+	contains(t, s.Plan(o, train(gated).With(providertest.Values{"maximum": 8})).Diagnostics, "Budget may be used up", "all of the 8 GPUs")
+	// A limit that no window of this pool reaches is nothing to tell of: two
+	// instances use 48 GPU-hours in 24 hours.
+	if p := s.Plan(o, train(gated).With(providertest.Values{"maximum": 2})); strings.Contains(p.Diagnostics.String(), "used up") {
+		t.Errorf("with a smaller pool: %s", p.Diagnostics)
+	}
+	s.Destroy(o)
+}
+
+// What answers for unchanged pools says what the framework says, whatever becomes
+// of their budget.
+func TestShortcutHeedsTheGate(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	declareBudget(t, w)
+	w.Judge("team-a", used(1))
+	s := serve(t, w)
+	config := train(gated)
+	o := create(t, s, config)
+	for _, test := range []struct {
+		name  string
+		judge func(*budget.Status)
+		lose  int // instances
+		want  string
+	}{
+		{"open", used(1), 0, ""},
+		{"closed over a whole pool", used(1000), 0, ""},
+		{"closed over a short pool", used(1000), 1, "is used up"},
+		{"stale over a short pool", ago(3 * time.Hour), 0, "has used is unknown"},
+		{"about to be used up", used(950), 0, ""},
+	} {
+		w.Judge("team-a", test.judge)
+		if test.lose > 0 {
+			reclaim(t, w, test.lose)
+		}
+		s = fresh(t, w)
+		full, told := s.ReadBare(o)
+		short, diags := s.Read(o)
+		if !short.State.Equal(full.State) || diags.String() != told.String() {
+			t.Errorf("%s: the shortcut refreshes to %s (%s), and the framework to %s (%s)", test.name, short.State, diags, full.State, told)
+		}
+		o = short
+		planned, bare := s.Plan(o, config), s.PlanBare(o, config)
+		if diff := cmp.Diff(bare.State.String()+bare.Diagnostics.String(), planned.State.String()+planned.Diagnostics.String()); diff != "" {
+			t.Errorf("%s: the shortcut plans otherwise than the framework:\n%s", test.name, diff)
+		}
+		contains(t, planned.Diagnostics, test.want)
+	}
+	s.Destroy(o)
+}
+
+// The whole of it, by Terraform: a budget and its pool are declared together; the
+// pool waits for the first run's judgement, and is raised by the next apply.
+func TestBudgetAndPoolTogether(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	namespace := w.Cluster.Namespace(t)
+	config := w.Config(`
+resource "gpupool_budget" "team_a" {
+  name      = "team-a"
+  gpu_hours = "1000"
+  window    = "24h"
+  selector  = { namespaces = ["` + namespace + `"] }
+}
+` + pool(attributes{"budget": "gpupool_budget.team_a.name"}))
+	first := "launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 2"
+	run(t,
+		resource.TestStep{
+			Config:            config,
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionCreate), actions(first+"; if its budget team-a allows it then")),
+			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 0)},
+		},
+		resource.TestStep{
+			PreConfig:         func() { w.Judge("team-a", used(1)) },
+			Config:            config,
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate), actions(first+"; 1.90 CNY an hour each")),
+			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
+		},
+	)
+}
