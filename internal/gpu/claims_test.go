@@ -100,6 +100,8 @@ func slices() *gpu.Inventory {
 				mig("gpu-0", "memory=40Gi multiprocessors=98 memory-slice-0=1"),
 				mig("gpu-0-mig-1g", "memory=5Gi multiprocessors=14 memory-slice-0=1"),
 				mig("gpu-0-by-memory", "memory=10Gi memory-slice-0=1"),
+				mig("gpu-0-by-slice", "memory-slice-0=1 unknown=1"),
+				mig("gpu-0-greedy", "multiprocessors=200"),
 				{Name: "gpu-1"},
 				{Name: "gpu-2-mig-3g", Attributes: attributes("type", "mig", "gpu.nvidia.com/profile", "3g.20gb", "productName", "NVIDIA A100-SXM4-40GB")},
 				{Name: "gpu-3", AllowMultipleAllocations: ptr(true), Capacity: capacities("memory=40Gi cores=100")},
@@ -140,6 +142,8 @@ func TestDevicesByClaim(t *testing.T) {
 		{name: "a GPU that could be cut", results: []result{allocated("gpu", nvidiaDriver, "gpu-0")}, want: "1"},
 		{name: "a slice by its counters", results: []result{allocated("gpu", nvidiaDriver, "gpu-0-mig-1g")}, want: "1/7"},
 		{name: "a slice by memory", results: []result{allocated("gpu", nvidiaDriver, "gpu-0-by-memory")}, want: "1/4"},
+		{name: "a slice by what is scarcest", results: []result{allocated("gpu", nvidiaDriver, "gpu-0-by-slice")}, want: "1"},
+		{name: "never more than the GPU", results: []result{allocated("gpu", nvidiaDriver, "gpu-0-greedy")}, want: "1"},
 		{name: "a slice by its profile", results: []result{allocated("gpu", nvidiaDriver, "gpu-2-mig-3g")}, want: "3/7"},
 		{name: "a partition of AMD's", results: []result{allocated("gpu", "gpu.amd.com", "gpu-0-cpx")}, want: "1/8"},
 		{name: "a share by what it takes most of", results: []result{part}, want: "1/4"},
@@ -214,6 +218,8 @@ func TestExtendedResourceByClaimIsCountedOnce(t *testing.T) {
 			RequestMappings:   []corev1.ContainerExtendedResourceRequest{{ContainerName: "main", ResourceName: name, RequestName: "container-0-request-0"}},
 		}
 		c := claim([]string{"uid-1"}, allocated("container-0-request-0", nvidiaDriver, "gpu-1"))
+		// Even where the pod names that claim itself.
+		p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "own", ResourceClaimName: ptr("claim-1")}}
 		s := table(t).See(p, withClaims(nil, c))
 		if got := gpus(s); got != want {
 			t.Errorf("%s: it holds %s GPUs, want %s", name, got, want)

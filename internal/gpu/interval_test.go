@@ -282,6 +282,10 @@ func TestStarts(t *testing.T) {
 			p.Status.Conditions[0].LastTransitionTime = metav1.Time{}
 			p.Status.StartTime = ptr(at(2))
 		}, 2, gpu.StartTime},
+		{"bound by hand, and not judged yet", func(p *corev1.Pod) {
+			p.Status.Conditions[0].Status = corev1.ConditionFalse
+			p.Status.StartTime = ptr(at(2))
+		}, 2, gpu.StartTime},
 		{"a static pod", func(p *corev1.Pod) { p.Status.Conditions = nil; p.Status.StartTime = ptr(at(3)) }, 3, gpu.StartTime},
 		{"containers alone", func(p *corev1.Pod) {
 			p.Status.Conditions = nil

@@ -30,6 +30,7 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 		{name: "MPS without rename", asks: "nvidia.com/gpu=2", labels: labels{"nvidia.com/gpu.replicas": "10", "nvidia.com/gpu.sharing-strategy": "mps"}, want: "1/5"},
 		{name: "replicas of an older discovery", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "3"}, want: "1/3"},
 		{name: "no sharing", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "1", "nvidia.com/gpu.sharing-strategy": "none"}, want: "1"},
+		{name: "replicas that nothing shares", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.sharing-strategy": "none"}, want: "1"},
 		{name: "senseless replicas", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.replicas": "-4"}, want: "1"},
 		{name: "shared by name", asks: "nvidia.com/gpu.shared=1", labels: labels{"nvidia.com/gpu.replicas": "8"}, want: "1/8"},
 		{name: "MIG single by product", asks: "nvidia.com/gpu=3", labels: labels{"nvidia.com/gpu.product": "A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/mig.strategy": "single", "nvidia.com/gpu.slices.gi": "1"}, want: "3/7"},
@@ -52,6 +53,9 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 		{name: "AMD whole", asks: "amd.com/gpu=2", want: "2"},
 		{name: "AMD partitions under one name", asks: "amd.com/gpu=1", labels: labels{"amd.com/compute-memory-partition": "cpx_nps4"}, want: "1/8"},
 		{name: "AMD partitions by name", asks: "amd.com/cpx_nps4=2 amd.com/dpx_nps1=1", want: "3/4"},
+		{name: "AMD modes", asks: "amd.com/spx_nps1=1 amd.com/tpx_nps1=1 amd.com/qpx_nps1=1", want: "19/12"},
+		{name: "AMD of an unknown mode", asks: "amd.com/xyz_nps1=1", want: "0"},
+		{name: "AMD passed through", asks: "amd.com/gpu_pf=1 amd.com/gpu_vf=1", want: "2"},
 		{name: "AMD partitions of MI300A", asks: "amd.com/cpx_nps1=1", labels: labels{"amd.com/gpu.product-name": "AMD_Instinct_MI300A"}, want: "1/6"},
 		{name: "Intel", asks: "gpu.intel.com/i915=1 gpu.intel.com/xe=1", want: "2"},
 		{name: "Intel monitoring", asks: "gpu.intel.com/i915_monitoring=1 gpu.intel.com/xe_monitoring=1", want: "0"},
@@ -151,6 +155,15 @@ func TestLimitsAloneAreRequests(t *testing.T) {
 	p.Spec.InitContainers = []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: list("nvidia.com/gpu=3")}}}
 	if got := gpus(table(t).See(p, world(nil))); got != "3" {
 		t.Errorf("it holds %s GPUs, want 3", got)
+	}
+}
+
+func TestRequestsGoBeforeLimits(t *testing.T) {
+	t.Parallel()
+	c := asks("cpu=1")
+	c.Resources.Limits = list("cpu=4")
+	if got := gpus(table(t, "cpu=1").See(pod(c), world(nil))); got != "1" {
+		t.Errorf("it holds %s, want the 1 that it requests", got)
 	}
 }
 

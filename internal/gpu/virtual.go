@@ -62,7 +62,6 @@ func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 	if _, own := y.table.own[qgpuMemory]; own || ownCore || memory == nil || memory.Sign() == 0 {
 		return
 	}
-	delete(asked, qgpuMemory)
 	byCore := new(big.Rat)
 	if core != nil {
 		byCore.Mul(core, hundredth)
