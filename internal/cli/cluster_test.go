@@ -2,11 +2,13 @@ package cli_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -30,7 +32,7 @@ func TestClusterScripts(t *testing.T) {
 			namespace := cluster.Namespace(tb)
 			env.Values[worldKey{}], env.Values[namespaceKey{}] = w, namespace
 			env.Vars = append(env.Vars, w.environment()...)
-			env.Vars = append(env.Vars, "KUBECONFIG="+cluster.Kubeconfig(), "NAMESPACE="+namespace, "SERVER="+cluster.Config().Host)
+			env.Vars = append(env.Vars, "KUBECONFIG="+cluster.Kubeconfig(), "NAMESPACE="+namespace, "SERVER="+cluster.Config().Host, "PODS="+cluster.Namespace(tb))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -43,6 +45,19 @@ func TestClusterScripts(t *testing.T) {
 			"pool": func(ts *testscript.TestScript, _ bool, args []string) {
 				_, err := clusterEngine(ts, cluster).CreatePool(context.Background(), declaration(args[0], 1, 2), 20*time.Second)
 				ts.Check(err)
+			},
+			// budget NAME GPU_HOURS declares a budget for the pods in $PODS.
+			"budget": func(ts *testscript.TestScript, _ bool, args []string) {
+				_, err := clusterEngine(ts, cluster).CreateBudget(context.Background(), budget.Declaration{
+					Name: args[0], GPUHours: args[1], Window: "24h", Selector: budget.Selector{Namespaces: []string{ts.Getenv("PODS")}},
+				}.WithDefaults())
+				ts.Check(err)
+			},
+			// runs NAME GPUS has a pod run in $PODS.
+			"runs": func(ts *testscript.TestScript, _ bool, args []string) {
+				gpus, err := strconv.Atoi(args[1])
+				ts.Check(err)
+				cluster.WaitRunning(t, kubetest.Create(t, cluster, kubetest.Pod(ts.Getenv("PODS"), args[0], kubetest.GPUs(gpus))))
 			},
 			// hold LOCK takes a lock.
 			"hold": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -62,5 +77,6 @@ func clusterEngine(ts *testscript.TestScript, cluster *kubetest.Cluster) *reconc
 	ts.Check(err)
 	engine := worldOf(ts).engine()
 	engine.Store = place
+	engine.Cluster = func(context.Context) (reconcile.Cluster, error) { return kube.NewCluster(client), nil }
 	return engine
 }
