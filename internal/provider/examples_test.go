@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
@@ -25,6 +26,47 @@ func TestExamples(t *testing.T) {
 			{Config: w.Config(pool + example(t, "data-sources/gpupool_spot_pool/data-source.tf"))},
 			{Config: w.Config(pool + example(t, "data-sources/gpupool_spot_offers/data-source.tf"))},
 			{Config: w.Config(pool + example(t, "resources/gpupool_spot_pool/import-by-string-id.tf"))},
+		},
+	})
+}
+
+// So do those of budgets, which need no account.
+func TestExamplesOfBudgets(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	budgets := example(t, "resources/gpupool_budget/resource.tf")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: providertest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: w.BudgetConfig(budgets)},
+			{
+				PreConfig: func() {
+					w.Judge("team-a", func(s *budget.Status) { s.Usage.Consumed = 45_000_000 })
+				},
+				Config: w.BudgetConfig(budgets + example(t, "data-sources/gpupool_budget_usage/data-source.tf")),
+			},
+			{Config: w.BudgetConfig(budgets + example(t, "resources/gpupool_budget/import-by-string-id.tf"))},
+		},
+	})
+}
+
+// What the examples of the functions say in their comments is what they return.
+func TestExamplesOfFunctions(t *testing.T) {
+	t.Parallel()
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: providertest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: example(t, "functions/gpu_hours/function.tf"),
+				Check: resource.ComposeTestCheckFunc(
+					resource.TestCheckOutput("a_working_day", "16.000"), resource.TestCheckOutput("a_slice", "1.000"), resource.TestCheckOutput("a_month", "3840.000")),
+			},
+			{
+				Config: example(t, "functions/gpu_count/function.tf"),
+				Check: resource.ComposeTestCheckFunc(
+					resource.TestCheckOutput("of_a_pod", "2"), resource.TestCheckOutput("gpu_hours_a_day", "144"),
+					resource.TestCheckOutput("of_a_slice", "1/7"), resource.TestCheckOutput("where_gpus_are_shared", "0.5")),
+			},
 		},
 	})
 }
