@@ -111,7 +111,7 @@ func (b *books) take(ctx context.Context, pools instanceRecords) {
 		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
 	}
 	l.CloseVanished(there, func(r *ledger.Record) ledger.End {
-		if at, known := pools.ended[r.Place.InstanceID]; known && at >= lastRun {
+		if at, known := pools.ended[r.Place.InstanceID]; known {
 			return ledger.ExactEnd(at, ledger.InstanceEnded)
 		}
 		if at, known := events[r.UID]; known {

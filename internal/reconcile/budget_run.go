@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -50,9 +51,14 @@ func (r *run) addBudget(b BudgetReport, results []Result) {
 // reconcileBudgets judges and enforces every budget of the cluster at hand. What
 // stops all of them, such as a cluster that does not answer, fails them and
 // leaves the pools to go on: by their statuses' age, their gates close.
-func (r *run) reconcileBudgets(ctx context.Context, targets []budgetTarget) {
+func (r *run) reconcileBudgets(ctx context.Context, targets []budgetTarget, pools int) {
 	if len(targets) == 0 {
 		return
+	}
+	if deadline, limited := ctx.Deadline(); limited && pools > 0 {
+		half, cancel := context.WithTimeoutCause(ctx, time.Until(deadline)/2, errSlowCluster)
+		defer cancel()
+		ctx = half
 	}
 	cluster, uid, err := r.cluster(ctx)
 	if err != nil {
@@ -85,13 +91,26 @@ func (r *run) reconcileBudgets(ctx context.Context, targets []budgetTarget) {
 func (r *run) failBudgets(ctx context.Context, targets []budgetTarget, err error) {
 	outcome := Failed
 	if ctx.Err() != nil {
-		outcome, err = Skipped, errInterruptedBudget
+		outcome, err = stopped(ctx)
 	}
 	for _, t := range targets {
 		if !slices.ContainsFunc(r.report.Budgets, func(b BudgetReport) bool { return b.Name == t.declaration.Name }) {
 			r.addBudget(unjudgedBudget(t.declaration, outcome, err), nil)
 		}
 	}
+}
+
+// errSlowCluster says that budgets left the pools no more of the run's time.
+var errSlowCluster = errors.New("the cluster took half of the run's time: the rest is the pools', and the next run goes on with the budgets")
+
+var errInterruptedBudget = errors.New("the run was interrupted: the next one goes on with this budget")
+
+// stopped is what becomes of a budget when the time is over.
+func stopped(ctx context.Context) (Outcome, error) {
+	if errors.Is(context.Cause(ctx), errSlowCluster) {
+		return Failed, errSlowCluster
+	}
+	return Skipped, errInterruptedBudget
 }
 
 // finishBudgetDeletion goes on with a deletion that was cut short.

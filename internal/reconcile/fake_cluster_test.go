@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,8 +151,8 @@ func (c *fakeCluster) call(method string) error {
 
 func (c *fakeCluster) UID(context.Context) (string, error) { return c.uid, c.call("UID") }
 
-func (c *fakeCluster) Observe(_ context.Context, o reconcile.ObserveOptions) (reconcile.ClusterObservation, error) {
-	if err := c.call("Observe"); err != nil {
+func (c *fakeCluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reconcile.ClusterObservation, error) {
+	if err := cmp.Or(c.call("Observe"), ctx.Err()); err != nil {
 		return reconcile.ClusterObservation{}, err
 	}
 	c.mu.Lock()

@@ -273,3 +273,28 @@ func TestReportJSON(t *testing.T) {
 		t.Errorf("read again: %v, %+v", err, again.Decisions)
 	}
 }
+
+// TestSlowClusterLeavesPoolsTheirTime has a cluster that answers too late: the
+// pools have half of the run's time all the same.
+func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	g.lose()
+	g.cluster.during = func(method string) {
+		if method == "Observe" {
+			time.Sleep(5500 * time.Millisecond)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	report, err := g.engine().Run(ctx, reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := report.Budgets[0]; b.Outcome != reconcile.Failed || !strings.Contains(b.Error.Message, "half of the run's time") {
+		t.Errorf("the budget is %s: %+v", b.Outcome, b.Error)
+	}
+	if p := report.SpotPools[0]; p.Outcome != reconcile.Done || len(report.Decisions) != 1 {
+		t.Errorf("the pool is %s: %+v, %v", p.Outcome, p.Error, report.Decisions)
+	}
+}

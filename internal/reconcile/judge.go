@@ -69,7 +69,7 @@ func (j *judging) judgeAll(ctx context.Context, targets []budgetTarget, results 
 			busy = append(busy, s)
 			continue
 		}
-		calm.Go(func() error { j.record(ctx, s, plan, nil, nil); return nil })
+		calm.Go(func() error { j.record(ctx, s, plan, &enforcer{}); return nil })
 	}
 	_ = calm.Wait()
 	for _, s := range busy {
@@ -185,13 +185,10 @@ func (j *judging) enforce(ctx context.Context, s budget.Situation) {
 			j.addBudget(failedBudget(d, err), nil)
 			return
 		}
-		results := make([]Result, len(plan.Decisions))
-		for n, decision := range plan.Decisions {
-			results[n] = budgetResult(decision, Planned, nil)
-		}
-		j.record(ctx, s, plan, results, nil)
+		j.recordDry(d, plan)
 		return
 	}
+	recorded := false
 	err := j.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
 		// The declaration may have changed since it was listed.
 		record, err := j.loadBudget(ctx, d.Name)
@@ -208,21 +205,23 @@ func (j *judging) enforce(ctx context.Context, s budget.Situation) {
 		}
 		a := &enforcer{judging: j, declaration: d, plan: plan}
 		a.run(ctx)
-		j.record(ctx, s, plan, a.results, a.done)
+		j.record(ctx, s, plan, a)
+		recorded = true
 		return nil
 	})
 	switch {
 	case err == nil:
+	case recorded: // the lock could not be given back
+		j.warn(err.Error())
 	case isLocked(err), errors.Is(err, errBudgetChanged):
 		j.addBudget(unjudgedBudget(d, Skipped, err), nil)
 	case ctx.Err() != nil:
-		j.addBudget(unjudgedBudget(d, Skipped, errInterruptedBudget), nil)
+		outcome, err := stopped(ctx)
+		j.addBudget(unjudgedBudget(d, outcome, err), nil)
 	default:
 		j.addBudget(failedBudget(d, err), nil)
 	}
 }
-
-var errInterruptedBudget = errors.New("the run was interrupted: the next one goes on with this budget")
 
 // decide is budget.Decide with the pods of now, where they matter.
 func (j *judging) decide(ctx context.Context, s budget.Situation) (budget.Plan, error) {
@@ -236,40 +235,46 @@ func (j *judging) decide(ctx context.Context, s budget.Situation) (budget.Plan, 
 	return budget.Decide(s), nil
 }
 
-// record writes a budget's status and reports it. Without results nothing was to
-// be done; done are the decisions that had their effect.
-func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Plan, results []Result, done []budget.Decision) {
+// record writes a budget's status, as what was done leaves it, and reports it.
+func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Plan, did *enforcer) {
 	d := s.Declaration
-	status, outcome := plan.Status, Done
-	var failure error
 	if j.options.DryRun {
-		j.mu.Lock()
-		if j.statuses == nil {
-			j.statuses = map[string]budget.Status{}
-		}
-		j.statuses[d.Name] = status
-		j.mu.Unlock()
-		if len(results) > 0 {
-			outcome = Planned
-		}
-		j.addBudget(newBudgetReport(d, status, outcome, nil), results)
+		j.recordDry(d, plan)
 		return
 	}
-	status = plan.Settle(done)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
-	if err := j.saveBudgetStatus(recording, j.previous[d.Name].budgetStatus, status); err != nil {
-		outcome, failure = Failed, err
-	}
-	for _, result := range results {
-		switch {
-		case result.Outcome == Failed && failure == nil:
-			outcome, failure = Failed, errors.New(result.Error.Message)
-		case result.Outcome == Skipped && result.Error != nil && result.Error.Message == errInterruptedBudget.Error() && outcome != Failed:
-			outcome, failure = Skipped, errInterruptedBudget
+	status := plan.Settle(did.done)
+	err := j.saveBudgetStatus(recording, j.previous[d.Name].budgetStatus, status)
+	for _, result := range did.results {
+		if result.Outcome == Failed && err == nil {
+			err = errors.New(result.Error.Message)
 		}
 	}
-	j.addBudget(newBudgetReport(d, status, outcome, failure), results)
+	outcome := Done
+	switch {
+	case err != nil:
+		outcome = Failed
+	case did.stopped != nil:
+		outcome, err = stopped(ctx)
+	}
+	j.addBudget(newBudgetReport(d, status, outcome, err), did.results)
+}
+
+// recordDry reports what a run would do, and keeps the status for the gates.
+func (j *judging) recordDry(d budget.Declaration, plan budget.Plan) {
+	outcome := Done
+	results := make([]Result, len(plan.Decisions))
+	for n, decision := range plan.Decisions {
+		outcome, results[n] = Planned, budgetResult(decision, Planned, nil)
+	}
+	j.mu.Lock()
+	if j.statuses == nil {
+		j.statuses = map[string]budget.Status{}
+	}
+	j.statuses[d.Name] = plan.Status
+	j.mu.Unlock()
+	j.addBudget(newBudgetReport(d, plan.Status, outcome, nil), results)
 }
 
 // enforcer carries out the decisions about one budget under its lock.
@@ -281,6 +286,8 @@ type enforcer struct {
 	done        []budget.Decision
 	// notFrozen says that the freeze failed: what is evicted then comes back.
 	notFrozen bool
+	// stopped says why some decisions were not come to, if any.
+	stopped error
 	// frozenAt is when this run's own freeze began.
 	frozenAt time.Time
 }
@@ -295,7 +302,8 @@ func (a *enforcer) run(ctx context.Context) {
 			a.awaitFreeze(ctx)
 		}
 		if ctx.Err() != nil {
-			a.results = append(a.results, budgetResult(d, Skipped, errInterruptedBudget))
+			_, a.stopped = stopped(ctx)
+			a.results = append(a.results, budgetResult(d, Skipped, a.stopped))
 			continue
 		}
 		if d.Kind == budget.KindEvict && a.notFrozen {

@@ -88,7 +88,7 @@ func (r *run) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.reconcileBudgets(ctx, budgets)
+	r.reconcileBudgets(ctx, budgets, len(pools))
 	var regions errgroup.Group
 	for region, targets := range byRegion(pools) {
 		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })
