@@ -23,7 +23,6 @@ type listing struct {
 	resource  string
 	namespace string // empty for all
 	limit     int    // objects a page; zero for pageSize
-	selector  string // of labels
 }
 
 // object names what is listed, in errors.
@@ -120,9 +119,6 @@ func (l listing) ask(ctx context.Context, token string) <-chan answer {
 		SetHeader("Accept", "application/vnd.kubernetes.protobuf")
 	if token != "" {
 		request.Param("continue", token)
-	}
-	if l.selector != "" {
-		request.Param("labelSelector", l.selector)
 	}
 	out := make(chan answer, 1)
 	go func() {

@@ -3,15 +3,12 @@ package kube
 import (
 	"bytes"
 	"context"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -121,7 +118,9 @@ func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*res
 // in one list of the whole cluster.
 const fewNamespaces = 10
 
-// LivePods lists afresh the pods with GPUs that a selector may cover.
+// LivePods lists afresh the pods with GPUs that a selector may cover. It narrows
+// by namespace alone: the ledger counts a pod by the labels that it had when it
+// was first seen, so that one whose labels were edited since is covered still.
 func (c *Cluster) LivePods(ctx context.Context, s budget.Selector, rules gpu.Rules) ([]gpu.Sighting, error) {
 	table, err := rules.Table()
 	if err != nil {
@@ -138,37 +137,11 @@ func (c *Cluster) LivePods(ctx context.Context, s budget.Selector, rules gpu.Rul
 	}
 	var out []gpu.Sighting
 	for _, namespace := range namespaces {
-		found, _, err := c.newLook(ctx, table, n, at).listPods(listing{namespace: namespace, selector: labelSelector(s)})
+		found, _, err := c.newLook(ctx, table, n, at).listPods(listing{namespace: namespace})
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, found...)
 	}
 	return slices.DeleteFunc(out, func(s gpu.Sighting) bool { return !s.End.At.IsZero() }), nil
-}
-
-// labelSelector is what of a selector the API server can apply; a requirement
-// that it would not take is left out, which selects more.
-func labelSelector(s budget.Selector) string {
-	var terms []string
-	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
-		terms = append(terms, key+"="+s.MatchLabels[key])
-	}
-	for _, e := range s.MatchExpressions {
-		switch values := "(" + strings.Join(e.Values, ",") + ")"; e.Operator {
-		case "In":
-			terms = append(terms, e.Key+" in "+values)
-		case "NotIn":
-			terms = append(terms, e.Key+" notin "+values)
-		case "Exists":
-			terms = append(terms, e.Key)
-		case "DoesNotExist":
-			terms = append(terms, "!"+e.Key)
-		}
-	}
-	terms = slices.DeleteFunc(terms, func(term string) bool {
-		_, err := labels.Parse(term)
-		return err != nil
-	})
-	return strings.Join(terms, ",")
 }
