@@ -228,11 +228,7 @@ func (l *Ledger) takeAgain(number uint32, next row, at home) {
 
 // leave keeps what a document says of a pod whose record belongs elsewhere.
 func (l *Ledger) leave(from, to home, said Record) {
-	switch {
-	case from == to:
-	case from.open():
-		l.dirty[from] = true // closed homes are written before open ones
-	default:
+	if from != to {
 		l.left[from] = append(l.left[from], said)
 	}
 }

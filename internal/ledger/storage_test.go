@@ -248,6 +248,34 @@ func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 	}
 }
 
+// TestADamagedHourOutlivesItsDay: when the hours of a day become one document, one
+// that cannot be read is left, and a copy of it can still be put back.
+func TestADamagedHourOutlivesItsDay(t *testing.T) {
+	t.Parallel()
+	const lost = "closed-2026-11-20-11"
+	d, whole := stored(t, 3, noon)
+	copied := d[lost]
+	d[lost] = copied[:len(copied)-1]
+	l, _, err := ledger.Load(cluster, d, noon+3*day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Header.LastRun = noon + 3*day
+	d.save(t, l, allSteps)
+	if diff := cmp.Diff([]string{"closed-2026-11-20", lost, "header", "open-0d"}, documents(d)); diff != "" {
+		t.Fatalf("documents (-want +got):\n%s", diff)
+	}
+	d[lost] = copied
+	restored := d.load(t, noon+3*day)
+	if diff := cmp.Diff(records(whole), records(restored), alike); diff != "" || len(restored.Header.Lost) > 0 {
+		t.Errorf("restored (-want +got):\n%s\nlost: %v", diff, restored.Header.Lost)
+	}
+	d.save(t, restored, allSteps)
+	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "open-0d"}, documents(d)); diff != "" {
+		t.Errorf("documents after that (-want +got):\n%s", diff)
+	}
+}
+
 // TestALossIsNotForgottenWhenItsDocumentIsBegunAnew holds wherever the run that
 // begins it anew is cut short.
 func TestALossIsNotForgottenWhenItsDocumentIsBegunAnew(t *testing.T) {

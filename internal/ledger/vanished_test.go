@@ -26,6 +26,10 @@ func TestCloseVanished(t *testing.T) {
 			ledger.End{Earliest: lastRun + minute, At: now, Source: ledger.Estimated},
 		},
 		{
+			"it was seen again after the last run", func(r *ledger.Record) { r.End.Earliest = lastRun + minute }, ledger.End{},
+			ledger.End{Earliest: lastRun + minute, At: now, Source: ledger.Estimated},
+		},
+		{
 			"its start is ahead of the clock", func(r *ledger.Record) { r.Start.At = now + minute }, ledger.End{},
 			ledger.End{Earliest: now + minute, At: now + minute, Source: ledger.Estimated},
 		},
@@ -35,7 +39,7 @@ func TestCloseVanished(t *testing.T) {
 		},
 		{
 			"an earlier life of the instance", nil, ledger.ExactEnd(noon-hour, ledger.InstanceEnded),
-			ledger.ExactEnd(noon, ledger.InstanceEnded),
+			ledger.End{Earliest: lastRun, At: now, Source: ledger.Estimated},
 		},
 		{
 			"the node's clock is ahead", nil, ledger.ExactEnd(now+minute, ledger.NodeGone),
