@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -14,9 +15,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// podsSeen are the pods of a list that hold GPUs and are asked for.
+// podsSeen are the pods of a list that hold GPUs and are asked for. Zero is none.
 type podsSeen struct {
 	records  []ledger.Record
+	uids     map[string]bool
+	held     map[string]*ledger.Holding // by what is held: many pods hold the same
+	sets     map[string]*ledger.LabelSet
 	warnings []string
 	partly   int // pods of which something is not counted
 	doubtful int
@@ -46,14 +50,14 @@ func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, er
 			return node, ok
 		}
 	}
-	seen, known := &podsSeen{}, map[string]bool{}
+	seen := &podsSeen{}
 	list := kubeList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
 		pod, err := gpu.DecodePod(raw)
 		if err != nil {
 			return "", err
 		}
 		if q.weights.MayHold(pod) && q.covers(pod.Namespace, pod.Labels) {
-			seen.add(q, q.weights.See(pod, world), known)
+			seen.add(q, q.weights.See(pod, world))
 		}
 		return pod.Kind, nil
 	}}
@@ -64,19 +68,21 @@ func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, er
 }
 
 // add keeps what accounting needs of a pod.
-func (p *podsSeen) add(q usageQuestion, s gpu.Sighting, known map[string]bool) {
-	// Labels have done their part, and what is frozen matters to ledgers alone.
+func (p *podsSeen) add(q usageQuestion, s gpu.Sighting) {
+	if p.uids == nil {
+		p.uids, p.held, p.sets = map[string]bool{}, map[string]*ledger.Holding{}, map[string]*ledger.LabelSet{}
+	}
 	pod := s.Namespace + "/" + s.Name
-	s.Labels = nil
+	s.Labels = nil // they have done their part
 	uid := s.UID
 	if uid == "" {
 		s.UID = pod
 	}
-	if known[s.UID] {
+	if p.uids[s.UID] {
 		p.doubt(pod, "it is in the list twice; the first counts")
 		return
 	}
-	known[s.UID] = true
+	p.uids[s.UID] = true
 	if s.End.At.IsZero() || s.End.At.After(q.begin()) {
 		for _, problem := range s.Problems {
 			p.doubt(pod, problem)
@@ -87,8 +93,25 @@ func (p *podsSeen) add(q usageQuestion, s gpu.Sighting, known map[string]bool) {
 	}
 	if record, holds := reconcile.RecordOf(s, q.read); holds {
 		record.UID = uid
-		p.records = append(p.records, record)
+		p.keep(record)
 	}
+}
+
+// keep has records share what is the same, and drops what only ledgers need.
+func (p *podsSeen) keep(r ledger.Record) {
+	r.Place, r.Owner = nil, nil
+	var key strings.Builder
+	for _, share := range r.Held.Shares {
+		fmt.Fprintf(&key, "%s %s %s\n", share.Resource, share.Units, share.Weight)
+	}
+	if p.held[key.String()] == nil {
+		p.held[key.String()] = r.Held
+	}
+	if p.sets[r.Set.Namespace] == nil {
+		p.sets[r.Set.Namespace] = r.Set
+	}
+	r.Held, r.Set = p.held[key.String()], p.sets[r.Set.Namespace]
+	p.records = append(p.records, r)
 }
 
 func (p *podsSeen) doubt(pod, problem string) {

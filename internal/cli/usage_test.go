@@ -113,7 +113,7 @@ func TestUsageIsTheSumOfItsParts(t *testing.T) {
 			at: at, read: at, window: fmt.Sprintf("%dh", hours), from: budget.FromScheduled, weights: weights,
 			covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
 		}
-		begin, seen, known := q.begin(), &podsSeen{}, map[string]bool{}
+		begin, seen := q.begin(), &podsSeen{}
 		var want int64
 		tracked := 0
 		for n := range rapid.IntRange(0, 20).Draw(r, "pods") {
@@ -121,7 +121,7 @@ func TestUsageIsTheSumOfItsParts(t *testing.T) {
 			end := start.Add(time.Duration(rapid.IntRange(0, 86400).Draw(r, "lasted")) * time.Second)
 			held := rapid.IntRange(0, 8).Draw(r, "gpus")
 			over := end.Before(at) && rapid.Bool().Draw(r, "over")
-			seen.add(q, weights.See(onePod(n, held, start, end, over), gpu.World{Now: at, Read: at.Add(24 * time.Hour)}), known)
+			seen.add(q, weights.See(onePod(n, held, start, end, over), gpu.World{Now: at, Read: at.Add(24 * time.Hour)}))
 			if !over {
 				end = at
 			}
