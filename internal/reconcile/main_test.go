@@ -14,5 +14,9 @@ func TestMain(m *testing.M) {
 	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
 		_ = flag.Set("test.parallel", strconv.Itoa(24))
 	}
+	// A check of a property is many runs, each with its files.
+	if p := flag.Lookup("rapid.checks"); p.Value.String() == p.DefValue {
+		_ = flag.Set("rapid.checks", "40")
+	}
 	os.Exit(m.Run())
 }
