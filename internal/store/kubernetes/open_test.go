@@ -49,7 +49,7 @@ func TestOpenWithoutAStore(t *testing.T) {
 	empty := cluster.Namespace(t)
 	absent := empty + "-absent"
 	t.Cleanup(func() {
-		_ = cluster.Client().CoreV1().Namespaces().Delete(t.Context(), absent, metav1.DeleteOptions{}) //nolint:usetesting // it may be over
+		_ = cluster.Client().CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), absent, metav1.DeleteOptions{})
 	})
 	for _, namespace := range []string{empty, absent} {
 		expectSays(t, tryOpen(t, admin, namespace, false), store.ErrNoStore, namespace, "gpupool manifests", "--store", cluster.Config().Host)
