@@ -36,7 +36,8 @@ type finishes struct {
 	main bool      // one that is no init container has ended
 	// more says that a container ran whose end is not told, so that the pod's end
 	// may be later: it was lost with its node or evicted (a zero end, reason
-	// ContainerStatusUnknown), still reads as running, or waited to be restarted.
+	// ContainerStatusUnknown), still reads as running, waited to be restarted, or
+	// has no status at all.
 	more bool
 }
 
@@ -50,6 +51,7 @@ func (v interval) finished() finishes {
 	for i := range v.pod.Status.ContainerStatuses {
 		v.finish(&f, &v.pod.Status.ContainerStatuses[i], true)
 	}
+	f.more = f.more || len(v.pod.Status.ContainerStatuses) == 0
 	return f
 }
 

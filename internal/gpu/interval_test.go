@@ -107,6 +107,11 @@ func TestFailedPodWhoseContainerStillReadsRunning(t *testing.T) {
 	p.Status.InitContainerStatuses = with(ran(at(1), at(2)))
 	wantEnd(t, see(t, p), 40, gpu.NotReady)
 
+	// Not even where the others have no status left.
+	lost := p.DeepCopy()
+	lost.Status.ContainerStatuses = nil
+	wantEnd(t, see(t, lost), 40, gpu.NotReady)
+
 	// Nothing at all tells: it ended no later than now, and is never open.
 	bare := failed("NodeLost")
 	bare.Status.ContainerStatuses = with(running(at(2)))

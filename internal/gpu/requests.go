@@ -134,7 +134,9 @@ func (y *tally) plain(held amounts, name string, units *big.Rat) {
 		return
 	}
 	weight, doubt := y.table.weight(name, y.node)
-	y.doubts.add(doubt)
+	if y.node.Name != "" { // else there will be one, with its labels
+		y.doubts.add(doubt)
+	}
 	held.add(name, units, new(big.Rat).Mul(units, weight))
 }
 

@@ -62,6 +62,7 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 		{name: "qGPU", asks: "tke.cloud.tencent.com/qgpu-core=30 tke.cloud.tencent.com/qgpu-memory=4", want: "3/10"},
 		{name: "qGPU whole cards", asks: "tke.cloud.tencent.com/qgpu-core=200", want: "2"},
 		{name: "qGPU by memory", asks: "tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=8", labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "1/2"},
+		{name: "qGPU by all of the memory", asks: "tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=16", labels: labels{"nvidia.com/gpu.memory": "15360"}, want: "1"},
 		{name: "qGPU by core", asks: "tke.cloud.tencent.com/qgpu-core=75 tke.cloud.tencent.com/qgpu-memory=8", labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "3/4"},
 		{name: "qGPU of the offline class", asks: "tke.cloud.tencent.com/qgpu-core-greedy=50 tke.cloud.tencent.com/qgpu-memory=4", labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "1/4"},
 		{name: "vcuda", asks: "tencent.com/vcuda-core=50 tencent.com/vcuda-memory=16", want: "1/2"},
@@ -111,6 +112,13 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 			doubted(t, s, tt.problem)
 		})
 	}
+}
+
+func TestAPodWithoutANodeIsNotDoubted(t *testing.T) {
+	t.Parallel()
+	p := pod(asks("nvidia.com/gpu.shared=1 tke.cloud.tencent.com/qgpu-memory=4 volcano.sh/vgpu-number=1 volcano.sh/vgpu-memory=1024"))
+	p.Spec.NodeName = ""
+	undoubted(t, table(t).See(p, world(nil)))
 }
 
 func TestInitContainersAreCounted(t *testing.T) {

@@ -68,7 +68,7 @@ func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 	}
 	byMemory := new(big.Rat)
 	if card := y.node.devices().Memory; card > 0 {
-		byMemory.Mul(memory, big.NewRat(1024, card)) // GiB in a card's MiB
+		byMemory = least(byMemory.Mul(memory, big.NewRat(1024, card)), one) // GiB of a card's MiB
 	} else if byCore.Sign() == 0 {
 		y.unknownMemory(qgpuMemory, "it is not counted")
 		y.doubts.lost = true
