@@ -83,7 +83,7 @@ func newUsage(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "usage [BUDGET | --pods FILE]",
 		Short:   "GPU-hours that pods used",
-		Long:    usageHelp,
+		Long:    usageHelp + "\n\n" + weightsHelp(),
 		Example: usageExamples,
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    s.run(o.run),
