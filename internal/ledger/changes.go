@@ -17,8 +17,8 @@ type Document struct {
 // Changes are what is to be done so that the documents say what the ledger does:
 // the writes in their order, then the deletions. After each of these steps the
 // documents hold at least what they held before. The last write is the header's;
-// where there is none yet or something was lost, the first is too, so that a run
-// that is cut short does not hide that.
+// where there is none yet, the first is too, so that one that is missing was
+// removed.
 type Changes struct {
 	Write  []Document
 	Delete []string
@@ -28,7 +28,10 @@ type Changes struct {
 // Who made the changes, and goes on, loads the ledger afresh. The error says
 // that a document cannot be made as small as a store takes it.
 func (l *Ledger) Changes() (Changes, error) {
-	shards := l.changedShards()
+	l.Header.prune()
+	recent := l.recentRecords()
+	shards := l.changedShards(recent)
+	groups := l.recordsOf(shards, recent)
 	var changes Changes
 	listed := map[string]int{}
 	deleted := map[string]bool{}
@@ -37,14 +40,14 @@ func (l *Ledger) Changes() (Changes, error) {
 		case name == headerName:
 		case l.past(stored.shard):
 			deleted[name] = true
-		case stored.damaged: // left for a person, unless its name is needed
-		case !shards[l.shardOf(stored.first)]:
+		case stored.damaged: // left for a person, as long as the loss counts
+			deleted[name] = !slices.ContainsFunc(l.Header.Lost, func(lost Loss) bool { return lost.Document == name })
+		case !shards[l.shardFor(stored.shard)]:
 			listed[name] = stored.intervals
 		default:
 			deleted[name] = true // unless it is among the documents below
 		}
 	}
-	groups := l.recordsOf(shards)
 	for _, s := range slices.SortedFunc(maps.Keys(groups), compareShards) {
 		documents, err := l.encodeShard(s, groups[s])
 		if err != nil {
@@ -58,32 +61,26 @@ func (l *Ledger) Changes() (Changes, error) {
 			}
 		}
 	}
+	maps.DeleteFunc(deleted, func(_ string, yes bool) bool { return !yes })
 	changes.Delete = slices.Sorted(maps.Keys(deleted))
 	return changes, l.headerChanges(&changes, listed)
 }
 
 // headerChanges adds the header to the changes.
 func (l *Ledger) headerChanges(changes *Changes, listed map[string]int) error {
-	l.Header.prune()
-	for n := range l.Header.Lost {
-		loss := &l.Header.Lost[n]
-		loss.Replaced = loss.Replaced || slices.ContainsFunc(changes.Write, func(d Document) bool { return d.Name == loss.Document })
-	}
-	_, hasHeader := l.stored[headerName]
-	if len(changes.Write) > 0 && (!hasHeader || !slices.Equal(l.Header.Lost, l.written.Lost)) {
-		before := l.written
-		before.ClusterUID, before.Lost = l.Header.ClusterUID, l.Header.Lost
-		warning, err := l.header(before, l.listed)
+	stored, there := l.stored[headerName]
+	if !there && len(changes.Write) > 0 {
+		first, err := l.header(Header{ClusterUID: l.Header.ClusterUID}, nil)
 		if err != nil {
 			return err
 		}
-		changes.Write = slices.Insert(changes.Write, 0, warning.Document)
+		changes.Write = slices.Insert(changes.Write, 0, first.Document)
 	}
 	header, err := l.header(l.Header, listed)
 	if err != nil {
 		return err
 	}
-	if header.sum != l.stored[headerName].sum || len(changes.Write) > 0 {
+	if header.sum != stored.sum || len(changes.Write) > 0 {
 		changes.Write = append(changes.Write, header.Document)
 	}
 	return nil
@@ -117,17 +114,76 @@ func (l *Ledger) seal(name string, body []byte) (made, error) {
 // one, whatever the clock says.
 func (l *Ledger) shardOf(h home) shard {
 	if first := h - h%24; !h.open() && l.days[first] {
-		return shard{first: first, days: true}
+		return shard{kind: dayShard, first: first}
 	}
 	return shardOf(h, l.Header.LastRun)
 }
 
+// shardFor is where what a shard holds is written now.
+func (l *Ledger) shardFor(s shard) shard {
+	if s.closed() {
+		return l.shardOf(s.first)
+	}
+	return s
+}
+
+// recents are what documents of open homes do not say yet: open records that are
+// fresh, and that others are closed.
+type recents struct {
+	records []Record
+	homes   map[home]bool // that these are, or were, in
+	// fold says that the documents of these homes are to be rewritten, because
+	// there are many, or because one is about to be nowhere but there.
+	fold bool
+}
+
+const (
+	// minRecents is how many recent records are kept in any case, and recentPart
+	// which part of the open records.
+	minRecents = 512
+	recentPart = 8
+)
+
+func (l *Ledger) recentRecords() recents {
+	recent := recents{homes: map[home]bool{}}
+	open := 0
+	var r Record
+	for _, page := range l.pages {
+		for n := range page {
+			at := &page[n]
+			isOpen := at.end == 0 && !at.dropped
+			if isOpen {
+				open++
+			}
+			if isOpen && !at.fresh || !isOpen && !at.based {
+				continue
+			}
+			l.read(at, &r)
+			recent.homes[homeAt(0, r.UID)] = true
+			// A closed record must not be dropped before this: what is left would
+			// be open again.
+			recent.fold = recent.fold || !isOpen && (at.dropped || at.end < l.Header.LastRun-day)
+			if !at.dropped {
+				recent.records = append(recent.records, r)
+			}
+		}
+	}
+	recent.fold = recent.fold || len(recent.records) > max(l.foldAt, open/recentPart)
+	return recent
+}
+
 // changedShards are the shards whose documents may have to be written: those of
-// dirty homes, and days of which there are hours yet.
-func (l *Ledger) changedShards() map[shard]bool {
-	shards := map[shard]bool{}
+// dirty homes, days of which there are hours yet, and recents or what they are
+// folded into.
+func (l *Ledger) changedShards(recent recents) map[shard]bool {
+	shards := map[shard]bool{{kind: recentShard}: true}
+	if recent.fold {
+		for h := range recent.homes {
+			shards[l.shardOf(h)] = true
+		}
+	}
 	for h := range l.dirty {
-		if s := l.shardOf(h); !l.past(s) {
+		if s := l.shardOf(h); s.closed() && !l.past(s) {
 			shards[s] = true
 		}
 	}
@@ -135,7 +191,7 @@ func (l *Ledger) changedShards() map[shard]bool {
 		if name == headerName || stored.damaged || l.past(stored.shard) {
 			continue
 		}
-		if s := l.shardOf(stored.first); s != stored.shard {
+		if s := l.shardFor(stored.shard); s != stored.shard {
 			shards[s] = true
 		}
 	}
@@ -144,9 +200,12 @@ func (l *Ledger) changedShards() map[shard]bool {
 
 // recordsOf gathers the records of shards: those that are there, and those that
 // left and that their documents must keep for now.
-func (l *Ledger) recordsOf(shards map[shard]bool) map[shard][]Record {
+func (l *Ledger) recordsOf(shards map[shard]bool, recent recents) map[shard][]Record {
 	groups := make(map[shard][]Record, len(shards))
 	for r := range l.All() {
+		if r.Open() && !recent.fold {
+			continue
+		}
 		if s := l.shardOf(homeOf(r)); shards[s] {
 			groups[s] = append(groups[s], *r)
 		}
@@ -156,20 +215,30 @@ func (l *Ledger) recordsOf(shards map[shard]bool) map[shard][]Record {
 			groups[s] = append(groups[s], records...)
 		}
 	}
+	if !recent.fold && len(recent.records) > 0 {
+		groups[shard{kind: recentShard}] = recent.records
+	}
 	return groups
 }
 
-// compareShards orders closed shards before open ones.
+// compareShards orders closed shards before the others.
 func compareShards(a, b shard) int {
-	if a.open != b.open {
-		return prefer(b.open)
+	if a.closed() != b.closed() {
+		return prefer(a.closed())
 	}
-	return cmp.Compare(a.first, b.first)
+	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.kind, b.kind))
 }
 
-// encodeShard makes the documents of a shard, as few as fit.
+// encodeShard makes the documents of a shard, as few as fit. It takes no name of
+// what was lost, so that a copy can be put back.
 func (l *Ledger) encodeShard(s shard, records []Record) ([]made, error) {
 	for parts := 1; parts <= maxParts; parts *= 2 {
+		if slices.ContainsFunc(l.Header.Lost, func(lost Loss) bool {
+			p, known := parsePart(lost.Document)
+			return known && p.shard == s && p.parts == parts
+		}) {
+			continue
+		}
 		documents, err := l.encodeParts(s, records, parts)
 		if err != nil || documents != nil {
 			return documents, err

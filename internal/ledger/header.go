@@ -36,16 +36,14 @@ type Gap struct {
 	Reason string
 }
 
-// Loss is a document of the ledger that could not be read.
+// Loss is a document of the ledger that could not be read. Its name is not used
+// again, so that a copy that is put back undoes the loss.
 type Loss struct {
 	Document string
 	// From and To are when the intervals ended that it held.
 	From, To  Time
 	Intervals int // that it held, where the header tells; else 0
 	Reason    string
-	// Replaced says that it was begun anew since. Until then a copy that is put
-	// back makes the loss undone.
-	Replaced bool
 }
 
 // join is what two headers of one cluster say together.
@@ -69,7 +67,7 @@ func (h *Header) prune() {
 	h.Lost = slices.DeleteFunc(slices.Clone(h.Lost), func(l Loss) bool { return l.To <= h.KeptSince })
 }
 
-// mergeLosses brings losses into order, each once.
+// mergeLosses brings losses into order, each document's once.
 func mergeLosses(lost []Loss) []Loss {
 	slices.SortFunc(lost, func(a, b Loss) int {
 		return cmp.Or(
@@ -77,15 +75,5 @@ func mergeLosses(lost []Loss) []Loss {
 			cmp.Compare(b.Intervals, a.Intervals), strings.Compare(a.Reason, b.Reason),
 		)
 	})
-	var merged []Loss
-	for _, loss := range lost {
-		if last := len(merged) - 1; last >= 0 && merged[last].same(loss) {
-			merged[last].Replaced = merged[last].Replaced || loss.Replaced
-			continue
-		}
-		merged = append(merged, loss)
-	}
-	return merged
+	return slices.CompactFunc(lost, func(a, b Loss) bool { return a.Document == b.Document })
 }
-
-func (l Loss) same(o Loss) bool { return l.Document == o.Document && l.From == o.From && l.To == o.To }

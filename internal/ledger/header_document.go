@@ -35,7 +35,6 @@ type lossBody struct {
 	To        Time   `json:"to_ms"`
 	Intervals int    `json:"intervals,omitempty"`
 	Reason    string `json:"reason"`
-	Replaced  bool   `json:"replaced,omitempty"`
 }
 
 func encodeHeader(h Header, documents map[string]int) ([]byte, error) {

@@ -18,33 +18,34 @@ type Ledger struct {
 	uids    index
 	commons commons
 
-	// dirty are the homes whose documents may no longer say what the ledger does.
+	// dirty are the closed homes whose documents may not say what the ledger does.
 	dirty map[home]bool
-	// left are records as documents still say them, by the home that they left:
+	// left are records as documents still say them, by the closed home that they left:
 	// these documents keep them until the new home is written.
 	left map[home][]Record
 	// stored are the documents that the ledger was loaded from, by name.
 	stored map[string]storedDocument
 	days   map[home]bool // of which there are documents by the day, by their first hours
-	// written and listed are the header as its document says it, and how many
-	// records it says the others to have.
-	written Header
-	listed  map[string]int
+	// foldAt is how many recent records are kept in any case.
+	foldAt int
 
 	packer   packer
 	unpacker unpacker
 	decoder  decoder
 }
 
-// row is a record in 88 bytes without a pointer, so that a million of them are
+// row is a record in 96 bytes without a pointer, so that a million of them are
 // nothing to the garbage collector.
 type row struct {
 	uid, name                                       text
 	set, owner, held, place                         uint32
 	start, runs, earliest, end, deletion, seen, sat Time
 	startRank, runsRank, endRank                    uint8
-	// kept says that a document of its home has the record, perhaps an older form.
-	kept, dropped bool
+	// kept says that a document of its closed home has the record, and based that
+	// one of an open home has it, each perhaps in an older form. Where a record
+	// that is open is fresh, the latter is so, or there is none.
+	kept, based, fresh bool
+	dropped            bool
 }
 
 const pageRows = 1024
@@ -54,7 +55,7 @@ const pageRows = 1024
 func New(clusterUID string) *Ledger {
 	l := &Ledger{
 		Header: Header{ClusterUID: clusterUID}, commons: newCommons(),
-		dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{},
+		dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
 	}
 	l.decoder.commons = &l.commons
 	return l
@@ -207,7 +208,7 @@ func (l *Ledger) record(number uint32) (r Record) {
 
 // add takes up a record of a pod that is not known.
 func (l *Ledger) add(r *Record) {
-	made := row{uid: l.texts.add(r.UID), name: l.texts.add(r.Name)}
+	made := row{uid: l.texts.add(r.UID), name: l.texts.add(r.Name), fresh: true}
 	l.write(&made, r)
 	l.append(made, l.hash(r.UID))
 }
@@ -229,15 +230,10 @@ func (l *Ledger) replace(number uint32, old, joined *Record) {
 	r := l.row(number)
 	from, to := homeOf(old), homeOf(joined)
 	l.dirty[to] = true
-	switch {
-	case from == to:
-	case r.kept && !from.open():
+	if from != to && r.kept {
 		l.left[from] = append(l.left[from], *old)
-		r.kept = false
-	default:
-		l.dirty[from] = true // closed homes are written before open ones
-		r.kept = false
 	}
+	r.kept, r.fresh = r.kept && from == to, true
 	if joined.Name != old.Name {
 		r.name = l.texts.add(joined.Name)
 	}

@@ -47,9 +47,8 @@ type storedDocument struct {
 // UID, such as "header" and "closed-2026-11-20". Without any it is a new one.
 //
 // A shard that is damaged or missing is a problem, and a Loss in the header: the
-// rest is read. A copy that is put back undoes the loss, unless the document was
-// begun anew meanwhile. The header may be missing as well: what was observed
-// then begins anew.
+// rest is read. A copy that is put back undoes the loss. The header may be missing
+// as well: what was observed then begins anew.
 //
 // The error is *NewerError, *ClusterError, or *DamagedError for the header:
 // nothing may be written then.
@@ -125,9 +124,8 @@ func (l *Ledger) loadHeader(opened []sealed) (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Header, l.written = header, header
+		l.Header = header
 		l.stored[headerName] = storedDocument{sum: s.sum}
-		l.listed = listed
 		return listed, nil
 	}
 	return nil, nil
@@ -136,7 +134,7 @@ func (l *Ledger) loadHeader(opened []sealed) (map[string]int, error) {
 // past says whether retention has dropped all that a shard may hold.
 func (l *Ledger) past(s shard) bool {
 	_, to := s.span()
-	return !s.open && to <= l.Header.KeptSince
+	return s.closed() && to <= l.Header.KeptSince
 }
 
 // loadShard takes up the records of a document. Where the error says that it is
@@ -159,7 +157,7 @@ func (l *Ledger) loadShard(s sealed) error {
 		return &DamagedError{Document: s.name, Reason: err.Error()}
 	}
 	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.rows)})
-	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name && !loss.Replaced })
+	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name })
 	for n := range d.rows {
 		if !l.expired(End{At: d.rows[n].end}) {
 			l.take(p.shard, d.rows[n], d.uids.get(n), d.names.get(n))
@@ -171,7 +169,7 @@ func (l *Ledger) loadShard(s sealed) error {
 // keep remembers a document that is there.
 func (l *Ledger) keep(name string, d storedDocument) {
 	l.stored[name] = d
-	if d.days {
+	if d.kind == dayShard {
 		l.days[d.first] = true
 	}
 }
@@ -179,10 +177,9 @@ func (l *Ledger) keep(name string, d storedDocument) {
 // take takes up a record as a document says it.
 func (l *Ledger) take(from shard, r row, uid, name []byte) {
 	at := homeAt(r.end, uid)
-	r.kept = from.holds(at)
-	if !r.kept { // no gpupool writes it there
-		l.dirty[from.first], l.dirty[at] = true, true
-	}
+	r.kept = from.closed() && from.holds(at)
+	r.based = from.kind == openShard
+	r.fresh = !r.based
 	hash := maphash.Bytes(l.commons.seed, uid)
 	number, found := l.uids.find(hash, func(n uint32) bool {
 		known := l.row(n)
@@ -193,12 +190,15 @@ func (l *Ledger) take(from shard, r row, uid, name []byte) {
 		l.takeAgain(number, r, at)
 		return
 	}
+	if !r.kept {
+		l.dirty[at] = true
+	}
 	r.uid, r.name = l.texts.addBytes(uid), l.texts.addBytes(name)
 	l.append(r, hash)
 }
 
-// takeAgain takes up what a further document says of a pod. All documents remain
-// as they are until one of them says all that is known.
+// takeAgain takes up what a further document says of a pod. Closed documents
+// remain as they are until one of them, or of the others, says all that is known.
 func (l *Ledger) takeAgain(number uint32, next row, at home) {
 	before := l.row(number)
 	old := l.record(number)
@@ -207,28 +207,35 @@ func (l *Ledger) takeAgain(number uint32, next row, at home) {
 	l.read(&next, &further)
 	joined := join(&old, &further)
 	to := homeOf(&joined)
-	kept := before.kept && to == was || next.kept && to == at
+	merged := *before
 	switch joined {
 	case old:
-		l.dirty[at] = l.dirty[at] || at != was
+		if next.kept && at != to {
+			l.dirty[at] = true
+		}
 	case further:
-		l.dirty[was] = l.dirty[was] || at != was
-		*before = next
+		if before.kept && was != to || !next.kept {
+			l.dirty[was], l.dirty[to] = true, true
+		}
+		merged = next
 	default:
 		l.dirty[to] = true
-		l.leave(was, to, old)
-		l.leave(at, to, further)
-		l.write(before, &joined)
+		l.leave(before.kept, was, to, old)
+		l.leave(next.kept, at, to, further)
+		l.write(&merged, &joined)
 		if joined.Name != old.Name {
-			before.name = next.name
+			merged.name = next.name
 		}
 	}
-	before.kept = kept
+	merged.kept = before.kept && was == to || next.kept && at == to
+	merged.based = before.based || next.based
+	merged.fresh = !(before.based && !before.fresh && joined == old || next.based && joined == further)
+	*before = merged
 }
 
 // leave keeps what a document says of a pod whose record belongs elsewhere.
-func (l *Ledger) leave(from, to home, said Record) {
-	if from != to {
+func (l *Ledger) leave(kept bool, from, to home, said Record) {
+	if kept && from != to {
 		l.left[from] = append(l.left[from], said)
 	}
 }
@@ -244,12 +251,12 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 		l.keep(problem.Document, storedDocument{part: p, damaged: true})
 	}
 	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}
-	if loss.From, loss.To = p.span(); p.open {
+	if loss.From, loss.To = p.span(); !p.closed() {
 		// Those that go on are seen again; only what ended since is lost.
 		loss.From, loss.To = min(l.Header.LastRun, now), now
 	}
 	for _, before := range l.Header.Lost {
-		if before.Document == loss.Document && !before.Replaced {
+		if before.Document == loss.Document {
 			loss = before
 		}
 	}

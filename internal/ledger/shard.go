@@ -38,14 +38,26 @@ func hashOf[S string | []byte](uid S) uint64 {
 	return h
 }
 
-// shard is a group of homes that are written together: 64 of open records, and
-// of closed ones each hour of the last days and each whole day before them.
-// Where that is too much for one document, it is split into parts.
+// shard is a group of records that are written together: closed ones each hour
+// of the last days, and each whole day before them; open ones by 64 homes. What
+// is new of open homes is written to one shard of recent records, until that is
+// worth to rewrite their own. Where a shard is too much for one document, it is
+// split into parts.
 type shard struct {
-	open  bool
-	first home // the hour, the first hour of the day, or the only home of open records
-	days  bool // a day, not an hour
+	kind  shardKind
+	first home // the hour, the first hour of the day, or the only home; 0 of recents
 }
+
+type shardKind uint8
+
+const (
+	hourShard shardKind = iota
+	dayShard
+	openShard
+	recentShard
+)
+
+func (s shard) closed() bool { return s.kind == hourShard || s.kind == dayShard }
 
 // part is one document of a shard: the number-th of so many.
 type part struct {
@@ -56,6 +68,7 @@ type part struct {
 const (
 	openPrefix   = "open-"
 	closedPrefix = "closed-"
+	recentName   = "recent"
 	headerName   = "header"
 
 	hourForm = "2006-01-02-15"
@@ -69,45 +82,48 @@ const (
 // shardOf is where a home is written by a ledger whose last run was then.
 func shardOf(h home, lastRun Time) shard {
 	if h.open() {
-		return shard{open: true, first: h}
+		return shard{kind: openShard, first: h}
 	}
 	today := lastRun - lastRun%day
 	if Time(h)*hour < today-(hourlyDays-1)*day {
-		return shard{first: h - h%24, days: true}
+		return shard{kind: dayShard, first: h - h%24}
 	}
-	return shard{first: h}
+	return shard{kind: hourShard, first: h}
 }
 
 // holds says whether the shard holds what is at a home.
 func (s shard) holds(h home) bool {
-	if s.days {
+	switch s.kind {
+	case recentShard:
+		return true
+	case dayShard:
 		return h >= s.first && h < s.first+24
 	}
 	return h == s.first
 }
 
-// span is when what the shard holds ended; zeros for open records.
+// span is when what the closed shard holds ended.
 func (s shard) span() (from, to Time) {
-	switch from = Time(s.first) * hour; {
-	case s.open:
-		return 0, 0
-	case s.days:
+	from = Time(s.first) * hour
+	if s.kind == dayShard {
 		return from, from + day
 	}
 	return from, from + hour
 }
 
-// String is the name of the shard's document: "open-3f", "closed-2026-11-20" or
-// "closed-2026-11-20-05".
+// String is the name of the shard's document: "closed-2026-11-20-05",
+// "closed-2026-11-20", "open-3f" or "recent".
 func (s shard) String() string {
-	if s.open {
-		return fmt.Sprintf(openPrefix+"%02x", -1-s.first)
-	}
-	from, _ := s.span()
 	form := hourForm
-	if s.days {
+	switch s.kind {
+	case recentShard:
+		return recentName
+	case openShard:
+		return fmt.Sprintf(openPrefix+"%02x", -1-s.first)
+	case dayShard:
 		form = dayForm
 	}
+	from, _ := s.span()
 	return closedPrefix + time.UnixMilli(int64(from)).UTC().Format(form)
 }
 
@@ -132,26 +148,26 @@ func parsePart(name string) (part, bool) {
 			return part{}, false
 		}
 	}
-	if number, open := strings.CutPrefix(base, openPrefix); open {
-		n, err := strconv.ParseUint(number, 16, 8)
-		if err != nil || n >= openHomes {
-			return part{}, false
-		}
-		p.shard = shard{open: true, first: -1 - home(n)}
-	} else {
-		date, closed := strings.CutPrefix(base, closedPrefix)
-		p.days = len(date) == len(dayForm)
-		form := hourForm
-		if p.days {
-			form = dayForm
-		}
-		at, err := time.Parse(form, date)
-		if !closed || err != nil || at.UnixMilli() < 0 {
-			return part{}, false
-		}
-		p.first = home(Time(at.UnixMilli()) / hour)
+	var known bool
+	p.shard, known = parseShard(base)
+	return p, known && p.String() == name // no two names of one part
+}
+
+func parseShard(name string) (shard, bool) {
+	if name == recentName {
+		return shard{kind: recentShard}, true
 	}
-	return p, p.String() == name // no two names of one part
+	if number, open := strings.CutPrefix(name, openPrefix); open {
+		n, err := strconv.ParseUint(number, 16, 8)
+		return shard{kind: openShard, first: -1 - home(n)}, err == nil && n < openHomes
+	}
+	date, closed := strings.CutPrefix(name, closedPrefix)
+	kind, form := hourShard, hourForm
+	if len(date) == len(dayForm) {
+		kind, form = dayShard, dayForm
+	}
+	at, err := time.Parse(form, date)
+	return shard{kind: kind, first: home(Time(at.UnixMilli()) / hour)}, closed && err == nil && at.UnixMilli() >= 0
 }
 
 // partOf is the part of a record among so many, from 1; parts is a power of two.

@@ -36,7 +36,7 @@ func documents(d disk) []string { return slices.Sorted(maps.Keys(d)) }
 func TestOldDaysAreOneDocument(t *testing.T) {
 	t.Parallel()
 	d, _ := stored(t, 3, noon)
-	if diff := cmp.Diff([]string{"closed-2026-11-20-10", "closed-2026-11-20-11", "closed-2026-11-20-12", "header", "open-0d"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20-10", "closed-2026-11-20-11", "closed-2026-11-20-12", "header", "recent"}, documents(d)); diff != "" {
 		t.Fatalf("documents (-want +got):\n%s", diff)
 	}
 	tomorrow := d.load(t, noon+day)
@@ -48,7 +48,7 @@ func TestOldDaysAreOneDocument(t *testing.T) {
 	later := d.load(t, noon+2*day)
 	later.Header.LastRun = noon + 2*day
 	d.save(t, later, allSteps)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "open-0d"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "recent"}, documents(d)); diff != "" {
 		t.Fatalf("documents two days later (-want +got):\n%s", diff)
 	}
 	same(t, "after that", d.load(t, noon), later)
@@ -59,7 +59,7 @@ func TestOldDaysAreOneDocument(t *testing.T) {
 	observe(t, back, ended(pod(77, noon-hour), noon, ledger.ContainerFinished))
 	d.save(t, back, allSteps)
 	same(t, "with the clock set back", d.load(t, noon), back)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "open-0d"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "recent"}, documents(d)); diff != "" {
 		t.Fatalf("documents with the clock set back (-want +got):\n%s", diff)
 	}
 }
@@ -77,7 +77,7 @@ func TestARunRewritesLittle(t *testing.T) {
 	if diff := cmp.Diff([]string{"closed-2026-11-20-12", "header"}, names(changes)); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"open-0d"}, changes.Delete); diff != "" {
+	if diff := cmp.Diff([]string{"recent"}, changes.Delete); diff != "" {
 		t.Errorf("deleted (-want +got):\n%s", diff)
 	}
 }
@@ -262,7 +262,7 @@ func TestADamagedHourOutlivesItsDay(t *testing.T) {
 	}
 	l.Header.LastRun = noon + 3*day
 	d.save(t, l, allSteps)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", lost, "header", "open-0d"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20", lost, "header", "recent"}, documents(d)); diff != "" {
 		t.Fatalf("documents (-want +got):\n%s", diff)
 	}
 	d[lost] = copied
@@ -271,23 +271,29 @@ func TestADamagedHourOutlivesItsDay(t *testing.T) {
 		t.Errorf("restored (-want +got):\n%s\nlost: %v", diff, restored.Header.Lost)
 	}
 	d.save(t, restored, allSteps)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "open-0d"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "recent"}, documents(d)); diff != "" {
 		t.Errorf("documents after that (-want +got):\n%s", diff)
 	}
 }
 
-// TestALossIsNotForgottenWhenItsDocumentIsBegunAnew holds wherever the run that
-// begins it anew is cut short.
-func TestALossIsNotForgottenWhenItsDocumentIsBegunAnew(t *testing.T) {
+// TestALossIsNotForgottenWhenItsShardGoesOn holds wherever a run is cut short, and
+// the copy can still be put back.
+func TestALossIsNotForgottenWhenItsShardGoesOn(t *testing.T) {
 	t.Parallel()
-	for steps := 1; steps < 4; steps++ {
-		d, _ := stored(t, 3, noon)
-		delete(d, "closed-2026-11-20-11")
+	const lost = "closed-2026-11-20-11"
+	for steps := range 4 {
+		d, whole := stored(t, 3, noon)
+		copied := d[lost]
+		delete(d, lost)
 		l, _, err := ledger.Load(cluster, d, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		observe(t, l, ended(pod(50, noon-hour), noon-minute, ledger.ContainerFinished))
+		later := []ledger.Record{ended(pod(50, noon-hour), noon-minute, ledger.ContainerFinished), ended(pod(51, noon-hour), noon-minute, ledger.ContainerFinished)}
+		for _, r := range later {
+			observe(t, l, r)
+			observe(t, whole, r)
+		}
 		if all := d.save(t, l, steps); all != 3 {
 			t.Fatalf("%d steps", all)
 		}
@@ -295,25 +301,38 @@ func TestALossIsNotForgottenWhenItsDocumentIsBegunAnew(t *testing.T) {
 		if err != nil || len(again.Header.Lost) != 1 {
 			t.Errorf("cut short after %d steps: lost %v (%v)", steps, again.Header.Lost, err)
 		}
+		d.save(t, l, allSteps)
+		d[lost] = copied
+		same(t, "put back", d.load(t, noon), whole)
 	}
 }
 
-func TestADamagedOpenShard(t *testing.T) {
+func TestADamagedDocumentOfOpenRecords(t *testing.T) {
 	t.Parallel()
 	d, _ := stored(t, 3, noon)
-	d["open-0d"] = []byte("gpupool-ledger 1")
+	d["recent"] = []byte("gpupool-ledger 1")
 	l, problems, err := ledger.Load(cluster, d, noon+10*minute)
 	if err != nil || len(problems) != 1 {
 		t.Fatalf("%v %v", problems, err)
 	}
-	if want := (ledger.Loss{Document: "open-0d", From: noon, To: noon + 10*minute, Intervals: 1, Reason: problems[0].Err.Error()}); *problems[0].Loss != want {
+	if want := (ledger.Loss{Document: "recent", From: noon, To: noon + 10*minute, Intervals: 1, Reason: problems[0].Err.Error()}); *problems[0].Loss != want {
 		t.Errorf("lost %+v, want %+v", *problems[0].Loss, want)
 	}
-	observe(t, l, pod(-1, noon-hour)) // it is there still
+	// It is there still: two documents, since none takes the name of what was lost.
+	observe(t, l, pod(-1, noon-hour))
+	observe(t, l, pod(-2, noon-hour))
 	l.Header.LastRun = noon + 10*minute
 	d.save(t, l, allSteps)
-	if again := d.load(t, noon+10*minute); again.Len() != 4 || len(again.Header.Lost) != 1 || !again.Header.Lost[0].Replaced {
-		t.Errorf("%d records, lost %+v", again.Len(), again.Header.Lost)
+	again, problems, err := ledger.Load(cluster, d, noon+20*minute)
+	if err != nil || len(problems) != 1 || again.Len() != 5 || len(again.Header.Lost) != 1 || again.Header.Lost[0].To != noon+10*minute {
+		t.Fatalf("%d records, lost %+v, problems %v, %v", again.Len(), again.Header.Lost, problems, err)
+	}
+	// Once all of that is out of every window, it is removed.
+	again.Prune(noon + 2*day)
+	again.Header.LastRun = noon + 3*day
+	d.save(t, again, allSteps)
+	if last := d.load(t, noon+3*day); last.Len() != 2 || len(last.Header.Lost) > 0 {
+		t.Errorf("%d records, lost %+v in %v", last.Len(), last.Header.Lost, documents(d))
 	}
 }
 
@@ -336,7 +355,7 @@ func TestAMissingHeader(t *testing.T) {
 func TestWhatStopsEverything(t *testing.T) {
 	t.Parallel()
 	d, _ := stored(t, 3, noon)
-	header, shard := d["header"], d["open-0d"]
+	header, shard := d["header"], d["recent"]
 	newer := func(data []byte) []byte {
 		return bytes.Replace(data, []byte("gpupool-ledger 1 "), []byte("gpupool-ledger 2 "), 1)
 	}
@@ -350,7 +369,7 @@ func TestWhatStopsEverything(t *testing.T) {
 		says    string
 	}{
 		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (version 2"},
-		"a newer shard":       {cluster, func(d disk) { d["open-0d"] = newer(shard) }, &tooNew, "open-0d was written by a newer gpupool"},
+		"a newer shard":       {cluster, func(d disk) { d["recent"] = newer(shard) }, &tooNew, "recent was written by a newer gpupool"},
 		"a damaged header":    {cluster, func(d disk) { d["header"] = header[:len(header)-1] }, &damaged, "nothing was changed"},
 		"an empty header":     {cluster, func(d disk) { d["header"] = nil }, &damaged, "it is empty"},
 		"another cluster":     {"8d1f", func(disk) {}, &other, `not of "8d1f"; nothing was changed`},

@@ -42,7 +42,7 @@ func endOfVanished(r *Record, evidence End, lastRun, now Time) End {
 	now = max(now, r.Start.At)
 	held := min(max(lastRun, r.Start.At, r.End.Earliest), now) // it was seen to hold until then
 	switch rank := endRank(evidence.Source); {
-	case evidence.At < r.Start.At || rank < 0 || evidence.Source == Estimated: // of nothing, or of an earlier life
+	case evidence.At < r.Start.At || rank <= openRank || evidence.Source == Estimated: // of nothing, or of an earlier life
 		return End{Earliest: held, At: now, Source: Estimated}
 	case evidence.Source == Event:
 		return ExactEnd(min(max(evidence.At, held), now), Event)
