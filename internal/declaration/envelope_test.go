@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -82,6 +83,14 @@ func TestEveryDocumentIsReadAsWritten(t *testing.T) {
 	})
 	roundTrip(t, declaration.RunSummary{RunID: "r1", StartedAt: noon, FinishedAt: noon})
 	roundTrip(t, declaration.BuryPool(d, noon))
+	b := declaration.Budget{Phase: declaration.Active, Declaration: stateBudget(), UpdatedAt: noon, UpdatedBy: "terraform apply"}
+	roundTrip(t, b)
+	roundTrip(t, declaration.BuryBudget(b.Declaration, noon))
+	roundTrip(t, declaration.BudgetStatus{
+		Name: "team-a", UID: b.Declaration.UID, Generation: 2, ClusterUID: b.Declaration.ClusterUID, RunID: "r1", At: noon,
+		Usage:         budget.Usage{WindowStart: noon.Add(-24 * time.Hour), WindowEnd: noon, Limit: 3_600_000, Consumed: 4_000_000, ByNamespace: map[string]int64{"ml": 4_000_000}},
+		ExceededSince: &noon, ReportedAt: &noon, Fired: []int{50, 80, 100}, Enforced: []budget.Action{budget.Freeze},
+	})
 	roundTrip(t, declaration.State{Lineage: "l", Serial: 4, SeenAt: noon})
 }
 
@@ -222,12 +231,16 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encode(f, openJournal()))
 	f.Add(encode(f, declaration.BuryPool(record().Declaration, noon)))
 	f.Add(encode(f, declaration.State{Lineage: "l"}))
+	f.Add(encode(f, declaration.Budget{Phase: declaration.Active, Declaration: stateBudget()}))
+	f.Add(encode(f, declaration.BudgetStatus{Name: "team-a", UID: "u", ClusterUID: "c"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a checksum that fits, the fuzzer gets past it to what is behind.
 		for _, document := range [][]byte{data, rehash(t, data)} {
 			fuzz[declaration.SpotPool](t, document)
 			fuzz[declaration.Journal](t, document)
 			fuzz[declaration.SpotPoolStatus](t, document)
+			fuzz[declaration.Budget](t, document)
+			fuzz[declaration.BudgetStatus](t, document)
 			fuzz[declaration.RunSummary](t, document)
 			fuzz[declaration.Tombstone](t, document)
 			fuzz[declaration.State](t, document)

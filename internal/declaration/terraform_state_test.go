@@ -211,10 +211,16 @@ func FuzzFromState(f *testing.F) {
 	f.Add([]byte(`{"format_version":"1.0","values":{"root_module":{"child_modules":[{"resources":[` + shownPool("a", "0", pool) + `]}]}}}`))
 	f.Add([]byte(`{"version":4,"serial":1,"lineage":"l","resources":[{"module":"module.m","mode":"managed","type":"gpupool_spot_pool","name":"a",` +
 		`"provider":"provider[\"h/gpupool/gpupool\"]","instances":[{"index_key":"x","status":"tainted","schema_version":0,"attributes":` + pool + `}]}]}`))
+	f.Add([]byte(shownBudgets(budgetAttributes)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		state, err := declaration.FromState(bytes.NewReader(data))
 		if err != nil {
 			return
+		}
+		for _, b := range state.Budgets {
+			if _, err := declaration.Encode(declaration.Budget{Phase: declaration.Active, Declaration: b.Declaration}); err != nil {
+				t.Errorf("%s was accepted and can't be recorded: %v", b.Address, err)
+			}
 		}
 		for _, p := range state.Pools {
 			d := p.Declaration

@@ -12,7 +12,7 @@ import (
 // takeOverBudget brings one budget out of Terraform state into the store, where
 // the store has none or an older one. A newer record wins, a tombstone refuses.
 func (r *run) takeOverBudget(ctx context.Context, b declaration.StateBudget, older string) error {
-	d := b.Declaration
+	d := b.Declaration.WithDefaults()
 	if problems := d.Validate(); len(problems) > 0 {
 		return fmt.Errorf("%s: %s. %s", problems[0].Attribute, problems[0].Summary, problems[0].Detail)
 	}
