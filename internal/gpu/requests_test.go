@@ -69,7 +69,7 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 		{name: "HAMi by memory", asks: "nvidia.com/gpu=2 nvidia.com/gpumem=4096 nvidia.com/gpucores=10", labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "1/2"},
 		{name: "HAMi by cores", asks: "nvidia.com/gpu=1 nvidia.com/gpumem=1024 nvidia.com/gpucores=60", labels: labels{"nvidia.com/gpu.memory": "16384"}, want: "3/5"},
 		{name: "HAMi by percentage", asks: "nvidia.com/gpu=1 nvidia.com/gpumem-percentage=25", want: "1/4"},
-		{name: "HAMi without memory has all of it", asks: "nvidia.com/gpu=1 nvidia.com/gpucores=30", want: "1"},
+		{name: "HAMi by cores alone", asks: "nvidia.com/gpu=2 nvidia.com/gpucores=30", want: "3/5"},
 		{name: "HAMi never above the card", asks: "nvidia.com/gpu=1 nvidia.com/gpumem-percentage=400", want: "1"},
 		{name: "HAMi whole", asks: "nvidia.com/gpu=1", want: "1"},
 		{name: "Volcano", asks: "volcano.sh/vgpu-number=2 volcano.sh/vgpu-memory-percentage=50 volcano.sh/vgpu-cores=20", want: "1"},

@@ -47,7 +47,7 @@ func DefaultWeights() []DefaultWeight {
 		{nvidiaGPU, "1", "1/replicas where the node's labels tell of time-slicing or MPS; g/7 where its product label names a MIG profile", plugin},
 		{nvidiaShared, "1/replicas", "as the node's label nvidia.com/gpu.replicas has it; two of them are no two GPUs", plugin},
 		{"nvidia.com/mig-<g>g.<m>gb", "g/7", "by compute; g/4 on A30 and RTX PRO 6000; with .shared by its replicas, too", mig},
-		{nvidiaGPU + " with gpucores, gpumem or gpumem-percentage", "max(cores/100, memory/card)", "HAMi; a request without memory takes the whole card's", hami},
+		{nvidiaGPU + " with gpucores, gpumem or gpumem-percentage", "max(cores/100, memory/card)", "HAMi; of those that are asked for", hami},
 		{volcanoVGPU, "max(cores/100, memory/card)", "with vgpu-cores, vgpu-memory and vgpu-memory-percentage, by the same rule", volcano},
 		{amdGPU, "1", "1/partitions where the node's label amd.com/compute-memory-partition names a mode", amd},
 		{"amd.com/<mode>_nps<n>", "1/partitions", "spx 1, dpx 1/2, tpx 1/3, qpx 1/4, cpx 1/8 (1/6 on MI300A)", amd},

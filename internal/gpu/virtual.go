@@ -22,9 +22,9 @@ func isCardPart(resource string) bool {
 }
 
 // vgpus counts a request of the family, and takes it from what was asked for.
-// Each card counts by the greater of its share of cores and its share of memory.
-// Who names no memory gets all of the card's (HAMi, nvidia.defaultMem 0), so that
-// nobody else can use it; who names no cores may use what is left.
+// Each card counts by the greater of its share of cores and its share of memory,
+// of those that are asked for: who names cores alone pays for cores, as in quotas
+// of nvidia.com/gpucores (Kueue documentation, Using HAMi).
 func (y *tally) vgpus(held amounts, asked map[string]*big.Rat, f vgpuFamily) {
 	count, cores, memory, percent := asked[f.count], asked[f.cores], asked[f.memory], asked[f.memoryPercent]
 	if _, own := y.table.own[f.count]; own || count == nil || cores == nil && memory == nil && percent == nil {
@@ -35,6 +35,9 @@ func (y *tally) vgpus(held amounts, asked map[string]*big.Rat, f vgpuFamily) {
 	case percent != nil && percent.Sign() > 0:
 		part = new(big.Rat).Mul(percent, hundredth)
 	case memory == nil || memory.Sign() == 0:
+		if cores != nil && cores.Sign() > 0 {
+			part = new(big.Rat)
+		}
 	case card > 0:
 		part = new(big.Rat).Quo(memory, new(big.Rat).SetInt64(card))
 	case cores != nil && cores.Sign() > 0:
