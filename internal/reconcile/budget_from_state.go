@@ -67,7 +67,7 @@ func (r *run) budgetsOnlyInState(stored []budgetTarget) []budgetTarget {
 	var targets []budgetTarget
 	for _, b := range r.options.State.Budgets {
 		if !known[b.Declaration.Name] {
-			d := b.Declaration
+			d := b.Declaration.WithDefaults()
 			d.PublishedAt = published()
 			targets = append(targets, budgetTarget{declaration: d, phase: declaration.Active})
 		}
