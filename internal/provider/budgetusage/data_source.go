@@ -105,6 +105,7 @@ type model struct {
 	ActivePods          types.Int64  `tfsdk:"active_pods"`
 	WindowStart         types.String `tfsdk:"window_start"`
 	WindowEnd           types.String `tfsdk:"window_end"`
+	EnforceAt           types.String `tfsdk:"enforce_at"`
 	Enforced            types.List   `tfsdk:"enforced"`
 	ByNamespace         types.Map    `tfsdk:"by_namespace"`
 	ByLabel             types.Map    `tfsdk:"by_label"`
@@ -134,7 +135,7 @@ func newModel(s budget.Status) model {
 		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion),
 		TrackedPods: types.Int64Value(int64(u.TrackedPods)), ActivePods: types.Int64Value(int64(u.ActivePods)),
 		WindowStart: timestamp(u.WindowStart), WindowEnd: timestamp(u.WindowEnd),
-		Enforced: measures(s.Enforced), ByNamespace: breakdown(u.ByNamespace), ByLabel: breakdowns(u.ByLabel),
+		EnforceAt: moment(s.EnforceAt), Enforced: measures(s.Enforced), ByNamespace: breakdown(u.ByNamespace), ByLabel: breakdowns(u.ByLabel),
 	}
 }
 

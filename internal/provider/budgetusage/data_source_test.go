@@ -60,6 +60,7 @@ func TestUsageOfABudget(t *testing.T) {
 			w.Judge("team-a", func(s *budget.Status) {
 				s.ExceededSince, s.Usage.ProjectedExhaustion = exceeded, projected
 				if exceeded != nil {
+					s.EnforceAt = &exhausted
 					s.Enforced = []budget.Action{budget.Freeze}
 				}
 				u := &s.Usage
@@ -74,7 +75,7 @@ func TestUsageOfABudget(t *testing.T) {
 	var none []statecheck.StateCheck
 	for _, name := range []string{
 		"as_of", "generation", "used", "remaining", "estimated", "error_bound", "coverage", "burn_rate_gpus", "exceeded", "exceeded_since",
-		"projected_exhaustion", "tracked_pods", "active_pods", "window_start", "window_end", "enforced", "by_namespace", "by_label",
+		"projected_exhaustion", "tracked_pods", "active_pods", "window_start", "window_end", "enforce_at", "enforced", "by_namespace", "by_label",
 	} {
 		none = append(none, is(name, knownvalue.Null()))
 	}
@@ -105,7 +106,7 @@ func TestUsageOfABudget(t *testing.T) {
 				Config:    w.BudgetConfig(team + usage),
 				ConfigStateChecks: []statecheck.StateCheck{
 					text("used", "100.000"), text("remaining", "0.000"), is("exceeded", knownvalue.Bool(true)), text("exceeded_since", since.Format(time.RFC3339)),
-					is("projected_exhaustion", knownvalue.Null()), is("enforced", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("freeze")})),
+					is("projected_exhaustion", knownvalue.Null()), text("enforce_at", exhausted.Format(time.RFC3339)), is("enforced", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("freeze")})),
 				},
 			},
 			{

@@ -34,6 +34,7 @@ func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"window_start":         text("When the window began, in UTC (RFC 3339)."),
 			"window_end":           text("When the calendar period ends; for a rolling window, `as_of`."),
 			"enforced":             list("Measures in force: `freeze`, `pause`, `evict`."),
+			"enforce_at":           text("When the grace period ends, from which on the budget's action is carried out; null while usage is below the limit, or where the action is `alert_only`."),
 			"by_namespace":         table("GPU-hours by namespace."),
 			"projected_exhaustion": text("When the limit is reached if as many GPUs go on being used; null where it is not, or not before a calendar period ends, or where it is already."),
 			"by_label": schema.MapAttribute{
