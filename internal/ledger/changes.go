@@ -140,7 +140,7 @@ type recents struct {
 const (
 	// minRecents is how many recent records are kept in any case, and recentPart
 	// which part of the open records.
-	minRecents = 512
+	minRecents = 2048
 	recentPart = 8
 )
 

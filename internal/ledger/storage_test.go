@@ -119,6 +119,78 @@ func TestRetentionDropsWholeDays(t *testing.T) {
 	}
 }
 
+// TestWhatIsRecentIsFolded: what is new of open records goes to one document, until
+// there is much of it.
+func TestWhatIsRecentIsFolded(t *testing.T) {
+	t.Parallel()
+	d := disk{}
+	l := ledger.New(cluster)
+	l.Header.LastRun = noon
+	for n := range 3000 {
+		observe(t, l, pod(n, noon-hour))
+	}
+	d.save(t, l, allSteps)
+	if len(d) != 65 {
+		t.Fatalf("%d documents, want 64 of open records and the header", len(d))
+	}
+	for run := range 3 {
+		l = d.load(t, noon)
+		for n := range 700 {
+			observe(t, l, ended(pod(1000*run+n, noon-hour), noon, ledger.ContainerFinished))
+		}
+		changes, err := l.Changes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch folded := len(changes.Write) > 60; {
+		case run < 2 && len(changes.Write) != 3:
+			t.Errorf("run %d writes %v", run, names(changes))
+		case run == 2 && !folded:
+			t.Errorf("run %d writes %v", run, names(changes))
+		}
+		d.apply(changes, allSteps)
+		same(t, "loaded", d.load(t, noon), l)
+	}
+	if _, there := d["recent"]; there || len(d) != 66 {
+		t.Errorf("%v are left", documents(d))
+	}
+}
+
+// TestRetentionOpensNothingAgain: a document of open records may still have one
+// that is closed since. When retention drops the closed one, wherever that is cut
+// short, it must not come back as one that holds until now.
+func TestRetentionOpensNothingAgain(t *testing.T) {
+	t.Parallel()
+	for _, later := range []ledger.Time{2 * hour, 30 * hour, 10 * day} {
+		for steps := range 10 {
+			d := disk{}
+			l := of(t, pod(1, noon-hour), pod(123, noon-hour), pod(2, noon-hour))
+			l.Header.LastRun = noon
+			l.FoldAt(0)
+			d.save(t, l, allSteps)
+
+			l = d.load(t, noon)
+			observe(t, l, ended(pod(1, noon-hour), noon, ledger.ContainerFinished))
+			l.Header.LastRun = noon + minute
+			d.save(t, l, allSteps)
+
+			for _, most := range []int{steps, allSteps, allSteps} {
+				l = d.load(t, noon+later)
+				l.Header.LastRun = noon + later
+				l.Prune(noon + later - hour)
+				d.save(t, l, most)
+				after := d.load(t, noon+later)
+				if r, known := after.Get(uid(1)); known && r.Open() {
+					t.Fatalf("%d hours later, after %d steps, it is open again", later/hour, steps)
+				}
+				if r, known := after.Get(uid(123)); !known || !r.Open() {
+					t.Fatalf("%d hours later, after %d steps, another pod is lost", later/hour, steps)
+				}
+			}
+		}
+	}
+}
+
 // TestLargeShardsAreSplit: no document is larger than a store takes, and growing
 // beyond that loses nothing between any two writes.
 func TestLargeShardsAreSplit(t *testing.T) {
