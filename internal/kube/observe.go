@@ -148,9 +148,7 @@ func (h *history) pod(c change) error {
 	if err := pod.Unmarshal(c.object); err != nil || !h.table.MayHold(pod) {
 		return err
 	}
-	for i := range pod.ManagedFields {
-		pod.ManagedFields[i].FieldsV1 = nil // only when and what is asked for
-	}
+	slim(pod)
 	if _, known := h.pods[pod.UID]; !known {
 		h.order = append(h.order, pod.UID)
 		if c.kind == watch.Added {
@@ -161,6 +159,20 @@ func (h *history) pod(c change) error {
 	h.deleted[pod.UID] = c.kind == watch.Deleted
 	h.wantsClaims = h.wantsClaims || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
 	return nil
+}
+
+// slim drops most of what a pod does not need to be seen: a replay may tell of
+// many pods, and they are kept until its end.
+func slim(pod *corev1.Pod) {
+	for i := range pod.ManagedFields {
+		pod.ManagedFields[i].FieldsV1 = nil // who wrote what part, and when, stays
+	}
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i, c := range containers {
+			containers[i] = corev1.Container{Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+		}
+	}
+	pod.Spec.EphemeralContainers, pod.Spec.Volumes, pod.Spec.Affinity, pod.Spec.Tolerations = nil, nil, nil, nil
 }
 
 func (h *history) claim(c change) error {

@@ -95,13 +95,15 @@ func (s *seeder) create(ctx context.Context, i int) error {
 	return err
 }
 
-// change makes so many changes, as a cluster does in a minute: pods that are
-// edited, pods that come, and pods that go, with GPUs and without.
+// change makes so many changes, as a cluster does in a minute: of ten pods one
+// goes and comes again, and the others are edited. They are spread over all
+// pods, so that one in gpuEvery has a GPU.
 func (s *seeder) change(ctx context.Context, n int) error {
 	s.edits++
 	step := s.pods / n
 	return s.each(ctx, 0, n, func(ctx context.Context, i int) error {
-		pod := seedPod(i * step)
+		number := i*step + i%step
+		pod := seedPod(number)
 		pods := s.client.Kubernetes().CoreV1().Pods(pod.Namespace)
 		if i%10 != 0 {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"edited":"%d"}}}`, s.edits)
@@ -112,7 +114,7 @@ func (s *seeder) change(ctx context.Context, n int) error {
 		if err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil {
 			return err
 		}
-		return s.create(ctx, i*step)
+		return s.create(ctx, number)
 	})
 }
 
