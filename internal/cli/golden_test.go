@@ -80,6 +80,7 @@ func everyOutcome(t *testing.T) reconcile.Report {
 		return spotpool.Counts{Minimum: minimum, Maximum: maximum, Capacity: capacity, Held: held, Shortfall: max(0, minimum-capacity), HourlyPrice: price(t, cost)}
 	}
 	locked := &reconcile.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
+	unknown := &reconcile.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store directory:.gpupool yet, which gpupool reconcile makes"}
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: at, FinishedAt: at.Add(3 * time.Second),
 		Decisions: []reconcile.Result{
@@ -96,6 +97,7 @@ func everyOutcome(t *testing.T) reconcile.Report {
 			{Region: "ap-singapore", Name: "f-idle", UID: "f", Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done},
 			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
 			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
+			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: reconcile.Failed, Short: []string{unknown.Message}, Error: unknown},
 		},
 	}
 }

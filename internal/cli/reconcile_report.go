@@ -77,7 +77,11 @@ func story(look style, p reconcile.PoolReport, decisions []reconcile.Result) (li
 	}
 	add(dim, "seen: ", p.Notices...)
 	lines = append(lines, decisionLines(look, decisions)...)
-	add(yellow, "short: ", p.Short...)
+	for _, why := range p.Short {
+		if p.Error == nil || p.Error.Message != why {
+			add(yellow, "short: ", why)
+		}
+	}
 	add(yellow, "warning: ", p.Warnings...)
 	if p.Error != nil && !saidAlready(decisions, p.Error) {
 		add(outcomeColour(p.Outcome), string(p.Outcome)+": ", p.Error.Message)

@@ -67,7 +67,7 @@ func (e *Engine) judgement(ctx context.Context, name string, made map[string]bud
 	}
 	status, known, err := e.loadBudgetStatus(ctx, record.value.Declaration)
 	if err == nil && !known {
-		err = fmt.Errorf("it has no status in the store %s yet: gpupool reconcile makes it", e.Store)
+		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", e.Store)
 	}
 	return status.value, record.value, err
 }
