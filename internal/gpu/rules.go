@@ -16,8 +16,8 @@ type Rules struct {
 	// Weights are GPUs a unit by resource, in the place of the defaults or beside
 	// them: exact rationals such as "1", "1/7" or "0.25". A name without a slash
 	// is that of a DRA driver, of one of Kubernetes' own resources, or gpu-fraction
-	// for fractions by annotation. An entry replaces all that is otherwise known of a unit, a node's labels included;
-	// "0" has the resource not counted.
+	// for fractions by annotation. An entry replaces all that is otherwise known of
+	// a unit, a node's labels included; "0" has the resource not counted.
 	Weights map[string]string
 }
 
