@@ -86,27 +86,32 @@ func pages[T any](ctx context.Context, l listing, decode func(object []byte) (T,
 func readPage[T any](ctx context.Context, l listing, pending <-chan answer, token string, decode func([]byte) (T, bool, error)) (kept []T, meta listMeta, next <-chan answer, err error) {
 	for attempt := 1; ; attempt++ {
 		got := <-pending
-		if got.err != nil {
-			return nil, meta, nil, got.err
+		if err = got.err; err == nil {
+			kept = kept[:0]
+			err = readList(got.body, func(m listMeta) {
+				if meta = m; m.next != "" && next == nil {
+					next = l.ask(ctx, m.next)
+				}
+			}, func(object []byte) error {
+				value, keep, err := decode(object)
+				if keep && err == nil {
+					kept = append(kept, value)
+				}
+				return err
+			})
+			_ = got.body.Close()
 		}
-		kept = kept[:0]
-		err = readList(got.body, func(m listMeta) {
-			if meta = m; m.next != "" && next == nil {
-				next = l.ask(ctx, m.next)
-			}
-		}, func(object []byte) error {
-			value, keep, err := decode(object)
-			if keep && err == nil {
-				kept = append(kept, value)
-			}
-			return err
-		})
-		_ = got.body.Close()
-		if err == nil || attempt == attempts || ctx.Err() != nil {
+		if err == nil || attempt == attempts || ctx.Err() != nil || answered(err) {
 			return kept, meta, next, err
 		}
 		pending = l.ask(ctx, token)
 	}
+}
+
+// answered says that an error is the server's answer, and no broken connection.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
 }
 
 // ask calls for a page. The end of the context closes what nobody reads.
