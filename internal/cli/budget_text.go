@@ -145,7 +145,7 @@ func writeBudgetStatuses(out *bytes.Buffer, look style, budgets []reconcile.Budg
 }
 
 // budgetDetails says what there is to say about a budget beside its numbers.
-func budgetDetails(look style, b reconcile.BudgetStatus) (lines []string) {
+func budgetDetails(look style, b reconcile.BudgetStatus, at time.Time) (lines []string) {
 	add := func(c colour, label string, texts ...string) {
 		for _, text := range texts {
 			lines = append(lines, look.paint(c, label)+indented(text, "    "))
@@ -153,7 +153,11 @@ func budgetDetails(look style, b reconcile.BudgetStatus) (lines []string) {
 	}
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
-			add(red, "exceeded: ", "since "+u.ExceededSince.UTC().Format(time.RFC3339))
+			text := "since " + u.ExceededSince.UTC().Format(time.RFC3339)
+			if b.EnforceAt != nil && b.EnforceAt.After(at) {
+				text += fmt.Sprintf("; its enforcement (%s) begins in %s", b.Action, age(b.EnforceAt.Sub(at)))
+			}
+			add(red, "exceeded: ", text)
 		} else if u.ProjectedExhaustion != nil {
 			add(yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
 		}

@@ -75,6 +75,10 @@ func budgetStatuses() []reconcile.BudgetStatus {
 			exhausted := at.Add(10 * time.Hour)
 			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"
 		}
+		if n == 2 {
+			due := at.Add(5 * time.Minute)
+			s.Enforced, s.EnforceAt = nil, &due
+		}
 		if b.Deleted {
 			s.Deleted, s.Phase = false, declaration.Deleting
 		}

@@ -26,7 +26,7 @@ func statusText(look style, r reconcile.StatusReport, machines bool) string {
 	writePoolStatuses(&out, look, r.SpotPools)
 	var told stories
 	for _, b := range r.Budgets {
-		told.add("budget "+b.Name, budgetDetails(look, b))
+		told.add("budget "+b.Name, budgetDetails(look, b, r.At))
 	}
 	for _, p := range r.SpotPools {
 		told.add(p.Region+"/"+p.Name, poolDetails(look, p, r.At, machines))

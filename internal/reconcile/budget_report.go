@@ -83,6 +83,9 @@ type BudgetReport struct {
 	*UsageReport
 	// Fired are the thresholds that were told of and have not re-armed.
 	Fired []int `json:"fired_thresholds,omitempty"`
+	// EnforceAt is when the grace of a budget that is exceeded ends, or ended; null
+	// where nothing is enforced.
+	EnforceAt *time.Time `json:"enforce_at"`
 	// Enforced are the measures in force.
 	Enforced []budget.Action `json:"enforced,omitempty"`
 	// Deleted says that the run finished the budget's deletion.
@@ -98,7 +101,7 @@ func newBudgetReport(d budget.Declaration, s budget.Status, outcome Outcome, err
 	return BudgetReport{
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Observed: true,
 		UsageReport: NewUsageReport(s.Usage, s.At, s.ExceededSince),
-		Fired:       s.Fired, Enforced: s.Enforced, Outcome: outcome, Warnings: s.Warnings, Error: NewErrorReport(err),
+		Fired:       s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: outcome, Warnings: s.Warnings, Error: NewErrorReport(err),
 	}
 }
 
