@@ -134,7 +134,7 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	}{
 		"no grace":            {enforcement(providertest.Values{"action": "evict", "grace_period": "0s"}), []string{"WARNING", `"grace_period"`, "leave time to save work"}},
 		"low thresholds":      {providertest.Values{"thresholds": []int{50}}, []string{"WARNING", `"thresholds"`, "nothing tells of the limit"}},
-		"a system namespace":  {enforcement(providertest.Values{"action": "evict"}).With(selector(providertest.Values{"namespaces": []string{"kube-system"}})), []string{"WARNING", "protected from eviction"}},
+		"a system namespace":  {enforcement(providertest.Values{"action": "evict"}).With(selector(providertest.Values{"namespaces": []string{"kube-system"}})), []string{"WARNING", "count, and are never evicted"}},
 		"a weight of nothing": {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "0"}}, []string{"WARNING", "counts nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) {

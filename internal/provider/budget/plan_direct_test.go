@@ -125,3 +125,19 @@ func TestPlanOfAnOlderGeneration(t *testing.T) {
 	}
 	s.Destroy(o)
 }
+
+// A budget that a run is at is waited for, for as long as the timeouts say.
+func TestLockedBudget(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	lock, err := w.Store().Lock(t.Context(), "budget/team-a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	impatient := values(providertest.Values{"timeouts": providertest.Values{"create": "1s"}})
+	_, diags := s.Apply(s.Plan(nil, impatient))
+	contains(t, diags, "ERROR", "Budget is locked")
+	time.AfterFunc(time.Second, func() { _ = lock.Release() })
+	s.Destroy(create(t, s, values(nil)))
+}
