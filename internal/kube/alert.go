@@ -18,7 +18,7 @@ import (
 
 // Alert records an Event in a namespace, about a budget. The same alert again
 // counts up the Event that is there, so that a run each minute does not flood
-// the namespace.
+// the namespace. A namespace that is gone is told nothing.
 func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 	kind := corev1.EventTypeNormal
 	if a.Warning {
@@ -39,7 +39,10 @@ func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 		FirstTimestamp: now, LastTimestamp: now,
 		Source: corev1.EventSource{Component: FieldManager},
 	}, metav1.CreateOptions{FieldManager: FieldManager})
-	if !apierrors.IsAlreadyExists(err) {
+	switch {
+	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // nobody is left there to be told
+	case !apierrors.IsAlreadyExists(err):
 		return failed("create", object, err)
 	}
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -217,6 +218,46 @@ func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
 	}
 	if took := time.Since(started); took > 5*time.Second {
 		t.Errorf("it took %v: a blocked eviction must not be waited for", took)
+	}
+}
+
+func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	name := "deny-" + ns
+	kubetest.Create(t, server, &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods/eviction"}},
+			}}}},
+			Validations: []admissionv1.Validation{{Expression: "request.namespace != '" + ns + "'", Message: "hands off"}},
+		},
+	})
+	kubetest.Create(t, server, &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+	})
+	c := look(t, server.Kubeconfig())
+	kubetest.WaitFor(t, "an eviction to be refused", func(ctx context.Context) error {
+		pod := kubetest.Create(t, server, kubetest.Pod(ns, "", kubetest.BoundTo("nowhere")))
+		var blocked *reconcile.EvictionBlockedError
+		err := c.Evict(ctx, reconcile.PodRef{Namespace: ns, Name: pod.Name, UID: string(pod.UID)})
+		if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "hands off") {
+			return fmt.Errorf("got %v, want it blocked", err)
+		}
+		return nil
+	})
+}
+
+func TestANamespaceThatIsGoneIsToldNothing(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	err := look(t, server.Kubeconfig()).Alert(t.Context(), reconcile.Alert{Namespace: "no-such-namespace", Budget: "b", BudgetUID: "u", Reason: "GPUBudgetThreshold", Message: "m"})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

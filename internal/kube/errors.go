@@ -23,6 +23,7 @@ const (
 	ClassCertificate    Class = "certificate"    // the server, or the client, is not who it should be
 	ClassAuthentication Class = "authentication" // 401
 	ClassAuthorization  Class = "authorization"  // 403: the role lacks a verb
+	ClassRefused        Class = "refused"        // by an admission policy or webhook of the cluster
 	ClassConflict       Class = "conflict"
 	ClassNotFound       Class = "not_found"
 	ClassTransient      Class = "transient" // the same again may do
@@ -97,6 +98,8 @@ func classify(err error) Class {
 		return ClassTransient
 	case apierrors.IsUnauthorized(err):
 		return ClassAuthentication
+	case refusedByAdmission(err):
+		return ClassRefused
 	case apierrors.IsForbidden(err):
 		return ClassAuthorization
 	case apierrors.IsNotFound(err):
@@ -116,4 +119,11 @@ func classify(err error) Class {
 		return ClassUnreachable
 	}
 	return ClassOther
+}
+
+// refusedByAdmission says that the role allows a call, and a policy or webhook of
+// the cluster does not. The API has no reason of its own for that, only words
+// (k8s.io/apiserver, pkg/admission/plugin).
+func refusedByAdmission(err error) bool {
+	return answered(err) && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"))
 }

@@ -14,7 +14,8 @@ import (
 
 // Evict asks for the eviction of exactly this pod, and no later one of its name.
 // The error is *reconcile.EvictionBlockedError where a disruption budget does not
-// allow it now, and nil where the pod is gone already.
+// allow it now, or the cluster's own admission never does, and nil where the pod
+// is gone already.
 func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 	uid := types.UID(p.UID)
 	eviction := &policyv1.Eviction{
@@ -29,7 +30,7 @@ func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return nil
-	case apierrors.IsTooManyRequests(err):
+	case apierrors.IsTooManyRequests(err), refusedByAdmission(err):
 		return &reconcile.EvictionBlockedError{Pod: p, Err: err}
 	case apierrors.IsConflict(err):
 		// The name is another pod's by now, or the pod changed while it was asked.

@@ -35,6 +35,9 @@ func (e *MissingPolicyError) Error() string {
 // Freezes lists the budgets whose freeze is in force.
 func (c *Cluster) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
 	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
+	if isAbsent(err) {
+		return nil, nil // a cluster too old to have policies has no freeze
+	}
 	if err != nil {
 		return nil, failed("list", bindings, err)
 	}
@@ -97,6 +100,9 @@ func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
 func (c *Cluster) Unfreeze(ctx context.Context, budgetUID string) error {
 	client := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	list, err := client.List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID + "=" + budgetUID})
+	if isAbsent(err) {
+		return nil
+	}
 	if err != nil {
 		return failed("list", bindings, err)
 	}

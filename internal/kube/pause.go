@@ -126,8 +126,11 @@ func (c *Cluster) change(ctx context.Context, k kind, w budget.Workload, edit fu
 			return err
 		}
 		err = k.update(ctx, o)
-		if isGone(err) {
+		switch {
+		case isGone(err):
 			return notPaused(w, reasonGone)
+		case refusedByAdmission(err):
+			return notPaused(w, "the cluster refuses the change: "+err.Error())
 		}
 		return failed("update", object, err)
 	})
