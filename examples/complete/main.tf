@@ -1,5 +1,6 @@
 # Every kind of argument in one place: a pool for each team, in two zones, with
-# a cap on cost, on-demand instances in times of need, and a rolling refresh.
+# a cap on cost, on-demand instances in times of need, and a rolling refresh; and
+# a budget of GPU-hours for each team's pods, on which its pool's launches depend.
 
 terraform {
   required_version = ">= 1.8"
@@ -29,7 +30,60 @@ variable "image_id" {
 provider "gpupool" {
   region              = "ap-singapore"
   allowed_account_ids = ["100000000001"]
-  store               = { directory = "/srv/gpupool" }
+
+  kubernetes = { config_path = "~/.kube/config", config_context = "gpu" }
+  store      = { kubernetes_namespace = "gpupool-system" }
+}
+
+# Each team may have all of its pool's GPUs for half of the month.
+resource "gpupool_budget" "team" {
+  for_each = var.teams
+
+  name      = "team-${each.key}"
+  gpu_hours = provider::gpupool::gpu_hours(each.value.maximum, "15d")
+  period    = "month"
+  time_zone = "Asia/Singapore"
+
+  selector = {
+    namespace_labels = { department = "research" }
+    match_labels     = { team = each.key }
+    match_expressions = [
+      { key = "tier", operator = "NotIn", values = ["production"] },
+    ]
+  }
+
+  # What is told of, and what is done when nothing is left.
+  thresholds = [50, 80, 100]
+  enforcement = {
+    action                   = "evict"
+    grace_period             = "10m"
+    max_evictions_per_run    = 5
+    victim_order             = "newest_start"
+    protected_priority_class = "production"
+    protected_namespaces     = ["serving"]
+    max_gap                  = "15m"
+  }
+
+  # How usage is counted, and broken down.
+  count_from       = "scheduled"
+  vanished_pods    = "midpoint"
+  resource_weights = { "nvidia.com/mig-1g.5gb" = "1/7" }
+  model_weights    = { "Tesla-T4" = "0.5" }
+  breakdown_labels = ["user"]
+  max_status_age   = "30m"
+
+  timeouts = { create = "1m", update = "1m", delete = "5m" }
+}
+
+data "gpupool_budget_usage" "team" {
+  for_each = gpupool_budget.team
+
+  budget = each.value.name
+}
+
+output "remaining_gpu_hours" {
+  description = "What is left to each team this month; null before the first run of gpupool reconcile."
+  value       = { for team, usage in data.gpupool_budget_usage.team : team => usage.remaining }
 }
 
 resource "gpupool_spot_pool" "team" {
@@ -38,6 +92,7 @@ resource "gpupool_spot_pool" "team" {
   name    = "team-${each.key}"
   minimum = each.value.minimum
   maximum = each.value.maximum
+  budget  = gpupool_budget.team[each.key].name
 
   # The cheapest of these, at the prices of the moment.
   allocation_strategy = "lowest_price"
