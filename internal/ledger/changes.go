@@ -132,8 +132,7 @@ func (l *Ledger) shardFor(s shard) shard {
 type recents struct {
 	records []Record
 	homes   map[home]bool // that these are, or were, in
-	// fold says that the documents of these homes are to be rewritten, because
-	// there are many, or because one is about to be nowhere but there.
+	// fold says that the documents of these homes are to be rewritten.
 	fold bool
 }
 
@@ -160,9 +159,8 @@ func (l *Ledger) recentRecords() recents {
 			}
 			l.read(at, &r)
 			recent.homes[homeAt(0, r.UID)] = true
-			// A closed record must not be dropped before this: what is left would
-			// be open again.
-			recent.fold = recent.fold || !isOpen && (at.dropped || at.end < l.Header.LastRun-day)
+			// What retention drops must not be left where it is open.
+			recent.fold = recent.fold || at.dropped
 			if !at.dropped {
 				recent.records = append(recent.records, r)
 			}

@@ -191,6 +191,80 @@ func TestRetentionOpensNothingAgain(t *testing.T) {
 	}
 }
 
+// TestAnEndThatMovesIsNeverNowhere: a better end may lie in an hour of its own.
+func TestAnEndThatMovesIsNeverNowhere(t *testing.T) {
+	t.Parallel()
+	for _, moved := range []ledger.Time{-2 * hour, 2 * hour} {
+		d := disk{}
+		l := ledger.New(cluster)
+		l.Header.LastRun = noon
+		estimated := pod(1, noon-4*hour)
+		estimated.End = ledger.End{Earliest: noon - minute, At: noon, Source: ledger.Estimated}
+		for _, at := range []ledger.Time{-2 * hour, 0, 2 * hour} { // so that no document is empty
+			observe(t, l, ended(pod(int(100+at/hour), noon-4*hour), noon+at, ledger.ContainerFinished))
+		}
+		observe(t, l, estimated)
+		d.save(t, l, allSteps)
+
+		l = d.load(t, noon)
+		better := estimated
+		better.Start.At -= minute
+		observe(t, l, better)
+		better.End = ledger.ExactEnd(noon+moved, ledger.InstanceEnded)
+		observe(t, l, better)
+		observe(t, l, ended(pod(50, noon-4*hour), noon, ledger.ContainerFinished))
+		changes, err := l.Changes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for steps := range len(changes.Write) + 1 {
+			cut := maps.Clone(d)
+			cut.apply(changes, steps)
+			if _, known := cut.load(t, noon).Get(estimated.UID); !known {
+				t.Errorf("moved by %d hours, it is nowhere after %d steps", moved/hour, steps)
+			}
+		}
+		d.apply(changes, allSteps)
+		same(t, "moved", d.load(t, noon), l)
+		d.save(t, d.load(t, noon), allSteps)
+		copies := 0
+		for name, data := range d {
+			if alone, _, err := ledger.Load(cluster, disk{name: data}, noon); err == nil {
+				copies += alone.Len()
+			}
+		}
+		if copies != l.Len() {
+			t.Errorf("moved by %d hours: %d records are stored %d times", moved/hour, l.Len(), copies)
+		}
+	}
+}
+
+// TestALostEndIsKeptByWhatIsRecent: as long as a document has the record open, one
+// more than the lost one has its end.
+func TestALostEndIsKeptByWhatIsRecent(t *testing.T) {
+	t.Parallel()
+	d := disk{}
+	l := of(t, pod(1, noon-hour))
+	l.Header.LastRun = noon
+	l.FoldAt(0)
+	d.save(t, l, allSteps)
+	l = d.load(t, noon)
+	observe(t, l, ended(pod(1, noon-hour), noon, ledger.ContainerFinished))
+	d.save(t, l, allSteps)
+	delete(d, "closed-2026-11-20-12")
+	for _, most := range []int{2048, 0, 0} {
+		again, _, err := ledger.Load(cluster, d, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(records(l), records(again), alike); diff != "" {
+			t.Fatalf("records (-want +got):\n%s", diff)
+		}
+		again.FoldAt(most)
+		d.save(t, again, allSteps)
+	}
+}
+
 // TestLargeShardsAreSplit: no document is larger than a store takes, and growing
 // beyond that loses nothing between any two writes.
 func TestLargeShardsAreSplit(t *testing.T) {
