@@ -179,20 +179,20 @@ func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pool
 	return b.cluster.PodEvents(ctx, refs)
 }
 
-// prune forgets what no budget's window reaches back to.
-func (b *books) prune(budgets []budget.Declaration) error {
+// prune forgets what no budget's window reaches back to. Where one's window can't
+// be told, everything stays.
+func (b *books) prune(budgets []budget.Declaration) {
 	keep := b.now()
 	for _, d := range budgets {
 		from, err := keptSince(d, b.now())
 		if err != nil {
-			return fmt.Errorf("the budget %s: %w", d.Name, err)
+			return
 		}
 		if from.Before(keep) {
 			keep = from
 		}
 	}
 	b.ledger.Prune(milli(keep))
-	return nil
 }
 
 // keptSince is up to where a budget needs what ended: by the length of its

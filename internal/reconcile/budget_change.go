@@ -15,6 +15,9 @@ import (
 // CreateBudget declares a new budget in the cluster at hand, and gives it its
 // uid. What it has used is for the next run to say.
 func (e *Engine) CreateBudget(ctx context.Context, d budget.Declaration) (BudgetState, error) {
+	if err := valid(d); err != nil {
+		return BudgetState{}, err
+	}
 	_, uid, err := e.cluster(ctx)
 	if err != nil {
 		return BudgetState{}, err
@@ -42,6 +45,9 @@ func (e *Engine) CreateBudget(ctx context.Context, d budget.Declaration) (Budget
 // and the generation that it was planned against. A budget whose record was
 // lost is recorded anew. What is in force is for the next run to change.
 func (e *Engine) UpdateBudget(ctx context.Context, d budget.Declaration) (BudgetState, error) {
+	if err := valid(d); err != nil {
+		return BudgetState{}, err
+	}
 	if _, err := e.clusterOf(ctx, d); err != nil {
 		return BudgetState{}, err
 	}
@@ -68,6 +74,18 @@ func (e *Engine) UpdateBudget(ctx context.Context, d budget.Declaration) (Budget
 		return BudgetState{}, err
 	}
 	return e.ViewBudget(ctx, d)
+}
+
+// valid says what is wrong with a declaration.
+func valid(d budget.Declaration) error {
+	var problems []error
+	for _, p := range d.Validate() {
+		problems = append(problems, errors.New(p.String()))
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the declaration of the budget %s can't be used, and nothing was changed: %w", d.Name, errors.Join(problems...))
 }
 
 // changedBudget is what to record of a changed declaration.

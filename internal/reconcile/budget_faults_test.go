@@ -3,7 +3,6 @@ package reconcile_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -274,137 +273,6 @@ func TestDamagedShard(t *testing.T) {
 	}
 }
 
-func TestBudgetLifecycle(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	ctx := context.Background()
-	b := d.declare(enforcing(budget.Freeze))
-	if b.UID == "" || b.ClusterUID != d.cluster.uid || b.Generation != 1 || b.PublishedAt.IsZero() {
-		t.Errorf("created as %+v", b)
-	}
-	var exists *reconcile.BudgetExistsError
-	if _, err := d.engine().CreateBudget(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
-		t.Errorf("creating it twice: %v", err)
-	}
-	found, err := d.engine().FindBudget(ctx, b.Name)
-	if diff := cmp.Diff(b, found); err != nil || diff != "" {
-		t.Errorf("finding it: %v (-want +got)\n%s", err, diff)
-	}
-	var none *reconcile.NoBudgetError
-	if _, err := d.engine().FindBudget(ctx, "team-b"); !errors.As(err, &none) || !strings.Contains(err.Error(), "team-a") {
-		t.Errorf("finding another: %v", err)
-	}
-
-	told := b
-	told.Thresholds = []int{10}
-	state, err := d.engine().UpdateBudget(ctx, told)
-	if err != nil || state.Declaration.Generation != 2 || !state.Declaration.PublishedAt.Equal(b.PublishedAt) {
-		t.Errorf("changing what is told: %v, %+v", err, state.Declaration)
-	}
-	if _, err := d.engine().UpdateBudget(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
-		t.Errorf("an old plan: %v", err)
-	}
-	again, err := d.engine().UpdateBudget(ctx, state.Declaration)
-	if err != nil || again.Declaration.Generation != 2 {
-		t.Errorf("changing nothing: %v, generation %d", err, again.Declaration.Generation)
-	}
-
-	d.cluster.start("ml", "a", 8)
-	d.cluster.step(time.Hour)
-	d.run()
-	view, err := d.engine().ViewBudget(ctx, b)
-	if err != nil || !view.Recorded || view.Destroyed || view.Status == nil || !view.Status.Usage.Exceeded() {
-		t.Errorf("viewing it: %v, %+v", err, view)
-	}
-	if len(d.cluster.frozen) != 1 {
-		t.Errorf("frozen: %v", d.cluster.frozen)
-	}
-	if _, err := d.engine().DeleteBudget(ctx, b); err != nil {
-		t.Fatal(err)
-	}
-	view, err = d.engine().ViewBudget(ctx, b)
-	if err != nil || !view.Destroyed || len(d.cluster.frozen) > 0 {
-		t.Errorf("viewing it destroyed: %v, %+v, frozen %v", err, view, d.cluster.frozen)
-	}
-	if _, err := d.engine().UpdateBudget(ctx, state.Declaration); err == nil || !strings.Contains(err.Error(), "was destroyed") {
-		t.Errorf("changing it destroyed: %v", err)
-	}
-}
-
-// TestBudgetWithoutRecord is not taken for a destroyed one.
-func TestBudgetWithoutRecord(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	b := d.declare()
-	elsewhere := newDesk(t)
-	elsewhere.cluster = d.cluster
-	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
-	if err != nil || view.Recorded || view.Destroyed {
-		t.Fatalf("viewing it: %v, %+v", err, view)
-	}
-	state, err := elsewhere.engine().UpdateBudget(context.Background(), b)
-	if err != nil || !state.Recorded || state.Declaration.UID != b.UID || state.Declaration.Generation != b.Generation+1 {
-		t.Errorf("recording it anew: %v, %+v", err, state)
-	}
-}
-
-func TestBudgetsFromState(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	b := d.declare()
-	b.PublishedAt = time.Time{} // as a state has it
-	state := &declaration.TerraformState{Form: declaration.FormShow, Budgets: []declaration.StateBudget{{Address: "gpupool_budget.team_a", Declaration: b}}}
-	elsewhere := newDesk(t)
-	elsewhere.cluster = d.cluster
-	d.cluster.start("ml", "a", 2)
-	d.cluster.step(time.Hour)
-	run := func(o reconcile.RunOptions) reconcile.Report {
-		t.Helper()
-		o.State = state
-		report, err := elsewhere.engine().Run(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return report
-	}
-	report := run(reconcile.RunOptions{DryRun: true})
-	wantConsumed(t, report, "2.000")
-	if len(elsewhere.documents()) > 0 {
-		t.Errorf("a dry run wrote %v", elsewhere.documents())
-	}
-	wantConsumed(t, run(reconcile.RunOptions{}), "2.000")
-	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
-	if err != nil || !view.Recorded || view.Declaration.PublishedAt.IsZero() {
-		t.Errorf("recorded: %v, %+v", err, view)
-	}
-	if _, err := elsewhere.engine().DeleteBudget(context.Background(), b); err != nil {
-		t.Fatal(err)
-	}
-	report = run(reconcile.RunOptions{})
-	if len(report.Budgets) != 1 || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "was destroyed") {
-		t.Errorf("a state that is older than the destruction: %+v", report.Budgets)
-	}
-}
-
-func TestOrphanedFreezeIsLifted(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	b := d.declare(enforcing(budget.Freeze))
-	d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Name = "other" })
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
-		t.Fatal(err)
-	}
-	d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID}
-	d.cluster.frozen["someone-elses"] = reconcile.Freeze{Budget: "x", BudgetUID: "someone-elses"}
-	report := d.run()
-	if _, there := d.cluster.frozen[b.UID]; there || len(d.cluster.frozen) != 1 {
-		t.Errorf("frozen: %v", d.cluster.frozen)
-	}
-	if !strings.Contains(strings.Join(report.Warnings, "\n"), "team-a is destroyed") {
-		t.Errorf("warnings: %v", report.Warnings)
-	}
-}
-
 // TestInstanceEndedByItsPool takes the end of a pod whose machine a spot pool
 // ended from the pool's journal, where the cluster tells nothing.
 func TestInstanceEndedByItsPool(t *testing.T) {
@@ -493,6 +361,57 @@ func TestInterruptedRun(t *testing.T) {
 			d.run()
 			if len(d.cluster.evicted) != 1 {
 				t.Errorf("the next run did not go on: %v", d.cluster.acts)
+			}
+		})
+	}
+}
+
+// TestUnusableRecordFailsItsBudgetAlone goes on with the others, and forgets
+// nothing that the broken one may need.
+func TestUnusableRecordFailsItsBudgetAlone(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, data []byte) []byte{
+		"damaged": func(_ *testing.T, data []byte) []byte { return bytes.Replace(data, []byte("30d"), []byte("31d"), 1) },
+		"of a window that can't be read": func(t *testing.T, data []byte) []byte {
+			record, err := declaration.Decode[declaration.Budget]("it", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			record.Declaration.Window = "fortnight"
+			if data, err = declaration.Encode(record); err != nil {
+				t.Fatal(err)
+			}
+			return data
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.declare(func(b *budget.Declaration) { b.Window = "1h" })
+			d.declare(func(b *budget.Declaration) { b.Name, b.Window = "long", "30d" })
+			uid := d.cluster.start("ml", "a", 2)
+			d.cluster.step(time.Hour)
+			d.run()
+			d.cluster.remove(uid)
+			key := store.Key{Kind: store.Budgets, Name: "long"}
+			doc, err := d.store().Read(context.Background(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			revision, err := d.store().Write(context.Background(), key, spoil(t, doc.Data), doc.Revision)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.cluster.step(72 * time.Hour)
+			report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+			if err != nil || report.Budgets[0].Outcome != reconcile.Failed || report.Budgets[1].Outcome != reconcile.Done {
+				t.Fatalf("got %v, %+v", err, report.Budgets)
+			}
+			if _, err := d.store().Write(context.Background(), key, doc.Data, revision); err != nil {
+				t.Fatal(err)
+			}
+			if got := d.run().Budgets[0].ConsumedGPUHours; got != "2.000" {
+				t.Errorf("put back, it counts %s GPU-hours, want 2.000", got)
 			}
 		})
 	}

@@ -13,8 +13,8 @@ import (
 // the store has none or an older one. A newer record wins, a tombstone refuses.
 func (r *run) takeOverBudget(ctx context.Context, b declaration.StateBudget, older string) error {
 	d := b.Declaration.WithDefaults()
-	if problems := d.Validate(); len(problems) > 0 {
-		return fmt.Errorf("%s: %s. %s", problems[0].Attribute, problems[0].Summary, problems[0].Detail)
+	if err := valid(d); err != nil {
+		return err
 	}
 	tombstone, err := r.loadTombstone(ctx, d.UID)
 	if err != nil {

@@ -1,0 +1,187 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+func TestBudgetLifecycle(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ctx := context.Background()
+	b := d.declare(enforcing(budget.Freeze))
+	if b.UID == "" || b.ClusterUID != d.cluster.uid || b.Generation != 1 || b.PublishedAt.IsZero() {
+		t.Errorf("created as %+v", b)
+	}
+	var exists *reconcile.BudgetExistsError
+	if _, err := d.engine().CreateBudget(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
+		t.Errorf("creating it twice: %v", err)
+	}
+	found, err := d.engine().FindBudget(ctx, b.Name)
+	if diff := cmp.Diff(b, found); err != nil || diff != "" {
+		t.Errorf("finding it: %v (-want +got)\n%s", err, diff)
+	}
+	var none *reconcile.NoBudgetError
+	if _, err := d.engine().FindBudget(ctx, "team-b"); !errors.As(err, &none) || !strings.Contains(err.Error(), "team-a") {
+		t.Errorf("finding another: %v", err)
+	}
+
+	told := b
+	told.Thresholds = []int{10}
+	state, err := d.engine().UpdateBudget(ctx, told)
+	if err != nil || state.Declaration.Generation != 2 || !state.Declaration.PublishedAt.Equal(b.PublishedAt) {
+		t.Errorf("changing what is told: %v, %+v", err, state.Declaration)
+	}
+	if _, err := d.engine().UpdateBudget(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
+		t.Errorf("an old plan: %v", err)
+	}
+	again, err := d.engine().UpdateBudget(ctx, state.Declaration)
+	if err != nil || again.Declaration.Generation != 2 {
+		t.Errorf("changing nothing: %v, generation %d", err, again.Declaration.Generation)
+	}
+
+	d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Hour)
+	d.run()
+	view, err := d.engine().ViewBudget(ctx, b)
+	if err != nil || !view.Recorded || view.Destroyed || view.Status == nil || !view.Status.Usage.Exceeded() {
+		t.Errorf("viewing it: %v, %+v", err, view)
+	}
+	if len(d.cluster.frozen) != 1 {
+		t.Errorf("frozen: %v", d.cluster.frozen)
+	}
+	if _, err := d.engine().DeleteBudget(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	view, err = d.engine().ViewBudget(ctx, b)
+	if err != nil || !view.Destroyed || len(d.cluster.frozen) > 0 {
+		t.Errorf("viewing it destroyed: %v, %+v, frozen %v", err, view, d.cluster.frozen)
+	}
+	if _, err := d.engine().UpdateBudget(ctx, state.Declaration); err == nil || !strings.Contains(err.Error(), "was destroyed") {
+		t.Errorf("changing it destroyed: %v", err)
+	}
+}
+
+// TestBudgetWithoutRecord is not taken for a destroyed one.
+func TestBudgetWithoutRecord(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare()
+	elsewhere := newDesk(t)
+	elsewhere.cluster = d.cluster
+	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
+	if err != nil || view.Recorded || view.Destroyed {
+		t.Fatalf("viewing it: %v, %+v", err, view)
+	}
+	state, err := elsewhere.engine().UpdateBudget(context.Background(), b)
+	if err != nil || !state.Recorded || state.Declaration.UID != b.UID || state.Declaration.Generation != b.Generation+1 {
+		t.Errorf("recording it anew: %v, %+v", err, state)
+	}
+}
+
+func TestBudgetsFromState(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare()
+	b.PublishedAt = time.Time{} // as a state has it
+	state := &declaration.TerraformState{Form: declaration.FormShow, Budgets: []declaration.StateBudget{{Address: "gpupool_budget.team_a", Declaration: b}}}
+	elsewhere := newDesk(t)
+	elsewhere.cluster = d.cluster
+	d.cluster.start("ml", "a", 2)
+	d.cluster.step(time.Hour)
+	run := func(o reconcile.RunOptions) reconcile.Report {
+		t.Helper()
+		o.State = state
+		report, err := elsewhere.engine().Run(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	report := run(reconcile.RunOptions{DryRun: true})
+	wantConsumed(t, report, "2.000")
+	if len(elsewhere.documents()) > 0 {
+		t.Errorf("a dry run wrote %v", elsewhere.documents())
+	}
+	wantConsumed(t, run(reconcile.RunOptions{}), "2.000")
+	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
+	if err != nil || !view.Recorded || view.Declaration.PublishedAt.IsZero() {
+		t.Errorf("recorded: %v, %+v", err, view)
+	}
+	if _, err := elsewhere.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	report = run(reconcile.RunOptions{})
+	if len(report.Budgets) != 1 || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "was destroyed") {
+		t.Errorf("a state that is older than the destruction: %+v", report.Budgets)
+	}
+}
+
+func TestOrphanedFreezeIsLifted(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Freeze))
+	d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Name = "other" })
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID}
+	d.cluster.frozen["someone-elses"] = reconcile.Freeze{Budget: "x", BudgetUID: "someone-elses"}
+	report := d.run()
+	if _, there := d.cluster.frozen[b.UID]; there || len(d.cluster.frozen) != 1 {
+		t.Errorf("frozen: %v", d.cluster.frozen)
+	}
+	if !strings.Contains(strings.Join(report.Warnings, "\n"), "team-a is destroyed") {
+		t.Errorf("warnings: %v", report.Warnings)
+	}
+}
+
+// TestInvalidBudgetsAreRefused changes nothing for a declaration that can't be
+// used.
+func TestInvalidBudgetsAreRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	good := d.declare()
+	before := d.documents()
+	for name, c := range map[string]struct {
+		spoil func(*budget.Declaration)
+		says  string
+	}{
+		"unknown window":  {func(b *budget.Declaration) { b.Window = "fortnight" }, "window"},
+		"unknown zone":    {func(b *budget.Declaration) { b.Window, b.Period, b.TimeZone = "", budget.Month, "Mars/Olympus" }, "time_zone"},
+		"empty selector":  {func(b *budget.Declaration) { b.Selector = budget.Selector{} }, "selector"},
+		"zero quota":      {func(b *budget.Declaration) { b.GPUHours = "0" }, "gpu_hours"},
+		"negative quota":  {func(b *budget.Declaration) { b.GPUHours = "-1" }, "gpu_hours"},
+		"too many digits": {func(b *budget.Declaration) { b.GPUHours = "1.2345" }, "gpu_hours"},
+		"invalid operator": {func(b *budget.Declaration) {
+			b.Selector.MatchExpressions = []budget.Expression{{Key: "a", Operator: "Like"}}
+		}, "match_expressions"},
+		"unknown action":    {func(b *budget.Declaration) { b.Enforce.Action = "scold" }, "action"},
+		"impossible weight": {func(b *budget.Declaration) { b.ResourceWeights = map[string]string{"nvidia.com/gpu": "1/0"} }, "resource_weights"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			c.spoil(&bad)
+			_, updateErr := d.engine().UpdateBudget(context.Background(), bad)
+			bad.Name = "fresh"
+			_, createErr := d.engine().CreateBudget(context.Background(), bad)
+			for _, err := range []error{updateErr, createErr} {
+				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "nothing was changed") {
+					t.Errorf("got %v, want it to name %s", err, c.says)
+				}
+			}
+		})
+	}
+	if diff := cmp.Diff(before, d.documents()); diff != "" {
+		t.Errorf("the store changed\n%s", diff)
+	}
+}

@@ -1,0 +1,189 @@
+package reconcile_test
+
+import (
+	"context"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+func TestUsageSurvivesPods(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	first := d.cluster.start("ml", "first", 2)
+	wantConsumed(t, d.run(), "0.000")
+	d.cluster.step(30 * time.Minute)
+	wantConsumed(t, d.run(), "1.000")
+	d.cluster.remove(first) // between two runs
+	never := d.cluster.start("ml", "never-seen", 4)
+	d.cluster.step(15 * time.Minute)
+	d.cluster.remove(never) // born and gone between two runs
+	wantConsumed(t, d.run(), "2.000")
+	ends := d.cluster.start("ml", "ends", 1)
+	d.cluster.step(15 * time.Minute)
+	d.cluster.finish(ends) // by itself, and stays to be seen
+	d.cluster.forget()
+	d.cluster.step(15 * time.Minute)
+	wantConsumed(t, d.run(), "2.250")
+	d.cluster.remove(ends)
+	wantConsumed(t, d.run(), "2.250")
+}
+
+// TestWeightsOfOneBudgetAlone counts a resource that is no GPU by default for the
+// budget that weighs it, and for no other.
+func TestWeightsOfOneBudgetAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	d.declare(func(b *budget.Declaration) {
+		b.Name, b.ResourceWeights = "weighs", map[string]string{"example.com/tensor": "1/2", "nvidia.com/gpu": "2"}
+	})
+	d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) {
+		s.Shares = append(s.Shares, gpu.Share{Resource: "example.com/tensor", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)})
+	})
+	d.cluster.step(30 * time.Minute)
+	report := d.run()
+	wantConsumed(t, report, "0.500")
+	if got := report.Budgets[1].ConsumedGPUHours; got != "2.000" {
+		t.Errorf("weighed on its own it is %s GPU-hours, want 2.000", got)
+	}
+}
+
+// TestOldIntervalsAreForgotten keeps the ledger as small as the longest window
+// lets it be.
+func TestOldIntervalsAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(func(b *budget.Declaration) { b.Window = "2h" })
+	for range 8 {
+		uid := d.cluster.start("ml", "a", 1)
+		d.run()
+		d.cluster.step(12 * time.Hour)
+		d.cluster.remove(uid)
+		d.run()
+	}
+	var closed []string
+	for key := range d.documents() {
+		if strings.Contains(key, "/closed-") {
+			closed = append(closed, key)
+		}
+	}
+	if len(closed) == 0 || len(closed) > 3 {
+		t.Errorf("closed shards: %v", closed)
+	}
+	wantConsumed(t, d.run(), "2.000")
+}
+
+// TestLabelEditMovesNothing has a pod change its label: what it used, and goes
+// on to use, is charged as when it was first seen.
+func TestLabelEditMovesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	uid := d.cluster.start("ml", "a", 2)
+	d.run()
+	d.cluster.mu.Lock()
+	d.cluster.pods[uid].Labels = map[string]string{"team": "b"}
+	d.cluster.changed(*d.cluster.pods[uid], false)
+	d.cluster.mu.Unlock()
+	d.cluster.step(time.Hour)
+	wantConsumed(t, d.run(), "2.000")
+}
+
+func TestVanishedPodIsEstimated(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	uid := d.cluster.start("ml", "a", 2)
+	d.cluster.step(10 * time.Minute)
+	d.run()
+	d.cluster.remove(uid)
+	d.cluster.forget()
+	d.cluster.step(30 * time.Minute)
+	report := d.run()
+	b := report.Budgets[0]
+	// It ran for ten minutes for certain, and for thirty more at most.
+	if b.ConsumedGPUHours != "0.833" || b.EstimatedGPUHours != "0.500" {
+		t.Errorf("%s are consumed, %s of them estimated", b.ConsumedGPUHours, b.EstimatedGPUHours)
+	}
+	if b.Coverage.String() >= "1" {
+		t.Errorf("the coverage is %s, though a gap is in the window", b.Coverage)
+	}
+	if again := d.run(); consumed(t, again) != b.ConsumedGPUHours {
+		t.Errorf("the next run says %s, and this one %s", consumed(t, again), b.ConsumedGPUHours)
+	}
+}
+
+func TestEventsRefineEnds(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	uid := d.cluster.start("ml", "a", 2)
+	d.run()
+	d.cluster.step(10 * time.Minute)
+	d.cluster.events[uid] = d.cluster.now
+	d.cluster.remove(uid)
+	d.cluster.forget()
+	d.cluster.step(30 * time.Minute)
+	wantConsumed(t, d.run(), "0.333")
+}
+
+func TestUnreplayedRunsListEverything(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	d.cluster.start("ml", "a", 1)
+	for range 4 {
+		d.cluster.forget()
+		d.cluster.step(15 * time.Minute)
+		d.run()
+	}
+	wantConsumed(t, d.run(), "1.000")
+}
+
+// TestUsageIsLive asks what was used this very moment: it writes nothing, and
+// says what the next run will.
+func TestUsageIsLive(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare()
+	gone := d.cluster.start("ml", "gone", 2)
+	d.cluster.step(30 * time.Minute)
+	d.run()
+	d.cluster.remove(gone)
+	d.cluster.start("ml", "here", 4)
+	d.cluster.step(30 * time.Minute)
+	before := d.documents()
+	live, err := d.engine().BudgetUsage(context.Background(), b.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range live.Pods {
+		names = append(names, p.Record.Name+" "+budget.GPUs(p.GPUs)+" "+budget.Hours(p.Consumed))
+	}
+	if diff := cmp.Diff([]string{"gone 2 1.000", "here 4 2.000"}, names); diff != "" || budget.Hours(live.Usage.Consumed) != "3.000" || live.Usage.Limit == 0 {
+		t.Errorf("usage %+v, pods\n%s", live.Usage, diff)
+	}
+	other, err := d.engine().Usage(context.Background(), budget.Declaration{Window: "15m", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
+	if err != nil || budget.Hours(other.Usage.Consumed) != "1.000" || other.Usage.Limit != 0 {
+		t.Errorf("of a namespace: %v, %+v", err, other.Usage)
+	}
+	if diff := cmp.Diff(before, d.documents()); diff != "" {
+		t.Errorf("the store changed\n%s", diff)
+	}
+	blank := d.engine()
+	blank.Store = nil
+	other, err = blank.Usage(context.Background(), budget.Declaration{Window: "1h", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
+	if err != nil || budget.Hours(other.Usage.Consumed) != "2.000" {
+		t.Errorf("without a store: %v, %+v", err, other.Usage)
+	}
+	wantConsumed(t, d.run(), "3.000")
+}

@@ -1,0 +1,149 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// enforcer carries out the decisions about one budget under its lock.
+type enforcer struct {
+	*judging
+	declaration budget.Declaration
+	plan        budget.Plan
+	results     []Result
+	done        []budget.Decision
+	// notFrozen says that the freeze failed: what is evicted then comes back.
+	notFrozen bool
+	// stopped says why some decisions were not come to, if any.
+	stopped error
+	// frozenAt is when this run's own freeze began.
+	frozenAt time.Time
+}
+
+// run does one decision after the other. Evictions without effect are replaced
+// by the next in reserve.
+func (a *enforcer) run(ctx context.Context) {
+	reserves := a.plan.Reserves
+	for queue := slices.Clone(a.plan.Decisions); len(queue) > 0; queue = queue[1:] {
+		d := queue[0]
+		if d.Kind == budget.KindEvict {
+			a.awaitFreeze(ctx)
+		}
+		if ctx.Err() != nil {
+			_, a.stopped = stopped(ctx)
+			a.results = append(a.results, budgetResult(d, Skipped, a.stopped))
+			continue
+		}
+		if d.Kind == budget.KindEvict && a.notFrozen {
+			a.results = append(a.results, budgetResult(d, Skipped, errNotFrozen))
+			continue
+		}
+		a.tell(d.Object, d.Summary(), nil)
+		a.log().Info("enforcing", "decision", d)
+		calling, release := outliving(ctx, callGrace)
+		err := a.do(calling, d)
+		release()
+		outcome := a.outcome(d, err)
+		a.results = append(a.results, budgetResult(d, outcome, err))
+		if outcome == Done {
+			a.done = append(a.done, d)
+		}
+		if d.Kind == budget.KindEvict && outcome == Skipped && len(reserves) > 0 {
+			queue = append(queue, reserves[0])
+			reserves = reserves[1:]
+		}
+	}
+}
+
+// awaitFreeze waits until a freeze of this very run is heeded: a pod that is
+// evicted before comes straight back.
+func (a *enforcer) awaitFreeze(ctx context.Context) {
+	if a.frozenAt.IsZero() || a.notFrozen {
+		return
+	}
+	heeded := time.NewTimer(time.Until(a.frozenAt.Add(a.freezeLag())))
+	defer heeded.Stop()
+	select {
+	case <-ctx.Done():
+	case <-heeded.C:
+	}
+}
+
+var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
+
+func (a *enforcer) outcome(d budget.Decision, err error) Outcome {
+	var blocked *EvictionBlockedError
+	var left *NotPausedError
+	switch {
+	case err == nil:
+		return Done
+	case errors.As(err, &blocked), errors.As(err, &left):
+		a.tell(d.Object, err.Error(), nil)
+		return Skipped
+	}
+	a.notFrozen = a.notFrozen || d.Kind == budget.KindFreeze
+	a.log().Error("decision failed", "decision", d, "error", err)
+	a.tell(d.Object, err.Error(), nil)
+	return Failed
+}
+
+func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
+	c, uid := a.books.cluster, a.declaration.UID
+	switch d.Kind {
+	case budget.KindAlert:
+		return a.alert(ctx, d)
+	case budget.KindFreeze:
+		err := c.Freeze(ctx, a.freeze())
+		a.frozenAt = time.Now()
+		return err
+	case budget.KindUnfreeze:
+		return c.Unfreeze(ctx, uid)
+	case budget.KindSuspend:
+		return c.Pause(ctx, *d.Owner, uid)
+	case budget.KindResume:
+		return c.Resume(ctx, *d.Owner, uid)
+	case budget.KindEvict:
+		return c.Evict(ctx, PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})
+	}
+	return fmt.Errorf("nobody knows how to %s", d.Kind)
+}
+
+// freeze is what keeps the budget's new pods out, and leaves alone what
+// enforcement must.
+func (a *enforcer) freeze() Freeze {
+	d := a.declaration
+	f := Freeze{Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces)}
+	if namespace := storeNamespace(a.Store.String()); namespace != "" {
+		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
+	}
+	for resource, weight := range d.ResourceWeights {
+		if weight != "0" {
+			f.Resources = append(f.Resources, resource)
+		}
+	}
+	slices.Sort(f.Resources)
+	return f
+}
+
+// alert tells of a threshold in each namespace. One that is gone by now takes no
+// Event, and is no reason to tell the others again.
+func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
+	var failures []error
+	for _, namespace := range d.Namespaces {
+		if _, there := a.books.observation.Namespaces[namespace]; !there {
+			continue
+		}
+		err := a.books.cluster.Alert(ctx, Alert{
+			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: d.Threshold,
+			Message: fmt.Sprintf("GPU budget %s: %s", a.declaration.Name, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
+		})
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
+}
