@@ -33,15 +33,24 @@ func (y *tally) claimed(held amounts, w World) {
 	if automatic == nil {
 		return
 	}
-	requests := map[string]bool{}
+	requests, resources := map[string]bool{}, []string{}
 	for _, m := range automatic.RequestMappings {
-		if !y.table.Counts(m.ResourceName) {
+		if !y.table.isGPU(m.ResourceName) {
 			requests[m.RequestName] = true
+			resources = append(resources, m.ResourceName)
 		}
 	}
-	if len(requests) > 0 {
-		y.claim(held, w, automatic.ResourceClaimName, func(request string) bool { return requests[request] })
+	if len(requests) == 0 {
+		return
 	}
+	devices := amounts{}
+	y.claim(devices, w, automatic.ResourceClaimName, func(request string) bool { return requests[request] })
+	if len(devices) > 0 { // they stand for the requests
+		for _, resource := range resources {
+			delete(held, resource)
+		}
+	}
+	held.addAll(devices)
 }
 
 // claimName is the claim's own name; false where there is none, or not yet.
@@ -106,7 +115,7 @@ func (y *tally) device(r *resourcev1.DeviceRequestAllocationResult, known *Inven
 		return own, own.Sign() > 0
 	}
 	if !gpuDrivers[r.Driver] {
-		return nil, false
+		return zero, y.table.extra[r.Driver]
 	}
 	d, ok := known.device(r.Driver, r.Pool, r.Device)
 	if !ok {

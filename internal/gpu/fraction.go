@@ -37,7 +37,7 @@ func (y *tally) fraction(held amounts) {
 	a := y.pod.Annotations
 	text, byFraction := a[fractionAnnotation]
 	memoryText, byMemory := a[fractionMemoryAnnotation]
-	if !byFraction && !byMemory || len(held) > 0 {
+	if !byFraction && !byMemory || held.gpus() {
 		return
 	}
 	weight := one

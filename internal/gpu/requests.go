@@ -32,6 +32,16 @@ func (a amounts) addAll(b amounts) {
 	}
 }
 
+// gpus says whether any of it is a GPU, and not told of only.
+func (a amounts) gpus() bool {
+	for _, held := range a {
+		if held.gpus.Sign() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // raise has each amount be at least the other's.
 func (a amounts) raise(b amounts) {
 	for name, other := range b {
@@ -194,7 +204,7 @@ func (y *tally) shares(held amounts) []Share {
 	var shares []Share
 	for _, name := range sortedKeys(held) {
 		h := held[name]
-		if h.gpus.Sign() <= 0 || h.units.Sign() <= 0 {
+		if h.units.Sign() <= 0 || h.gpus.Sign() <= 0 && !y.table.extra[name] {
 			continue
 		}
 		if h.gpus.Cmp(big.NewRat(mostGPUs, 1)) > 0 {

@@ -19,6 +19,11 @@ type Rules struct {
 	// for fractions by annotation. An entry replaces all that is otherwise known of
 	// a unit, a node's labels included; "0" has the resource not counted.
 	Weights map[string]string
+	// Extra are resources and DRA drivers that sightings tell of though they count
+	// as no GPU: with the weight zero, for who weighs them on his own. What counts
+	// anyway is worth the same with and without them. Behind a request that a DRA
+	// driver serves stand the driver's devices, and the request is not told of.
+	Extra []string
 }
 
 // longestWeight bounds a weight's text: six digits before the point or slash
@@ -47,8 +52,15 @@ func ParseWeight(text string) (*big.Rat, error) {
 // Table makes rules ready to be asked about many pods. The error names every
 // weight that can't be used.
 func (r Rules) Table() (*Table, error) {
-	t := &Table{own: make(map[string]*big.Rat, len(r.Weights))}
+	t := &Table{own: make(map[string]*big.Rat, len(r.Weights)), extra: make(map[string]bool, len(r.Extra))}
 	var wrong []error
+	for _, name := range r.Extra {
+		if reasons := validation.IsQualifiedName(name); len(reasons) > 0 {
+			wrong = append(wrong, fmt.Errorf("%q is no resource's name: %s", clip(name), strings.Join(reasons, "; ")))
+			continue
+		}
+		t.extra[name] = true
+	}
 	for _, name := range sortedKeys(r.Weights) {
 		if reasons := validation.IsQualifiedName(name); len(reasons) > 0 {
 			wrong = append(wrong, fmt.Errorf("%q is no resource's name: %s", clip(name), strings.Join(reasons, "; ")))

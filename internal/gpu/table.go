@@ -65,7 +65,8 @@ func DefaultWeights() []DefaultWeight {
 // Table says how many GPUs a unit of a resource is worth. It may be asked by
 // many at once. Make one with Rules.Table.
 type Table struct {
-	own map[string]*big.Rat // the rules' own weights
+	own   map[string]*big.Rat // the rules' own weights
+	extra map[string]bool     // told of, with the weight zero where nothing else counts them
 }
 
 var (
@@ -73,8 +74,14 @@ var (
 	hundredth = big.NewRat(1, 100)
 )
 
-// Counts reports whether requests for a resource are counted.
-func (t *Table) Counts(resource string) bool {
+var zero = new(big.Rat)
+
+// Counts reports whether requests for a resource are in sightings: it is a GPU,
+// or one of the rules' extra resources.
+func (t *Table) Counts(resource string) bool { return t.extra[resource] || t.isGPU(resource) }
+
+// isGPU says whether requests for a resource are GPUs.
+func (t *Table) isGPU(resource string) bool {
 	if weight, ok := t.own[resource]; ok {
 		return weight.Sign() > 0
 	}
@@ -98,6 +105,9 @@ func countsByDefault(resource string) bool {
 func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt string) {
 	if own, ok := t.own[resource]; ok {
 		return own, ""
+	}
+	if !t.isGPU(resource) {
+		return zero, ""
 	}
 	d := node.devices()
 	switch resource {

@@ -78,6 +78,7 @@ func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 		return
 	}
 	if byCore.Sign() == 0 {
+		delete(asked, qgpuMemory)
 		held.add(qgpuMemory, memory, byMemory)
 		return
 	}
