@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -55,7 +56,8 @@ func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 		_, err = client.Update(ctx, event, metav1.UpdateOptions{FieldManager: FieldManager})
 		return err
 	})
-	if _, named := err.(*Error); named {
+	var named *Error
+	if errors.As(err, &named) {
 		return err
 	}
 	return failed("update", object, err)

@@ -23,21 +23,21 @@ import (
 )
 
 // refused waits until the server refuses pods such as this one, or admits them.
-func refused(t *testing.T, server *kubetest.Cluster, want bool, make func() *corev1.Pod) string {
+func refused(t *testing.T, server *kubetest.Cluster, want bool, pod func() *corev1.Pod) string {
 	t.Helper()
 	var message string
 	kubetest.WaitFor(t, fmt.Sprintf("refused to be %v", want), func(ctx context.Context) error {
-		made, err := kubetest.TryCreate(ctx, server, make())
-		if err == nil {
+		made, err := kubetest.TryCreate(ctx, server, pod())
+		switch {
+		case err == nil && want:
 			_ = server.Client().CoreV1().Pods(made.Namespace).Delete(ctx, made.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
-		} else if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
+			return errors.New("it was admitted")
+		case err == nil:
+			return nil
+		case !want || !apierrors.IsForbidden(err):
 			return err
-		} else {
-			message = err.Error()
 		}
-		if (err != nil) != want {
-			return fmt.Errorf("got %v", err)
-		}
+		message = err.Error()
 		return nil
 	})
 	return message
@@ -246,7 +246,7 @@ func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
 		var blocked *reconcile.EvictionBlockedError
 		err := c.Evict(ctx, reconcile.PodRef{Namespace: ns, Name: pod.Name, UID: string(pod.UID)})
 		if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "hands off") {
-			return fmt.Errorf("got %v, want it blocked", err)
+			return fmt.Errorf("it was not blocked: %w", err)
 		}
 		return nil
 	})

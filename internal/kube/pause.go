@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,7 +95,8 @@ func (c *Cluster) Resume(ctx context.Context, w budget.Workload, budgetUID strin
 		o.SetAnnotations(annotations)
 		return true, nil
 	})
-	if gone, ok := err.(*reconcile.NotPausedError); ok && gone.Reason == reasonGone {
+	var gone *reconcile.NotPausedError
+	if errors.As(err, &gone) && gone.Reason == reasonGone {
 		return nil
 	}
 	if err != nil {

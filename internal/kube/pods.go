@@ -18,7 +18,6 @@ import (
 // look is one look at pods: what counts, and what is known beside them.
 type look struct {
 	cluster *Cluster
-	ctx     context.Context
 	table   *gpu.Table
 	nodes   *nodes
 	at      time.Time
@@ -30,7 +29,7 @@ type look struct {
 }
 
 func (c *Cluster) newLook(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *look {
-	l := &look{cluster: c, ctx: ctx, table: table, nodes: n, at: at, filter: interestOf(table)}
+	l := &look{cluster: c, table: table, nodes: n, at: at, filter: interestOf(table)}
 	l.claims = sync.OnceValues(func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error) { return c.readClaims(ctx) })
 	return l
 }
@@ -53,10 +52,10 @@ func interestOf(table *gpu.Table) interest {
 }
 
 // listPods lists the pods that hold GPUs, or are to.
-func (l *look) listPods(where listing) ([]gpu.Sighting, string, error) {
+func (l *look) listPods(ctx context.Context, where listing) ([]gpu.Sighting, string, error) {
 	where.client, where.resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
 	where.limit = l.cluster.pageSize
-	return pages(l.ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
+	return pages(ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
 		may, err := l.filter.mayHoldGPUs(object)
 		if err != nil || !may {
 			return gpu.Sighting{}, false, err
@@ -137,7 +136,7 @@ func (c *Cluster) LivePods(ctx context.Context, s budget.Selector, rules gpu.Rul
 	}
 	var out []gpu.Sighting
 	for _, namespace := range namespaces {
-		found, _, err := c.newLook(ctx, table, n, at).listPods(listing{namespace: namespace})
+		found, _, err := c.newLook(ctx, table, n, at).listPods(ctx, listing{namespace: namespace})
 		if err != nil {
 			return nil, err
 		}

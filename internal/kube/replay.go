@@ -25,12 +25,12 @@ const answerTimeout = 10 * time.Second
 // known to have been reached, and hands each event over. An empty reason says
 // that nothing is missing.
 func replay(ctx context.Context, w watching, from, until string, each func(change) error) (reason string, err error) {
-	at, err := strconv.ParseUint(from, 10, 64)
-	if err != nil {
+	at, numeric := number(from)
+	if !numeric {
 		return fmt.Sprintf("the stored resource version %q is no number", clip(from, 40)), nil
 	}
-	target, err := strconv.ParseUint(until, 10, 64)
-	if err != nil {
+	target, numeric := number(until)
+	if !numeric {
 		return fmt.Sprintf("the server's resource version %q is no number", clip(until, 40)), nil
 	}
 	if at > target {
@@ -65,8 +65,8 @@ func watchOnce(ctx context.Context, w watching, from, target uint64, seconds int
 	defer stop()
 	at = from
 	err = w.watch(ctx, from, seconds, func(c change) (bool, error) {
-		version, err := strconv.ParseUint(c.resourceVersion, 10, 64)
-		if err != nil {
+		version, numeric := number(c.resourceVersion)
+		if !numeric {
 			return false, fmt.Errorf("an event has the resource version %q: %w", clip(c.resourceVersion, 40), errDamaged)
 		}
 		if c.kind != watch.Bookmark {
@@ -80,4 +80,11 @@ func watchOnce(ctx context.Context, w watching, from, target uint64, seconds int
 		return at >= target, nil
 	})
 	return at, err
+}
+
+// number reads a resource version: the API server takes etcd's revisions for
+// them, and compares them itself (k8s.io/apiserver, pkg/storage/api_object_versioner.go).
+func number(resourceVersion string) (uint64, bool) {
+	n, err := strconv.ParseUint(resourceVersion, 10, 64)
+	return n, err == nil
 }

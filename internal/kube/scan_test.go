@@ -23,7 +23,7 @@ func plainPod(n int) *corev1.Pod {
 		Name: fmt.Sprintf("web-%d", n), Namespace: "web", Labels: map[string]string{"app": "web"},
 		Annotations: map[string]string{"checksum/config": "8a1f"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{
-			Manager: "kubelet", Subresource: "status", FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat(`{"f:status":{}}`, 100))},
+			Manager: "kubelet", Subresource: "status", FieldsV1: metav1.NewFieldsV1(strings.Repeat(`{"f:status":{}}`, 100)),
 		}},
 	}}
 	pod.Spec.NodeName = "node-1"
@@ -93,6 +93,7 @@ func TestTheScanFindsEveryPlaceWhereAPodAsksForGPUs(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // allocations of tests beside it would count
 func TestTheScanAllocatesNothing(t *testing.T) {
 	data, err := plainPod(0).Marshal()
 	if err != nil {

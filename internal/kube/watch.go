@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -63,7 +64,7 @@ func readEvents(r io.Reader, each func(change) (enough bool, err error)) error {
 	var frame []byte
 	for {
 		if _, err := io.ReadFull(in, head[:]); err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return damaged(err)

@@ -43,7 +43,7 @@ func readList(r io.Reader, meta func(listMeta), each func(object []byte) error) 
 	in.left = -1
 	for {
 		number, kind, err := in.tag()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if !found {
 				return errDamaged
 			}
@@ -129,7 +129,7 @@ func (w *wire) varint() (uint64, error) {
 	counter := &counter{r: w.r}
 	v, err := binary.ReadUvarint(counter)
 	if err != nil {
-		if err == io.EOF && counter.n == 0 {
+		if errors.Is(err, io.EOF) && counter.n == 0 {
 			return 0, io.EOF
 		}
 		return 0, damaged(err)
@@ -203,7 +203,7 @@ func (w *wire) skip(kind protowire.Type) error {
 
 // damaged says that an answer ended before it was whole.
 func damaged(err error) error {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: %w", errDamaged, io.ErrUnexpectedEOF)
 	}
 	return err

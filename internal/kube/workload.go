@@ -182,7 +182,7 @@ func owns(entry metav1.ManagedFieldsEntry, field string) bool {
 	var fields struct {
 		Spec map[string]json.RawMessage `json:"f:spec"`
 	}
-	if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+	if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 		return false
 	}
 	_, has := fields.Spec[field]

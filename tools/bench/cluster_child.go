@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -68,7 +69,7 @@ func download(ctx context.Context, client *kube.Client) error {
 			_, err = io.Copy(io.Discard, body)
 		}
 		_ = body.Close()
-		if err != nil && err != io.ErrUnexpectedEOF {
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return err
 		}
 		if token, err = nextToken(head[:n]); err != nil || token == "" {
