@@ -177,6 +177,25 @@ func TestNothingNewIsACompleteReplay(t *testing.T) {
 	}
 }
 
+// TestAnIdleClusterTakesItsServersWord has nothing happen to pods: the replay is
+// complete by the bookmark alone, which says so within seconds.
+func TestAnIdleClusterTakesItsServersWord(t *testing.T) {
+	t.Parallel()
+	server := kubetest.StartOwn(t, "--nodes=1")
+	c := look(t, server.Kubeconfig())
+	before := observe(t, c, reconcile.ObserveOptions{})
+	for range 3 {
+		server.Namespace(t)
+		started := time.Now()
+		after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+		t.Logf("it took %v and %d watches", time.Since(started), c.Calls()["watch pods"])
+		if !after.Replay.Complete || after.Listed || len(after.Pods)+len(after.Replay.Ended) > 0 || after.ResourceVersion == before.ResourceVersion {
+			t.Errorf("replay %+v, listed %v, %d pods, from %s to %s", after.Replay, after.Listed, len(after.Pods), before.ResourceVersion, after.ResourceVersion)
+		}
+		before = after
+	}
+}
+
 func TestAListMayBeAskedForBesideAReplay(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
