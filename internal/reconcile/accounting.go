@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,7 +37,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	if err != nil {
 		return nil, err
 	}
-	rules, extra := rulesFor(budgets)
+	rules := rulesFor(budgets)
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, ObserveOptions{
 		From: h.ResourceVersion, Rules: rules,
@@ -54,7 +55,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	}
 	b := &books{
 		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules,
-		recorder: recorder{at: milli(observation.At), namespaces: observation.Namespaces, pools: pools.names, extra: extra},
+		recorder: recorder{at: milli(observation.At), namespaces: observation.Namespaces, pools: pools.names},
 		warnings: slices.Clone(observation.Warnings),
 	}
 	for _, problem := range documents.problems {
@@ -65,20 +66,16 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 }
 
 // rulesFor are the rules by which pods are looked at for these budgets: the
-// defaults, and the resources that any of them weighs on its own. What is no GPU
-// by default is in the second result: it weighs nothing but where a budget says
-// so.
-func rulesFor(budgets []budget.Declaration) (gpu.Rules, map[string]bool) {
-	table, err := gpu.Rules{}.Table()
-	rules, extra := gpu.Rules{Weights: map[string]string{}}, map[string]bool{}
+// defaults, which are the same whatever a budget weighs, and the resources that
+// any of them weighs on its own.
+func rulesFor(budgets []budget.Declaration) gpu.Rules {
+	weighed := map[string]bool{}
 	for _, d := range budgets {
 		for resource := range d.ResourceWeights {
-			if err == nil && !table.Counts(resource) {
-				rules.Weights[resource], extra[resource] = "1", true
-			}
+			weighed[resource] = true
 		}
 	}
-	return rules, extra
+	return gpu.Rules{Extra: slices.Sorted(maps.Keys(weighed))}
 }
 
 // take merges the look into the ledger: what was seen, what the replay saw end,

@@ -46,13 +46,33 @@ func TestWeightsOfOneBudgetAlone(t *testing.T) {
 		b.Name, b.ResourceWeights = "weighs", map[string]string{"example.com/tensor": "1/2", "nvidia.com/gpu": "2"}
 	})
 	d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) {
-		s.Shares = append(s.Shares, gpu.Share{Resource: "example.com/tensor", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)})
+		s.Shares = append(s.Shares, gpu.Share{Resource: "example.com/tensor", Units: big.NewRat(4, 1), Weight: new(big.Rat)})
 	})
 	d.cluster.step(30 * time.Minute)
 	report := d.run()
 	wantConsumed(t, report, "0.500")
 	if got := report.Budgets[1].ConsumedGPUHours; got != "2.000" {
 		t.Errorf("weighed on its own it is %s GPU-hours, want 2.000", got)
+	}
+}
+
+// TestWeightOfADriverIsOneBudgetsAlone has one budget weigh devices that all
+// others count as whole GPUs.
+func TestWeightOfADriverIsOneBudgetsAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	d.declare(func(b *budget.Declaration) {
+		b.Name, b.ResourceWeights = "weighs", map[string]string{"gpu.nvidia.com": "1/2"}
+	})
+	d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) {
+		s.Shares = []gpu.Share{{Resource: "gpu.nvidia.com", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)}}
+	})
+	d.cluster.step(15 * time.Minute)
+	report := d.run()
+	wantConsumed(t, report, "1.000")
+	if got := report.Budgets[1].ConsumedGPUHours; got != "0.500" {
+		t.Errorf("weighed on its own it is %s GPU-hours, want 0.500", got)
 	}
 }
 

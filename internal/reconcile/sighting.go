@@ -30,9 +30,6 @@ type recorder struct {
 	at         ledger.Time                  // of the look
 	namespaces map[string]map[string]string // labels, by name
 	pools      map[string]string            // spot pools, by instance id
-	// extra are resources that are GPUs to some budget and to no other: they
-	// weigh nothing, except where a budget says so.
-	extra map[string]bool
 }
 
 // RecordOf is what the ledger would keep of a sighting that no run made.
@@ -49,9 +46,6 @@ func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 	shares := make([]ledger.Share, len(s.Shares))
 	for n, share := range s.Shares {
 		shares[n] = ledger.Share{Resource: share.Resource, Units: share.Units, Weight: share.Weight}
-		if m.extra[share.Resource] {
-			shares[n].Weight = new(big.Rat)
-		}
 	}
 	r := ledger.Record{
 		UID: s.UID, Name: s.Name, Seen: m.at, Set: m.labelSet(s),
