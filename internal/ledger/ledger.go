@@ -128,17 +128,40 @@ func (l *Ledger) Merge(r Record) error {
 }
 
 // Observe merges what a run saw of a pod, at r.Seen. Beyond what Merge does, it
-// opens again what was closed by an estimate or an Event, where the pod was seen
-// to hold after that; and an end of which only the first run to see it tells
-// gets the range since the run before (Header.LastRun).
+// opens again what was closed by an estimate, an Event or a deletion timestamp,
+// where the pod was seen to hold after that; an end of which only the first run to
+// see it tells gets the range since the run before (Header.LastRun); and one that
+// is inferred does not lie before a run that saw the pod hold.
 func (l *Ledger) Observe(r Record) error {
 	switch old, known := l.Get(r.UID); {
 	case r.Open() && known:
 		r.End = contradiction(old.End, r.Seen)
+	case known && inferred[r.End.Source]:
+		r.End = l.afterHeld(&old, &r)
 	case r.End.Source == SeenTerminal && !r.End.Estimated():
 		r.End.Earliest = min(max(l.Header.LastRun, r.Start.At), r.End.At)
 	}
 	return l.Merge(r)
+}
+
+// inferred are the sources of ends that tell when a pod should have ended, or
+// began to, rather than when it did.
+var inferred = map[Source]bool{DisruptionTarget: true, NotReady: true, DeletionTimestamp: true, StatusWritten: true}
+
+// afterHeld is what an inferred end says of a pod that is known. What was charged
+// already up to the last run that saw it hold is not taken back.
+func (l *Ledger) afterHeld(old, seen *Record) End {
+	if !old.Open() {
+		if seen.End.At < old.End.Earliest || old.End.Estimated() && seen.End.At > old.End.At {
+			return End{} // what is known stands
+		}
+		return seen.End
+	}
+	held := min(max(l.Header.LastRun, old.End.Earliest), seen.Seen)
+	if seen.End.At >= held {
+		return seen.End
+	}
+	return End{Earliest: held, At: seen.Seen, Source: Estimated}
 }
 
 // contradiction is what it says of an end that the pod held at a moment.

@@ -12,19 +12,21 @@ import (
 // how they are grouped, or how often.
 
 // ends are the sources of ends in the order of their ranks: the place of "" is
-// that of an open interval. Up to NodeGone they are final: what is no estimate
-// is not undone by a pod that is listed once more.
+// that of an open interval. Up to SeenTerminal they are final: what is no estimate
+// is not undone by a pod that is listed once more. A deletion timestamp only says
+// when a pod should have ended: where its node is silent that is taken for its
+// end, until the node is heard of again.
 var ends = []Source{
-	"", Rejected, ContainerFinished, DisruptionTarget, NotReady, DeletionTimestamp, StatusWritten,
-	InstanceEnded, NodeGone, SeenTerminal, Event, Estimated,
+	"", Rejected, ContainerFinished, DisruptionTarget, NotReady, StatusWritten,
+	InstanceEnded, NodeGone, SeenTerminal, DeletionTimestamp, Event, Estimated,
 }
 
 // starts are the sources of starts in the order of their ranks; "" is none.
 var starts = []Source{"", PodScheduled, StartTime, ContainerStarted, Created}
 
 const (
-	openRank  = 0
-	eventRank = 10 // from here on an end can be contradicted by a later sighting
+	openRank = 0
+	softRank = 9 // from here on an end can be contradicted by a later sighting
 )
 
 func endRank(s Source) int   { return slices.Index(ends, s) }
@@ -57,7 +59,7 @@ func compareEnds(a, b End) int {
 	return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(a.At, b.At))
 }
 
-func final(rank int) bool { return rank != openRank && rank < eventRank }
+func final(rank int) bool { return rank != openRank && rank < softRank }
 
 // prefer is the answer of a comparison that the first wins, or loses.
 func prefer(first bool) int {

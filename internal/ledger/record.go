@@ -193,11 +193,11 @@ const (
 	ContainerFinished Source = "container_finished"
 	DisruptionTarget  Source = "disruption_target"
 	NotReady          Source = "not_ready"
-	DeletionTimestamp Source = "deletion_timestamp"
 	StatusWritten     Source = "status_written"
 	InstanceEnded     Source = "instance_ended" // the spot pool's record, or the cloud
 	NodeGone          Source = "node_gone"
 	SeenTerminal      Source = "seen_terminal" // the first run that found it ended
+	DeletionTimestamp Source = "deletion_timestamp"
 	Event             Source = "event"
 	Estimated         Source = "estimated" // between the last run that saw it and the one that missed it
 )

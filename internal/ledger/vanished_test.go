@@ -231,3 +231,43 @@ func observe(t failer, l *ledger.Ledger, r ledger.Record) {
 		t.Fatalf("observe: %v", err)
 	}
 }
+
+// TestAnInferredEndTakesNothingBack: a pod that could not be ended for hours held
+// its GPUs for hours, whatever its deletion timestamp says.
+func TestAnInferredEndTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	for _, source := range []ledger.Source{ledger.DeletionTimestamp, ledger.DisruptionTarget, ledger.NotReady, ledger.StatusWritten} {
+		l := of(t, pod(1, noon))
+		l.Header.LastRun = noon + 3*hour
+		due := ended(pod(1, noon), noon+minute, source)
+		due.Seen = noon + 3*hour + minute
+		want := ledger.End{Earliest: noon + 3*hour, At: noon + 3*hour + minute, Source: ledger.Estimated}
+		for range 2 {
+			observe(t, l, due)
+			if got, _ := l.Get(uid(1)); got.End != want {
+				t.Errorf("%s: the end is %+v, want %+v", source, got.End, want)
+			}
+			l.Header.LastRun, due.Seen = due.Seen, due.Seen+hour
+		}
+	}
+}
+
+// TestADeletionTimestampIsNoLastWord: a node that was silent for one look comes
+// back with what runs on it.
+func TestADeletionTimestampIsNoLastWord(t *testing.T) {
+	t.Parallel()
+	l := of(t, pod(1, noon))
+	silent := ended(pod(1, noon), noon+2*minute, ledger.DeletionTimestamp)
+	silent.Seen = noon + 3*minute
+	l.Header.LastRun = noon + minute
+	observe(t, l, silent)
+	if got, _ := l.Get(uid(1)); got.End != ledger.ExactEnd(noon+2*minute, ledger.DeletionTimestamp) {
+		t.Errorf("while the node is silent the end is %+v", got.End)
+	}
+	back := pod(1, noon)
+	back.Seen = noon + 4*minute
+	observe(t, l, back)
+	if got, _ := l.Get(uid(1)); !got.Open() {
+		t.Errorf("when it is back the end is %+v, want none", got.End)
+	}
+}
