@@ -21,7 +21,7 @@ func (l *Ledger) Vanished(present func(uid string) bool) []Record {
 // the last run, since a pod lingers when its machine is gone; it is no later
 // than the pod's deletion timestamp, unless the last run still saw it after
 // that. An Event comes at the beginning of the end, so it is no earlier than
-// the last run.
+// the last run, and its range is how long the end may have taken.
 func (l *Ledger) CloseVanished(present func(uid string) bool, evidence func(*Record) End, lastRun, now Time) []Record {
 	vanished := l.Vanished(present)
 	for n := range vanished {
@@ -45,7 +45,8 @@ func endOfVanished(r *Record, evidence End, lastRun, now Time) End {
 	case evidence.At < r.Start.At || rank <= openRank || evidence.Source == Estimated: // of nothing, or of an earlier life
 		return End{Earliest: held, At: now, Source: Estimated}
 	case evidence.Source == Event:
-		return ExactEnd(min(max(evidence.At, held), now), Event)
+		at := min(max(evidence.At, held), now)
+		return End{Earliest: min(max(evidence.Earliest, held), at), At: at, Source: Event}
 	default:
 		at := min(evidence.At, now)
 		if r.Deletion != 0 {

@@ -16,6 +16,11 @@ import (
 // the watch are complete: what a watch never told of would else stay for ever.
 const listEvery = time.Hour
 
+// killLasts is how long the end of a pod may take after the Event that tells of
+// its beginning: the grace period that pods have by default
+// (DefaultTerminationGracePeriodSeconds in k8s.io/api/core/v1).
+const killLasts = 30 * time.Second
+
 // books are the ledger as it stands after a look at the cluster, and the look.
 type books struct {
 	*ledgerDocuments
@@ -112,7 +117,7 @@ func (b *books) take(ctx context.Context, pools instanceRecords) {
 			return ledger.ExactEnd(at, ledger.InstanceEnded)
 		}
 		if at, known := events[r.UID]; known {
-			return ledger.ExactEnd(milli(at), ledger.Event)
+			return ledger.End{Earliest: milli(at), At: milli(at.Add(killLasts)), Source: ledger.Event}
 		}
 		return ledger.End{}
 	}, lastRun, now)

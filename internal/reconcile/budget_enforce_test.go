@@ -185,3 +185,53 @@ func TestChangedMeanwhile(t *testing.T) {
 	d.cluster.during = nil
 	wantTold(t, d.run())
 }
+
+// TestFreezeFollowsItsSelector changes the selector of a budget that is frozen,
+// with a grace, and a run within it, before the freeze may follow.
+func TestFreezeFollowsItsSelector(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Hour)
+	wantTold(t, d.run(), "done alert", "done freeze")
+	b.Selector = budget.Selector{Namespaces: []string{"ml"}}
+	b.Enforce.GracePeriod = "20m"
+	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	wantTold(t, d.run())
+	d.cluster.step(30 * time.Minute)
+	wantTold(t, d.run(), "done freeze")
+	if f := d.cluster.frozen[b.UID]; !f.Selector.Same(b.Selector) {
+		t.Errorf("frozen by %+v", f.Selector)
+	}
+}
+
+// TestFreezeIsUpheld has someone edit what a freeze covers, and then remove the
+// policy that it binds to.
+func TestFreezeIsUpheld(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Hour)
+	d.run()
+	f := d.cluster.frozen[b.UID]
+	f.ProtectedNamespaces = []string{"ml"}
+	d.cluster.frozen[b.UID] = f
+	wantTold(t, d.run())
+	if got := d.cluster.frozen[b.UID].ProtectedNamespaces; len(got) > 0 {
+		t.Errorf("it still leaves out %v", got)
+	}
+	d.cluster.start("ml", "b", 8)
+	d.cluster.failing["Freeze"] = errors.New("the policy is not in the cluster")
+	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTold(t, report, "failed freeze", "skipped evict b")
+	if report.Budgets[0].Outcome != reconcile.Failed {
+		t.Errorf("the budget is %s", report.Budgets[0].Outcome)
+	}
+}

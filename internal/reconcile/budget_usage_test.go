@@ -152,7 +152,12 @@ func TestEventsRefineEnds(t *testing.T) {
 	d.cluster.remove(uid)
 	d.cluster.forget()
 	d.cluster.step(30 * time.Minute)
-	wantConsumed(t, d.run(), "0.333")
+	report := d.run()
+	// Ten minutes, and half of the thirty seconds that the end may have taken.
+	wantConsumed(t, report, "0.342")
+	if b := report.Budgets[0]; b.EstimatedGPUHours != "0.008" {
+		t.Errorf("%s GPU-hours are estimated, want 0.008", b.EstimatedGPUHours)
+	}
 }
 
 func TestUnreplayedRunsListEverything(t *testing.T) {

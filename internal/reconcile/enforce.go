@@ -29,6 +29,9 @@ type enforcer struct {
 // run does one decision after the other. Evictions without effect are replaced
 // by the next in reserve.
 func (a *enforcer) run(ctx context.Context) {
+	if a.plan.Uphold {
+		a.uphold(ctx)
+	}
 	reserves := a.plan.Reserves
 	for queue := slices.Clone(a.plan.Decisions); len(queue) > 0; queue = queue[1:] {
 		d := queue[0]
@@ -58,6 +61,17 @@ func (a *enforcer) run(ctx context.Context) {
 			queue = append(queue, reserves[0])
 			reserves = reserves[1:]
 		}
+	}
+}
+
+// uphold makes sure of the freeze that is in force. It is told of only where it
+// fails.
+func (a *enforcer) uphold(ctx context.Context) {
+	calling, release := outliving(ctx, callGrace)
+	defer release()
+	if err := a.books.cluster.Freeze(calling, a.freeze()); err != nil {
+		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}
+		a.results = append(a.results, budgetResult(d, a.outcome(d, err), err))
 	}
 }
 

@@ -64,7 +64,7 @@ func (j *judging) judgeAll(ctx context.Context, targets []budgetTarget, results 
 		}
 		s := j.situation(t.declaration, results[n])
 		plan := budget.Decide(s)
-		if len(plan.Decisions) > 0 || wantsPods(s) {
+		if len(plan.Decisions) > 0 || plan.Uphold || wantsPods(s) {
 			busy = append(busy, s)
 			continue
 		}
@@ -86,7 +86,7 @@ type judging struct {
 
 // inForce are the measures that were found in force.
 type inForce struct {
-	frozen map[string]bool // by the budget's uid
+	frozen map[string]Freeze // by the budget's uid
 	paused []budget.Paused
 }
 
@@ -94,7 +94,7 @@ type inForce struct {
 // did, the cluster is not asked: who is told of thresholds alone needs no right
 // to.
 func (j *judging) lookForMeasures(ctx context.Context, targets []budgetTarget) (inForce, error) {
-	force, c := inForce{frozen: map[string]bool{}}, j.books.cluster
+	force, c := inForce{frozen: map[string]Freeze{}}, j.books.cluster
 	if !slices.ContainsFunc(targets, func(t budgetTarget) bool {
 		return t.declaration.Enforce.Action != budget.AlertOnly || len(j.previous[t.declaration.Name].value.Enforced) > 0
 	}) {
@@ -105,7 +105,7 @@ func (j *judging) lookForMeasures(ctx context.Context, targets []budgetTarget) (
 		return force, err
 	}
 	for _, f := range freezes {
-		force.frozen[f.BudgetUID] = true
+		force.frozen[f.BudgetUID] = f
 	}
 	paused, err := c.Paused(ctx)
 	if err != nil {
@@ -148,9 +148,10 @@ func (j *judging) liftOrphans(ctx context.Context, targets []budgetTarget) {
 }
 
 func (j *judging) situation(d budget.Declaration, result budget.Result) budget.Situation {
+	freeze, frozen := j.frozen[d.UID]
 	s := budget.Situation{
 		Declaration: d, Result: result, Now: j.books.now(), RunID: j.report.RunID,
-		Frozen: j.frozen[d.UID], Paused: j.paused,
+		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: j.paused,
 		PriorityClasses: j.books.observation.PriorityClasses, StoreNamespace: storeNamespace(j.Store.String()),
 	}
 	if previous := j.previous[d.Name]; previous.exists() && previous.value.UID == d.UID {
