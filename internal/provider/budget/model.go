@@ -45,7 +45,7 @@ var (
 		"match_expressions": types.ListType{ElemType: types.ObjectType{AttrTypes: expressionTypes}},
 	}
 	enforcementTypes = map[string]attr.Type{
-		"action": types.StringType, "grace_period": types.StringType, "max_evictions_per_run": types.Int64Type,
+		"action": types.StringType, "grace_period": types.StringType, "max_evictions_per_run": types.NumberType,
 		"victim_order": types.StringType, "protected_priority_class": types.StringType, "protected_namespaces": textsType,
 		"max_gap": types.StringType,
 	}
@@ -83,9 +83,10 @@ func selectorOf(v types.Object) core.Selector {
 
 func enforcementOf(v types.Object) core.Enforcement {
 	o := values.FieldsOf(v)
+	evictions, _ := values.Whole(o.AnyNumber("max_evictions_per_run"))
 	return core.Enforcement{
 		Action: core.Action(o.Text("action").ValueString()), GracePeriod: o.Text("grace_period").ValueString(),
-		MaxEvictionsPerRun:     int(o.Number("max_evictions_per_run").ValueInt64()),
+		MaxEvictionsPerRun:     evictions,
 		VictimOrder:            core.VictimOrder(o.Text("victim_order").ValueString()),
 		ProtectedPriorityClass: o.Text("protected_priority_class").ValueString(),
 		ProtectedNamespaces:    values.Texts(o.List("protected_namespaces")), MaxGap: o.Text("max_gap").ValueString(),
@@ -130,7 +131,7 @@ func selectorValue(s core.Selector) types.Object {
 func enforcementValue(e core.Enforcement) types.Object {
 	return types.ObjectValueMust(enforcementTypes, map[string]attr.Value{
 		"action": types.StringValue(string(e.Action)), "grace_period": types.StringValue(e.GracePeriod),
-		"max_evictions_per_run": types.Int64Value(int64(e.MaxEvictionsPerRun)), "victim_order": types.StringValue(string(e.VictimOrder)),
+		"max_evictions_per_run": values.OfNumber(e.MaxEvictionsPerRun), "victim_order": types.StringValue(string(e.VictimOrder)),
 		"protected_priority_class": values.OfText(e.ProtectedPriorityClass), "protected_namespaces": values.OfTexts(e.ProtectedNamespaces),
 		"max_gap": types.StringValue(e.MaxGap),
 	})

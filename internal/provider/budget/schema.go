@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/big"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/numberdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -19,7 +20,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// Schema is that of the resource. It has no plan modifiers and no validators:
+// Schema is that of the resource. Numbers that a user writes are of any kind, so
+// that one that is not whole is said to be so, and does not fail to be read. It has no plan modifiers and no validators:
 // ModifyPlan and ValidateConfig look at the whole of a budget at once.
 func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := limitAttributes()
@@ -59,7 +61,7 @@ func limitAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Time zone in which a `period` begins and ends, by its IANA name such as `\"Asia/Singapore\"`. Where it is left out, UTC. A rolling window has none.",
 		},
 		"thresholds": schema.ListAttribute{
-			Optional: true, Computed: true, ElementType: types.Int64Type,
+			Optional: true, Computed: true, ElementType: types.NumberType,
 			Default:             listdefault.StaticValue(values.OfNumbers(core.DefaultThresholds())),
 			MarkdownDescription: "Percents of the limit that are told of when usage reaches them, from low to high: in the run's report, and as an Event in each of the pods' namespaces. Default: `[50, 80, 100]`.",
 		},
@@ -120,8 +122,8 @@ func enforcementAttribute() schema.Attribute {
 				Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultGracePeriod),
 				MarkdownDescription: fmt.Sprintf("How long nothing is enforced, as a duration such as `\"10m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it. Default: `\"%s\"`.", core.DefaultGracePeriod),
 			},
-			"max_evictions_per_run": schema.Int64Attribute{
-				Optional: true, Computed: true, Default: int64default.StaticInt64(core.DefaultMaxEvictionsPerRun),
+			"max_evictions_per_run": schema.NumberAttribute{
+				Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(big.NewFloat(core.DefaultMaxEvictionsPerRun)),
 				MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 or more. Default: `%d`.", core.DefaultMaxEvictionsPerRun),
 			},
 			"victim_order": schema.StringAttribute{

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
@@ -36,15 +38,49 @@ func (m model) problems() []problem.Problem {
 		together := []string{"window", "period", "time_zone"}
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return slices.Contains(together, p.Attribute) })
 	}
-	// A zero that was written is not one that was left out.
-	if most := values.FieldsOf(m.Enforcement).Number("max_evictions_per_run"); !most.IsNull() && !most.IsUnknown() && most.ValueInt64() == 0 {
-		problems = append(problems, problem.Problem{
-			Attribute: "enforcement.max_evictions_per_run",
-			Summary:   fmt.Sprintf("0 is out of range: it must be between 1 and %d", core.MaxEvictions),
-			Detail:    "Use the action freeze or alert_only to have nothing evicted.",
-		})
+	return m.evictions(m.thresholds(problems))
+}
+
+// thresholds puts what is not whole in the place of what was said of the numbers
+// without their fractions.
+func (m model) thresholds(problems []problem.Problem) []problem.Problem {
+	var broken []problem.Problem
+	for n, element := range m.Thresholds.Elements() {
+		percent, _ := element.(types.Number)
+		if _, whole := values.Whole(percent); !whole {
+			broken = append(broken, problem.Problem{
+				Attribute: fmt.Sprintf("thresholds[%d]", n),
+				Summary:   values.Digits(percent) + " is no whole percent",
+				Detail:    fmt.Sprintf("Write percents of the limit from 1 to %d, without a fraction.", core.MaxThreshold),
+			})
+		}
 	}
-	return problems
+	if len(broken) == 0 {
+		return problems
+	}
+	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return strings.HasPrefix(p.Attribute, "thresholds") }), broken...)
+}
+
+// evictions judges how many evictions there may be as they were written: a zero
+// is not one that was left out, and a fraction is not to be cut off.
+func (m model) evictions(problems []problem.Problem) []problem.Problem {
+	const attribute = "enforcement.max_evictions_per_run"
+	most := values.FieldsOf(m.Enforcement).AnyNumber("max_evictions_per_run")
+	n, whole := values.Whole(most)
+	p := problem.Problem{Attribute: attribute}
+	switch {
+	case most.IsNull(), most.IsUnknown():
+		return problems
+	case !whole:
+		p.Summary = values.Digits(most) + " is no whole number of pods"
+		p.Detail = fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, core.DefaultMaxEvictionsPerRun)
+	case n == 0:
+		p.Summary = fmt.Sprintf("0 is out of range: it must be between 1 and %d", core.MaxEvictions)
+		p.Detail = "Use the action freeze or alert_only to have nothing evicted."
+	default:
+		return problems
+	}
+	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return p.Attribute == attribute }), p)
 }
 
 func problemsOf(problems []core.Problem) []problem.Problem {

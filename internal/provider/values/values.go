@@ -1,6 +1,8 @@
 package values
 
 import (
+	"math/big"
+
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
@@ -68,16 +70,39 @@ func Texts(list types.List) []string {
 	return all
 }
 
+// AnyNumber is the field's value, whole or not; null where there is none.
+func (f Fields) AnyNumber(name string) types.Number {
+	v, _ := f[name].(types.Number)
+	return v
+}
+
+// Whole is a number as an int, and whether it is one. A number that is null or
+// unknown is 0.
+func Whole(v types.Number) (int, bool) {
+	if v.IsNull() || v.IsUnknown() {
+		return 0, true
+	}
+	n, accuracy := v.ValueBigFloat().Int64()
+	return int(n), accuracy == big.Exact
+}
+
+// Digits writes a number for people.
+func Digits(v types.Number) string { return v.ValueBigFloat().Text('g', 10) }
+
+// OfNumber is a whole number.
+func OfNumber(n int) types.Number { return types.NumberValue(new(big.Float).SetInt64(int64(n))) }
+
 // Numbers are the elements of a list of numbers; nil of one that is null or
-// unknown, and empty of an empty one. An element that is unknown is 0.
+// unknown, and empty of an empty one. An element that is unknown is 0, and what
+// is not whole is cut off: see Whole.
 func Numbers(list types.List) []int {
 	if list.IsNull() || list.IsUnknown() {
 		return nil
 	}
 	all := make([]int, len(list.Elements()))
 	for i, element := range list.Elements() {
-		n, _ := element.(types.Int64)
-		all[i] = int(n.ValueInt64())
+		n, _ := element.(types.Number)
+		all[i], _ = Whole(n)
 	}
 	return all
 }
@@ -120,9 +145,9 @@ func OfTexts(list []string) types.List {
 func OfNumbers(list []int) types.List {
 	all := make([]attr.Value, len(list))
 	for n, i := range list {
-		all[n] = types.Int64Value(int64(i))
+		all[n] = OfNumber(i)
 	}
-	return types.ListValueMust(types.Int64Type, all)
+	return types.ListValueMust(types.NumberType, all)
 }
 
 // OfTextMap is a map, or null of an empty one.
