@@ -19,10 +19,14 @@ type Problem struct {
 	Detail    string // what to do about it
 }
 
-// Report turns problems into diagnostics at their attributes.
+// Report turns problems into diagnostics at their attributes. Of what is inside an
+// attribute the summary names the path: Terraform shows the outermost alone.
 func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {
 	for _, p := range problems {
 		at, summary, detail := Path(p.Attribute), upperFirst(p.Summary), p.Detail
+		if len(stepsOf(p.Attribute)) > 1 {
+			summary = p.Attribute + ": " + p.Summary
+		}
 		if severity == diag.SeverityError {
 			diags.AddAttributeError(at, summary, detail)
 		} else {

@@ -54,9 +54,9 @@ func TestOnlyWhatIsKnownIsJudged(t *testing.T) {
 func TestReports(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
-	Report(&diags, []Problem{{"maximum", "smaller than minimum", "Raise it."}, {"gpu_hours", "gpu_hours is zero", "Raise it."}}, diag.SeverityError)
+	Report(&diags, []Problem{{"maximum", "smaller than minimum", "Raise it."}, {"gpu_hours", "gpu_hours is zero", "Raise it."}, {"disks[1].size", "too small", "Raise it."}}, diag.SeverityError)
 	Report(&diags, []Problem{{"name", "long", "Shorten it."}}, diag.SeverityWarning)
-	if len(diags) != 3 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" || diags[2].Severity() != diag.SeverityWarning {
+	if len(diags) != 4 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" || diags[2].Summary() != "disks[1].size: too small" || diags[3].Severity() != diag.SeverityWarning {
 		t.Errorf("reported %v", diags)
 	}
 	if with, ok := diags[0].(diag.DiagnosticWithPath); !ok || with.Path().String() != "maximum" {
