@@ -1,4 +1,25 @@
 // Package ledger keeps the intervals in which pods held GPUs, so that they
 // outlive the pods. It knows nothing of Kubernetes and does no IO: it merges,
-// closes, shards and encodes.
+// closes, shards and encodes. What an interval costs, and whom, is package
+// budget's.
+//
+// # Merging
+//
+// Records are keyed by the pod's UID, and are no counters: [Ledger.Merge] and
+// [Ledger.Join] give the same ledger however often and in which order the same is
+// merged. Of each pod the earliest start is kept; what it held and its labels as
+// they were first seen, so that no later edit moves past usage; and the end by
+// the best source. An end that is only known to lie between two runs is kept as
+// that range, and each budget takes its own point in it.
+//
+// # Storage
+//
+// [Ledger.Changes] makes documents of at most 900 KiB: of closed intervals one
+// for each hour of today and yesterday (UTC) and one for each day before, by the
+// end; of open ones one for each of 64 hashes of the UID; one of what is recent
+// among these; and a header. So a run writes the current hour, what is recent, and
+// the header; and retention removes whole days. Documents that are written twice,
+// by two runs or by one that was cut short and its successor, are merged when
+// they are loaded: between any two writes the documents hold all that they held
+// before. A document that cannot be read costs what it held, and says so.
 package ledger

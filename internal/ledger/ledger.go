@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"hash/maphash"
 	"iter"
 )
@@ -290,86 +289,4 @@ func (l *Ledger) read(from *row, r *Record) {
 	if from.owner != none {
 		r.Owner = l.commons.owners.values[from.owner]
 	}
-}
-
-// lastMoment is the end of the year 9999, after which no time is taken for one.
-const lastMoment Time = 253_402_300_799_999
-
-// maxText is how long a UID or a name may be, in bytes. Those of Kubernetes have
-// at most 253.
-const maxText = 253
-
-// normalise gives what is missing its neutral value, and says what cannot be.
-func (r *Record) normalise() error {
-	if r.Set == nil {
-		r.Set = &LabelSet{}
-	}
-	if r.Held == nil {
-		r.Held = &Holding{}
-	}
-	if r.Place == nil {
-		r.Place = &Place{}
-	}
-	if r.PlaceSeen == 0 {
-		r.PlaceSeen = r.Seen
-	}
-	if r.Open() {
-		r.End.Source = ""
-	}
-	if r.Runs.At == 0 {
-		r.Runs.Source = ""
-	}
-	if problem := r.problem(); problem != "" {
-		return fmt.Errorf("the ledger takes no record of the pod %.80q (UID %.60q): %s", r.Set.Namespace+"/"+r.Name, r.UID, problem)
-	}
-	return nil
-}
-
-func (r *Record) problem() string {
-	if r.UID == "" || len(r.UID) > maxText || len(r.Name) > maxText {
-		return "its UID is missing, or that or its name is too long"
-	}
-	if problem := r.Held.problem(); problem != "" {
-		return problem
-	}
-	return r.intervalProblem()
-}
-
-func (r *Record) intervalProblem() string {
-	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.Start.At} {
-		if at <= 0 || at > lastMoment {
-			return "when it was seen or started is not a time between 1970 and 9999"
-		}
-	}
-	for _, at := range [...]Time{r.Runs.At, r.End.Earliest, r.End.At, r.Deletion} {
-		if at < 0 || at > lastMoment {
-			return "one of its times is not between 1970 and 9999"
-		}
-	}
-	switch {
-	case r.End.At != 0 && r.End.Earliest > r.End.At:
-		return "its end is after itself"
-	case !r.End.Open() && endRank(r.End.Source) <= openRank, startRank(r.Start.Source) <= 0:
-		return "how its start or its end is known is not known"
-	case r.Runs.At != 0 && startRank(r.Runs.Source) <= 0:
-		return "how its first container's start is known is not known"
-	}
-	return ""
-}
-
-// maxBits is how long the numerators and denominators of shares may be.
-const maxBits = 256
-
-func (h *Holding) problem() string {
-	for _, share := range h.Shares {
-		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
-			return "what it holds is missing or below zero"
-		}
-		for _, x := range []interface{ BitLen() int }{share.Units.Num(), share.Units.Denom(), share.Weight.Num(), share.Weight.Denom()} {
-			if x.BitLen() > maxBits {
-				return "what it holds is no number of sensible size"
-			}
-		}
-	}
-	return ""
 }
