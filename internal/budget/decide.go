@@ -15,6 +15,9 @@ type Plan struct {
 	// in order: each eviction of Decisions that has no effect is replaced by the
 	// next of these, and those without effect do not count.
 	Reserves []Decision
+	// Uphold says that the freeze that is in force is to be made sure of, before
+	// anything else: someone may have edited it, or removed what it binds to.
+	Uphold bool
 	// Status is what to record if all of Decisions is done; see Settle.
 	Status Status
 
@@ -196,13 +199,13 @@ func (d *decider) enforce() {
 }
 
 func (d *decider) freeze() {
-	changed := d.previous().Generation != d.Declaration.Generation
-	if d.Frozen && !changed {
+	if d.Frozen && !d.FreezeOutdated {
+		d.plan.Uphold = true
 		return
 	}
 	reasons := d.because()
 	if d.Frozen {
-		reasons = append(reasons, "its declaration changed since it was frozen")
+		reasons = append(reasons, "the freeze in force is for another selector than the declared one")
 	}
 	d.decide(Decision{Kind: KindFreeze, Reasons: reasons})
 }

@@ -255,12 +255,16 @@ func TestAFreezeFollowsItsDeclaration(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Freeze), 101*Hour)
 	s.Frozen = true
-	if p := Decide(s); len(p.Decisions) != 0 {
-		t.Errorf("frozen twice: %v", p.Decisions)
+	if p := Decide(s); len(p.Decisions) != 0 || !p.Uphold {
+		t.Errorf("frozen twice: %v, upheld %t", p.Decisions, p.Uphold)
 	}
-	s.Declaration.Generation = 2
-	if p := Decide(s); !cmp.Equal(kinds(p), []Kind{KindFreeze}) {
-		t.Errorf("%v", p.Decisions)
+	s.FreezeOutdated = true // though a run since the change has written a status
+	if p := Decide(s); !cmp.Equal(kinds(p), []Kind{KindFreeze}) || p.Uphold {
+		t.Errorf("%v, upheld %t", p.Decisions, p.Uphold)
+	}
+	s.Declaration.PublishedAt = noon
+	if p := Decide(s); len(p.Decisions) != 0 || p.Uphold {
+		t.Errorf("within a new grace: %v, upheld %t", p.Decisions, p.Uphold)
 	}
 }
 

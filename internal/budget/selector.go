@@ -21,6 +21,9 @@ func (s Selector) Empty() bool {
 	return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
+// Same says whether two selectors say the same, in whatever order.
+func (s Selector) Same(other Selector) bool { return s.key() == other.key() }
+
 // key is the same for selectors that say the same.
 func (s Selector) key() string {
 	s.Namespaces = distinct(s.Namespaces)

@@ -20,6 +20,9 @@ type Situation struct {
 	Pods []Pod
 	// Frozen says that this budget's freeze is in force.
 	Frozen bool
+	// FreezeOutdated says that it is in force for another selector than the
+	// declaration's.
+	FreezeOutdated bool
 	// Paused are the workloads that are paused, by this budget or another.
 	Paused []Paused
 	// PriorityClasses are the values of the cluster's priority classes, by name.
