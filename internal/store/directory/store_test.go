@@ -82,6 +82,17 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { t.Helper(); return create(t, t.TempDir()) })
 }
 
+func TestADamagedDocumentIsOneOfMany(t *testing.T) {
+	t.Parallel()
+	storetest.Damaged(t, func(t *testing.T) (store.Store, func(store.Key)) {
+		t.Helper()
+		root := t.TempDir()
+		return create(t, root), func(key store.Key) {
+			put(t, filepath.Join(root, string(key.Kind), filepath.FromSlash(key.Name)+".json"), "")
+		}
+	})
+}
+
 func TestTwoOpenedStoresAreOne(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()

@@ -81,6 +81,15 @@ func (o object) document(key store.Key) (store.Document, error) {
 	return store.Document{Key: key, Revision: store.Revision(o.ResourceVersion), Data: data}, nil
 }
 
+// listed is the document of an object in a list; without data where it is damaged.
+func (o object) listed(key store.Key) store.Document {
+	d, err := o.document(key)
+	if err != nil {
+		return store.Document{Key: key, Revision: store.Revision(o.ResourceVersion)}
+	}
+	return d
+}
+
 func (o object) contents() ([]byte, error) {
 	if data, ok := o.data[compressedEntry]; ok {
 		return decompress(data)
@@ -103,19 +112,24 @@ func nonNil(data []byte) []byte {
 }
 
 // key is the key of an object in a list. An object that was copied under another
-// name is none of the store's: ok is false. One of the store's own without its key
-// is damaged.
-func (o object) key(kind store.Kind) (key store.Key, ok bool, err error) {
-	text, annotated := o.Annotations[keyAnnotation]
-	name, ours := strings.CutPrefix(text, string(kind)+"/")
+// name is none of the store's: ok is false. One of the store's own that lost its
+// key is found by its name; where that was cut short, what is left of it stands
+// for the key.
+func (o object) key(kind store.Kind) (key store.Key, ok bool) {
+	name, ours := strings.CutPrefix(o.Annotations[keyAnnotation], string(kind)+"/")
 	key = store.Key{Kind: kind, Name: name}
 	switch {
 	case ours && key.Validate() == nil:
-		return key, documentName(key) == o.Name, nil
-	case annotated || strings.HasPrefix(o.Name, prefix):
-		return key, false, fmt.Errorf("its annotation %s is %q, which is no key of this kind: restore it", keyAnnotation, text)
+		return key, documentName(key) == o.Name
+	case !strings.HasPrefix(o.Name, prefix):
+		return key, false
 	}
-	return key, false, nil
+	key.Name = strings.TrimPrefix(o.Name, objectName(string(kind), ""))
+	key.Name = strings.NewReplacer(".", "/", "--", "_").Replace(key.Name)
+	if key.Validate() != nil || documentName(key) != o.Name {
+		key.Name = o.Name
+	}
+	return key, true
 }
 
 func compress(data []byte) ([]byte, error) {

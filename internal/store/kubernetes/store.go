@@ -86,7 +86,8 @@ func (s *Store) get(ctx context.Context, key store.Key) (o object, err error) {
 }
 
 // List returns every document of a kind, sorted by name, as they were at one
-// moment. Copies that were made under other names are left out.
+// moment. Copies that were made under other names are left out, and what is
+// damaged is without Data.
 func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	if err := kind.Validate(); err != nil {
 		return nil, err
@@ -123,14 +124,8 @@ func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 			return nil, kube.Wrap("list", in.resource()+" in "+s.location.Namespace, err)
 		}
 		for _, found := range page {
-			key, ok, err := found.key(kind)
-			if err == nil && ok {
-				var d store.Document
-				d, err = found.document(key)
-				list = append(list, d)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s %s/%s is damaged: %w", in.resource(), s.location.Namespace, found.Name, err)
+			if key, ok := found.key(kind); ok {
+				list = append(list, found.listed(key))
 			}
 		}
 		if next == "" {
