@@ -152,7 +152,15 @@ func (b *books) observe(s gpu.Sighting) {
 	}
 	r, held := b.recorder.record(s)
 	if !held {
-		return
+		// What a pod held by claim can't be read any more once it ended and its
+		// claims are gone. Its record has it, and lacks the end alone.
+		known, there := b.ledger.Get(s.UID)
+		if !there || s.End.At.IsZero() {
+			return
+		}
+		r = known
+		r.Seen, r.Deletion = b.recorder.at, milli(s.Live.Deletion)
+		r.End = ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}
 	}
 	if err := b.ledger.Observe(r); err != nil {
 		b.warn(err.Error())

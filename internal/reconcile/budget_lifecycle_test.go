@@ -126,6 +126,31 @@ func TestBudgetsFromState(t *testing.T) {
 	}
 }
 
+// TestStatusOfADestroyedBudgetIsForgotten removes a status that a run wrote while
+// the budget was being destroyed.
+func TestStatusOfADestroyedBudgetIsForgotten(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare()
+	d.declare(func(b *budget.Declaration) { b.Name = "stays" })
+	d.cluster.during = func(method string) {
+		if method == "Observe" {
+			d.cluster.during = nil
+			if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	d.run()
+	d.run()
+	if _, there := d.documents()["statuses/budgets/team-a"]; there {
+		t.Error("its status is still there")
+	}
+	if _, there := d.documents()["statuses/budgets/stays"]; !there {
+		t.Error("another one's is gone")
+	}
+}
+
 func TestOrphanedFreezeIsLifted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

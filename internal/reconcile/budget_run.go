@@ -26,7 +26,9 @@ func (r *run) declaredBudgets(ctx context.Context) ([]budgetTarget, error) {
 		return nil, err
 	}
 	var targets []budgetTarget
+	r.budgets = map[string]bool{}
 	for _, doc := range docs {
+		r.budgets[doc.Key.Name] = true
 		record, err := declaration.Decode[declaration.Budget](documentName(r.Store, doc.Key), doc.Data)
 		d := record.Declaration
 		if err == nil && d.Name != doc.Key.Name {

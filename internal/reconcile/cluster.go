@@ -65,8 +65,9 @@ type ClusterObservation struct {
 	// ResourceVersion is where the next replay begins.
 	ResourceVersion string
 	Replay          Replay
-	// Listed says that Pods are all pods that hold GPUs, or are to. Else they
-	// are those that changed since the replay's beginning.
+	// Listed says that Pods are all pods that hold GPUs, or are to, and all that
+	// have devices by claim, even where these can no longer be read. Else they are
+	// those that changed since the replay's beginning.
 	Listed bool
 	Pods   []gpu.Sighting
 	// Nodes are all nodes of the cluster.

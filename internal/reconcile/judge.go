@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // judge brings the ledger up to date, and only then judges and enforces budgets.
@@ -47,6 +48,7 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 		return err
 	}
 	j.liftOrphans(ctx, targets)
+	j.forgetStatuses(ctx)
 	j.judgeAll(ctx, targets, results)
 	return nil
 }
@@ -144,6 +146,19 @@ func (j *judging) liftOrphans(ctx context.Context, targets []budgetTarget) {
 			notices = append(notices, err.Error())
 		}
 		j.warn(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted", name)}, notices...), "; "))
+	}
+}
+
+// forgetStatuses removes what a run wrote of a budget that was destroyed
+// meanwhile.
+func (j *judging) forgetStatuses(ctx context.Context) {
+	for _, name := range slices.Sorted(maps.Keys(j.previous)) {
+		if j.budgets[name] || j.options.DryRun {
+			continue
+		}
+		if err := remove(ctx, j.Store, store.Statuses, budgetStatusName(name), j.previous[name].revision); err != nil {
+			j.warn(err.Error())
+		}
 	}
 }
 

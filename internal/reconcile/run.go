@@ -69,6 +69,7 @@ type run struct {
 	options RunOptions
 	mu      sync.Mutex
 	report  Report
+	budgets map[string]bool // the names of all that the store has a record of
 	// statuses are those that a dry run made, by the budget's name.
 	statuses map[string]budget.Status
 }
