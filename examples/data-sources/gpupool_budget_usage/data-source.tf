@@ -11,7 +11,7 @@ output "team_a" {
   }
 }
 
-# A check fails the plan's checks, and not the plan.
+# A check that fails is a warning, and stops nothing.
 check "team_a_has_hours_left" {
   assert {
     condition     = data.gpupool_budget_usage.team_a.exceeded != true

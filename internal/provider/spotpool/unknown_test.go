@@ -68,3 +68,22 @@ func TestProviderKnownAfterApply(t *testing.T) {
 		ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
 	})
 }
+
+// A cluster that is created in the same run keeps pools from nothing: they need
+// none.
+func TestClusterKnownAfterApply(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	data := "resource \"terraform_data\" \"cluster\" {\n  input = \"https://127.0.0.1:1\"\n}\n"
+	config := w.ConfigWith(map[string]string{"kubernetes": "{ host = terraform_data.cluster.output }"}, data+pool())
+	run(t,
+		resource.TestStep{
+			Config:            config,
+			ConfigPlanChecks:  planned(actions(firstLaunch)),
+			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
+		},
+		resource.TestStep{ // nor does one that nobody answers at
+			Config: config, ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
+		},
+	)
+}
