@@ -221,6 +221,22 @@ func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
 	}
 }
 
+func TestTwoDisruptionBudgetsBlockAnEviction(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("pdbs-block", 8))
+	guarded := map[string]string{"app": "guarded"}
+	pod := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
+	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "one", 0, guarded))
+	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "two", 0, guarded))
+	var blocked *reconcile.EvictionBlockedError
+	err := look(t, server.Kubeconfig()).Evict(t.Context(), reconcile.PodRef{Namespace: ns, Name: "p", UID: string(pod.UID)})
+	if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "more than one PodDisruptionBudget") {
+		t.Errorf("got %v, want it blocked", err)
+	}
+}
+
 func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"strings"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,8 +15,8 @@ import (
 
 // Evict asks for the eviction of exactly this pod, and no later one of its name.
 // The error is *reconcile.EvictionBlockedError where a disruption budget does not
-// allow it now, or the cluster's own admission never does, and nil where the pod
-// is gone already.
+// allow it now, or two of them or the cluster's own admission never do, and nil
+// where the pod is gone already.
 func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 	uid := types.UID(p.UID)
 	eviction := &policyv1.Eviction{
@@ -30,7 +31,7 @@ func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return nil
-	case apierrors.IsTooManyRequests(err), refusedByAdmission(err):
+	case apierrors.IsTooManyRequests(err), refusedByAdmission(err), guardedTwice(err):
 		return &reconcile.EvictionBlockedError{Pod: p, Err: err}
 	case apierrors.IsConflict(err):
 		// The name is another pod's by now, or the pod changed while it was asked.
@@ -43,4 +44,11 @@ func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 		}
 	}
 	return failed("create", "pods/eviction "+p.Namespace+"/"+p.Name, err)
+}
+
+// guardedTwice says that several disruption budgets cover the pod, which the API
+// server answers with a plain internal error (pkg/registry/core/pod/storage,
+// eviction.go).
+func guardedTwice(err error) bool {
+	return answered(err) && strings.Contains(err.Error(), "more than one PodDisruptionBudget")
 }
