@@ -95,6 +95,11 @@ func (y *tally) claim(held amounts, w World, name string, wanted func(request st
 
 // sharing is how many pods share the claim, this one included. A pod that has
 // ended is no longer among those that the claim is reserved for.
+//
+// That is true of the moment alone. Whoever keeps the first look at each pod
+// counts a claim exactly only if its pods were all there then: those that join one
+// after the other weigh 1, 1/2, 1/3 of it, which together is more than the claim,
+// and a pod that joined as the second goes on to weigh a half when it is the last.
 func (y *tally) sharing(c *resourcev1.ResourceClaim) int64 {
 	pods, own := int64(0), false
 	for i := range c.Status.ReservedFor {
