@@ -113,6 +113,7 @@ func (d *decider) report() {
 			s.EnforceAt, d.due = &at, !now.Before(at)
 		}
 	}
+	s.Unknown = d.unknown()
 	d.plan.frozen = d.Frozen
 	d.plan.paused = len(d.own())
 	d.doubtWarnings()
@@ -159,6 +160,9 @@ func (d *decider) own() []Workload {
 
 // lift undoes what is in force and is not to be any longer.
 func (d *decider) lift() {
+	if d.holds() {
+		return
+	}
 	action := d.Declaration.Enforce.Action
 	reason := fmt.Sprintf("its enforcement is %s now", action)
 	if !d.usage.Exceeded() {

@@ -23,9 +23,21 @@ type Status struct {
 	EnforceAt *time.Time `json:"enforce_at"`
 	// Fired are the thresholds that were told of and have not re-armed.
 	Fired []int `json:"fired,omitempty"`
+	// Unknown says that the limit may be reached although Usage is below it; nil
+	// where it is not.
+	Unknown *Unknown `json:"unknown,omitempty"`
 	// Enforced are the measures in force: freeze, pause, evict.
 	Enforced []Action `json:"enforced,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Unknown is what was known of a budget before a part of the ledger was lost that
+// its window still holds. The limit was reached then, so what was enforced stays,
+// and no spot pool launches.
+type Unknown struct {
+	Consumed int64     `json:"consumed"`
+	At       time.Time `json:"at"`
+	Reason   string    `json:"reason"`
 }
 
 // Usage is the use of a budget inside its window.

@@ -78,6 +78,9 @@ func trusted(record declaration.Budget, s budget.Status, now time.Time) error {
 	if record.Phase != declaration.Active {
 		return errors.New("it is being destroyed")
 	}
+	if s.Unknown != nil {
+		return errors.New(s.Unknown.Reason)
+	}
 	if s.Generation != d.Generation && s.At.Before(d.PublishedAt) {
 		return fmt.Errorf("it was changed at %s, and no run of gpupool reconcile has judged it since", d.PublishedAt.UTC().Format(time.RFC3339))
 	}

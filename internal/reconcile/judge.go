@@ -34,16 +34,18 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 	if len(r.report.Budgets) == 0 { // a budget that can't be read may need all there is
 		b.prune(declarations)
 	}
+	previous, err := r.previousStatuses(ctx)
+	if err != nil {
+		return err
+	}
+	b.noticeLoss(targets, previous)
 	if !r.options.DryRun {
 		if err := r.saveLedger(ctx, b); err != nil {
 			return fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
 		}
 	}
 	results := budget.Evaluate(declarations, b.ledger.All(), b.ledger.Header, b.now())
-	j := &judging{run: r, books: b}
-	if j.previous, err = r.previousStatuses(ctx); err != nil {
-		return err
-	}
+	j := &judging{run: r, books: b, previous: previous}
 	if j.inForce, err = j.lookForMeasures(ctx, targets); err != nil {
 		return err
 	}

@@ -1,0 +1,56 @@
+package budget
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestALostLedgerLiftsNothing: usage that is below the limit only since a part of
+// the ledger is lost lifts and resumes nothing, however many runs see it.
+func TestALostLedgerLiftsNothing(t *testing.T) {
+	t.Parallel()
+	lost := func() Situation {
+		s := situation(enforcing(Evict), 10*Hour)
+		s.Previous.Usage.Consumed = 101 * Hour
+		s.Result.Lost = []string{"closed-2026-07-15: missing"}
+		s.Frozen, s.Paused = true, []Paused{{Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train"}, "uid-a"}}
+		return s
+	}
+	s := lost()
+	first := Decide(s)
+	s.Previous = &first.Status
+	for n, p := range []Plan{first, Decide(s)} {
+		u := p.Status.Unknown
+		if len(p.Decisions) > 0 || u == nil || u.Consumed != 101*Hour || !strings.Contains(u.Reason, "101.000 of 100.000 GPU-hours were used") {
+			t.Errorf("run %d: %v, %+v", n+1, p.Decisions, u)
+		}
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing of what is in force is lifted") {
+			t.Errorf("run %d: %q", n+1, p.Status.Warnings)
+		}
+	}
+	for name, change := range map[string]func(*Situation){
+		"the window is past it":            func(s *Situation) { s.Result.Lost = nil },
+		"the limit is above what was used": func(s *Situation) { s.Result.Usage.Limit = 102 * Hour },
+		"the limit was not reached before": func(s *Situation) { s.Previous = lost().Previous; s.Previous.Usage.Consumed = 99 * Hour },
+	} {
+		s := lost()
+		s.Previous = &first.Status
+		change(&s)
+		p := Decide(s)
+		if diff := cmp.Diff([]Kind{KindUnfreeze, KindResume}, kinds(p)); diff != "" || p.Status.Unknown != nil {
+			t.Errorf("%s: %s, %+v", name, diff, p.Status.Unknown)
+		}
+	}
+	s = lost()
+	s.Previous = nil // the status is lost too
+	if p := Decide(s); len(p.Decisions) > 0 {
+		t.Errorf("without a status: %v", p.Decisions)
+	}
+	s.Frozen, s.Paused, s.Previous = false, nil, &Status{UID: "uid-of-old", At: noon.Add(-time.Hour)}
+	if p := Decide(s); p.Status.Unknown != nil || strings.Contains(strings.Join(p.Status.Warnings, "\n"), "last status") {
+		t.Errorf("of another budget: %+v", p.Status)
+	}
+}
