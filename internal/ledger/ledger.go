@@ -63,16 +63,6 @@ func New(clusterUID string) *Ledger {
 // Len is how many records there are.
 func (l *Ledger) Len() int { return l.count }
 
-// Sets is how many label sets there are, Holdings how many holdings, and Places
-// how many places: the IDs of these are below.
-func (l *Ledger) Sets() int { return len(l.commons.sets.values) }
-
-// Holdings is described at Sets.
-func (l *Ledger) Holdings() int { return len(l.commons.holdings.values) }
-
-// Places is described at Sets.
-func (l *Ledger) Places() int { return len(l.commons.places.values) }
-
 // All yields every record, in no particular order. A record is valid until the
 // next one is yielded: who keeps it copies it. The ledger must not change while
 // they are yielded.

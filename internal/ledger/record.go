@@ -48,8 +48,8 @@ type LabelSet struct {
 	id int32
 }
 
-// ID numbers the sets of one ledger, from 0 and below [Ledger.Sets]. It is
-// meaningful for sets that the ledger gave, not for those it was given.
+// ID numbers the sets of one ledger, from 0 on without holes. It is meaningful for
+// sets that the ledger gave, not for those it was given.
 func (s *LabelSet) ID() int { return int(s.id) }
 
 // Labels are labels in the order of their keys. They are what the package labels
@@ -82,15 +82,6 @@ func (l Labels) Lookup(key string) (string, bool) {
 	return "", false
 }
 
-// Map returns the labels by key.
-func (l Labels) Map() map[string]string {
-	m := make(map[string]string, len(l))
-	for _, label := range l {
-		m[label.Key] = label.Value
-	}
-	return m
-}
-
 // Get returns the value of a label; empty where it is not there.
 func (l Labels) Get(key string) string {
 	value, _ := l.Lookup(key)
@@ -113,7 +104,7 @@ type Holding struct {
 	id int32
 }
 
-// ID numbers the holdings of one ledger, from 0 and below [Ledger.Holdings].
+// ID numbers the holdings that a ledger gave, from 0 on without holes.
 func (h *Holding) ID() int { return int(h.id) }
 
 // Share is what is held of one resource: units, and the GPUs that each is worth.
@@ -134,7 +125,7 @@ type Place struct {
 	id int32
 }
 
-// ID numbers the places of one ledger, from 0 and below [Ledger.Places].
+// ID numbers the places that a ledger gave, from 0 on without holes.
 func (p *Place) ID() int { return int(p.id) }
 
 // Start is when an interval begins, and how that is known.

@@ -147,7 +147,10 @@ func TestWhatIsRecentIsFolded(t *testing.T) {
 			t.Errorf("run %d writes %v", run, names(changes))
 		}
 		d.apply(changes, allSteps)
-		same(t, "loaded", d.load(t, noon), l)
+		loaded := d.load(t, noon)
+		if open := len(loaded.Vanished(nobody)); loaded.Len() != 3000 || open != 3000-700*(run+1) {
+			t.Errorf("run %d leaves %d records, %d of them open", run, loaded.Len(), open)
+		}
 	}
 	if _, there := d["recent"]; there || len(d) != 66 {
 		t.Errorf("%v are left", documents(d))
