@@ -269,6 +269,34 @@ func TestDevicesByClaimAreCountedAlsoWhenThePodIsGone(t *testing.T) {
 	}
 }
 
+// TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone lists after a pod has finished,
+// when its claims were taken back.
+func TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("claims-gone", 0))
+	kubetest.Create(t, server, kubetest.DeviceClass("claims-gone", "gpu.nvidia.com"))
+	kubetest.Create(t, server, kubetest.ResourceSlice(node.Name, "gpu.nvidia.com", 1, "16Gi"))
+	kubetest.Create(t, server, kubetest.ResourceClaimTemplate(ns, "one", "claims-gone", 1))
+	pod := kubetest.Create(t, server, kubetest.Pod(ns, "dra", kubetest.ClaimTemplate("one"), kubetest.OnNode(node.Name), kubetest.RunFor(time.Second)))
+	server.WaitFinished(t, pod)
+	kubetest.WaitFor(t, "the claim to be taken back", func(ctx context.Context) error {
+		claims, err := server.Client().ResourceV1().ResourceClaims(ns).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(claims.Items) > 0 && claims.Items[0].Status.Allocation != nil {
+			return errors.New("it is still allocated")
+		}
+		return nil
+	})
+	got := in(ns, observe(t, look(t, server.Kubeconfig()), reconcile.ObserveOptions{}).Pods)
+	if len(got) != 1 || got[0].End.Source != gpu.ContainerFinished {
+		t.Errorf("got %+v, want its end", got)
+	}
+}
+
 func TestLivePodsAreThoseThatHoldGPUsNow(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)

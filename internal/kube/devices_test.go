@@ -69,7 +69,7 @@ func TestDevicesAreCountedAsTheSchedulerHandsThemOut(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, s.Problems)
 		}
 	}
-	for name, want := range map[string]string{"slice": "1/7", "share": "1/4", "first": "1/2", "second": "1/2", "extended": "1", "admin": ""} {
+	for name, want := range map[string]string{"slice": "1/7", "share": "1/4", "first": "1/2", "second": "1/2", "extended": "1", "admin": "0"} {
 		if held[name] != want {
 			t.Errorf("the pod %s holds %q GPUs, want %q", name, held[name], want)
 		}

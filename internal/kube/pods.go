@@ -68,13 +68,19 @@ func (l *look) listPods(ctx context.Context, where listing) ([]gpu.Sighting, str
 	})
 }
 
+// byClaim says whether a pod has devices by claim. What they are can't be read
+// once the pod ended and the claim is gone; its end can, and is told all the same.
+func byClaim(pod *corev1.Pod) bool {
+	return len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
+}
+
 // see is what a pod holds; false for one without GPUs.
 func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 	if !l.table.MayHold(pod) {
 		return gpu.Sighting{}, false, nil
 	}
 	world := gpu.World{Now: l.at, Read: l.cluster.Now(), Nodes: l.nodes.find, Inventory: l.nodes.inventory}
-	if len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil {
+	if byClaim(pod) {
 		claims, err := l.claims()
 		switch {
 		case isAbsent(err), isForbidden(err):
@@ -94,7 +100,7 @@ func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 		}
 	}
 	s := l.table.See(pod, world)
-	return s, len(s.Shares) > 0, nil
+	return s, len(s.Shares) > 0 || byClaim(pod), nil
 }
 
 // readClaims lists the resource claims.

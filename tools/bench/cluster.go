@@ -107,11 +107,12 @@ func declareBudget(ctx context.Context, client *kube.Client) error {
 		Store: store, Actor: "bench",
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return kube.NewCluster(client), nil },
 	}
-	_, err = engine.CreateBudget(ctx, budget.Declaration{
+	declared := budget.Declaration{
 		Name: benchBudget, ClusterUID: uid, GPUHours: "1000000", Window: "24h",
 		Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
 		Enforce:  budget.Enforcement{Action: budget.AlertOnly},
-	})
+	}
+	_, err = engine.CreateBudget(ctx, declared.WithDefaults())
 	return err
 }
 
