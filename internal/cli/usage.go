@@ -29,7 +29,9 @@ A pod holds its GPUs from when it was scheduled until it ended: that is what the
 scheduler keeps from others, also while an image is pulled or a container restarts.
 With --count-from running it counts from the first container's start instead. Ends
 are read from the pod itself, and end_source says where. A pod without an end holds
-its GPUs still.
+its GPUs still. Times in the future are not believed; with --at, those are that lie
+more than 400 days behind it, and what came after it is left out: a pod that ended
+later still holds its GPUs.
 
 Without a selector all pods count. Pods that were deleted are in no list of kubectl's:
 where there is no ledger, they are not counted.
@@ -117,7 +119,7 @@ func newUsage(s *session) *cobra.Command {
 
 // usageQuestion is what is asked, once the flags were understood.
 type usageQuestion struct {
-	at, read time.Time // as of when, and when it was asked
+	at, read time.Time // as of when, and no later than when the pods were read
 	window   string
 	limit    int64 // milli-GPU-seconds; 0 for none
 	from     budget.CountFrom
@@ -173,6 +175,7 @@ func (o *usageOptions) question() (usageQuestion, error) {
 		if q.at, err = parseMoment(o.at); err != nil {
 			return q, err
 		}
+		q.read = q.at.Add(budget.LongestWindow) // whenever it is asked again, the answer stays
 	}
 	if _, err := budget.ParseWindow(o.window); err != nil {
 		return q, fmt.Errorf("--window: %w", err)

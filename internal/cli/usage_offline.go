@@ -87,6 +87,9 @@ func (p *podsSeen) add(q usageQuestion, s gpu.Sighting) {
 		for _, problem := range s.Problems {
 			p.doubt(pod, problem)
 		}
+		if s.End.Source == gpu.SeenTerminal {
+			p.doubt(pod, fmt.Sprintf("nothing tells when it ended: counted until %s, and further each time; kubectl get --show-managed-fields may tell", q.at.Format(time.RFC3339)))
+		}
 		if s.Incomplete {
 			p.partly++
 		}

@@ -61,7 +61,7 @@ func (v interval) finish(f *finishes, s *corev1.ContainerStatus, main bool) {
 		if t == nil {
 			continue
 		}
-		if at, ok := v.believe("a container's end", t.FinishedAt.Time); ok {
+		if at, ok := v.ended("a container's end", t.FinishedAt.Time); ok {
 			f.at = later(f.at, at)
 			f.main = f.main || main
 			ended = ended || t == s.State.Terminated

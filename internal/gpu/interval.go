@@ -77,6 +77,9 @@ func (v interval) end(start Start) End {
 		return End{}
 	}
 	end.At = later(end.At, start.At)
+	if end.At.After(v.now) {
+		return End{} // it was seen later, and holds them still
+	}
 	return end
 }
 
@@ -88,7 +91,7 @@ func (v interval) terminal() bool {
 // While the node is ready the devices are really held, whatever keeps the
 // containers (NVIDIA/k8s-device-plugin#335), and the interval stays open.
 func (v interval) stuck() (End, bool) {
-	at, ok := v.believed("its deletion timestamp", v.pod.DeletionTimestamp)
+	at, ok := v.deleted()
 	if !ok || !v.now.After(at.Add(stuckAfter)) || !v.node.Gone && !v.node.NotReady {
 		return End{}, false
 	}
@@ -123,20 +126,40 @@ func (v interval) terminated(start Start) End {
 // otherEnd is what tells of the end beside the containers' own.
 func (v interval) otherEnd(start Start) (End, bool) {
 	if c := condition(v.pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
-		if at, ok := v.believe("the last transition of DisruptionTarget", c.LastTransitionTime.Time); ok {
+		if at, ok := v.ended("the last transition of DisruptionTarget", c.LastTransitionTime.Time); ok {
 			return End{At: at, Source: DisruptionTarget}, true
 		}
 	}
 	if at, ok := v.notReady(start); ok {
 		return End{At: at, Source: NotReady}, true
 	}
-	if at, ok := v.believed("its deletion timestamp", v.pod.DeletionTimestamp); ok {
+	if at, ok := v.deleted(); ok {
 		return End{At: at, Source: DeletionTimestamp}, true
 	}
 	if at, ok := v.statusWritten(); ok {
 		return End{At: at, Source: StatusWritten}, true
 	}
 	return End{}, false
+}
+
+// deleted is when the pod was to be gone, the grace period included.
+func (v interval) deleted() (time.Time, bool) {
+	if v.pod.DeletionTimestamp == nil {
+		return time.Time{}, false
+	}
+	return v.ended("its deletion timestamp", v.pod.DeletionTimestamp.Time)
+}
+
+// ended believes a time as one of an end, which no pod has before its creation. A
+// static pod may: its mirror is created anew whenever the API server forgot it.
+func (v interval) ended(what string, t time.Time) (time.Time, bool) {
+	at, ok := v.believe(what, t)
+	_, mirror := v.pod.Annotations[corev1.MirrorPodAnnotationKey]
+	if ok && at.Before(v.pod.CreationTimestamp.Add(-clockSkew)) && !mirror {
+		v.doubts.addf("%s is %s, before the pod's creation: not believed", what, at.Format(time.RFC3339))
+		return time.Time{}, false
+	}
+	return at, ok
 }
 
 // notReady is when the pod ceased to be ready. A pod that never was has a
@@ -166,8 +189,8 @@ func (v interval) notReady(start Start) (time.Time, bool) {
 func (v interval) statusWritten() (time.Time, bool) {
 	var last time.Time
 	for i := range v.pod.ManagedFields {
-		if f := &v.pod.ManagedFields[i]; f.Subresource == "status" {
-			if at, ok := v.believed("the time of the last status", f.Time); ok {
+		if f := &v.pod.ManagedFields[i]; f.Subresource == "status" && f.Time != nil {
+			if at, ok := v.ended("the time of the last status", f.Time.Time); ok {
 				last = later(last, at)
 			}
 		}

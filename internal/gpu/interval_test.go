@@ -348,7 +348,31 @@ func TestWhatWasReadLaterIsBelieved(t *testing.T) {
 	p := failed("")
 	p.Status.ContainerStatuses = with(ran(at(2), at(300)))
 	s := table(t).See(p, gpu.World{Now: now, Read: at(600).Time})
-	wantEnd(t, s, 300, gpu.ContainerFinished)
+	wantOpen(t, s) // as of now it holds its devices still
+	undoubted(t, s)
+	wantEnd(t, table(t).See(p, gpu.World{Now: at(300).Time}), 300, gpu.ContainerFinished)
+}
+
+// An end before the creation would make the pod vanish: another end is looked
+// for. Within what clocks may differ by the pod held nothing.
+func TestEndBeforeTheCreation(t *testing.T) {
+	t.Parallel()
+	p := failed("")
+	p.Status.ContainerStatuses = with(ran(at(-60), at(-50)))
+	p.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr(at(60))}}
+	s := see(t, p)
+	wantEnd(t, s, 60, gpu.StatusWritten)
+	doubted(t, s, "a container's end is 2026")
+	doubted(t, s, "before the pod's creation")
+
+	p.Status.ContainerStatuses = with(ran(at(-1), at(-1)))
+	wantEnd(t, see(t, p), 1, gpu.ContainerFinished)
+
+	mirror := p.DeepCopy()
+	mirror.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "h"}
+	mirror.Status.ContainerStatuses = with(ran(at(-60), at(-50)))
+	s = see(t, mirror)
+	wantEnd(t, s, 1, gpu.ContainerFinished)
 	undoubted(t, s)
 }
 
