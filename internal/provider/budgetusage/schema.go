@@ -2,10 +2,13 @@ package budgetusage
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
@@ -35,11 +38,11 @@ func (s *usageDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"window_end":           text("When the calendar period ends; for a rolling window, `as_of`."),
 			"enforced":             list("Measures in force: `freeze`, `pause`, `evict`."),
 			"enforce_at":           text("When the grace period ends, from which on the budget's action is carried out; null while usage is below the limit, or where the action is `alert_only`."),
-			"by_namespace":         table("GPU-hours by namespace."),
+			"by_namespace":         table(fmt.Sprintf("GPU-hours by namespace. Of more than %d the largest are listed, and the rest is `%s`.", budget.MaxBreakdown, budget.Others)),
 			"projected_exhaustion": text("When the limit is reached if as many GPUs go on being used; null where it is not, or not before a calendar period ends, or where it is already."),
 			"by_label": schema.MapAttribute{
 				Computed: true, ElementType: types.MapType{ElemType: types.StringType},
-				MarkdownDescription: "GPU-hours by the budget's `breakdown_labels`: by key, and in there by value.",
+				MarkdownDescription: fmt.Sprintf("GPU-hours by the budget's `breakdown_labels`: by key, and in there by value; `\"\"` stands for pods without the label. Of more than %d values the largest are listed, and the rest is `%s`.", budget.MaxBreakdown, budget.Others),
 			},
 		},
 	}
