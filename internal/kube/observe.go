@@ -64,7 +64,8 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 	if out.Replay.Ended, err = history.ended(look); err != nil {
 		return out, err
 	}
-	if out.Replay.Complete && !o.List {
+	list := !out.Replay.Complete || o.List || o.Relist != nil && o.Relist(out.At, out.Nodes)
+	if !list {
 		out.Pods, err = history.changed(look)
 	} else {
 		out.Listed = true
@@ -157,7 +158,7 @@ func (h *history) pod(c change) error {
 	}
 	h.pods[pod.UID] = pod
 	h.deleted[pod.UID] = c.kind == watch.Deleted
-	h.wantsClaims = h.wantsClaims || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
+	h.wantsClaims = h.wantsClaims || byClaim(pod)
 	return nil
 }
 

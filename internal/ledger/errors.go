@@ -27,7 +27,7 @@ type DamagedError struct {
 // Error names the document, what is wrong with it, and the remedy.
 func (e *DamagedError) Error() string {
 	if e.Document == headerName {
-		return fmt.Sprintf("the ledger's header is damaged (%s); nothing was changed: restore it from a copy, or remove it: the intervals stay, and what is covered begins anew", e.Reason)
+		return fmt.Sprintf("the ledger's header is damaged (%s); nothing was changed: restore it from a copy. Only where there is none, remove it: the intervals stay, but pods that ended since are charged by estimate, from their start until the next run, and what is covered begins anew", e.Reason)
 	}
 	return fmt.Sprintf("the ledger's document %s is damaged (%s): restore it from a copy", e.Document, e.Reason)
 }

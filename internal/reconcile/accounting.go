@@ -46,7 +46,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, ObserveOptions{
 		From: h.ResourceVersion, Rules: rules,
-		List: time.Since(moment(h.LastListed)) > listEvery,
+		List: time.Since(moment(h.LastListed)) > listEvery, Relist: documents.wantsList,
 	})
 	if err != nil {
 		return nil, err
@@ -66,8 +66,28 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	for _, problem := range documents.problems {
 		b.warnings = append(b.warnings, problem.Error())
 	}
-	b.take(ctx, pools)
+	if err := b.take(ctx, pools); err != nil {
+		return nil, err
+	}
 	return b, nil
+}
+
+// overdue is how long after its deletion timestamp a pod is looked at in each run.
+const overdue = 30 * time.Second
+
+// wantsList says whether a pod may have ended of which no watch tells: its
+// deletion is overdue, or its node is silent or gone.
+func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
+	ready := make(map[string]bool, len(nodes))
+	for _, n := range nodes {
+		ready[n.Name] = !n.NotReady
+	}
+	for r := range d.ledger.All() {
+		if r.Open() && (r.Deletion != 0 && at.Sub(moment(r.Deletion)) > overdue || !ready[r.Place.Node]) {
+			return true
+		}
+	}
+	return false
 }
 
 // rulesFor are the rules by which pods are looked at for these budgets: the
@@ -85,46 +105,118 @@ func rulesFor(budgets []budget.Declaration) gpu.Rules {
 
 // take merges the look into the ledger: what was seen, what the replay saw end,
 // and what is gone without a word.
-func (b *books) take(ctx context.Context, pools instanceRecords) {
+func (b *books) take(ctx context.Context, pools instanceRecords) error {
 	l, o := b.ledger, b.observation
 	now, lastRun := milli(o.At), l.Header.LastRun
 	if lastRun > now {
 		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong", o.At.UTC().Format(time.RFC3339), moment(lastRun).Format(time.RFC3339)))
 	}
-	present := map[string]bool{}
+	b.missHeader(now)
+	present, ended := map[string]bool{}, map[string]bool{}
 	for _, s := range o.Pods {
 		present[s.UID] = true
 		b.observe(s)
 	}
-	ended := map[string]bool{}
-	for _, s := range o.Replay.Ended {
-		if present[s.UID] {
-			continue
-		}
-		ended[s.UID] = true
-		b.observe(s)
-	}
+	b.bury(o.Replay.Ended, present, ended)
 	there := func(uid string) bool { return !ended[uid] }
+	if err := b.closeVanished(ctx, there, pools, lastRun); err != nil {
+		return err
+	}
 	if o.Listed {
 		there = func(uid string) bool { return present[uid] }
-	}
-	events, err := b.endsByEvents(ctx, l.Vanished(there), pools)
-	if err != nil {
-		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
-	}
-	l.CloseVanished(there, func(r *ledger.Record) ledger.End {
-		if at, known := pools.ended[r.Place.InstanceID]; known {
-			return ledger.ExactEnd(at, ledger.InstanceEnded)
+		heldAt, err := b.unannounced(ctx, there, present, ended)
+		if err != nil {
+			return err
 		}
-		if at, known := events[r.UID]; known {
-			return ledger.End{Earliest: milli(at), At: milli(at.Add(killLasts)), Source: ledger.Event}
+		if err := b.closeVanished(ctx, there, pools, heldAt); err != nil {
+			return err
 		}
-		return ledger.End{}
-	}, lastRun, now)
+	}
 	b.turn(now)
 	if more := b.unclear - problemsAtMost; more > 0 {
 		b.warnings = append(b.warnings, fmt.Sprintf("%d more doubts about pods", more))
 	}
+	return nil
+}
+
+// bury takes up pods that were deleted, as they last were. That one still held
+// then says nothing of now.
+func (b *books) bury(deleted []gpu.Sighting, present, ended map[string]bool) {
+	for _, s := range deleted {
+		if !present[s.UID] {
+			ended[s.UID] = true
+			b.enter(s, s.End.At.IsZero())
+		}
+	}
+}
+
+// unannounced looks after pods that a list lacks though a complete replay told of
+// no deletion, and returns when they were certainly there. Those that were
+// deleted between the replay and the list are told of by a further replay. Others
+// were never deleted in this history: the cluster was restored from a backup.
+func (b *books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
+	l, o := b.ledger, b.observation
+	h := l.Header
+	if !o.Replay.Complete || len(l.Vanished(there)) == 0 {
+		return h.LastRun, nil
+	}
+	further, err := b.cluster.Observe(ctx, ObserveOptions{From: o.ResourceVersion, Rules: b.rules})
+	if err != nil {
+		return 0, err
+	}
+	b.bury(further.Replay.Ended, present, ended)
+	missing := l.Vanished(func(uid string) bool { return there(uid) || ended[uid] })
+	if !further.Replay.Complete || len(missing) == 0 || h.LastListed == 0 {
+		return h.LastRun, nil
+	}
+	l.AddGap(ledger.Gap{
+		From: h.LastListed, To: milli(o.At), GPUs: o.Allocatable,
+		Reason: "pods are gone whose deletion the server's history does not have: the cluster was restored from a backup",
+	})
+	return min(h.LastListed, h.LastRun), nil
+}
+
+// closeVanished closes the records of pods that are gone without an end of their
+// own.
+func (b *books) closeVanished(ctx context.Context, there func(string) bool, pools instanceRecords, heldAt ledger.Time) error {
+	events, err := b.endsByEvents(ctx, b.ledger.Vanished(there), pools)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
+	}
+	b.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
+		if at, known := pools.ended[r.Place.InstanceID]; known {
+			return ledger.ExactEnd(at, ledger.InstanceEnded)
+		}
+		if at, known := events[r.UID]; known {
+			return ledger.ExactEnd(milli(at), ledger.Event)
+		}
+		return ledger.End{}
+	}, heldAt, milli(b.now()))
+	return nil
+}
+
+// missHeader notes that there are records and no header: when they were last seen
+// to hold is not known, nor what else there was.
+func (b *books) missHeader(now ledger.Time) {
+	l := b.ledger
+	if l.Header.LastRun != 0 || l.Len() == 0 {
+		return
+	}
+	from, last := now, l.Header.KeptSince
+	for r := range l.All() {
+		if r.Open() {
+			from = min(from, r.Start.At)
+		} else {
+			last = max(last, r.End.At)
+		}
+	}
+	if from == now && last > 0 {
+		from = last
+	}
+	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.observation.Allocatable, Reason: "the ledger's header is lost, and with it when there were runs"})
 }
 
 // turn brings the header up to this look.
@@ -146,7 +238,10 @@ func (b *books) turn(now ledger.Time) {
 // problemsAtMost is how many pods that could not be understood are told of.
 const problemsAtMost = 5
 
-func (b *books) observe(s gpu.Sighting) {
+func (b *books) observe(s gpu.Sighting) { b.enter(s, false) }
+
+// enter merges a sighting into the ledger. One of the past says nothing of now.
+func (b *books) enter(s gpu.Sighting, past bool) {
 	for _, text := range s.Problems {
 		b.warn(fmt.Sprintf("the pod %s/%s: %s", s.Namespace, s.Name, text))
 	}
@@ -162,7 +257,11 @@ func (b *books) observe(s gpu.Sighting) {
 		r.Seen, r.Deletion = b.recorder.at, milli(s.Live.Deletion)
 		r.End = ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}
 	}
-	if err := b.ledger.Observe(r); err != nil {
+	merge := b.ledger.Observe
+	if past {
+		merge = b.ledger.Merge
+	}
+	if err := merge(r); err != nil {
 		b.warn(err.Error())
 	}
 }

@@ -54,8 +54,10 @@ type ObserveOptions struct {
 	// From is where the replay begins; empty for none.
 	From string
 	// List asks for a list of all pods also where the replay is complete.
-	List  bool
-	Rules gpu.Rules
+	List bool
+	// Relist asks for such a list by what the look shows; nil never does.
+	Relist func(at time.Time, nodes []gpu.Node) bool
+	Rules  gpu.Rules
 }
 
 // ClusterObservation is one look at a cluster.
@@ -113,6 +115,8 @@ type Freeze struct {
 	ProtectedNamespaces []string
 	// Resources are counted beside those that are counted by default.
 	Resources []string
+	// Ignored are not counted, whatever is by default: resources and DRA drivers.
+	Ignored []string
 }
 
 // PausedWorkload is a workload that a budget paused.

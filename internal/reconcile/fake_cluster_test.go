@@ -43,6 +43,8 @@ type fakeCluster struct {
 	failing map[string]error // by the name of a method
 	// during runs at the beginning of each call, unless nil.
 	during func(method string)
+	// listing runs between the position of a look and its list, unless nil.
+	listing func()
 }
 
 // change is a pod as it was at one version.
@@ -180,10 +182,26 @@ func (c *fakeCluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (
 			}
 		}
 	}
-	if !seen.Replay.Complete || o.List {
+	seen.Nodes = c.nodes()
+	if !seen.Replay.Complete || o.List || o.Relist != nil && o.Relist(seen.At, seen.Nodes) {
+		if c.listing != nil {
+			c.listing()
+		}
 		seen.Listed, seen.Pods = true, c.list()
 	}
 	return seen, nil
+}
+
+// nodes are those that any pod was ever on, as the last one tells.
+func (c *fakeCluster) nodes() []gpu.Node {
+	nodes := map[string]gpu.Node{}
+	for _, h := range c.history {
+		nodes[h.pod.Node.Name] = h.pod.Node
+	}
+	for _, s := range c.pods {
+		nodes[s.Node.Name] = s.Node
+	}
+	return slices.DeleteFunc(slices.Collect(maps.Values(nodes)), func(n gpu.Node) bool { return n.Gone })
 }
 
 func (c *fakeCluster) list() []gpu.Sighting {

@@ -1,0 +1,149 @@
+package reconcile_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+func plenty(b *budget.Declaration) { b.GPUHours = "1000" }
+
+// TestAPodThatIsToldOfAgainAfterItsEndEndsOnce: a replay begins before the list
+// of the run before it, and tells of pods again that the list missed already.
+func TestAPodThatIsToldOfAgainAfterItsEndEndsOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	uid := d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Minute)
+	d.run()
+	d.cluster.step(time.Minute)
+	s := *d.cluster.pods[uid]
+	delete(d.cluster.pods, uid)
+	d.cluster.start("web", "other", 1, func(s *gpu.Sighting) { s.Labels = nil })
+	d.cluster.forget()
+	first := d.run()
+	d.cluster.changed(s, true) // a forced deletion: no container ended
+	d.cluster.step(30 * time.Minute)
+	if second := d.run(); consumed(t, second) != consumed(t, first) || consumed(t, first) != "0.200" {
+		t.Errorf("%s GPU-hours, and %s when it was told of again; want 0.200", consumed(t, first), consumed(t, second))
+	}
+}
+
+// TestNoWatchTellsThatANodeIsGone: what ends with its node is looked for.
+func TestNoWatchTellsThatANodeIsGone(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*gpu.Node){
+		"gone": func(n *gpu.Node) { n.Gone = true }, "silent": func(n *gpu.Node) { n.NotReady = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.declare(plenty)
+			uid := d.cluster.start("ml", "a", 8)
+			d.run()
+			d.cluster.step(15 * time.Minute)
+			d.run()
+			lose(&d.cluster.pods[uid].Node)
+			d.cluster.pods[uid].End = gpu.End{At: d.cluster.now, Source: gpu.DeletionTimestamp}
+			for range 3 {
+				d.cluster.step(10 * time.Minute)
+				wantConsumed(t, d.run(), "2.000")
+			}
+		})
+	}
+}
+
+// TestAnOverdueDeletionIsLookedAt: its node was silent for a while, and nobody saw it.
+func TestAnOverdueDeletionIsLookedAt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	uid := d.cluster.start("ml", "a", 8)
+	d.cluster.pods[uid].Live.Deletion = d.cluster.now.Add(time.Minute)
+	d.run()
+	d.cluster.step(90 * time.Second)
+	d.cluster.pods[uid].End = gpu.End{At: d.cluster.now, Source: gpu.DeletionTimestamp}
+	d.cluster.step(10 * time.Minute)
+	wantConsumed(t, d.run(), "0.200")
+}
+
+// TestARestoredClusterIsNoticedByItsList: its history goes on as though nothing
+// was missing, and pods are gone that nobody deleted.
+func TestARestoredClusterIsNoticedByItsList(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	uid := d.cluster.start("ml", "a", 8)
+	d.run()
+	d.cluster.step(40 * time.Minute)
+	d.run()
+	d.cluster.step(40 * time.Minute)
+	delete(d.cluster.pods, uid)
+	d.relist()
+	r := d.run()
+	// Anywhere in 80 minutes: 40 of them, and as much either way; and all that the
+	// cluster's 16 GPUs may have run in that time.
+	if wantConsumed(t, r, "5.333"); r.Budgets[0].ErrorBoundGPUHours != "26.667" {
+		t.Errorf("the bound is %s", r.Budgets[0].ErrorBoundGPUHours)
+	}
+}
+
+// TestAPodThatGoesWhileTheListIsReadIsNoRestore: the next part of the history tells of it.
+func TestAPodThatGoesWhileTheListIsReadIsNoRestore(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	uid := d.cluster.start("ml", "a", 8)
+	d.run()
+	d.cluster.step(time.Hour)
+	d.relist()
+	d.cluster.listing = func() { d.cluster.removeLocked(uid) }
+	r := d.run()
+	if wantConsumed(t, r, "8.000"); r.Budgets[0].EstimatedGPUHours != "0.000" || r.Budgets[0].ErrorBoundGPUHours != "0.000" {
+		t.Errorf("%s estimated, the bound is %s", r.Budgets[0].EstimatedGPUHours, r.Budgets[0].ErrorBoundGPUHours)
+	}
+}
+
+// relist makes the next run list: there is a pod whose deletion is overdue.
+func (d *desk) relist() {
+	d.t.Helper()
+	d.cluster.start("web", "overdue", 1, func(s *gpu.Sighting) { s.Labels, s.Live.Deletion = nil, d.cluster.now.Add(-time.Hour) })
+	d.run()
+}
+
+// TestNothingIsEnforcedOnWhatALostHeaderLeaves: nobody knows when pods were last
+// seen that are gone now.
+func TestNothingIsEnforcedOnWhatALostHeaderLeaves(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	gone := d.cluster.start("ml", "gone", 8)
+	d.cluster.start("ml", "stays", 1)
+	d.cluster.step(time.Minute)
+	d.run()
+	d.cluster.step(2 * time.Minute)
+	d.cluster.remove(gone)
+	d.cluster.forget()
+	d.cluster.step(2 * time.Hour)
+	docs, err := d.store().List(context.Background(), store.Ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if strings.HasSuffix(doc.Key.Name, "/header") {
+			if err := d.store().Delete(context.Background(), doc.Key, doc.Revision); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := d.run()
+	if len(d.cluster.evicted) > 0 {
+		t.Errorf("%v were evicted, with %s of %s GPU-hours estimated", d.cluster.evicted, r.Budgets[0].EstimatedGPUHours, consumed(t, r))
+	}
+}
