@@ -59,7 +59,7 @@ func writeBudgets(out *bytes.Buffer, look style, budgets []reconcile.BudgetRepor
 func budgetCells(look style, b reconcile.BudgetReport) []string {
 	u := b.UsageReport
 	if u == nil {
-		return []string{b.Name, "-", "-", "-", "-", "-", "-"}
+		return []string{b.Name, "-", "-", deref(b.LimitGPUHours), "-", "-", "-"}
 	}
 	consumed := u.ConsumedGPUHours
 	if u.ErrorBoundGPUHours != "0.000" {

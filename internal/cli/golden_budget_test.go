@@ -31,6 +31,7 @@ func used(name string, percent int64, change func(*reconcile.BudgetReport)) reco
 
 // everyBudget is a budget in each of the ways in which one can stand.
 func everyBudget() []reconcile.BudgetReport {
+	hundred := "100.000"
 	return []reconcile.BudgetReport{
 		used("a-calm", 12, nil),
 		used("b-warned", 85, func(b *reconcile.BudgetReport) { b.Fired = []int{50, 80}; b.ErrorBoundGPUHours = "0.250" }),
@@ -40,7 +41,7 @@ func everyBudget() []reconcile.BudgetReport {
 		}),
 		used("d-alert-only", 100, func(b *reconcile.BudgetReport) { b.Fired = []int{50, 80, 100} }),
 		{Name: "e-elsewhere", UID: "e", Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing was touched"}},
-		{Name: "f-locked", UID: "f", Outcome: reconcile.Skipped, Error: &reconcile.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`}},
+		{Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: reconcile.Skipped, Error: &reconcile.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`}},
 		{Name: "g-gone", UID: "g", Outcome: reconcile.Done, Deleted: true, Notices: []string{"Deployment ml/serve: someone else scaled it since"}},
 	}
 }

@@ -80,6 +80,9 @@ type BudgetReport struct {
 	Action budget.Action `json:"action,omitempty"`
 	// Observed is false where usage could not be told; its fields are then absent.
 	Observed bool `json:"observed"`
+	// LimitGPUHours is the limit that usage was judged by, else the declared one;
+	// absent where the declaration can't be read.
+	LimitGPUHours *string `json:"limit_gpu_hours,omitempty"`
 	*UsageReport
 	// Fired are the thresholds that were told of and have not re-armed.
 	Fired []int `json:"fired_thresholds,omitempty"`
@@ -98,16 +101,21 @@ type BudgetReport struct {
 
 // newBudgetReport reports a budget that was judged.
 func newBudgetReport(d budget.Declaration, s budget.Status, outcome Outcome, err error) BudgetReport {
+	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return BudgetReport{
-		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Observed: true,
-		UsageReport: NewUsageReport(s.Usage, s.At, s.ExceededSince),
-		Fired:       s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: outcome, Warnings: s.Warnings, Error: NewErrorReport(err),
+		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
+		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: outcome, Warnings: s.Warnings, Error: NewErrorReport(err),
 	}
 }
 
 // unjudged reports a budget whose usage could not be told.
 func unjudgedBudget(d budget.Declaration, outcome Outcome, err error) BudgetReport {
-	return BudgetReport{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Outcome: outcome, Error: NewErrorReport(err)}
+	report := BudgetReport{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Outcome: outcome, Error: NewErrorReport(err)}
+	if limit, err := d.Limit(); err == nil {
+		hours := budget.Hours(limit)
+		report.LimitGPUHours = &hours
+	}
+	return report
 }
 
 func failedBudget(d budget.Declaration, err error) BudgetReport {
