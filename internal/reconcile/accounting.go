@@ -191,7 +191,11 @@ func (b *books) closeVanished(ctx context.Context, there func(string) bool, pool
 			return ledger.ExactEnd(at, ledger.InstanceEnded)
 		}
 		if at, known := events[r.UID]; known {
-			return ledger.ExactEnd(milli(at), ledger.Event)
+			until := at.Add(killLasts)
+			if due := moment(r.Deletion); due.After(at) {
+				until = due // which includes the grace period
+			}
+			return ledger.End{Earliest: milli(at), At: milli(until), Source: ledger.Event}
 		}
 		return ledger.End{}
 	}, heldAt, milli(b.now()))

@@ -147,3 +147,22 @@ func TestNothingIsEnforcedOnWhatALostHeaderLeaves(t *testing.T) {
 		t.Errorf("%v were evicted, with %s of %s GPU-hours estimated", d.cluster.evicted, r.Budgets[0].EstimatedGPUHours, consumed(t, r))
 	}
 }
+
+// TestAnEventBeginsAnEndThatIsDueLater: its grace is an hour.
+func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	uid := d.cluster.start("ml", "a", 8)
+	d.cluster.events[uid] = d.cluster.now.Add(time.Minute)
+	d.cluster.pods[uid].Live.Deletion = d.cluster.now.Add(61 * time.Minute)
+	d.run()
+	d.cluster.step(90 * time.Minute)
+	d.cluster.remove(uid)
+	d.cluster.forget()
+	r := d.run()
+	// Between its first minute and its sixty-first.
+	if wantConsumed(t, r, "4.133"); r.Budgets[0].EstimatedGPUHours != "4.000" {
+		t.Errorf("%s are estimated", r.Budgets[0].EstimatedGPUHours)
+	}
+}
