@@ -17,6 +17,7 @@ func TestAlertsOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.declare()
+	d.cluster.failing["Freezes"], d.cluster.failing["Paused"] = forbidden{}, forbidden{}
 	d.cluster.start("ml", "a", 2)
 	d.run()
 	d.cluster.step(time.Hour)
@@ -31,10 +32,17 @@ func TestAlertsOnce(t *testing.T) {
 	if acts := slices.DeleteFunc(slices.Clone(d.cluster.acts), func(s string) bool { return s == "Alert ml" }); len(acts) > 0 {
 		t.Errorf("beside Events, it did %v", acts)
 	}
-	if d.cluster.calls["Freezes"]+d.cluster.calls["Paused"] > 0 {
-		t.Error("a budget that only alerts asked what is frozen or paused")
+	report := d.run()
+	if b := report.Budgets[0]; b.Outcome != reconcile.Done || len(b.Warnings)+len(report.Warnings) > 0 {
+		t.Errorf("without the right to see what is in force: %s, %v, %v", b.Outcome, b.Warnings, report.Warnings)
 	}
 }
+
+// forbidden is what a role without a right is answered.
+type forbidden struct{}
+
+func (forbidden) Error() string   { return "cannot list validatingadmissionpolicybindings: forbidden" }
+func (forbidden) Forbidden() bool { return true }
 
 func TestAlertThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
@@ -205,6 +213,23 @@ func TestFreezeFollowsItsSelector(t *testing.T) {
 	wantTold(t, d.run(), "done freeze")
 	if f := d.cluster.frozen[b.UID]; !f.Selector.Same(b.Selector) {
 		t.Errorf("frozen by %+v", f.Selector)
+	}
+}
+
+// TestFreezeLeavesOutWhatWeighsNothing has a budget write zero in several ways.
+func TestFreezeLeavesOutWhatWeighsNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) {
+		b.Thresholds = []int{100}
+		b.ResourceWeights = map[string]string{"amd.com/gpu": "0", "gpu.amd.com": "0.0", "gpu.intel.com/xe": "0/1", "example.com/npu": "1/2"}
+	})
+	d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Hour)
+	d.run()
+	f := d.cluster.frozen[b.UID]
+	if !slices.Equal(f.Resources, []string{"example.com/npu"}) || !slices.Equal(f.Ignored, []string{"amd.com/gpu", "gpu.amd.com", "gpu.intel.com/xe"}) {
+		t.Errorf("frozen are %q beside the defaults, without %q", f.Resources, f.Ignored)
 	}
 }
 

@@ -54,7 +54,12 @@ func (r *run) addBudget(b BudgetReport, results []Result) {
 // stops all of them, such as a cluster that does not answer, fails them and
 // leaves the pools to go on: by their statuses' age, their gates close.
 func (r *run) reconcileBudgets(ctx context.Context, targets []budgetTarget, pools int) {
+	r.known, r.unread = map[string]bool{}, len(r.report.Budgets) > 0
+	for _, t := range targets {
+		r.known[t.declaration.UID] = true
+	}
 	if len(targets) == 0 {
+		r.liftLeftovers(ctx)
 		return
 	}
 	if deadline, limited := ctx.Deadline(); limited && pools > 0 {

@@ -25,8 +25,8 @@ func (e *Engine) gate(ctx context.Context, d spotpool.Declaration) spotpool.Gate
 	return gate
 }
 
-// gateBy prefers statuses that a dry run made, and did not write, to those in
-// the store.
+// gateBy prefers the statuses that a run made, and perhaps did not write, to
+// those in the store.
 func (e *Engine) gateBy(ctx context.Context, d spotpool.Declaration, made map[string]budget.Status) (spotpool.Gate, error) {
 	if d.Budget == "" {
 		return spotpool.Gate{}, nil

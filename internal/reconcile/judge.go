@@ -45,11 +45,8 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 		}
 	}
 	results := budget.Evaluate(declarations, b.ledger.All(), b.ledger.Header, b.now())
-	j := &judging{run: r, books: b, previous: previous}
-	if j.inForce, err = j.lookForMeasures(ctx, targets); err != nil {
-		return err
-	}
-	j.liftOrphans(ctx, targets)
+	j := &judging{run: r, books: b, previous: previous, inForce: r.lookForMeasures(ctx, c)}
+	j.liftOrphans(ctx, c, j.inForce)
 	j.forgetStatuses(ctx)
 	j.judgeAll(ctx, targets, results)
 	return nil
@@ -68,6 +65,11 @@ func (j *judging) judgeAll(ctx context.Context, targets []budgetTarget, results 
 		}
 		s := j.situation(t.declaration, results[n])
 		plan := budget.Decide(s)
+		j.keep(plan.Status)
+		if err := j.unlisted(s); err != nil {
+			j.unacted(ctx, s, Failed, err)
+			continue
+		}
 		if len(plan.Decisions) > 0 || plan.Uphold || wantsPods(s) {
 			busy = append(busy, s)
 			continue
@@ -86,69 +88,6 @@ type judging struct {
 	books *books
 	inForce
 	previous map[string]previousStatus // by the name of the budget
-}
-
-// inForce are the measures that were found in force.
-type inForce struct {
-	frozen map[string]Freeze // by the budget's uid
-	paused []budget.Paused
-}
-
-// lookForMeasures lists what is in force. Where no budget enforces anything, nor
-// did, the cluster is not asked: who is told of thresholds alone needs no right
-// to.
-func (j *judging) lookForMeasures(ctx context.Context, targets []budgetTarget) (inForce, error) {
-	force, c := inForce{frozen: map[string]Freeze{}}, j.books.cluster
-	if !slices.ContainsFunc(targets, func(t budgetTarget) bool {
-		return t.declaration.Enforce.Action != budget.AlertOnly || len(j.previous[t.declaration.Name].value.Enforced) > 0
-	}) {
-		return force, nil
-	}
-	freezes, err := c.Freezes(ctx)
-	if err != nil {
-		return force, err
-	}
-	for _, f := range freezes {
-		force.frozen[f.BudgetUID] = f
-	}
-	paused, err := c.Paused(ctx)
-	if err != nil {
-		return force, err
-	}
-	for _, p := range paused {
-		force.paused = append(force.paused, budget.Paused{Workload: p.Workload, BudgetUID: p.BudgetUID})
-	}
-	return force, nil
-}
-
-// liftOrphans lifts what budgets left in force that were destroyed in this store.
-func (j *judging) liftOrphans(ctx context.Context, targets []budgetTarget) {
-	left := map[string]bool{}
-	for uid := range j.frozen {
-		left[uid] = true
-	}
-	for _, p := range j.paused {
-		left[p.BudgetUID] = true
-	}
-	for _, t := range targets {
-		delete(left, t.declaration.UID)
-	}
-	for _, uid := range slices.Sorted(maps.Keys(left)) {
-		tombstone, err := j.loadTombstone(ctx, uid)
-		if err != nil || !tombstone.exists() {
-			continue // another store's, perhaps: not ours to lift
-		}
-		name := strings.TrimPrefix(tombstone.value.Object, "budget/")
-		if j.options.DryRun {
-			j.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", name))
-			continue
-		}
-		notices, err := release(ctx, j.books.cluster, budget.Declaration{Name: name, UID: uid})
-		if err != nil {
-			notices = append(notices, err.Error())
-		}
-		j.warn(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted", name)}, notices...), "; "))
-	}
 }
 
 // forgetStatuses removes what a run wrote of a budget that was destroyed
@@ -199,7 +138,7 @@ func (j *judging) enforce(ctx context.Context, s budget.Situation) {
 	if j.options.DryRun {
 		plan, err := j.decide(ctx, s)
 		if err != nil {
-			j.addBudget(failedBudget(d, err), nil)
+			j.unacted(ctx, s, Failed, err)
 			return
 		}
 		j.recordDry(d, plan)
@@ -230,14 +169,44 @@ func (j *judging) enforce(ctx context.Context, s budget.Situation) {
 	case err == nil:
 	case recorded: // the lock could not be given back
 		j.warn(err.Error())
-	case isLocked(err), errors.Is(err, errBudgetChanged):
+	case errors.Is(err, errBudgetChanged): // or destroyed: then no status is left behind
 		j.addBudget(unjudgedBudget(d, Skipped, err), nil)
+	case isLocked(err):
+		j.unacted(ctx, s, Skipped, err)
 	case ctx.Err() != nil:
 		outcome, err := stopped(ctx)
-		j.addBudget(unjudgedBudget(d, outcome, err), nil)
+		j.unacted(ctx, s, outcome, err)
 	default:
-		j.addBudget(failedBudget(d, err), nil)
+		j.unacted(ctx, s, Failed, err)
 	}
+}
+
+// unacted writes the status of a budget that was judged and could not be acted
+// on, and reports why: the gates of its pools go by it.
+func (j *judging) unacted(ctx context.Context, s budget.Situation, outcome Outcome, why error) {
+	status := budget.Decide(s).Settle(nil)
+	if j.inForce.err != nil && s.Previous != nil {
+		status.Enforced = s.Previous.Enforced
+	}
+	if !j.options.DryRun {
+		recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
+		defer cancel()
+		if err := j.saveBudgetStatus(recording, j.previous[s.Declaration.Name].budgetStatus, status); err != nil {
+			outcome, why = Failed, errors.Join(why, err)
+		}
+	}
+	j.addBudget(newBudgetReport(s.Declaration, status, outcome, why), nil)
+}
+
+// keep keeps the judgement of a budget for the gates of this run, whatever
+// becomes of acting on it.
+func (j *judging) keep(s budget.Status) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.statuses == nil {
+		j.statuses = map[string]budget.Status{}
+	}
+	j.statuses[s.Name] = s
 }
 
 // decide is budget.Decide with the pods of now, where they matter.
@@ -278,18 +247,12 @@ func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Pl
 	j.addBudget(newBudgetReport(d, status, outcome, err), did.results)
 }
 
-// recordDry reports what a run would do, and keeps the status for the gates.
+// recordDry reports what a run would do.
 func (j *judging) recordDry(d budget.Declaration, plan budget.Plan) {
 	outcome := Done
 	results := make([]Result, len(plan.Decisions))
 	for n, decision := range plan.Decisions {
 		outcome, results[n] = Planned, budgetResult(decision, Planned, nil)
 	}
-	j.mu.Lock()
-	if j.statuses == nil {
-		j.statuses = map[string]budget.Status{}
-	}
-	j.statuses[d.Name] = plan.Status
-	j.mu.Unlock()
 	j.addBudget(newBudgetReport(d, plan.Status, outcome, nil), results)
 }

@@ -70,8 +70,12 @@ type run struct {
 	mu      sync.Mutex
 	report  Report
 	budgets map[string]bool // the names of all that the store has a record of
-	// statuses are those that a dry run made, by the budget's name.
+	// statuses are those that this run made, written or not, by the budget's name.
 	statuses map[string]budget.Status
+	// known are the uids of the budgets that are declared, of any cluster; unread
+	// says that some records could not be read.
+	known  map[string]bool
+	unread bool
 }
 
 func (r *run) run(ctx context.Context) error {

@@ -1,0 +1,132 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// inForce are the measures that were found in force.
+type inForce struct {
+	frozen map[string]Freeze // by the budget's uid
+	paused []budget.Paused
+	err    error // why it can't be told; nothing else is certain then
+}
+
+// lookForMeasures lists what is in force, of whatever budget.
+func (r *run) lookForMeasures(ctx context.Context, c Cluster) inForce {
+	force := inForce{frozen: map[string]Freeze{}}
+	freezes, err := c.Freezes(ctx)
+	force.err = err
+	for _, f := range freezes {
+		force.frozen[f.BudgetUID] = f
+	}
+	paused, err := c.Paused(ctx)
+	force.err = errors.Join(force.err, err)
+	for _, p := range paused {
+		force.paused = append(force.paused, budget.Paused{Workload: p.Workload, BudgetUID: p.BudgetUID})
+	}
+	if force.err != nil && !isForbidden(force.err) {
+		r.warn(fmt.Sprintf("what budgets have in force can't be told: %v", force.err))
+	}
+	return force
+}
+
+// isForbidden says that the role lacks a right: all that went wrong is that.
+func isForbidden(err error) bool {
+	var many interface{ Unwrap() []error }
+	if errors.As(err, &many) {
+		return !slices.ContainsFunc(many.Unwrap(), func(err error) bool { return !isForbidden(err) })
+	}
+	var refused interface{ Forbidden() bool }
+	return errors.As(err, &refused) && refused.Forbidden()
+}
+
+// unlisted says why a budget can't be enforced where what is in force can't be
+// told. One that tells of thresholds alone, and always did, needs no right to
+// know.
+func (j *judging) unlisted(s budget.Situation) error {
+	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || len(s.Previous.Enforced) == 0) {
+		return nil
+	}
+	return j.inForce.err
+}
+
+// liftOrphans lifts what budgets left in force that were destroyed in this store,
+// and tells of what no budget of it did.
+func (r *run) liftOrphans(ctx context.Context, c Cluster, force inForce) {
+	left := map[string]bool{}
+	for uid := range force.frozen {
+		left[uid] = true
+	}
+	for _, p := range force.paused {
+		left[p.BudgetUID] = true
+	}
+	for _, uid := range slices.Sorted(maps.Keys(left)) {
+		if r.known[uid] {
+			continue
+		}
+		tombstone, err := r.loadTombstone(ctx, uid)
+		switch {
+		case err != nil:
+			r.warn(err.Error())
+		case tombstone.exists():
+			r.liftOrphan(ctx, c, strings.TrimPrefix(tombstone.value.Object, "budget/"), uid)
+		case !r.unread:
+			r.warn(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s, and kubectl get jobs,deployments,statefulsets -A -l gpupool/paused-by=%[1]s, show it", uid, r.Store))
+		}
+	}
+}
+
+func (r *run) liftOrphan(ctx context.Context, c Cluster, name, uid string) {
+	if r.options.DryRun {
+		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", name))
+		return
+	}
+	notices, err := release(ctx, c, budget.Declaration{Name: name, UID: uid})
+	if err != nil {
+		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v", name, err))
+		return
+	}
+	r.warn(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted", name)}, notices...), "; "))
+}
+
+// leftoverTime bounds the look for what destroyed budgets left in force where no
+// budget is declared any more: nothing else may wait for it.
+const leftoverTime = 20 * time.Second
+
+// liftLeftovers lifts what destroyed budgets left in force where none is
+// declared. It asks the cluster only while the store remembers such budgets.
+func (r *run) liftLeftovers(ctx context.Context) {
+	if r.Cluster == nil || !r.hasBuriedBudgets(ctx) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, leftoverTime)
+	defer cancel()
+	c, _, err := r.cluster(ctx)
+	if err != nil {
+		r.log().Warn("what destroyed budgets left in force was not looked for", "error", err)
+		return
+	}
+	r.liftOrphans(ctx, c, r.lookForMeasures(ctx, c))
+}
+
+func (r *run) hasBuriedBudgets(ctx context.Context) bool {
+	docs, err := r.Store.List(ctx, store.Tombstones)
+	if err != nil {
+		r.warn(err.Error())
+		return false
+	}
+	return slices.ContainsFunc(docs, func(doc store.Document) bool {
+		tombstone, err := declaration.Decode[declaration.Tombstone](documentName(r.Store, doc.Key), doc.Data)
+		return err == nil && strings.HasPrefix(tombstone.Object, "budget/")
+	})
+}

@@ -1,0 +1,140 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// TestJudgementClosesTheGateOfItsRun finds a budget exceeded in a run that can't
+// act on it: its pools launch nothing in that run all the same, nor by what it
+// leaves in the store.
+func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
+	t.Parallel()
+	for name, prevent := range map[string]func(g *gated) (undo func()){
+		"its lock is held": func(g *gated) func() {
+			lock, err := g.store().Lock(context.Background(), "budget/team-a", 0)
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			return func() { _ = lock.Release() }
+		},
+		"no fresh look": func(g *gated) func() {
+			g.cluster.failing["LivePods"] = errors.New("list pods: timeout")
+			return func() { delete(g.cluster.failing, "LivePods") }
+		},
+		"no list of what is in force": func(g *gated) func() {
+			g.cluster.failing["Paused"] = errors.New("list jobs: timeout")
+			return func() { delete(g.cluster.failing, "Paused") }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGated(t)
+			b := g.budget
+			b.Enforce.Action, b.Enforce.GracePeriod = budget.Evict, "0s"
+			if _, err := g.engine().UpdateBudget(context.Background(), b); err != nil {
+				t.Fatal(err)
+			}
+			g.run(reconcile.RunOptions{})
+			g.cluster.start("ml", "a", 8)
+			g.cluster.step(40 * time.Minute)
+			g.lose()
+			undo := prevent(g)
+			e := g.engine()
+			e.LockTimeout = 0
+			report, err := e.Run(context.Background(), reconcile.RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := report.Budgets[0]; r.Outcome == reconcile.Done || r.Error == nil || r.UsageReport == nil || !*r.Exceeded {
+				t.Errorf("the budget is %s: %+v, %+v", r.Outcome, r.Error, r.UsageReport)
+			}
+			if p := report.SpotPools[0]; p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
+				t.Errorf("the pool is %s: %v, %+v", p.Outcome, p.Short, p.Error)
+			}
+			g.verify(0)
+			if gate, err := g.engine().Gate(context.Background(), g.pool); err != nil || !gate.Closed {
+				t.Errorf("the gate afterwards: %+v, %v", gate, err)
+			}
+			undo()
+			if report := g.run(reconcile.RunOptions{}); !slices.Contains(told(report), "done freeze") {
+				t.Errorf("the next run: %v", told(report))
+			}
+		})
+	}
+}
+
+// TestFreezeOfAKilledRunIsLifted has a run killed between its freeze and its
+// status, and the budget enforce nothing then, or be destroyed.
+func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
+	t.Parallel()
+	killed := func(t *testing.T) (*desk, budget.Declaration) {
+		d := newDesk(t)
+		b := d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+		d.cluster.start("ml", "a", 8)
+		d.cluster.step(time.Hour)
+		d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID, Selector: b.Selector}
+		b.Enforce.Action = budget.AlertOnly
+		if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+			t.Fatal(err)
+		}
+		b.Generation++
+		return d, b
+	}
+	d, _ := killed(t)
+	wantTold(t, d.run(), "done alert", "done unfreeze")
+	d, b := killed(t)
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil || len(d.cluster.frozen) > 0 {
+		t.Errorf("destroyed: %v, frozen %v", err, d.cluster.frozen)
+	}
+	d, b = killed(t)
+	d.cluster.failing["Unfreeze"] = forbidden{}
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Errorf("without the right to lift what it never did: %v", err)
+	}
+}
+
+// TestFreezeThatLandsAfterTheEndIsLifted has the freeze of a destroyed budget
+// land late, where no budget is left, or one that alerts alone.
+func TestFreezeThatLandsAfterTheEndIsLifted(t *testing.T) {
+	t.Parallel()
+	for _, alerts := range []bool{false, true} {
+		d := newDesk(t)
+		b := d.declare(enforcing(budget.Freeze))
+		if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+			t.Fatal(err)
+		}
+		if alerts {
+			d.declare(func(b *budget.Declaration) { b.Name = "alerts" })
+		}
+		d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID}
+		report := d.run()
+		if len(d.cluster.frozen) > 0 || !strings.Contains(fmt.Sprint(report.Warnings), "it was lifted") {
+			t.Errorf("with alerts alone %t: frozen %v, warnings %v", alerts, d.cluster.frozen, report.Warnings)
+		}
+		if report = d.run(); len(report.Warnings) > 0 {
+			t.Errorf("and then %v", report.Warnings)
+		}
+	}
+}
+
+// TestMeasuresOfAStrangerAreTold warns of a freeze that no budget of this store
+// is known to have made, and leaves it.
+func TestMeasuresOfAStrangerAreTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	d.cluster.frozen["uid-of-nobody"] = reconcile.Freeze{Budget: "theirs", BudgetUID: "uid-of-nobody"}
+	report := d.run()
+	if len(d.cluster.frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the uid uid-of-nobody") {
+		t.Errorf("frozen %v, warnings %v", d.cluster.frozen, report.Warnings)
+	}
+}
