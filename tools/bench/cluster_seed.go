@@ -147,9 +147,17 @@ func seedPod(i int) *corev1.Pod {
 	return pod
 }
 
+// seedNode is a node that is ready, and stays so, as nobody looks after it.
 func seedNode(i int) *corev1.Node {
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name:   fmt.Sprintf("node-%04d", i),
-		Labels: map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "node.kubernetes.io/instance-type": "GN7.2XLARGE32"},
-	}}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   fmt.Sprintf("node-%04d", i),
+			Labels: map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "node.kubernetes.io/instance-type": "GN7.2XLARGE32"},
+		},
+		Status: corev1.NodeStatus{
+			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+			Capacity:    corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("8")},
+			Allocatable: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("8")},
+		},
+	}
 }
