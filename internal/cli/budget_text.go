@@ -133,6 +133,8 @@ func writeBudgetStatuses(out *bytes.Buffer, look style, budgets []reconcile.Budg
 		switch {
 		case b.Phase == declaration.Deleting:
 			state = look.paint(cyan, "deleting")
+		case b.UsageReport == nil && b.LastRunError != "":
+			state = look.paint(red, "failed")
 		case b.UsageReport == nil && b.Outcome == reconcile.Skipped:
 			state = look.paint(dim, "not judged yet")
 		}
@@ -172,6 +174,9 @@ func budgetDetails(look style, b reconcile.BudgetStatus, at time.Time) (lines []
 	add(yellow, "warning: ", b.Warnings...)
 	if b.Error != nil {
 		add(red, "failed: ", b.Error.Message)
+	}
+	if b.LastRunError != "" && (b.Error == nil || b.Error.Message != b.LastRunError) {
+		add(red, "failed: ", "in the last run: "+b.LastRunError)
 	}
 	return lines
 }

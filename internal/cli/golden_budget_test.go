@@ -76,6 +76,9 @@ func budgetStatuses() []reconcile.BudgetStatus {
 			exhausted := at.Add(10 * time.Hour)
 			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"
 		}
+		if n == 0 {
+			s.LastRunError = "budget/a-calm belongs to another cluster: nothing was touched"
+		}
 		if n == 2 {
 			due := at.Add(5 * time.Minute)
 			s.Enforced, s.EnforceAt = nil, &due

@@ -15,6 +15,9 @@ type BudgetStatus struct {
 	Phase declaration.Phase `json:"phase"`
 	// Window is the declared window or period.
 	Window string `json:"window,omitempty"`
+	// LastRunError is what the last run failed with, where it could not judge or
+	// enforce the budget; what else is told is then of an earlier one.
+	LastRunError string `json:"last_run_error,omitempty"`
 }
 
 // budgetStatuses reads what the last run made of every budget. It asks the store

@@ -49,12 +49,41 @@ func (r *run) saveStatus(ctx context.Context) error {
 	failed, _ := r.report.Failures()
 	_, err = save(ctx, r.Store, store.Statuses, lastRun, old, declaration.RunSummary{
 		RunID: r.report.RunID, StartedAt: r.report.StartedAt, FinishedAt: r.report.FinishedAt,
-		Failed: failed, Decisions: len(r.report.Decisions),
+		Failed: failed, Decisions: len(r.report.Decisions), BudgetErrors: budgetErrors(r.report.Budgets),
 	})
 	if errors.Is(err, store.ErrConflict) {
 		return nil
 	}
 	return err
+}
+
+// The bounds of what a run's summary keeps of errors: a store's documents have one.
+const (
+	errorsAtMost      = 500
+	errorLengthAtMost = 400 // bytes
+)
+
+// budgetErrors is what budgets failed with.
+func budgetErrors(budgets []BudgetReport) map[string]string {
+	var failed []BudgetReport
+	for _, b := range budgets {
+		if b.Outcome == Failed && b.Error != nil {
+			failed = append(failed, b)
+		}
+	}
+	slices.SortFunc(failed, func(a, b BudgetReport) int { return strings.Compare(a.Name, b.Name) })
+	var errs map[string]string
+	for _, b := range failed[:min(len(failed), errorsAtMost)] {
+		if errs == nil {
+			errs = map[string]string{}
+		}
+		text := b.Error.Message
+		if len(text) > errorLengthAtMost {
+			text = strings.ToValidUTF8(text[:errorLengthAtMost], "") + "…"
+		}
+		errs[b.Name] = text
+	}
+	return errs
 }
 
 // Status observes all that is declared, without any lock, and decides without
@@ -88,6 +117,9 @@ func (e *Engine) Status(ctx context.Context) (StatusReport, error) {
 	})
 	if last, err := load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun); err == nil && last.exists() {
 		report.LastRun = &last.value
+		for n := range report.Budgets {
+			report.Budgets[n].LastRunError = last.value.BudgetErrors[report.Budgets[n].Name]
+		}
 	}
 	report.Warnings = append([]string{}, r.report.Warnings...)
 	return report, nil
