@@ -12,6 +12,9 @@ import (
 // network cards, are handed out in the same way and are not counted.
 var gpuDrivers = map[string]bool{"gpu.nvidia.com": true, "gpu.amd.com": true, "gpu.intel.com": true}
 
+// Drivers are the DRA drivers whose devices are GPUs, in the order of names.
+func Drivers() []string { return sortedKeys(gpuDrivers) }
+
 // claimed counts the devices that the pod holds by resource claims: those that
 // were allocated, whatever the claim asked for. A device is never counted twice:
 // the claim that the scheduler makes for a request of an extended resource is

@@ -22,6 +22,10 @@ const (
 // fractions are what counts.
 var reservationNamespaces = []string{"kai-resource-reservation", "runai-reservation"}
 
+// ReservationNamespaces are where pods hold GPUs on behalf of others: they are
+// not counted, those others are.
+func ReservationNamespaces() []string { return slices.Clone(reservationNamespaces) }
+
 func isReservation(pod *corev1.Pod) bool {
 	return slices.Contains(reservationNamespaces, pod.Namespace)
 }

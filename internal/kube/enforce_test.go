@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -111,6 +112,53 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 		if _, err := kubetest.TryCreate(t.Context(), server, pod()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestFreezeAdmitsWhatItsBudgetDoesNotCount freezes a budget that weighs resources
+// with zero.
+func TestFreezeAdmitsWhatItsBudgetDoesNotCount(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	policy(t, server)
+	ns := server.Namespace(t)
+	c := look(t, server.Kubeconfig())
+	const slice = "nvidia.com/mig-1g.5gb"
+	freeze := reconcile.Freeze{
+		Budget: "freeze-ignores", BudgetUID: "e1e2e3e4-aaaa", Selector: budget.Selector{Namespaces: []string{ns}},
+		Ignored: append(gpu.Drivers(), slice, "gpu-fraction"),
+	}
+	pod := func(options ...kubetest.PodOption) func() *corev1.Pod {
+		return func() *corev1.Pod { return kubetest.Pod(ns, "", options...) }
+	}
+	frozen := func() {
+		t.Helper()
+		if err := c.Freeze(t.Context(), freeze); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frozen()
+	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
+	refused(t, server, true, pod(kubetest.GPUs(1)))
+	ignored := map[string]func() *corev1.Pod{
+		"a slice": pod(kubetest.Resource(slice, "1")), "a claim": pod(kubetest.ClaimTemplate("any")), "a fraction": pod(kubetest.Annotation("gpu-fraction", "0.5")),
+		"a device class": pod(kubetest.Resource("deviceclass.resource.kubernetes.io/gpu.example.com", "1")),
+	}
+	for name, pod := range ignored {
+		if _, err := kubetest.TryCreate(t.Context(), server, pod()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := kubetest.TryCreate(t.Context(), server, pod(kubetest.Resource("aliyun.com/gpu-mem", "4"))()); err != nil {
+		t.Errorf("what counts for no budget that does not weigh it: %v", err)
+	}
+	freeze.Resources = []string{"dra.example.com"} // a driver whose devices it counts
+	frozen()
+	refused(t, server, true, ignored["a claim"])
+	freeze.Resources, freeze.Ignored = nil, nil
+	frozen()
+	for _, pod := range ignored {
+		refused(t, server, true, pod)
 	}
 }
 

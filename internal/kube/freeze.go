@@ -134,6 +134,7 @@ func binding(f reconcile.Freeze) (*admissionv1.ValidatingAdmissionPolicyBinding,
 				annotationBudget:   f.Budget,
 				annotationSelector: string(selector),
 				annotationCounted:  strings.Join(slices.Sorted(slices.Values(f.Resources)), ","),
+				annotationIgnored:  strings.Join(slices.Sorted(slices.Values(f.Ignored)), ","),
 			},
 		},
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
 // FreezePolicyName is the name of the one policy that all freezes bind to.
@@ -17,7 +18,8 @@ const (
 	annotationBudget   = "gpupool/budget"   // on a binding: the budget's name
 	annotationSelector = "gpupool/selector" // on a binding: the budget's selector
 	annotationCounted  = "gpupool/counted"  // on a binding: more resources that count
-	policyRevision     = "1"
+	annotationIgnored  = "gpupool/ignored"  // on a binding: resources that don't count
+	policyRevision     = "2"
 )
 
 // frozenResources are the resources that count as GPUs wherever no budget says
@@ -25,10 +27,12 @@ const (
 const frozenResources = `^(nvidia\.com/(gpu(\.shared)?|mig-.+)` +
 	`|amd\.com/(gpu(_[pv]f)?|[sdtqc]px_nps[0-9])` +
 	`|gpu\.intel\.com/(i915|xe)` +
-	`|tke\.cloud\.tencent\.com/qgpu-(core|memory)|tencent\.com/vcuda-(core|memory)` +
-	`|volcano\.sh/vgpu-(number|cores|memory|memory-percentage)` +
-	`|k8s\.amazonaws\.com/vgpu|aliyun\.com/gpu-mem` +
-	`|deviceclass\.resource\.kubernetes\.io/.*gpu.*)$`
+	`|tke\.cloud\.tencent\.com/qgpu-(core|memory)|tencent\.com/vcuda-core` +
+	`|volcano\.sh/vgpu-number)$`
+
+// frozenClasses are the resources that stand for devices of a DeviceClass which
+// are GPUs by its name.
+const frozenClasses = `^deviceclass\.resource\.kubernetes\.io/.*gpu.*$`
 
 // FreezePolicy is the policy that keeps new GPU pods out. It does nothing until
 // something binds to it: a freeze is a binding, which says whose pods are kept
@@ -60,15 +64,18 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 			},
 			MatchConditions: []admissionv1.MatchCondition{
 				{Name: "not-protected", Expression: notProtected("object")},
-				{Name: "not-a-system-namespace", Expression: "!(request.namespace in ['" + strings.Join(budget.SystemNamespaces(), "', '") + "'])"},
+				{Name: "not-a-system-namespace", Expression: "!(request.namespace in " + texts(budget.SystemNamespaces()) + ")"},
+				{Name: "not-a-reservation", Expression: "!(request.namespace in " + texts(gpu.ReservationNamespaces()) + ")"},
 			},
 			Variables: []admissionv1.Variable{
 				{Name: "containers", Expression: "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])"},
-				{Name: "counted", Expression: "has(params.metadata.annotations) && '" + annotationCounted + "' in params.metadata.annotations" +
-					" ? params.metadata.annotations['" + annotationCounted + "'].split(',') : []"},
+				{Name: "counted", Expression: names(annotationCounted)},
+				{Name: "ignored", Expression: names(annotationIgnored)},
+				// Whether claims count: what their devices are can't be told from the pod.
+				{Name: "devices", Expression: "!" + texts(gpu.Drivers()) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && !d.contains('/'))"},
 				{Name: "asks", Expression: "variables.containers.exists(c, has(c.resources) && (" + asks("limits") + " || " + asks("requests") + "))"},
-				{Name: "claims", Expression: "has(object.spec.resourceClaims) && size(object.spec.resourceClaims) > 0"},
-				{Name: "shares", Expression: "has(object.metadata.annotations) && ('gpu-fraction' in object.metadata.annotations || 'gpu-memory' in object.metadata.annotations)"},
+				{Name: "claims", Expression: "variables.devices && has(object.spec.resourceClaims) && size(object.spec.resourceClaims) > 0"},
+				{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && has(object.metadata.annotations) && ('gpu-fraction' in object.metadata.annotations || 'gpu-memory' in object.metadata.annotations)"},
 				// Match conditions don't know the namespace's object, validations do.
 				{Name: "spared", Expression: "!(" + notProtected("namespaceObject") + ")"},
 				{Name: "budget", Expression: "has(params.metadata.annotations) && '" + annotationBudget + "' in params.metadata.annotations" +
@@ -78,8 +85,7 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 				Expression: "variables.spared || !(variables.asks || variables.claims || variables.shares)",
 				Reason:     &forbidden,
 				Message:    "the GPU-hours of a budget that covers this pod are used up",
-				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again" +
-					" (gpupool status says when)'",
+				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again'",
 			}},
 		},
 	}
@@ -95,10 +101,23 @@ func notProtected(object string) string {
 	return "!(" + marked("annotations") + ") && !(" + marked("labels") + ")"
 }
 
+// names are the names in an annotation of the binding.
+func names(annotation string) string {
+	return "has(params.metadata.annotations) && '" + annotation + "' in params.metadata.annotations ? params.metadata.annotations['" + annotation + "'].split(',') : []"
+}
+
+// texts is a list of texts as CEL has it.
+func texts(list []string) string { return "['" + strings.Join(list, "', '") + "']" }
+
+// matches is true of a resource r that matches a pattern.
+func matches(pattern string) string {
+	return "r.matches('" + strings.ReplaceAll(pattern, `\`, `\\`) + "')"
+}
+
 // asks is true of a container whose requests or limits name more than zero of a
 // resource that counts.
 func asks(field string) string {
 	quantities := "c.resources." + field
-	return "has(" + quantities + ") && " + quantities + ".exists(r, (r.matches('" + strings.ReplaceAll(frozenResources, `\`, `\\`) +
-		"') || r in variables.counted) && string(" + quantities + "[r]) != '0')"
+	return "has(" + quantities + ") && " + quantities + ".exists(r, (" + matches(frozenResources) + " && !(r in variables.ignored)" +
+		" || " + matches(frozenClasses) + " && variables.devices || r in variables.counted) && string(" + quantities + "[r]) != '0')"
 }

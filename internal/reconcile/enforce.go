@@ -137,11 +137,14 @@ func (a *enforcer) freeze() Freeze {
 		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
 	}
 	for resource, weight := range d.ResourceWeights {
-		if weight != "0" {
+		if gpus, err := budget.ParseWeight(weight); err == nil && gpus.Sign() == 0 {
+			f.Ignored = append(f.Ignored, resource)
+		} else {
 			f.Resources = append(f.Resources, resource)
 		}
 	}
 	slices.Sort(f.Resources)
+	slices.Sort(f.Ignored)
 	return f
 }
 
