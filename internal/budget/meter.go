@@ -55,10 +55,7 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	if !ok || !s.touches(m.from) {
 		return PodUsage{}, false
 	}
-	held := m.valuation.held(r.Held)
-	if weight := m.valuation.model(r.Place); weight != nil {
-		held.Mul(held, weight)
-	}
+	held := m.GPUs(r)
 	if held.Sign() == 0 {
 		return PodUsage{}, false
 	}
@@ -67,6 +64,16 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 		GPUs: held, Start: toTime(s.start), End: toTime(s.end), Active: s.active,
 		Consumed: p.consumed, Estimated: p.estimated, ErrorBound: p.bound,
 	}, true
+}
+
+// GPUs is what the budget takes a record's holding for, weights included, whether
+// or not it counts yet.
+func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
+	held := m.valuation.held(r.Held)
+	if weight := m.valuation.model(r.Place); weight != nil {
+		held.Mul(held, weight)
+	}
+	return held
 }
 
 // touches says whether some of the interval is after a moment, or may be.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"time"
 
@@ -28,6 +29,7 @@ type books struct {
 	observation ClusterObservation
 	recorder    recorder
 	rules       gpu.Rules
+	local       time.Time // this machine's clock at the look
 	warnings    []string
 	unclear     int // what about pods could not be understood
 }
@@ -46,7 +48,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, ObserveOptions{
 		From: h.ResourceVersion, Rules: rules,
-		List: time.Since(moment(h.LastListed)) > listEvery, Relist: documents.wantsList,
+		List: e.now().Sub(moment(h.LastListed)) > listEvery, Relist: documents.wantsList,
 	})
 	if err != nil {
 		return nil, err
@@ -54,12 +56,16 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	if observation.ClusterUID != uid {
 		return nil, fmt.Errorf("the cluster's uid was %s a moment ago and is %s now: nothing was written", uid, observation.ClusterUID)
 	}
+	local := e.now()
+	if err := believeClock(observation.At, local, moment(h.LastRun)); err != nil {
+		return nil, err
+	}
 	pools, err := e.instanceRecords(ctx)
 	if err != nil {
 		return nil, err
 	}
 	b := &books{
-		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules,
+		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules, local: local,
 		recorder: recorder{at: milli(observation.At), namespaces: observation.Namespaces, pools: pools.names},
 		warnings: slices.Clone(observation.Warnings),
 	}
@@ -70,6 +76,24 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 		return nil, err
 	}
 	return b, nil
+}
+
+// clocksApart is how far the cluster's clock may be from the machine's own, unless
+// it goes on from where the last run read it.
+const clocksApart = time.Hour
+
+// believeClock refuses a time of the cluster that nothing confirms: what is
+// written at a wrong one is wrong for good.
+func believeClock(cluster, local, lastRun time.Time) error {
+	if cluster.Sub(local).Abs() <= clocksApart || !lastRun.IsZero() && cluster.Sub(lastRun).Abs() <= clocksApart {
+		return nil
+	}
+	last := "there was no run before"
+	if !lastRun.IsZero() {
+		last = "the last run read " + lastRun.UTC().Format(time.RFC3339) + " there"
+	}
+	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock that is wrong, and run again",
+		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
 }
 
 // overdue is how long after its deletion timestamp a pod is looked at in each run.
@@ -293,11 +317,16 @@ func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pool
 }
 
 // prune forgets what no budget's window reaches back to. Where one's window can't
-// be told, everything stays.
+// be told, everything stays. Of the cluster's clock and this machine's, the one
+// that is behind counts: what is forgotten doesn't come back.
 func (b *books) prune(budgets []budget.Declaration) {
-	keep := b.now()
+	now := b.now()
+	if b.local.Before(now) {
+		now = b.local
+	}
+	keep := now
 	for _, d := range budgets {
-		from, err := keptSince(d, b.now())
+		from, err := keptSince(d, now)
 		if err != nil {
 			return
 		}
@@ -343,12 +372,23 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 			continue
 		}
 		if r, known := b.ledger.Get(s.UID); known {
-			p.Charged = r.Set
+			p.Charged, p.MilliGPUs = r.Set, 0
 			if usage, counted := meter.Pod(&r); counted {
-				p.MilliGPUs = milliOf(usage.GPUs)
+				p.MilliGPUs = burned(usage.GPUs)
 			}
+		} else if r, bound := b.recorder.record(s); bound {
+			p.MilliGPUs = burned(meter.GPUs(&r))
 		}
 		pods = append(pods, p)
 	}
 	return pods, nil
+}
+
+// burned is a number of GPUs in thousandths, and none only where it is none: the
+// least of a GPU uses a budget up as well.
+func burned(gpus *big.Rat) int64 {
+	if gpus.Sign() <= 0 {
+		return 0
+	}
+	return max(1, milliOf(gpus))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -137,4 +138,27 @@ func TestMeasuresOfAStrangerAreTold(t *testing.T) {
 	if len(d.cluster.frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the uid uid-of-nobody") {
 		t.Errorf("frozen %v, warnings %v", d.cluster.frozen, report.Warnings)
 	}
+}
+
+// TestWhatWeighsNothingIsNotEvicted spares pods that count for nothing in the
+// budget, whether a run has seen them before or not.
+func TestWhatWeighsNothingIsNotEvicted(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Evict), func(b *budget.Declaration) {
+		b.Thresholds, b.ModelWeights = []int{100}, map[string]string{"Tesla-T4": "0"}
+	})
+	t4 := func(s *gpu.Sighting) { s.Node.Model = "Tesla-T4" }
+	d.cluster.start("ml", "v100", 8)
+	d.cluster.start("ml", "t4", 1, t4)
+	d.cluster.step(time.Hour)
+	d.cluster.during = func(method string) {
+		if method == "LivePods" {
+			d.cluster.during = nil
+			d.cluster.start("ml", "fresh-t4", 1, t4)
+			d.cluster.start("ml", "fresh-v100", 1)
+		}
+	}
+	wantTold(t, d.run(), "done alert", "done freeze", "done evict fresh-v100", "done evict v100")
+	wantTold(t, d.run())
 }
