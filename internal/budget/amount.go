@@ -20,7 +20,7 @@ const MaxGPUHours = 1_000_000_000
 const thousandth = Hour / 1000
 
 var (
-	hoursForm  = regexp.MustCompile(`^([0-9]{1,10})(?:\.([0-9]+))?$`)
+	hoursForm  = regexp.MustCompile(`^0*([0-9]+)(?:\.([0-9]+))?$`)
 	weightForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9}|/[0-9]{1,9})?$`)
 )
 
@@ -45,6 +45,9 @@ func ParseHours(s string) (int64, error) {
 	if parts == nil {
 		return 0, fmt.Errorf("%q is no number of GPU-hours: write digits such as \"100\" or \"12.5\"", s)
 	}
+	if len(parts[1]) > len(strconv.Itoa(MaxGPUHours)) {
+		return 0, tooManyHours(s)
+	}
 	if len(parts[2]) > 3 {
 		return 0, fmt.Errorf("%q has %d digits after the point: GPU-hours have at most three", s, len(parts[2]))
 	}
@@ -61,9 +64,13 @@ func ParseHours(s string) (int64, error) {
 	case amount == 0:
 		return 0, fmt.Errorf("%q GPU-hours are none: a limit must be above zero", s)
 	case amount > MaxGPUHours*Hour:
-		return 0, fmt.Errorf("%q GPU-hours are out of range: at most %d are", s, MaxGPUHours)
+		return 0, tooManyHours(s)
 	}
 	return amount, nil
+}
+
+func tooManyHours(s string) error {
+	return fmt.Errorf("%q is out of range: a limit is at most %d GPU-hours", s, MaxGPUHours)
 }
 
 // GPUs prints a number of GPUs: the shortest exact decimal where three decimals

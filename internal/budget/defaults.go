@@ -60,6 +60,9 @@ func (d Declaration) StatusAge() (time.Duration, error) {
 // parseDuration reads a duration that is not negative.
 func parseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
+	if err != nil && s != "" && lengthForm.MatchString(s) {
+		return 0, fmt.Errorf("%q is out of range: it must be at most %s", s, length(LongestDuration))
+	}
 	if err != nil || d < 0 {
 		return 0, fmt.Errorf("%q is no duration: write a number and a unit such as \"90s\", \"15m\" or \"1h30m\"", s)
 	}

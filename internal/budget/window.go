@@ -1,8 +1,10 @@
 package budget
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +36,9 @@ func ParseWindow(s string) (time.Duration, error) {
 	rest := s
 	if days, after, found := strings.Cut(s, "d"); found {
 		n, err := strconv.ParseUint(days, 10, 16)
+		if errors.Is(err, strconv.ErrRange) && lengthForm.MatchString(after) {
+			return 0, outOfRange(s)
+		}
 		if err != nil {
 			return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
 		}
@@ -41,6 +46,9 @@ func ParseWindow(s string) (time.Duration, error) {
 	}
 	if rest != "" || s == "" {
 		d, err := time.ParseDuration(rest)
+		if err != nil && rest != "" && lengthForm.MatchString(rest) {
+			return 0, outOfRange(s)
+		}
 		if err != nil || d < 0 || strings.ContainsAny(rest, "+-") {
 			return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
 		}
@@ -51,11 +59,18 @@ func ParseWindow(s string) (time.Duration, error) {
 	}
 	switch {
 	case length < ShortestWindow || length > LongestWindow:
-		return 0, fmt.Errorf("a window of %q is out of range: it must be between %s and %dd", s, "1m", LongestWindow/(24*time.Hour))
+		return 0, outOfRange(s)
 	case length%time.Millisecond != 0:
 		return 0, fmt.Errorf("a window of %q is too fine: time is counted in milliseconds", s)
 	}
 	return length, nil
+}
+
+// lengthForm is that of a duration, which may still be too long to be read as one.
+var lengthForm = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))*$`)
+
+func outOfRange(window string) error {
+	return fmt.Errorf("a window of %q is out of range: it must be between 1m and %dd", window, LongestWindow/(24*time.Hour))
 }
 
 // ParseZone finds a time zone by its IANA name; UTC where it is empty.
