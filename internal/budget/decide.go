@@ -166,7 +166,7 @@ func (d *decider) lift() {
 	action := d.Declaration.Enforce.Action
 	reason := fmt.Sprintf("its enforcement is %s now", action)
 	if !d.usage.Exceeded() {
-		reason = "usage fell below the limit: " + d.used()
+		reason = "usage is below the limit: " + d.used()
 	}
 	if d.Frozen && !(d.usage.Exceeded() && (action == Freeze || action == Evict)) {
 		d.decide(Decision{Kind: KindUnfreeze, Reasons: []string{reason}})
