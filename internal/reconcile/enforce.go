@@ -158,7 +158,7 @@ func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
 		}
 		err := a.books.cluster.Alert(ctx, Alert{
 			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: d.Threshold,
-			Message: fmt.Sprintf("GPU budget %s: %s", a.declaration.Name, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
+			Message: fmt.Sprintf("GPU budget %s: %d%% reached: %s", a.declaration.Name, d.Threshold, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
 		})
 		failures = append(failures, err)
 	}
