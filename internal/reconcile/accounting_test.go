@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -165,4 +166,43 @@ func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
 	if wantConsumed(t, r, "4.133"); r.Budgets[0].EstimatedGPUHours != "4.000" {
 		t.Errorf("%s are estimated", r.Budgets[0].EstimatedGPUHours)
 	}
+}
+
+// TestAWrongClockIsNotBelieved: one wrong answer must not forget what was counted.
+func TestAWrongClockIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	uid := d.cluster.start("ml", "a", 8)
+	d.run()
+	d.cluster.step(time.Hour)
+	d.cluster.remove(uid)
+	wantConsumed(t, d.run(), "8.000")
+	for _, fast := range []time.Duration{40 * 24 * time.Hour, -40 * 24 * time.Hour} {
+		d.cluster.step(10 * time.Minute)
+		d.cluster.fast = fast
+		r, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+		if err != nil || r.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(r.Budgets[0].Error.Message, "clock") {
+			t.Errorf("by a clock that is %v ahead: %v, %+v", fast, err, r.Budgets[0])
+		}
+		d.cluster.fast = 0
+		wantConsumed(t, d.run(), "8.000")
+	}
+}
+
+// TestTheRunnersClockMayBeWrong: the cluster's goes on as it did.
+func TestTheRunnersClockMayBeWrong(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	d.cluster.start("ml", "a", 8)
+	d.run()
+	d.cluster.step(30 * time.Minute)
+	e := d.engine()
+	e.Clock = func() time.Time { return d.cluster.clock().Add(-100 * 24 * time.Hour) }
+	r, err := e.Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantConsumed(t, r, "4.000")
 }

@@ -38,7 +38,7 @@ func (d *desk) store() store.Store {
 }
 
 func (d *desk) engine() *reconcile.Engine {
-	return &reconcile.Engine{Cluster: d.cluster.dependency, Store: d.store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond}
+	return &reconcile.Engine{Cluster: d.cluster.dependency, Store: d.store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.cluster.clock}
 }
 
 // mortalEngine is a process that may be killed at any effect of its own.

@@ -34,7 +34,9 @@ type Engine struct {
 	// FreezeLag is how long API servers may go on admitting pods after a freeze:
 	// nobody is evicted before. Zero means DefaultFreezeLag.
 	FreezeLag time.Duration
-	Log       *slog.Logger
+	// Clock is this machine's; nil is time.Now.
+	Clock func() time.Time
+	Log   *slog.Logger
 	// Progress hears of each step; nil hears nothing.
 	Progress func(Event)
 
@@ -104,6 +106,13 @@ func callsSince(before, after map[string]int) map[string]int {
 		}
 	}
 	return calls
+}
+
+func (e *Engine) now() time.Time {
+	if e.Clock == nil {
+		return time.Now()
+	}
+	return e.Clock()
 }
 
 func (e *Engine) freezeLag() time.Duration {

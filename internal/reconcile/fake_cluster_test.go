@@ -24,6 +24,7 @@ type fakeCluster struct {
 	mu      sync.Mutex
 	uid     string
 	now     time.Time
+	fast    time.Duration // by how much the server's own clock is ahead
 	version int
 	pods    map[string]*gpu.Sighting
 	history []change
@@ -64,6 +65,13 @@ func newFakeCluster() *fakeCluster {
 
 // dependency is the cluster as an engine is given it.
 func (c *fakeCluster) dependency(context.Context) (reconcile.Cluster, error) { return c, nil }
+
+// clock is what everybody's clock should read.
+func (c *fakeCluster) clock() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
 
 func (c *fakeCluster) step(d time.Duration) {
 	c.mu.Lock()
@@ -160,7 +168,7 @@ func (c *fakeCluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen := reconcile.ClusterObservation{
-		ClusterUID: c.uid, At: c.now, ResourceVersion: strconv.Itoa(c.version), PriorityClasses: c.classes,
+		ClusterUID: c.uid, At: c.now.Add(c.fast), ResourceVersion: strconv.Itoa(c.version), PriorityClasses: c.classes,
 		Namespaces: map[string]map[string]string{"ml": {"kind": "research"}, "web": nil}, Allocatable: big.NewRat(16, 1),
 	}
 	from, err := strconv.Atoi(o.From)

@@ -48,7 +48,7 @@ func newGated(t *testing.T) *gated {
 
 func (g *gated) engine() *reconcile.Engine {
 	e := g.world.engine(nil)
-	e.Cluster = g.cluster.dependency
+	e.Cluster, e.Clock = g.cluster.dependency, g.cluster.clock
 	return e
 }
 
