@@ -26,13 +26,18 @@ type enforcer struct {
 	frozenAt time.Time
 }
 
+// failuresAtMost is how many evictions of a run may fail, other than by being
+// blocked, before no more pods are tried in their place: what fails each time is
+// not the pod's.
+const failuresAtMost = 10
+
 // run does one decision after the other. Evictions without effect are replaced
-// by the next in reserve.
+// by the next in reserve, whatever prevented them.
 func (a *enforcer) run(ctx context.Context) {
 	if a.plan.Uphold {
 		a.uphold(ctx)
 	}
-	reserves := a.plan.Reserves
+	reserves, failed := a.plan.Reserves, 0
 	for queue := slices.Clone(a.plan.Decisions); len(queue) > 0; queue = queue[1:] {
 		d := queue[0]
 		if d.Kind == budget.KindEvict {
@@ -57,7 +62,10 @@ func (a *enforcer) run(ctx context.Context) {
 		if outcome == Done {
 			a.done = append(a.done, d)
 		}
-		if d.Kind == budget.KindEvict && outcome == Skipped && len(reserves) > 0 {
+		if outcome == Failed && d.Kind == budget.KindEvict {
+			failed++
+		}
+		if d.Kind == budget.KindEvict && outcome != Done && failed <= failuresAtMost && len(reserves) > 0 {
 			queue = append(queue, reserves[0])
 			reserves = reserves[1:]
 		}

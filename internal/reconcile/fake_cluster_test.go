@@ -31,8 +31,9 @@ type fakeCluster struct {
 	// forgotten is up to which version the history is gone.
 	forgotten int
 	events    map[string]time.Time
-	blocked   map[string]bool // names of pods that a disruption budget protects
-	driven    map[string]bool // names of workloads that someone else drives
+	blocked   map[string]bool  // names of pods that a disruption budget protects
+	broken    map[string]error // by the name of the pod whose eviction fails so
+	driven    map[string]bool  // names of workloads that someone else drives
 	classes   map[string]int32
 
 	frozen  map[string]reconcile.Freeze
@@ -304,6 +305,9 @@ func (c *fakeCluster) Evict(_ context.Context, p reconcile.PodRef) error {
 	return c.act("Evict", p.Name, func() error {
 		if c.blocked[p.Name] {
 			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
+		}
+		if err := c.broken[p.Name]; err != nil {
+			return err
 		}
 		if _, there := c.pods[p.UID]; there {
 			c.removeLocked(p.UID)

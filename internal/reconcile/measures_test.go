@@ -162,3 +162,37 @@ func TestWhatWeighsNothingIsNotEvicted(t *testing.T) {
 	wantTold(t, d.run(), "done alert", "done freeze", "done evict fresh-v100", "done evict v100")
 	wantTold(t, d.run())
 }
+
+// TestAFailingEvictionKeepsNobodyElse has the eviction of one pod fail each time,
+// as where two disruption budgets cover it: the next in order goes in its place.
+// Where all fail, not all are tried.
+func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Evict), func(b *budget.Declaration) {
+		b.Thresholds, b.Enforce.MaxEvictionsPerRun = []int{100}, 1
+	})
+	d.cluster.start("ml", "open", 1)
+	stuck := d.cluster.start("ml", "stuck", 1)
+	d.cluster.pods[stuck].Live.Priority = -1
+	d.cluster.step(4 * time.Hour)
+	d.cluster.broken = map[string]error{"stuck": errors.New("it has more than one disruption budget")}
+	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTold(t, report, "done alert", "done freeze", "failed evict stuck", "done evict open")
+	if b := report.Budgets[0]; b.Outcome != reconcile.Failed || !strings.Contains(b.Error.Message, "more than one") {
+		t.Errorf("the budget is %s: %+v", b.Outcome, b.Error)
+	}
+	for n := range 30 {
+		d.cluster.start("ml", fmt.Sprint("more-", n), 1)
+	}
+	d.cluster.failing["Evict"] = forbidden{}
+	if report, err = d.engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(told(report)); n != 11 {
+		t.Errorf("%d evictions were tried", n)
+	}
+}
