@@ -54,7 +54,7 @@ func (a *enforcer) run(ctx context.Context) {
 		}
 		a.tell(d.Object, d.Summary(), nil)
 		a.log().Info("enforcing", "decision", d)
-		calling, release := outliving(ctx, callGrace)
+		calling, release := outliving(ctx)
 		err := a.do(calling, d)
 		release()
 		outcome := a.outcome(d, err)
@@ -75,7 +75,7 @@ func (a *enforcer) run(ctx context.Context) {
 // uphold makes sure of the freeze that is in force. It is told of only where it
 // fails.
 func (a *enforcer) uphold(ctx context.Context) {
-	calling, release := outliving(ctx, callGrace)
+	calling, release := outliving(ctx)
 	defer release()
 	if err := a.books.cluster.Freeze(calling, a.freeze()); err != nil {
 		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}

@@ -145,7 +145,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		}
 	}
 	s.log().Info("launching", "decision", d)
-	calling, done := outliving(ctx, callGrace)
+	calling, done := outliving(ctx)
 	defer done()
 	ids, err := s.Cloud.Launch(calling, request)
 	s.forget(request.Region)
@@ -212,7 +212,7 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 		}
 	}
 	s.log().Info("terminating", "decision", d)
-	calling, done := outliving(ctx, callGrace)
+	calling, done := outliving(ctx)
 	defer done()
 	ended, err := s.Cloud.Terminate(calling, s.declaration.Region, victims)
 	s.forget(s.declaration.Region)
@@ -235,10 +235,10 @@ const recordGrace = 30 * time.Second
 // interrupt, so that its outcome is known rather than left open.
 const callGrace = 5 * time.Second
 
-// outliving returns a context that ends a while after ctx does.
-func outliving(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+// outliving returns a context that ends callGrace after ctx does.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	outliving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(callGrace, cancel) })
 	return outliving, func() { stop(); cancel() }
 }
 
