@@ -6,9 +6,11 @@ import "time"
 // name it, and what data sources and later runs read. Amounts are in milli-GPU-
 // seconds, 3,600,000 of which are a GPU-hour; rates in milli-GPUs.
 type Status struct {
-	Name       string    `json:"name"`
-	UID        string    `json:"uid"`
-	Generation int64     `json:"generation"` // of the declaration that it was judged by
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Generation int64  `json:"generation"` // of the declaration that it was judged by
+	// Terms are those of the declaration that it was judged by.
+	Terms      string    `json:"terms,omitempty"`
 	ClusterUID string    `json:"cluster_uid"`
 	RunID      string    `json:"run_id"`
 	At         time.Time `json:"at"` // the cluster's clock

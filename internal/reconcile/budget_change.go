@@ -18,11 +18,11 @@ func (e *Engine) CreateBudget(ctx context.Context, d budget.Declaration) (Budget
 	if err := valid(d); err != nil {
 		return BudgetState{}, err
 	}
-	_, uid, err := e.cluster(ctx)
+	cluster, uid, err := e.cluster(ctx)
 	if err != nil {
 		return BudgetState{}, err
 	}
-	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, published()
+	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, publishedIn(cluster)
 	err = e.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
 		r, err := e.loadBudget(ctx, d.Name)
 		if err != nil {
@@ -48,10 +48,11 @@ func (e *Engine) UpdateBudget(ctx context.Context, d budget.Declaration) (Budget
 	if err := valid(d); err != nil {
 		return BudgetState{}, err
 	}
-	if _, err := e.clusterOf(ctx, d); err != nil {
+	cluster, err := e.clusterOf(ctx, d)
+	if err != nil {
 		return BudgetState{}, err
 	}
-	err := e.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
+	err = e.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
 		tombstone, err := e.loadTombstone(ctx, d.UID)
 		if err != nil {
 			return err
@@ -63,7 +64,7 @@ func (e *Engine) UpdateBudget(ctx context.Context, d budget.Declaration) (Budget
 		if err != nil {
 			return err
 		}
-		d, err = e.changedBudget(r, d)
+		d, err = e.changedBudget(r, d, publishedIn(cluster))
 		if err != nil || r.exists() && r.value.Declaration.Generation == d.Generation {
 			return err
 		}
@@ -89,11 +90,11 @@ func valid(d budget.Declaration) error {
 }
 
 // changedBudget is what to record of a changed declaration.
-func (e *Engine) changedBudget(r budgetRecord, d budget.Declaration) (budget.Declaration, error) {
+func (e *Engine) changedBudget(r budgetRecord, d budget.Declaration, now time.Time) (budget.Declaration, error) {
 	old := r.value.Declaration
 	switch {
 	case !r.exists():
-		d.PublishedAt = published()
+		d.PublishedAt = now
 	case old.UID != d.UID:
 		return d, fmt.Errorf("the store %s holds another budget under the name %s (uid %s, and this one is %s): nothing was touched. Give this budget another name, or use the store that it was created with", e.Store, d.Name, old.UID, d.UID)
 	case r.value.Phase == declaration.Deleting:
@@ -106,7 +107,7 @@ func (e *Engine) changedBudget(r budgetRecord, d budget.Declaration) (budget.Dec
 			return old, nil
 		}
 		if !sameDocument(judged(old), judged(d)) {
-			d.PublishedAt = published()
+			d.PublishedAt = now
 		}
 	}
 	d.Generation++
@@ -118,6 +119,17 @@ func (e *Engine) changedBudget(r budgetRecord, d budget.Declaration) (budget.Dec
 func judged(d budget.Declaration) budget.Declaration {
 	d.Thresholds, d.BreakdownLabels, d.MaxStatusAge, d.Generation = nil, nil, "", 0
 	return d
+}
+
+// publishedIn is now, by the cluster's clock where it was heard: graces are
+// measured by that.
+func publishedIn(c Cluster) time.Time {
+	if clock, ok := c.(interface{ Now() time.Time }); ok {
+		if at := clock.Now(); !at.IsZero() {
+			return at.UTC().Truncate(time.Second)
+		}
+	}
+	return published()
 }
 
 func published() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -74,6 +74,13 @@ func (c *fakeCluster) clock() time.Time {
 	return c.now
 }
 
+// Now is the cluster's clock, as its answers tell it.
+func (c *fakeCluster) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
 func (c *fakeCluster) step(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -81,7 +81,7 @@ func trusted(record declaration.Budget, s budget.Status, now time.Time) error {
 	if s.Unknown != nil {
 		return errors.New(s.Unknown.Reason)
 	}
-	if s.Generation != d.Generation && s.At.Before(d.PublishedAt) {
+	if s.Terms != d.Terms() {
 		return fmt.Errorf("it was changed at %s, and no run of gpupool reconcile has judged it since", d.PublishedAt.UTC().Format(time.RFC3339))
 	}
 	limit, err := d.StatusAge()

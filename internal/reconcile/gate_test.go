@@ -133,7 +133,7 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 			g.rewriteStatus(t, func(s *budget.Status) { s.At = time.Now().Add(-2 * time.Hour) })
 		}, "max_status_age is 1h"},
 		"a status of before a change": {func(t *testing.T) {
-			g.rewriteStatus(t, func(s *budget.Status) { s.Generation, s.At = 0, g.budget.PublishedAt.Add(-time.Second) })
+			g.rewriteStatus(t, func(s *budget.Status) { s.Terms = "of another limit" })
 		}, "no run of gpupool reconcile has judged it since"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -296,5 +296,36 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 	}
 	if p := report.SpotPools[0]; p.Outcome != reconcile.Done || len(report.Decisions) != 1 {
 		t.Errorf("the pool is %s: %+v, %v", p.Outcome, p.Error, report.Decisions)
+	}
+}
+
+// TestStatusOfAnotherLimitOpensNothing lowers the limit of a budget with the
+// cluster's clock ahead: the status of the higher limit opens no gate, though it
+// is younger than the change by the one clock.
+func TestStatusOfAnotherLimitOpensNothing(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	g.cluster.start("ml", "a", 2)
+	g.cluster.step(30 * time.Minute)
+	g.run(reconcile.RunOptions{})
+	b := g.budget
+	b.GPUHours = "0.5"
+	state, err := g.engine().UpdateBudget(context.Background(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := state.Declaration.PublishedAt; !at.Equal(g.cluster.Now()) {
+		t.Errorf("published at %s, and the cluster's clock reads %s", at, g.cluster.Now())
+	}
+	if gate, err := g.engine().Gate(context.Background(), g.pool); err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
+		t.Errorf("the gate: %+v, %v", gate, err)
+	}
+	b = state.Declaration
+	b.GPUHours = "4"
+	if _, err := g.engine().UpdateBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	if gate, err := g.engine().Gate(context.Background(), g.pool); err != nil || gate.Closed {
+		t.Errorf("back at the limit that was judged: %+v, %v", gate, err)
 	}
 }

@@ -48,6 +48,9 @@ func (e *Engine) look(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	if gate := e.gate(ctx, a.declaration); gate.Closed { // what opens, opens to the next run
+		a.gate = gate
+	}
 	a.plan = spotpool.Decide(spotpool.Situation{
 		Declaration: a.declaration, Observation: observation, Journal: j.value,
 		Now: observation.At, Run: a.run, Gate: a.gate,
