@@ -20,7 +20,8 @@ func (l *Ledger) Vanished(present func(uid string) bool) []Record {
 // Each end lies in [start, now]. That of an instance or a node may lie before
 // the last run, since a pod lingers when its machine is gone; it is no later
 // than the pod's deletion timestamp, unless the last run still saw it after
-// that. An Event comes at the beginning of the end, so it is no earlier than
+// that. Where the evidence is itself a range, the end is no earlier than the last
+// run. An Event comes at the beginning of the end, so it is no earlier than
 // the last run, and its range is how long the end may have taken.
 func (l *Ledger) CloseVanished(present func(uid string) bool, evidence func(*Record) End, lastRun, now Time) []Record {
 	vanished := l.Vanished(present)
@@ -48,6 +49,10 @@ func endOfVanished(r *Record, evidence End, lastRun, now Time) End {
 		at := min(max(evidence.At, held), now)
 		return End{Earliest: min(max(evidence.Earliest, held), at), At: at, Source: Event}
 	default:
+		if evidence.Estimated() {
+			at := min(max(evidence.At, held), now)
+			return End{Earliest: min(max(evidence.Earliest, held), at), At: at, Source: evidence.Source}
+		}
 		at := min(evidence.At, now)
 		if r.Deletion != 0 {
 			at = min(at, max(r.Deletion, held))

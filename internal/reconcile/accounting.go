@@ -156,6 +156,7 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 			return err
 		}
 	}
+	b.refine(pools)
 	b.turn(now)
 	if more := b.unclear - problemsAtMost; more > 0 {
 		b.warnings = append(b.warnings, fmt.Sprintf("%d more doubts about pods", more))
@@ -203,7 +204,7 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 // closeVanished closes the records of pods that are gone without an end of their
 // own.
 func (b *books) closeVanished(ctx context.Context, there func(string) bool, pools instanceRecords, heldAt ledger.Time) error {
-	events, err := b.endsByEvents(ctx, b.ledger.Vanished(there), pools)
+	events, err := b.endsByEvents(ctx, b.ledger.Vanished(there), pools, heldAt)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -211,8 +212,8 @@ func (b *books) closeVanished(ctx context.Context, there func(string) bool, pool
 		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
 	}
 	b.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
-		if at, known := pools.ended[r.Place.InstanceID]; known {
-			return ledger.ExactEnd(at, ledger.InstanceEnded)
+		if end := pools.end(r, heldAt); !end.Open() {
+			return end
 		}
 		if at, known := events[r.UID]; known {
 			until := at.Add(killLasts)
@@ -224,6 +225,31 @@ func (b *books) closeVanished(ctx context.Context, there func(string) bool, pool
 		return ledger.End{}
 	}, heldAt, milli(b.now()))
 	return nil
+}
+
+// refine puts what the pools learned since in the place of estimates.
+func (b *books) refine(pools instanceRecords) {
+	if len(pools.ended)+len(pools.noticed) == 0 {
+		return
+	}
+	var refined []ledger.Record
+	for r := range b.ledger.All() {
+		if r.End.Source != ledger.Estimated || !r.End.Estimated() {
+			continue
+		}
+		end := pools.end(r, r.End.Earliest)
+		if end.At < r.End.Earliest || end.At >= r.End.At {
+			continue
+		}
+		end.Earliest = max(end.Earliest, r.End.Earliest)
+		r.End = end
+		refined = append(refined, *r)
+	}
+	for _, r := range refined {
+		if err := b.ledger.Merge(r); err != nil {
+			b.warn(err.Error())
+		}
+	}
 }
 
 // missHeader notes that there are records and no header: when they were last seen
@@ -303,10 +329,10 @@ func (b *books) warn(text string) {
 
 // endsByEvents asks the cluster's Events when pods ended of which nothing better
 // is known.
-func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pools instanceRecords) (map[string]time.Time, error) {
+func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pools instanceRecords, heldAt ledger.Time) (map[string]time.Time, error) {
 	var refs []PodRef
 	for _, r := range vanished {
-		if _, known := pools.ended[r.Place.InstanceID]; !known {
+		if pools.end(&r, heldAt).Open() {
 			refs = append(refs, PodRef{Namespace: r.Set.Namespace, Name: r.Name, UID: r.UID})
 		}
 	}

@@ -82,7 +82,7 @@ func Holdings(d Declaration, j Journal, o Observation) []Instance {
 func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal, []string) {
 	j = j.Clone()
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
-	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.EndedAt) > pastFor })
+	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.at()) > pastFor })
 	j = j.bindAccepted(d)
 	j = j.matchIntents(found, now)
 	a := &absorber{declaration: d, now: now, found: make(map[string]bool, len(found))}
@@ -92,8 +92,11 @@ func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal,
 	recorded := make(map[string]Known, len(j.Known))
 	for _, k := range j.Known {
 		recorded[k.InstanceID] = k
-		if !a.found[k.InstanceID] && !k.EndedAt.IsZero() {
-			j.Past = append(j.Past, Past{InstanceID: k.InstanceID, EndedAt: k.EndedAt})
+		if !a.found[k.InstanceID] && !k.Ended {
+			k.NoticedAt = now
+		}
+		if past := (Past{InstanceID: k.InstanceID, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt}); !a.found[k.InstanceID] && !past.at().IsZero() {
+			j.Past = append(j.Past, past)
 		}
 		if !a.found[k.InstanceID] && !k.Ended {
 			a.notice(k.InstanceID, k.Market, CausedByReclaim, "gone: reclaimed by the cloud, or ended or untagged by someone else")
@@ -218,6 +221,7 @@ func (a *absorber) judge(s sighting, k Known, before bool) Known {
 		case StateTerminating, StateShutdown:
 			k.Ended = true
 			if before {
+				k.NoticedAt = a.now
 				a.notice(s.ID, k.Market, CausedByReclaim, string(s.State)+": being reclaimed by the cloud, or ended by someone else")
 			}
 		}
@@ -229,7 +233,7 @@ func (a *absorber) judge(s sighting, k Known, before bool) Known {
 	case k.UnsettledSince.IsZero():
 		k.UnsettledSince = a.now
 	case unended && a.now.Sub(k.UnsettledSince) > endLag:
-		k.Ended, k.EndedAt, k.UnsettledSince = false, time.Time{}, time.Time{}
+		k.Ended, k.EndedAt, k.NoticedAt, k.UnsettledSince = false, time.Time{}, time.Time{}, time.Time{}
 	}
 	return k
 }

@@ -65,12 +65,23 @@ type Known struct {
 	Ended bool `json:"ended,omitempty"`
 	// EndedAt is when its end was asked for, where the pool did.
 	EndedAt time.Time `json:"ended_at,omitzero"`
+	// NoticedAt is when its end was first noticed, where the pool did not ask for it.
+	NoticedAt time.Time `json:"noticed_at,omitzero"`
 }
 
-// Past is an instance that is gone, by the pool's own doing.
+// Past is an instance that is gone.
 type Past struct {
 	InstanceID string    `json:"instance_id"`
-	EndedAt    time.Time `json:"ended_at"` // when its end was asked for
+	EndedAt    time.Time `json:"ended_at,omitzero"`   // when the pool asked for its end
+	NoticedAt  time.Time `json:"noticed_at,omitzero"` // when its end was noticed, where the pool did not ask
+}
+
+// at is when its end was asked for, or else noticed.
+func (p Past) at() time.Time {
+	if p.EndedAt.IsZero() {
+		return p.NoticedAt
+	}
+	return p.EndedAt
 }
 
 // pastFor is how long instances that are gone are remembered: what ran on them

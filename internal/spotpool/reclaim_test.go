@@ -89,20 +89,20 @@ func TestAnOnDemandInstanceIsNotReclaimed(t *testing.T) {
 	}
 }
 
-// What a pool itself ended is remembered for a while after it is gone, with the
-// time: who counted on its machine asks for that.
+// What is gone is remembered for a while, with the time when the pool asked for its
+// end or noticed it: who counted on its machine asks for that.
 func TestPastInstancesAreRemembered(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(), instance("ins-1"), instance("ins-2"), instance("ins-3"))
 	s.Journal = spotpool.Decide(s).Journal.Ending([]string{"ins-2"}, s.Now)
 	ended := s.Now
-	s.Observation.Instances = []spotpool.Instance{instance("ins-1")} // ins-3 was reclaimed: nobody knows when
+	s.Observation.Instances = []spotpool.Instance{instance("ins-1")}
 	s.Now = s.Now.Add(time.Hour)
 	s.Journal = spotpool.Decide(s).Journal
-	if diff := cmp.Diff([]spotpool.Past{{InstanceID: "ins-2", EndedAt: ended}}, s.Journal.Past); diff != "" {
+	if diff := cmp.Diff([]spotpool.Past{{InstanceID: "ins-2", EndedAt: ended}, {InstanceID: "ins-3", NoticedAt: s.Now}}, s.Journal.Past); diff != "" {
 		t.Errorf("past instances (-want +got):\n%s", diff)
 	}
-	s.Now = ended.Add(48*time.Hour + time.Second)
+	s.Now = s.Now.Add(48*time.Hour + time.Second)
 	if past := spotpool.Decide(s).Journal.Past; len(past) > 0 {
 		t.Errorf("two days later: %+v", past)
 	}
