@@ -133,7 +133,10 @@ func (w *world) run() error {
 		}
 	}
 	for _, text := range report.Warnings {
-		errs = append(errs, errors.New(text))
+		// The other runs of these tests have stores of their own, and the same cluster.
+		if !strings.Contains(text, "which the store "+w.account.Store.String()+" does not know") {
+			errs = append(errs, errors.New(text))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -200,7 +203,9 @@ func TestRunsUnderExactlyTheRightsThatArePrinted(t *testing.T) {
 		t.Fatalf("what is granted is not what is used (-granted +used)\n%s", diff)
 	}
 	for _, right := range granted {
-		for _, p := range parts {
+		// From the last on: what only counts or alerts does without the right to see
+		// what is in force.
+		for _, p := range slices.Backward(parts) {
 			if !slices.Contains(usedBy[right], p.name) {
 				continue
 			}
