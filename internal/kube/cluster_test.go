@@ -232,9 +232,14 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 		}
 		return errors.New("it still tells of what was before")
 	})
+	brief := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "brief", kubetest.GPUs(1))))
+	remove(t, server, brief)
 	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
 	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "no longer has the history") {
 		t.Errorf("got %+v", after.Replay)
+	}
+	if got := names(in(ns, after.Replay.Ended)); !slices.Equal(got, []string{"brief"}) {
+		t.Errorf("what is left of the history tells of the end of %v, want brief", got)
 	}
 	if got := names(in(ns, after.Pods)); !after.Listed || !slices.Equal(got, []string{"later", "there"}) {
 		t.Errorf("listed %v: %v", after.Listed, got)

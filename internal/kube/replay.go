@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,27 +37,46 @@ func replay(ctx context.Context, w watching, from, until string, each func(chang
 	if at > target {
 		return fmt.Sprintf("the stored resource version %d is ahead of the server's own, %d: the cluster was restored from a backup", at, target), nil
 	}
-	for _, seconds := range patience {
-		if at >= target {
-			return "", nil
-		}
-		reached, err := watchOnce(ctx, w, at, target, seconds, each)
+	gap := ""
+	for n := 0; n < len(patience) && at < target; n++ {
+		reached, err := watchOnce(ctx, w, at, target, patience[n], each)
 		at = max(at, reached)
 		switch {
 		case ctx.Err() != nil:
 			return "", failed("watch", w.object(), ctx.Err())
 		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
-			return fmt.Sprintf("the server no longer has the history since resource version %d", at), nil
+			since := oldest(err)
+			if gap != "" || since <= at || since > target {
+				return historyLost(at), nil
+			}
+			// What is left of the history is worth having: it tells exactly when
+			// pods ended that a list alone would show to be gone.
+			gap, at, n = historyLost(at), since, -1
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			return "", failed("watch", w.object(), err)
 		}
 		// Anything else, such as a connection that was cut, is what the next
 		// watch goes on after, from where this one came to.
 	}
-	if at >= target {
-		return "", nil
+	if at < target && gap == "" {
+		gap = fmt.Sprintf("the server told of changes up to resource version %d alone, and it is at %d", at, target)
 	}
-	return fmt.Sprintf("the server told of changes up to resource version %d alone, and it is at %d", at, target), nil
+	return gap, nil
+}
+
+func historyLost(since uint64) string {
+	return fmt.Sprintf("the server no longer has the history since resource version %d", since)
+}
+
+// oldest is how far back the history goes, zero where the server does not say:
+// "too old resource version: 7 (52)" (k8s.io/apiserver, pkg/storage/cacher,
+// watch_cache.go).
+func oldest(err error) uint64 {
+	_, rest, _ := strings.Cut(err.Error(), "too old resource version: ")
+	_, rest, _ = strings.Cut(rest, "(")
+	digits, _, _ := strings.Cut(rest, ")")
+	since, _ := number(digits)
+	return since
 }
 
 // watchOnce watches until the target or the timeout, and returns how far it came.
