@@ -172,10 +172,20 @@ func (d *decider) lift() {
 		d.decide(Decision{Kind: KindUnfreeze, Reasons: []string{reason}})
 	}
 	if d.usage.Exceeded() && (action == Pause || action == Evict) {
+		d.letGo()
 		return
 	}
 	for _, w := range d.own() {
 		d.decide(Decision{Kind: KindResume, Owner: &w, Reasons: []string{reason}})
+	}
+}
+
+// letGo resumes what the budget paused and does not select any longer.
+func (d *decider) letGo() {
+	for _, p := range d.Paused {
+		if p.BudgetUID == d.Declaration.UID && p.Set != nil && d.Declaration.Selector.excludes(p.Set) {
+			d.decide(Decision{Kind: KindResume, Owner: &p.Workload, Reasons: []string{"the budget's selector does not match its pods any longer"}})
+		}
 	}
 }
 

@@ -206,8 +206,8 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 
 func TestWhatIsInForceIsUndone(t *testing.T) {
 	t.Parallel()
-	mine := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "mine"}, "uid-a"}
-	other := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "other"}, "uid-b"}
+	mine := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "mine"}, "uid-a", nil}
+	other := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "other"}, "uid-b", nil}
 	tests := []struct {
 		name     string
 		action   Action

@@ -92,6 +92,28 @@ func (m *Matcher) Matches(set *ledger.LabelSet) bool {
 	return true
 }
 
+// excludes says whether the selector can't match pods of which some labels may
+// not be known: controllers and admission add some to those of a template.
+func (s Selector) excludes(set *ledger.LabelSet) bool {
+	if len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, set.Namespace) || !has(set.NamespaceLabels, s.NamespaceLabels) {
+		return true
+	}
+	for key, value := range s.MatchLabels {
+		if got, there := set.Labels.Lookup(key); there && got != value {
+			return true
+		}
+	}
+	for _, e := range s.MatchExpressions {
+		if _, there := set.Labels.Lookup(e.Key); !there {
+			continue
+		}
+		if requirement, err := e.requirement(); err == nil && !requirement.Matches(set.Labels) {
+			return true
+		}
+	}
+	return false
+}
+
 // has says whether all of some labels are there.
 func has(labels ledger.Labels, wanted map[string]string) bool {
 	for key, value := range wanted {

@@ -128,3 +128,26 @@ func TestSelectorsThatSayTheSameHaveOneKey(t *testing.T) {
 		t.Error(c.key())
 	}
 }
+
+// TestASelectorExcludesByWhatIsKnown: a label that a template lacks may be added
+// to its pods, and one that it has does not change.
+func TestASelectorExcludesByWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	known := set("ml", "team", "a")
+	for want, selectors := range map[bool][]Selector{
+		false: {
+			{Namespaces: []string{"ml", "web"}}, {MatchLabels: map[string]string{"team": "a"}}, {MatchLabels: map[string]string{"added": "later"}},
+			{MatchExpressions: []Expression{{Key: "added", Operator: "Exists"}, {Key: "team", Operator: "In", Values: []string{"a", "b"}}}},
+		},
+		true: {
+			{Namespaces: []string{"web"}}, {MatchLabels: map[string]string{"team": "b"}}, {NamespaceLabels: map[string]string{"kind": "research"}},
+			{MatchExpressions: []Expression{{Key: "team", Operator: "NotIn", Values: []string{"a"}}}}, {MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
+		},
+	} {
+		for _, s := range selectors {
+			if got := s.excludes(known); got != want {
+				t.Errorf("%+v: %t", s, got)
+			}
+		}
+	}
+}

@@ -35,6 +35,9 @@ type Situation struct {
 type Paused struct {
 	Workload
 	BudgetUID string
+	// Set is what its pods are told apart by, as far as is known: their namespace,
+	// its labels, and the labels of the workload's template. Nil where it is not.
+	Set *ledger.LabelSet
 }
 
 // Result is what Evaluate finds of one budget.

@@ -167,7 +167,7 @@ func TestOwnersArePausedOnce(t *testing.T) {
 		own("web-1", "apps/v1", "Deployment", "web"), own("web-2", "apps/v1", "Deployment", "web"), own("job-1", "batch/v1", "Job", "job"), own("set-0", "apps/v1", "StatefulSet", "set"),
 		own("ray-1", "ray.io/v1", "RayCluster", "ray"), own("held-1", "batch/v1", "Job", "held"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
 	}
-	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "held"}, "uid-b"}}
+	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "held"}, "uid-b", nil}}
 	p := Decide(s)
 	var owners []string
 	for _, d := range p.Decisions {
@@ -202,7 +202,7 @@ func TestADeploymentIsOneWorkload(t *testing.T) {
 	if p := Decide(s); len(p.Decisions) != 1 || p.Decisions[0].Owner.Kind != "ReplicaSet" {
 		t.Errorf("%v", p.Decisions)
 	}
-	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}, "uid-a"}}
+	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}, "uid-a", nil}}
 	if p := Decide(s); len(p.Decisions) != 0 {
 		t.Errorf("paused twice: %v", p.Decisions)
 	}

@@ -23,7 +23,7 @@ func (c *Cluster) Paused(ctx context.Context) ([]reconcile.PausedWorkload, error
 		for _, w := range list {
 			out = append(out, reconcile.PausedWorkload{BudgetUID: w.GetLabels()[LabelPausedBy], Workload: budget.Workload{
 				Namespace: w.GetNamespace(), APIVersion: k.apiVersion, Kind: k.kind, Name: w.GetName(), UID: string(w.GetUID()),
-			}})
+			}, Labels: w.template()})
 		}
 	}
 	return out, nil

@@ -19,6 +19,7 @@ import (
 type workload interface {
 	metav1.Object
 	paused() bool
+	template() map[string]string // the labels of its template of pods
 	pause()
 	resume() error
 }
@@ -100,6 +101,8 @@ func kindFor[T any, L metav1.ListInterface](apiVersion, name, resource string, i
 
 type job struct{ *batchv1.Job }
 
+func (j job) template() map[string]string { return j.Spec.Template.Labels }
+
 func (j job) paused() bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
 func (j job) pause()       { j.Spec.Suspend = new(true) }
 func (j job) resume() error {
@@ -109,6 +112,8 @@ func (j job) resume() error {
 
 type deployment struct{ *appsv1.Deployment }
 
+func (d deployment) template() map[string]string { return d.Spec.Template.Labels }
+
 func (d deployment) paused() bool { return stopped(d.Spec.Replicas) }
 func (d deployment) pause()       { d.Spec.Replicas = scaleDown(d.Deployment, d.Spec.Replicas) }
 func (d deployment) resume() (err error) {
@@ -117,6 +122,8 @@ func (d deployment) resume() (err error) {
 }
 
 type statefulSet struct{ *appsv1.StatefulSet }
+
+func (s statefulSet) template() map[string]string { return s.Spec.Template.Labels }
 
 func (s statefulSet) paused() bool { return stopped(s.Spec.Replicas) }
 func (s statefulSet) pause()       { s.Spec.Replicas = scaleDown(s.StatefulSet, s.Spec.Replicas) }

@@ -123,6 +123,8 @@ type Freeze struct {
 type PausedWorkload struct {
 	budget.Workload
 	BudgetUID string
+	// Labels are those of its template of pods.
+	Labels map[string]string
 }
 
 // EvictionBlockedError says that a disruption budget does not allow an eviction.

@@ -107,7 +107,7 @@ func (j *judging) situation(d budget.Declaration, result budget.Result) budget.S
 	freeze, frozen := j.frozen[d.UID]
 	s := budget.Situation{
 		Declaration: d, Result: result, Now: j.books.now(), RunID: j.report.RunID,
-		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: j.paused,
+		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: j.pausedSets(),
 		PriorityClasses: j.books.observation.PriorityClasses, StoreNamespace: storeNamespace(j.Store.String()),
 	}
 	if previous := j.previous[d.Name]; previous.exists() && previous.value.UID == d.UID {

@@ -11,13 +11,14 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // inForce are the measures that were found in force.
 type inForce struct {
 	frozen map[string]Freeze // by the budget's uid
-	paused []budget.Paused
+	paused []PausedWorkload
 	err    error // why it can't be told; nothing else is certain then
 }
 
@@ -31,13 +32,23 @@ func (r *run) lookForMeasures(ctx context.Context, c Cluster) inForce {
 	}
 	paused, err := c.Paused(ctx)
 	force.err = errors.Join(force.err, err)
-	for _, p := range paused {
-		force.paused = append(force.paused, budget.Paused{Workload: p.Workload, BudgetUID: p.BudgetUID})
-	}
+	force.paused = paused
 	if force.err != nil && !isForbidden(force.err) {
 		r.warn(fmt.Sprintf("what budgets have in force can't be told: %v", force.err))
 	}
 	return force
+}
+
+// pausedSets are the paused workloads, with what their pods are told apart by.
+func (j *judging) pausedSets() []budget.Paused {
+	list := make([]budget.Paused, len(j.paused))
+	for n, w := range j.paused {
+		list[n] = budget.Paused{Workload: w.Workload, BudgetUID: w.BudgetUID}
+		if labels, there := j.books.observation.Namespaces[w.Namespace]; there {
+			list[n].Set = &ledger.LabelSet{Namespace: w.Namespace, Labels: ledger.LabelsOf(w.Labels), NamespaceLabels: ledger.LabelsOf(labels)}
+		}
+	}
+	return list
 }
 
 // isForbidden says that the role lacks a right: all that went wrong is that.

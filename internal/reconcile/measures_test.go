@@ -196,3 +196,24 @@ func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
 		t.Errorf("%d evictions were tried", n)
 	}
 }
+
+// TestAPauseFollowsItsSelector takes a namespace out of a budget that goes on
+// being exceeded: what is paused there is resumed, and the rest stays.
+func TestAPauseFollowsItsSelector(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.start("web", "w", 8, ownedBy("Job", "serve"))
+	d.cluster.step(time.Hour)
+	wantTold(t, d.run(), "done alert", "done suspend train", "done suspend serve")
+	b.Selector = budget.Selector{Namespaces: []string{"ml"}}
+	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	wantTold(t, d.run(), "done resume serve")
+	wantTold(t, d.run())
+	if len(d.cluster.paused) != 1 || d.cluster.paused[0].Name != "train" {
+		t.Errorf("paused are %v", d.cluster.paused)
+	}
+}
