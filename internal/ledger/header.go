@@ -18,6 +18,9 @@ type Header struct {
 	LastListed Time
 	// ResourceVersion is where the next run's replay of the pod watch begins.
 	ResourceVersion string
+	// Resources are those that the last run looked for beside what is counted by
+	// default, in its own form: where they differ, a replay alone is not enough.
+	Resources string
 	// KeptSince is up to where retention has dropped what ended.
 	KeptSince Time
 	// Gaps are in order and do not overlap: [Ledger.AddGap] sees to that.
@@ -51,8 +54,8 @@ func (h Header) join(o Header) Header {
 	if h.Began == 0 || o.Began != 0 && o.Began < h.Began {
 		h.Began = o.Began
 	}
-	if c := cmp.Or(cmp.Compare(o.LastRun, h.LastRun), cmp.Compare(o.ResourceVersion, h.ResourceVersion)); c > 0 {
-		h.LastRun, h.ResourceVersion = o.LastRun, o.ResourceVersion
+	if c := cmp.Or(cmp.Compare(o.LastRun, h.LastRun), cmp.Compare(o.ResourceVersion, h.ResourceVersion), cmp.Compare(o.Resources, h.Resources)); c > 0 {
+		h.LastRun, h.ResourceVersion, h.Resources = o.LastRun, o.ResourceVersion, o.Resources
 	}
 	h.LastListed = max(h.LastListed, o.LastListed)
 	h.KeptSince = max(h.KeptSince, o.KeptSince)

@@ -15,6 +15,7 @@ type headerBody struct {
 	LastListed      Time       `json:"last_listed_ms"`
 	KeptSince       Time       `json:"kept_since_ms"`
 	ResourceVersion string     `json:"resource_version"`
+	Resources       string     `json:"resources,omitempty"`
 	Gaps            []gapBody  `json:"gaps,omitempty"`
 	Lost            []lossBody `json:"lost,omitempty"`
 	// Documents are how many records each of the others had: so that a missing
@@ -40,7 +41,7 @@ type lossBody struct {
 func encodeHeader(h Header, documents map[string]int) ([]byte, error) {
 	body := headerBody{
 		Began: h.Began, LastRun: h.LastRun, LastListed: h.LastListed, KeptSince: h.KeptSince,
-		ResourceVersion: h.ResourceVersion, Documents: documents,
+		ResourceVersion: h.ResourceVersion, Resources: h.Resources, Documents: documents,
 	}
 	for _, g := range mergeGaps(h.Gaps) {
 		encoded := gapBody{From: g.From, To: g.To, Reason: g.Reason}
@@ -74,7 +75,7 @@ func decodeHeader(clusterUID string, data []byte) (Header, map[string]int, error
 	}
 	h := Header{
 		ClusterUID: clusterUID, Began: body.Began, LastRun: body.LastRun, LastListed: body.LastListed,
-		KeptSince: body.KeptSince, ResourceVersion: body.ResourceVersion,
+		KeptSince: body.KeptSince, ResourceVersion: body.ResourceVersion, Resources: body.Resources,
 	}
 	times := []Time{h.Began, h.LastRun, h.LastListed, h.KeptSince}
 	for _, g := range body.Gaps {

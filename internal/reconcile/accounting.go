@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -48,7 +49,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, ObserveOptions{
 		From: h.ResourceVersion, Rules: rules,
-		List: e.now().Sub(moment(h.LastListed)) > listEvery, Relist: documents.wantsList,
+		List: e.now().Sub(moment(h.LastListed)) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
 	})
 	if err != nil {
 		return nil, err
@@ -126,6 +127,9 @@ func rulesFor(budgets []budget.Declaration) gpu.Rules {
 	}
 	return gpu.Rules{Extra: slices.Sorted(maps.Keys(weighed))}
 }
+
+// resourcesOf are the resources of rules in one text.
+func resourcesOf(r gpu.Rules) string { return strings.Join(r.Extra, ",") }
 
 // take merges the look into the ledger: what was seen, what the replay saw end,
 // and what is gone without a word.
@@ -284,6 +288,7 @@ func (b *books) turn(now ledger.Time) {
 	}
 	h.LastRun = max(h.LastRun, now)
 	h.ResourceVersion = o.ResourceVersion
+	h.Resources = resourcesOf(b.rules)
 	if o.Listed {
 		h.LastListed = max(h.LastListed, now)
 	}

@@ -285,3 +285,23 @@ func TestAnInstanceThatWasLetGoGoesOn(t *testing.T) {
 	d.cluster.step(30 * time.Minute)
 	wantConsumed(t, d.run(), "4.500")
 }
+
+// TestAResourceThatIsWeighedAnewIsLookedFor: pods that hold it were passed over.
+func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(plenty)
+	d.run()
+	uid := d.cluster.start("ml", "a", 4, func(s *gpu.Sighting) { s.Shares[0].Resource = "example.com/npu" })
+	passedOver := d.cluster.pods[uid]
+	delete(d.cluster.pods, uid)
+	d.cluster.history = nil
+	d.run()
+	d.cluster.pods[uid] = passedOver
+	b.ResourceWeights = map[string]string{"example.com/npu": "1"}
+	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.cluster.step(30 * time.Minute)
+	wantConsumed(t, d.run(), "2.000")
+}
