@@ -82,9 +82,9 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 					" ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
 			},
 			Validations: []admissionv1.Validation{{
-				Expression: "variables.spared || !(variables.asks || variables.claims || variables.shares)",
-				Reason:     &forbidden,
-				Message:    "the GPU-hours of a budget that covers this pod are used up",
+				Expression:        "variables.spared || !(variables.asks || variables.claims || variables.shares)",
+				Reason:            &forbidden,
+				Message:           "the GPU-hours of a budget that covers this pod are used up",
 				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again'",
 			}},
 		},
