@@ -66,12 +66,20 @@ func percent(part, whole int64) string {
 	return of.Quo(of, big.NewInt(max(whole, 1))).String()
 }
 
+// gpus is a rate in words.
+func gpus(rate int64) string {
+	if rate == 1000 {
+		return "1 GPU"
+	}
+	return MilliGPUs(rate) + " GPUs"
+}
+
 // outlook says how much is used, and what comes of it.
 func (d *decider) outlook() []string {
 	reasons := []string{d.used()}
 	u := d.usage
 	if u.BurnRate > 0 {
-		burn := fmt.Sprintf("%d %s %s GPUs now", u.ActivePods, plural(u.ActivePods, "pod holds", "pods hold"), MilliGPUs(u.BurnRate))
+		burn := fmt.Sprintf("%d %s %s now", u.ActivePods, plural(u.ActivePods, "pod holds", "pods hold"), gpus(u.BurnRate))
 		if u.ProjectedExhaustion != nil {
 			burn += ", which uses the rest up by " + stamp(*u.ProjectedExhaustion)
 		}

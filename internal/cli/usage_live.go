@@ -146,7 +146,11 @@ func liveText(look style, r liveReport, live reconcile.LiveUsage) string {
 		text += fmt.Sprintf("%d.%d%% of the window until now was observed\n", live.Usage.Coverage/10, live.Usage.Coverage%10)
 	}
 	if live.Usage.BurnRate > 0 {
-		text += fmt.Sprintf("%s GPUs are held now, by %s", r.BurnRateGPUs, plural(r.ActivePods, "pod"))
+		held := r.BurnRateGPUs + " GPUs are"
+		if live.Usage.BurnRate == 1000 {
+			held = "1 GPU is"
+		}
+		text += fmt.Sprintf("%s held now, by %s", held, plural(r.ActivePods, "pod"))
 		if r.ProjectedExhaustion != nil {
 			text += ": used up at " + r.ProjectedExhaustion.UTC().Format(time.RFC3339)
 		}

@@ -25,7 +25,10 @@ func (p Problem) Error() string {
 		return p.Err.Error()
 	}
 	what := "the intervals"
-	if p.Loss.Intervals > 0 {
+	switch {
+	case p.Loss.Intervals == 1:
+		what = "the interval"
+	case p.Loss.Intervals > 1:
 		what = fmt.Sprintf("the %d intervals", p.Loss.Intervals)
 	}
 	form := func(t Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) }
