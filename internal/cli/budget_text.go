@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -163,8 +162,8 @@ func budgetDetails(look style, b reconcile.BudgetStatus, at time.Time) (lines []
 		} else if u.ProjectedExhaustion != nil {
 			add(yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
 		}
-		if coverage := u.Coverage.String(); !strings.HasPrefix(coverage, "1.") {
-			add(yellow, "coverage: ", fmt.Sprintf("%s of the window was observed", coverage))
+		if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
+			add(yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
 		}
 	}
 	if b.Phase == declaration.Deleting {

@@ -68,11 +68,13 @@ func (s *session) warn(text string) {
 	fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", text)
 }
 
-const rootHelp = `gpupool keeps pools of GPU spot instances at the size that Terraform declares.
+const rootHelp = `gpupool keeps pools of GPU spot instances at the size that Terraform declares, and
+GPU-hours of a Kubernetes cluster's pods within the budgets that it declares.
 
-Terraform declares the pools (provider gpupool/gpupool) and writes them into a
-store; gpupool reconcile, run by cron or a CI job, reads the store and brings back
-what the cloud has taken away. Both decide by the same rules.
+Terraform declares them (provider gpupool/gpupool) and writes them into a store;
+gpupool reconcile, run by cron or a CI job, reads the store, brings back what the
+cloud has taken away, counts GPU-hours, and enforces budgets. Both decide by the
+same rules.
 
 The same program is the Terraform provider: Terraform starts it by itself.`
 
@@ -93,7 +95,7 @@ usage; 130 and 143 stopped by SIGINT or SIGTERM.`
 func newRoot(s *session) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "gpupool",
-		Short:             "Keeps pools of GPU spot instances at their declared size",
+		Short:             "Keeps GPU spot pools and GPU-hour budgets as they are declared",
 		Long:              rootHelp + "\n\n" + exitCodesHelp,
 		Example:           rootExamples,
 		SilenceErrors:     true,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 )
 
 // table lines cells up in columns. Colour is for the last column alone, which
@@ -12,6 +13,16 @@ import (
 type table struct{ rows [][]string }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// printable escapes what would steer a terminal: names in files are anyone's.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
 
 // lines are the table's rows, lined up.
 func (t *table) lines() []string {

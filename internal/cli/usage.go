@@ -100,10 +100,10 @@ func newUsage(s *session) *cobra.Command {
 	f := cmd.Flags()
 	o.given = f.Changed
 	f.StringVar(&o.pods, "pods", "", "`FILE` with a list of pods, as kubectl get pods -A -o json prints it; - is standard input")
-	f.StringVar(&o.nodes, "nodes", "", "`FILE` with a list of nodes, as kubectl get nodes -o json prints it")
+	f.StringVar(&o.nodes, "nodes", "", "`FILE` with a list of nodes, as kubectl get nodes -o json prints it (with --pods)")
 	f.StringArrayVarP(&o.namespaces, "namespace", "n", nil, "pods of this `NAMESPACE` alone; may be repeated")
 	f.StringVarP(&o.selector, "selector", "l", "", "pods with these labels alone, by an `EXPRESSION` as kubectl takes it: team=a,tier in (x,y),!debug")
-	f.StringVar(&o.at, "at", "", "as of this `TIME` (RFC 3339) instead of now")
+	f.StringVar(&o.at, "at", "", "as of this `TIME` (RFC 3339) instead of now (with --pods)")
 	f.StringVar(&o.window, "window", "24h", "count back so `LONG`, such as 90m, 24h or 7d")
 	f.StringVar(&o.gpuHours, "gpu-hours", "", "the `LIMIT` to compare with, with at most three digits after the point")
 	o.countFrom = string(budget.FromScheduled)

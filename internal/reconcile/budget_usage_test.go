@@ -173,6 +173,28 @@ func TestUnreplayedRunsListEverything(t *testing.T) {
 	wantConsumed(t, d.run(), "1.000")
 }
 
+// TestClaimsThatAreGoneTakeNoUsageAlong has a pod finish whose devices can't be
+// read any more, since its claim was taken back: what it held stays as it was
+// first seen, and its end is its own.
+func TestClaimsThatAreGoneTakeNoUsageAlong(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare()
+	uid := d.cluster.start("ml", "by-claim", 4)
+	d.cluster.step(15 * time.Minute)
+	d.run()
+	d.cluster.pods[uid].Shares = nil
+	d.cluster.step(15 * time.Minute)
+	d.cluster.finish(uid)
+	d.cluster.step(15 * time.Minute)
+	d.cluster.forget() // so that all pods are listed
+	report := d.run()
+	wantConsumed(t, report, "2.000")
+	if b := report.Budgets[0]; b.ActivePods != 0 || b.EstimatedGPUHours != "0.000" {
+		t.Errorf("%d pods are active, and %s GPU-hours estimated", b.ActivePods, b.EstimatedGPUHours)
+	}
+}
+
 // TestUsageIsLive asks what was used this very moment: it writes nothing, and
 // says what the next run will.
 func TestUsageIsLive(t *testing.T) {

@@ -254,5 +254,8 @@ func (j *judging) recordDry(d budget.Declaration, plan budget.Plan) {
 	for n, decision := range plan.Decisions {
 		outcome, results[n] = Planned, budgetResult(decision, Planned, nil)
 	}
-	j.addBudget(newBudgetReport(d, plan.Status, outcome, nil), results)
+	// What is enforced is what is in force, not what would be.
+	status := plan.Status
+	status.Enforced = plan.Settle(nil).Enforced
+	j.addBudget(newBudgetReport(d, status, outcome, nil), results)
 }
