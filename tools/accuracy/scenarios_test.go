@@ -35,13 +35,13 @@ var scenarios = []scenario{
 	{name: "the same, a run killed in the middle and run again", from: budget.FromRunning, play: func(p *play) {
 		n := p.pods(50)
 		p.start(n, kubetest.RunFor(p.seconds(30)))
-		for _, after := range []time.Duration{20, 60, 150, 400, 1500} {
-			p.killed(after * time.Millisecond)
+		for _, milliseconds := range []int{20, 60, 150, 400, 1500} {
+			p.killed(time.Duration(milliseconds) * time.Millisecond)
 		}
 		p.reconcile()
 		p.untilOver(n)
-		for _, after := range []time.Duration{30, 90, 200, 600, 9000} {
-			p.killed(after * time.Millisecond)
+		for _, milliseconds := range []int{30, 90, 200, 600, 9000} {
+			p.killed(time.Duration(milliseconds) * time.Millisecond)
 		}
 	}},
 	{name: "pods deleted while they run", from: budget.FromScheduled, play: func(p *play) {

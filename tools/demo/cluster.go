@@ -96,19 +96,19 @@ func (c *cluster) start(ctx context.Context, localkube, dir string) (string, err
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	kubeconfig, ready := strings.CutPrefix(strings.TrimSpace(line), "ready kubeconfig=")
 	if err != nil || !ready {
-		return "", fmt.Errorf("the local Kubernetes did not start: %w\n%s", errors.Join(err, c.close()), said.Bytes())
+		c.close()
+		return "", fmt.Errorf("the local Kubernetes did not start: %w\n%s", errors.Join(err, errors.New(line)), said.Bytes())
 	}
 	return kubeconfig, nil
 }
 
 // close ends a local cluster.
-func (c *cluster) close() error {
+func (c *cluster) close() {
 	if c.process == nil || c.process.Process == nil {
-		return nil
+		return
 	}
 	_ = c.stdin.Close()
 	_ = c.process.Wait() // it was told to end
-	return nil
 }
 
 // leaveCluster removes what the demo created, last first, and ends a local
@@ -126,7 +126,8 @@ func (s *stage) leaveCluster() error {
 		}
 		fmt.Fprintf(s.out, "\n   Removed from the cluster: the %d objects that the demo had created there.\n", len(s.cluster.created))
 	}
-	return errors.Join(append(errs, s.cluster.close())...)
+	s.cluster.close()
+	return errors.Join(errs...)
 }
 
 func (c *cluster) remove(ctx context.Context, o object) error {
