@@ -67,7 +67,7 @@ func (w *World) Judge(name string, change func(*budget.Status)) {
 		w.tb.Fatal(err)
 	}
 	status := budget.Status{
-		Name: d.Name, UID: d.UID, Generation: d.Generation, ClusterUID: d.ClusterUID, RunID: "run", At: now,
+		Name: d.Name, UID: d.UID, Generation: d.Generation, ClusterUID: d.ClusterUID, RunID: "run", At: now, Terms: d.Terms(),
 		Usage: budget.Usage{WindowStart: window.Start, WindowEnd: window.End, Limit: limit, Coverage: 1000},
 	}
 	change(&status)
