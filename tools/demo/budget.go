@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // budgetActs give a team's pods a budget, let them use it up, and show what
@@ -108,6 +109,13 @@ var budgetActs = []act{
 				return err
 			}
 			if err := s.gpupool(ctx, "reconcile", "--wait"); err != nil {
+				return err
+			}
+			// The controller of refused pods tries again later and later; a change
+			// of its Deployment has it try at once.
+			fmt.Fprintf(s.out, "\n   $ kubectl annotate deployment -n %s train try=again\n", podsNamespace)
+			again := []byte(`{"metadata":{"annotations":{"try":"again"}}}`)
+			if _, err := s.cluster.client.AppsV1().Deployments(podsNamespace).Patch(ctx, "train", types.MergePatchType, again, metav1.PatchOptions{}); err != nil {
 				return err
 			}
 			err := until(ctx, "the pods to be back", func(ctx context.Context) (bool, error) {
