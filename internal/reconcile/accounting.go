@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -17,11 +16,6 @@ import (
 // listEvery is how often all pods are listed at least, also where the replays of
 // the watch are complete: what a watch never told of would else stay for ever.
 const listEvery = time.Hour
-
-// killLasts is how long the end of a pod may take after the Event that tells of
-// its beginning: the grace period that pods have by default
-// (DefaultTerminationGracePeriodSeconds in k8s.io/api/core/v1).
-const killLasts = 30 * time.Second
 
 // books are the ledger as it stands after a look at the cluster, and the look.
 type books struct {
@@ -179,83 +173,6 @@ func (b *books) bury(deleted []gpu.Sighting, present, ended map[string]bool) {
 	}
 }
 
-// unannounced looks after pods that a list lacks though a complete replay told of
-// no deletion, and returns when they were certainly there. Those that were
-// deleted between the replay and the list are told of by a further replay. Others
-// were never deleted in this history: the cluster was restored from a backup.
-func (b *books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
-	l, o := b.ledger, b.observation
-	h := l.Header
-	if !o.Replay.Complete || len(l.Vanished(there)) == 0 {
-		return h.LastRun, nil
-	}
-	further, err := b.cluster.Observe(ctx, ObserveOptions{From: o.ResourceVersion, Rules: b.rules})
-	if err != nil {
-		return 0, err
-	}
-	b.bury(further.Replay.Ended, present, ended)
-	missing := l.Vanished(func(uid string) bool { return there(uid) || ended[uid] })
-	if !further.Replay.Complete || len(missing) == 0 || h.LastListed == 0 {
-		return h.LastRun, nil
-	}
-	l.AddGap(ledger.Gap{
-		From: h.LastListed, To: milli(o.At), GPUs: o.Allocatable,
-		Reason: "pods are gone whose deletion the server's history does not have: the cluster was restored from a backup",
-	})
-	return min(h.LastListed, h.LastRun), nil
-}
-
-// closeVanished closes the records of pods that are gone without an end of their
-// own.
-func (b *books) closeVanished(ctx context.Context, there func(string) bool, pools instanceRecords, heldAt ledger.Time) error {
-	events, err := b.endsByEvents(ctx, b.ledger.Vanished(there), pools, heldAt)
-	if err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
-	}
-	b.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
-		if end := pools.end(r, heldAt); !end.Open() {
-			return end
-		}
-		if at, known := events[r.UID]; known {
-			until := at.Add(killLasts)
-			if due := moment(r.Deletion); due.After(at) {
-				until = due // which includes the grace period
-			}
-			return ledger.End{Earliest: milli(at), At: milli(until), Source: ledger.Event}
-		}
-		return ledger.End{}
-	}, heldAt, milli(b.now()))
-	return nil
-}
-
-// refine puts what the pools learned since in the place of estimates.
-func (b *books) refine(pools instanceRecords) {
-	if len(pools.ended)+len(pools.noticed) == 0 {
-		return
-	}
-	var refined []ledger.Record
-	for r := range b.ledger.All() {
-		if r.End.Source != ledger.Estimated || !r.End.Estimated() {
-			continue
-		}
-		end := pools.end(r, r.End.Earliest)
-		if end.At < r.End.Earliest || end.At >= r.End.At {
-			continue
-		}
-		end.Earliest = max(end.Earliest, r.End.Earliest)
-		r.End = end
-		refined = append(refined, *r)
-	}
-	for _, r := range refined {
-		if err := b.ledger.Merge(r); err != nil {
-			b.warn(err.Error())
-		}
-	}
-}
-
 // missHeader notes that there are records and no header: when they were last seen
 // to hold is not known, nor what else there was.
 func (b *books) missHeader(now ledger.Time) {
@@ -330,96 +247,4 @@ func (b *books) warn(text string) {
 	if b.unclear++; b.unclear <= problemsAtMost {
 		b.warnings = append(b.warnings, text)
 	}
-}
-
-// endsByEvents asks the cluster's Events when pods ended of which nothing better
-// is known.
-func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pools instanceRecords, heldAt ledger.Time) (map[string]time.Time, error) {
-	var refs []PodRef
-	for _, r := range vanished {
-		if pools.end(&r, heldAt).Open() {
-			refs = append(refs, PodRef{Namespace: r.Set.Namespace, Name: r.Name, UID: r.UID})
-		}
-	}
-	if len(refs) == 0 {
-		return nil, nil
-	}
-	return b.cluster.PodEvents(ctx, refs)
-}
-
-// prune forgets what no budget's window reaches back to. Where one's window can't
-// be told, everything stays. Of the cluster's clock and this machine's, the one
-// that is behind counts: what is forgotten doesn't come back.
-func (b *books) prune(budgets []budget.Declaration) {
-	now := b.now()
-	if b.local.Before(now) {
-		now = b.local
-	}
-	keep := now
-	for _, d := range budgets {
-		from, err := keptSince(d, now)
-		if err != nil {
-			return
-		}
-		if from.Before(keep) {
-			keep = from
-		}
-	}
-	b.ledger.Prune(milli(keep))
-}
-
-// keptSince is up to where a budget needs what ended: by the length of its
-// window, its grace and its longest gap before now.
-func keptSince(d budget.Declaration, now time.Time) (time.Time, error) {
-	w, err := d.WindowAt(now)
-	if err != nil {
-		return now, err
-	}
-	from := now.Add(w.Start.Sub(w.End))
-	for _, text := range []string{d.Enforce.GracePeriod, d.Enforce.MaxGap} {
-		length, err := time.ParseDuration(text)
-		if err != nil {
-			return now, err
-		}
-		from = from.Add(-length)
-	}
-	return from, nil
-}
-
-// live are the pods of a fresh look that hold GPUs, as one budget sees them.
-func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, error) {
-	sightings, err := b.cluster.LivePods(ctx, d.Selector, b.rules)
-	if err != nil {
-		return nil, err
-	}
-	meter, err := d.Meter(b.now())
-	if err != nil {
-		return nil, err
-	}
-	var pods []budget.Pod
-	for _, s := range sightings {
-		p, holds := b.recorder.pod(s)
-		if !holds {
-			continue
-		}
-		if r, known := b.ledger.Get(s.UID); known {
-			p.Charged, p.MilliGPUs = r.Set, 0
-			if usage, counted := meter.Pod(&r); counted {
-				p.MilliGPUs = burned(usage.GPUs)
-			}
-		} else if r, bound := b.recorder.record(s); bound {
-			p.MilliGPUs = burned(meter.GPUs(&r))
-		}
-		pods = append(pods, p)
-	}
-	return pods, nil
-}
-
-// burned is a number of GPUs in thousandths, and none only where it is none: the
-// least of a GPU uses a budget up as well.
-func burned(gpus *big.Rat) int64 {
-	if gpus.Sign() <= 0 {
-		return 0
-	}
-	return max(1, milliOf(gpus))
 }

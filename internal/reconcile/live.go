@@ -1,0 +1,46 @@
+package reconcile
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// live are the pods of a fresh look that hold GPUs, as one budget sees them.
+func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, error) {
+	sightings, err := b.cluster.LivePods(ctx, d.Selector, b.rules)
+	if err != nil {
+		return nil, err
+	}
+	meter, err := d.Meter(b.now())
+	if err != nil {
+		return nil, err
+	}
+	var pods []budget.Pod
+	for _, s := range sightings {
+		p, holds := b.recorder.pod(s)
+		if !holds {
+			continue
+		}
+		if r, known := b.ledger.Get(s.UID); known {
+			p.Charged, p.MilliGPUs = r.Set, 0
+			if usage, counted := meter.Pod(&r); counted {
+				p.MilliGPUs = burned(usage.GPUs)
+			}
+		} else if r, bound := b.recorder.record(s); bound {
+			p.MilliGPUs = burned(meter.GPUs(&r))
+		}
+		pods = append(pods, p)
+	}
+	return pods, nil
+}
+
+// burned is a number of GPUs in thousandths, and none only where it is none: the
+// least of a GPU uses a budget up as well.
+func burned(gpus *big.Rat) int64 {
+	if gpus.Sign() <= 0 {
+		return 0
+	}
+	return max(1, milliOf(gpus))
+}
