@@ -25,6 +25,9 @@ environment, from a Secret of the namespace. Without it, it does budgets alone.`
 const manifestsExamples = `  # Set a cluster up, or bring it up to this version
   gpupool manifests | kubectl apply -f -
 
+  # The same with an image of your own, which a build of the sources needs
+  gpupool manifests --image registry.example.com/gpupool:1.0 | kubectl apply -f -
+
   # With the cloud's credentials, for spot pools
   kubectl -n gpupool-system create secret generic gpupool-tencentcloud \
     --from-literal=TENCENTCLOUD_SECRET_ID=AKID... --from-literal=TENCENTCLOUD_SECRET_KEY=...
@@ -44,6 +47,7 @@ type manifestsOptions struct {
 	session     *session
 	manifests   manifests.Options
 	enforcement string
+	given       func(flag string) bool
 }
 
 func newManifests(s *session) *cobra.Command {
@@ -57,7 +61,8 @@ func newManifests(s *session) *cobra.Command {
 		RunE:    s.run(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.manifests.Image, "image", "", "`NAME` of the image to run (default: the one published with this version)")
+	o.given = f.Changed
+	f.StringVar(&o.manifests.Image, "image", "", "`NAME` of the image to run (default: the one published with this version, where it is a release)")
 	f.StringVar(&o.manifests.Namespace, "namespace", manifests.DefaultNamespace, "`NAME` of the namespace that is the store")
 	f.StringVar(&o.manifests.Schedule, "schedule", manifests.DefaultSchedule, "when to run, as `CRON` writes it")
 	f.DurationVar(&o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "how long a run may take")
@@ -78,12 +83,12 @@ func onlyAfterDash(cmd *cobra.Command, args []string) error {
 
 func (o *manifestsOptions) run(_ context.Context, args []string) error {
 	o.manifests.Enforcement, o.manifests.Arguments = budget.Action(o.enforcement), args
-	if o.manifests.Image == "" {
-		version := o.session.Build.Version
-		o.manifests.Image = publishedImage + ":" + version
-		if !released.MatchString(version) {
-			o.session.warn(fmt.Sprintf("no image is published for version %s: name one with --image", version))
+	if !o.given("image") {
+		image, err := imageOf(o.session.Build.Version)
+		if err != nil {
+			return &usageError{err}
 		}
+		o.manifests.Image = image
 	}
 	objects, err := manifests.Objects(o.manifests)
 	if err != nil {
@@ -93,6 +98,13 @@ func (o *manifestsOptions) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = o.session.Stdout.Write(text)
-	return err
+	return o.session.put(text)
+}
+
+// imageOf names the image that was published with a version.
+func imageOf(version string) (string, error) {
+	if !released.MatchString(version) {
+		return "", fmt.Errorf("version %s is no release, and no image is published with it: build one (tools/image/Dockerfile), and name it with --image, such as --image registry.example.com/gpupool:1.0", version)
+	}
+	return publishedImage + ":" + version, nil
 }

@@ -36,11 +36,15 @@ const (
 	userData = "#!/bin/sh\necho user-data-is-secret\n"
 )
 
-// TestMain puts gpupool on PATH, as a copy of the test's own binary.
+// TestMain puts gpupool on PATH, as a copy of the test's own binary, and beside
+// it a build that is no release.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"gpupool": func() {
 			os.Exit(cli.Run(cli.ThisProcess(cli.Build{Version: "1.2.3", Commit: "0123456789ab"})))
+		},
+		"unreleased": func() { // a build between two releases
+			os.Exit(cli.Run(cli.ThisProcess(cli.Build{Version: "1.2.3-7-g0123456"})))
 		},
 	})
 }
