@@ -95,7 +95,7 @@ func (o *adoptOptions) run(ctx context.Context, args []string) error {
 	if region == "" {
 		region = client.Region()
 	}
-	engine := &reconcile.Engine{Cloud: client, Store: place, Actor: "gpupool adopt", LockTimeout: time.Minute, Log: log}
+	engine := &reconcile.Engine{Cloud: client, Store: place, Actor: o.store.actor, LockTimeout: time.Minute, Log: log}
 	if err := engine.Adopt(ctx, region, name, args[1:], o.dryRun); err != nil {
 		return err
 	}

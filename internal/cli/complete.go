@@ -23,7 +23,7 @@ func (o *storeOptions) complete(ctx context.Context, s *session, kinds ...store.
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
-	place, err := open.Store(ctx, location, o.options(s, false, "gpupool completion"))
+	place, err := open.Store(ctx, location, o.options(s, false))
 	if err != nil {
 		return nil, nothingElse
 	}

@@ -183,7 +183,7 @@ func (o *reconcileOptions) open(ctx context.Context) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.engine = &reconcile.Engine{Cloud: cloud, Cluster: o.store.kube.cluster(o.session), Store: place, Actor: actor, Log: log}
+	r.engine = &reconcile.Engine{Cloud: cloud, Cluster: o.store.kube.cluster(o.session), Store: place, Actor: o.store.actor, Log: log}
 	return r, nil
 }
 
@@ -199,7 +199,7 @@ func (o *reconcileOptions) openStore(ctx context.Context) (store.Store, error) {
 		return nil, err
 	}
 	o.cleanUp = func() { _ = os.RemoveAll(dir) }
-	return open.Store(ctx, store.Location{Backend: store.Directory, Path: dir}, open.Options{Create: true, Command: actor})
+	return open.Store(ctx, store.Location{Backend: store.Directory, Path: dir}, open.Options{Create: true, Command: o.store.actor})
 }
 
 var errTimeout = errors.New("--timeout is over")

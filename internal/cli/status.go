@@ -75,7 +75,7 @@ func (o *statusOptions) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	engine := &reconcile.Engine{Cloud: cloud, Store: place, Actor: "gpupool status", Log: log}
+	engine := &reconcile.Engine{Cloud: cloud, Store: place, Actor: o.store.actor, Log: log}
 	if o.follow {
 		return o.watch(ctx, engine, names)
 	}

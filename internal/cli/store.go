@@ -14,12 +14,14 @@ import (
 type storeOptions struct {
 	location string
 	kube     kubeOptions
+	actor    string // what the command calls itself in records and locks
 }
 
 func (o *storeOptions) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.location, "store", "", "where declarations are kept: `directory:DIR` or kubernetes:NAMESPACE (GPUPOOL_STORE, else directory:.gpupool)")
 	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions([]string{"directory:", "kubernetes:"}, cobra.ShellCompDirectiveNoSpace))
 	o.kube.register(cmd)
+	o.actor = "gpupool " + cmd.Name()
 }
 
 // locate says where the store is, without opening it.
@@ -40,15 +42,12 @@ func (o *storeOptions) open(ctx context.Context, s *session, create bool) (store
 	if warning := location.Warning(s.Getenv); warning != "" {
 		s.warn(warning)
 	}
-	return open.Store(ctx, location, o.options(s, create, actor))
+	return open.Store(ctx, location, o.options(s, create))
 }
 
-func (o *storeOptions) options(s *session, create bool, command string) open.Options {
+func (o *storeOptions) options(s *session, create bool) open.Options {
 	return open.Options{
-		Create: create, Command: command,
+		Create: create, Command: o.actor,
 		Kubernetes: func() (*kube.Client, error) { return o.kube.client(s) },
 	}
 }
-
-// actor is what gpupool calls itself in records and locks.
-const actor = "gpupool reconcile"

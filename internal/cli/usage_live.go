@@ -114,7 +114,7 @@ func (o *usageOptions) engine(ctx context.Context, anySelector bool) (*reconcile
 		return nil, err
 	}
 	log := o.session.log.logger(o.session.Process)
-	return &reconcile.Engine{Cluster: o.store.kube.cluster(o.session), Store: place, Actor: "gpupool usage", Log: log}, nil
+	return &reconcile.Engine{Cluster: o.store.kube.cluster(o.session), Store: place, Actor: o.store.actor, Log: log}, nil
 }
 
 func newLiveReport(live reconcile.LiveUsage) liveReport {
