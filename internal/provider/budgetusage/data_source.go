@@ -131,7 +131,7 @@ func newModel(s budget.Status) model {
 		Budget: types.StringValue(s.Name), AsOf: timestamp(s.At), Generation: types.Int64Value(s.Generation),
 		Limit: hours(u.Limit), Used: hours(u.Consumed), Remaining: hours(u.Remaining()),
 		Estimated: hours(u.Estimated), ErrorBound: hours(u.ErrorBound),
-		Coverage: decimal(int64(u.Coverage), 10), BurnRate: decimal(u.BurnRate, 1000),
+		Coverage: thousandths(int64(u.Coverage)), BurnRate: thousandths(u.BurnRate),
 		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion),
 		TrackedPods: types.Int64Value(int64(u.TrackedPods)), ActivePods: types.Int64Value(int64(u.ActivePods)),
 		WindowStart: timestamp(u.WindowStart), WindowEnd: timestamp(u.WindowEnd),
@@ -141,9 +141,9 @@ func newModel(s budget.Status) model {
 
 func hours(amount int64) types.String { return types.StringValue(budget.Hours(amount)) }
 
-// decimal is n/d as the shortest decimal, which fits d's power of ten.
-func decimal(n, d int64) types.Number {
-	text := big.NewRat(n, d).FloatString(3)
+// thousandths is n of them as the number that Terraform reads from the decimal.
+func thousandths(n int64) types.Number {
+	text := big.NewRat(n, 1000).FloatString(3)
 	f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)
 	if err != nil {
 		return types.NumberNull()

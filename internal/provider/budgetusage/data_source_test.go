@@ -89,7 +89,7 @@ func TestUsageOfABudget(t *testing.T) {
 				Config:    w.BudgetConfig(team + usage),
 				ConfigStateChecks: []statecheck.StateCheck{
 					text("used", "12.500"), text("remaining", "87.500"), text("limit", "100.000"), text("estimated", "0.417"), text("error_bound", "0.208"),
-					number("coverage", "99.5"), number("burn_rate_gpus", "1.5"), is("generation", knownvalue.Int64Exact(1)),
+					number("coverage", "0.995"), number("burn_rate_gpus", "1.5"), is("generation", knownvalue.Int64Exact(1)),
 					is("exceeded", knownvalue.Bool(false)), is("exceeded_since", knownvalue.Null()), text("projected_exhaustion", exhausted.Format(time.RFC3339)),
 					is("tracked_pods", knownvalue.Int64Exact(7)), is("active_pods", knownvalue.Int64Exact(3)), is("enforced", knownvalue.ListSizeExact(0)),
 					is("by_namespace", knownvalue.MapExact(map[string]knownvalue.Check{"ml": knownvalue.StringExact("12.500")})),
