@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -47,6 +48,8 @@ type Config struct {
 	ClientCertificate string // PEM
 	ClientKey         string // PEM
 	Exec              *Exec
+
+	Logger *slog.Logger // of each call, at the level debug; nil: silent
 
 	// home is what ~ stands for, and optional are kubeconfigs that are read where
 	// nothing else says how to reach a cluster.
