@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 // interruptError is the cause of a context that a signal ended.
@@ -68,6 +69,18 @@ func (p Process) interruptible(parent context.Context) (context.Context, func())
 func interrupted(ctx context.Context) *interruptError {
 	cause, _ := context.Cause(ctx).(*interruptError) //nolint:errorlint // the cause itself, not a chain
 	return cause
+}
+
+// pause waits, unless something ends the context: then it returns why.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
 }
 
 // onInterrupt says what a first signal leads to.

@@ -123,44 +123,35 @@ func (o *reconcileOptions) run(ctx context.Context, _ []string) error {
 			o.cleanUp()
 		}
 	}()
-	if o.every > 0 {
-		return o.again(ctx)
-	}
 	started := o.session.Now()
 	r, err := o.open(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		o.writeMetrics(reconcile.Report{StartedAt: started}, false)
 		return err
+	case o.every > 0:
+		return r.again(ctx)
 	}
 	return r.once(ctx)
 }
 
 // again runs until it is stopped. What fails in one run is for the next one to
 // make good, except that there must be a store and credentials to begin with.
-func (o *reconcileOptions) again(ctx context.Context) error {
-	r, err := o.open(ctx)
-	if err != nil {
-		o.writeMetrics(reconcile.Report{StartedAt: o.session.Now()}, false)
-		return err
-	}
+func (r *runner) again(ctx context.Context) error {
 	for {
-		next := o.session.Now().Add(o.every)
+		next := r.session.Now().Add(r.every)
 		err := r.once(ctx)
 		if signal := interrupted(ctx); signal != nil {
 			return withExitCode(signal.code(), signal)
 		}
 		if err != nil && !silent(err) {
-			o.session.complain(err)
+			r.session.complain(err)
 		}
 		if errors.Is(err, errReaderGone) {
 			return err
 		}
-		pause := time.NewTimer(next.Sub(o.session.Now()))
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return context.Cause(ctx)
-		case <-pause.C:
+		if err := pause(ctx, next.Sub(r.session.Now())); err != nil {
+			return err
 		}
 	}
 }

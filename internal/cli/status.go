@@ -191,12 +191,8 @@ func (o *statusOptions) watch(ctx context.Context, engine *reconcile.Engine, nam
 		if err != nil {
 			return err
 		}
-		pause := time.NewTimer(o.interval)
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return context.Cause(ctx)
-		case <-pause.C:
+		if err := pause(ctx, o.interval); err != nil {
+			return err
 		}
 	}
 }
