@@ -56,19 +56,12 @@ func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	d := m.declaration()
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	engine, err := r.connection.Engine(ctx)
-	var state reconcile.BudgetState
-	if err == nil {
-		state, err = engine.CreateBudget(ctx, d)
-	}
+	state, err := within(ctx, wait, r.connection, d, (*reconcile.Engine).CreateBudget)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, m.filled(state.Declaration))...)
-	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
 }
 
 // Read takes over what the store's record says, and passes on what the last run
@@ -134,19 +127,12 @@ func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest,
 	}
 	d := m.declaration()
 	d.Generation = prior.Generation.ValueInt64()
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	engine, err := r.connection.Engine(ctx)
-	var state reconcile.BudgetState
-	if err == nil {
-		state, err = engine.UpdateBudget(ctx, d)
-	}
+	state, err := within(ctx, wait, r.connection, d, (*reconcile.Engine).UpdateBudget)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, m.filled(state.Declaration))...)
-	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
 }
 
 func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -158,13 +144,7 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		return
 	}
 	d := m.declaration()
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	engine, err := r.connection.Engine(ctx)
-	var left []string
-	if err == nil {
-		left, err = engine.DeleteBudget(ctx, d)
-	}
+	left, err := within(ctx, wait, r.connection, d, (*reconcile.Engine).DeleteBudget)
 	for _, text := range left {
 		resp.Diagnostics.AddWarning("Budget "+d.Name+" left something paused", text)
 	}
@@ -173,9 +153,27 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
+// within has the engine do something about a budget, for no longer than wait.
+func within[T any](ctx context.Context, wait time.Duration, c *connection.Connection, d core.Declaration, do func(*reconcile.Engine, context.Context, core.Declaration) (T, error)) (done T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		return done, err
+	}
+	return do(engine, ctx, d)
+}
+
 // private is the part of the framework's private state that is used here.
 type private interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// save writes a budget's values, and keeps the rest.
+func save(ctx context.Context, m model, state reconcile.BudgetState, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+	diags := to.Set(ctx, m)
+	diags.Append(keep(ctx, m, state, identity, hidden)...)
+	return diags
 }
 
 // keep writes a budget's identity and whether it is recorded, and passes its
