@@ -12,19 +12,13 @@ import (
 )
 
 // budgetStory says what happened about a budget, if anything did.
-func budgetStory(look style, b reconcile.BudgetReport, decisions []reconcile.Result) (lines []string) {
-	add := func(c colour, label string, texts ...string) {
-		for _, text := range texts {
-			lines = append(lines, look.paint(c, label)+indented(text, "    "))
-		}
-	}
-	add(dim, "seen: ", b.Notices...)
-	lines = append(lines, decisionLines(look, decisions)...)
-	add(yellow, "warning: ", b.Warnings...)
-	if b.Error != nil && !saidAlready(decisions, b.Error) {
-		add(outcomeColour(b.Outcome), string(b.Outcome)+": ", b.Error.Message)
-	}
-	return lines
+func budgetStory(look style, b reconcile.BudgetReport, decisions []reconcile.Result) []string {
+	s := &story{look: look}
+	s.add(dim, "seen: ", b.Notices...)
+	s.decisions(decisions)
+	s.add(yellow, "warning: ", b.Warnings...)
+	s.failure(b.Outcome, b.Error, decisions)
+	return s.lines
 }
 
 // writeBudgets writes how the budgets stand. Those that are far from their limit
@@ -146,36 +140,32 @@ func writeBudgetStatuses(out *bytes.Buffer, look style, budgets []reconcile.Budg
 }
 
 // budgetDetails says what there is to say about a budget beside its numbers.
-func budgetDetails(look style, b reconcile.BudgetStatus, at time.Time) (lines []string) {
-	add := func(c colour, label string, texts ...string) {
-		for _, text := range texts {
-			lines = append(lines, look.paint(c, label)+indented(text, "    "))
-		}
-	}
+func budgetDetails(look style, b reconcile.BudgetStatus, at time.Time) []string {
+	s := &story{look: look}
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
 			text := "since " + u.ExceededSince.UTC().Format(time.RFC3339)
 			if b.EnforceAt != nil && b.EnforceAt.After(at) {
 				text += fmt.Sprintf("; its enforcement (%s) begins in %s", b.Action, age(b.EnforceAt.Sub(at)))
 			}
-			add(red, "exceeded: ", text)
+			s.add(red, "exceeded: ", text)
 		} else if u.ProjectedExhaustion != nil {
-			add(yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
+			s.add(yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
 		}
 		if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
-			add(yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
+			s.add(yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
 		}
 	}
 	if b.Phase == declaration.Deleting {
-		add(yellow, "deleting: ", "the next run finishes it")
+		s.add(yellow, "deleting: ", "the next run finishes it")
 	}
-	add(dim, "note: ", b.Notices...)
-	add(yellow, "warning: ", b.Warnings...)
+	s.add(dim, "note: ", b.Notices...)
+	s.add(yellow, "warning: ", b.Warnings...)
 	if b.Error != nil {
-		add(red, "failed: ", b.Error.Message)
+		s.add(red, "failed: ", b.Error.Message)
 	}
 	if b.LastRunError != "" && (b.Error == nil || b.Error.Message != b.LastRunError) {
-		add(red, "failed: ", "in the last run: "+b.LastRunError)
+		s.add(red, "failed: ", "in the last run: "+b.LastRunError)
 	}
-	return lines
+	return s.lines
 }

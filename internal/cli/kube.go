@@ -32,7 +32,7 @@ func (o *kubeOptions) register(cmd *cobra.Command) {
 // client prepares the one client of the command. Nothing is called yet.
 func (o *kubeOptions) client(s *session) (*kube.Client, error) {
 	o.once.Do(func() {
-		config := kube.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context}
+		config := kube.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: s.log.logger(s.Process)}
 		config = config.WithEnvironment(s.Getenv).WithKubectlDefaults(s.Getenv)
 		o.opened, o.err = kube.Open(config, "gpupool/"+s.Build.Version)
 	})

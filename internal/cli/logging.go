@@ -19,7 +19,7 @@ type logOptions struct {
 
 func (o *logOptions) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.CountVarP(&o.verbosity, "verbose", "v", "log what is done; twice (-vv): each call of the cloud, too")
+	flags.CountVarP(&o.verbosity, "verbose", "v", "log what is done; twice (-vv): each call of the cloud and of the cluster, too")
 	choiceVar(cmd, &o.format, "log-format", "", "log as text or json, errors and progress included", logText, logJSON)
 }
 

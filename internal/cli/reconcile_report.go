@@ -52,7 +52,7 @@ func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store s
 		told.add("budget "+b.Name, budgetStory(look, b, decisions["budget/"+b.Name]))
 	}
 	for _, p := range report.SpotPools {
-		told.add(p.Region+"/"+p.Name, story(look, p, decisions[objectOf(p)]))
+		told.add(p.Region+"/"+p.Name, poolStory(look, p, decisions[objectOf(p)]))
 	}
 	told.write(out, look)
 	if out.Len() > 0 {
@@ -68,39 +68,43 @@ func writeReport(out *bytes.Buffer, look style, report reconcile.Report, store s
 // objectOf names a pool as decisions do.
 func objectOf(p reconcile.PoolReport) string { return "spot_pool/" + p.Region + "/" + p.Name }
 
-// story says what happened to a pool, if anything did.
-func story(look style, p reconcile.PoolReport, decisions []reconcile.Result) (lines []string) {
-	add := func(c colour, label string, texts ...string) {
-		for _, text := range texts {
-			lines = append(lines, look.paint(c, label)+indented(text, "    "))
-		}
-	}
-	add(dim, "seen: ", p.Notices...)
-	lines = append(lines, decisionLines(look, decisions)...)
+// poolStory says what happened to a pool, if anything did.
+func poolStory(look style, p reconcile.PoolReport, decisions []reconcile.Result) []string {
+	s := &story{look: look}
+	s.add(dim, "seen: ", p.Notices...)
+	s.decisions(decisions)
 	for _, why := range p.Short {
 		if p.Error == nil || p.Error.Message != why {
-			add(yellow, "short: ", why)
+			s.add(yellow, "short: ", why)
 		}
 	}
-	add(yellow, "warning: ", p.Warnings...)
-	if p.Error != nil && !saidAlready(decisions, p.Error) {
-		add(outcomeColour(p.Outcome), string(p.Outcome)+": ", p.Error.Message)
-	}
-	return lines
+	s.add(yellow, "warning: ", p.Warnings...)
+	s.failure(p.Outcome, p.Error, decisions)
+	return s.lines
 }
 
-// decisionLines say what was decided, why, and what went wrong with it.
-func decisionLines(look style, decisions []reconcile.Result) (lines []string) {
+// decisions add what was decided, why, and what went wrong with it.
+func (s *story) decisions(decisions []reconcile.Result) {
 	for _, d := range decisions {
-		lines = append(lines, decisionText(look, d))
-		for _, reason := range d.Reasons() {
-			lines = append(lines, "  - "+reason)
-		}
+		s.lines = append(s.lines, decisionText(s.look, d))
+		s.reasons(d.Reasons())
 		if d.Error != nil {
-			lines = append(lines, "  "+look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "      "))
+			s.lines = append(s.lines, "  "+s.look.paint(outcomeColour(d.Outcome), string(d.Outcome)+": ")+indented(d.Error.Message, "      "))
 		}
 	}
-	return lines
+}
+
+func (s *story) reasons(reasons []string) {
+	for _, reason := range reasons {
+		s.lines = append(s.lines, "  - "+reason)
+	}
+}
+
+// failure adds what went wrong, unless it stands at a decision.
+func (s *story) failure(o reconcile.Outcome, e *reconcile.ErrorReport, decisions []reconcile.Result) {
+	if e != nil && !saidAlready(decisions, e) {
+		s.add(outcomeColour(o), string(o)+": ", e.Message)
+	}
 }
 
 // saidAlready reports whether an error stands at one of its decisions already.

@@ -96,40 +96,30 @@ func launching(p reconcile.PoolStatus) int {
 }
 
 // poolDetails says what there is to say about a pool beside its numbers.
-func poolDetails(look style, p reconcile.PoolStatus, at time.Time, machines bool) (lines []string) {
-	add := func(c colour, label, text string) {
-		lines = append(lines, look.paint(c, label)+indented(text, "    "))
-	}
-	for _, text := range p.Notices {
-		add(dim, "seen: ", text)
-	}
+func poolDetails(look style, p reconcile.PoolStatus, at time.Time, machines bool) []string {
+	s := &story{look: look}
+	s.add(dim, "seen: ", p.Notices...)
 	for _, d := range p.Decisions {
-		add(cyan, "a run would ", d.Summary())
-		for _, reason := range d.Reasons {
-			lines = append(lines, "  - "+reason)
-		}
+		s.add(cyan, "a run would ", d.Summary())
+		s.reasons(d.Reasons)
 	}
-	for _, text := range p.Short {
-		add(yellow, "short: ", text)
-	}
+	s.add(yellow, "short: ", p.Short...)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(at) {
-			add(dim, "cooling down: ", cooldownText(c, at))
+			s.add(dim, "cooling down: ", cooldownText(c, at))
 		}
 	}
 	if p.Intents > 0 {
-		add(yellow, "open: ", plural(p.Intents, "launch")+" without a known outcome; the next run asks again")
+		s.add(yellow, "open: ", plural(p.Intents, "launch")+" without a known outcome; the next run asks again")
 	}
-	for _, text := range p.Warnings {
-		add(yellow, "warning: ", text)
-	}
+	s.add(yellow, "warning: ", p.Warnings...)
 	if p.Error != nil {
-		add(red, "failed: ", p.Error.Message)
+		s.add(red, "failed: ", p.Error.Message)
 	}
 	if machines && len(p.Machines) > 0 {
-		lines = append(lines, machineLines(look, p.Machines, at)...)
+		s.lines = append(s.lines, machineLines(look, p.Machines, at)...)
 	}
-	return lines
+	return s.lines
 }
 
 func cooldownText(c spotpool.Cooldown, at time.Time) string {

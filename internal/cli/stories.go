@@ -6,6 +6,19 @@ import (
 	"strings"
 )
 
+// story gathers the lines that there are about one object.
+type story struct {
+	look  style
+	lines []string
+}
+
+// add adds texts, each behind its label.
+func (s *story) add(c colour, label string, texts ...string) {
+	for _, text := range texts {
+		s.lines = append(s.lines, s.look.paint(c, label)+indented(text, "    "))
+	}
+}
+
 // namesAtMost is how many pools with the same story are named.
 const namesAtMost = 3
 
