@@ -67,7 +67,7 @@ func (e *Engine) look(ctx context.Context, a *attempt) error {
 // settled reports whether waiting longer would change nothing.
 func (a *attempt) settled() bool {
 	if a.failure != nil {
-		return !errors.Is(a.failure, errNotYet) && !worthRetrying(a.failure)
+		return !errors.Is(a.failure, errNotYet) && !worthRetrying(a.failure) && !a.willTell()
 	}
 	if len(a.plan.Decisions) > 0 || len(a.plan.Journal.Intents) > 0 {
 		return false
@@ -80,9 +80,16 @@ func (a *attempt) settled() bool {
 	return true
 }
 
+// willTell reports whether it will show what became of a launch that was left
+// open, so that another offering can serve if it had no effect.
+func (a *attempt) willTell() bool {
+	refusal, known := spotpool.AsCloudError(a.failure)
+	return a.uncertain && known && refusal.Scope != spotpool.ScopePool
+}
+
 // unsettled says what was still under way when the wait ended.
 func (a *attempt) unsettled(ctx context.Context, wait time.Duration) {
-	launching, ending := 0, 0
+	launching, ending := a.plan.Journal.OpenCount(), 0
 	for _, m := range a.plan.Members {
 		switch m.Condition {
 		case spotpool.Launching:

@@ -138,11 +138,13 @@ func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
 // launch must not be forgotten because of an interrupt.
 func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	request := *d.Request
+	intent := s.journal.value.AskAgain(request.Sequence, s.observation.At)
 	if !d.Resume {
 		s.attempt.run.Launched += d.Count
-		if err := s.remember(ctx, s.journal.value.Open(request, s.observation.At)); err != nil {
-			return err
-		}
+		intent = s.journal.value.Open(request, s.observation.At)
+	}
+	if err := s.remember(ctx, intent); err != nil {
+		return err
 	}
 	s.log().Info("launching", "decision", d)
 	calling, done := outliving(ctx)
@@ -157,10 +159,8 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		return s.remember(recording, s.journal.value.Accepted(request.Sequence, ids))
 	}
 	refusal, known := spotpool.AsCloudError(err)
-	if !known || !s.definite(d, refusal) {
-		s.uncertain = true
-		s.fail(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", request.Sequence, err))
-		return nil
+	if !known || !s.journal.value.ClosedBy(request.Sequence, refusal, s.observation.At) {
+		return s.leaveOpen(recording, d, err)
 	}
 	if !d.Resume {
 		s.attempt.run.Launched -= d.Count
@@ -177,26 +177,14 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	return nil
 }
 
-// definite reports whether a refusal closes an intent. It speaks of its own call
-// alone: where the call repeats one whose answer was lost, a refusal that comes
-// before the cloud has looked at the token says nothing of the first, unless the
-// instances of that would have shown by now.
-func (s *actor) definite(d spotpool.Decision, refusal *spotpool.CloudError) bool {
-	if !refusal.NothingLaunched {
-		return false
+// leaveOpen keeps the intent of a launch whose outcome err doesn't tell.
+func (s *actor) leaveOpen(ctx context.Context, d spotpool.Decision, err error) error {
+	s.uncertain = true
+	s.fail(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
+	if refusal, known := spotpool.AsCloudError(err); known && refusal.NothingLaunched {
+		return s.remember(ctx, s.journal.value.NotClosed(d.Sequence))
 	}
-	if !d.Resume || refusal.Class == spotpool.ClassCapacity || refusal.Class == spotpool.ClassPrice {
-		return true
-	}
-	if refusal.Class == spotpool.ClassTransient || refusal.Class == spotpool.ClassAuthorisation {
-		return false
-	}
-	for _, intent := range s.journal.value.Intents {
-		if intent.Request.Sequence == d.Sequence {
-			return s.observation.At.Sub(intent.WrittenAt) > spotpool.TagLag
-		}
-	}
-	return true
+	return nil
 }
 
 // terminate ends instances. The ids are noted first, so that a run after a kill

@@ -93,9 +93,9 @@ func (w *world) happen(t *rapid.T) string {
 		}
 	}
 	some := func() *machine { return rapid.SampledFrom(own).Draw(t, "machine") }
-	what := rapid.IntRange(0, 14).Draw(t, "event")
+	what := rapid.IntRange(0, 15).Draw(t, "event")
 	if len(own) == 0 && what < 5 {
-		what = 14
+		what = 15
 	}
 	switch what {
 	case 0:
@@ -149,6 +149,12 @@ func (w *world) happen(t *rapid.T) string {
 		w.listedAfter = rapid.SampledFrom([]time.Duration{0, 20 * time.Second}).Draw(t, "listed after")
 		w.runsAfter = rapid.SampledFrom([]time.Duration{0, time.Minute, 20 * time.Minute}).Draw(t, "runs after")
 		return "slow"
+	case 14:
+		w.stockFirst, w.tagsAfter = !w.stockFirst, 8*time.Minute
+		for _, m := range markets {
+			m.stock = rapid.IntRange(0, 2).Draw(t, "stock")
+		}
+		return fmt.Sprintf("stock before tokens: %t", w.stockFirst)
 	}
 	return "nothing"
 }
@@ -169,7 +175,7 @@ func (w *world) reclaim(m *machine, shape int) {
 // calm ends all that keeps the pool from what is declared.
 func (w *world) calm() {
 	w.gate, w.blind, w.failing, w.tagsAfter, w.listedAfter, w.runsAfter = spotpool.Gate{}, false, 0, time.Second, 0, 30*time.Second
-	w.d.MaxHourlyCost = 0
+	w.d.MaxHourlyCost, w.stockFirst = 0, false
 	for _, m := range w.markets {
 		m.price, m.stock = yuan("1"), 1000
 	}

@@ -209,14 +209,12 @@ func (c *chooser) warnf(format string, args ...any) {
 // resume repeats each launch whose outcome was never learned, unless some of
 // its instances were seen: then it took effect, and the rest will show.
 func (c *chooser) resume() {
-	for n := range c.plan.Journal.Intents {
-		intent := &c.plan.Journal.Intents[n]
+	for _, intent := range c.plan.Journal.Intents {
 		r := intent.Request
 		if n := len(intent.Seen); n > 0 {
 			c.short("launch %d shows %d of its %d instances so far", r.Sequence, n, r.Count)
 			continue
 		}
-		intent.AskedAt = c.Now
 		c.plan.Decisions = append(c.plan.Decisions, Decision{
 			Kind: Launch, Object: c.Declaration.Object(), Count: r.Count,
 			Offering: &r.Offering, ChargeType: r.ChargeType, Sequence: r.Sequence, Token: r.Token,

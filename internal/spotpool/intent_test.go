@@ -188,3 +188,35 @@ func TestAnAdoptedInstanceIsHeldBeforeItsTagsShow(t *testing.T) {
 	s.Observation.Instances = nil
 	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
 }
+
+// A refusal speaks of its own call. What an earlier one launched, whose answer
+// was lost, may show until its tags must have arrived.
+func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
+	t.Parallel()
+	refusal := func(class spotpool.ErrorClass, nothing bool) *spotpool.CloudError {
+		return &spotpool.CloudError{Class: class, Scope: spotpool.ScopeOffering, NothingLaunched: nothing}
+	}
+	journal := opened(seen(pool()), 2).Journal // written down two minutes ago
+	shouldClose := func(j spotpool.Journal, class spotpool.ErrorClass, after time.Duration, want bool) {
+		t.Helper()
+		if got := j.ClosedBy(7, refusal(class, true), noon.Add(after)); got != want {
+			t.Errorf("%s after %s: closed %t, want %t", class, after, got, want)
+		}
+		if j.ClosedBy(7, refusal(class, false), noon.Add(after)) {
+			t.Errorf("%s after %s: closed, though the call may have launched something", class, after)
+		}
+	}
+	for _, class := range []spotpool.ErrorClass{spotpool.ClassCapacity, spotpool.ClassPrice, spotpool.ClassQuota, spotpool.ClassConfiguration} {
+		shouldClose(journal, class, 0, true) // it was never asked for before
+		again := journal.AskAgain(7, noon)
+		shouldClose(again, class, 0, false)
+		shouldClose(again, class, 7*time.Minute, false)
+		shouldClose(again, class, 9*time.Minute, true)
+		// A second answer that is lost counts from there; one that comes does not.
+		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, false)
+		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
+		shouldClose(again.NotClosed(7).AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
+	}
+	shouldClose(journal.AskAgain(7, noon), spotpool.ClassTransient, time.Hour, false)
+	shouldClose(journal.AskAgain(7, noon), spotpool.ClassAuthorisation, time.Hour, false)
+}

@@ -24,30 +24,6 @@ type Request struct {
 	Configuration
 }
 
-// Intent is a launch written down before it is asked for. It is open until its
-// outcome is definite, and then it is struck from the journal.
-type Intent struct {
-	Request   Request   `json:"request"`
-	WrittenAt time.Time `json:"written_at"`
-	// AskedAt is when it was last to be asked for again: what it launched may
-	// be no older than that.
-	AskedAt time.Time `json:"asked_at,omitzero"`
-	// Seen lists the instances found with the launch's sequence so far. One is
-	// proof that the launch took effect, also after it is gone again.
-	Seen []string `json:"seen,omitempty"`
-}
-
-// missing is how many of the launch's instances were never seen.
-func (i Intent) missing() int { return max(0, i.Request.Count-len(i.Seen)) }
-
-// asked is when the launch took effect at the latest.
-func (i Intent) asked() time.Time {
-	if i.AskedAt.After(i.WrittenAt) {
-		return i.AskedAt
-	}
-	return i.WrittenAt
-}
-
 // Known is an instance whose id was recorded. Tags arrive late and listings
 // page without a snapshot, so recorded ids are looked up by themselves.
 type Known struct {
@@ -133,15 +109,6 @@ func (j Journal) KnownIDs() []string {
 	return ids
 }
 
-// OpenCount is the number of instances that open intents asked for.
-func (j Journal) OpenCount() int {
-	n := 0
-	for _, intent := range j.Intents {
-		n += intent.Request.Count
-	}
-	return n
-}
-
 // Accepting lets these configuration tags count as current until the declared
 // configuration changes.
 func (j Journal) Accepting(tags []string) Journal {
@@ -149,25 +116,6 @@ func (j Journal) Accepting(tags []string) Journal {
 	j.AcceptedConfigurations, j.AcceptedUnder = slices.Clone(tags), ""
 	slices.Sort(j.AcceptedConfigurations)
 	j.AcceptedConfigurations = slices.Compact(j.AcceptedConfigurations)
-	return j
-}
-
-// Open writes down a launch before it is asked for.
-func (j Journal) Open(r Request, now time.Time) Journal {
-	j = j.Clone()
-	j.Intents = append(j.Intents, Intent{Request: r, WrittenAt: now})
-	j.LastSequence = max(j.LastSequence, r.Sequence)
-	return j
-}
-
-// Accepted closes an intent whose launch the cloud accepted with these ids, and
-// records them.
-func (j Journal) Accepted(sequence int64, ids []string) Journal {
-	j, intent := j.close(sequence)
-	r := intent.Request
-	for _, id := range ids {
-		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), RecordedAt: intent.asked()})
-	}
 	return j
 }
 
@@ -200,17 +148,6 @@ func (j Journal) Expects(id string, now time.Time) bool {
 	return found && (!j.Known[i].Tagged || now.Sub(j.Known[i].RecordedAt) <= TagLag)
 }
 
-// Refused closes an intent that certainly launched nothing, and remembers what
-// the refusal rules out and for how long. A batch that found no stock halves
-// the next one; a single instance that found none cools the offering down.
-func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) Journal {
-	j, intent := j.close(sequence)
-	if c, ok := refusalCooldown(intent.Request, refusal, now.Add(time.Duration(cooldown))); ok {
-		return j.cool(c)
-	}
-	return j
-}
-
 // Ending notes that the end of these instances is asked for, so that their
 // disappearance is not taken for a reclaim.
 func (j Journal) Ending(ids []string, now time.Time) Journal {
@@ -238,15 +175,4 @@ func (j Journal) know(k Known) Journal {
 		j.Known = slices.Insert(j.Known, i, k)
 	}
 	return j
-}
-
-func (j Journal) close(sequence int64) (Journal, Intent) {
-	j = j.Clone()
-	for i, intent := range j.Intents {
-		if intent.Request.Sequence == sequence {
-			j.Intents = slices.Delete(j.Intents, i, i+1)
-			return j, intent
-		}
-	}
-	return j, Intent{}
 }

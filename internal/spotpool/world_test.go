@@ -22,6 +22,10 @@ type world struct {
 	bodies   map[string]spotpool.Request
 	blind    bool // prices and stock can't be asked for
 
+	// stockFirst says that a repeated launch is refused where stock or price
+	// don't allow it now, although it took effect before.
+	stockFirst bool
+
 	tagsAfter, listedAfter, runsAfter time.Duration
 	failing                           int // so many of the next machines fail to launch
 	last                              int // the last machine's number
@@ -129,7 +133,8 @@ func (w *world) situation(run spotpool.Run) spotpool.Situation {
 
 // launch is RunInstances: all or nothing, and the same again for a token.
 func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
-	if ids, known := w.tokens[r.Token]; known {
+	ids, known := w.tokens[r.Token]
+	if known && !w.stockFirst {
 		return ids, nil
 	}
 	m := w.markets[spotpool.Market{AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType, ChargeType: r.ChargeType}]
@@ -141,9 +146,10 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 	case r.ChargeType == spotpool.Spot && r.Offering.MaxPrice > 0 && r.Offering.MaxPrice < m.price:
 		refusal.Class, refusal.Code = spotpool.ClassPrice, "InvalidParameterValue.InsufficientPrice"
 		return nil, refusal
+	case known:
+		return ids, nil
 	}
 	m.stock -= r.Count
-	var ids []string
 	for range r.Count {
 		w.last++
 		id := fmt.Sprintf("ins-%08d", w.last)
@@ -241,7 +247,9 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 			}
 			continue
 		}
-		if !d.Resume {
+		if d.Resume {
+			w.journal = w.journal.AskAgain(d.Sequence, w.now)
+		} else {
 			w.journal = w.journal.Open(*d.Request, w.now)
 		}
 		if kind == killedAfterIntent || kind == lostBeforeEffect {
@@ -252,6 +260,10 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		}
 		ids, refusal := w.launch(*d.Request)
 		if kind != noFault {
+			return decided, nil
+		}
+		if refusal != nil && !w.journal.ClosedBy(d.Sequence, refusal, w.now) {
+			w.journal = w.journal.NotClosed(d.Sequence)
 			return decided, nil
 		}
 		if refusal != nil {

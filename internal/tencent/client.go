@@ -116,9 +116,9 @@ func (a *api) call(ctx context.Context, keys *keyring, region string, request tc
 		}
 		if !failed.NothingLaunched {
 			certain = false
-		} else if !certain && (failed.Class == spotpool.ClassTransient || failed.Class == spotpool.ClassAuthorisation) {
-			// This attempt was turned away at the door, which says nothing of an
-			// earlier one that may have got in.
+		} else if !certain {
+			// This attempt was refused, which says nothing of an earlier one that
+			// may have got in.
 			failed.NothingLaunched = false
 		}
 		if ctx.Err() != nil {

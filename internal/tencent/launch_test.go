@@ -147,7 +147,7 @@ func TestALaunchWhoseOutcomeStaysUnknown(t *testing.T) {
 // What turns a repeated attempt away at the door says nothing of the first one.
 func TestARepeatTurnedAwayLeavesTheOutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	for _, code := range []string{"RequestLimitExceeded", "AuthFailure.UnauthorizedOperation"} {
+	for _, code := range []string{"RequestLimitExceeded", "AuthFailure.UnauthorizedOperation", "ResourcesSoldOut.SpecifiedInstanceType", "LimitExceeded.UserSpotQuota"} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			sim, client := startSim(t)
