@@ -55,7 +55,7 @@ var (
 // declaration reads the values as a declaration. What is unknown is left out: a
 // caller that meets unknown values must not judge them.
 func (m model) declaration() core.Declaration {
-	d := core.Declaration{
+	return core.Declaration{
 		Name: m.Name.ValueString(), UID: m.UID.ValueString(), Generation: m.Generation.ValueInt64(), ClusterUID: m.ClusterUID.ValueString(),
 		GPUHours: m.GPUHours.ValueString(), Window: m.Window.ValueString(), Period: core.Period(m.Period.ValueString()), TimeZone: m.TimeZone.ValueString(),
 		Selector: selectorOf(m.Selector), Thresholds: values.Numbers(m.Thresholds), Enforce: enforcementOf(m.Enforcement),
@@ -63,7 +63,6 @@ func (m model) declaration() core.Declaration {
 		ResourceWeights: values.TextMap(m.ResourceWeights), ModelWeights: values.TextMap(m.ModelWeights),
 		BreakdownLabels: values.Texts(m.BreakdownLabels), MaxStatusAge: m.MaxStatusAge.ValueString(),
 	}
-	return d
 }
 
 func selectorOf(v types.Object) core.Selector {

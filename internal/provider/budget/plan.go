@@ -102,6 +102,13 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	}
 }
 
+// threats are what may come of a limit that is reached; nothing of alerts alone.
+var threats = map[core.Action]string{
+	core.Evict:  "pods may be evicted",
+	core.Pause:  "workloads may be paused",
+	core.Freeze: "new pods with GPUs may be kept out",
+}
+
 // warnOfLimit tells from when pods may end because the limit is lowered.
 func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	before, errBefore := core.ParseHours(was.GPUHours)
@@ -120,15 +127,10 @@ func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaratio
 	default:
 		text += "What was used is not known yet. "
 	}
-	from := time.Now().UTC().Add(grace).Truncate(time.Second).Format(time.RFC3339)
-	switch d.Enforce.Action {
-	case core.Evict:
-		text += fmt.Sprintf("While it is at the limit or above, pods may be evicted from %s after this is applied on, not before %s.", d.Enforce.GracePeriod, from)
-	case core.Pause:
-		text += fmt.Sprintf("While it is at the limit or above, workloads may be paused from %s after this is applied on, not before %s.", d.Enforce.GracePeriod, from)
-	case core.Freeze:
-		text += fmt.Sprintf("While it is at the limit or above, new pods with GPUs may be kept out from %s after this is applied on, not before %s.", d.Enforce.GracePeriod, from)
-	default:
+	if threat := threats[d.Enforce.Action]; threat != "" {
+		from := time.Now().UTC().Add(grace).Truncate(time.Second).Format(time.RFC3339)
+		text += fmt.Sprintf("While it is at the limit or above, %s from %s after this is applied on, not before %s.", threat, d.Enforce.GracePeriod, from)
+	} else {
 		text += "Nothing but alerts comes of it."
 	}
 	diags.AddAttributeWarning(path.Root("gpu_hours"), "Limit of budget "+d.Name+" is lowered", text)

@@ -21,8 +21,9 @@ import (
 )
 
 // Schema is that of the resource. Numbers that a user writes are of any kind, so
-// that one that is not whole is said to be so, and does not fail to be read. It has no plan modifiers and no validators:
-// ModifyPlan and ValidateConfig look at the whole of a budget at once.
+// that one that is not whole is said to be so, and does not fail to be read. It
+// has no plan modifiers and no validators: ModifyPlan and ValidateConfig look at
+// the whole of a budget at once.
 func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := limitAttributes()
 	maps.Copy(attributes, countingAttributes())
