@@ -174,7 +174,9 @@ func (c *Connection) kubernetes(ctx context.Context) (*kube.Client, error) {
 		return nil, err
 	}
 	return c.client.do(ctx, func() (*kube.Client, error) {
-		client, err := kube.Open(c.settings.Kubernetes, c.settings.Agent)
+		settings := c.settings.Kubernetes
+		settings.Logger = c.logger(ctx)
+		client, err := kube.Open(settings, c.settings.Agent)
 		switch {
 		case errors.Is(err, kube.ErrNoConfiguration):
 			return nil, unusable{errNoCluster}
