@@ -89,15 +89,15 @@ func everyOutcome(t *testing.T) reconcile.Report {
 			{Pool: &refused, Outcome: reconcile.Failed, Error: denied},
 		},
 		SpotPools: []reconcile.PoolReport{
-			{Region: "ap-singapore", Name: "a-done", UID: "a", Counts: counts(4, 6, 4, 4, "7.60"), Outcome: reconcile.Done, Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"}},
-			{Region: "ap-singapore", Name: "b-above", UID: "b", Counts: counts(2, 4, 4, 4, "7.60"), Outcome: reconcile.Done},
-			{Region: "ap-singapore", Name: "c-short", UID: "c", Counts: counts(3, 4, 1, 2, "3.80"), Outcome: reconcile.Short, Short: []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"}, Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"}},
-			{Region: "ap-singapore", Name: "d-failed", UID: "d", Counts: counts(3, 4, 1, 1, "1.90"), Outcome: reconcile.Failed, Error: denied},
-			{Region: "ap-singapore", Name: "e-locked", UID: "e", Counts: counts(1, 2, 0, 1, "1.90"), Outcome: reconcile.Skipped, Error: locked},
-			{Region: "ap-singapore", Name: "f-idle", UID: "f", Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done},
+			{Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: reconcile.Done, Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"}},
+			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: reconcile.Done},
+			{Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: reconcile.Short, Short: []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"}, Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"}},
+			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: reconcile.Failed, Error: denied},
+			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: reconcile.Skipped, Error: locked},
+			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done},
 			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
 			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
-			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: reconcile.Failed, Short: []string{unknown.Message}, Error: unknown},
+			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: reconcile.Failed, Short: []string{unknown.Message}, Error: unknown},
 		},
 	}
 }
@@ -122,7 +122,7 @@ func TestReportForPeople(t *testing.T) {
 	}
 	many := reconcile.Report{}
 	for n := range 30 {
-		p := reconcile.PoolReport{Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Held: 1}, Outcome: reconcile.Done}
+		p := reconcile.PoolReport{Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Held: 1}, Outcome: reconcile.Done}
 		many.SpotPools = append(many.SpotPools, p)
 	}
 	allIdle := many

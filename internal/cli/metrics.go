@@ -154,19 +154,13 @@ func (m metrics) pools(pools []reconcile.PoolReport) {
 		}
 		minimum.WithLabelValues(p.Region, p.Name).Set(float64(p.Minimum))
 		maximum.WithLabelValues(p.Region, p.Name).Set(float64(p.Maximum))
-		if unseen(p) {
-			continue
+		if !p.Observed {
+			continue // no number is better than a capacity of 0 that nobody saw
 		}
 		capacity.WithLabelValues(p.Region, p.Name).Set(float64(p.Capacity))
 		shortfall.WithLabelValues(p.Region, p.Name).Set(float64(p.Shortfall))
 		price.WithLabelValues(p.Region, p.Name).Set(inCNY(p.HourlyPrice))
 	}
-}
-
-// unseen reports whether a pool failed before its instances were looked at: no
-// number is better than a capacity of 0 that nobody saw.
-func unseen(p reconcile.PoolReport) bool {
-	return p.Outcome == reconcile.Failed && p.Capacity == 0 && p.Held == 0 && p.Shortfall == 0
 }
 
 // inCNY is for a gauge, which is a float whatever it measures.

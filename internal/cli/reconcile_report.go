@@ -180,7 +180,7 @@ func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, dec
 
 // number is what was seen of a pool, if it was.
 func number(p reconcile.PoolReport, n int) string {
-	if unseen(p) {
+	if !p.Observed {
 		return "-"
 	}
 	return fmt.Sprint(n)

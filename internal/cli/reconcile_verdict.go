@@ -23,7 +23,7 @@ func (r *runner) verdict(ctx context.Context, report reconcile.Report, err error
 		return withExitCode(exitFailed, err)
 	case errors.Is(context.Cause(ctx), errTimeout) && unfinished(report) > 0:
 		left := unfinished(report)
-		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d %s to go; the next one goes on", r.timeout, left, failed+rest, whatIsDeclared(report))
+		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d %s to go; the next one goes on", r.timeout, left, failed+rest, declarations(len(report.SpotPools), len(report.Budgets)))
 		return withExitCode(partly(failed+rest-left), err)
 	case failed > 0:
 		return withExitCode(partly(rest), r.failures(report, failed))
@@ -40,12 +40,12 @@ func partly(done int) int {
 	return exitFailed
 }
 
-// whatIsDeclared is what a run's declarations are called.
-func whatIsDeclared(report reconcile.Report) string {
+// declarations is what so many pools and budgets are called together.
+func declarations(pools, budgets int) string {
 	switch {
-	case len(report.Budgets) == 0:
+	case budgets == 0:
 		return "pools"
-	case len(report.SpotPools) == 0:
+	case pools == 0:
 		return "budgets"
 	}
 	return "declarations"
@@ -69,7 +69,8 @@ func unfinished(report reconcile.Report) int {
 
 // failures names what failed, where the report isn't for people.
 func (r *runner) failures(report reconcile.Report, failed int) error {
-	err := fmt.Errorf("%d of %d %s failed", failed, len(report.SpotPools)+len(report.Budgets), whatIsDeclared(report))
+	pools, budgets := len(report.SpotPools), len(report.Budgets)
+	err := fmt.Errorf("%d of %d %s failed", failed, pools+budgets, declarations(pools, budgets))
 	if r.output == asTable {
 		return err
 	}

@@ -163,11 +163,8 @@ func statusVerdict(report reconcile.StatusReport) error {
 	if failed == 0 {
 		return nil
 	}
-	all, what := len(report.SpotPools)+len(report.Budgets), "declarations"
-	if len(report.Budgets) == 0 {
-		what = "pools"
-	}
-	return withExitCode(partly(all-failed), fmt.Errorf("%d of %d %s can't be seen", failed, all, what))
+	pools, budgets := len(report.SpotPools), len(report.Budgets)
+	return withExitCode(partly(pools+budgets-failed), fmt.Errorf("%d of %d %s can't be seen", failed, pools+budgets, declarations(pools, budgets)))
 }
 
 // watch looks again and again. The first look must succeed; later ones may fail,

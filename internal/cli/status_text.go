@@ -62,7 +62,7 @@ func lastRunText(r reconcile.StatusReport) string {
 
 func capacityText(look style, p reconcile.PoolReport) string {
 	text := number(p, p.Capacity)
-	if bar := look.bar(p.Capacity, p.Minimum); bar != "" && !unseen(p) {
+	if bar := look.bar(p.Capacity, p.Minimum); bar != "" && p.Observed {
 		return bar + " " + text
 	}
 	return text
