@@ -120,11 +120,19 @@ func newUsage(s *session) *cobra.Command {
 // usageQuestion is what is asked, once the flags were understood.
 type usageQuestion struct {
 	at, read time.Time // as of when, and no later than when the pods were read
-	window   string
-	limit    int64 // milli-GPU-seconds; 0 for none
 	from     budget.CountFrom
-	weights  *gpu.Table
-	covers   func(namespace string, podLabels map[string]string) bool
+	usageTerms
+}
+
+// usageTerms are which pods count, by what weights, over which time, and
+// against what.
+type usageTerms struct {
+	window  string
+	length  time.Duration // of the window
+	limit   int64         // milli-GPU-seconds; 0 for none
+	rules   gpu.Rules
+	weights *gpu.Table // of the rules
+	covers  func(namespace string, podLabels map[string]string) bool
 }
 
 func (o *usageOptions) run(ctx context.Context, budgets []string) error {
@@ -161,7 +169,7 @@ func (o *usageOptions) run(ctx context.Context, budgets []string) error {
 // question understands the flags, before anything is read.
 func (o *usageOptions) question() (usageQuestion, error) {
 	now := o.session.Now().UTC()
-	q := usageQuestion{at: now, read: now, window: o.window, from: budget.CountFrom(o.countFrom)}
+	q := usageQuestion{at: now, read: now, from: budget.CountFrom(o.countFrom)}
 	switch {
 	case o.pods == "":
 		return q, errors.New("--pods names no file: write --pods FILE, or --pods - for standard input")
@@ -177,19 +185,29 @@ func (o *usageOptions) question() (usageQuestion, error) {
 		}
 		q.read = q.at.Add(budget.LongestWindow) // whenever it is asked again, the answer stays
 	}
-	if _, err := budget.ParseWindow(o.window); err != nil {
-		return q, fmt.Errorf("--window: %w", err)
+	q.usageTerms, err = o.terms()
+	return q, err
+}
+
+// terms understands the flags that cluster and lists of pods have in common.
+func (o *usageOptions) terms() (t usageTerms, err error) {
+	t.window = o.window
+	if t.length, err = budget.ParseWindow(o.window); err != nil {
+		return t, fmt.Errorf("--window: %w", err)
 	}
 	if o.given("gpu-hours") {
-		if q.limit, err = budget.ParseHours(o.gpuHours); err != nil {
-			return q, fmt.Errorf("--gpu-hours: %w", err)
+		if t.limit, err = budget.ParseHours(o.gpuHours); err != nil {
+			return t, fmt.Errorf("--gpu-hours: %w", err)
 		}
 	}
-	if q.weights, err = parseWeights(o.weights); err != nil {
-		return q, fmt.Errorf("--weight: %w", err)
+	if t.rules, err = parseWeights(o.weights); err != nil {
+		return t, fmt.Errorf("--weight: %w", err)
 	}
-	q.covers, err = o.coverage()
-	return q, err
+	if t.weights, err = t.rules.Table(); err != nil {
+		return t, fmt.Errorf("--weight: %w", err)
+	}
+	t.covers, err = o.coverage()
+	return t, err
 }
 
 // parseMoment reads a time of this millennium.
@@ -204,19 +222,19 @@ func parseMoment(text string) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-func parseWeights(assignments []string) (*gpu.Table, error) {
+func parseWeights(assignments []string) (gpu.Rules, error) {
 	rules := gpu.Rules{Weights: map[string]string{}}
 	for _, assignment := range assignments {
 		name, weight, ok := strings.Cut(assignment, "=")
 		if !ok {
-			return nil, fmt.Errorf("%q sets no weight: write RESOURCE=GPUS, such as nvidia.com/gpu=1", assignment)
+			return rules, fmt.Errorf("%q sets no weight: write RESOURCE=GPUS, such as nvidia.com/gpu=1", assignment)
 		}
 		if before, twice := rules.Weights[name]; twice && before != weight {
-			return nil, fmt.Errorf("%s has two weights, %s and %s", name, before, weight)
+			return rules, fmt.Errorf("%s has two weights, %s and %s", name, before, weight)
 		}
 		rules.Weights[name] = weight
 	}
-	return rules.Table()
+	return rules, nil
 }
 
 // coverage makes the flags that select pods ready.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -72,18 +71,11 @@ func (o *usageOptions) asked(budgets []string) (budget.Declaration, error) {
 		}
 		return budget.Declaration{Name: budgets[0]}, nil
 	}
-	d := budget.Declaration{Window: o.window, GPUHours: o.gpuHours, CountFrom: budget.CountFrom(o.countFrom), ResourceWeights: map[string]string{}}
-	if o.given("gpu-hours") {
-		if _, err := budget.ParseHours(o.gpuHours); err != nil {
-			return d, fmt.Errorf("--gpu-hours: %w", err)
-		}
+	terms, err := o.terms()
+	if err != nil {
+		return budget.Declaration{}, err
 	}
-	if _, err := budget.ParseWindow(o.window); err != nil {
-		return d, fmt.Errorf("--window: %w", err)
-	}
-	if _, err := o.coverage(); err != nil {
-		return d, err
-	}
+	d := budget.Declaration{Window: o.window, GPUHours: o.gpuHours, CountFrom: budget.CountFrom(o.countFrom), ResourceWeights: terms.rules.Weights}
 	if o.given("selector") {
 		selector, err := budget.ParseSelector(o.selector)
 		if err != nil {
@@ -92,13 +84,6 @@ func (o *usageOptions) asked(budgets []string) (budget.Declaration, error) {
 		d.Selector = selector
 	}
 	d.Selector.Namespaces = o.namespaces
-	if _, err := parseWeights(o.weights); err != nil {
-		return d, fmt.Errorf("--weight: %w", err)
-	}
-	for _, assignment := range o.weights {
-		name, weight, _ := strings.Cut(assignment, "=")
-		d.ResourceWeights[name] = weight
-	}
 	return d.WithDefaults(), nil
 }
 
@@ -138,7 +123,7 @@ func liveText(look style, r liveReport, live reconcile.LiveUsage) string {
 		ConsumedGPUHours: r.ConsumedGPUHours, ConsumedMilliGPUSeconds: r.ConsumedMilliGPUSeconds,
 		RemainingGPUHours: r.RemainingGPUHours, Exceeded: r.Exceeded, ExceededSince: r.ExceededSince,
 		TrackedPods: r.TrackedPods, Pods: r.Pods,
-	}, usageQuestion{at: r.AsOf, window: window, limit: live.Usage.Limit})
+	}, usageQuestion{at: r.AsOf, usageTerms: usageTerms{window: window, limit: live.Usage.Limit}})
 	if live.Usage.Estimated > 0 || live.Usage.ErrorBound > 0 {
 		text += fmt.Sprintf("%s of it are estimated; it may be wrong by %s\n", r.EstimatedGPUHours, r.ErrorBoundGPUHours)
 	}

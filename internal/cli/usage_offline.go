@@ -150,10 +150,7 @@ func isOrAre(n int, what string) string {
 }
 
 // begin is when the window begins.
-func (q usageQuestion) begin() time.Time {
-	length, _ := budget.ParseWindow(q.window) // it was read before
-	return q.at.Add(-length)
-}
+func (q usageQuestion) begin() time.Time { return q.at.Add(-q.length) }
 
 // usageReport is the JSON of usage from a list of pods.
 type usageReport struct {

@@ -43,7 +43,7 @@ func TestUsageForPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			golden(t, name, usageText(tt.look, tt.report, usageQuestion{at: at, window: "7d", limit: tt.limit}))
+			golden(t, name, usageText(tt.look, tt.report, usageQuestion{at: at, usageTerms: usageTerms{window: "7d", limit: tt.limit}}))
 		})
 	}
 }
@@ -110,8 +110,11 @@ func TestUsageIsTheSumOfItsParts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		hours := rapid.IntRange(1, 48).Draw(r, "window")
 		q := usageQuestion{
-			at: at, read: at, window: fmt.Sprintf("%dh", hours), from: budget.FromScheduled, weights: weights,
-			covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
+			at: at, read: at, from: budget.FromScheduled,
+			usageTerms: usageTerms{
+				window: fmt.Sprintf("%dh", hours), length: time.Duration(hours) * time.Hour, weights: weights,
+				covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
+			},
 		}
 		begin, seen := q.begin(), &podsSeen{}
 		var want int64
