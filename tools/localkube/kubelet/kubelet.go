@@ -51,6 +51,8 @@ type kubelet struct {
 
 	mu   sync.Mutex
 	pods map[string]*podsOfNode
+
+	deletions sync.Map // of time.Time, by the pod's uid
 }
 
 // podsOfNode is the watch of one served node's pods.
@@ -196,7 +198,7 @@ func (k *kubelet) look(ctx context.Context, at key) (again time.Duration, err er
 // step brings a pod's object to where the pod would be by now.
 func (k *kubelet) step(ctx context.Context, pod *corev1.Pod, node *corev1.Node) (again time.Duration, err error) {
 	now := time.Now()
-	next := Step(pod, node, now)
+	next := Step(pod, node, now, k.learntOfDeletion(pod, now))
 	pods := k.client.CoreV1().Pods(pod.Namespace)
 	if next.Status != nil {
 		pod = pod.DeepCopy()
@@ -206,6 +208,7 @@ func (k *kubelet) step(ctx context.Context, pod *corev1.Pod, node *corev1.Node) 
 		}
 	}
 	if next.Remove {
+		defer k.deletions.Delete(pod.UID)
 		return 0, pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: new(int64),
 			Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
@@ -215,4 +218,14 @@ func (k *kubelet) step(ctx context.Context, pod *corev1.Pod, node *corev1.Node) 
 		return 0, nil
 	}
 	return max(next.At.Sub(now), time.Millisecond), nil
+}
+
+// learntOfDeletion is when the kubelet first saw that the pod is to be deleted,
+// zero if it isn't.
+func (k *kubelet) learntOfDeletion(pod *corev1.Pod, now time.Time) time.Time {
+	if pod.DeletionTimestamp == nil {
+		return time.Time{}
+	}
+	at, _ := k.deletions.LoadOrStore(pod.UID, now)
+	return at.(time.Time)
 }

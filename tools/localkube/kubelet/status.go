@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -38,13 +41,35 @@ func (s *stepper) start(status *corev1.ContainerStatus) {
 	status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: s.now}}
 	status.Ready, status.Started = true, &started
 	status.ImageID = "docker.io/" + status.Image + "@sha256:" + digest(status.Image)
-	status.ContainerID = "containerd://" + digest(fmt.Sprint(s.pod.UID, status.Name, status.RestartCount))
+	status.ContainerID = s.containerID(status)
 	if s.status.PodIP == "" {
 		// Pods that ended give their address back, so that two may meet.
 		sum := sha256.Sum256([]byte(s.pod.UID))
 		s.status.PodIP = fmt.Sprintf("10.%d.%d.%d", 128+sum[0]%64, sum[1], 1+sum[2]%254)
 		s.status.PodIPs = []corev1.PodIP{{IP: s.status.PodIP}}
 	}
+}
+
+const runtime = "containerd://"
+
+// containerID names a run of a container. Its first 16 digits are when it began:
+// the API keeps whole seconds, and a run lasts as long as it should to the
+// millisecond.
+func (s *stepper) containerID(status *corev1.ContainerStatus) string {
+	run := digest(fmt.Sprint(s.pod.UID, status.Name, status.RestartCount))
+	return fmt.Sprintf("%s%016x%s", runtime, s.clock.UnixNano(), run[16:])
+}
+
+// begun is when a running container's run began.
+func begun(status *corev1.ContainerStatus) time.Time {
+	started := status.State.Running.StartedAt.Time
+	if id, _ := strings.CutPrefix(status.ContainerID, runtime); len(id) > 16 {
+		nanos, err := strconv.ParseInt(id[:16], 16, 64)
+		if at := time.Unix(0, nanos); err == nil && at.Truncate(time.Second).Equal(started) {
+			return at
+		}
+	}
+	return started
 }
 
 func (s *stepper) exit(status *corev1.ContainerStatus, code int32) {

@@ -19,8 +19,10 @@ type Next struct {
 }
 
 // Step returns what a kubelet would do about a pod of its node now. It goes as
-// far at once as the time allows.
-func Step(pod *corev1.Pod, node *corev1.Node, now time.Time) Next {
+// far at once as the time allows. deletedAt is when the kubelet learnt that the
+// pod is to be deleted, which the object tells to the second alone; zero goes by
+// the object.
+func Step(pod *corev1.Pod, node *corev1.Node, now, deletedAt time.Time) Next {
 	deleted := pod.DeletionTimestamp != nil
 	if terminal(pod.Status.Phase) {
 		return Next{Remove: deleted}
@@ -32,6 +34,7 @@ func Step(pod *corev1.Pod, node *corev1.Node, now time.Time) Next {
 		status: pod.Status.DeepCopy(),
 		now:    metav1.NewTime(now.Truncate(time.Second)),
 		clock:  now,
+		leave:  deletedAt,
 	}
 	s.status.ObservedGeneration = pod.Generation
 	switch {
@@ -63,6 +66,7 @@ type stepper struct {
 	status *corev1.PodStatus
 	now    metav1.Time // in whole seconds, as the API keeps times
 	clock  time.Time
+	leave  time.Time // when the pod was to go, if that is known
 	wake   time.Time // the earliest time at which something is due
 }
 
@@ -80,6 +84,9 @@ func (s *stepper) due(at time.Time) bool {
 // stopTime is when a deleted pod's containers stop. The deletion timestamp is
 // the time of the request plus the grace period.
 func (s *stepper) stopTime() time.Time {
+	if !s.leave.IsZero() {
+		return s.leave.Add(s.script.stopsAfter)
+	}
 	var grace int64
 	if s.pod.DeletionGracePeriodSeconds != nil {
 		grace = *s.pod.DeletionGracePeriodSeconds
@@ -149,7 +156,7 @@ func (s *stepper) runInit(deleted bool) (done bool) {
 		if sidecar(&s.pod.Spec.InitContainers[i]) || status.State.Running == nil {
 			continue
 		}
-		if !s.due(status.State.Running.StartedAt.Add(s.script.initFor)) {
+		if !s.due(begun(status).Add(s.script.initFor)) {
 			return false
 		}
 		s.exit(status, 0)
@@ -178,7 +185,7 @@ func (s *stepper) runContainer(status *corev1.ContainerStatus, deleted bool) (en
 			s.start(status)
 		}
 		code, again, over := s.script.afterRun(s.pod.Spec.RestartPolicy, status.RestartCount)
-		if !over || !s.due(status.State.Running.StartedAt.Add(s.script.runFor)) {
+		if !over || !s.due(begun(status).Add(s.script.runFor)) {
 			return false
 		}
 		s.exit(status, code)
@@ -223,8 +230,8 @@ func (s *stepper) finish() {
 // evict fails the pod as the kubelet does when its node is short of memory, if
 // that is due: it no longer knows when the containers ran.
 func (s *stepper) evict() bool {
-	running := s.status.ContainerStatuses[0].State.Running
-	if running == nil || !s.due(running.StartedAt.Add(s.script.evictedAfter)) {
+	first := &s.status.ContainerStatuses[0]
+	if first.State.Running == nil || !s.due(begun(first).Add(s.script.evictedAfter)) {
 		return false
 	}
 	for _, status := range s.all() {

@@ -42,7 +42,7 @@ func newWorld(t *testing.T, policy corev1.RestartPolicy, annotations map[string]
 func (w *world) look() {
 	w.t.Helper()
 	for range 20 {
-		next := kubelet.Step(w.pod, node, w.now)
+		next := kubelet.Step(w.pod, node, w.now, time.Time{})
 		if next.Status != nil {
 			w.pod.Status = *next.Status
 			w.writes++
@@ -105,6 +105,24 @@ func TestAPodWithoutAnnotationsRunsUntilItIsDeleted(t *testing.T) {
 	}
 	if w.pod.Status.Phase != corev1.PodFailed || w.ready() {
 		t.Errorf("phase %s, ready %t", w.pod.Status.Phase, w.ready())
+	}
+}
+
+// A run lasts as long as its annotation says, though the API keeps when it began
+// to the second.
+func TestARunIsNotShortenedByItsRecordedStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, corev1.RestartPolicyNever, map[string]string{kubelet.StartAfter: "10700ms", kubelet.RunFor: "30s"}).until(40 * time.Second)
+	if started := w.main().State.Running; started == nil || !started.StartedAt.Equal(&metav1.Time{Time: noon.Add(10 * time.Second)}) {
+		t.Fatalf("after 40s it is %+v, want it running since 10s", w.main().State)
+	}
+	w.until(40650 * time.Millisecond)
+	if w.main().State.Running == nil {
+		t.Error("it ended early")
+	}
+	w.until(40700 * time.Millisecond)
+	if ended := w.main().State.Terminated; ended == nil || !ended.FinishedAt.Equal(&metav1.Time{Time: noon.Add(40 * time.Second)}) {
+		t.Errorf("after 30s of running it is %+v", w.main().State)
 	}
 }
 
