@@ -4,6 +4,7 @@
 package problem
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ type Problem struct {
 // attribute the summary names the path: Terraform shows the outermost alone.
 func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {
 	for _, p := range problems {
-		at, summary, detail := Path(p.Attribute), upperFirst(p.Summary), p.Detail
+		at, summary, detail := pathOf(p.Attribute), upperFirst(p.Summary), p.Detail
 		if len(stepsOf(p.Attribute)) > 1 {
 			summary = p.Attribute + ": " + p.Summary
 		}
@@ -38,13 +39,9 @@ func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity)
 // Decided leaves out the problems of what is not known yet, and those of
 // attributes that unread has errors of already.
 func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []Problem {
-	var decided []Problem
-	for _, p := range problems {
-		if Whole(raw, p.Attribute) && !reported(unread, Path(p.Attribute)) {
-			decided = append(decided, p)
-		}
-	}
-	return decided
+	return slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool {
+		return !whole(raw, p.Attribute) || reported(unread, pathOf(p.Attribute))
+	})
 }
 
 func upperFirst(s string) string {
@@ -66,27 +63,20 @@ func reported(diags diag.Diagnostics, at path.Path) bool {
 	return false
 }
 
-// step is one part of a problem's path: a name, an index, or a map's key.
-type step struct {
-	name  string
-	index int
-	kind  byte // 'n', 'i' or 'k'
-}
-
 // stepsOf takes a path such as offerings[1].max_price or tags["team"] apart.
-func stepsOf(attribute string) []step {
-	var steps []step
+func stepsOf(attribute string) []tftypes.AttributePathStep {
+	var steps []tftypes.AttributePathStep
 	for rest := attribute; rest != ""; {
 		if inside, ok := strings.CutPrefix(rest, "["); ok {
 			if key, err := strconv.QuotedPrefix(inside); err == nil {
 				name, _ := strconv.Unquote(key)
-				steps = append(steps, step{kind: 'k', name: name})
+				steps = append(steps, tftypes.ElementKeyString(name))
 				rest = strings.TrimPrefix(inside[len(key):], "]")
 				continue
 			}
 			digits, after, _ := strings.Cut(inside, "]")
 			n, _ := strconv.Atoi(digits)
-			steps = append(steps, step{kind: 'i', index: n})
+			steps = append(steps, tftypes.ElementKeyInt(n))
 			rest = after
 			continue
 		}
@@ -95,46 +85,37 @@ func stepsOf(attribute string) []step {
 		if end < 0 {
 			end = len(rest)
 		}
-		steps = append(steps, step{kind: 'n', name: rest[:end]})
+		steps = append(steps, tftypes.AttributeName(rest[:end]))
 		rest = rest[end:]
 	}
 	return steps
 }
 
-// Path is a problem's path as the framework has it.
-func Path(attribute string) path.Path {
+// pathOf is a problem's path as the framework has it.
+func pathOf(attribute string) path.Path {
 	p := path.Empty()
 	for _, s := range stepsOf(attribute) {
-		switch s.kind {
-		case 'n':
-			p = p.AtName(s.name)
-		case 'i':
-			p = p.AtListIndex(s.index)
-		case 'k':
-			p = p.AtMapKey(s.name)
+		switch s := s.(type) {
+		case tftypes.AttributeName:
+			p = p.AtName(string(s))
+		case tftypes.ElementKeyInt:
+			p = p.AtListIndex(int(s))
+		case tftypes.ElementKeyString:
+			p = p.AtMapKey(string(s))
 		}
 	}
 	return p
 }
 
-// Whole reports whether nothing unknown stands at the attribute, in it, or above
+// whole reports whether nothing unknown stands at the attribute, in it, or above
 // it.
-func Whole(raw tftypes.Value, attribute string) bool {
+func whole(raw tftypes.Value, attribute string) bool {
 	value := raw
 	for _, s := range stepsOf(attribute) {
 		if !value.IsKnown() {
 			return false
 		}
-		var next any
-		var err error
-		switch s.kind {
-		case 'n':
-			next, err = value.ApplyTerraform5AttributePathStep(tftypes.AttributeName(s.name))
-		case 'i':
-			next, err = value.ApplyTerraform5AttributePathStep(tftypes.ElementKeyInt(s.index))
-		case 'k':
-			next, err = value.ApplyTerraform5AttributePathStep(tftypes.ElementKeyString(s.name))
-		}
+		next, err := value.ApplyTerraform5AttributePathStep(s)
 		v, ok := next.(tftypes.Value)
 		if err != nil || !ok {
 			break // null further up: nothing is there to be unknown

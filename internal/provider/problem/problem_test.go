@@ -15,7 +15,7 @@ func TestPathsOfProblems(t *testing.T) {
 		"minimum": "minimum", "offerings[1].max_price": "offerings[1].max_price", "refresh.strategy": "refresh.strategy",
 		`tags["a.b[c]"]`: `tags["a.b[c]"]`, "security_group_ids[0]": "security_group_ids[0]",
 	} {
-		if got := Path(attribute).String(); got != want {
+		if got := pathOf(attribute).String(); got != want {
 			t.Errorf("%s became %s", attribute, got)
 		}
 	}
