@@ -26,7 +26,7 @@ type Client struct {
 func Open(c Config, userAgent string) (*Client, error) {
 	config, err := c.REST()
 	if err != nil {
-		return nil, err
+		return nil, configurationError{err}
 	}
 	config.UserAgent = userAgent
 	// The API server's own priority and fairness paces clients. client-go's

@@ -50,6 +50,25 @@ func (e *Error) Error() string {
 // Unwrap returns the API's own error.
 func (e *Error) Unwrap() error { return e.Err }
 
+// ErrorClass is the class in the words of a report (spotpool.ErrorClass), by what
+// helps: other credentials or rights, the same again later, or another
+// configuration, of gpupool or of the cluster.
+func (e *Error) ErrorClass() string {
+	switch e.Class {
+	case ClassAuthentication, ClassAuthorization:
+		return "authorisation"
+	case ClassUnreachable, ClassTransient, ClassConflict:
+		return "transient"
+	}
+	return "configuration"
+}
+
+// configurationError is a configuration that cannot be used.
+type configurationError struct{ error }
+
+func (e configurationError) Unwrap() error      { return e.error }
+func (e configurationError) ErrorClass() string { return "configuration" }
+
 func (e *Error) advice() string {
 	switch e.Class {
 	case ClassUnreachable:

@@ -1,7 +1,10 @@
 package kube_test
 
 import (
+	"context"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,7 +13,9 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -18,6 +23,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // mustFail wants an error of the class that says all of the words.
@@ -139,4 +145,43 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	allow(t, server, ns, "partly", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}})
 	_, err := look(t, server.ServiceAccountKubeconfig(t, ns, "partly")).Observe(t.Context(), reconcile.ObserveOptions{})
 	mustFail(t, err, kube.ClassAuthorization, "cannot list pods in the whole cluster", "the role needs the verb list on pods")
+}
+
+// TestErrorsHaveAClassForReports has errors of each kind, wrapped as a run wraps
+// them.
+func TestErrorsHaveAClassForReports(t *testing.T) {
+	t.Parallel()
+	pods := schema.GroupResource{Resource: "pods"}
+	refused := apierrors.NewForbidden(pods, "p", errors.New("ValidatingAdmissionPolicy 'x' denied request"))
+	_, unusable := kube.Open(kube.Config{ConfigPath: filepath.Join(t.TempDir(), "none")}, "gpupool/test")
+	_, unconfigured := kube.Open(kube.Config{}, "gpupool/test")
+	if !errors.Is(unconfigured, kube.ErrNoConfiguration) {
+		t.Errorf("without a configuration: %v", unconfigured)
+	}
+	for name, c := range map[string]struct {
+		err  error
+		want spotpool.ErrorClass
+	}{
+		"401":               {kube.Wrap("list", "pods", apierrors.NewUnauthorized("who")), spotpool.ClassAuthorisation},
+		"403":               {kube.Wrap("list", "pods", apierrors.NewForbidden(pods, "p", errors.New("no"))), spotpool.ClassAuthorisation},
+		"429":               {kube.Wrap("list", "pods", apierrors.NewTooManyRequests("slow", 1)), spotpool.ClassTransient},
+		"500":               {kube.Wrap("list", "pods", apierrors.NewInternalError(errors.New("oops"))), spotpool.ClassTransient},
+		"503":               {kube.Wrap("list", "pods", apierrors.NewServiceUnavailable("later")), spotpool.ClassTransient},
+		"504":               {kube.Wrap("list", "pods", apierrors.NewTimeoutError("slow", 1)), spotpool.ClassTransient},
+		"unreachable":       {kube.Wrap("list", "pods", &net.OpError{Op: "dial", Err: errors.New("refused")}), spotpool.ClassTransient},
+		"no time left":      {kube.Wrap("list", "pods", context.DeadlineExceeded), spotpool.ClassTransient},
+		"409":               {kube.Wrap("update", "jobs", apierrors.NewConflict(pods, "p", errors.New("changed"))), spotpool.ClassTransient},
+		"a policy refuses":  {kube.Wrap("create", "pods", refused), spotpool.ClassConfiguration},
+		"422":               {kube.Wrap("create", "pods", apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil)), spotpool.ClassConfiguration},
+		"404":               {kube.Wrap("create", "pods", apierrors.NewNotFound(pods, "p")), spotpool.ClassConfiguration},
+		"no freeze policy":  {&kube.MissingPolicyError{}, spotpool.ClassConfiguration},
+		"no such file":      {unusable, spotpool.ClassConfiguration},
+		"nothing is given":  {unconfigured, spotpool.ClassConfiguration},
+		"wrong certificate": {kube.Wrap("list", "pods", x509.UnknownAuthorityError{}), spotpool.ClassConfiguration},
+	} {
+		var classed interface{ ErrorClass() string }
+		if !errors.As(fmt.Errorf("a run: %w", c.err), &classed) || spotpool.ErrorClass(classed.ErrorClass()) != c.want {
+			t.Errorf("%s: %v has the class %v, want %s", name, c.err, classed, c.want)
+		}
+	}
 }

@@ -32,6 +32,9 @@ func (e *MissingPolicyError) Error() string {
 	return "the ValidatingAdmissionPolicy " + FreezePolicyName + " " + state + ": apply what `gpupool manifests` prints"
 }
 
+// ErrorClass is the class in the words of a report: the cluster must be prepared.
+func (e *MissingPolicyError) ErrorClass() string { return "configuration" }
+
 // Freezes lists the budgets whose freeze is in force.
 func (c *Cluster) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
 	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
