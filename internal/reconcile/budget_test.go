@@ -138,6 +138,21 @@ func wantConsumed(t *testing.T, r reconcile.Report, want string) {
 	}
 }
 
+// wantEstimated and wantBound check what a report says of its first budget.
+func wantEstimated(t *testing.T, r reconcile.Report, want string) {
+	t.Helper()
+	if got := r.Budgets[0].EstimatedGPUHours; got != want {
+		t.Errorf("%s GPU-hours are estimated, want %s", got, want)
+	}
+}
+
+func wantBound(t *testing.T, r reconcile.Report, want string) {
+	t.Helper()
+	if got := r.Budgets[0].ErrorBoundGPUHours; got != want {
+		t.Errorf("the error bound is %s GPU-hours, want %s", got, want)
+	}
+}
+
 func TestDryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

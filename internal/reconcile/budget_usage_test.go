@@ -36,43 +36,43 @@ func TestUsageSurvivesPods(t *testing.T) {
 	wantConsumed(t, d.run(), "2.250")
 }
 
-// TestWeightsOfOneBudgetAlone counts a resource that is no GPU by default for the
-// budget that weighs it, and for no other.
+// TestWeightsOfOneBudgetAlone has one budget weigh what all others count as they
+// do by default.
 func TestWeightsOfOneBudgetAlone(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.declare()
-	d.declare(func(b *budget.Declaration) {
-		b.Name, b.ResourceWeights = "weighs", map[string]string{"example.com/tensor": "1/2", "nvidia.com/gpu": "2"}
-	})
-	d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) {
-		s.Shares = append(s.Shares, gpu.Share{Resource: "example.com/tensor", Units: big.NewRat(4, 1), Weight: new(big.Rat)})
-	})
-	d.cluster.step(30 * time.Minute)
-	report := d.run()
-	wantConsumed(t, report, "0.500")
-	if got := report.Budgets[1].ConsumedGPUHours; got != "2.000" {
-		t.Errorf("weighed on its own it is %s GPU-hours, want 2.000", got)
-	}
-}
-
-// TestWeightOfADriverIsOneBudgetsAlone has one budget weigh devices that all
-// others count as whole GPUs.
-func TestWeightOfADriverIsOneBudgetsAlone(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.declare()
-	d.declare(func(b *budget.Declaration) {
-		b.Name, b.ResourceWeights = "weighs", map[string]string{"gpu.nvidia.com": "1/2"}
-	})
-	d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) {
-		s.Shares = []gpu.Share{{Resource: "gpu.nvidia.com", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)}}
-	})
-	d.cluster.step(15 * time.Minute)
-	report := d.run()
-	wantConsumed(t, report, "1.000")
-	if got := report.Budgets[1].ConsumedGPUHours; got != "0.500" {
-		t.Errorf("weighed on its own it is %s GPU-hours, want 0.500", got)
+	for name, c := range map[string]struct {
+		weights map[string]string
+		holds   []gpu.Share
+		runs    time.Duration
+		// consumed is what the budget without weights says, and weighed the other.
+		consumed, weighed string
+	}{
+		"a resource that is no GPU by default": {
+			map[string]string{"example.com/tensor": "1/2", "nvidia.com/gpu": "2"},
+			[]gpu.Share{
+				{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
+				{Resource: "example.com/tensor", Units: big.NewRat(4, 1), Weight: new(big.Rat)},
+			}, 30 * time.Minute, "0.500", "2.000",
+		},
+		"devices that are whole GPUs by default": {
+			map[string]string{"gpu.nvidia.com": "1/2"},
+			[]gpu.Share{{Resource: "gpu.nvidia.com", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)}},
+			15 * time.Minute, "1.000", "0.500",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.declare()
+			d.declare(func(b *budget.Declaration) { b.Name, b.ResourceWeights = "weighs", c.weights })
+			d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) { s.Shares = c.holds })
+			d.cluster.step(c.runs)
+			report := d.run()
+			wantConsumed(t, report, c.consumed)
+			if got := report.Budgets[1].ConsumedGPUHours; got != c.weighed {
+				t.Errorf("weighed on its own it is %s GPU-hours, want %s", got, c.weighed)
+			}
+		})
 	}
 }
 
@@ -155,9 +155,7 @@ func TestEventsRefineEnds(t *testing.T) {
 	report := d.run()
 	// Ten minutes, and half of the thirty seconds that the end may have taken.
 	wantConsumed(t, report, "0.342")
-	if b := report.Budgets[0]; b.EstimatedGPUHours != "0.008" {
-		t.Errorf("%s GPU-hours are estimated, want 0.008", b.EstimatedGPUHours)
-	}
+	wantEstimated(t, report, "0.008")
 }
 
 func TestUnreplayedRunsListEverything(t *testing.T) {

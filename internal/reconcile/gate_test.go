@@ -2,9 +2,7 @@ package reconcile_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,65 +210,6 @@ func TestNewPoolIsGated(t *testing.T) {
 	gate, err = g.engine().Gate(context.Background(), d)
 	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "team-a") {
 		t.Errorf("of a budget that isn't there: %v, %+v", err, gate)
-	}
-}
-
-func TestForecast(t *testing.T) {
-	t.Parallel()
-	g := newGated(t)
-	offers := []spotpool.Offer{{Market: spotpool.Market{AvailabilityZone: zoneA, InstanceType: gpuType, ChargeType: spotpool.Spot}, GPUs: "4", GPUType: "T4"}}
-	f, err := g.engine().Forecast(context.Background(), g.pool, offers)
-	if err != nil || f == nil || f.MilliGPUs != 8000 || f.ExhaustedAt == nil {
-		t.Fatalf("two instances of four GPUs, and 4 GPU-hours in 45 minutes: %v, %+v", err, f)
-	}
-	if in := time.Until(*f.ExhaustedAt); in < 29*time.Minute || in > 31*time.Minute {
-		t.Errorf("used up in %s, want half an hour", in)
-	}
-	offers[0].GPUs = "1"
-	if f, err = g.engine().Forecast(context.Background(), g.pool, offers); err != nil || f == nil || f.ExhaustedAt != nil {
-		t.Errorf("two GPUs use 1.5 GPU-hours in 45 minutes: %v, %+v", err, f)
-	}
-	if f, err = g.engine().Forecast(context.Background(), g.pool, nil); err != nil || f != nil {
-		t.Errorf("without offers: %v, %+v", err, f)
-	}
-}
-
-// TestReportJSON keeps decisions of pools and of budgets in one list, each with
-// its own fields.
-func TestReportJSON(t *testing.T) {
-	t.Parallel()
-	g := newGated(t)
-	g.cluster.start("ml", "a", 4)
-	g.cluster.step(30 * time.Minute)
-	g.lose()
-	report := g.run(reconcile.RunOptions{DryRun: true})
-	data, err := json.Marshal(report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parsed struct {
-		Decisions []map[string]any `json:"decisions"`
-		Budgets   []map[string]any `json:"budgets"`
-	}
-	if err := json.Unmarshal(data, &parsed); err != nil {
-		t.Fatal(err)
-	}
-	var kinds []string
-	for _, d := range parsed.Decisions {
-		kinds = append(kinds, d["kind"].(string)+" "+d["object"].(string)+" "+d["outcome"].(string))
-		if _, has := d["reasons"]; !has {
-			t.Errorf("no reasons: %v", d)
-		}
-	}
-	if !slices.Equal(kinds, []string{"alert budget/team-a planned", "launch spot_pool/ap-singapore/train planned"}) {
-		t.Errorf("decisions: %v", kinds)
-	}
-	if b := parsed.Budgets[0]; b["consumed_gpu_hours"] != "2.000" || b["limit_gpu_hours"] != "4.000" || b["coverage"] == nil || b["outcome"] != "planned" {
-		t.Errorf("budget: %v", b)
-	}
-	var again reconcile.Report
-	if err := json.Unmarshal(data, &again); err != nil || len(again.Decisions) != 2 || again.Decisions[0].Budget == nil || again.Decisions[1].Pool == nil {
-		t.Errorf("read again: %v, %+v", err, again.Decisions)
 	}
 }
 

@@ -1,0 +1,94 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// act notes something that was done.
+func (c *fakeCluster) act(method, what string, do func() error) error {
+	if err := c.call(method); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := do(); err != nil {
+		return err
+	}
+	c.acts = append(c.acts, method+" "+what)
+	return nil
+}
+
+func (c *fakeCluster) Alert(_ context.Context, a reconcile.Alert) error {
+	return c.act("Alert", a.Namespace, func() error { c.alerts = append(c.alerts, a); return nil })
+}
+
+func (c *fakeCluster) Freezes(context.Context) ([]reconcile.Freeze, error) {
+	err := c.call("Freezes")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.frozen)), err
+}
+
+func (c *fakeCluster) Freeze(_ context.Context, f reconcile.Freeze) error {
+	return c.act("Freeze", f.Budget, func() error { c.frozen[f.BudgetUID] = f; return nil })
+}
+
+func (c *fakeCluster) Unfreeze(_ context.Context, uid string) error {
+	return c.act("Unfreeze", "", func() error { delete(c.frozen, uid); return nil })
+}
+
+func (c *fakeCluster) Paused(context.Context) ([]reconcile.PausedWorkload, error) {
+	err := c.call("Paused")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.paused), err
+}
+
+func (c *fakeCluster) Pause(_ context.Context, w budget.Workload, uid string) error {
+	return c.act("Pause", w.Name, func() error {
+		if c.driven[w.Name] {
+			return &reconcile.NotPausedError{Workload: w, Reason: "an autoscaler drives it"}
+		}
+		if !slices.ContainsFunc(c.paused, func(p reconcile.PausedWorkload) bool { return p.Workload == w }) {
+			c.paused = append(c.paused, reconcile.PausedWorkload{Workload: w, BudgetUID: uid})
+		}
+		for id, p := range c.pods {
+			if p.Owner.Name == w.Name {
+				c.removeLocked(id)
+			}
+		}
+		return nil
+	})
+}
+
+func (c *fakeCluster) Resume(_ context.Context, w budget.Workload, _ string) error {
+	return c.act("Resume", w.Name, func() error {
+		c.paused = slices.DeleteFunc(c.paused, func(p reconcile.PausedWorkload) bool { return p.Workload == w })
+		if c.driven[w.Name] {
+			return &reconcile.NotPausedError{Workload: w, Reason: "someone else changed it since"}
+		}
+		return nil
+	})
+}
+
+func (c *fakeCluster) Evict(_ context.Context, p reconcile.PodRef) error {
+	return c.act("Evict", p.Name, func() error {
+		if c.blocked[p.Name] {
+			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
+		}
+		if err := c.broken[p.Name]; err != nil {
+			return err
+		}
+		if _, there := c.pods[p.UID]; there {
+			c.removeLocked(p.UID)
+			c.evicted = append(c.evicted, p.Name)
+		}
+		return nil
+	})
+}
