@@ -132,6 +132,8 @@ func classify(err error) Class {
 		return ClassCertificate
 	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
 		return ClassOther
+	case errors.Is(err, errDamaged), strings.Contains(err.Error(), "reading response body"): // in client-go's words, for want of a type
+		return ClassTransient
 	case strings.Contains(err.Error(), "getting credentials: "): // by a command; client-go has no type for it
 		return ClassAuthentication
 	case errors.As(err, &network):

@@ -179,7 +179,7 @@ func TestALeaseThatWasLabelledIsStillHeld(t *testing.T) {
 
 func TestLostAnswersAboutLocks(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]fault{"the call is lost": cutBefore, "the answer is lost": cutAfter} {
+	for name, f := range map[string]fault{"the call is lost": cutBefore, "the answer is lost": cutAfter, "the answer breaks off": cutWithin} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, others, p := throughProxy(t, short)

@@ -27,7 +27,7 @@ func throughProxy(t *testing.T, o kubernetes.Options) (s, others *kubernetes.Sto
 
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]fault{"the call is lost": cutBefore, "the answer is lost": cutAfter} {
+	for name, f := range map[string]fault{"the call is lost": cutBefore, "the answer is lost": cutAfter, "the answer breaks off": cutWithin} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, others, p := throughProxy(t, kubernetes.Options{})

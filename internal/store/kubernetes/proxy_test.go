@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ const (
 	none       fault = iota
 	cutBefore        // the API server never hears of it
 	cutAfter         // the API server does it, and the answer is lost
+	cutWithin        // the API server does it, and its answer breaks off in the middle
 	unanswered       // the API server does it, and then there is silence
 	expired          // 410, as for the pages of a list that took too long
 )
@@ -90,6 +92,15 @@ func newProxy(t *testing.T, cluster *kubetest.Cluster) *proxy {
 			if meets == unanswered {
 				<-r.Context().Done()
 			}
+			panic(http.ErrAbortHandler)
+		case cutWithin:
+			whole := httptest.NewRecorder()
+			forward.ServeHTTP(whole, r.WithContext(context.WithoutCancel(r.Context())))
+			w.Header().Set("Content-Type", whole.Header().Get("Content-Type"))
+			w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
+			w.WriteHeader(whole.Code)
+			_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
+			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		case expired:
 			w.Header().Set("Content-Type", "application/json")
