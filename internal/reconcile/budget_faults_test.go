@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -82,7 +83,7 @@ func TestNewerLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer := bytes.Replace(doc.Data, []byte("gpupool-ledger 1 "), []byte("gpupool-ledger 9 "), 1)
+	newer := regexp.MustCompile(`^gpupool-ledger \d+ `).ReplaceAll(doc.Data, []byte("gpupool-ledger 99 "))
 	if bytes.Equal(newer, doc.Data) {
 		t.Fatalf("the document does not begin as expected: %.60q", doc.Data)
 	}
