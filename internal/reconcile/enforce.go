@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ type enforcer struct {
 	done        []budget.Decision
 	// notFrozen says that the freeze failed: what is evicted then comes back.
 	notFrozen bool
+	// failure is the first that failed; nil where none did.
+	failure error
 	// stopped says why some decisions were not come to, if any.
 	stopped error
 	// frozenAt is when this run's own freeze began.
@@ -110,6 +113,7 @@ func (a *enforcer) outcome(d budget.Decision, err error) Outcome {
 		return Skipped
 	}
 	a.notFrozen = a.notFrozen || d.Kind == budget.KindFreeze
+	a.failure = cmp.Or(a.failure, err)
 	a.log().Error("decision failed", "decision", d, "error", err)
 	a.tell(d.Object, err.Error(), nil)
 	return Failed

@@ -231,12 +231,7 @@ func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Pl
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
 	status := plan.Settle(did.done)
-	err := j.saveBudgetStatus(recording, j.previous[d.Name].budgetStatus, status)
-	for _, result := range did.results {
-		if result.Outcome == Failed && err == nil {
-			err = errors.New(result.Error.Message)
-		}
-	}
+	err := cmp.Or(j.saveBudgetStatus(recording, j.previous[d.Name].budgetStatus, status), did.failure)
 	outcome := Done
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -70,8 +71,11 @@ func NewErrorReport(err error) *ErrorReport {
 		return nil
 	}
 	report := &ErrorReport{Message: err.Error()}
+	var classed interface{ ErrorClass() string } // of the cluster, or of a store in it
 	if cloud, ok := spotpool.AsCloudError(err); ok {
 		report.Class, report.Code, report.RequestID = cloud.Class, cloud.Code, cloud.RequestID
+	} else if errors.As(err, &classed) {
+		report.Class = spotpool.ErrorClass(classed.ErrorClass())
 	}
 	return report
 }

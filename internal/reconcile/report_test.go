@@ -1,12 +1,16 @@
 package reconcile_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TestReportJSON keeps decisions of pools and of budgets in one list, each with
@@ -45,5 +49,40 @@ func TestReportJSON(t *testing.T) {
 	var again reconcile.Report
 	if err := json.Unmarshal(data, &again); err != nil || len(again.Decisions) != 2 || again.Decisions[0].Budget == nil || again.Decisions[1].Pool == nil {
 		t.Errorf("read again: %v, %+v", err, again.Decisions)
+	}
+}
+
+// classed is an error of the cluster that says what helps.
+type classed string
+
+func (classed) Error() string        { return "cannot create pods/eviction ml/a: forbidden" }
+func (c classed) ErrorClass() string { return string(c) }
+
+// TestErrorsOfTheClusterHaveAClass is about the decision that failed, and the
+// budget that it leaves failed, as much as about a cluster that can't be reached.
+func TestErrorsOfTheClusterHaveAClass(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Hour)
+	for _, c := range []struct {
+		method string
+		class  spotpool.ErrorClass
+	}{{"UID", spotpool.ClassTransient}, {"LivePods", spotpool.ClassTransient}, {"Evict", spotpool.ClassAuthorisation}} {
+		d.cluster.failing[c.method] = fmt.Errorf("team-a: %w", classed(c.class))
+		report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := report.Budgets[0]; b.Outcome != reconcile.Failed || b.Error == nil || b.Error.Class != c.class {
+			t.Errorf("%s: the budget is %s: %+v", c.method, b.Outcome, b.Error)
+		}
+		for _, r := range report.Decisions {
+			if r.Outcome == reconcile.Failed && r.Error.Class != c.class {
+				t.Errorf("%s: to %s failed: %+v", c.method, r.Kind(), r.Error)
+			}
+		}
+		delete(d.cluster.failing, c.method)
 	}
 }
