@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+const guides = "../../templates/guides/"
+
+func guide(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(guides + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// section returns what stands under a heading, up to the next one of its level or
+// above.
+func section(t *testing.T, page, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page, "\n"+heading+"\n")
+	if !found {
+		t.Fatalf("the page has no heading %q", heading)
+	}
+	level := strings.Index(heading, " ")
+	next := regexp.MustCompile(`(?m)^#{1,` + string(rune('0'+level)) + `} `)
+	if at := next.FindStringIndex(rest); at != nil {
+		rest = rest[:at[0]]
+	}
+	return rest
+}
+
+// fieldsOf lists the paths of a type's JSON, such as spot_pools[].name, and those
+// of the types that it holds.
+func fieldsOf(of reflect.Type, prefix string) (paths []string) {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch {
+	case of.Kind() == reflect.Slice:
+		return fieldsOf(of.Elem(), strings.TrimSuffix(prefix, ".")+"[].")
+	case of == reflect.TypeFor[reconcile.Result](): // it writes itself
+		paths = append(fieldsOf(reflect.TypeFor[spotpool.Decision](), prefix), fieldsOf(reflect.TypeFor[budget.Decision](), prefix)...)
+		paths = append(paths, prefix+"outcome", prefix+"error")
+		return append(paths, fieldsOf(reflect.TypeFor[reconcile.ErrorReport](), prefix+"error.")...)
+	case of.Kind() != reflect.Struct || of.PkgPath() == "time":
+		return nil
+	}
+	for n := range of.NumField() {
+		field := of.Field(n)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case name == "" && field.Anonymous:
+			paths = append(paths, fieldsOf(field.Type, prefix)...)
+		case name != "":
+			paths = append(paths, prefix+name)
+			paths = append(paths, fieldsOf(field.Type, prefix+name+".")...)
+		}
+	}
+	return paths
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// documented reads the fields out of a page's tables. A first cell names fields,
+// and those behind the first of a cell may leave its prefix out; a second cell
+// may name the fields that the first one's has in it.
+func documented(text string) map[string]bool {
+	known := map[string]bool{}
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if len(cells) != 2 || !strings.HasPrefix(cells[0], "| `") {
+			continue
+		}
+		prefix := ""
+		for _, name := range quoted.FindAllStringSubmatch(cells[0], -1) {
+			path := name[1]
+			if at := strings.LastIndex(strings.TrimSuffix(path, "[]"), "."); at >= 0 {
+				prefix = path[:at+1]
+			} else {
+				path = prefix + path
+			}
+			known[path] = true
+			known[strings.TrimSuffix(path, "[]")] = true
+			for _, inner := range quoted.FindAllStringSubmatch(cells[1], -1) {
+				known[path+"."+inner[1]] = true
+			}
+		}
+	}
+	return known
+}
+
+// TestReferenceHasEveryField compares the tables of the reference with what is
+// printed as JSON.
+func TestReferenceHasEveryField(t *testing.T) {
+	t.Parallel()
+	page := section(t, guide(t, "reconcile.md"), "## JSON")
+	run, rest, found := strings.Cut(page, "\n### status\n")
+	status, usage, foundToo := strings.Cut(rest, "\n### usage\n")
+	if !found || !foundToo {
+		t.Fatal("the page has no section about status or usage")
+	}
+	for name, tt := range map[string]struct {
+		text   string
+		prints []reflect.Type
+	}{
+		"reconcile": {run, []reflect.Type{reflect.TypeFor[reconcile.Report]()}},
+		"status":    {run + status, []reflect.Type{reflect.TypeFor[reconcile.StatusReport]()}},
+		"usage":     {usage, []reflect.Type{reflect.TypeFor[usageReport](), reflect.TypeFor[liveReport]()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			known, fields := documented(tt.text), 0
+			for _, printed := range tt.prints {
+				for _, path := range fieldsOf(printed, "") {
+					fields++
+					// What a run would do is written down once, with what a run did.
+					path = strings.Replace(path, "spot_pools[].decisions[].", "decisions[].", 1)
+					if !known[path] {
+						t.Errorf("the reference does not tell of %s", path)
+					}
+				}
+			}
+			if fields < 20 {
+				t.Errorf("only %d fields were looked for", fields)
+			}
+		})
+	}
+}
