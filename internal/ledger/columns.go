@@ -42,8 +42,9 @@ func (w *writer) column(values []int64) {
 // reader takes the body of a shard apart. The first thing that cannot be is its
 // err, after which it reads zeros.
 type reader struct {
-	b   []byte
-	err error
+	b       []byte
+	version int
+	err     error
 }
 
 var errBody = errors.New("its content is not of the right form")

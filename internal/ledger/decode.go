@@ -1,10 +1,6 @@
 package ledger
 
-import (
-	"math/big"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // decoder reads the bodies of shards, one after the other. It keeps what that
 // takes room for.
@@ -46,10 +42,10 @@ func sized[T any](list []T, length int) []T {
 // minRecord is how many bytes a record takes at least: one in each column.
 const minRecord = 16
 
-// decode reads the body of a shard. What its records have in common is taken up
+// decode reads the body of a shard, as a version wrote it. What its records have in common is taken up
 // at once, the records themselves only by who asked.
-func (d *decoder) decode(body []byte) error {
-	r := &reader{b: body}
+func (d *decoder) decode(body []byte, version int) error {
+	r := &reader{b: body, version: version}
 	n := r.count(minRecord)
 	t := d.commons.decodeTables(r, n)
 	d.decodeUIDs(r, n)
@@ -123,126 +119,6 @@ func (r *row) possible() bool {
 		End: End{r.earliest, r.end, ends[r.endRank]},
 	}
 	return made.intervalProblem() == "" && (r.end != 0) == (r.endRank != openRank) && (r.runs != 0) == (r.runsRank != 0)
-}
-
-// decodedTables are what records have in common, by its number in the ledger.
-type decodedTables struct {
-	texts                          []string
-	sets, owners, holdings, places []uint32
-}
-
-// decodeTables reads what that many records have in common: of nothing there is
-// more than there are records.
-func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
-	t.texts = decodeTexts(r)
-	count := func(size int) int {
-		n := r.count(size)
-		if n > records {
-			r.fail()
-			return 0
-		}
-		return n
-	}
-	text := func() string {
-		if n := r.below(len(t.texts)); r.err == nil {
-			return t.texts[n]
-		}
-		return ""
-	}
-	lists := make([]Labels, 1+count(1)) // the first is none
-	for n := range lists[1:] {
-		if l := decodeLabels(r, text); r.err == nil {
-			lists[n+1] = c.list(l)
-		}
-	}
-	t.sets = make([]uint32, count(3))
-	for n := range t.sets {
-		s := LabelSet{Namespace: text(), NamespaceLabels: lists[r.below(len(lists))], Labels: decodeLabels(r, text)}
-		if r.err == nil {
-			t.sets[n] = c.set(&s)
-		}
-	}
-	t.owners = make([]uint32, 1+count(4))
-	t.owners[0] = none
-	for n := range t.owners[1:] {
-		o := Owner{UID: text(), Name: text(), Kind: text(), APIVersion: text()}
-		if r.err == nil {
-			t.owners[n+1] = c.owner(&o)
-		}
-	}
-	t.holdings = make([]uint32, count(1))
-	for n := range t.holdings {
-		if h := decodeHolding(r, text); r.err == nil {
-			t.holdings[n] = c.holding(h)
-		}
-	}
-	t.places = make([]uint32, count(5))
-	for n := range t.places {
-		p := Place{Node: text(), Model: text(), InstanceType: text(), InstanceID: text(), SpotPool: text()}
-		if r.err == nil {
-			t.places[n] = c.place(&p)
-		}
-	}
-	return t
-}
-
-func decodeTexts(r *reader) []string {
-	lengths := make([]int, r.count(1))
-	for n := range lengths {
-		lengths[n] = r.below(maxBody)
-	}
-	texts := make([]string, len(lengths))
-	for n, length := range lengths {
-		texts[n] = string(r.bytes(length))
-	}
-	return texts
-}
-
-// decodeLabels reads labels; they must be in order.
-func decodeLabels(r *reader, text func() string) Labels {
-	l := make(Labels, r.count(2))
-	for n := range l {
-		l[n] = Label{text(), text()}
-		if n > 0 && l[n].Key <= l[n-1].Key {
-			r.fail()
-			return nil
-		}
-	}
-	return l
-}
-
-func decodeHolding(r *reader, text func() string) *Holding {
-	h := &Holding{Shares: make([]Share, r.count(3))}
-	for n := range h.Shares {
-		share := &h.Shares[n]
-		share.Resource = text()
-		share.Units, share.Weight = rational(text()), rational(text())
-	}
-	if h.problem() != "" {
-		r.fail()
-	}
-	return h
-}
-
-// rational reads what RatString writes of numbers from 0; nil of anything else.
-// big.Rat itself would also take exponents, and could be made to fill the memory.
-func rational(s string) *big.Rat {
-	const maxDigits = 80 // of maxBits
-	numerator, denominator, divided := strings.Cut(s, "/")
-	if !divided {
-		denominator = "1"
-	}
-	var parts [2]*big.Int
-	for n, digits := range [...]string{numerator, denominator} {
-		if digits == "" || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
-			return nil
-		}
-		parts[n], _ = new(big.Int).SetString(digits, 10)
-	}
-	if parts[1].Sign() == 0 {
-		return nil
-	}
-	return new(big.Rat).SetFrac(parts[0], parts[1])
 }
 
 func (d *decoder) decodeUIDs(r *reader, n int) {

@@ -100,6 +100,7 @@ func (t *tables) holding(h *Holding) int {
 			t.text(&t.holdingRows, share.Resource)
 			t.text(&t.holdingRows, share.Units.RatString())
 			t.text(&t.holdingRows, share.Weight.RatString())
+			t.text(&t.holdingRows, share.Claim)
 		}
 	}
 	return number

@@ -20,7 +20,7 @@ import (
 // follows the line.
 const (
 	magic   = "gpupool-ledger"
-	version = 1
+	version = 2
 
 	// maxDocument is how long a document may be: an object of the Kubernetes API
 	// takes 1 MiB, names and annotations included.
@@ -68,10 +68,11 @@ func checksum(line string, packed []byte) string {
 
 // sealed is a document whose seal was found whole.
 type sealed struct {
-	name   string
-	sum    string
-	length int
-	packed []byte
+	name    string
+	version int
+	sum     string
+	length  int
+	packed  []byte
 }
 
 // unseal reads a document's line. The error is *NewerError, *ClusterError or
@@ -90,17 +91,18 @@ func unseal(name, clusterUID string, document []byte) (sealed, error) {
 		return damaged("it ends too early")
 	}
 	fields := strings.Split(string(document[:end]), " ")
-	if written, err := strconv.Atoi(fields[1]); err != nil || written < 1 {
+	written, err := strconv.Atoi(fields[1])
+	switch {
+	case err != nil || written < 1:
 		return damaged("it has no version")
-	} else if written > version {
+	case written > version:
 		return sealed{}, &NewerError{Document: name, Version: written}
 	}
 	if len(fields) != 6 {
 		return damaged("its first line is not of the right form")
 	}
-	s := sealed{name: name, sum: fields[5], packed: document[end+1:]}
+	s := sealed{name: name, version: written, sum: fields[5], packed: document[end+1:]}
 	line := strings.Join(fields[:5], " ")
-	var err error
 	switch s.length, err = strconv.Atoi(fields[4]); {
 	case s.sum != checksum(line, s.packed):
 		return damaged("its checksum is not that of its content")

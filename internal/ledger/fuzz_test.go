@@ -18,7 +18,7 @@ func FuzzLoad(f *testing.F) {
 	for name, data := range samples(f) {
 		f.Add(name, data)
 	}
-	f.Add("open-00", []byte("gpupool-ledger 1 open-00 "+fuzzCluster+" 99999999999999999999 00\n"))
+	f.Add("open-00", []byte("gpupool-ledger 2 open-00 "+fuzzCluster+" 99999999999999999999 00\n"))
 	f.Add("closed-2026-11-20_1of2", []byte("gpupool-ledger 99"))
 	var p packer
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
@@ -117,7 +117,7 @@ func again(t *testing.T, l *Ledger, p *packer) {
 func samples(t testing.TB) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{}
-	names, err := filepath.Glob("testdata/documents/*")
+	names, err := filepath.Glob("testdata/version-2/*")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}

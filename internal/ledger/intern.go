@@ -43,7 +43,8 @@ const maxLabelBytes = 64 << 10
 type commons struct {
 	seed     maphash.Seed
 	keys     map[string]string // of labels, and other texts that repeat
-	lists    interned[Labels]  // of namespaces
+	numbers  map[string]*big.Rat
+	lists    interned[Labels] // of namespaces
 	sets     interned[LabelSet]
 	owners   interned[Owner]
 	holdings interned[Holding]
@@ -52,7 +53,7 @@ type commons struct {
 
 func newCommons() commons {
 	return commons{
-		seed: maphash.MakeSeed(), keys: map[string]string{},
+		seed: maphash.MakeSeed(), keys: map[string]string{}, numbers: map[string]*big.Rat{},
 		lists:    interned[Labels]{same: func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }},
 		sets:     interned[LabelSet]{same: func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }},
 		owners:   interned[Owner]{same: func(a, b *Owner) bool { return *a == *b }},
@@ -68,6 +69,17 @@ func (c *commons) key(s string) string {
 	}
 	c.keys[s] = s
 	return s
+}
+
+// number keeps one copy of a number of which there are few.
+func (c *commons) number(n *big.Rat) *big.Rat {
+	text := n.RatString()
+	kept, there := c.numbers[text]
+	if !there {
+		kept = new(big.Rat).Set(n)
+		c.numbers[text] = kept
+	}
+	return kept
 }
 
 func (c *commons) set(s *LabelSet) uint32 {
@@ -137,12 +149,12 @@ func (c *commons) holding(held *Holding) uint32 {
 	}
 	h := c.hasher()
 	for _, share := range held.Shares {
-		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString())
+		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim)
 	}
 	return c.holdings.add(h.Sum64(), held, func(number int32) *Holding {
 		kept := &Holding{Shares: make([]Share, len(held.Shares)), id: number}
 		for n, share := range held.Shares {
-			kept.Shares[n] = Share{c.key(share.Resource), new(big.Rat).Set(share.Units), new(big.Rat).Set(share.Weight)}
+			kept.Shares[n] = Share{c.key(share.Resource), c.number(share.Units), c.number(share.Weight), share.Claim}
 		}
 		return kept
 	})

@@ -156,7 +156,7 @@ func (l *Ledger) loadShard(s sealed) error {
 		return err
 	}
 	d := &l.decoder
-	if err := d.decode(body); err != nil {
+	if err := d.decode(body, s.version); err != nil {
 		return &DamagedError{Document: s.name, Reason: err.Error()}
 	}
 	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.rows)})

@@ -151,7 +151,7 @@ func compareHoldings(a, b *Holding) int {
 		return 0
 	}
 	return slices.CompareFunc(a.Shares, b.Shares, func(a, b Share) int {
-		return cmp.Or(strings.Compare(a.Resource, b.Resource), a.Units.Cmp(b.Units), a.Weight.Cmp(b.Weight))
+		return cmp.Or(strings.Compare(a.Resource, b.Resource), a.Units.Cmp(b.Units), a.Weight.Cmp(b.Weight), strings.Compare(a.Claim, b.Claim))
 	})
 }
 

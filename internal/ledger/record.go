@@ -104,6 +104,16 @@ type Holding struct {
 	id int32
 }
 
+// Shared says whether other pods may hold any of it, too.
+func (h *Holding) Shared() bool {
+	for n := range h.Shares {
+		if h.Shares[n].Claim != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // ID numbers the holdings that a ledger gave, from 0 on without holes.
 func (h *Holding) ID() int { return int(h.id) }
 
@@ -112,6 +122,10 @@ func (h *Holding) ID() int { return int(h.id) }
 type Share struct {
 	Resource      string
 	Units, Weight *big.Rat
+	// Claim is the UID of what other pods may hold as well; empty for what they
+	// can't. The units are then all that the claim holds: who adds up divides them,
+	// at each moment, among the pods that hold it.
+	Claim string
 }
 
 // Place is where a pod ran.

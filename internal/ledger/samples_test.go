@@ -14,6 +14,19 @@ import (
 // sample is a ledger of every kind of record.
 func sample(t failer) *ledger.Ledger {
 	t.Helper()
+	l := sampleOfVersion1(t)
+	shared := pod(-3, noon-hour)
+	shared.Held = &ledger.Holding{Shares: []ledger.Share{
+		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
+		{Resource: "gpu.nvidia.com", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 1), Claim: "7c0a2f5e-1b3d-4c6a-9e8f-112233445566"},
+	}}
+	observe(t, l, shared)
+	return l
+}
+
+// sampleOfVersion1 has no record of what other pods may hold as well.
+func sampleOfVersion1(t failer) *ledger.Ledger {
+	t.Helper()
 	l := ledger.New(cluster)
 	l.Header.Began, l.Header.LastRun, l.Header.LastListed = noon-7*day, noon, noon-hour
 	l.Header.ResourceVersion, l.Header.KeptSince = "184467", noon-5*day-12*hour
@@ -43,25 +56,27 @@ func sample(t failer) *ledger.Ledger {
 	return l
 }
 
-// TestDocumentsOfVersion1AreRead: these were written by an earlier gpupool, and
-// stay readable. Documents of a new version go beside them.
-func TestDocumentsOfVersion1AreRead(t *testing.T) {
+// TestDocumentsOfAnyVersionAreRead: those of version 1 were written by an earlier
+// gpupool, and stay readable. Documents of a new version go beside them.
+func TestDocumentsOfAnyVersionAreRead(t *testing.T) {
 	t.Parallel()
-	names, err := filepath.Glob("testdata/documents/*")
-	if err != nil || len(names) != 6 {
-		t.Fatalf("%d documents: %v", len(names), err)
-	}
-	d := disk{}
-	for _, name := range names {
-		if d[filepath.Base(name)], err = os.ReadFile(name); err != nil {
-			t.Fatal(err)
+	for version, want := range map[string]*ledger.Ledger{"1": sampleOfVersion1(t), "2": sample(t)} {
+		names, err := filepath.Glob("testdata/version-" + version + "/*")
+		if err != nil || len(names) != 6 {
+			t.Fatalf("%d documents: %v", len(names), err)
 		}
-	}
-	loaded := d.load(t, noon)
-	if diff := cmp.Diff(records(sample(t)), records(loaded), alike); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(sample(t).Header, loaded.Header, alike); diff != "" {
-		t.Errorf("header (-want +got):\n%s", diff)
+		d := disk{}
+		for _, name := range names {
+			if d[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		loaded := d.load(t, noon)
+		if diff := cmp.Diff(records(want), records(loaded), alike); diff != "" {
+			t.Errorf("records of version %s (-want +got):\n%s", version, diff)
+		}
+		if diff := cmp.Diff(want.Header, loaded.Header, alike); diff != "" {
+			t.Errorf("header of version %s (-want +got):\n%s", version, diff)
+		}
 	}
 }

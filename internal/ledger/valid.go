@@ -75,6 +75,9 @@ func (h *Holding) problem() string {
 		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
 			return "what it holds is missing or below zero"
 		}
+		if len(share.Claim) > maxText {
+			return "the UID of a claim is too long"
+		}
 		for _, x := range []interface{ BitLen() int }{share.Units.Num(), share.Units.Denom(), share.Weight.Num(), share.Weight.Denom()} {
 			if x.BitLen() > maxBits {
 				return "what it holds is no number of sensible size"

@@ -82,6 +82,7 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 			r.Owner = nil
 		}
 		r.Held = gpus(int64(few("gpus")))
+		r.Held.Shares[0].Claim = rapid.SampledFrom([]string{"", "claim-1", "claim-2"}).Draw(t, "claim")
 		r.Place = &ledger.Place{Node: "node-1", Model: rapid.SampledFrom([]string{"", "Tesla-T4", "A100"}).Draw(t, "model")}
 		if rapid.Bool().Draw(t, "placed later") {
 			r.PlaceSeen = r.Seen + few("placed")*minute

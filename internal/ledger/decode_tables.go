@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"math/big"
+	"strings"
+)
+
+// withoutClaims is the version in which shares had no claims: what pods shared
+// was divided when each was first seen.
+const withoutClaims = 1
+
+// decodedTables are what records have in common, by its number in the ledger.
+type decodedTables struct {
+	texts                          []string
+	sets, owners, holdings, places []uint32
+}
+
+// decodeTables reads what that many records have in common: of nothing there is
+// more than there are records.
+func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
+	t.texts = decodeTexts(r)
+	count := func(size int) int {
+		n := r.count(size)
+		if n > records {
+			r.fail()
+			return 0
+		}
+		return n
+	}
+	text := func() string {
+		if n := r.below(len(t.texts)); r.err == nil {
+			return t.texts[n]
+		}
+		return ""
+	}
+	lists := make([]Labels, 1+count(1)) // the first is none
+	for n := range lists[1:] {
+		if l := decodeLabels(r, text); r.err == nil {
+			lists[n+1] = c.list(l)
+		}
+	}
+	t.sets = make([]uint32, count(3))
+	for n := range t.sets {
+		s := LabelSet{Namespace: text(), NamespaceLabels: lists[r.below(len(lists))], Labels: decodeLabels(r, text)}
+		if r.err == nil {
+			t.sets[n] = c.set(&s)
+		}
+	}
+	t.owners = make([]uint32, 1+count(4))
+	t.owners[0] = none
+	for n := range t.owners[1:] {
+		o := Owner{UID: text(), Name: text(), Kind: text(), APIVersion: text()}
+		if r.err == nil {
+			t.owners[n+1] = c.owner(&o)
+		}
+	}
+	t.holdings = make([]uint32, count(1))
+	for n := range t.holdings {
+		if h := decodeHolding(r, text); r.err == nil {
+			t.holdings[n] = c.holding(h)
+		}
+	}
+	t.places = make([]uint32, count(5))
+	for n := range t.places {
+		p := Place{Node: text(), Model: text(), InstanceType: text(), InstanceID: text(), SpotPool: text()}
+		if r.err == nil {
+			t.places[n] = c.place(&p)
+		}
+	}
+	return t
+}
+
+func decodeTexts(r *reader) []string {
+	lengths := make([]int, r.count(1))
+	for n := range lengths {
+		lengths[n] = r.below(maxBody)
+	}
+	texts := make([]string, len(lengths))
+	for n, length := range lengths {
+		texts[n] = string(r.bytes(length))
+	}
+	return texts
+}
+
+// decodeLabels reads labels; they must be in order.
+func decodeLabels(r *reader, text func() string) Labels {
+	l := make(Labels, r.count(2))
+	for n := range l {
+		l[n] = Label{text(), text()}
+		if n > 0 && l[n].Key <= l[n-1].Key {
+			r.fail()
+			return nil
+		}
+	}
+	return l
+}
+
+func decodeHolding(r *reader, text func() string) *Holding {
+	size := 4
+	if r.version == withoutClaims {
+		size = 3
+	}
+	h := &Holding{Shares: make([]Share, r.count(size))}
+	for n := range h.Shares {
+		share := &h.Shares[n]
+		share.Resource = text()
+		share.Units, share.Weight = rational(text()), rational(text())
+		if r.version != withoutClaims {
+			share.Claim = text()
+		}
+	}
+	if h.problem() != "" {
+		r.fail()
+	}
+	return h
+}
+
+// rational reads what RatString writes of numbers from 0; nil of anything else.
+// big.Rat itself would also take exponents, and could be made to fill the memory.
+func rational(s string) *big.Rat {
+	const maxDigits = 80 // of maxBits
+	numerator, denominator, divided := strings.Cut(s, "/")
+	if !divided {
+		denominator = "1"
+	}
+	var parts [2]*big.Int
+	for n, digits := range [...]string{numerator, denominator} {
+		if digits == "" || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
+			return nil
+		}
+		parts[n], _ = new(big.Int).SetString(digits, 10)
+	}
+	if parts[1].Sign() == 0 {
+		return nil
+	}
+	return new(big.Rat).SetFrac(parts[0], parts[1])
+}
