@@ -88,6 +88,12 @@ func TestBadDeclarations(t *testing.T) {
 		"an illegal namespace":     {selector(providertest.Values{"namespaces": []string{"ml", "M L"}}), []string{`AttributeName("namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`}},
 		"an illegal label":         {selector(providertest.Values{"match_labels": providertest.Values{"te am": "a"}}), []string{`ElementKeyString("te am")`, "is no key of a label"}},
 		"an illegal value":         {selector(providertest.Values{"namespace_labels": providertest.Values{"team": "a b"}}), []string{`ElementKeyString("team")`, "is no value of a label"}},
+		"a label without a value":  {selector(providertest.Values{"match_labels": providertest.Values{"team": nil}}), []string{`AttributeName("match_labels").ElementKeyString("team")`, "is null", "leave it out"}},
+		"a label of a namespace":   {selector(providertest.Values{"namespace_labels": providertest.Values{"team": nil}}), []string{`AttributeName("namespace_labels").ElementKeyString("team")`, "is null"}},
+		"a null namespace":         {selector(providertest.Values{"namespaces": []any{nil}}), []string{`AttributeName("namespaces").ElementKeyInt(0)`, "is null"}},
+		"a null value":             {selector(providertest.Values{"match_expressions": []any{providertest.Values{"key": "team", "operator": "In", "values": []any{"a", nil}}}}), []string{`AttributeName("values").ElementKeyInt(1)`, "is null"}},
+		"a null threshold":         {providertest.Values{"thresholds": []any{nil, 100}}, []string{"ElementKeyInt(0)", "is null"}},
+		"a null weight":            {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": nil}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is null"}},
 		"an unknown operator":      {expression("team", "Equals", "a"), []string{`ElementKeyInt(0).AttributeName("operator")`, `"Equals" is not known`, "NotIn"}},
 		"an operator of nothing":   {expression("team", "In"), []string{`AttributeName("values")`, "has no values"}},
 		"an operator of too much":  {expression("team", "Exists", "a"), []string{`AttributeName("values")`, "takes no values"}},
@@ -99,6 +105,8 @@ func TestBadDeclarations(t *testing.T) {
 		"endless evictions":        {enforcement(providertest.Values{"max_evictions_per_run": 1e30}), []string{`"max_evictions_per_run"`, "1e+30 is no whole number"}},
 		"no threshold":             {providertest.Values{"thresholds": []int{}}, []string{`"thresholds"`, "No threshold"}},
 		"an unknown action":        {enforcement(providertest.Values{"action": "delete"}), []string{`"action"`, `"delete" is not known`, `"evict"`}},
+		"no gap":                   {enforcement(providertest.Values{"max_gap": "0s"}), []string{`"max_gap"`, "out of range"}},
+		"an illegal protection":    {enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}), []string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`}},
 		"no grace period":          {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `"soon" is no duration`}},
 		"no evictions":             {enforcement(providertest.Values{"action": "evict", "max_evictions_per_run": 0}), []string{`"max_evictions_per_run"`, "out of range"}},
 		"an unknown order":         {enforcement(providertest.Values{"victim_order": "youngest"}), []string{`"victim_order"`, `"newest_start"`}},
@@ -108,9 +116,11 @@ func TestBadDeclarations(t *testing.T) {
 		"a weight of seven thirds": {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "seven"}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is no weight"}},
 		"a weight by zero":         {providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "divides by zero"}},
 		"an illegal resource":      {providertest.Values{"resource_weights": providertest.Values{"a gpu": "1"}}, []string{`ElementKeyString("a gpu")`, "is no name of a resource"}},
+		"an illegal breakdown":     {providertest.Values{"breakdown_labels": []string{"te am"}}, []string{`"breakdown_labels"`, "ElementKeyInt(0)", "is no key of a label"}},
 		"a label twice":            {providertest.Values{"breakdown_labels": []string{"team", "team"}}, []string{"ElementKeyInt(1)", "is there already"}},
 		"an age of a status":       {providertest.Values{"max_status_age": "1s"}, []string{`"max_status_age"`, "out of range"}},
 		"no timeout":               {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
+		"no timeout of an end":     {providertest.Values{"timeouts": providertest.Values{"delete": "later"}}, []string{`"timeouts"`, `"delete"`, "later"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@
 package problem
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,11 +38,31 @@ func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity)
 }
 
 // Decided leaves out the problems of what is not known yet, and those of
-// attributes that unread has errors of already.
+// attributes that unread has errors of already. What is said of an element that is
+// null gives way to that: the core can't tell it from an empty one.
 func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []Problem {
-	return slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool {
-		return !whole(raw, p.Attribute) || reported(unread, pathOf(p.Attribute))
+	decided := nullElements(raw)
+	null := func(p Problem) bool {
+		return slices.ContainsFunc(decided, func(n Problem) bool { return strings.HasPrefix(p.Attribute, n.Attribute) })
+	}
+	return append(decided, slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool {
+		return null(p) || !whole(raw, p.Attribute) || reported(unread, pathOf(p.Attribute))
+	})...)
+}
+
+// nullElements are the elements of lists and maps that are null. An attribute may
+// be left out by null; an element would be taken for an empty one, a label without
+// a value for instance, and be another one in the next plan.
+func nullElements(raw tftypes.Value) []Problem {
+	var problems []Problem
+	_ = tftypes.Walk(raw, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) { // fails if this does
+		if _, named := at.LastStep().(tftypes.AttributeName); v.IsNull() && !named && at.LastStep() != nil {
+			problems = append(problems, Problem{Attribute: attributeOf(at.Steps()), Summary: "the element is null", Detail: "Give it a value, or leave it out."})
+		}
+		return true, nil
 	})
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Attribute, b.Attribute) })
+	return problems
 }
 
 func upperFirst(s string) string {
@@ -89,6 +110,22 @@ func stepsOf(attribute string) []tftypes.AttributePathStep {
 		rest = rest[end:]
 	}
 	return steps
+}
+
+// attributeOf writes what stepsOf takes apart.
+func attributeOf(steps []tftypes.AttributePathStep) string {
+	var attribute string
+	for _, s := range steps {
+		switch s := s.(type) {
+		case tftypes.AttributeName:
+			attribute += "." + string(s)
+		case tftypes.ElementKeyInt:
+			attribute += fmt.Sprintf("[%d]", int(s))
+		case tftypes.ElementKeyString:
+			attribute += fmt.Sprintf("[%q]", string(s))
+		}
+	}
+	return strings.TrimPrefix(attribute, ".")
 }
 
 // pathOf is a problem's path as the framework has it.

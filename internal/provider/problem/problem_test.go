@@ -18,6 +18,9 @@ func TestPathsOfProblems(t *testing.T) {
 		if got := pathOf(attribute).String(); got != want {
 			t.Errorf("%s became %s", attribute, got)
 		}
+		if got := attributeOf(stepsOf(attribute)); got != attribute {
+			t.Errorf("%s became %s", attribute, got)
+		}
 	}
 }
 
@@ -47,6 +50,42 @@ func TestOnlyWhatIsKnownIsJudged(t *testing.T) {
 		got = append(got, p.Attribute)
 	}
 	if diff := cmp.Diff([]string{`labels["known"]`, "none", `none["a"]`}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A null element is told of once, in the place of what is said of an empty one.
+func TestNullElements(t *testing.T) {
+	t.Parallel()
+	labels := tftypes.Map{ElementType: tftypes.String}
+	pair := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"key": tftypes.String, "values": tftypes.List{ElementType: tftypes.String}}}
+	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"labels": labels, "pairs": tftypes.List{ElementType: pair}, "name": tftypes.String, "none": labels}}
+	raw := tftypes.NewValue(of, map[string]tftypes.Value{
+		"labels": tftypes.NewValue(labels, map[string]tftypes.Value{
+			"a": tftypes.NewValue(tftypes.String, "x"), "b": tftypes.NewValue(tftypes.String, nil), "c.d": tftypes.NewValue(tftypes.String, nil),
+		}),
+		"pairs": tftypes.NewValue(tftypes.List{ElementType: pair}, []tftypes.Value{
+			tftypes.NewValue(pair, nil),
+			tftypes.NewValue(pair, map[string]tftypes.Value{
+				"key":    tftypes.NewValue(tftypes.String, nil),
+				"values": tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{tftypes.NewValue(tftypes.String, nil)}),
+			}),
+		}),
+		"name": tftypes.NewValue(tftypes.String, nil),
+		"none": tftypes.NewValue(labels, nil),
+	})
+	said := []Problem{
+		{Attribute: `labels["a"]`, Summary: "x"}, {Attribute: `labels["b"]`, Summary: "empty"}, {Attribute: "pairs[0].key", Summary: "empty"},
+		{Attribute: "pairs[1].key", Summary: "empty"}, {Attribute: "name", Summary: "empty"},
+	}
+	var got []string
+	for _, p := range Decided(said, raw, nil) {
+		got = append(got, p.Attribute+": "+p.Summary)
+	}
+	if diff := cmp.Diff([]string{
+		`labels["b"]: the element is null`, `labels["c.d"]: the element is null`, "pairs[0]: the element is null", "pairs[1].values[0]: the element is null",
+		`labels["a"]: x`, "pairs[1].key: empty", "name: empty",
+	}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -39,6 +39,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no room for a refresh": {providertest.Values{"maximum": 2, "refresh": providertest.Values{"strategy": "rolling"}}, []string{`"refresh"`, "Set max_unavailable"}},
 		"too much user data":    {providertest.Values{"user_data": strings.Repeat("x", 20_000)}, []string{`"user_data"`, "too long"}},
 		"a reserved tag":        {providertest.Values{"tags": providertest.Values{"gpupool/uid": "x"}}, []string{`"tags"`, `ElementKeyString("gpupool/uid")`, "reserved"}},
+		"a tag without a value": {providertest.Values{"tags": providertest.Values{"team": nil}}, []string{`"tags"`, `ElementKeyString("team")`, "is null"}},
 		"a subnet's name":       {offerings(providertest.Values{"availability_zone": zone2, "instance_type": t4, "subnet_id": "mine"}), []string{`"subnet_id"`, "subnet-"}},
 		"a disk without space":  {providertest.Values{"system_disk": providertest.Values{"type": "CLOUD_BSSD", "size": 1}}, []string{`"system_disk"`, `"size"`, "out of range"}},
 	}
