@@ -119,7 +119,7 @@ func (e *Engine) finishDelete(ctx context.Context, d spotpool.Declaration, wait 
 		return a.results, fmt.Errorf("%s is not destroyed yet: %w", d.Object(), err)
 	}
 	if a.plan.Held > 0 || len(a.plan.Members) > 0 {
-		return a.results, fmt.Errorf("%s is not destroyed yet: after %s, %d instances are left (%s). Run terraform destroy again, or gpupool reconcile", d.Object(), wait.Round(time.Second), len(a.plan.Members), memberIDs(a.plan.Members))
+		return a.results, fmt.Errorf("%s is not destroyed yet: %d instances are left (%s). Run terraform destroy again, or gpupool reconcile", d.Object(), len(a.plan.Members), memberIDs(a.plan.Members))
 	}
 	return a.results, e.bury(ctx, d)
 }

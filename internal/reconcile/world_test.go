@@ -21,7 +21,7 @@ const (
 	gpuType  = "GN7.2XLARGE32"
 	zoneA    = "ap-singapore-2"
 	zoneB    = "ap-singapore-3"
-	longWait = 20 * time.Second
+	longWait = 2 * time.Minute // only a slow machine gets there
 )
 
 // world is a local CVM and a store of its own, with machines in it that are
