@@ -1,20 +1,10 @@
 package budget_test
 
 import (
-	"fmt"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // values are the budget of these tests as JSON.
@@ -180,92 +170,6 @@ func TestUnknownValuesAreNotJudged(t *testing.T) {
 	contains(t, s.Validate(values(providertest.Values{"window": providertest.Unknown, "gpu_hours": "x"})), `"gpu_hours"`)
 }
 
-// unreachable is the address of an API server that nobody answers at.
-func unreachable(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return fmt.Sprintf(`{ host = "https://%s", token = "x" }`, listener.Addr())
-}
-
-// What only the cluster can know is an error at plan, and nothing is recorded.
-func TestBadSurroundings(t *testing.T) {
-	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	tests := map[string]struct {
-		kubernetes func(t *testing.T) string
-		want       string
-	}{
-		"unreachable cluster": {unreachable, "cannot get namespaces kube-system"},
-		"no file":             {func(*testing.T) string { return `{ config_path = "/nowhere/config" }` }, "/nowhere/config does not exist"},
-		"no cluster":          {func(*testing.T) string { return `null` }, "no Kubernetes cluster is configured"},
-		"a damaged file": {func(t *testing.T) string {
-			name := filepath.Join(t.TempDir(), "config")
-			if err := os.WriteFile(name, []byte("clusters: {"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return fmt.Sprintf("{ config_path = %q }", name)
-		}, "reading the kubeconfig"},
-		"an unknown context": {func(*testing.T) string {
-			return fmt.Sprintf(`{ config_path = %q, config_context = "mars" }`, w.Cluster.Kubeconfig())
-		}, `context "mars" does not exist`},
-		// A deleted account's token is refused as an expired one is.
-		"an expired token": {func(t *testing.T) string {
-			namespace := w.Cluster.Namespace(t)
-			kubeconfig := w.Cluster.ServiceAccountKubeconfig(t, namespace, "gone")
-			if err := w.Cluster.Client().CoreV1().ServiceAccounts(namespace).Delete(t.Context(), "gone", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			return fmt.Sprintf("{ config_path = %q }", kubeconfig)
-		}, "Unauthorized: the credentials are missing, expired or of another cluster"},
-		"a forbidden verb": {func(t *testing.T) string {
-			return fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, w.Cluster.Namespace(t), "nobody"))
-		}, "the role needs the verb get on namespaces"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			run(t, resource.TestStep{
-				Config: w.BudgetConfigWith(map[string]string{"kubernetes": test.kubernetes(t)}, budget()), PlanOnly: true, ExpectError: message(test.want),
-			})
-		})
-	}
-	if docs, err := w.Store().List(t.Context(), store.Budgets); err != nil || len(docs) > 0 {
-		t.Errorf("%d records (%v)", len(docs), err)
-	}
-}
-
-// Against another cluster than its own, a budget is neither read, nor changed,
-// nor destroyed.
-func TestWrongCluster(t *testing.T) {
-	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	s := serve(t, w)
-	o := create(t, s, values(nil))
-	if uid := o.Attribute("cluster_uid"); uid != w.ClusterUID() {
-		t.Fatalf("the budget is of the cluster %v", uid)
-	}
-	// The same budget as another cluster has it.
-	s.Destroy(o)
-	o = create(t, s, values(nil))
-	foreign := o.With("cluster_uid", "00000000-0000-0000-0000-000000000000")
-	w.Rewrite("team-a", func(r *declaration.Budget) { r.Declaration.ClusterUID = "00000000-0000-0000-0000-000000000000" })
-	_, diags := s.Read(&foreign)
-	contains(t, diags, "Wrong cluster", "nothing was touched", w.ClusterUID())
-	for name, config := range map[string]providertest.Values{"update": values(providertest.Values{"gpu_hours": "5"}), "destruction": nil} {
-		_, diags := s.Apply(s.Plan(&foreign, config))
-		contains(t, diags, "Wrong cluster", "00000000-0000-0000-0000-000000000000", w.ClusterUID())
-		if t.Failed() {
-			t.Logf("by an %s", name)
-		}
-	}
-	run(t, resource.TestStep{
-		Config: w.BudgetConfig(budget()), ResourceName: address, ImportState: true, ImportStateId: "team-a", ExpectError: message("Wrong cluster"),
-	})
-}
-
 func TestMalformedImports(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
@@ -295,20 +199,4 @@ func create(t *testing.T, s *providertest.Server, config providertest.Values) *p
 		t.Fatalf("creating the budget: %s", diags)
 	}
 	return o
-}
-
-// A provider whose cluster is not known yet can still plan new budgets, and one
-// whose account isn't can do everything with them.
-func TestProviderKnownAfterApply(t *testing.T) {
-	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	data := fmt.Sprintf("resource \"terraform_data\" \"later\" {\n  input = { path = %q, endpoint = \"http://127.0.0.1:1\" }\n}\n", w.Cluster.Kubeconfig())
-	run(t,
-		resource.TestStep{
-			Config: w.BudgetConfigWith(map[string]string{
-				"kubernetes": "{ config_path = terraform_data.later.output.path }", "endpoint": "terraform_data.later.output.endpoint",
-			}, data+budget()),
-			ConfigPlanChecks: planned(action(plancheck.ResourceActionCreate)),
-		},
-	)
 }
