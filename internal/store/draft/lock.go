@@ -1,0 +1,53 @@
+package draft
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// lock is a lock among those who share the draft: that of the store under it is
+// for who writes there.
+type lock struct{ release func() }
+
+func (l lock) Release() error { l.release(); return nil }
+
+// Lost never tells of anything: nothing else can take the lock.
+func (l lock) Lost() <-chan struct{} { return nil }
+
+// Lock takes the named lock of the draft.
+func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
+	if err := store.ValidateName(name); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	held := s.locks[name]
+	if held == nil {
+		held = make(chan struct{}, 1)
+		s.locks[name] = held
+	}
+	s.mu.Unlock()
+	taken := lock{release: sync.OnceFunc(func() { <-held })}
+	locked := &store.LockedError{Name: name, Holder: "this process"}
+	if ctx.Err() != nil {
+		return nil, errors.Join(locked, ctx.Err())
+	}
+	select {
+	case held <- struct{}{}: // also where there is no time to wait
+		return taken, nil
+	default:
+	}
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	select {
+	case held <- struct{}{}:
+		return taken, nil
+	case <-ctx.Done():
+		return nil, errors.Join(locked, ctx.Err())
+	case <-over.C:
+		return nil, locked
+	}
+}
