@@ -37,40 +37,17 @@ func (r *run) takeOverBudget(ctx context.Context, b declaration.StateBudget, old
 	case older != "":
 		return errors.New("the store has no record of it, and " + older)
 	}
-	if _, err := r.clusterOf(ctx, d); err != nil {
+	cluster, err := r.clusterOf(ctx, d)
+	if err != nil {
 		return err
 	}
-	if r.options.DryRun {
-		return nil
+	// The state doesn't say when the limit was published: a new one's grace begins now.
+	d.PublishedAt = record.value.Declaration.PublishedAt
+	if !record.exists() || !sameDocument(judged(record.value.Declaration), judged(d)) {
+		d.PublishedAt = publishedIn(cluster)
 	}
-	// The state doesn't say when the limit was published: its grace begins now.
-	d.PublishedAt = published()
 	return r.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
 		_, err := r.saveBudget(ctx, record, declaration.Active, d)
 		return err
 	})
-}
-
-// budgetsOnlyInState lists, for a dry run, the state's budgets that the store
-// would get.
-func (r *run) budgetsOnlyInState(stored []budgetTarget) []budgetTarget {
-	if !r.options.DryRun || r.options.State == nil {
-		return nil
-	}
-	known := map[string]bool{}
-	for _, t := range stored {
-		known[t.declaration.Name] = true
-	}
-	for _, b := range r.report.Budgets {
-		known[b.Name] = true
-	}
-	var targets []budgetTarget
-	for _, b := range r.options.State.Budgets {
-		if !known[b.Declaration.Name] {
-			d := b.Declaration.WithDefaults()
-			d.PublishedAt = published()
-			targets = append(targets, budgetTarget{declaration: d, phase: declaration.Active})
-		}
-	}
-	return targets
 }

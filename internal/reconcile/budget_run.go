@@ -40,7 +40,7 @@ func (r *run) declaredBudgets(ctx context.Context) ([]budgetTarget, error) {
 		}
 		targets = append(targets, budgetTarget{declaration: d.WithDefaults(), phase: record.Phase})
 	}
-	return append(targets, r.budgetsOnlyInState(targets)...), nil
+	return targets, nil
 }
 
 func (r *run) addBudget(b BudgetReport, results []Result) {

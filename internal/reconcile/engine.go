@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
 )
 
 // Engine carries declarations out, for one account, one cluster and one store.
@@ -42,6 +43,14 @@ type Engine struct {
 
 	observer observer
 	reached  atomic.Pointer[Cluster] // for its count of calls
+}
+
+// drafted is the engine on a draft of its store.
+func (e *Engine) drafted() *Engine {
+	return &Engine{
+		Cloud: e.Cloud, Cluster: e.Cluster, Store: draft.Over(e.Store), Actor: e.Actor, LockTimeout: e.LockTimeout,
+		PollInterval: e.PollInterval, FreezeLag: e.FreezeLag, Clock: e.Clock, Log: e.Log, Progress: e.Progress,
+	}
 }
 
 // DefaultPollInterval is the pause between two looks at settling instances.

@@ -14,8 +14,12 @@ import (
 )
 
 // takeOver brings declarations out of Terraform state into the store, where the
-// store has none or an older one. A newer record wins, a tombstone refuses.
+// store has none or an older one. A newer record wins, a tombstone refuses. A dry
+// run goes on with a draft of the store, and judges by what a run would.
 func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) error {
+	if r.options.DryRun {
+		r.Engine = r.drafted()
+	}
 	for _, text := range state.Warnings {
 		r.warn(text)
 	}
@@ -58,7 +62,7 @@ func (r *run) olderState(ctx context.Context, state *declaration.TerraformState)
 		r.warn(text + ": the store's records win")
 		return text, nil
 	}
-	if r.options.DryRun || seen.exists() && seen.value.Serial == *state.Serial {
+	if seen.exists() && seen.value.Serial == *state.Serial {
 		return "", nil
 	}
 	_, err = save(ctx, r.Store, store.States, name, seen, declaration.State{
@@ -107,9 +111,6 @@ func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older s
 	if account != d.AccountID {
 		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
 	}
-	if r.options.DryRun {
-		return nil
-	}
 	return r.withLock(ctx, d.Key(), func(ctx context.Context) error {
 		if !record.exists() {
 			if err := r.acceptObserved(ctx, d); err != nil {
@@ -119,25 +120,4 @@ func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older s
 		_, err := r.saveRecord(ctx, record, declaration.Active, d)
 		return err
 	})
-}
-
-// onlyInState lists, for a dry run, the state's pools that the store would get.
-func (r *run) onlyInState(stored []target) []target {
-	if !r.options.DryRun || r.options.State == nil {
-		return nil
-	}
-	reported := map[string]bool{}
-	for _, t := range stored {
-		reported[t.declaration.Key()] = true
-	}
-	for _, p := range r.report.SpotPools {
-		reported[p.Region+"/"+p.Name] = true
-	}
-	var targets []target
-	for _, p := range r.options.State.Pools {
-		if !reported[p.Declaration.Key()] {
-			targets = append(targets, target{declaration: p.Declaration, phase: declaration.Active})
-		}
-	}
-	return targets
 }

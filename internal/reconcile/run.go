@@ -168,7 +168,7 @@ func (r *run) declared(ctx context.Context) ([]target, error) {
 		}
 		pools = append(pools, target{declaration: d, phase: record.Phase, journal: j})
 	}
-	return append(pools, r.onlyInState(pools)...), nil
+	return pools, nil
 }
 
 func byRegion(pools []target) map[string][]target {

@@ -1,0 +1,92 @@
+package reconcile_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// stateOf is a state that holds the world's pool and budget.
+func (g *gated) stateOf(p spotpool.Declaration, b budget.Declaration) *declaration.TerraformState {
+	b.PublishedAt = time.Time{} // as a state has it
+	return &declaration.TerraformState{
+		Form:    declaration.FormShow,
+		Pools:   []declaration.StatePool{{Address: "gpupool_spot_pool.train", Declaration: p}},
+		Budgets: []declaration.StateBudget{{Address: "gpupool_budget.team_a", Declaration: b}},
+	}
+}
+
+// TestDryRunIsGatedByTheBudgetsOfItsState judges a pool by a budget that no
+// store has yet, as the run would.
+func TestDryRunIsGatedByTheBudgetsOfItsState(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	g.lose()
+	o := reconcile.RunOptions{DryRun: true, State: g.stateOf(g.pool, g.budget)}
+	g.dir = t.TempDir() + "/another"
+	p := g.run(o).SpotPools[0]
+	if p.Outcome != reconcile.Planned || p.Error != nil {
+		t.Errorf("the pool is %s: %+v", p.Outcome, p.Error)
+	}
+	g.cluster.start("ml", "a", 8)
+	g.cluster.step(30 * time.Minute)
+	p = g.run(o).SpotPools[0]
+	if p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
+		t.Errorf("its budget is used up, and the pool is %s: %v, %+v", p.Outcome, p.Short, p.Error)
+	}
+}
+
+// TestDryRunDecidesByANewerState shows what the run would do that takes the
+// state's declarations over, and changes nothing.
+func TestDryRunDecidesByANewerState(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	p, b := g.pool, g.budget
+	p.Minimum, p.Generation = 2, p.Generation+1
+	b.GPUHours, b.Generation = "9", b.Generation+1
+	report := g.run(reconcile.RunOptions{DryRun: true, State: g.stateOf(p, b)})
+	if got := report.SpotPools[0]; got.Minimum != 2 || got.Outcome != reconcile.Planned {
+		t.Errorf("the pool: %+v", got)
+	}
+	if got := report.Budgets[0].LimitGPUHours; got == nil || *got != "9.000" {
+		t.Errorf("the budget: %+v", report.Budgets[0])
+	}
+	found, err := g.engine().FindBudget(context.Background(), b.Name)
+	if record, _, poolErr := g.engine().RecordedPool(context.Background(), p.Region, p.Name); err != nil || poolErr != nil || found.GPUHours != "4" || record.Declaration.Minimum != 1 {
+		t.Errorf("the store: %v, %v, %+v, %+v", err, poolErr, found, record.Declaration)
+	}
+}
+
+// TestBudgetsOfAStateArePublishedByTheClustersClock begins the grace of a new
+// limit by the clock that it is measured with, and that of no old one anew.
+func TestBudgetsOfAStateArePublishedByTheClustersClock(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	b := g.budget
+	publish := func(changes ...func(*budget.Declaration)) time.Time {
+		t.Helper()
+		b.Generation++
+		for _, change := range changes {
+			change(&b)
+		}
+		g.cluster.step(20 * time.Minute)
+		g.run(reconcile.RunOptions{State: g.stateOf(g.pool, b)})
+		found, err := g.engine().FindBudget(context.Background(), b.Name)
+		if err != nil || found.Generation != b.Generation {
+			t.Fatalf("recorded: %v, %+v", err, found)
+		}
+		return found.PublishedAt
+	}
+	if at := publish(func(b *budget.Declaration) { b.Thresholds = []int{10} }); !at.Equal(g.budget.PublishedAt) {
+		t.Errorf("other thresholds are published at %s, and the limit was at %s", at, g.budget.PublishedAt)
+	}
+	if at := publish(func(b *budget.Declaration) { b.GPUHours = "3" }); !at.Equal(g.cluster.Now()) {
+		t.Errorf("another limit is published at %s, and the cluster's clock reads %s", at, g.cluster.Now())
+	}
+}
