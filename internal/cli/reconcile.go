@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
 )
 
 const reconcileHelp = `Look at everything that is declared, and bring it where it should be. First count
@@ -61,8 +61,6 @@ type reconcileOptions struct {
 	metricsFile string
 	// conflictCode is the exit code where another run is under way.
 	conflictCode int
-
-	cleanUp func() // nil: nothing to clean up
 }
 
 func newReconcile(s *session) *cobra.Command {
@@ -118,11 +116,6 @@ func (o *reconcileOptions) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer o.session.onInterrupt(ctx, "what is under way is finished first; a second signal ends at once")()
-	defer func() {
-		if o.cleanUp != nil {
-			o.cleanUp()
-		}
-	}()
 	started := o.session.Now()
 	r, err := o.open(ctx)
 	switch {
@@ -179,18 +172,17 @@ func (o *reconcileOptions) open(ctx context.Context) (*runner, error) {
 }
 
 // openStore makes a store where --from-state brings declarations and there is
-// none. A dry run has no right to: it takes an empty one that goes away.
+// none. A dry run has no right to: it takes an empty one in memory.
 func (o *reconcileOptions) openStore(ctx context.Context) (store.Store, error) {
 	place, err := o.store.open(ctx, o.session, o.fromState != "" && !o.dryRun)
 	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" {
 		return place, err
 	}
-	dir, err := os.MkdirTemp("", "gpupool-dry-run-")
+	location, err := o.store.locate(o.session)
 	if err != nil {
 		return nil, err
 	}
-	o.cleanUp = func() { _ = os.RemoveAll(dir) }
-	return open.Store(ctx, store.Location{Backend: store.Directory, Path: dir}, open.Options{Create: true, Command: o.store.actor})
+	return draft.Empty(location.String()), nil
 }
 
 var errTimeout = errors.New("--timeout is over")
