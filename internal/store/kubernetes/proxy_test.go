@@ -27,6 +27,8 @@ const (
 	cutBefore        // the API server never hears of it
 	cutAfter         // the API server does it, and the answer is lost
 	cutWithin        // the API server does it, and its answer breaks off in the middle
+	slowBefore       // as cutBefore, once most of a short lease has passed
+	slowAfter        // as cutAfter, once most of a short lease has passed
 	unanswered       // the API server does it, and then there is silence
 	expired          // 410, as for the pages of a list that took too long
 )
@@ -48,6 +50,13 @@ func (p *proxy) set(judge func(call string) fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.judge = judge
+}
+
+// shift has the Date of answers be off from now on.
+func (p *proxy) shift(ahead time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ahead = ahead
 }
 
 func (p *proxy) clear() (calls []string) {
@@ -85,6 +94,12 @@ func newProxy(t *testing.T, cluster *kubetest.Cluster) *proxy {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		meets, ahead := p.meet(r)
 		switch meets {
+		case slowBefore, slowAfter:
+			if meets == slowAfter {
+				forward.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
+			}
+			time.Sleep(short.LeaseDuration - 200*time.Millisecond)
+			panic(http.ErrAbortHandler)
 		case cutBefore:
 			panic(http.ErrAbortHandler)
 		case cutAfter, unanswered:
