@@ -18,6 +18,9 @@ import (
 const (
 	firstLook   = 20 * time.Millisecond
 	longestLook = time.Second
+	// looks is how often a lock is looked at again at once that someone else was
+	// faster to take.
+	looks = 3
 	// leaseTimeout is how long one call about a Lease may take.
 	leaseTimeout = 10 * time.Second
 )
@@ -78,24 +81,28 @@ func (c *contender) object() string {
 	return "leases " + c.store.location.Namespace + "/" + objectName(locksKind, c.name)
 }
 
-// try takes the lock if it is free, and else says who holds it.
+// try takes the lock if it is free, and else says who holds it. Where someone was
+// faster it looks again: perhaps it was the answer to a call of its own that was lost.
 func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.Lease, err error) {
-	sent := time.Now()
-	found, err := c.store.lease(ctx, c.name)
-	if apierrors.IsNotFound(err) {
-		return c.take(ctx, nil)
+	for range looks {
+		found, err := c.store.lease(ctx, c.name)
+		switch {
+		case apierrors.IsNotFound(err):
+			found = nil
+		case err != nil:
+			return nil, nil, kube.Wrap("get", c.object(), err)
+		case heldAs(found) == c.who.String(): // it is made sure of, since it may soon be over
+		default:
+			if free, err := c.free(found); err != nil || !free {
+				return nil, found, err
+			}
+		}
+		if held, err = c.take(ctx, found); held != nil || err != nil {
+			return held, nil, err
+		}
+		other = found
 	}
-	if err != nil {
-		return nil, nil, kube.Wrap("get", c.object(), err)
-	}
-	if heldAs(found) == c.who.String() { // the answer to an earlier try was lost
-		return newLock(c, found, sent), nil, nil
-	}
-	free, err := c.free(found)
-	if err != nil || !free {
-		return nil, found, err
-	}
-	return c.take(ctx, found)
+	return nil, other, nil
 }
 
 // free says that a Lease's holder is gone: the API server's clock is past its
@@ -113,12 +120,8 @@ func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 }
 
 // take makes the Lease, or takes over one that is free. Whoever comes second
-// meets a conflict.
-func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock, *coordinationv1.Lease, error) {
-	now := c.store.cluster.Now()
-	if now.IsZero() {
-		return nil, nil, errNoDate
-	}
+// meets a conflict, and has neither a lock nor an error.
+func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock, error) {
 	verb, send := "create", func(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 		return c.store.leases.Create(ctx, l, metav1.CreateOptions{})
 	}
@@ -130,25 +133,32 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	if from != nil {
 		verb, wanted, send = "update", from.DeepCopy(), c.store.update
 	}
-	hold(wanted, c.who, c.store.options.LeaseDuration, now)
-	sent := time.Now()
+	var sent time.Time
 	var taken *coordinationv1.Lease
 	err := attempt(ctx, func(ctx context.Context) (err error) {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
+		// Each try begins the lease anew: the one before may have taken long.
+		now := c.store.cluster.Now()
+		if now.IsZero() {
+			return errNoDate
+		}
+		hold(wanted, c.who, c.store.options.LeaseDuration, now)
 		sent = time.Now()
 		taken, err = send(limited, wanted)
 		return err
 	})
 	switch {
 	case err == nil:
-		return newLock(c, taken, sent), nil, nil
+		return newLock(c, taken, sent), nil
+	case errors.Is(err, errNoDate):
+		return nil, err
 	case noNamespace(err):
-		return nil, nil, c.store.noStore()
+		return nil, c.store.noStore()
 	case lostRace(err):
-		return nil, from, nil // the next look tells who has it
+		return nil, nil
 	}
-	return nil, nil, kube.Wrap(verb, c.object(), err)
+	return nil, kube.Wrap(verb, c.object(), err)
 }
 
 // lease reads the Lease of a lock.

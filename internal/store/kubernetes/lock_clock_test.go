@@ -14,6 +14,45 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
+// TestALockThatTookLongToTakeIsLostInTime has the first call for a lock hang for
+// most of a lease, and every renewal lost: whoever waits must not have the lock
+// while its holder believes in it.
+func TestALockThatTookLongToTakeIsLostInTime(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]fault{"the call is lost": slowBefore, "the answer is lost": slowAfter} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, others, p := throughProxy(t, short)
+			calls := map[string]int{}
+			p.set(func(call string) fault {
+				method, _, _ := strings.Cut(call, " ")
+				switch calls[method]++; {
+				case method == "POST" && calls[method] == 1:
+					return f
+				case method == "PUT" && (f == slowBefore || calls[method] > 1): // what is renewed, and not taken
+					return cutBefore
+				}
+				return none
+			})
+			l, err := s.Lock(t.Context(), "run", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := others.Lock(t.Context(), "run", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-l.Lost():
+			default:
+				t.Error("two believe that they hold the lock")
+			}
+			release(t, l)
+			release(t, next)
+		})
+	}
+}
+
 // TestALockOutlivesItsMachinesSleep has the API server's clock go on by an hour
 // while the holder's stood still, as it does where a machine sleeps. The first
 // renewal after that still goes by the old clock.
