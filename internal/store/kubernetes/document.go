@@ -121,7 +121,8 @@ func (o object) key(kind store.Kind) (key store.Key, ok bool) {
 	switch {
 	case ours && key.Validate() == nil:
 		return key, documentName(key) == o.Name
-	case !strings.HasPrefix(o.Name, prefix):
+	case o.Labels[kindLabel] == string(kind) && strings.HasPrefix(o.Name, prefix):
+	case !namedAs(kind, o.Name):
 		return key, false
 	}
 	key.Name = strings.TrimPrefix(o.Name, objectName(string(kind), ""))

@@ -43,3 +43,9 @@ func objectName(kind, name string) string {
 }
 
 func documentName(key store.Key) string { return objectName(string(key.Kind), key.Name) }
+
+// namedAs says whether an object's name is one of a kind's, whole or cut short.
+func namedAs(kind store.Kind, name string) bool {
+	written := strings.ReplaceAll(string(kind), "_", "-") + "."
+	return strings.HasPrefix(name, prefix+written) || strings.HasPrefix(name, prefix+"0."+written)
+}

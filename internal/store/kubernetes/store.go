@@ -87,7 +87,7 @@ func (s *Store) get(ctx context.Context, key store.Key) (o object, err error) {
 
 // List returns every document of a kind, sorted by name, as they were at one
 // moment. Copies that were made under other names are left out, and what is
-// damaged is without Data.
+// damaged is without Data. What lost its label is found by its name.
 func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	if err := kind.Validate(); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 
 func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	in := s.of(kind)
-	o := metav1.ListOptions{LabelSelector: kindLabel + "=" + string(kind), Limit: pageSize}
+	o := metav1.ListOptions{LabelSelector: maybe(kind), Limit: pageSize}
 	var list []store.Document
 	for {
 		var page []object
@@ -133,6 +133,17 @@ func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 		}
 		o.Continue = next
 	}
+}
+
+// maybe selects what is of a kind, and what does not say of which kind it is: a
+// declaration that lost its label must not seem to be gone.
+func maybe(kind store.Kind) string {
+	others := slices.DeleteFunc(store.Kinds(), func(k store.Kind) bool { return k == kind })
+	names := make([]string, len(others))
+	for n, k := range others {
+		names[n] = string(k)
+	}
+	return kindLabel + " notin (" + strings.Join(names, ",") + ")"
 }
 
 // Write replaces the document of a key if its revision is still the given one.

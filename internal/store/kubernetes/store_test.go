@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -260,6 +261,65 @@ func TestObjectsOfOthers(t *testing.T) {
 	list, err = s.List(t.Context(), store.SpotPools)
 	if err != nil || len(list) != 3 || !slices.ContainsFunc(list, func(d store.Document) bool { return d.Key.Name == cut }) {
 		t.Errorf("what can't be found by its name either: listed %v (%v), want it by the object's", list, err)
+	}
+}
+
+// TestADocumentThatLostItsLabelIsStillThere has every label taken off, as a tool
+// that puts its own in their place does; of one of the documents the key as well.
+func TestADocumentThatLostItsLabelIsStillThere(t *testing.T) {
+	t.Parallel()
+	s, cluster, namespace := fresh(t)
+	api := cluster.Client().CoreV1()
+	for _, kind := range store.Kinds() {
+		var want []store.Document
+		for _, name := range []string{"a/keyless", "a/long--name", "a/whole"} {
+			key := store.Key{Kind: kind, Name: name}
+			write(t, s, key, name, "")
+			want = append(want, store.Document{Key: key, Data: []byte(name)})
+		}
+		strip := func(o metav1.Object) []byte {
+			if strings.HasSuffix(o.GetName(), "keyless") {
+				return []byte(`{"metadata": {"labels": null, "annotations": null}}`)
+			}
+			return []byte(`{"metadata": {"labels": null}}`)
+		}
+		all := metav1.ListOptions{LabelSelector: "gpupool/kind=" + string(kind)}
+		secrets, err := api.Secrets(namespace).List(t.Context(), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range secrets.Items {
+			if _, err := api.Secrets(namespace).Patch(t.Context(), o.Name, types.MergePatchType, strip(&o), metav1.PatchOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		maps, err := api.ConfigMaps(namespace).List(t.Context(), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range maps.Items {
+			if _, err := api.ConfigMaps(namespace).Patch(t.Context(), o.Name, types.MergePatchType, strip(&o), metav1.PatchOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(secrets.Items) + len(maps.Items); n != len(want) {
+			t.Fatalf("%s: %d objects have the label, want %d", kind, n, len(want))
+		}
+		got, err := s.List(t.Context(), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Document{}, "Revision")); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", kind, diff)
+		}
+		for _, d := range got {
+			expect(t, s, d.Key, string(d.Data)+"!", write(t, s, d.Key, string(d.Data)+"!", d.Revision))
+		}
+		secrets, secretsError := api.Secrets(namespace).List(t.Context(), all)
+		maps, mapsError := api.ConfigMaps(namespace).List(t.Context(), all)
+		if err := errors.Join(secretsError, mapsError); err != nil || len(secrets.Items)+len(maps.Items) != len(want) {
+			t.Errorf("%s: writing does not put the labels back (%v)", kind, err)
+		}
 	}
 }
 
