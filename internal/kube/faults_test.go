@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -87,6 +89,50 @@ func TestAPageThatIsCutOffIsReadAgain(t *testing.T) {
 	c.SetPageSize(3)
 	if got := names(in(ns, observe(t, c, reconcile.ObserveOptions{}).Pods)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// broken ends a response in the middle, once so many bytes have come through and
+// something happened meanwhile.
+type broken struct {
+	http.ResponseWriter
+	after     int
+	meanwhile func()
+}
+
+func (b *broken) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+
+func (b *broken) Write(data []byte) (int, error) {
+	if len(data) > b.after {
+		_, _ = b.ResponseWriter.Write(data[:b.after])
+		_ = http.NewResponseController(b.ResponseWriter).Flush()
+		b.meanwhile()
+		panic(http.ErrAbortHandler)
+	}
+	b.after -= len(data)
+	return b.ResponseWriter.Write(data)
+}
+
+// TestAFirstPageThatIsReadAgainLosesNoPod has a pod come in front of all others
+// between the two answers for the first page: the second one ends earlier.
+func TestAFirstPageThatIsReadAgainLosesNoPod(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	want := append([]string{"0"}, five(t, server, ns)...)
+	var lists atomic.Int32
+	c := between(t, server, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.URL.Path == "/api/v1/namespaces/"+ns+"/pods" && lists.Add(1) == 1 {
+			w = &broken{ResponseWriter: w, after: 1000, meanwhile: func() {
+				kubetest.Create(t, server, kubetest.Pod(ns, "0", kubetest.GPUs(1), kubetest.BoundTo("nowhere")))
+			}}
+		}
+		next.ServeHTTP(w, r)
+	})
+	c.SetPageSize(3)
+	pods, err := c.LivePods(t.Context(), budget.Selector{Namespaces: []string{ns}}, gpu.Rules{})
+	if got := names(pods); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v (%v), want %v", got, err, want)
 	}
 }
 

@@ -82,16 +82,18 @@ func pages[T any](ctx context.Context, l listing, decode func(object []byte) (T,
 }
 
 // readPage reads the page that was asked for, and asks for it again when it was
-// cut off. It returns what was kept of it, and the call for the page after it.
+// cut off. It returns what was kept of it, and the call for the page after it:
+// the first page may end elsewhere when it is read again.
 func readPage[T any](ctx context.Context, l listing, pending <-chan answer, token string, decode func([]byte) (T, bool, error)) (kept []T, meta listMeta, next <-chan answer, err error) {
 	for attempt := 1; ; attempt++ {
 		got := <-pending
 		if err = got.err; err == nil {
 			kept = kept[:0]
 			err = readList(got.body, func(m listMeta) {
-				if meta = m; m.next != "" && next == nil {
+				if m.next != "" && m.next != meta.next {
 					next = l.ask(ctx, m.next)
 				}
+				meta = m
 			}, func(object []byte) error {
 				value, keep, err := decode(object)
 				if keep && err == nil {
