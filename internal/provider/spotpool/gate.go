@@ -39,6 +39,21 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 	diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" lets nothing be launched", text)
 }
 
+// orphaned says that the budget of a pool is not declared, which every run of
+// gpupool reconcile fails at. Of a pool that is short, the plan gives that as the
+// reason.
+func orphaned(ctx context.Context, engine *reconcile.Engine, state reconcile.PoolState) string {
+	if !state.Gate.Closed || state.Plan.Shortfall > 0 {
+		return ""
+	}
+	_, err := engine.Gate(ctx, state.Declaration)
+	var missing *reconcile.NoBudgetError
+	if !errors.As(err, &missing) {
+		return ""
+	}
+	return fmt.Sprintf("It will get no more instances: %s. Declare the budget, or have the pool name another or none.", missing)
+}
+
 // forecast says when a pool at its maximum would use its budget up, if that is
 // before the budget's window ends; nothing where that is not known, since the
 // gate tells of that.

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
@@ -246,34 +243,4 @@ func TestShortcutHeedsTheGate(t *testing.T) {
 		contains(t, planned.Diagnostics, test.want)
 	}
 	s.Destroy(o)
-}
-
-// The whole of it, by Terraform: a budget and its pool are declared together; the
-// pool waits for the first run's judgement, and is raised by the next apply.
-func TestBudgetAndPoolTogether(t *testing.T) {
-	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	namespace := w.Cluster.Namespace(t)
-	config := w.Config(`
-resource "gpupool_budget" "team_a" {
-  name      = "team-a"
-  gpu_hours = "1000"
-  window    = "24h"
-  selector  = { namespaces = ["` + namespace + `"] }
-}
-` + pool(attributes{"budget": "gpupool_budget.team_a.name"}))
-	first := "launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 2"
-	run(t,
-		resource.TestStep{
-			Config:            config,
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionCreate), actions(first+"; if its budget team-a allows it then")),
-			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 0)},
-		},
-		resource.TestStep{
-			PreConfig:         func() { w.Judge("team-a", used(1)) },
-			Config:            config,
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate), actions(first+"; 1.90 CNY an hour each")),
-			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
-		},
-	)
 }

@@ -102,7 +102,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	resp.Diagnostics.Append(keep(ctx, refreshed, state, resp.Identity, resp.Private)...)
 }
 
-// view looks at a pool, and ahead to the end of its budget. With credentials that
+// view looks at a pool, and at what its budget will come to. With credentials that
 // are refused, a thousand pools ask once.
 func view(ctx context.Context, c *connection.Connection, d core.Declaration) (reconcile.PoolState, error) {
 	if _, err := c.AccountID(ctx); err != nil {
@@ -116,8 +116,10 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (re
 	if err != nil || state.Destroyed {
 		return state, err
 	}
-	if text := forecast(ctx, engine, state.Declaration, state.Observation.Offers); text != "" {
-		state.Warnings = append(state.Warnings, text)
+	for _, text := range []string{orphaned(ctx, engine, state), forecast(ctx, engine, state.Declaration, state.Observation.Offers)} {
+		if text != "" {
+			state.Warnings = append(state.Warnings, text)
+		}
 	}
 	return state, nil
 }
