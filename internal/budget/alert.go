@@ -45,9 +45,13 @@ func (d *decider) stillFired() []int {
 	return fired
 }
 
-// namespaces are those that used most, in order of their names.
+// namespaces are those that used most, in order of their names; where none did,
+// those that had when it was last judged.
 func (d *decider) namespaces() []string {
 	of := d.usage.ByNamespace
+	if len(of) == 0 {
+		of = d.previous().Usage.ByNamespace
+	}
 	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
 	names = names[:min(len(names), mostAlerted)]

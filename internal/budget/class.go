@@ -68,6 +68,16 @@ func (g *group) add(s stretch, r rate, number int32) {
 	}
 }
 
+// addParts counts an interval whose rate changes.
+func (g *group) addParts(p *parted) {
+	for n := 0; n < len(g.from) && p.touches(g.from[n]); n++ {
+		g.cut[n].add(p.within(g.from[n]))
+	}
+	if p.active {
+		g.activate(p.last())
+	}
+}
+
 func (g *group) activate(number int32) {
 	for n := range g.active {
 		if g.active[n].rate == number {

@@ -169,7 +169,7 @@ func (d *decider) lift() {
 		reason = "usage is below the limit: " + d.used()
 	}
 	if d.Frozen && !(d.usage.Exceeded() && (action == Freeze || action == Evict)) {
-		d.decide(Decision{Kind: KindUnfreeze, Reasons: []string{reason}})
+		d.decide(Decision{Kind: KindUnfreeze, Namespaces: d.namespaces(), Reasons: []string{reason}})
 	}
 	if d.usage.Exceeded() && (action == Pause || action == Evict) {
 		d.letGo()
@@ -221,7 +221,7 @@ func (d *decider) freeze() {
 	if d.Frozen {
 		reasons = append(reasons, "the freeze in force is for another selector than the declared one")
 	}
-	d.decide(Decision{Kind: KindFreeze, Reasons: reasons})
+	d.decide(Decision{Kind: KindFreeze, Namespaces: d.namespaces(), Reasons: reasons})
 }
 
 // ended names what an action does to pods.

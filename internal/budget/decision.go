@@ -21,7 +21,7 @@ type Decision struct {
 	Object string `json:"object"` // "budget/team-a"
 	// Threshold is the percent that an alert tells of.
 	Threshold int `json:"threshold,omitempty"`
-	// Namespaces are where an alert is told of.
+	// Namespaces are where an alert, a freeze or its end is told of.
 	Namespaces []string `json:"namespaces,omitempty"`
 	// Pod is the victim of an eviction.
 	Pod *Pod `json:"pod,omitempty"`

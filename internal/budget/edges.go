@@ -30,7 +30,7 @@ func (e *evaluation) edges(valuer int, asked []bool) []edge {
 	v := e.valuers[valuer]
 	for r := range e.records {
 		c := e.classes.of(setOf(r))
-		if !asked[c.number] {
+		if !asked[c.number] || isShared(r) {
 			continue
 		}
 		s, ok := v.stretch(r, e.now)
@@ -46,7 +46,30 @@ func (e *evaluation) edges(valuer int, asked []bool) []edge {
 			list = append(list, edge{s.end, int32(c.number), -number})
 		}
 	}
+	for n := range e.sharers.records {
+		r := &e.sharers.records[n]
+		if c := e.classes.of(setOf(r)); asked[c.number] {
+			list = append(list, e.edgesOfParts(r, v, int32(c.number))...)
+		}
+	}
 	return byTime(list)
+}
+
+// edgesOfParts are those of a record that holds by claims.
+func (e *evaluation) edgesOfParts(r *ledger.Record, v *valuer, class int32) []edge {
+	s, ok := v.stretch(r, e.now)
+	if !ok || v.rate(r) == 0 {
+		return nil
+	}
+	p := v.parts(r, s, e.sharers)
+	var list []edge
+	for n, piece := range p.counted {
+		list = append(list, edge{piece.from, class, piece.rate})
+		if !p.active || n+1 < len(p.counted) {
+			list = append(list, edge{piece.to, class, -piece.rate})
+		}
+	}
+	return list
 }
 
 // byTime sorts edges in place: first into buckets of nearby times, and then each

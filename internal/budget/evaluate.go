@@ -48,12 +48,18 @@ type evaluation struct {
 	classes      *classes
 	gaps         *gaps
 	sweeps       []*sweep
+	sharers      *Sharers
 }
 
 // count sums the records up, by class.
 func (e *evaluation) count() {
 	e.classes = &classes{census: e.census, byText: map[string]*class{}}
+	e.sharers = newSharers()
 	for r := range e.records {
+		if isShared(r) {
+			e.sharers.add(r)
+			continue
+		}
 		e.gaps.add(r)
 		c := e.classes.of(setOf(r))
 		for n := range c.groups {
@@ -73,12 +79,36 @@ func (e *evaluation) count() {
 			}
 		}
 	}
+	e.sharers.settle()
+	for n := range e.sharers.records {
+		e.countParts(&e.sharers.records[n])
+	}
 	for _, c := range e.classes.list {
 		for n := range c.groups {
 			c.groups[n].settle()
 		}
 	}
 	e.gaps.settle()
+}
+
+// countParts counts a record that holds by claims.
+func (e *evaluation) countParts(r *ledger.Record) {
+	e.gaps.addParts(r, e.sharers)
+	c := e.classes.of(setOf(r))
+	for n := range c.groups {
+		g := &c.groups[n]
+		v := e.valuers[g.valuer]
+		s, ok := v.stretch(r, e.now)
+		if !ok || v.rate(r) == 0 {
+			continue
+		}
+		p := v.parts(r, s, e.sharers)
+		g.intervals += len(p.counted)
+		if p.touches(g.from[0]) {
+			g.addParts(&p)
+			c.pods = true
+		}
+	}
 }
 
 // judge turns an audience's sums into the results of its budgets.

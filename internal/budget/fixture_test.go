@@ -45,6 +45,15 @@ func holding(units, weight string) *ledger.Holding {
 	return &ledger.Holding{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
 }
 
+// byClaims is a GPU by each claim, all of it.
+func byClaims(claims ...string) *ledger.Holding {
+	h := new(ledger.Holding)
+	for _, claim := range claims {
+		h.Shares = append(h.Shares, ledger.Share{Resource: "gpu.nvidia.com", Units: rat("1"), Weight: rat("1"), Claim: claim})
+	}
+	return h
+}
+
 func rat(s string) *big.Rat {
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {

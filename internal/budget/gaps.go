@@ -70,12 +70,30 @@ func (g *gaps) add(r *ledger.Record) {
 	if !ok || s.least <= s.start {
 		return
 	}
-	first, _ := slices.BinarySearchFunc(g.list, s.start, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.To, t+1) })
-	after, _ := slices.BinarySearchFunc(g.list, s.least, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.From, t) })
+	g.record(s.start, s.least, g.valuer.rate(r))
+}
+
+// addParts is add for a pod that holds by claims.
+func (g *gaps) addParts(r *ledger.Record, sharers *Sharers) {
+	if len(g.list) == 0 {
+		return
+	}
+	s, ok := g.valuer.stretch(r, g.now)
+	if !ok {
+		return
+	}
+	for _, piece := range g.valuer.parts(r, s, sharers).counted {
+		g.record(piece.from, min(piece.to, s.least), piece.rate)
+	}
+}
+
+// record counts what was used at a rate for a time.
+func (g *gaps) record(start, end ledger.Time, number int32) {
+	first, _ := slices.BinarySearchFunc(g.list, start, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.To, t+1) })
+	after, _ := slices.BinarySearchFunc(g.list, end, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.From, t) })
 	if first >= after {
 		return
 	}
-	number := g.valuer.rate(r)
 	for n := len(g.rates); n < len(g.valuer.rates); n++ {
 		scaled := new(big.Rat).Mul(g.valuer.rates[n].rat(), big.NewRat(micro, 1))
 		parts := new(big.Int).Quo(scaled.Num(), scaled.Denom())
@@ -86,8 +104,8 @@ func (g *gaps) add(r *ledger.Record) {
 	}
 	rate := g.rates[number]
 	for _, n := range []int{first, after - 1} {
-		if gap := g.list[n]; first < after && (gap.From < s.start || gap.To > s.least) {
-			g.partly[n] = plus(g.partly[n], recorded(rate, min(gap.To, s.least)-max(gap.From, s.start)))
+		if gap := g.list[n]; first < after && (gap.From < start || gap.To > end) {
+			g.partly[n] = plus(g.partly[n], recorded(rate, min(gap.To, end)-max(gap.From, start)))
 			if n == first {
 				first++
 			} else {

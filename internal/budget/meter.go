@@ -10,15 +10,17 @@ import (
 // Meter measures single pods as a budget counts them. Evaluate sums up what it
 // measures, and is much faster for many.
 type Meter struct {
-	valuation *valuation
+	valuer    *valuer
+	sharers   *Sharers
 	matcher   *Matcher
 	window    Window
 	from, now ledger.Time
 }
 
 // Meter makes a meter of the budget's window at a moment. An empty selector
-// measures every pod.
-func (d Declaration) Meter(now time.Time) (*Meter, error) {
+// measures every pod. The sharers are those of all records; without them, no pod
+// shares what it holds.
+func (d Declaration) Meter(now time.Time, sharers *Sharers) (*Meter, error) {
 	v, err := d.valuation()
 	if err != nil {
 		return nil, err
@@ -31,12 +33,13 @@ func (d Declaration) Meter(now time.Time) (*Meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Meter{valuation: v, matcher: m, window: w, from: fromTime(w.Start), now: fromTime(now)}, nil
+	return &Meter{valuer: newValuer(v), sharers: sharers, matcher: m, window: w, from: fromTime(w.Start), now: fromTime(now)}, nil
 }
 
 // PodUsage is one pod's part in a budget's usage.
 type PodUsage struct {
-	GPUs *big.Rat // held, weights included
+	// GPUs are held, weights included: now, or at the end of a pod that has ended.
+	GPUs *big.Rat
 	// Start and End are of the whole interval, also where it is longer than the
 	// window; an active pod's End is now.
 	Start, End time.Time
@@ -51,29 +54,39 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	if !m.matcher.Matches(setOf(r)) {
 		return PodUsage{}, false
 	}
-	s, ok := m.valuation.stretch(r, m.now)
+	s, ok := m.valuer.stretch(r, m.now)
 	if !ok || !s.touches(m.from) {
 		return PodUsage{}, false
 	}
-	held := m.GPUs(r)
-	if held.Sign() == 0 {
+	number := m.valuer.rate(r)
+	if number == 0 {
 		return PodUsage{}, false
 	}
-	p := s.within(m.from, rateOf(held))
+	var p portion
+	if isShared(r) {
+		parts := m.valuer.parts(r, s, m.sharers)
+		p, number = parts.within(m.from), parts.last()
+	} else {
+		p = s.within(m.from, m.valuer.rates[number])
+	}
 	return PodUsage{
-		GPUs: held, Start: toTime(s.start), End: toTime(s.end), Active: s.active,
+		GPUs: m.valuer.rates[number].rat(), Start: toTime(s.start), End: toTime(s.end), Active: s.active,
 		Consumed: p.consumed, Estimated: p.estimated, ErrorBound: p.bound,
 	}, true
 }
 
-// GPUs is what the budget takes a record's holding for, weights included, whether
-// or not it counts yet.
+// GPUs is what the budget takes a record's holding for now, weights included,
+// whether or not it counts yet.
 func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
-	held := m.valuation.held(r.Held)
-	if weight := m.valuation.model(r.Place); weight != nil {
-		held.Mul(held, weight)
+	number := m.valuer.rate(r)
+	if isShared(r) {
+		more := 1
+		if m.sharers != nil && m.sharers.pods[r.UID] {
+			more = 0
+		}
+		number, _ = m.valuer.divider(r, m.sharers).rate(placeOf(m.valuer.vanished), m.now, more)
 	}
-	return held
+	return m.valuer.rates[number].rat()
 }
 
 // touches says whether some of the interval is after a moment, or may be.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 	}
 	held := []*ledger.Holding{holding("1", "1"), holding("8", "1"), holding("1", "1/7"), holding("3", "1/4"), holding("0", "1"), {Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
+	}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shares: []ledger.Share{
+		{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
 	}}}
 	places := []*ledger.Place{nil, {Node: "n1", Model: "T4", InstanceType: "GN7"}, {Node: "n2", InstanceType: "GN7"}, {Node: "n3", Model: "A100"}}
 	step := func(label string, least, most int) ledger.Time {
@@ -77,17 +80,18 @@ func drawBudgets(t *rapid.T) []Declaration {
 // usedAt adds up, the slow and simple way, what a budget has used at a moment;
 // it counts exactly, without rounding.
 func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) *big.Rat {
-	m, err := d.Meter(now)
+	m, err := d.Meter(now, nil)
 	if err != nil {
 		panic(err)
 	}
+	all := slices.Collect(records)
 	from, until := m.from, ms(at)
 	if m.window.Rolling {
 		from += until - ms(now)
 	}
 	sum := new(big.Rat)
-	for r := range records {
-		s, ok := m.valuation.stretch(r, ms(now))
+	for _, r := range all {
+		s, ok := m.valuer.stretch(r, ms(now))
 		if !ok || !m.matcher.Matches(r.Set) {
 			continue
 		}
@@ -95,12 +99,52 @@ func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) 
 		if s.active {
 			end = until
 		}
-		gpus := m.valuation.held(r.Held)
-		if weight := m.valuation.model(r.Place); weight != nil {
-			gpus.Mul(gpus, weight)
+		used := integral(m.valuer, r, all, max(s.start, from), min(end, until), ms(now))
+		if weight := m.valuer.model(r.Place); weight != nil {
+			used.Mul(used, weight)
 		}
-		if length := min(end, until) - max(s.start, from); length > 0 {
-			sum.Add(sum, gpus.Mul(gpus, new(big.Rat).SetInt64(int64(length))))
+		sum.Add(sum, used)
+	}
+	return sum
+}
+
+// integral is what a record's pod uses of what it holds, at each moment divided by
+// how many hold it then; who holds it now does so from then on.
+func integral(v *valuer, r *ledger.Record, all []*ledger.Record, from, until, now ledger.Time) *big.Rat {
+	ends := func(r *ledger.Record) ledger.Time {
+		if r.Open() {
+			return now + 1
+		}
+		return r.End.Point(v.vanished)
+	}
+	if until <= from {
+		return new(big.Rat)
+	}
+	cuts := []ledger.Time{from, until}
+	for _, other := range all {
+		for _, at := range []ledger.Time{other.Start.At, ends(other)} {
+			if at > from && at < until && at <= now {
+				cuts = append(cuts, at)
+			}
+		}
+	}
+	slices.Sort(cuts)
+	sum := new(big.Rat)
+	for n := 1; n < len(cuts); n++ {
+		at := min(cuts[n-1], now)
+		for _, share := range r.Held.Shares {
+			holders := int64(0)
+			for _, other := range all {
+				holds := slices.ContainsFunc(other.Held.Shares, func(s ledger.Share) bool { return s.Claim == share.Claim })
+				if holds && other.Start.At <= at && ends(other) > at {
+					holders++
+				}
+			}
+			used := v.share(&share)
+			if share.Claim != "" {
+				used.Mul(used, big.NewRat(1, max(1, holders)))
+			}
+			sum.Add(sum, used.Mul(used, new(big.Rat).SetInt64(int64(cuts[n]-cuts[n-1]))))
 		}
 	}
 	return sum
@@ -114,7 +158,7 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
-			m, err := budgets[n].Meter(noon)
+			m, err := budgets[n].Meter(noon, SharersOf(of(records...)))
 			if err != nil {
 				t.Fatal(err)
 			}

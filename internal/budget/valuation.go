@@ -65,17 +65,22 @@ func (v *valuation) held(h *ledger.Holding) *big.Rat {
 	if h == nil {
 		return total
 	}
-	for _, s := range h.Shares {
-		weight := s.Weight
-		if own, there := v.resources[s.Resource]; there {
-			weight = own
-		}
-		if s.Units == nil || weight == nil || s.Units.Sign() <= 0 || weight.Sign() <= 0 {
-			continue
-		}
-		total.Add(total, new(big.Rat).Mul(s.Units, weight))
+	for n := range h.Shares {
+		total.Add(total, v.share(&h.Shares[n]))
 	}
 	return total
+}
+
+// share is what one share is worth, all that a claim holds where it is by claim.
+func (v *valuation) share(s *ledger.Share) *big.Rat {
+	weight := s.Weight
+	if own, there := v.resources[s.Resource]; there {
+		weight = own
+	}
+	if s.Units == nil || weight == nil || s.Units.Sign() <= 0 || weight.Sign() <= 0 {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Mul(s.Units, weight)
 }
 
 // model is what a place multiplies by; nil is one. The GPU's model goes before

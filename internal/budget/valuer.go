@@ -37,7 +37,8 @@ func newValuer(v *valuation) *valuer {
 	return made
 }
 
-// rate is the number of the rate at which a record uses.
+// rate is the number of the rate at which a record uses: of one that shares by
+// claims, if it were alone.
 func (v *valuer) rate(r *ledger.Record) int32 {
 	if r.Held == nil {
 		return 0
@@ -101,22 +102,27 @@ func (v *valuer) newPlace(p *ledger.Place) int32 {
 }
 
 func (v *valuer) newRate(model, holding int32) int32 {
-	gpus := new(big.Rat).Mul(v.worth[holding], v.models[model])
-	number := int32(0)
-	if gpus.Sign() > 0 {
-		text := gpus.RatString()
-		known := false
-		if number, known = v.byText[text]; !known {
-			number = int32(len(v.rates))
-			v.byText[text] = number
-			v.rates = append(v.rates, rateOf(gpus))
-		}
-	}
+	number := v.number(new(big.Rat).Mul(v.worth[holding], v.models[model]))
 	row := v.table[model]
 	if int(holding) >= len(row) {
 		row = append(row, make([]int32, len(v.worth)-len(row))...)
 		v.table[model] = row
 	}
 	row[holding] = number + 1
+	return number
+}
+
+// number is that of a rate.
+func (v *valuer) number(gpus *big.Rat) int32 {
+	if gpus.Sign() <= 0 {
+		return 0
+	}
+	text := gpus.RatString()
+	number, known := v.byText[text]
+	if !known {
+		number = int32(len(v.rates))
+		v.byText[text] = number
+		v.rates = append(v.rates, rateOf(gpus))
+	}
 	return number
 }

@@ -154,7 +154,7 @@ func TestBudgetExamples(t *testing.T) {
 		t.Parallel()
 		now := time.Date(2026, 11, 21, 7, 31, 55, 0, time.UTC)
 		live := reconcile.LiveUsage{Declaration: declared, At: now, Usage: judged(now).Usage}
-		meter, err := declared.Meter(now)
+		meter, err := declared.Meter(now, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

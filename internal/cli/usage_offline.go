@@ -181,7 +181,7 @@ type usagePod struct {
 // report measures the pods by the rules of a budget that covers all of them.
 func (p *podsSeen) report(q usageQuestion) (usageReport, error) {
 	declared := budget.Declaration{Name: "usage", Window: q.window, CountFrom: q.from}
-	meter, err := declared.Meter(q.at)
+	meter, err := declared.Meter(q.at, nil)
 	if err != nil {
 		return usageReport{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // gpuDrivers are the DRA drivers whose devices are GPUs. Other devices, such as
@@ -15,12 +16,32 @@ var gpuDrivers = map[string]bool{"gpu.nvidia.com": true, "gpu.amd.com": true, "g
 // Drivers are the DRA drivers whose devices are GPUs, in the order of names.
 func Drivers() []string { return sortedKeys(gpuDrivers) }
 
+// claims are what is held by each claim that other pods may hold, by its uid.
+type claims map[string]amounts
+
+// gpus says whether any of it is a GPU.
+func (c claims) gpus() bool {
+	for _, held := range c {
+		if held.gpus() {
+			return true
+		}
+	}
+	return false
+}
+
 // claimed counts the devices that the pod holds by resource claims: those that
 // were allocated, whatever the claim asked for. A device is never counted twice:
 // the claim that the scheduler makes for a request of an extended resource is
-// left to that request, unless that resource is none that is counted.
-func (y *tally) claimed(held amounts, w World) {
+// left to that request, unless that resource is none that is counted; and what
+// other pods may hold as well, by a claim that was not made for this one, is told
+// of by claim, as all that the claim holds.
+func (y *tally) claimed(held amounts, w World) claims {
 	automatic := y.pod.Status.ExtendedResourceClaimStatus
+	if automatic == nil && len(y.pod.Spec.ResourceClaims) == 0 {
+		return nil
+	}
+	shared := claims{}
+	y.counted = map[allocation]bool{}
 	seen := map[string]bool{}
 	if automatic != nil {
 		seen[automatic.ResourceClaimName] = true
@@ -31,11 +52,26 @@ func (y *tally) claimed(held amounts, w World) {
 			continue
 		}
 		seen[name] = true
-		y.claim(held, w, name, func(string) bool { return true })
+		c := y.claim(w, name)
+		if c == nil {
+			continue
+		}
+		to := held
+		if !y.own(c) {
+			to = amounts{}
+			shared[string(c.UID)] = to
+		}
+		y.devices(to, c, w.Inventory, func(string) bool { return true })
 	}
-	if automatic == nil {
-		return
+	if automatic != nil {
+		y.automatic(held, w, automatic)
 	}
+	return shared
+}
+
+// automatic counts what was allocated for requests of extended resources that
+// are not counted themselves.
+func (y *tally) automatic(held amounts, w World, automatic *corev1.PodExtendedResourceClaimStatus) {
 	requests, resources := map[string]bool{}, []string{}
 	for _, m := range automatic.RequestMappings {
 		if !y.table.isGPU(m.ResourceName) {
@@ -46,8 +82,12 @@ func (y *tally) claimed(held amounts, w World) {
 	if len(requests) == 0 {
 		return
 	}
+	c := y.claim(w, automatic.ResourceClaimName)
+	if c == nil {
+		return
+	}
 	devices := amounts{}
-	y.claim(devices, w, automatic.ResourceClaimName, func(request string) bool { return requests[request] })
+	y.devices(devices, c, w.Inventory, func(request string) bool { return requests[request] })
 	if len(devices) > 0 { // they stand for the requests
 		for _, resource := range resources {
 			delete(held, resource)
@@ -69,52 +109,60 @@ func (y *tally) claimName(c *corev1.PodResourceClaim) (string, bool) {
 	return "", false
 }
 
-// claim counts what was allocated to one claim, by the requests that are wanted.
-func (y *tally) claim(held amounts, w World, name string, wanted func(request string) bool) {
+// own says whether the claim was made for this pod alone, as those of its
+// templates are, unless they are its whole group's.
+func (y *tally) own(c *resourcev1.ResourceClaim) bool {
+	for i := range c.OwnerReferences {
+		if c.OwnerReferences[i].UID == y.pod.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// claim finds an allocated claim; nil where there is nothing to count.
+func (y *tally) claim(w World, name string) *resourcev1.ResourceClaim {
 	if y.node.Name == "" {
-		return // nothing is allocated for sure before the pod is bound
+		return nil // nothing is allocated for sure before the pod is bound
 	}
 	if w.Claims == nil {
 		y.doubts.addf("it holds the resource claim %s, and no claims were read: its devices are not counted", name)
-		return
+		return nil
 	}
 	c := w.Claims(y.pod.Namespace, name)
 	if c == nil || c.Status.Allocation == nil {
 		y.doubts.addf("its resource claim %s is gone or no longer allocated: its devices are not counted", name)
-		return
+		return nil
 	}
-	sharing := big.NewRat(1, y.sharing(c))
+	return c
+}
+
+// allocation is a device, or a share of one, that no two claims hold at a time.
+type allocation struct {
+	deviceName
+	share types.UID
+}
+
+// devices counts what was allocated to a claim, by the requests that are wanted.
+func (y *tally) devices(held amounts, c *resourcev1.ResourceClaim, known *Inventory, wanted func(request string) bool) {
 	for i := range c.Status.Allocation.Devices.Results {
 		r := &c.Status.Allocation.Devices.Results[i]
 		request, _, _ := strings.Cut(r.Request, "/")
 		if r.AdminAccess != nil && *r.AdminAccess || !wanted(request) {
 			continue
 		}
-		if weight, ok := y.device(r, w.Inventory); ok {
-			held.add(r.Driver, sharing, new(big.Rat).Mul(weight, sharing))
+		a := allocation{deviceName: deviceName{r.Driver, r.Pool, r.Device}}
+		if r.ShareID != nil {
+			a.share = *r.ShareID
+		}
+		if y.counted[a] {
+			continue
+		}
+		if weight, ok := y.device(r, known); ok {
+			y.counted[a] = true
+			held.add(r.Driver, one, weight)
 		}
 	}
-}
-
-// sharing is how many pods share the claim, this one included. A pod that has
-// ended is no longer among those that the claim is reserved for.
-//
-// That is true of the moment alone. Whoever keeps the first look at each pod
-// counts a claim exactly only if its pods were all there then: those that join one
-// after the other weigh 1, 1/2, 1/3 of it, which together is more than the claim,
-// and a pod that joined as the second goes on to weigh a half when it is the last.
-func (y *tally) sharing(c *resourcev1.ResourceClaim) int64 {
-	pods, own := int64(0), false
-	for i := range c.Status.ReservedFor {
-		if r := &c.Status.ReservedFor[i]; r.APIGroup == "" && r.Resource == "pods" {
-			pods++
-			own = own || r.UID == y.pod.UID
-		}
-	}
-	if !own {
-		pods++
-	}
-	return pods
 }
 
 // device is how many GPUs one allocated device is; false for one that is none.

@@ -23,7 +23,7 @@ func allocated(request, driver, device string) result {
 
 // claim is allocated these devices, and reserved for pods of these uids.
 func claim(pods []string, results ...result) *resourcev1.ResourceClaim {
-	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "claim-1"}}
+	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "claim-1", UID: "uid-of-claim-1"}}
 	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: results}}
 	for _, uid := range pods {
 		c.Status.ReservedFor = append(c.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "p-" + uid, UID: types.UID(uid)})
@@ -123,6 +123,8 @@ func TestDevicesByClaim(t *testing.T) {
 	part := allocated("gpu", nvidiaDriver, "gpu-3")
 	part.ShareID = ptr(types.UID("share"))
 	part.ConsumedCapacity = map[resourcev1.QualifiedName]resource.Quantity{"memory": resource.MustParse("10Gi"), "cores": resource.MustParse("20")}
+	otherPart := part
+	otherPart.ShareID = ptr(types.UID("another share"))
 	whole := allocated("gpu", nvidiaDriver, "gpu-1")
 	stranger := part
 	stranger.Device = "gpu-9"
@@ -135,7 +137,9 @@ func TestDevicesByClaim(t *testing.T) {
 		problem string
 	}{
 		{name: "a GPU", results: []result{whole}, want: "1"},
-		{name: "all that were allocated, whatever was asked for", results: []result{whole, whole, whole}, want: "3"},
+		{name: "all that were allocated, whatever was asked for", results: []result{whole, allocated("gpu", nvidiaDriver, "gpu-9"), allocated("gpu", nvidiaDriver, "gpu-0")}, want: "3"},
+		{name: "no device twice", results: []result{whole, allocated("again", nvidiaDriver, "gpu-1"), whole}, want: "1"},
+		{name: "two shares of a device", results: []result{part, otherPart}, want: "1/2"},
 		{name: "administrators hold nothing", results: []result{admin}, want: "0"},
 		{name: "network cards are no GPUs", results: []result{whole, allocated("nic", "dra.net", "eth1")}, want: "1"},
 		{name: "channels are no GPUs", results: []result{allocated("channel", nvidiaDriver, "imex-channel-0")}, want: "0"},
@@ -149,8 +153,8 @@ func TestDevicesByClaim(t *testing.T) {
 		{name: "a share by what it takes most of", results: []result{part}, want: "1/4"},
 		{name: "a share of an unknown device", results: []result{stranger}, want: "1", problem: "is in no resource slice"},
 		{name: "an unknown device", results: []result{allocated("gpu", nvidiaDriver, "gpu-9")}, want: "1"},
-		{name: "shared by three pods", pods: []string{"uid-1", "uid-2", "uid-3"}, results: []result{whole}, want: "1/3"},
-		{name: "shared, and over for this one", pods: []string{"uid-2"}, results: []result{whole}, want: "1/2"},
+		{name: "shared by three pods, to be divided by who knows since when", pods: []string{"uid-1", "uid-2", "uid-3"}, results: []result{whole}, want: "1"},
+		{name: "shared, and over for this one", pods: []string{"uid-2"}, results: []result{whole}, want: "1"},
 		{name: "a rule for the driver", results: []result{allocated("gpu", nvidiaDriver, "gpu-0-mig-1g")}, rules: []string{"gpu.nvidia.com=1/8"}, want: "1/8"},
 		{name: "a rule for another driver", results: []result{allocated("gpu", "gpu.example.com", "gpu-0")}, rules: []string{"gpu.example.com=1/2"}, want: "1/2"},
 		{name: "a driver that is not counted", results: []result{whole}, rules: []string{"gpu.nvidia.com=0"}, want: "0"},
@@ -173,18 +177,34 @@ func TestDevicesByClaim(t *testing.T) {
 	}
 }
 
-func TestASharedClaimIsCountedOnce(t *testing.T) {
+// TestWhatOthersMayHoldIsToldByClaim: it is the same whoever was there first, and
+// whoever is there at the moment.
+func TestWhatOthersMayHoldIsToldByClaim(t *testing.T) {
 	t.Parallel()
-	pods := []string{"uid-1", "uid-2", "uid-3", "uid-4", "uid-5", "uid-6", "uid-7"}
-	w := withClaims(nil, claim(pods, allocated("gpu", nvidiaDriver, "gpu-1")))
-	var all gpu.Sighting
-	for _, uid := range pods {
-		p := claiming()
-		p.UID = types.UID(uid)
-		all.Shares = append(all.Shares, table(t).See(p, w).Shares...)
-	}
-	if got := gpus(all); got != "1" {
-		t.Errorf("seven pods that share one GPU hold %s, want 1", got)
+	whole := allocated("gpu", nvidiaDriver, "gpu-1")
+	mine, groups, alone := claim(nil, whole), claim(nil, whole), claim([]string{"uid-1"}, whole)
+	mine.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "uid-1", Controller: ptr(true)}}
+	groups.OwnerReferences = []metav1.OwnerReference{{APIVersion: "scheduling.k8s.io/v1alpha2", Kind: "PodGroup", Name: "g", UID: "uid-of-group", Controller: ptr(true)}}
+	named, made := claiming(), claiming()
+	made.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr("t")}}
+	made.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpu", ResourceClaimName: ptr("claim-1")}}
+	for _, tt := range []struct {
+		name  string
+		pod   *corev1.Pod
+		claim *resourcev1.ResourceClaim
+		want  string
+	}{
+		{"named, of one pod", named, alone, "uid-of-claim-1"},
+		{"named, of three", named, claim([]string{"uid-1", "uid-2", "uid-3"}, whole), "uid-of-claim-1"},
+		{"made for the pod", made, mine, ""},
+		{"made for the pod, and named by it", named, mine, ""},
+		{"made for the pod's group", made, groups, "uid-of-claim-1"},
+	} {
+		s := table(t).See(tt.pod, withClaims(nil, tt.claim))
+		if len(s.Shares) != 1 || s.Shares[0].Claim != tt.want || gpus(s) != "1" {
+			t.Errorf("%s: it holds %+v, want a GPU by the claim %q", tt.name, s.Shares, tt.want)
+		}
+		undoubted(t, s)
 	}
 }
 
@@ -197,7 +217,7 @@ func TestTheSameClaimTwiceIsOnce(t *testing.T) {
 		corev1.PodResourceClaim{Name: "none", ResourceClaimTemplateName: ptr("t")})
 	p.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "template", ResourceClaimName: ptr("claim-2")}, {Name: "none"}}
 	second := claim([]string{"uid-1"}, allocated("gpu", nvidiaDriver, "gpu-0"))
-	second.Name = "claim-2"
+	second.Name, second.UID = "claim-2", "uid-of-claim-2"
 	s := table(t).See(p, withClaims(nil, claim([]string{"uid-1"}, allocated("gpu", nvidiaDriver, "gpu-1")), second))
 	if got := gpus(s); got != "2" {
 		t.Errorf("it holds %s GPUs, want 2", got)

@@ -36,12 +36,12 @@ var (
 )
 
 // fraction counts a fraction by annotation, as GPUs. It says nothing about a pod
-// that has GPUs by request: there the scheduler refuses it.
+// that has GPUs by request or by claim: there the scheduler refuses it.
 func (y *tally) fraction(held amounts) {
 	a := y.pod.Annotations
 	text, byFraction := a[fractionAnnotation]
 	memoryText, byMemory := a[fractionMemoryAnnotation]
-	if !byFraction && !byMemory || held.gpus() {
+	if !byFraction && !byMemory {
 		return
 	}
 	weight := one

@@ -63,10 +63,11 @@ func (a amounts) raise(b amounts) {
 
 // tally adds up what one pod holds on one node.
 type tally struct {
-	table  *Table
-	pod    *corev1.Pod
-	node   *Node
-	doubts doubts
+	table   *Table
+	pod     *corev1.Pod
+	node    *Node
+	doubts  doubts
+	counted map[allocation]bool // by claim
 }
 
 // requested are the amounts that the scheduler charges for the pod's containers:
@@ -199,8 +200,9 @@ func exactly(q resource.Quantity) *big.Rat {
 	return new(big.Rat).SetInt(power.Mul(power, d.UnscaledBig()))
 }
 
-// shares turns amounts into what a sighting keeps, in the order of names.
-func (y *tally) shares(held amounts) []Share {
+// shares turns amounts into what a sighting keeps, in the order of names. Claim
+// is by what they are held, where others may hold them, too.
+func (y *tally) shares(held amounts, claim string) []Share {
 	var shares []Share
 	for _, name := range sortedKeys(held) {
 		h := held[name]
@@ -211,7 +213,7 @@ func (y *tally) shares(held amounts) []Share {
 			y.doubts.losef("it asks for %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
 			continue
 		}
-		shares = append(shares, Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units)})
+		shares = append(shares, Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units), Claim: claim})
 	}
 	return shares
 }

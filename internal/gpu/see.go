@@ -61,9 +61,14 @@ func (t *Table) holds(pod *corev1.Pod, node *Node, w World, problems *doubts) []
 	}
 	y := &tally{table: t, pod: pod, node: node, doubts: *problems}
 	held := y.requested()
-	y.claimed(held, w)
-	y.fraction(held)
-	shares := y.shares(held)
+	shared := y.claimed(held, w)
+	if !held.gpus() && !shared.gpus() {
+		y.fraction(held)
+	}
+	shares := y.shares(held, "")
+	for _, claim := range sortedKeys(shared) {
+		shares = append(shares, y.shares(shared[claim], claim)...)
+	}
 	*problems = y.doubts
 	return shares
 }

@@ -18,7 +18,7 @@ type Sighting struct {
 	Labels    map[string]string
 	// Node is where the pod is bound; empty while it is not.
 	Node Node
-	// Shares is what it holds, by resource; empty for a pod without GPUs.
+	// Shares is what it holds, by claim and resource; empty for a pod without GPUs.
 	Shares []Share
 	// Scheduled is when it began to hold its devices; zero while it is not bound.
 	Scheduled Start
@@ -47,6 +47,10 @@ type Share struct {
 	Resource string   // such as "nvidia.com/gpu", or a DRA driver such as "gpu.nvidia.com"
 	Units    *big.Rat // of the resource
 	Weight   *big.Rat // GPUs a unit, exact
+	// Claim is the uid of the resource claim by which it is held, where other pods
+	// may hold it, too: all of it then belongs to these pods together. Empty for
+	// what is the pod's alone.
+	Claim string
 }
 
 // Start is when an interval begins, and how that is known. In seconds, as the

@@ -58,21 +58,26 @@ func TestDevicesAreCountedAsTheSchedulerHandsThemOut(t *testing.T) {
 		server.WaitRunning(t, pod)
 	}
 
-	held := map[string]string{}
+	held, by := map[string]string{}, map[string]string{}
 	for _, s := range in(ns, observe(t, look(t, server.Kubeconfig()), reconcile.ObserveOptions{}).Pods) {
 		sum := new(big.Rat)
 		for _, share := range s.Shares {
 			sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))
+			by[s.Name] = share.Claim
 		}
 		held[s.Name] = sum.RatString()
 		if len(s.Problems) > 0 {
 			t.Errorf("%s: %v", s.Name, s.Problems)
 		}
 	}
-	for name, want := range map[string]string{"slice": "1/7", "share": "1/4", "first": "1/2", "second": "1/2", "extended": "1", "admin": "0"} {
+	for name, want := range map[string]string{"slice": "1/7", "share": "1/4", "first": "1", "second": "1", "extended": "1", "admin": "0"} {
 		if held[name] != want {
 			t.Errorf("the pod %s holds %q GPUs, want %q", name, held[name], want)
 		}
+	}
+	// It is one GPU: who counts divides it among the pods that hold its claim.
+	if by["first"] == "" || by["first"] != by["second"] || by["extended"] != "" {
+		t.Errorf("what they hold is held by the claims %v", by)
 	}
 }
 

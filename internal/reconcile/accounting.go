@@ -27,6 +27,7 @@ type books struct {
 	local       time.Time // this machine's clock at the look
 	warnings    []string
 	unclear     int // what about pods could not be understood
+	sharers     *budget.Sharers
 }
 
 // now is the cluster's clock at the look.

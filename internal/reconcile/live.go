@@ -13,7 +13,7 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 	if err != nil {
 		return nil, err
 	}
-	meter, err := d.Meter(b.now())
+	meter, err := b.meter(d)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +34,14 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 		pods = append(pods, p)
 	}
 	return pods, nil
+}
+
+// meter measures pods as a budget counts them, among all that the ledger has.
+func (b *books) meter(d budget.Declaration) (*budget.Meter, error) {
+	if b.sharers == nil {
+		b.sharers = budget.SharersOf(b.ledger.All())
+	}
+	return d.Meter(b.now(), b.sharers)
 }
 
 // burned is a number of GPUs in thousandths, and none only where it is none: the

@@ -45,7 +45,7 @@ func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 	}
 	shares := make([]ledger.Share, len(s.Shares))
 	for n, share := range s.Shares {
-		shares[n] = ledger.Share{Resource: share.Resource, Units: share.Units, Weight: share.Weight}
+		shares[n] = ledger.Share{Resource: share.Resource, Units: share.Units, Weight: share.Weight, Claim: share.Claim}
 	}
 	r := ledger.Record{
 		UID: s.UID, Name: s.Name, Seen: m.at, Set: m.labelSet(s),
@@ -79,19 +79,10 @@ func (m recorder) pod(s gpu.Sighting) (budget.Pod, bool) {
 	return budget.Pod{
 		UID: s.UID, Namespace: s.Namespace, Name: s.Name, Set: record.Set,
 		Owner: budget.Workload{Namespace: s.Namespace, APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID},
-		Start: record.Start.At, MilliGPUs: milliGPUsOf(record.Held),
-		Priority: s.Live.Priority, PriorityClassName: s.Live.PriorityClassName, Annotations: s.Live.Annotations,
+		Start: record.Start.At, Priority: s.Live.Priority,
+		PriorityClassName: s.Live.PriorityClassName, Annotations: s.Live.Annotations,
 		Spot: s.Node.Spot || record.Place.SpotPool != "", Deleting: !s.Live.Deletion.IsZero(), Mirror: s.Live.Mirror,
 	}, true
-}
-
-// milliGPUsOf is how many GPUs are held, in thousandths.
-func milliGPUsOf(h *ledger.Holding) int64 {
-	sum := new(big.Rat)
-	for _, share := range h.Shares {
-		sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))
-	}
-	return milliOf(sum)
 }
 
 // milliOf is a number of GPUs in thousandths, rounded half up.

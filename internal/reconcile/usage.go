@@ -84,7 +84,7 @@ func (e *Engine) Usage(ctx context.Context, d budget.Declaration) (LiveUsage, er
 
 // podsUsed measures each pod.
 func podsUsed(d budget.Declaration, b *books) ([]PodUsed, error) {
-	meter, err := d.Meter(b.now())
+	meter, err := b.meter(d)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,143 @@
+package budget
+
+import (
+	"encoding/binary"
+	"math/big"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// parted is the interval of a pod that holds by claims: the rate at which it uses
+// changes with who else holds them.
+type parted struct {
+	stretch
+	// counted are the pieces that count. Those of an active interval go on behind
+	// its end: the last one's rate is the present.
+	counted []piece
+	// least and most are the pieces where estimated ends, its own and others', lie
+	// so that least or most is left to this pod.
+	least, most []piece
+	rates       []rate // by number
+}
+
+// piece is a part of an interval in which the rate stays.
+type piece struct {
+	from, to ledger.Time
+	rate     int32
+}
+
+// divider finds what is a pod's part of what it holds.
+type divider struct {
+	valuer  *valuer
+	sharers *Sharers
+	alone   *big.Rat // GPUs that are its own
+	claims  []claimed
+	known   map[string]int32 // rates, by how many hold each claim
+	key     []byte
+}
+
+// claimed is what all pods together hold by a claim.
+type claimed struct {
+	claim string
+	gpus  *big.Rat
+	pods  int64
+}
+
+func (v *valuer) divider(r *ledger.Record, sharers *Sharers) *divider {
+	d := &divider{valuer: v, sharers: sharers, alone: new(big.Rat), known: map[string]int32{}}
+	model := v.model(r.Place)
+	for n := range r.Held.Shares {
+		s := &r.Held.Shares[n]
+		gpus := v.share(s)
+		if model != nil {
+			gpus.Mul(gpus, model)
+		}
+		if s.Claim == "" {
+			d.alone.Add(d.alone, gpus)
+		} else {
+			d.claims = append(d.claims, claimed{claim: s.Claim, gpus: gpus})
+		}
+	}
+	return d
+}
+
+// rate is the number of the rate at a moment, and until when it stays. More pods
+// hold the claims than are known.
+func (d *divider) rate(place int, at ledger.Time, more int) (number int32, until ledger.Time) {
+	d.key, until = d.key[:0], never
+	for n := range d.claims {
+		pods, changes := d.sharers.at(d.claims[n].claim, place, at)
+		until = min(until, changes)
+		d.claims[n].pods = int64(max(1, pods+more))
+		d.key = binary.AppendVarint(d.key, d.claims[n].pods)
+	}
+	number, known := d.known[string(d.key)]
+	if !known {
+		gpus := new(big.Rat).Set(d.alone)
+		for _, c := range d.claims {
+			gpus.Add(gpus, new(big.Rat).Mul(c.gpus, big.NewRat(1, c.pods)))
+		}
+		number = d.valuer.number(gpus)
+		d.known[string(d.key)] = number
+	}
+	return number, until
+}
+
+// pieces cuts a time where the rate changes.
+func (d *divider) pieces(pieces []piece, place int, from, to ledger.Time, more int) []piece {
+	for at := from; at < to; {
+		number, until := d.rate(place, at, more)
+		until = min(until, to)
+		pieces = append(pieces, piece{at, until, number})
+		at = until
+	}
+	return pieces
+}
+
+// parts cuts an interval where those change who share what it holds.
+func (v *valuer) parts(r *ledger.Record, s stretch, sharers *Sharers) parted {
+	d := v.divider(r, sharers)
+	first, last := placeOf(ledger.AtLastRun), placeOf(ledger.AtNow)
+	end := s.end
+	if s.active {
+		end++
+	}
+	p := parted{stretch: s}
+	p.counted = d.pieces(nil, placeOf(v.vanished), s.start, end, 0)
+	p.least = d.pieces(nil, last, s.start, s.least, 0)
+	// Behind its earliest end it is not among those who hold for certain.
+	p.most = d.pieces(nil, first, s.start, s.least, 0)
+	p.most = d.pieces(p.most, first, s.least, s.most, 1)
+	p.rates = v.rates
+	return p
+}
+
+// last is the present rate of an active interval, and the last one of others.
+func (p *parted) last() int32 {
+	pieces := p.counted
+	if len(pieces) == 0 {
+		pieces = p.most
+	}
+	return pieces[len(pieces)-1].rate
+}
+
+// within is what the interval uses after a moment. Each piece is rounded once.
+func (p *parted) within(from ledger.Time) portion {
+	used := portion{consumed: p.sum(p.counted, from)}
+	least, most := p.sum(p.least, from), p.sum(p.most, from)
+	used.estimated = max(0, used.consumed-least)
+	used.bound = max(used.estimated, most-used.consumed)
+	return used
+}
+
+func (p *parted) sum(pieces []piece, from ledger.Time) int64 {
+	total := int64(0)
+	for _, piece := range pieces {
+		to := piece.to
+		if p.active {
+			to = min(to, p.end)
+		}
+		total = plus(total, p.rates[piece.rate].amount(int64(to-max(piece.from, from))))
+	}
+	return total
+}

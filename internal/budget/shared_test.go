@@ -1,0 +1,186 @@
+package budget
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// sharer is a pod that holds a GPU by the claim c; end 0 is open.
+func sharer(uid string, start, end ledger.Time) *ledger.Record {
+	r := record(uid, "1", start, end)
+	r.Held, r.Set = byClaims("c"), set("ml", "team", uid)
+	return r
+}
+
+// teamOf is a budget of what one sharer holds.
+func teamOf(uid string) Declaration {
+	d := teamA()
+	d.Name, d.Selector = uid, Selector{MatchLabels: map[string]string{"team": uid}}
+	return d
+}
+
+// TestAClaimIsDividedAmongThoseWhoHoldIt at each moment: also for budgets that
+// count but one of them.
+func TestAClaimIsDividedAmongThoseWhoHoldIt(t *testing.T) {
+	t.Parallel()
+	first, second := sharer("first", ago(4*time.Hour), 0), sharer("second", ago(2*time.Hour), ago(time.Hour))
+	both := teamA()
+	both.Selector = Selector{Namespaces: []string{"ml"}}
+	results := Evaluate([]Declaration{teamOf("first"), teamOf("second"), both}, of(first, second), observed(), noon)
+	for n, want := range []struct {
+		consumed string
+		burn     int64
+		pods     int
+	}{{"3.500", 1000, 1}, {"0.500", 0, 1}, {"4.000", 1000, 2}} {
+		u := results[n].Usage
+		if Hours(u.Consumed) != want.consumed || u.BurnRate != want.burn || u.TrackedPods != want.pods || u.Estimated != 0 || u.ErrorBound != 0 {
+			t.Errorf("%s: %+v, want %+v", results[n].Name, u, want)
+		}
+	}
+	if got := results[2].Usage.ByNamespace["ml"]; Hours(got) != "4.000" {
+		t.Errorf("by namespace it is %s", Hours(got))
+	}
+	second.End = ledger.End{}
+	if burn := judged(t, teamOf("first"), observed(), noon, first, second).Usage.BurnRate; burn != 500 {
+		t.Errorf("while both hold it, one burns %d thousandths of a GPU", burn)
+	}
+}
+
+// TestALimitIsCrossedAtTheRateOfAPart, past and to come.
+func TestALimitIsCrossedAtTheRateOfAPart(t *testing.T) {
+	t.Parallel()
+	first, second := sharer("first", ago(4*time.Hour), 0), sharer("second", ago(2*time.Hour), 0)
+	d := teamOf("first")
+	d.GPUHours = "2.5"
+	if since := judged(t, d, observed(), noon, first, second).ExceededSince; since == nil || !since.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("2.5 GPU-hours were reached at %v", since)
+	}
+	d.GPUHours = "3.25"
+	if ahead := judged(t, d, observed(), noon, first, second).Usage.ProjectedExhaustion; ahead == nil || !ahead.Equal(noon.Add(30*time.Minute)) {
+		t.Errorf("3.25 GPU-hours are to be reached at %v", ahead)
+	}
+}
+
+// TestAnotherOnesEstimatedEndIsADoubt: whether the first had all of it is not known.
+func TestAnotherOnesEstimatedEndIsADoubt(t *testing.T) {
+	t.Parallel()
+	first, second := sharer("first", ago(4*time.Hour), 0), sharer("second", ago(4*time.Hour), 0)
+	second.End = ledger.End{Earliest: ago(2 * time.Hour), At: noonMs(), Source: ledger.Estimated}
+	u := judged(t, teamOf("first"), observed(), noon, first, second).Usage
+	// Half of it for three hours, and then all; or for two, or four.
+	if Hours(u.Consumed) != "2.500" || Hours(u.Estimated) != "0.500" || Hours(u.ErrorBound) != "0.500" {
+		t.Errorf("%s, %s of it estimated, the bound is %s", Hours(u.Consumed), Hours(u.Estimated), Hours(u.ErrorBound))
+	}
+	u = judged(t, teamOf("second"), observed(), noon, first, second).Usage
+	if Hours(u.Consumed) != "1.500" || Hours(u.Estimated) != "0.500" || Hours(u.ErrorBound) != "0.500" {
+		t.Errorf("of the other %s, %s of it estimated, the bound is %s", Hours(u.Consumed), Hours(u.Estimated), Hours(u.ErrorBound))
+	}
+}
+
+// TestAGapHidesWhatAClaimLeaves: two pods of one GPU run through it, of two GPUs
+// that the nodes had.
+func TestAGapHidesWhatAClaimLeaves(t *testing.T) {
+	t.Parallel()
+	h := observed()
+	h.Gaps = []ledger.Gap{{From: ago(2 * time.Hour), To: ago(time.Hour), GPUs: rat("2")}}
+	u := judged(t, teamOf("first"), h, noon, sharer("first", ago(4*time.Hour), 0), sharer("second", ago(3*time.Hour), 0)).Usage
+	if Hours(u.ErrorBound) != "1.000" {
+		t.Errorf("the bound is %s, want what one GPU uses in an hour", Hours(u.ErrorBound))
+	}
+}
+
+func noonMs() ledger.Time { return ms(noon) }
+
+// drawSharers draws pods that hold one claim, and whether by more.
+func drawSharers(t *rapid.T) []*ledger.Record {
+	records := drawRecords(t)
+	for n, r := range records {
+		r.UID, r.Place = fmt.Sprint(n), nil
+		if n%3 > 0 {
+			r.Held = byClaims("c1")
+		}
+	}
+	return records
+}
+
+// TestADeviceIsHeldOnce: at each moment the parts of all pods are exactly the
+// device, while anyone holds it.
+func TestADeviceIsHeldOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records := drawSharers(t)
+		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
+		sharers := SharersOf(of(rapid.Permutation(records).Draw(t, "order")...))
+		v := newValuer(&valuation{from: FromScheduled, vanished: policy})
+		for range 20 {
+			at := ms(noon) - ledger.Time(rapid.IntRange(0, 5*3600_000).Draw(t, "ago"))
+			sum, held := new(big.Rat), false
+			for _, r := range records {
+				r.Held = onlyClaim(r.Held, "c1")
+				s, ok := v.stretch(r, ms(noon))
+				if !ok || len(r.Held.Shares) == 0 {
+					continue
+				}
+				parts := v.parts(r, s, sharers)
+				for _, p := range parts.counted {
+					if p.from <= at && at < p.to {
+						sum.Add(sum, parts.rates[p.rate].rat())
+						held = true
+					}
+				}
+			}
+			if want := rat(map[bool]string{false: "0", true: "1"}[held]); sum.Cmp(want) != 0 {
+				t.Fatalf("at %s they hold %s of a device", toTime(at), sum.RatString())
+			}
+		}
+	})
+}
+
+// onlyClaim is what is held by one claim.
+func onlyClaim(h *ledger.Holding, claim string) *ledger.Holding {
+	only := new(ledger.Holding)
+	for _, s := range h.Shares {
+		if s.Claim == claim {
+			only.Shares = append(only.Shares, s)
+		}
+	}
+	return only
+}
+
+// TestPartsAddUp to the whole within the rounding of each piece, and they do so
+// whatever the order of the records.
+func TestPartsAddUp(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records, d := drawSharers(t), drawBudgets(t)[0]
+		d.Selector = Selector{}
+		result := Evaluate([]Declaration{d}, of(records...), observed(), noon)
+		again := Evaluate([]Declaration{d}, of(rapid.Permutation(records).Draw(t, "order")...), observed(), noon)
+		if diff := cmp.Diff(result, again, cmpopts.EquateErrors()); diff != "" {
+			t.Fatalf("in another order:\n%s", diff)
+		}
+		sharers := SharersOf(of(records...))
+		m, err := d.Meter(noon, sharers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces := int64(len(records))
+		for _, r := range records {
+			if s, ok := m.valuer.stretch(r, m.now); ok && isShared(r) {
+				pieces += int64(len(m.valuer.parts(r, s, sharers).counted))
+			}
+		}
+		exact := roundRat(usedAt(d, of(records...), noon, noon))
+		if drift := result[0].Usage.Consumed - exact; drift > pieces || -drift > pieces {
+			t.Fatalf("%d are used, exactly %d, in %d pieces", result[0].Usage.Consumed, exact, pieces)
+		}
+	})
+}
