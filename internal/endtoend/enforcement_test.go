@@ -38,6 +38,8 @@ func TestEvictedPodDoesNotComeBack(t *testing.T) {
 	}
 	used := report.Budgets[0].ConsumedMilliGPUSeconds
 	r.server.WaitGone(t, &second)
+	r.wantEvent("GPUBudgetFreeze", "Namespace", r.namespace)
+	r.wantEvent("GPUBudgetEvict", "Pod", second.Name)
 	kubetest.WaitFor(t, "the Deployment to fail to bring the pod back", func(ctx context.Context) error {
 		sets, err := r.server.Client().AppsV1().ReplicaSets(r.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
@@ -57,6 +59,18 @@ func TestEvictedPodDoesNotComeBack(t *testing.T) {
 	}
 	if len(after.Decisions) > 0 {
 		t.Errorf("the next run decided %v", decided(after))
+	}
+}
+
+// wantEvent looks for exactly one Event of a reason, which is about one object.
+func (r *rig) wantEvent(reason, kind, name string) {
+	r.t.Helper()
+	events, err := r.server.Client().CoreV1().Events(r.namespace).List(r.t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if len(events.Items) != 1 || events.Items[0].InvolvedObject.Kind != kind || events.Items[0].InvolvedObject.Name != name || !strings.Contains(events.Items[0].Message, "team-a") {
+		r.t.Errorf("the Events %s: %+v", reason, events.Items)
 	}
 }
 

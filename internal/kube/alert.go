@@ -12,12 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// Alert records an Event in a namespace, about a budget. The same alert again
+// Alert records an Event in a namespace, because of a budget. The same alert again
 // counts up the Event that is there, so that a run each minute does not flood
 // the namespace. A namespace that is gone is told nothing.
 func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
@@ -31,12 +32,13 @@ func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 	}
 	name := alertName(a)
 	client, object := c.kube.CoreV1().Events(a.Namespace), "events "+a.Namespace+"/"+name
+	about := corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: a.Namespace, Namespace: a.Namespace}
+	if of := a.About; of != nil {
+		about = corev1.ObjectReference{APIVersion: of.APIVersion, Kind: of.Kind, Name: of.Name, Namespace: a.Namespace, UID: types.UID(of.UID)}
+	}
 	_, err := client.Create(ctx, &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: a.Namespace, Labels: map[string]string{LabelBudgetUID: a.BudgetUID}},
-		InvolvedObject: corev1.ObjectReference{
-			APIVersion: "v1", Kind: "Namespace", Name: a.Namespace, Namespace: a.Namespace,
-		},
-		Reason: a.Reason, Message: clip(a.Message, 1024), Type: kind, Count: 1,
+		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: a.Namespace, Labels: map[string]string{LabelBudgetUID: a.BudgetUID}},
+		InvolvedObject: about, Reason: a.Reason, Message: clip(a.Message, 1024), Type: kind, Count: 1,
 		FirstTimestamp: now, LastTimestamp: now,
 		Source: corev1.EventSource{Component: FieldManager},
 	}, metav1.CreateOptions{FieldManager: FieldManager})
@@ -65,7 +67,11 @@ func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 
 // alertName is the same for what is the same alert.
 func alertName(a reconcile.Alert) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", a.BudgetUID, a.Reason, a.Threshold))
+	of := fmt.Appendf(nil, "%s\x00%s\x00%d", a.BudgetUID, a.Reason, a.Threshold)
+	if a.About != nil {
+		of = fmt.Appendf(of, "\x00%s\x00%s\x00%s", a.About.Kind, a.About.Name, a.About.UID)
+	}
+	sum := sha256.Sum256(of)
 	return "gpupool-" + a.Budget + "." + hex.EncodeToString(sum[:8])
 }
 

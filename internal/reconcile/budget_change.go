@@ -169,7 +169,7 @@ func (e *Engine) buryBudget(ctx context.Context, c Cluster, r budgetRecord) ([]s
 	d := r.value.Declaration
 	status, known, err := e.loadBudgetStatus(ctx, d)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.value.Enforced) == 0)
-	notices, err := release(ctx, c, d)
+	notices, err := release(ctx, c, d, status.value)
 	if onlyAlerts && isForbidden(err) {
 		err = nil
 	}
@@ -193,33 +193,6 @@ func (e *Engine) buryBudget(ctx context.Context, c Cluster, r budgetRecord) ([]s
 		return notices, err
 	}
 	return notices, remove(ctx, e.Store, store.Budgets, d.Name, r.revision)
-}
-
-// release lifts a budget's freeze and resumes what it paused.
-func release(ctx context.Context, c Cluster, d budget.Declaration) ([]string, error) {
-	if err := c.Unfreeze(ctx, d.UID); err != nil {
-		return nil, err
-	}
-	paused, err := c.Paused(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var notices []string
-	for _, w := range paused {
-		if w.BudgetUID != d.UID {
-			continue
-		}
-		err := c.Resume(ctx, w.Workload, d.UID)
-		var left *NotPausedError
-		if errors.As(err, &left) {
-			notices = append(notices, left.Error())
-			err = nil
-		}
-		if err != nil {
-			return notices, err
-		}
-	}
-	return notices, nil
 }
 
 // FindBudget finds a budget for an import, by its name in the store.

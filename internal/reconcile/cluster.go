@@ -23,7 +23,7 @@ type Cluster interface {
 	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
 	PodEvents(ctx context.Context, pods []PodRef) (map[string]time.Time, error)
 
-	// Alert records an Event in a namespace, about a budget.
+	// Alert records an Event in a namespace, because of a budget.
 	Alert(ctx context.Context, a Alert) error
 	// Freezes lists the budgets whose freeze is in force.
 	Freezes(ctx context.Context) ([]Freeze, error)
@@ -100,7 +100,10 @@ type Alert struct {
 	Budget    string
 	BudgetUID string
 	Reason    string // "GPUBudgetThreshold"
-	// Threshold tells alerts of one reason apart; those of the same are one Event.
+	// About is the pod or workload that it is about; nil for the namespace.
+	About *budget.Workload
+	// Threshold tells alerts of one reason apart; those of the same, about the same,
+	// are one Event.
 	Threshold int
 	Message   string
 	Warning   bool

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -25,6 +25,8 @@ type enforcer struct {
 	failure error
 	// stopped says why some decisions were not come to, if any.
 	stopped error
+	// untold says that an Event about what was done could not be made.
+	untold bool
 	// frozenAt is when this run's own freeze began.
 	frozenAt time.Time
 }
@@ -59,6 +61,9 @@ func (a *enforcer) run(ctx context.Context) {
 		a.log().Info("enforcing", "decision", d)
 		calling, release := outliving(ctx)
 		err := a.do(calling, d)
+		if err == nil {
+			a.announce(calling, d)
+		}
 		release()
 		outcome := a.outcome(d, err)
 		a.results = append(a.results, budgetResult(d, outcome, err))
@@ -158,21 +163,4 @@ func (a *enforcer) freeze() Freeze {
 	slices.Sort(f.Resources)
 	slices.Sort(f.Ignored)
 	return f
-}
-
-// alert tells of a threshold in each namespace. One that is gone by now takes no
-// Event, and is no reason to tell the others again.
-func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
-	var failures []error
-	for _, namespace := range d.Namespaces {
-		if _, there := a.books.observation.Namespaces[namespace]; !there {
-			continue
-		}
-		err := a.books.cluster.Alert(ctx, Alert{
-			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: d.Threshold,
-			Message: fmt.Sprintf("GPU budget %s: %d%% reached: %s", a.declaration.Name, d.Threshold, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
-		})
-		failures = append(failures, err)
-	}
-	return errors.Join(failures...)
 }

@@ -102,7 +102,7 @@ func (r *run) liftOrphan(ctx context.Context, c Cluster, name, uid string) {
 		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", name))
 		return
 	}
-	notices, err := release(ctx, c, budget.Declaration{Name: name, UID: uid})
+	notices, err := release(ctx, c, budget.Declaration{Name: name, UID: uid}, budget.Status{})
 	if err != nil {
 		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v", name, err))
 		return

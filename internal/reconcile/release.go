@@ -1,0 +1,58 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// release lifts the freeze of a budget that is destroyed and resumes what it
+// paused. The notices say what was left as someone else has it. Events tell of
+// it on what was resumed, and where the last status, if any, has a freeze felt.
+func release(ctx context.Context, c Cluster, d budget.Declaration, last budget.Status) (notices []string, err error) {
+	if err := c.Unfreeze(ctx, d.UID); err != nil {
+		return nil, err
+	}
+	var events []Alert
+	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
+		for _, namespace := range slices.Sorted(maps.Keys(last.Usage.ByNamespace)) {
+			event := announcement(d, budget.KindUnfreeze, destroyed)
+			event.Namespace = namespace
+			events = append(events, event)
+		}
+	}
+	paused, err := c.Paused(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range paused {
+		if w.BudgetUID != d.UID {
+			continue
+		}
+		err := c.Resume(ctx, w.Workload, d.UID)
+		var left *NotPausedError
+		switch {
+		case errors.As(err, &left):
+			notices = append(notices, left.Error())
+		case err != nil:
+			return notices, err
+		default:
+			events = append(events, announcement(d, budget.KindResume, destroyed).about(w.Workload))
+		}
+	}
+	for _, event := range events {
+		if event.Namespace == budget.Others {
+			continue
+		}
+		if err := c.Alert(ctx, event); err != nil {
+			return append(notices, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), nil
+		}
+	}
+	return notices, nil
+}
+
+const destroyed = "the budget is destroyed"
