@@ -170,23 +170,6 @@ func TestUnknownValuesAreNotJudged(t *testing.T) {
 	contains(t, s.Validate(values(providertest.Values{"window": providertest.Unknown, "gpu_hours": "x"})), `"gpu_hours"`)
 }
 
-func TestMalformedImports(t *testing.T) {
-	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	s := serve(t, w)
-	for id, want := range map[string]string{
-		"Team A": "does not name a budget", "a/b": "does not name a budget", "nobody": "has no budget \"nobody\"",
-	} {
-		_, diags := s.Import(id, nil)
-		contains(t, diags, want)
-	}
-	create(t, s, values(nil))
-	o, diags := s.Import("", providertest.Values{"name": "team-a"})
-	if len(diags) > 0 || o.Attribute("gpu_hours") != "100" {
-		t.Errorf("by its identity: %s", diags)
-	}
-}
-
 // create plans and applies a budget, without a complaint.
 func create(t *testing.T, s *providertest.Server, config providertest.Values) *providertest.Object {
 	t.Helper()

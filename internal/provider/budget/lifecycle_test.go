@@ -178,28 +178,52 @@ func TestDestroyedElsewhere(t *testing.T) {
 	)
 }
 
-// A budget that is there already is somebody's.
-func TestBudgetThatExists(t *testing.T) {
+// A budget that was destroyed elsewhere and declared anew is somebody's, and can be
+// imported.
+func TestRecreatedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
-	e := w.Engine()
-	state, err := e.CreateBudget(t.Context(), core.Declaration{
-		Name: "team-a", GPUHours: "5", Window: "24h", Selector: core.Selector{Namespaces: []string{"theirs"}},
-	}.WithDefaults())
-	if err != nil {
-		t.Fatal(err)
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget())},
+		resource.TestStep{
+			PreConfig: func() {
+				e := w.Engine()
+				d, err := e.FindBudget(t.Context(), "team-a")
+				if err == nil {
+					_, err = e.DeleteBudget(t.Context(), d)
+				}
+				if err == nil {
+					_, err = e.CreateBudget(t.Context(), d)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config: w.BudgetConfig(budget()), ExpectError: message("To manage it here, import it: terraform import ADDRESS team-a"),
+		},
+		resource.TestStep{Config: w.BudgetConfig(imported + budget()), ConfigPlanChecks: planned(action(plancheck.ResourceActionNoop))},
+	)
+}
+
+// A store that has another budget under the name is not this one's.
+func TestAnotherBudgetOfTheName(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	var mine string
+	become := func(uid string) func() {
+		return func() {
+			w.Rewrite("team-a", func(r *declaration.Budget) { mine, r.Declaration.UID = r.Declaration.UID, uid })
+		}
 	}
 	run(t,
-		resource.TestStep{Config: w.BudgetConfig(budget()), ExpectError: message("exists already")},
-		resource.TestStep{Config: w.BudgetConfig(budget()), ExpectError: message("terraform import ADDRESS team-a")},
+		resource.TestStep{Config: w.BudgetConfig(budget())},
 		resource.TestStep{
-			Config:       w.BudgetConfig(budget()),
-			ResourceName: address, ImportState: true, ImportStateId: "team-a", ImportStatePersist: true,
+			PreConfig: become("0123456789abcdef0123456789abcdef"),
+			Config:    w.BudgetConfig(budget()), ExpectError: message("holds another budget under the name team-a (uid 0123456789abcdef0123456789abcdef"),
 		},
 		resource.TestStep{
-			Config:            w.BudgetConfig(budget()),
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
-			ConfigStateChecks: []statecheck.StateCheck{text("uid", state.Declaration.UID), generation(2), text("gpu_hours", "100")},
+			PreConfig: func() { become(mine)() },
+			Config:    w.BudgetConfig(budget()), ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
 		},
 	)
 }

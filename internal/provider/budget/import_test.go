@@ -1,0 +1,95 @@
+package budget_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+)
+
+// imported takes the budget of these tests over.
+const imported = "import {\n  to = gpupool_budget.team_a\n  id = \"team-a\"\n}\n"
+
+// A budget that is imported with a configuration that says what the record says, in
+// whatever words, is imported and not changed.
+func TestImportChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	state, err := w.Engine().CreateBudget(t.Context(), core.Declaration{
+		Name: "team-a", GPUHours: "5.50", Window: "1d", Thresholds: []int{80, 100},
+		Selector: core.Selector{
+			Namespaces: []string{"a", "b"}, MatchLabels: map[string]string{"team": "a"},
+			MatchExpressions: []core.Expression{{Key: "tier", Operator: "In", Values: []string{"x", "y"}}, {Key: "gpu", Operator: "Exists"}},
+		},
+		Enforce:         core.Enforcement{Action: core.Evict, GracePeriod: "30m", ProtectedPriorityClass: "production", ProtectedNamespaces: []string{"serving"}},
+		ResourceWeights: map[string]string{"nvidia.com/gpu": "1/2"}, ModelWeights: map[string]string{"Tesla-T4": "0.5"}, BreakdownLabels: []string{"user"},
+	}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := w.BudgetConfig(imported + budget(attributes{
+		"gpu_hours": `"5.5"`, "window": `"24h"`, "thresholds": "[80, 100]",
+		"selector": `{
+			namespaces        = ["b", "a"]
+			match_labels      = { team = "a" }
+			match_expressions = [{ key = "tier", operator = "In", values = ["y", "x"] }, { key = "gpu", operator = "Exists" }]
+		}`,
+		"enforcement":      `{ action = "evict", grace_period = "1800s", protected_priority_class = "production", protected_namespaces = ["serving"] }`,
+		"resource_weights": `{ "nvidia.com/gpu" = "0.5" }`, "model_weights": `{ "Tesla-T4" = "1/2" }`, "breakdown_labels": `["user"]`,
+	}))
+	run(t,
+		resource.TestStep{
+			Config:            config,
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionNoop)),
+			ConfigStateChecks: []statecheck.StateCheck{generation(1), text("uid", state.Declaration.UID), text("gpu_hours", "5.50")},
+		},
+		resource.TestStep{Config: config, ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan())},
+	)
+}
+
+// A budget that is there already is somebody's.
+func TestBudgetThatExists(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	e := w.Engine()
+	state, err := e.CreateBudget(t.Context(), core.Declaration{
+		Name: "team-a", GPUHours: "5", Window: "24h", Selector: core.Selector{Namespaces: []string{"theirs"}},
+	}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t,
+		resource.TestStep{Config: w.BudgetConfig(budget()), ExpectError: message("exists already")},
+		resource.TestStep{Config: w.BudgetConfig(budget()), ExpectError: message("terraform import ADDRESS team-a")},
+		resource.TestStep{
+			Config:       w.BudgetConfig(budget()),
+			ResourceName: address, ImportState: true, ImportStateId: "team-a", ImportStatePersist: true,
+		},
+		resource.TestStep{
+			Config:            w.BudgetConfig(budget()),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate)),
+			ConfigStateChecks: []statecheck.StateCheck{text("uid", state.Declaration.UID), generation(2), text("gpu_hours", "100")},
+		},
+	)
+}
+
+func TestMalformedImports(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	for id, want := range map[string]string{
+		"Team A": "does not name a budget", "a/b": "does not name a budget", "nobody": "has no budget \"nobody\"",
+	} {
+		_, diags := s.Import(id, nil)
+		contains(t, diags, want)
+	}
+	create(t, s, values(nil))
+	o, diags := s.Import("", providertest.Values{"name": "team-a"})
+	if len(diags) > 0 || o.Attribute("gpu_hours") != "100" {
+		t.Errorf("by its identity: %s", diags)
+	}
+}
