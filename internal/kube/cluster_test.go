@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -159,6 +160,29 @@ func TestReplayTellsOfPodsBornAndDeletedBetweenTwoLooks(t *testing.T) {
 		if p.Scheduled.At.IsZero() || p.End.At.IsZero() || p.End.At.Before(p.Scheduled.At) || p.End.At.After(after.At.Add(time.Second)) {
 			t.Errorf("%s was from %v to %v (%s)", p.Name, p.Scheduled.At, p.End.At, p.End.Source)
 		}
+	}
+}
+
+// TestAReplayTellsOfTheEndOfAPodThatNoLongerSaysWhatItHolds has the annotation that
+// made a pod hold a part of a GPU taken off it before it is deleted.
+func TestAReplayTellsOfTheEndOfAPodThatNoLongerSaysWhatItHolds(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	c := look(t, server.Kubeconfig())
+	before := observe(t, c, reconcile.ObserveOptions{})
+	pod := kubetest.Create(t, server, kubetest.Pod(ns, "fraction", kubetest.Annotation("gpu-fraction", "0.5"), kubetest.BoundTo("nowhere")))
+	unmarked := []byte(`{"metadata": {"annotations": null}}`)
+	if _, err := server.Client().CoreV1().Pods(ns).Patch(t.Context(), pod.Name, types.MergePatchType, unmarked, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	now := int64(0)
+	if err := server.Client().CoreV1().Pods(ns).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		t.Fatal(err)
+	}
+	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	if ended, there := names(in(ns, after.Replay.Ended)), names(in(ns, after.Pods)); !after.Replay.Complete || !slices.Equal(ended, []string{"fraction"}) || len(there) > 0 {
+		t.Errorf("replay %+v: ended %v, there %v, want its end", after.Replay.Reason, ended, there)
 	}
 }
 

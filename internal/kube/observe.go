@@ -141,13 +141,16 @@ func newHistory(table *gpu.Table) *history {
 }
 
 func (h *history) pod(c change) error {
+	pod := new(corev1.Pod)
 	may, err := h.filter.mayHoldGPUs(c.object)
-	if err != nil || !may {
+	if may && err == nil {
+		err = pod.Unmarshal(c.object)
+	}
+	if err != nil {
 		return err
 	}
-	pod := new(corev1.Pod)
-	if err := pod.Unmarshal(c.object); err != nil || !h.table.MayHold(pod) {
-		return err
+	if !may || !h.table.MayHold(pod) {
+		return h.unmarked(c)
 	}
 	slim(pod)
 	if _, known := h.pods[pod.UID]; !known {
@@ -160,6 +163,19 @@ func (h *history) pod(c change) error {
 	h.deleted[pod.UID] = c.kind == watch.Deleted
 	h.wantsClaims = h.wantsClaims || byClaim(pod)
 	return nil
+}
+
+// unmarked takes note of the end of a pod that held GPUs before, by an annotation
+// that was taken off it since.
+func (h *history) unmarked(c change) error {
+	if c.kind != watch.Deleted || len(h.pods) == 0 {
+		return nil
+	}
+	uid, err := metadata(c.object, metaUID)
+	if _, known := h.pods[types.UID(uid)]; known {
+		h.deleted[types.UID(uid)] = true
+	}
+	return err
 }
 
 // slim drops most of what a pod does not need to be seen: a replay may tell of

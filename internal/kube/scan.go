@@ -4,14 +4,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The numbers of the fields that a scan follows (k8s.io/api/core/v1 and
+// The numbers of the fields that are read without the rest (k8s.io/api/core/v1 and
 // k8s.io/apimachinery/pkg/apis/meta/v1, generated.proto).
 const (
 	podMetadata = 1
 	podSpec     = 2
 	podStatus   = 3
 
-	metaAnnotations = 12
+	metaUID             = 5
+	metaResourceVersion = 6
+	metaAnnotations     = 12
 
 	specContainers     = 2
 	specInitContainers = 20

@@ -118,23 +118,22 @@ func parseEvent(frame []byte) (change, error) {
 	if err != nil || c.kind == watch.Error {
 		return c, err
 	}
-	c.resourceVersion, err = resourceVersion(c.object)
+	c.resourceVersion, err = metadata(c.object, metaResourceVersion)
 	return c, err
 }
 
-// resourceVersion finds that of any object: its ObjectMeta is field 1, of which
-// it is field 6.
-func resourceVersion(object []byte) (version string, err error) {
+// metadata reads a text of the ObjectMeta of any object, in which it is field 1.
+func metadata(object []byte, field protowire.Number) (text string, err error) {
 	err = fields(object, func(number protowire.Number, value []byte) error {
 		if number != podMetadata {
 			return nil
 		}
 		return fields(value, func(number protowire.Number, value []byte) error {
-			if number == 6 {
-				version = string(value)
+			if number == field {
+				text = string(value)
 			}
 			return nil
 		})
 	})
-	return version, err
+	return text, err
 }
