@@ -268,7 +268,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 	if got := names(in(ns, after.Pods)); !after.Listed || !slices.Equal(got, []string{"later", "there"}) {
 		t.Errorf("listed %v: %v", after.Listed, got)
 	}
-	for stored, want := range map[string]string{"999999999": "restored", "yesterday": "no number"} {
+	for stored, want := range map[string]string{"999999999": "restored", "yesterday": "no number", "0": "no number"} {
 		got := observe(t, c, reconcile.ObserveOptions{From: stored})
 		if got.Replay.Complete || !strings.Contains(got.Replay.Reason, want) || !got.Listed {
 			t.Errorf("from %s: %+v, listed %v", stored, got.Replay, got.Listed)

@@ -104,7 +104,8 @@ func watchOnce(ctx context.Context, w watching, from, target uint64, seconds int
 
 // number reads a resource version: the API server takes etcd's revisions for
 // them, and compares them itself (k8s.io/apiserver, pkg/storage/api_object_versioner.go).
+// None is zero, by which a watch would be asked to begin anywhere.
 func number(resourceVersion string) (uint64, bool) {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)
-	return n, err == nil
+	return n, err == nil && n > 0
 }
