@@ -184,7 +184,7 @@ func (g *gaps) lost(from ledger.Time) []string {
 	var texts []string
 	for _, loss := range g.header.Lost {
 		if loss.To > from {
-			texts = append(texts, loss.Document+": "+loss.Reason)
+			texts = append(texts, loss.Reason) // which names the document
 		}
 	}
 	return texts

@@ -137,6 +137,11 @@ func TestDamagedShard(t *testing.T) {
 	if !strings.Contains(strings.Join(report.Warnings, "\n"), "damaged") || report.Budgets[0].Coverage.String() >= "1" {
 		t.Errorf("warnings %v, coverage %s", report.Warnings, report.Budgets[0].Coverage)
 	}
+	for _, text := range report.Budgets[0].Warnings {
+		if strings.Count(text, "closed-") != 1 {
+			t.Errorf("it does not name the document once: %s", text)
+		}
+	}
 	if len(d.cluster.evicted) > 0 {
 		t.Errorf("%v were evicted", d.cluster.evicted)
 	}

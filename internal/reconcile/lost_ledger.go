@@ -22,7 +22,7 @@ func (b *books) noticeLoss(targets []budgetTarget, previous map[string]previousS
 		}
 		h.Lost = append(h.Lost, ledger.Loss{
 			Document: "all before " + moment(h.Began).Format(time.RFC3339), To: h.Began,
-			Reason: fmt.Sprintf("the ledger was lost: the budget %s was judged at %s, and the ledger begins now", s.Name, s.At.UTC().Format(time.RFC3339)),
+			Reason: fmt.Sprintf("the ledger was lost: the budget %s was judged at %s, and what is there begins at %s", s.Name, s.At.UTC().Format(time.RFC3339), moment(h.Began).Format(time.RFC3339)),
 		})
 		return
 	}
