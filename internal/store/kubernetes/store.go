@@ -237,9 +237,10 @@ func check(ctx context.Context, key store.Key) error {
 }
 
 // plausible tells a resourceVersion from what was never one, which the API server
-// would refuse as wrong instead of as old. It is a decimal number (KEP-5504).
+// would refuse as wrong instead of as old, or with zero take for whatever there
+// is. It is a decimal number (KEP-5504).
 func plausible(revision store.Revision) bool {
-	return strings.Trim(string(revision), "0123456789") == ""
+	return strings.Trim(string(revision), "0123456789") == "" && strings.Trim(string(revision), "0") != ""
 }
 
 // absent is why there is no document: there is none, or there is no store.

@@ -403,3 +403,22 @@ func TestAnObjectChangedByHandConflicts(t *testing.T) {
 		t.Errorf("read %q (%v)", d.Data, err)
 	}
 }
+
+// TestNoRevisionIsZero has a revision by which the API server would let a write
+// replace whatever there is.
+func TestNoRevisionIsZero(t *testing.T) {
+	t.Parallel()
+	s, _, _ := fresh(t)
+	for _, key := range []store.Key{train, {Kind: store.Statuses, Name: "budgets/team-a"}} {
+		revision := write(t, s, key, "a", "")
+		for _, zero := range []store.Revision{"0", "00"} {
+			if _, err := s.Write(t.Context(), key, []byte("b"), zero); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("%s: a write over the revision %q: got %v, want a conflict", key, zero, err)
+			}
+			if err := s.Delete(t.Context(), key, zero); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("%s: a removal of the revision %q: got %v, want a conflict", key, zero, err)
+			}
+		}
+		expect(t, s, key, "a", revision)
+	}
+}
