@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -162,6 +163,43 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 		}
 	}
 	g.verify(1)
+}
+
+// TestABudgetExceededWhileSettlingEndsLaunches has a launch fail, and the budget
+// be used up before another is due in its place.
+func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
+	t.Parallel()
+	for name, exceeded := range map[string]bool{"exceeded": true, "not exceeded": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGated(t)
+			if _, err := g.sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultLaunchFailed}); err != nil {
+				t.Fatal(err)
+			}
+			e := g.engine()
+			e.Progress = func(event reconcile.Event) {
+				if exceeded && strings.HasPrefix(event.Message, "launch ") {
+					g.rewriteStatus(t, func(s *budget.Status) { s.Usage.Consumed = s.Usage.Limit })
+				}
+			}
+			d := g.pool
+			d.Minimum = 2
+			state, err := e.UpdatePool(context.Background(), d, longWait)
+			if err != nil {
+				t.Fatal(err)
+			}
+			launched, capacity := 3, 2 // one of them in the place of the one that failed
+			if exceeded {
+				launched, capacity = 2, 1
+			}
+			if got := g.launched(); got != launched {
+				t.Errorf("%d instances were launched in all, want %d", got, launched)
+			}
+			if told := strings.Contains(strings.Join(state.Warnings, "\n"), "used up"); told != exceeded || state.Plan.Capacity != capacity {
+				t.Errorf("the capacity is %d, want %d; warnings %q", state.Plan.Capacity, capacity, state.Warnings)
+			}
+		})
+	}
 }
 
 func (g *gated) rewriteStatus(t *testing.T, change func(*budget.Status)) {
