@@ -30,6 +30,9 @@ func TestFunctions(t *testing.T) {
 			is(`provider::gpupool::gpu_count({ "nvidia.com/gpu" = 2 }, { "nvidia.com/gpu" = "1/4" })`, "0.5"),
 			fails(`provider::gpupool::gpu_hours(2, "a while")`, `"duration"(?s:.*)is no\s+duration`),
 			fails(`provider::gpupool::gpu_hours("two", "1h")`, `"gpus"(?s:.*)is no\s+number\s+of\s+GPUs`),
+			fails(`provider::gpupool::gpu_count({ "nvidia.com/gpu" = null })`, `"resources"(?s:.*)nvidia.com/gpu\s+is\s+null`),
+			fails(`provider::gpupool::gpu_count({ "nvidia.com/gpu" = 2 }, {}, { "nvidia.com/gpu" = null })`, `"resource_weights"(?s:.*)nvidia.com/gpu\s+is\s+null`),
+			is(`provider::gpupool::gpu_count({ "nvidia.com/gpu" = 2 }, { "nvidia.com/gpu" = "1/4" }, { "nvidia.com/gpu" = "1/2" })`, "1"),
 			fails(`provider::gpupool::gpu_count({ "nvidia.com/gpu" = -1 })`, `"resources"(?s:.*)is\s+negative`),
 		},
 	})

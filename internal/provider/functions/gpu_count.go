@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
 var _ function.Function = gpuCount{}
@@ -32,7 +33,7 @@ func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp
 		Summary: "GPUs that a pod's resource limits amount to",
 		MarkdownDescription: "Counts the GPUs in a pod's resource limits as a budget counts them: whole ones, MIG slices, and shares by qGPU or HAMi. Other resources, such as `cpu`, count nothing. " +
 			"Returns the shortest exact decimal where three digits after the point are enough, else a fraction: `\"2\"`, `\"0.5\"`, `\"1/7\"`. The function `gpu_hours` takes either.\n\n" +
-			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: give weights where they matter.",
+			"A budget also looks at the labels of the pod's node, which tell of time-slicing and of MIG behind `nvidia.com/gpu`. There is no node here: give weights where they matter. What a unit of each resource is worth is listed in [How usage is counted](../guides/how-usage-is-counted.md#how-many-gpus).",
 		Parameters: []function.Parameter{
 			function.MapParameter{
 				Name: "resources", ElementType: types.StringType,
@@ -41,24 +42,20 @@ func (gpuCount) Definition(_ context.Context, _ function.DefinitionRequest, resp
 		},
 		VariadicParameter: function.MapParameter{
 			Name: "resource_weights", ElementType: types.StringType,
-			MarkdownDescription: "GPUs that a unit of a resource is worth, in the place of the default or beside it, as in the argument `resource_weights` of a budget: `{ \"nvidia.com/gpu\" = \"1/4\" }`.",
+			MarkdownDescription: "GPUs that a unit of a resource is worth, in the place of the default or beside it, as in the argument `resource_weights` of a budget: `{ \"nvidia.com/gpu\" = \"1/4\" }`. Of several maps, the last one that has a resource wins.",
 		},
 		Return: function.StringReturn{},
 	}
 }
 
 func (gpuCount) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
-	var resources map[string]string
-	var weights []map[string]string
+	var resources types.Map
+	var weights []types.Map
 	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &resources, &weights))
 	if resp.Error != nil {
 		return
 	}
-	rules := gpu.Rules{Weights: map[string]string{}}
-	for _, w := range weights {
-		maps.Copy(rules.Weights, w)
-	}
-	table, err := rules.Table()
+	table, err := parseWeights(weights)
 	if err != nil {
 		resp.Error = function.NewArgumentFuncError(1, err.Error())
 		return
@@ -71,23 +68,50 @@ func (gpuCount) Run(ctx context.Context, req function.RunRequest, resp *function
 	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, budget.GPUs(count(table, limits))))
 }
 
+// parseWeights merges weights; the last ones win.
+func parseWeights(weights []types.Map) (*gpu.Table, error) {
+	rules := gpu.Rules{Weights: map[string]string{}}
+	for _, w := range weights {
+		if err := refuseNull(w); err != nil {
+			return nil, err
+		}
+		maps.Copy(rules.Weights, values.TextMap(w))
+	}
+	return rules.Table()
+}
+
 // parseLimits reads quantities, and refuses those of GPUs that no pod can have.
-func parseLimits(table *gpu.Table, resources map[string]string) (corev1.ResourceList, error) {
+func parseLimits(table *gpu.Table, resources types.Map) (corev1.ResourceList, error) {
+	if err := refuseNull(resources); err != nil {
+		return nil, err
+	}
 	limits := corev1.ResourceList{}
-	for _, name := range slices.Sorted(maps.Keys(resources)) {
-		quantity, err := resource.ParseQuantity(resources[name])
+	texts := values.TextMap(resources)
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		quantity, err := resource.ParseQuantity(texts[name])
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%q of %s is no quantity: write one such as 2, as Kubernetes does", resources[name], name)
+			return nil, fmt.Errorf("%q of %s is no quantity: write one such as 2, as Kubernetes does", texts[name], name)
 		case quantity.Sign() < 0:
-			return nil, fmt.Errorf("%q of %s is negative", resources[name], name)
+			return nil, fmt.Errorf("%q of %s is negative", texts[name], name)
 		}
 		if _, whole := quantity.AsInt64(); !whole && table.Counts(name) {
-			return nil, fmt.Errorf("%q of %s is no whole number, and Kubernetes gives out whole units alone", resources[name], name)
+			return nil, fmt.Errorf("%q of %s is no whole number, and Kubernetes gives out whole units alone", texts[name], name)
 		}
 		limits[corev1.ResourceName(name)] = quantity
 	}
 	return limits, nil
+}
+
+// refuseNull names the first element that is null.
+func refuseNull(m types.Map) error {
+	elements := m.Elements()
+	for _, name := range slices.Sorted(maps.Keys(elements)) {
+		if elements[name].IsNull() {
+			return fmt.Errorf("the value of %s is null: write one, or leave it out", name)
+		}
+	}
+	return nil
 }
 
 // count is what a pod with these limits holds, by the accounting's own rules.
