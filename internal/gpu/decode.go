@@ -22,7 +22,7 @@ func decode[T any](data []byte) (*T, error) {
 	}
 	object := new(T)
 	if err := json.Unmarshal(data, object); err != nil {
-		return nil, err
+		return nil, unreadable(data, err)
 	}
 	return object, nil
 }
