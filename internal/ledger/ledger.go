@@ -134,8 +134,10 @@ func (l *Ledger) Observe(r Record) error {
 }
 
 // inferred are the sources of ends that tell when a pod should have ended, or
-// began to, rather than when it did.
-var inferred = map[Source]bool{DisruptionTarget: true, NotReady: true, DeletionTimestamp: true, StatusWritten: true}
+// began to, rather than when it did. Of a pod that was refused after it ran, as
+// when its node restarted, none may tell when that was: it is said to have ended
+// where it started.
+var inferred = map[Source]bool{Rejected: true, DisruptionTarget: true, NotReady: true, DeletionTimestamp: true, StatusWritten: true}
 
 // afterHeld is what an inferred end says of a pod that is known. What was charged
 // already up to the last run that saw it hold is not taken back.

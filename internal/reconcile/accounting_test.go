@@ -219,3 +219,27 @@ func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
 	d.cluster.step(30 * time.Minute)
 	wantConsumed(t, d.run(), "2.000")
 }
+
+// TestARefusalTakesNoUsageAlong has a kubelet refuse a pod that ran, since its
+// node restarted, and nothing tell when: what was seen to be held stays, and one
+// that was never seen held nothing.
+func TestARefusalTakesNoUsageAlong(t *testing.T) {
+	t.Parallel()
+	d, uid := watched(t)
+	d.cluster.step(time.Hour)
+	wantConsumed(t, d.run(), "8.000")
+	refused := func(s *gpu.Sighting) {
+		s.End, s.Live.Phase = gpu.End{At: s.Scheduled.At, Source: gpu.Rejected}, "Failed"
+	}
+	refused(d.cluster.pods[uid])
+	d.cluster.changed(*d.cluster.pods[uid], false)
+	d.cluster.start("ml", "never", 8, refused)
+	d.cluster.step(15 * time.Minute)
+	r := d.run()
+	// An hour, and half of a quarter.
+	wantConsumed(t, r, "9.000")
+	wantEstimated(t, r, "1.000")
+	d.cluster.remove(uid)
+	d.cluster.step(15 * time.Minute)
+	wantConsumed(t, d.run(), "9.000")
+}
