@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
 // kubernetesModel is the argument kubernetes.
@@ -92,7 +93,7 @@ func kubernetesConfig(ctx context.Context, argument types.Object, diags *diag.Di
 		return kube.Config{}
 	}
 	c := kube.Config{
-		ConfigPath: m.ConfigPath.ValueString(), ConfigPaths: stringsOf(ctx, m.ConfigPaths, diags),
+		ConfigPath: m.ConfigPath.ValueString(), ConfigPaths: values.Texts(m.ConfigPaths),
 		ConfigContext: m.ConfigContext.ValueString(), ConfigContextAuthInfo: m.ConfigContextAuthInfo.ValueString(),
 		ConfigContextCluster: m.ConfigContextCluster.ValueString(),
 		Host:                 m.Host.ValueString(), TLSServerName: m.TLSServerName.ValueString(), Insecure: m.Insecure.ValueBool(),
@@ -124,9 +125,7 @@ func (m *kubernetesModel) exec(ctx context.Context, diags *diag.Diagnostics) *ku
 	if e == nil {
 		return nil
 	}
-	var env map[string]string
-	if !e.Env.IsNull() {
-		diags.Append(e.Env.ElementsAs(ctx, &env, false)...)
+	return &kube.Exec{
+		APIVersion: e.APIVersion.ValueString(), Command: e.Command.ValueString(), Args: values.Texts(e.Args), Env: values.TextMap(e.Env),
 	}
-	return &kube.Exec{APIVersion: e.APIVersion.ValueString(), Command: e.Command.ValueString(), Args: stringsOf(ctx, e.Args, diags), Env: env}
 }

@@ -162,6 +162,21 @@ func TestAmbiguousKubernetesArguments(t *testing.T) {
 	}
 }
 
+// An element without a value is named, and not taken for a bug of the provider.
+func TestNullElementsOfArguments(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]string{
+		`{"allowed_account_ids": ["1", null]}`:                                                      "allowed_account_ids[1]",
+		`{"kubernetes": {"config_paths": [null]}}`:                                                  "kubernetes.config_paths[0]",
+		`{"kubernetes": {"exec": {"api_version": "v1", "command": "c", "env": {"A": null}}}}`:       `kubernetes.exec.env["A"]`,
+		`{"kubernetes": {"exec": {"api_version": "v1", "command": "c", "args": ["a", null, "b"]}}}`: "kubernetes.exec.args[1]",
+	} {
+		if _, diags := configure(t, nil, arguments); len(diags) != 1 || diags[0].Summary() != want+": the element is null" {
+			t.Errorf("%s: %v", arguments, diags)
+		}
+	}
+}
+
 func TestWhereTheStoreIs(t *testing.T) {
 	t.Parallel()
 	ci := map[string]string{"CI": "true"}

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -67,6 +69,7 @@ type storeModel struct {
 func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connection.Settings, diag.Diagnostics) {
 	var m model
 	diags := config.Get(ctx, &m)
+	problem.Report(&diags, problem.NullElements(config.Raw), diag.SeverityError)
 	s := connection.Settings{PollInterval: p.pollInterval, Undecided: undecided(config.Raw), Agent: "terraform-provider-gpupool/" + p.version}
 	s.Cloud = tencent.Config{
 		Region: m.Region.ValueString(), SecretID: m.SecretID.ValueString(), SecretKey: m.SecretKey.ValueString(),
@@ -80,8 +83,8 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 	}
 	// What one argument leaves open doesn't keep the others from being used.
 	if len(s.Undecided.Cloud()) == 0 {
-		s.Cloud.AllowedAccountIDs = stringsOf(ctx, m.AllowedAccountIDs, &diags)
-		s.Cloud.ForbiddenAccountIDs = stringsOf(ctx, m.ForbiddenAccountIDs, &diags)
+		s.Cloud.AllowedAccountIDs = values.Texts(m.AllowedAccountIDs)
+		s.Cloud.ForbiddenAccountIDs = values.Texts(m.ForbiddenAccountIDs)
 		s.Cloud.AssumeRole = m.assumeRole(ctx, &diags)
 		s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, &diags)
 		s.Cloud = s.Cloud.WithEnvironment(p.getenv)
@@ -112,15 +115,6 @@ func undecided(raw tftypes.Value) connection.Undecided {
 	}
 	slices.Sort(names)
 	return names
-}
-
-func stringsOf(ctx context.Context, list types.List, diags *diag.Diagnostics) []string {
-	if list.IsNull() {
-		return nil
-	}
-	var all []string
-	diags.Append(list.ElementsAs(ctx, &all, false)...)
-	return all
 }
 
 func (m model) assumeRole(ctx context.Context, diags *diag.Diagnostics) tencent.AssumeRole {

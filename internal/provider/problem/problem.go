@@ -41,7 +41,7 @@ func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity)
 // attributes that unread has errors of already. What is said of an element that is
 // null gives way to that: the core can't tell it from an empty one.
 func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []Problem {
-	decided := nullElements(raw)
+	decided := NullElements(raw)
 	null := func(p Problem) bool {
 		return slices.ContainsFunc(decided, func(n Problem) bool { return strings.HasPrefix(p.Attribute, n.Attribute) })
 	}
@@ -50,10 +50,10 @@ func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []P
 	})...)
 }
 
-// nullElements are the elements of lists and maps that are null. An attribute may
+// NullElements are the elements of lists and maps that are null. An attribute may
 // be left out by null; an element would be taken for an empty one, a label without
 // a value for instance, and be another one in the next plan.
-func nullElements(raw tftypes.Value) []Problem {
+func NullElements(raw tftypes.Value) []Problem {
 	var problems []Problem
 	_ = tftypes.Walk(raw, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) { // fails if this does
 		if _, named := at.LastStep().(tftypes.AttributeName); v.IsNull() && !named && at.LastStep() != nil {
