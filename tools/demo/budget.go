@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -53,7 +54,7 @@ var budgetActs = []act{
 		"gpupool reconcile, as cron runs it, until the budget is used up",
 		"Each threshold is told of once, as an Event in the pods' namespace too.",
 		func(ctx context.Context, s *stage) error {
-			return until(ctx, "the budget to be exceeded", func(ctx context.Context) (bool, error) {
+			err := until(ctx, "the budget to be exceeded", func(ctx context.Context) (bool, error) {
 				if err := s.gpupool(ctx, "reconcile"); err != nil {
 					return false, err
 				}
@@ -63,12 +64,20 @@ var budgetActs = []act{
 				}
 				return exceeded, err
 			})
+			pause(ctx, 2*time.Second) // in which the grace ends
+			return err
 		},
 	},
 	{
 		"gpupool reconcile --dry-run: what enforcement would do now",
 		"The grace of one second is over. The default of a budget is to tell, and to touch nobody.",
-		func(ctx context.Context, s *stage) error { return s.gpupool(ctx, "reconcile", "--dry-run") },
+		func(ctx context.Context, s *stage) error {
+			output, err := s.keep(s.command(ctx, s.gpupoolAt, "reconcile", "--dry-run"))
+			if err == nil && !strings.Contains(output, "would evict") {
+				err = errors.New("the dry run plans no eviction")
+			}
+			return err
+		},
 	},
 	{
 		"gpupool reconcile: the pods are evicted, and do not come back",
@@ -138,6 +147,15 @@ var budgetActs = []act{
 }
 
 func prepareCluster(ctx context.Context, s *stage) error {
+	for _, name := range []string{storeNamespace, podsNamespace} {
+		_, err := s.cluster.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		if err == nil {
+			return fmt.Errorf("the cluster has a namespace %s already, and what is in it is not the demo's: remove it first", name)
+		}
+		if !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
 	manifests, err := s.command(ctx, s.gpupoolAt, "manifests", "--namespace", storeNamespace, "--image", "gpupool").Output()
 	if err != nil {
 		return err
@@ -145,13 +163,9 @@ func prepareCluster(ctx context.Context, s *stage) error {
 	if err := s.apply(ctx, string(manifests)); err != nil {
 		return err
 	}
-	created, err := s.cluster.create(ctx, &unstructured.Unstructured{Object: map[string]any{
+	return s.cluster.create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": podsNamespace},
 	}})
-	if err == nil && !created {
-		err = fmt.Errorf("the cluster has a namespace %s already, and what is in it is not the demo's: remove it first", podsNamespace)
-	}
-	return err
 }
 
 const deployment = `{
@@ -179,10 +193,10 @@ func (s *stage) deploy(ctx context.Context) error {
 	if err := json.Unmarshal([]byte(deployment), &o); err != nil {
 		return err
 	}
-	if _, err := s.cluster.create(ctx, &o); err != nil {
+	if err := s.cluster.create(ctx, &o); err != nil {
 		return err
 	}
-	err := until(ctx, "the pods", func(ctx context.Context) (bool, error) {
+	err := until(ctx, "the two pods, which ask for four GPUs each, to run", func(ctx context.Context) (bool, error) {
 		n, err := s.pods(ctx, running)
 		return n == 2, err
 	})

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,9 +60,16 @@ func (s *stage) enterCluster(ctx context.Context, localkube, kubeconfig string) 
 		}
 		fmt.Fprintln(s.out, "A local Kubernetes, with controllers and GPU nodes that seem to run pods, serves with", kubeconfig)
 	}
+	kubeconfig, err := filepath.Abs(kubeconfig) // the commands run elsewhere
+	if err != nil {
+		return err
+	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
+	}
+	if c.process == nil {
+		fmt.Fprintf(s.out, "The cluster is that of %s, at %s: what the demo creates there is removed at the end, and nothing else.\n", kubeconfig, config.Host)
 	}
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
@@ -77,8 +86,9 @@ func (c *cluster) start(ctx context.Context, localkube, dir string) (string, err
 	if localkube == "" {
 		return "", errors.New("GPUPOOL_LOCALKUBE must name the built localkube: run it by make demo")
 	}
-	c.process = exec.CommandContext(ctx, localkube, "serve", "--until-stdin-closes", "--kubeconfig", filepath.Join(dir, "kubeconfig"))
-	c.process.WaitDelay = 10 * time.Second
+	c.process = exec.CommandContext(ctx, localkube, "serve", "--until-stdin-closes", "--dir", filepath.Join(dir, "kubernetes"))
+	c.process.Cancel = func() error { return c.process.Process.Signal(os.Interrupt) } // so that it ends its own
+	c.process.WaitDelay = 30 * time.Second
 	stdin, err := c.process.StdinPipe()
 	if err != nil {
 		return "", err
@@ -111,23 +121,51 @@ func (c *cluster) close() {
 	_ = c.process.Wait() // it was told to end
 }
 
-// leaveCluster removes what the demo created, last first, and ends a local
-// cluster.
+// leaveCluster ends a local cluster. From the user's own it removes what the demo
+// created, last first; but first what Terraform still has, where the demo was
+// stopped on the way: a budget that is destroyed lifts what it enforced.
 func (s *stage) leaveCluster() error {
 	if s.cluster == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var errs []error
-	if s.cluster.process == nil {
-		for i := len(s.cluster.created) - 1; i >= 0; i-- {
-			errs = append(errs, s.cluster.remove(ctx, s.cluster.created[i]))
-		}
-		fmt.Fprintf(s.out, "\n   Removed from the cluster: the %d objects that the demo had created there.\n", len(s.cluster.created))
+	defer s.cluster.close()
+	if s.cluster.process != nil || len(s.cluster.created) == 0 {
+		return nil
 	}
-	s.cluster.close()
-	return errors.Join(errs...)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	errs := []error{s.destroyRest(ctx)}
+	for _, o := range slices.Backward(s.cluster.created) {
+		errs = append(errs, s.cluster.remove(ctx, o))
+	}
+	for _, o := range s.cluster.created {
+		errs = append(errs, until(ctx, "the "+o.resource.Resource+" "+o.name+" to be gone", func(ctx context.Context) (bool, error) {
+			return s.cluster.gone(ctx, o)
+		}))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("something of the demo may be left in the cluster: %w", err)
+	}
+	fmt.Fprintf(s.out, "\n   Removed from the cluster: the %d objects that the demo had created there.\n", len(s.cluster.created))
+	return nil
+}
+
+// destroyRest destroys what is in Terraform's state, if anything is.
+func (s *stage) destroyRest(ctx context.Context) error {
+	kept, err := s.command(ctx, s.terraAt, "state", "list").Output()
+	if err != nil || len(kept) == 0 { // without a state that is an error
+		return nil
+	}
+	return s.terraformQuietly(ctx, "destroy", "-auto-approve", "-input=false")
+}
+
+// gone reports whether an object is there no more.
+func (c *cluster) gone(ctx context.Context, o object) (bool, error) {
+	now, err := c.objects.Resource(o.resource).Namespace(o.namespace).Get(ctx, o.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	return err == nil && now.GetUID() != o.uid, err
 }
 
 func (c *cluster) remove(ctx context.Context, o object) error {
@@ -140,17 +178,17 @@ func (c *cluster) remove(ctx context.Context, o object) error {
 }
 
 // create creates one object, unless it is there.
-func (c *cluster) create(ctx context.Context, o *unstructured.Unstructured) (created bool, err error) {
+func (c *cluster) create(ctx context.Context, o *unstructured.Unstructured) error {
 	resource, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
 	made, err := c.objects.Resource(resource).Namespace(o.GetNamespace()).Create(ctx, o, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("creating the %s %s: %w", o.GetKind(), o.GetName(), err)
+		return fmt.Errorf("creating the %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	c.created = append(c.created, object{resource: resource, namespace: made.GetNamespace(), name: made.GetName(), uid: made.GetUID()})
-	return true, nil
+	return nil
 }
 
 // apply does what kubectl apply -f does with the manifests that gpupool prints,
@@ -171,7 +209,7 @@ func (s *stage) apply(ctx context.Context, manifests string) error {
 		if len(o.Object) == 0 || o.GetKind() == "CronJob" {
 			continue
 		}
-		if _, err := s.cluster.create(ctx, &o); err != nil {
+		if err := s.cluster.create(ctx, &o); err != nil {
 			return err
 		}
 		if counts[o.GetKind()]++; counts[o.GetKind()] == 1 {

@@ -126,20 +126,23 @@ func (s *stage) command(ctx context.Context, name string, args ...string) *exec.
 	return cmd
 }
 
-// keep has a command print what its reader needs, and returns it.
-func (s *stage) keep(cmd *exec.Cmd) (string, error) {
-	var kept strings.Builder
-	fmt.Fprintf(s.out, "\n   $ %s %s\n", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "))
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(s.out, &kept), s.out
-	err := cmd.Run()
-	return kept.String(), err
-}
-
 // show runs a command with its output in view, behind the line that ran it.
 func (s *stage) show(cmd *exec.Cmd) error {
 	fmt.Fprintf(s.out, "\n   $ %s %s\n", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "))
-	cmd.Stdout, cmd.Stderr = s.out, s.out
+	if cmd.Stdout == nil {
+		cmd.Stdout = s.out
+	}
+	cmd.Stderr = s.out
 	return cmd.Run()
+}
+
+// keep shows a command, and returns what it printed.
+func (s *stage) keep(cmd *exec.Cmd) (string, error) {
+	var kept strings.Builder
+	cmd.Stdout = &kept
+	err := s.show(cmd)
+	fmt.Fprint(s.out, kept.String()) // only now, since stderr went there meanwhile
+	return kept.String(), err
 }
 
 func (s *stage) gpupool(ctx context.Context, args ...string) error {
