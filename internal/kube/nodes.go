@@ -43,7 +43,7 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 		gpus *big.Rat
 	}
 	var warnings []string
-	devices, _, err := pages(ctx, listing{client: c.kube.ResourceV1().RESTClient(), resource: "resourceslices", limit: 500},
+	devices, err := pages(ctx, listing{client: c.kube.ResourceV1().RESTClient(), resource: "resourceslices", limit: 500},
 		func(object []byte) (*resourcev1.ResourceSlice, bool, error) {
 			s := new(resourcev1.ResourceSlice)
 			err := s.Unmarshal(object)
@@ -62,7 +62,7 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 	if len(devices) > 0 {
 		out.inventory = gpu.NewInventory(devices)
 	}
-	found, _, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "nodes", limit: 1000}, func(object []byte) (one, bool, error) {
+	found, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "nodes", limit: 1000}, func(object []byte) (one, bool, error) {
 		var n corev1.Node
 		if err := n.Unmarshal(object); err != nil {
 			return one{}, false, err
@@ -101,7 +101,7 @@ type namespace struct {
 }
 
 func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
-	out, _, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
+	out, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
 		var n corev1.Namespace
 		err := n.Unmarshal(object)
 		if value, ok := n.Annotations[budget.ProtectedKey]; ok {
@@ -114,7 +114,7 @@ func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
 
 // readPriorityClasses lists the values of the priority classes, by name.
 func (c *Cluster) readPriorityClasses(ctx context.Context) (map[string]int32, error) {
-	found, _, err := pages(ctx, listing{client: c.kube.SchedulingV1().RESTClient(), resource: "priorityclasses"},
+	found, err := pages(ctx, listing{client: c.kube.SchedulingV1().RESTClient(), resource: "priorityclasses"},
 		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
 			var p schedulingv1.PriorityClass
 			err := p.Unmarshal(object)

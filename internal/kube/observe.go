@@ -71,7 +71,7 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 		out.Listed = true
 		// The next replay begins before the list: it may tell again of what the list
 		// shows, and leaves out nothing that ended while it was read.
-		out.Pods, _, err = look.listPods(ctx, listing{})
+		out.Pods, err = look.listPods(ctx, listing{})
 	}
 	out.Warnings = append(out.Warnings, look.problems...)
 	return out, err

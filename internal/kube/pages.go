@@ -43,57 +43,49 @@ type answer struct {
 // gets an object's protobuf, which the next one overwrites, and says whether to
 // keep anything. The next page is asked for once its token is known, which is
 // before this one's objects have come, so that the server makes it ready
-// meanwhile. It returns the resource version of the first page: whatever changed
-// since then, a watch from there tells.
-func pages[T any](ctx context.Context, l listing, decode func(object []byte) (T, bool, error)) ([]T, string, error) {
+// meanwhile.
+func pages[T any](ctx context.Context, l listing, decode func(object []byte) (T, bool, error)) ([]T, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var (
-		out      []T
-		position string
-		restarts int
-	)
-	pending := l.ask(ctx, "")
+	var out []T
+	restarts, pending := 0, l.ask(ctx, "")
 	for token := ""; ; {
-		kept, meta, next, err := readPage(ctx, l, pending, token, decode)
+		kept, after, next, err := readPage(ctx, l, pending, token, decode)
 		if fresh, expired := expiredToken(err); expired && restarts < attempts {
 			restarts++
 			if fresh == "" {
-				out, position = nil, ""
+				out = nil
 			}
 			// The token that came with the refusal goes on where the last page
-			// ended, though at a later resource version. The watch from the first
-			// page's version makes good what changed in between.
+			// ended, though at a later resource version. A replay from before the
+			// list makes good what changed in between.
 			token, pending = fresh, l.ask(ctx, fresh)
 			continue
 		}
 		if err != nil {
-			return nil, "", failed("list", l.object(), err)
+			return nil, failed("list", l.object(), err)
 		}
 		out = append(out, kept...)
-		if position == "" {
-			position = meta.resourceVersion
+		if after == "" {
+			return out, nil
 		}
-		if meta.next == "" {
-			return out, position, nil
-		}
-		token, pending = meta.next, next
+		token, pending = after, next
 	}
 }
 
 // readPage reads the page that was asked for, and asks for it again when it was
-// cut off. It returns what was kept of it, and the call for the page after it:
-// the first page may end elsewhere when it is read again.
-func readPage[T any](ctx context.Context, l listing, pending <-chan answer, token string, decode func([]byte) (T, bool, error)) (kept []T, meta listMeta, next <-chan answer, err error) {
+// cut off. It returns what was kept of it, and the token and the call for the page
+// after it: the first page may end elsewhere when it is read again.
+func readPage[T any](ctx context.Context, l listing, pending <-chan answer, token string, decode func([]byte) (T, bool, error)) (kept []T, after string, next <-chan answer, err error) {
 	for attempt := 1; ; attempt++ {
 		got := <-pending
 		if err = got.err; err == nil {
 			kept = kept[:0]
-			err = readList(got.body, func(m listMeta) {
-				if m.next != "" && m.next != meta.next {
-					next = l.ask(ctx, m.next)
+			err = readList(got.body, func(more string) {
+				if more != "" && more != after {
+					next = l.ask(ctx, more)
 				}
-				meta = m
+				after = more
 			}, func(object []byte) error {
 				value, keep, err := decode(object)
 				if keep && err == nil {
@@ -104,7 +96,7 @@ func readPage[T any](ctx context.Context, l listing, pending <-chan answer, toke
 			_ = got.body.Close()
 		}
 		if err == nil || attempt == attempts || ctx.Err() != nil || answered(err) {
-			return kept, meta, next, err
+			return kept, after, next, err
 		}
 		pending = l.ask(ctx, token)
 	}

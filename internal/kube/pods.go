@@ -52,7 +52,7 @@ func interestOf(table *gpu.Table) interest {
 }
 
 // listPods lists the pods that hold GPUs, or are to.
-func (l *look) listPods(ctx context.Context, where listing) ([]gpu.Sighting, string, error) {
+func (l *look) listPods(ctx context.Context, where listing) ([]gpu.Sighting, error) {
 	where.client, where.resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
 	where.limit = l.cluster.pageSize
 	return pages(ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
@@ -105,7 +105,7 @@ func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 
 // readClaims lists the resource claims.
 func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
-	found, _, err := pages(ctx, listing{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"},
+	found, err := pages(ctx, listing{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"},
 		func(object []byte) (*resourcev1.ResourceClaim, bool, error) {
 			claim := new(resourcev1.ResourceClaim)
 			err := claim.Unmarshal(object)
@@ -142,7 +142,7 @@ func (c *Cluster) LivePods(ctx context.Context, s budget.Selector, rules gpu.Rul
 	}
 	var out []gpu.Sighting
 	for _, namespace := range namespaces {
-		found, _, err := c.newLook(ctx, table, n, at).listPods(ctx, listing{namespace: namespace})
+		found, err := c.newLook(ctx, table, n, at).listPods(ctx, listing{namespace: namespace})
 		if err != nil {
 			return nil, err
 		}

@@ -17,20 +17,14 @@ const envelope = "k8s\x00"
 // maxObject is more than etcd lets any object be.
 const maxObject = 16 << 20
 
-// listMeta is what a page says about itself.
-type listMeta struct {
-	resourceVersion string
-	next            string // the token of the next page; empty on the last one
-}
-
 // errDamaged says that an answer is not the protobuf that it should be.
 var errDamaged = errors.New("the answer is not a list in protobuf, or was cut off")
 
-// readList reads a page as it arrives. It calls meta once what the page says
-// about itself is known, which is before the first object, and each with the
-// bytes of every object, which are overwritten by the next one. So it needs the
-// memory of one object, however long the page is.
-func readList(r io.Reader, meta func(listMeta), each func(object []byte) error) error {
+// readList reads a page as it arrives. It calls more with the token of the page
+// after it, empty on the last one, once that is known, which is before the first
+// object, and each with the bytes of every object, which are overwritten by the
+// next one. So it needs the memory of one object, however long the page is.
+func readList(r io.Reader, more func(token string), each func(object []byte) error) error {
 	in := &wire{r: bufio.NewReaderSize(r, 1<<16)}
 	var head [len(envelope)]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
@@ -65,7 +59,7 @@ func readList(r io.Reader, meta func(listMeta), each func(object []byte) error) 
 		}
 		found = true
 		in.left = int64(length)
-		if err := in.items(meta, each); err != nil {
+		if err := in.items(more, each); err != nil {
 			return err
 		}
 		in.left = -1
@@ -82,7 +76,7 @@ type wire struct {
 
 // items reads the fields of a list: its metadata is field 1, its items field 2,
 // in all lists of the API.
-func (w *wire) items(meta func(listMeta), each func([]byte) error) error {
+func (w *wire) items(more func(token string), each func([]byte) error) error {
 	for w.left > 0 {
 		number, kind, err := w.tag()
 		if err != nil {
@@ -99,11 +93,11 @@ func (w *wire) items(meta func(listMeta), each func([]byte) error) error {
 			return err
 		}
 		if number == 1 {
-			m, err := parseListMeta(object)
+			token, err := continueToken(object)
 			if err != nil {
 				return err
 			}
-			meta(m)
+			more(token)
 			continue
 		}
 		if err := each(object); err != nil {
@@ -224,19 +218,15 @@ func (c *counter) ReadByte() (byte, error) {
 	return b, err
 }
 
-// parseListMeta reads a ListMeta (resourceVersion is field 2, continue field 3).
-func parseListMeta(b []byte) (listMeta, error) {
-	var m listMeta
-	err := fields(b, func(number protowire.Number, value []byte) error {
-		switch number {
-		case 2:
-			m.resourceVersion = string(value)
-		case 3:
-			m.next = string(value)
+// continueToken reads that of a ListMeta, in which it is field 3.
+func continueToken(meta []byte) (token string, err error) {
+	err = fields(meta, func(number protowire.Number, value []byte) error {
+		if number == 3 {
+			token = string(value)
 		}
 		return nil
 	})
-	return m, err
+	return token, err
 }
 
 // fields calls each with the number and the value of every field of bytes,
