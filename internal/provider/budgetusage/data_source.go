@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -77,7 +78,7 @@ func doubt(state reconcile.BudgetState, now time.Time) string {
 	if status == nil {
 		return "No run of gpupool reconcile has judged it yet, so its usage is unknown and its values are null."
 	}
-	at := timestamp(status.At).ValueString()
+	at := values.OfTime(status.At).ValueString()
 	if status.Generation != d.Generation {
 		return fmt.Sprintf("It was changed since it was judged at %s: the values are those of its generation %d, and generation %d is declared. The next run of gpupool reconcile judges it anew.", at, status.Generation, d.Generation)
 	}
@@ -128,13 +129,13 @@ func unjudged(d budget.Declaration) model {
 func newModel(s budget.Status) model {
 	u := s.Usage
 	return model{
-		Budget: types.StringValue(s.Name), AsOf: timestamp(s.At), Generation: types.Int64Value(s.Generation),
+		Budget: types.StringValue(s.Name), AsOf: values.OfTime(s.At), Generation: types.Int64Value(s.Generation),
 		Limit: hours(u.Limit), Used: hours(u.Consumed), Remaining: hours(u.Remaining()),
 		Estimated: hours(u.Estimated), ErrorBound: hours(u.ErrorBound),
 		Coverage: thousandths(int64(u.Coverage)), BurnRate: thousandths(u.BurnRate),
 		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion),
 		TrackedPods: types.Int64Value(int64(u.TrackedPods)), ActivePods: types.Int64Value(int64(u.ActivePods)),
-		WindowStart: timestamp(u.WindowStart), WindowEnd: timestamp(u.WindowEnd),
+		WindowStart: values.OfTime(u.WindowStart), WindowEnd: values.OfTime(u.WindowEnd),
 		EnforceAt: moment(s.EnforceAt), Enforced: measures(s.Enforced), ByNamespace: breakdown(u.ByNamespace), ByLabel: breakdowns(u.ByLabel),
 	}
 }
@@ -151,18 +152,11 @@ func thousandths(n int64) types.Number {
 	return types.NumberValue(f)
 }
 
-func timestamp(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
-}
-
 func moment(t *time.Time) types.String {
 	if t == nil {
 		return types.StringNull()
 	}
-	return timestamp(*t)
+	return values.OfTime(*t)
 }
 
 func measures(actions []budget.Action) types.List {

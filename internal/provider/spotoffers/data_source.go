@@ -10,7 +10,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/computed"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -47,14 +49,14 @@ func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 				Computed:            true,
 				MarkdownDescription: "The offers, by price, then zone and type.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"availability_zone": text("Availability zone."),
-					"instance_type":     text("Instance type."),
-					"gpu_type":          text("GPU of the type; null where it is not known."),
-					"gpus":              text("GPUs of one instance, as a decimal: a share of a GPU is below 1."),
-					"vcpus":             count("vCPUs of one instance."),
-					"memory_gb":         count("Memory of one instance in GB."),
-					"price":             text("What one instance costs now, in CNY an hour, as a decimal; null where it is unknown."),
-					"stock":             text("How much there is: `enough`, `normal`, `low` or `sold_out`; null where it is unknown."),
+					"availability_zone": computed.Text("Availability zone."),
+					"instance_type":     computed.Text("Instance type."),
+					"gpu_type":          computed.Text("GPU of the type; null where it is not known."),
+					"gpus":              computed.Text("GPUs of one instance, as a decimal: a share of a GPU is below 1."),
+					"vcpus":             computed.Whole("vCPUs of one instance."),
+					"memory_gb":         computed.Whole("Memory of one instance in GB."),
+					"price":             computed.Text("What one instance costs now, in CNY an hour, as a decimal; null where it is unknown."),
+					"stock":             computed.Text("How much there is: `enough`, `normal`, `low` or `sold_out`; null where it is unknown."),
 				}},
 			},
 		},
@@ -63,14 +65,6 @@ func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 
 func filter(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-}
-
-func text(description string) schema.StringAttribute {
-	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
-}
-
-func count(description string) schema.Int64Attribute {
-	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
 }
 
 type model struct {
@@ -140,9 +134,9 @@ func (m model) choose(offers []spotpool.Offer) []offer {
 	for n, o := range chosen {
 		list[n] = offer{
 			AvailabilityZone: types.StringValue(o.AvailabilityZone), InstanceType: types.StringValue(o.InstanceType),
-			GPUType: optional(o.GPUType), GPUs: optional(o.GPUs),
+			GPUType: values.OfText(o.GPUType), GPUs: values.OfText(o.GPUs),
 			VCPUs: types.Int64Value(int64(o.VCPUs)), MemoryGB: types.Int64Value(int64(o.MemoryGB)),
-			Price: types.StringNull(), Stock: optional(string(o.Stock)),
+			Price: types.StringNull(), Stock: values.OfText(string(o.Stock)),
 		}
 		if o.Price > 0 {
 			list[n].Price = types.StringValue(o.Price.String())
@@ -153,10 +147,3 @@ func (m model) choose(offers []spotpool.Offer) []offer {
 
 // unknownLast sorts an unknown price behind all others.
 func unknownLast(p spotpool.Price) uint64 { return uint64(p) - 1 }
-
-func optional(s string) types.String {
-	if s == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(s)
-}

@@ -3,12 +3,12 @@ package spotpooldata
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -114,23 +114,9 @@ func newMachine(i spotpool.Member) machine {
 	return machine{
 		InstanceID: types.StringValue(i.ID), AvailabilityZone: types.StringValue(i.AvailabilityZone),
 		InstanceType: types.StringValue(i.InstanceType), ChargeType: types.StringValue(string(i.ChargeType)),
-		State: types.StringValue(string(i.State)), PrivateIP: optional(i.PrivateIP), PublicIP: optional(i.PublicIP),
-		LaunchedAt: timestamp(i.LaunchedAt), Outdated: types.BoolValue(i.Outdated),
+		State: types.StringValue(string(i.State)), PrivateIP: values.OfText(i.PrivateIP), PublicIP: values.OfText(i.PublicIP),
+		LaunchedAt: values.OfTime(i.LaunchedAt), Outdated: types.BoolValue(i.Outdated),
 	}
 }
 
 func number(n int) types.Int64 { return types.Int64Value(int64(n)) }
-
-func optional(s string) types.String {
-	if s == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(s)
-}
-
-func timestamp(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
-}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/computed"
 )
 
 func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
@@ -20,16 +22,16 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 				Optional: true, Computed: true,
 				MarkdownDescription: "Region of the pool. Where it is left out, the provider's.",
 			},
-			"uid":        text("Random identifier of the pool."),
-			"account_id": text("Account that owns the instances."),
-			"generation": number64("How often the pool's declaration was written; 0 where the store has no record of it."),
-			"minimum":    number64("How many working instances the pool shall have."),
-			"maximum":    number64("How many instances the pool may have at most."),
-			"capacity":   number64("How many instances work, or began to start a short while ago."),
-			"held":       number64("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is unknown, included."),
-			"shortfall":  number64("How many working instances are missing to `minimum`."),
-			"outdated":   number64("How many instances were launched with a configuration that is no longer the declared one."),
-			"estimated_hourly_price": text("What the instances cost at present prices, in CNY an hour, as a decimal. " +
+			"uid":        computed.Text("Random identifier of the pool."),
+			"account_id": computed.Text("Account that owns the instances."),
+			"generation": computed.Whole("How often the pool's declaration was written; 0 where the store has no record of it."),
+			"minimum":    computed.Whole("How many working instances the pool shall have."),
+			"maximum":    computed.Whole("How many instances the pool may have at most."),
+			"capacity":   computed.Whole("How many instances work, or began to start a short while ago."),
+			"held":       computed.Whole("How many instances count towards `maximum`: stuck and stopped ones, and launches whose outcome is unknown, included."),
+			"shortfall":  computed.Whole("How many working instances are missing to `minimum`."),
+			"outdated":   computed.Whole("How many instances were launched with a configuration that is no longer the declared one."),
+			"estimated_hourly_price": computed.Text("What the instances cost at present prices, in CNY an hour, as a decimal. " +
 				"Disks and traffic are not part of it, nor are instances whose price is unknown."),
 			"machines": schema.ListNestedAttribute{
 				Computed:            true,
@@ -42,25 +44,14 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"instance_id":       text("Id of the instance."),
-		"availability_zone": text("Availability zone of the instance."),
-		"instance_type":     text("Type of the instance."),
-		"charge_type":       text("How the instance is paid for: `SPOTPAID` or `POSTPAID_BY_HOUR`."),
-		"state":             text("State of the instance as the cloud names it, such as `RUNNING` or `PENDING`."),
-		"private_ip":        text("First private address; null while there is none."),
-		"public_ip":         text("First public address; null where there is none, which is the usual case."),
-		"launched_at":       text("When the instance was created, in UTC (RFC 3339)."),
-		"outdated": schema.BoolAttribute{
-			Computed:            true,
-			MarkdownDescription: "Whether the instance's configuration is known to differ from the declared one.",
-		},
+		"instance_id":       computed.Text("Id of the instance."),
+		"availability_zone": computed.Text("Availability zone of the instance."),
+		"instance_type":     computed.Text("Type of the instance."),
+		"charge_type":       computed.Text("How the instance is paid for: `SPOTPAID` or `POSTPAID_BY_HOUR`."),
+		"state":             computed.Text("State of the instance as the cloud names it, such as `RUNNING` or `PENDING`."),
+		"private_ip":        computed.Text("First private address; null while there is none."),
+		"public_ip":         computed.Text("First public address; null where there is none, which is the usual case."),
+		"launched_at":       computed.Text("When the instance was created, in UTC (RFC 3339)."),
+		"outdated":          computed.Bool("Whether the instance's configuration is known to differ from the declared one."),
 	}
-}
-
-func text(description string) schema.StringAttribute {
-	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
-}
-
-func number64(description string) schema.Int64Attribute {
-	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
 }

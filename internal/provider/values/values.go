@@ -2,6 +2,7 @@ package values
 
 import (
 	"math/big"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -127,6 +128,14 @@ func OfText(s string) types.String {
 		return types.StringNull()
 	}
 	return types.StringValue(s)
+}
+
+// OfTime is a time in UTC, or null of none.
+func OfTime(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
 }
 
 // OfTexts is a list, or null of an empty one.
