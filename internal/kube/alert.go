@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -46,23 +45,18 @@ func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // nobody is left there to be told
 	case !apierrors.IsAlreadyExists(err):
-		return failed("create", object, err)
+		return Wrap("create", object, err)
 	}
-	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		event, err := client.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
-			return failed("get", object, err)
+			return Wrap("get", object, err)
 		}
 		event.Count++
 		event.LastTimestamp, event.Message, event.Type = now, clip(a.Message, 1024), kind
 		_, err = client.Update(ctx, event, metav1.UpdateOptions{FieldManager: FieldManager})
-		return err
+		return Wrap("update", object, err)
 	})
-	var named *Error
-	if errors.As(err, &named) {
-		return err
-	}
-	return failed("update", object, err)
 }
 
 // alertName is the same for what is the same alert.

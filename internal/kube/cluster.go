@@ -29,7 +29,7 @@ func NewCluster(c *Client) *Cluster { return &Cluster{Client: c} }
 func (c *Client) UID(ctx context.Context) (string, error) {
 	namespace, err := c.kube.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
-		return "", failed("get", "namespaces "+metav1.NamespaceSystem, err)
+		return "", Wrap("get", "namespaces "+metav1.NamespaceSystem, err)
 	}
 	return string(namespace.UID), nil
 }

@@ -50,6 +50,9 @@ func (e *Error) Error() string {
 // Unwrap returns the API's own error.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Forbidden says that the role of who asked lacks the right to.
+func (e *Error) Forbidden() bool { return e.Class == ClassAuthorization }
+
 // ErrorClass is the class in the words of a report (spotpool.ErrorClass), by what
 // helps: other credentials or rights, the same again later, or another
 // configuration, of gpupool or of the cluster.
@@ -91,17 +94,14 @@ func (e *Error) advice() string {
 	return ""
 }
 
-// failed wraps what a call answered; nil stays nil. Errors of a context that
-// ended stay recognisable.
-func failed(verb, object string, err error) error {
+// Wrap names the verb and the object of a failed call; nil stays nil. Errors of a
+// context that ended stay recognisable.
+func Wrap(verb, object string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return &Error{Verb: verb, Object: object, Class: classify(err), Err: err}
 }
-
-// Wrap names the verb and the object of a failed call; nil stays nil.
-func Wrap(verb, object string, err error) error { return failed(verb, object, err) }
 
 func classify(err error) Class {
 	var (

@@ -68,7 +68,7 @@ func (c *Cluster) events(ctx context.Context, namespace string, s fieldselector.
 	for {
 		list, err := c.kube.CoreV1().Events(namespace).List(ctx, o)
 		if err != nil {
-			return failed("list", "events in "+namespace, err)
+			return Wrap("list", "events in "+namespace, err)
 		}
 		for i := range list.Items {
 			add(&list.Items[i])

@@ -40,10 +40,10 @@ func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
 		case apierrors.IsNotFound(getErr), getErr == nil && live.UID != uid:
 			return nil
 		case getErr != nil:
-			return failed("get", "pods "+p.Namespace+"/"+p.Name, getErr)
+			return Wrap("get", "pods "+p.Namespace+"/"+p.Name, getErr)
 		}
 	}
-	return failed("create", "pods/eviction "+p.Namespace+"/"+p.Name, err)
+	return Wrap("create", "pods/eviction "+p.Namespace+"/"+p.Name, err)
 }
 
 // guardedTwice says that several disruption budgets cover the pod, which the API

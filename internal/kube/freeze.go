@@ -38,11 +38,11 @@ func (e *MissingPolicyError) ErrorClass() string { return "configuration" }
 // Freezes lists the budgets whose freeze is in force.
 func (c *Cluster) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
 	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
-	if isAbsent(err) {
+	if apierrors.IsNotFound(err) {
 		return nil, nil // a cluster too old to have policies has no freeze
 	}
 	if err != nil {
-		return nil, failed("list", bindings, err)
+		return nil, Wrap("list", bindings, err)
 	}
 	out := make([]reconcile.Freeze, 0, len(list.Items))
 	for _, b := range list.Items {
@@ -66,7 +66,7 @@ func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
 	case apierrors.IsNotFound(err):
 		return &MissingPolicyError{}
 	case err != nil:
-		return failed("get", "validatingadmissionpolicies "+FreezePolicyName, err)
+		return Wrap("get", "validatingadmissionpolicies "+FreezePolicyName, err)
 	case policy.Annotations[annotationPolicy] != policyRevision:
 		return &MissingPolicyError{Found: "“" + policy.Annotations[annotationPolicy] + "”"}
 	}
@@ -82,9 +82,9 @@ func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
 		if apierrors.IsAlreadyExists(err) { // someone was faster, with the same name
 			err = nil
 		}
-		return failed("create", bindings+" "+want.Name, err)
+		return Wrap("create", bindings+" "+want.Name, err)
 	case err != nil:
-		return failed("get", bindings+" "+want.Name, err)
+		return Wrap("get", bindings+" "+want.Name, err)
 	}
 	same := equality.Semantic.DeepEqual(have.Spec, want.Spec) && have.Labels[LabelBudgetUID] == f.BudgetUID
 	for key, value := range want.Annotations {
@@ -96,18 +96,18 @@ func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
 	have.Spec = want.Spec
 	have.Labels, have.Annotations = merged(have.Labels, want.Labels), merged(have.Annotations, want.Annotations)
 	_, err = client.Update(ctx, have, metav1.UpdateOptions{FieldManager: FieldManager})
-	return failed("update", bindings+" "+want.Name, err)
+	return Wrap("update", bindings+" "+want.Name, err)
 }
 
 // Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
 func (c *Cluster) Unfreeze(ctx context.Context, budgetUID string) error {
 	client := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	list, err := client.List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID + "=" + budgetUID})
-	if isAbsent(err) {
+	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return failed("list", bindings, err)
+		return Wrap("list", bindings, err)
 	}
 	for _, b := range list.Items {
 		if b.Spec.PolicyName != FreezePolicyName {
@@ -115,7 +115,7 @@ func (c *Cluster) Unfreeze(ctx context.Context, budgetUID string) error {
 		}
 		err := client.Delete(ctx, b.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &b.UID}})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return failed("delete", bindings+" "+b.Name, err)
+			return Wrap("delete", bindings+" "+b.Name, err)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
@@ -51,9 +52,9 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 			return s, true, err
 		})
 	switch {
-	case isAbsent(err):
+	case apierrors.IsNotFound(err):
 	case err != nil:
-		if !isForbidden(err) {
+		if !apierrors.IsForbidden(err) {
 			return nil, nil, err
 		}
 		warnings = append(warnings, err.Error()+"; parts of devices that pods hold by claim are counted as whole GPUs")

@@ -81,7 +81,7 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 func (c *Cluster) position(ctx context.Context) (string, error) {
 	list, err := c.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
-		return "", failed("list", "pods in the whole cluster", err)
+		return "", Wrap("list", "pods in the whole cluster", err)
 	}
 	return list.ResourceVersion, nil
 }
@@ -111,7 +111,7 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history
 		return reconcile.Replay{Complete: err == nil && reason == "", Reason: reason}, err
 	}
 	_, err = replay(ctx, watching{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"}, from, until, h.claim)
-	if err != nil && !isForbidden(err) {
+	if err != nil && !apierrors.IsForbidden(err) {
 		return reconcile.Replay{}, err
 	}
 	h.claimless = err
@@ -255,8 +255,3 @@ func latest(a, b time.Time) time.Time {
 	}
 	return b
 }
-
-// isAbsent says that the server does not serve what was asked for.
-func isAbsent(err error) bool { return apierrors.IsNotFound(err) }
-
-func isForbidden(err error) bool { return apierrors.IsForbidden(err) }

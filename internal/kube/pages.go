@@ -63,7 +63,7 @@ func pages[T any](ctx context.Context, l listing, decode func(object []byte) (T,
 			continue
 		}
 		if err != nil {
-			return nil, failed("list", l.object(), err)
+			return nil, Wrap("list", l.object(), err)
 		}
 		out = append(out, kept...)
 		if after == "" {

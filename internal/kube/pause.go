@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 
@@ -18,7 +19,7 @@ func (c *Cluster) Paused(ctx context.Context) ([]reconcile.PausedWorkload, error
 	for _, k := range c.kinds() {
 		list, err := k.list(ctx, metav1.ListOptions{LabelSelector: LabelPausedBy, Limit: 500})
 		if err != nil {
-			return nil, failed("list", k.resource, err)
+			return nil, Wrap("list", k.resource, err)
 		}
 		for _, w := range list {
 			out = append(out, reconcile.PausedWorkload{BudgetUID: w.GetLabels()[LabelPausedBy], Workload: budget.Workload{
@@ -117,11 +118,11 @@ func (c *Cluster) change(ctx context.Context, k kind, w budget.Workload, edit fu
 	object := fmt.Sprintf("%s %s/%s", k.resource, w.Namespace, w.Name)
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		o, err := k.get(ctx, w.Namespace, w.Name)
-		if isGone(err) || err == nil && w.UID != "" && string(o.GetUID()) != w.UID {
+		if apierrors.IsNotFound(err) || err == nil && w.UID != "" && string(o.GetUID()) != w.UID {
 			return notPaused(w, reasonGone)
 		}
 		if err != nil {
-			return failed("get", object, err)
+			return Wrap("get", object, err)
 		}
 		changed, err := edit(o)
 		if err != nil || !changed {
@@ -129,12 +130,12 @@ func (c *Cluster) change(ctx context.Context, k kind, w budget.Workload, edit fu
 		}
 		err = k.update(ctx, o)
 		switch {
-		case isGone(err):
+		case apierrors.IsNotFound(err):
 			return notPaused(w, reasonGone)
 		case refusedByAdmission(err):
 			return notPaused(w, "the cluster refuses the change: "+err.Error())
 		}
-		return failed("update", object, err)
+		return Wrap("update", object, err)
 	})
 }
 
@@ -144,11 +145,11 @@ func (c *Cluster) pausable(ctx context.Context, w budget.Workload) (budget.Workl
 		return w, nil
 	}
 	rs, err := c.kube.AppsV1().ReplicaSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
-	if isGone(err) || err == nil && w.UID != "" && string(rs.UID) != w.UID {
+	if apierrors.IsNotFound(err) || err == nil && w.UID != "" && string(rs.UID) != w.UID {
 		return w, notPaused(w, reasonGone)
 	}
 	if err != nil {
-		return w, failed("get", "replicasets "+w.Namespace+"/"+w.Name, err)
+		return w, Wrap("get", "replicasets "+w.Namespace+"/"+w.Name, err)
 	}
 	owner := metav1.GetControllerOf(rs)
 	if owner == nil || owner.Kind != "Deployment" {

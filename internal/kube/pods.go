@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -83,7 +84,7 @@ func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 	if byClaim(pod) {
 		claims, err := l.claims()
 		switch {
-		case isAbsent(err), isForbidden(err):
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 			if warning := err.Error() + "; devices that pods hold by claim are not counted"; !slices.Contains(l.problems, warning) {
 				l.problems = append(l.problems, warning)
 			}

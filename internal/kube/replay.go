@@ -43,7 +43,7 @@ func replay(ctx context.Context, w watching, from, until string, each func(chang
 		at = max(at, reached)
 		switch {
 		case ctx.Err() != nil:
-			return "", failed("watch", w.object(), ctx.Err())
+			return "", Wrap("watch", w.object(), ctx.Err())
 		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 			since := oldest(err)
 			if gap != "" || since <= at || since > target {
@@ -53,7 +53,7 @@ func replay(ctx context.Context, w watching, from, until string, each func(chang
 			// pods ended that a list alone would show to be gone.
 			gap, at, n = historyLost(at), since, -1
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			return "", failed("watch", w.object(), err)
+			return "", Wrap("watch", w.object(), err)
 		}
 		// Anything else, such as a connection that was cut, is what the next
 		// watch goes on after, from where this one came to.

@@ -9,7 +9,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -204,7 +203,7 @@ func (c *Cluster) autoscaled(ctx context.Context, w budget.Workload) (string, er
 	}
 	list, err := c.kube.AutoscalingV2().HorizontalPodAutoscalers(w.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return "", failed("list", "horizontalpodautoscalers in "+w.Namespace, err)
+		return "", Wrap("list", "horizontalpodautoscalers in "+w.Namespace, err)
 	}
 	for _, h := range list.Items {
 		if t := h.Spec.ScaleTargetRef; t.Kind == w.Kind && t.Name == w.Name {
@@ -213,5 +212,3 @@ func (c *Cluster) autoscaled(ctx context.Context, w budget.Workload) (string, er
 	}
 	return "", nil
 }
-
-func isGone(err error) bool { return apierrors.IsNotFound(err) }
