@@ -33,16 +33,19 @@ func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
 		}
 		return ""
 	}
+	var labels Labels                   // of one at a time: what is kept is copied
 	lists := make([]Labels, 1+count(1)) // the first is none
 	for n := range lists[1:] {
-		if l := decodeLabels(r, text); r.err == nil {
-			lists[n+1] = c.list(l)
+		if labels = decodeLabels(r, text, labels); r.err == nil {
+			lists[n+1] = c.list(labels)
 		}
 	}
 	t.sets = make([]uint32, count(3))
+	var s LabelSet
 	for n := range t.sets {
-		s := LabelSet{Namespace: text(), NamespaceLabels: lists[r.below(len(lists))], Labels: decodeLabels(r, text)}
-		if r.err == nil {
+		s.Namespace, s.NamespaceLabels = text(), lists[r.below(len(lists))]
+		labels = decodeLabels(r, text, labels)
+		if s.Labels = labels; r.err == nil {
 			t.sets[n] = c.set(&s)
 		}
 	}
@@ -82,9 +85,9 @@ func decodeTexts(r *reader) []string {
 	return texts
 }
 
-// decodeLabels reads labels; they must be in order.
-func decodeLabels(r *reader, text func() string) Labels {
-	l := make(Labels, r.count(2))
+// decodeLabels reads labels, in the room of others; they must be in order.
+func decodeLabels(r *reader, text func() string, room Labels) Labels {
+	l := sized(room, r.count(2))
 	for n := range l {
 		l[n] = Label{text(), text()}
 		if n > 0 && l[n].Key <= l[n-1].Key {

@@ -42,6 +42,8 @@ const maxLabelBytes = 64 << 10
 // commons are what records have in common.
 type commons struct {
 	seed     maphash.Seed
+	hash     *maphash.Hash     // in use by one at a time
+	trimmed  LabelSet          // that is looked for
 	keys     map[string]string // of labels, and other texts that repeat
 	numbers  map[string]*big.Rat
 	lists    interned[Labels] // of namespaces
@@ -53,7 +55,7 @@ type commons struct {
 
 func newCommons() commons {
 	return commons{
-		seed: maphash.MakeSeed(), keys: map[string]string{}, numbers: map[string]*big.Rat{},
+		seed: maphash.MakeSeed(), hash: new(maphash.Hash), keys: map[string]string{}, numbers: map[string]*big.Rat{},
 		lists:    interned[Labels]{same: func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }},
 		sets:     interned[LabelSet]{same: func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }},
 		owners:   interned[Owner]{same: func(a, b *Owner) bool { return *a == *b }},
@@ -86,11 +88,12 @@ func (c *commons) set(s *LabelSet) uint32 {
 	if c.sets.has(s, s.id) {
 		return uint32(s.id)
 	}
-	trimmed := LabelSet{Namespace: s.Namespace, Labels: trim(s.Labels), NamespaceLabels: trim(s.NamespaceLabels)}
+	trimmed := &c.trimmed
+	*trimmed = LabelSet{Namespace: s.Namespace, Labels: trim(s.Labels), NamespaceLabels: trim(s.NamespaceLabels)}
 	h := c.hasher(trimmed.Namespace)
 	hashLabels(h, trimmed.Labels)
 	hashLabels(h, trimmed.NamespaceLabels)
-	return c.sets.add(h.Sum64(), &trimmed, func(number int32) *LabelSet {
+	return c.sets.add(h.Sum64(), trimmed, func(number int32) *LabelSet {
 		return &LabelSet{
 			Namespace: c.key(trimmed.Namespace), Labels: c.labels(trimmed.Labels),
 			NamespaceLabels: c.list(trimmed.NamespaceLabels), id: number,
@@ -174,10 +177,9 @@ func (c *commons) place(p *Place) uint32 {
 }
 
 func (c *commons) hasher(texts ...string) *maphash.Hash {
-	h := new(maphash.Hash)
-	h.SetSeed(c.seed)
-	hashTexts(h, texts...)
-	return h
+	c.hash.SetSeed(c.seed)
+	hashTexts(c.hash, texts...)
+	return c.hash
 }
 
 // hashTexts tells texts apart by their lengths.
