@@ -81,6 +81,7 @@ func everyOutcome(t *testing.T) reconcile.Report {
 	}
 	locked := &reconcile.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
 	unknown := &reconcile.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store directory:.gpupool yet, which gpupool reconcile makes"}
+	usedUp := &reconcile.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of 2026-01-02T03:04:00Z; launches go on by themselves once usage is below the limit"}
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: at, FinishedAt: at.Add(3 * time.Second),
 		Decisions: []reconcile.Result{
@@ -94,7 +95,7 @@ func everyOutcome(t *testing.T) reconcile.Report {
 			{Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: reconcile.Short, Short: []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"}, Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"}},
 			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: reconcile.Failed, Error: denied},
 			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: reconcile.Skipped, Error: locked},
-			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done},
+			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done, Gate: usedUp},
 			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
 			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
 			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: reconcile.Failed, Short: []string{unknown.Message}, Error: unknown},

@@ -78,6 +78,7 @@ func poolStory(look style, p reconcile.PoolReport, decisions []reconcile.Result)
 			s.add(yellow, "short: ", why)
 		}
 	}
+	s.heldBack(p)
 	s.add(yellow, "warning: ", p.Warnings...)
 	s.failure(p.Outcome, p.Error, decisions)
 	return s.lines

@@ -104,6 +104,7 @@ func poolDetails(look style, p reconcile.PoolStatus, at time.Time, machines bool
 		s.reasons(d.Reasons)
 	}
 	s.add(yellow, "short: ", p.Short...)
+	s.heldBack(p.PoolReport)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(at) {
 			s.add(dim, "cooling down: ", cooldownText(c, at))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // story gathers the lines that there are about one object.
@@ -16,6 +18,14 @@ type story struct {
 func (s *story) add(c colour, label string, texts ...string) {
 	for _, text := range texts {
 		s.lines = append(s.lines, s.look.paint(c, label)+indented(text, "    "))
+	}
+}
+
+// heldBack says why a pool's budget would let it launch nothing, where it has
+// nothing to launch.
+func (s *story) heldBack(p reconcile.PoolReport) {
+	if why := p.HeldBack(); why != "" {
+		s.add(yellow, "held back: ", why)
 	}
 }
 

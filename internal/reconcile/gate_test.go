@@ -98,10 +98,37 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 		t.Errorf("status: %v, %+v", err, status.SpotPools)
 	}
 
+	for name, p := range map[string]reconcile.PoolReport{"dry run": planned.SpotPools[0], "run": p, "status": status.SpotPools[0].PoolReport} {
+		if p.Gate == nil || p.Gate.Budget != "team-a" || !p.Gate.Closed || !strings.Contains(p.Gate.Reason, "used up") {
+			t.Errorf("the gate in the JSON of the %s: %+v", name, p.Gate)
+		}
+	}
+
 	g.cluster.remove(uid)
 	g.cluster.step(29 * time.Minute)
-	g.run(reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
+	report = g.run(reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
 	g.verify(1)
+	if gate := report.SpotPools[0].Gate; gate == nil || gate.Closed || gate.Reason != "" {
+		t.Errorf("the open gate in the JSON: %+v", gate)
+	}
+}
+
+// TestAClosedGateIsToldOfBeforeItMatters says of a pool that has all it needs
+// that it would launch nothing more, and why, once.
+func TestAClosedGateIsToldOfBeforeItMatters(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	g.cluster.start("ml", "a", 8)
+	g.cluster.step(30 * time.Minute)
+	p := g.run(reconcile.RunOptions{}).SpotPools[0]
+	if p.Outcome != reconcile.Done || !strings.Contains(p.HeldBack(), "used up") {
+		t.Errorf("the pool is %s, held back: %q", p.Outcome, p.HeldBack())
+	}
+	g.lose()
+	p = g.run(reconcile.RunOptions{}).SpotPools[0]
+	if p.Outcome != reconcile.Short || p.HeldBack() != "" {
+		t.Errorf("the pool is %s: %v, held back: %q", p.Outcome, p.Short, p.HeldBack())
+	}
 }
 
 // TestUnknownBudgetFailsItsPools closes the gate of the pools that name a budget

@@ -57,12 +57,37 @@ type PoolReport struct {
 	// what is there are then 0 and mean nothing.
 	Observed bool `json:"observed"`
 	// Deleted says that the run finished the pool's deletion.
-	Deleted  bool         `json:"deleted,omitempty"`
+	Deleted bool `json:"deleted,omitempty"`
+	// Gate is that of the pool's budget; nil where it names none, or was not looked at.
+	Gate     *GateReport  `json:"gate,omitempty"`
 	Outcome  Outcome      `json:"outcome"`
 	Short    []string     `json:"short,omitempty"` // why it stays below minimum
 	Notices  []string     `json:"notices,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
 	Error    *ErrorReport `json:"error,omitempty"`
+}
+
+// GateReport says whether a pool's budget holds its launches back.
+type GateReport struct {
+	Budget string `json:"budget"`
+	Closed bool   `json:"closed"`
+	Reason string `json:"reason,omitempty"` // why it is closed
+}
+
+func newGateReport(d spotpool.Declaration, p spotpool.Plan, observed bool) *GateReport {
+	if d.Budget == "" || !observed {
+		return nil
+	}
+	return &GateReport{Budget: d.Budget, Closed: p.Gate.Closed, Reason: p.Gate.Reason}
+}
+
+// HeldBack is why the pool's gate is closed, where nothing else of the report
+// says so; empty where it is open.
+func (p PoolReport) HeldBack() string {
+	if p.Gate == nil || slices.Contains(p.Short, p.Gate.Reason) || p.Error != nil && p.Error.Message == p.Gate.Reason {
+		return ""
+	}
+	return p.Gate.Reason
 }
 
 // NewErrorReport keeps what programs need of an error; nil of nil.

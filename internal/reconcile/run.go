@@ -352,6 +352,6 @@ func newPoolReport(d spotpool.Declaration, p spotpool.Plan, outcome Outcome, err
 	p.Counts.Minimum, p.Counts.Maximum = d.Minimum, d.Maximum
 	return PoolReport{
 		Name: d.Name, Region: d.Region, UID: d.UID, Counts: p.Counts, Observed: observed, Outcome: outcome,
-		Short: p.Short, Notices: p.Notices, Warnings: p.Warnings, Error: NewErrorReport(err),
+		Gate: newGateReport(d, p, observed), Short: p.Short, Notices: p.Notices, Warnings: p.Warnings, Error: NewErrorReport(err),
 	}
 }

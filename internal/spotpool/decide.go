@@ -49,6 +49,8 @@ type Plan struct {
 	Short []string
 	// Warnings need a person's eye and stop nothing.
 	Warnings []string
+	// Gate is the situation's.
+	Gate Gate
 	// Refusal says why nothing can be decided: the observation is of another
 	// account or region than the pool. Everything else is then empty.
 	Refusal string
@@ -69,7 +71,7 @@ func Decide(s Situation) Plan {
 	found := sight(d, s.Journal, o, s.Now)
 	journal, notices := absorb(d, s.Journal, found, s.Now)
 	c := newChooser(s, found, journal)
-	c.plan.Notices = notices
+	c.plan.Notices, c.plan.Gate = notices, s.Gate
 	c.plan.Journal.ShortSince = shortSince(s, c)
 	c.resume()
 	c.trim()
