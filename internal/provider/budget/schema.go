@@ -12,11 +12,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/numberdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectdefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -115,22 +115,13 @@ func enforcementAttribute() schema.Attribute {
 		Default:             objectdefault.StaticValue(enforcementValue(core.Declaration{}.WithDefaults().Enforce)),
 		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation `gpupool/protected: \"true\"`.",
 		Attributes: map[string]schema.Attribute{
-			"action": schema.StringAttribute{
-				Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.AlertOnly)),
-				MarkdownDescription: "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; `pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, which heeds disruption budgets. `freeze` and `pause` are undone when usage falls below the limit. Default: `alert_only`.",
-			},
-			"grace_period": schema.StringAttribute{
-				Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultGracePeriod),
-				MarkdownDescription: fmt.Sprintf("How long nothing is enforced, as a duration such as `\"10m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it. Default: `\"%s\"`.", core.DefaultGracePeriod),
-			},
+			"action":       defaulted.Choice(core.AlertOnly, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; `pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, which heeds disruption budgets. `freeze` and `pause` are undone when usage falls below the limit."),
+			"grace_period": defaulted.Duration(core.DefaultGracePeriod, "How long nothing is enforced, as a duration such as `\"10m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
 			"max_evictions_per_run": schema.NumberAttribute{
 				Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(big.NewFloat(core.DefaultMaxEvictionsPerRun)),
 				MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 or more. Default: `%d`.", core.DefaultMaxEvictionsPerRun),
 			},
-			"victim_order": schema.StringAttribute{
-				Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.LowestPriority)),
-				MarkdownDescription: "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), `spot_first` or `largest_usage`. Default: `lowest_priority`.",
-			},
+			"victim_order": defaulted.Choice(core.LowestPriority, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), `spot_first` or `largest_usage`."),
 			"protected_priority_class": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Priority class at and above whose value pods are never touched.",
@@ -139,10 +130,7 @@ func enforcementAttribute() schema.Attribute {
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "Namespaces whose pods count and are never touched.",
 			},
-			"max_gap": schema.StringAttribute{
-				Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultMaxGap),
-				MarkdownDescription: fmt.Sprintf("The longest gap between two observations after which pods may still end on the strength of estimates, as a duration. After a longer one, usage has to be certain. Default: `\"%s\"`.", core.DefaultMaxGap),
-			},
+			"max_gap": defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still end on the strength of estimates, as a duration. After a longer one, usage has to be certain."),
 		},
 	}
 }
@@ -150,14 +138,8 @@ func enforcementAttribute() schema.Attribute {
 // countingAttributes say how usage is counted.
 func countingAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"count_from": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.FromScheduled)),
-			MarkdownDescription: "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, when its first container started. Default: `scheduled`.",
-		},
-		"vanished_pods": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(string(ledger.AtMidpoint)),
-			MarkdownDescription: "Where the end of a pod is taken to be that nobody saw ending, between the last run that saw it and the one that missed it: `last_run`, `midpoint` or `now`. Such ends are reported as estimated, with a bound. Default: `midpoint`.",
-		},
+		"count_from":    defaulted.Choice(core.FromScheduled, "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, when its first container started."),
+		"vanished_pods": defaulted.Choice(ledger.AtMidpoint, "Where the end of a pod is taken to be that nobody saw ending, between the last run that saw it and the one that missed it: `last_run`, `midpoint` or `now`. Such ends are reported as estimated, with a bound."),
 		"resource_weights": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a number or a fraction, in the place of the default or beside it. `\"0\"` leaves a resource out.",
@@ -170,10 +152,7 @@ func countingAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Keys of pod labels by which usage is broken down, beside the namespaces.",
 		},
-		"max_status_age": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultMaxStatusAge),
-			MarkdownDescription: fmt.Sprintf("How old the last run's judgement may be that lets a spot pool with this `budget` launch, as a duration. An older one, or none, launches nothing. Default: `\"%s\"`.", core.DefaultMaxStatusAge),
-		},
+		"max_status_age": defaulted.Duration(core.DefaultMaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` launch, as a duration. An older one, or none, launches nothing."),
 	}
 }
 

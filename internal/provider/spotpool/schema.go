@@ -2,18 +2,16 @@ package spotpool
 
 import (
 	"context"
-	"fmt"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectdefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -25,9 +23,7 @@ func (r *poolResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 	for _, part := range []map[string]schema.Attribute{
 		sizeAttributes(), placeAttributes(), machineAttributes(), behaviourAttributes(), computedAttributes(),
 	} {
-		for name, attribute := range part {
-			attributes[name] = attribute
-		}
+		maps.Copy(attributes, part)
 	}
 	attributes["timeouts"] = timeoutsAttribute(ctx)
 	resp.Schema = schema.Schema{
@@ -61,22 +57,13 @@ func sizeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "What all of the pool's instances together may cost, in CNY an hour, as a decimal string such as `\"30\"` or `\"12.50\"`. Launches that would pass it at present prices are left out. It ends nothing. Where it is left out there is no cap.",
 		},
-		"max_launches_per_run": schema.Int64Attribute{
-			Optional: true, Computed: true, Default: int64default.StaticInt64(core.DefaultMaxLaunchesPerRun),
-			MarkdownDescription: fmt.Sprintf("How many instances one apply or one run of `gpupool reconcile` may launch at most, 1 or more. Default: `%d`.", core.DefaultMaxLaunchesPerRun),
-		},
-		"on_demand_base": schema.Int64Attribute{
-			Optional: true, Computed: true, Default: int64default.StaticInt64(0),
-			MarkdownDescription: "How many of the pool's instances are on-demand ones (`POSTPAID_BY_HOUR`), which the cloud doesn't take back: 0 to `maximum`. They are launched first. Default: `0`.",
-		},
+		"max_launches_per_run": defaulted.Number(core.DefaultMaxLaunchesPerRun, "How many instances one apply or one run of `gpupool reconcile` may launch at most, 1 or more."),
+		"on_demand_base":       defaulted.Number(0, "How many of the pool's instances are on-demand ones (`POSTPAID_BY_HOUR`), which the cloud doesn't take back: 0 to `maximum`. They are launched first."),
 		"on_demand_fallback": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Lets a pool that has been short of spot instances for a while launch on-demand ones instead. They are ended again once spot instances can be had. Where it is left out, the pool stays short.",
 			Attributes: map[string]schema.Attribute{
-				"after": schema.StringAttribute{
-					Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultFallbackAfter.String()),
-					MarkdownDescription: fmt.Sprintf("How long the pool must have been below `minimum`, as a duration such as `\"30m\"`. Default: `\"%s\"`.", core.DefaultFallbackAfter),
-				},
+				"after": defaulted.Duration(core.DefaultFallbackAfter.String(), "How long the pool must have been below `minimum`, as a duration such as `\"30m\"`."),
 				"maximum": schema.Int64Attribute{
 					Required:            true,
 					MarkdownDescription: "How many on-demand instances may stand in, beside `on_demand_base`: 1 or more.",
@@ -111,22 +98,10 @@ func placeAttributes() map[string]schema.Attribute {
 				},
 			}},
 		},
-		"allocation_strategy": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.Priority)),
-			MarkdownDescription: "Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the one in the zone with the fewest of the pool's instances. Default: `priority`.",
-		},
-		"instance_charge_type": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.Spot)),
-			MarkdownDescription: "How instances are paid for: `SPOTPAID`, spot instances, or `POSTPAID_BY_HOUR`, on-demand ones. Default: `SPOTPAID`.",
-		},
-		"launch_timeout": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultLaunchTimeout.String()),
-			MarkdownDescription: fmt.Sprintf("How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such as `\"15m\"`. Default: `\"%s\"`.", core.DefaultLaunchTimeout),
-		},
-		"cooldown": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(core.DefaultCooldown.String()),
-			MarkdownDescription: fmt.Sprintf("How long an offering is left alone after it was sold out, and avoided after one of its instances was reclaimed, as a duration such as `\"20m\"`. Default: `\"%s\"`.", core.DefaultCooldown),
-		},
+		"allocation_strategy":  defaulted.Choice(core.Priority, "Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the one in the zone with the fewest of the pool's instances."),
+		"instance_charge_type": defaulted.Choice(core.Spot, "How instances are paid for: `SPOTPAID`, spot instances, or `POSTPAID_BY_HOUR`, on-demand ones."),
+		"launch_timeout":       defaulted.Duration(core.DefaultLaunchTimeout.String(), "How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such as `\"15m\"`."),
+		"cooldown":             defaulted.Duration(core.DefaultCooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its instances was reclaimed, as a duration such as `\"20m\"`."),
 	}
 }
 
@@ -181,10 +156,7 @@ func machineAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "CAM role that the instances may take on.",
 		},
-		"project_id": schema.Int64Attribute{
-			Optional: true, Computed: true, Default: int64default.StaticInt64(0),
-			MarkdownDescription: "Project of the instances. Default: `0`, the default project.",
-		},
+		"project_id": defaulted.Number(0, "Project of the instances; 0 is the default one."),
 		"tags": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, `qcs:` or `project`.",
@@ -213,18 +185,9 @@ func behaviourAttributes() map[string]schema.Attribute {
 			Default:             objectdefault.StaticValue(types.ObjectValueMust(refreshTypes, defaultRefresh)),
 			MarkdownDescription: "What becomes of running instances when their configuration changes: image, type, disks, network, keys, user data, role, project or tags. Changes always apply to new instances.",
 			Attributes: map[string]schema.Attribute{
-				"strategy": schema.StringAttribute{
-					Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.RefreshNone)),
-					MarkdownDescription: "`none` leaves them until something else ends them; `opportunistic` ends those that are above `minimum`; `rolling` replaces them in batches. One apply starts at most one batch, and `gpupool reconcile` goes on with it. Default: `none`.",
-				},
-				"max_surge": schema.Int64Attribute{
-					Optional: true, Computed: true, Default: int64default.StaticInt64(defaultMaxSurge),
-					MarkdownDescription: fmt.Sprintf("How many instances above `minimum` a rolling refresh may launch ahead, 0 or more; `maximum` bounds it. Default: `%d`.", defaultMaxSurge),
-				},
-				"max_unavailable": schema.Int64Attribute{
-					Optional: true, Computed: true, Default: int64default.StaticInt64(0),
-					MarkdownDescription: "How many instances below `minimum` a rolling refresh may leave meanwhile, 0 or more. With `minimum` equal to `maximum` it must be at least 1, or a rolling refresh could never begin. Default: `0`.",
-				},
+				"strategy":        defaulted.Choice(core.RefreshNone, "`none` leaves them until something else ends them; `opportunistic` ends those that are above `minimum`; `rolling` replaces them in batches. One apply starts at most one batch, and `gpupool reconcile` goes on with it."),
+				"max_surge":       defaulted.Number(defaultMaxSurge, "How many instances above `minimum` a rolling refresh may launch ahead, 0 or more; `maximum` bounds it."),
+				"max_unavailable": defaulted.Number(0, "How many instances below `minimum` a rolling refresh may leave meanwhile, 0 or more. With `minimum` equal to `maximum` it must be at least 1, or a rolling refresh could never begin."),
 			},
 		},
 		"budget": schema.StringAttribute{
@@ -232,14 +195,8 @@ func behaviourAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, nothing is launched, and the pool keeps the instances that it has. " +
 				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is launched either.",
 		},
-		"deletion_protection": schema.BoolAttribute{
-			Optional: true, Computed: true, Default: booldefault.StaticBool(false),
-			MarkdownDescription: "Whether plans that would destroy or replace the pool are refused. Default: `false`.",
-		},
-		"on_destroy": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(string(core.DestroyTerminate)),
-			MarkdownDescription: "What becomes of the instances when the pool is destroyed: `terminate` ends them; `detach` takes gpupool's tags off and leaves them running. Default: `terminate`.",
-		},
+		"deletion_protection": defaulted.Bool(false, "Whether plans that would destroy or replace the pool are refused."),
+		"on_destroy":          defaulted.Choice(core.DestroyTerminate, "What becomes of the instances when the pool is destroyed: `terminate` ends them; `detach` takes gpupool's tags off and leaves them running."),
 	}
 }
 

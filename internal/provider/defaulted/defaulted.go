@@ -1,0 +1,44 @@
+// Package defaulted builds the arguments of resources that have a default. The
+// description of each ends with it, so that no page can name another one.
+package defaulted
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+)
+
+// Choice is an argument that is one of a few words.
+func Choice[T ~string](word T, description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional: true, Computed: true, Default: stringdefault.StaticString(string(word)), MarkdownDescription: ending(description, string(word)),
+	}
+}
+
+// Duration is an argument that is a length of time.
+func Duration(length, description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional: true, Computed: true, Default: stringdefault.StaticString(length), MarkdownDescription: ending(description, fmt.Sprintf("%q", length)),
+	}
+}
+
+// Number is an argument that is a whole number.
+func Number(n int64, description string) schema.Int64Attribute {
+	return schema.Int64Attribute{
+		Optional: true, Computed: true, Default: int64default.StaticInt64(n), MarkdownDescription: ending(description, n),
+	}
+}
+
+// Bool is an argument that is true or false.
+func Bool(b bool, description string) schema.BoolAttribute {
+	return schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(b), MarkdownDescription: ending(description, b),
+	}
+}
+
+func ending(description string, value any) string {
+	return fmt.Sprintf("%s Default: `%v`.", description, value)
+}
