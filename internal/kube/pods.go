@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -43,12 +42,12 @@ func interestOf(table *gpu.Table) interest {
 		resource: func(name []byte) bool {
 			matters, ok := known[string(name)]
 			if !ok {
-				matters = table.Counts(string(name)) || bytes.Contains(name, []byte("gpu")) || bytes.HasPrefix(name, []byte("deviceclass."))
+				matters = table.Matters(string(name))
 				known[string(name)] = matters
 			}
 			return matters
 		},
-		annotation: func(key []byte) bool { return bytes.HasPrefix(key, []byte("gpu-")) },
+		annotation: func(key []byte) bool { return gpu.MattersAnnotation(string(key)) },
 	}
 }
 
