@@ -256,7 +256,8 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}
 	if loss.From, loss.To = p.span(); !p.closed() {
 		// Those that go on are seen again; only what ended since is lost.
-		loss.From, loss.To = min(l.Header.LastRun, now), now
+		// The header knows the cluster's clock, and now may be of another.
+		loss.From, loss.To = min(l.Header.LastRun, now), max(l.Header.LastRun, now)
 	}
 	for _, before := range l.Header.Lost {
 		if before.Document == loss.Document {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
@@ -52,7 +51,7 @@ func (r *run) statusOf(ctx context.Context, t budgetTarget) BudgetStatus {
 		s.BudgetReport = unjudgedBudget(d, Skipped, nil)
 	default:
 		s.BudgetReport = newBudgetReport(d, status.value, Done, nil)
-		if err := trusted(declaration.Budget{Phase: t.phase, Declaration: d}, status.value, time.Now()); err != nil {
+		if err := trusted(declaration.Budget{Phase: t.phase, Declaration: d}, status.value, r.now()); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())
 		}
 	}

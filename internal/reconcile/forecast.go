@@ -35,7 +35,7 @@ func (e *Engine) Forecast(ctx context.Context, d spotpool.Declaration, offers []
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now().UTC()
+	now := e.now().UTC()
 	if err := trusted(record, status, now); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (e *Engine) gateBy(ctx context.Context, d spotpool.Declaration, made map[st
 	}
 	status, record, err := e.judgement(ctx, d.Budget, made)
 	if err == nil {
-		err = trusted(record, status, time.Now())
+		err = trusted(record, status, e.now())
 	}
 	if err != nil {
 		err = fmt.Errorf("nothing is launched, since what its budget %s has used is unknown: %w", d.Budget, err)

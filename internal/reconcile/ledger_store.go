@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -37,7 +36,7 @@ func (e *Engine) openLedger(ctx context.Context, clusterUID string) (*ledgerDocu
 			d.revisions[name], contents[name] = doc.Revision, doc.Data
 		}
 	}
-	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, milli(time.Now()))
+	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, milli(e.now()))
 	if err != nil {
 		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", e.Store, err)
 	}

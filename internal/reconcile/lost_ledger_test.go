@@ -76,3 +76,28 @@ func TestLostLedgerOpensNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestALossIsOfItsTimeWhateverTheClockReads loses the pods that run, where this
+// machine's clock is behind, and the cluster's goes on as it did.
+func TestALossIsOfItsTimeWhateverTheClockReads(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	gone := d.cluster.start("ml", "gone", 8)
+	d.run()
+	d.cluster.step(30 * time.Minute)
+	d.run()
+	d.cluster.remove(gone)
+	loseLedger(t, d.store(), "/recent")
+	d.cluster.forget()
+	d.cluster.step(time.Minute)
+	e := d.engine()
+	e.Clock = func() time.Time { return d.cluster.clock().Add(-100 * 24 * time.Hour) }
+	report, err := e.Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if warnings := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(warnings, "part of the ledger is lost") {
+		t.Errorf("with %s GPU-hours counted, it warns of %q", consumed(t, report), warnings)
+	}
+}
