@@ -12,19 +12,18 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/tools/localcvm"
+	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
 // bench has what every section needs: the programs, and a directory of its own.
 type bench struct {
 	dir, gpupool, terraform, timeProvider string
+	rc                                    string // Terraform's CLI configuration; empty until it is needed
 }
 
 func newBench() (*bench, error) {
@@ -62,42 +61,24 @@ func measure(cmd *exec.Cmd) (cost, []byte, error) {
 	return c, out.Bytes(), err
 }
 
-// cvm is a local CVM in a process of its own.
-type cvm struct {
-	process  *exec.Cmd
-	endpoint string
-	env      []string
-}
+// cvm is a local CVM that is measured against.
+type cvm struct{ *local.CVM }
 
 // startCVM starts a local CVM; its rate limits are the cloud's.
 func (b *bench) startCVM(ctx context.Context) (*cvm, error) {
-	c := &cvm{process: exec.CommandContext(ctx, b.gpupool, "simulate", "--listen", "127.0.0.1:0", "--launch-delay", "50ms"), env: os.Environ()}
-	stdout, err := c.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.process.Start(); err != nil {
-		return nil, err
-	}
-	env, endpoint, err := localcvm.Environment(stdout)
-	if err != nil {
-		return nil, err
-	}
-	c.env, c.endpoint = append(c.env, env...), endpoint
-	return c, nil
+	started, err := local.StartCVM(ctx, b.gpupool, nil, "--launch-delay", "50ms")
+	return &cvm{started}, err
 }
 
-func (c *cvm) stop() {
-	_ = c.process.Process.Signal(syscall.SIGTERM)
-	_ = c.process.Wait()
-}
+// env is the environment of what runs against it.
+func (c *cvm) env() []string { return append(os.Environ(), c.Env...) }
 
 func (c *cvm) control(ctx context.Context, method, what string, body, answer any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.endpoint+"/_sim/"+what, bytes.NewReader(data))
+	request, err := http.NewRequestWithContext(ctx, method, c.Endpoint+"/_sim/"+what, bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
@@ -155,30 +136,13 @@ func median[T int64 | time.Duration | float64](list []T) T {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 func megabytes(n int64) string       { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }
 
-// mirror lays provider binaries where terraform init finds them, and returns
-// the CLI configuration that says so.
+// mirror lays the providers where terraform init finds them, and returns the CLI
+// configuration that says so.
 func (b *bench) mirror() (string, error) {
-	rc := filepath.Join(b.dir, "terraformrc")
-	if _, err := os.Stat(rc); err == nil {
-		return rc, nil
+	var err error
+	if b.rc == "" {
+		b.rc, err = local.Mirror(b.dir, local.Provider{Source: "gpupool/gpupool", Version: "0.0.1", Binary: b.gpupool},
+			local.Provider{Source: "hashicorp/time", Version: "0.13.1", Binary: b.timeProvider})
 	}
-	target := runtime.GOOS + "_" + runtime.GOARCH
-	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
-		for name, binary := range map[string]string{"gpupool/gpupool": b.gpupool, "hashicorp/time": b.timeProvider} {
-			version := map[string]string{"gpupool/gpupool": "0.0.1", "hashicorp/time": "0.13.1"}[name]
-			at := filepath.Join(b.dir, "mirror", host, name, version, target)
-			if err := os.MkdirAll(at, 0o755); err != nil {
-				return "", err
-			}
-			program, err := filepath.EvalSymlinks(binary)
-			if err != nil {
-				return "", err
-			}
-			if err := os.Symlink(program, filepath.Join(at, "terraform-provider-"+filepath.Base(name)+"_v"+version)); err != nil {
-				return "", err
-			}
-		}
-	}
-	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", filepath.Join(b.dir, "mirror"))
-	return rc, os.WriteFile(rc, []byte(text), 0o600)
+	return b.rc, err
 }

@@ -6,20 +6,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
 // podCounts are the sizes; one pod in gpuEvery holds a GPU.
@@ -41,8 +40,8 @@ func measureCluster(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer server.stop()
-	client, err := kube.Open(kube.Config{ConfigPath: server.kubeconfig}, "gpupool-bench")
+	defer server.Stop()
+	client, err := kube.Open(kube.Config{ConfigPath: server.Kubeconfig}, "gpupool-bench")
 	if err != nil {
 		return err
 	}
@@ -126,42 +125,13 @@ func declareBudget(ctx context.Context, client *kube.Client) error {
 	return err
 }
 
-// kubernetesServer is a local API server and etcd in processes of their own.
-type kubernetesServer struct {
-	process    *exec.Cmd
-	kubeconfig string
-}
+// kubernetesServer is a local API server and etcd that is measured against.
+type kubernetesServer struct{ *local.Kubernetes }
 
 func (b *bench) startKubernetes(ctx context.Context) (*kubernetesServer, error) {
-	binary := os.Getenv("GPUPOOL_LOCALKUBE")
-	if binary == "" {
-		return nil, errors.New("GPUPOOL_LOCALKUBE must name a program: run it by make bench")
-	}
-	dir := filepath.Join(b.dir, "kubernetes")
-	s := &kubernetesServer{process: exec.CommandContext(ctx, binary, "serve", "--dir="+dir, "--no-kubelet", "--no-scheduler",
-		"--controllers=serviceaccount-controller")} // without it no namespace takes pods
-	s.process.Cancel = func() error { return s.process.Process.Signal(os.Interrupt) }
-	s.process.WaitDelay = 30 * time.Second
-	stdout, err := s.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.process.Start(); err != nil {
-		return nil, err
-	}
-	line := make([]byte, 4096)
-	n, err := stdout.Read(line)
-	if err != nil {
-		s.stop()
-		return nil, fmt.Errorf("%s did not start: %w", binary, err)
-	}
-	_, s.kubeconfig, _ = strings.Cut(strings.TrimSpace(string(line[:n])), "kubeconfig=")
-	return s, nil
-}
-
-func (s *kubernetesServer) stop() {
-	_ = s.process.Process.Signal(os.Interrupt)
-	_ = s.process.Wait()
+	started, err := local.StartKubernetes(ctx, os.Getenv("GPUPOOL_LOCALKUBE"), filepath.Join(b.dir, "kubernetes"), "--no-kubelet", "--no-scheduler",
+		"--controllers=serviceaccount-controller") // without it no namespace takes pods
+	return &kubernetesServer{started}, err
 }
 
 // child runs this program again for one measurement, so that its memory is that
@@ -172,7 +142,7 @@ func (s *kubernetesServer) child(ctx context.Context, what string) (time.Duratio
 		return 0, 0, err
 	}
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), childVariable+"="+what, "KUBE_CONFIG_PATH="+s.kubeconfig)
+	cmd.Env = append(os.Environ(), childVariable+"="+what, "KUBE_CONFIG_PATH="+s.Kubeconfig)
 	c, out, err := measure(cmd)
 	if err != nil {
 		return 0, 0, err
@@ -189,7 +159,7 @@ type runCost struct {
 
 // reconcile runs the program over the budget.
 func (s *kubernetesServer) reconcile(ctx context.Context, b *bench) (runCost, error) {
-	c, out, err := measure(exec.CommandContext(ctx, b.gpupool, "reconcile", "--store", "kubernetes:"+benchStore, "--kubeconfig", s.kubeconfig, "-o", "json"))
+	c, out, err := measure(exec.CommandContext(ctx, b.gpupool, "reconcile", "--store", "kubernetes:"+benchStore, "--kubeconfig", s.Kubeconfig, "-o", "json"))
 	if err != nil {
 		return runCost{}, err
 	}

@@ -70,7 +70,7 @@ func planAt(ctx context.Context, b *bench, n int) error {
 	if err != nil {
 		return err
 	}
-	defer sim.stop()
+	defer sim.Stop()
 	for _, zone := range []string{"ap-singapore-2", "ap-singapore-3"} {
 		stock := map[string]any{"availability_zone": zone, "instance_type": gpuType, "stock": 100_000, "vcpu_quota": 1_000_000}
 		if err := sim.control(ctx, http.MethodPost, "stock", stock, nil); err != nil {
@@ -128,7 +128,7 @@ func (b *bench) workspace(sim *cvm, name, configuration string) (workspace, erro
 		return workspace{}, err
 	}
 	w := workspace{b: b, dir: filepath.Join(b.dir, name)}
-	w.env = slices.Concat(sim.env, []string{"TF_CLI_CONFIG_FILE=" + rc, "CHECKPOINT_DISABLE=1", "GPUPOOL_STORE=directory:" + filepath.Join(w.dir, "store")})
+	w.env = slices.Concat(sim.env(), []string{"TF_CLI_CONFIG_FILE=" + rc, "CHECKPOINT_DISABLE=1", "GPUPOOL_STORE=directory:" + filepath.Join(w.dir, "store")})
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		return w, err
 	}

@@ -49,7 +49,7 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 	if err != nil {
 		return err
 	}
-	defer sim.stop()
+	defer sim.Stop()
 	dir := filepath.Join(b.dir, fmt.Sprintf("store-%d", pools))
 	if err := declarePools(ctx, sim, dir, pools); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (b *bench) reconcile(ctx context.Context, sim *cvm, dir string) (reconciled
 		return reconciled{}, err
 	}
 	cmd := exec.CommandContext(ctx, b.gpupool, "reconcile", "--store", "directory:"+dir, "-o", "json")
-	cmd.Env = sim.env
+	cmd.Env = sim.env()
 	c, out, err := measure(cmd)
 	if err != nil {
 		return reconciled{}, err
@@ -163,7 +163,7 @@ func declarePools(ctx context.Context, sim *cvm, dir string, pools int) error {
 func pagePlainly(ctx context.Context, sim *cvm) (time.Duration, error) {
 	p := profile.NewClientProfile()
 	p.HttpProfile.Scheme = "HTTP"
-	p.HttpProfile.Endpoint = sim.endpoint[len("http://"):]
+	p.HttpProfile.Endpoint = sim.Endpoint[len("http://"):]
 	client, err := cvmapi.NewClient(common.NewCredential(cvmsim.DemoSecretID, cvmsim.DemoSecretKey), region, p)
 	if err != nil {
 		return 0, err

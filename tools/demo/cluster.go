@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +20,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
 const (
@@ -37,8 +35,7 @@ type cluster struct {
 	objects dynamic.Interface
 	created []object // in order; what was there before is not among them
 
-	process *exec.Cmd // of a local one; nil for the user's own
-	stdin   io.Closer
+	local *local.Kubernetes // nil for the user's own
 }
 
 // object is one that the demo created.
@@ -55,9 +52,10 @@ func (s *stage) enterCluster(ctx context.Context, localkube, kubeconfig string) 
 	s.cluster = c
 	if kubeconfig == "" {
 		var err error
-		if kubeconfig, err = c.start(ctx, localkube, s.dir); err != nil {
+		if c.local, err = local.StartKubernetes(ctx, localkube, filepath.Join(s.dir, "kubernetes")); err != nil {
 			return err
 		}
+		kubeconfig = c.local.Kubeconfig
 		fmt.Fprintln(s.out, "A local Kubernetes, with controllers and GPU nodes that seem to run pods, serves with", kubeconfig)
 	}
 	kubeconfig, err := filepath.Abs(kubeconfig) // the commands run elsewhere
@@ -68,7 +66,7 @@ func (s *stage) enterCluster(ctx context.Context, localkube, kubeconfig string) 
 	if err != nil {
 		return err
 	}
-	if c.process == nil {
+	if c.local == nil {
 		fmt.Fprintf(s.out, "The cluster is that of %s, at %s: what the demo creates there is removed at the end, and nothing else.\n", kubeconfig, config.Host)
 	}
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
@@ -81,46 +79,6 @@ func (s *stage) enterCluster(ctx context.Context, localkube, kubeconfig string) 
 	return nil
 }
 
-// start runs localkube until close, and returns its kubeconfig.
-func (c *cluster) start(ctx context.Context, localkube, dir string) (string, error) {
-	if localkube == "" {
-		return "", errors.New("GPUPOOL_LOCALKUBE must name the built localkube: run it by make demo")
-	}
-	c.process = exec.CommandContext(ctx, localkube, "serve", "--until-stdin-closes", "--dir", filepath.Join(dir, "kubernetes"))
-	c.process.Cancel = func() error { return c.process.Process.Signal(os.Interrupt) } // so that it ends its own
-	c.process.WaitDelay = 30 * time.Second
-	stdin, err := c.process.StdinPipe()
-	if err != nil {
-		return "", err
-	}
-	c.stdin = stdin
-	stdout, err := c.process.StdoutPipe()
-	if err != nil {
-		return "", err
-	}
-	var said bytes.Buffer
-	c.process.Stderr = &said
-	if err := c.process.Start(); err != nil {
-		return "", err
-	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	kubeconfig, ready := strings.CutPrefix(strings.TrimSpace(line), "ready kubeconfig=")
-	if err != nil || !ready {
-		c.close()
-		return "", fmt.Errorf("the local Kubernetes did not start: %w\n%s", errors.Join(err, errors.New(line)), said.Bytes())
-	}
-	return kubeconfig, nil
-}
-
-// close ends a local cluster.
-func (c *cluster) close() {
-	if c.process == nil || c.process.Process == nil {
-		return
-	}
-	_ = c.stdin.Close()
-	_ = c.process.Wait() // it was told to end
-}
-
 // leaveCluster ends a local cluster. From the user's own it removes what the demo
 // created, last first; but first what Terraform still has, where the demo was
 // stopped on the way: a budget that is destroyed lifts what it enforced.
@@ -128,8 +86,11 @@ func (s *stage) leaveCluster() error {
 	if s.cluster == nil {
 		return nil
 	}
-	defer s.cluster.close()
-	if s.cluster.process != nil || len(s.cluster.created) == 0 {
+	if s.cluster.local != nil {
+		s.cluster.local.Stop()
+		return nil
+	}
+	if len(s.cluster.created) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)

@@ -10,12 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/tools/localcvm"
+	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
 // stage is what the demo plays on: a working directory of its own, a local CVM,
@@ -26,8 +24,7 @@ type stage struct {
 	gpupoolAt string
 	terraAt   string
 	env       []string
-	endpoint  string
-	cvm       *exec.Cmd
+	cvm       *local.CVM
 	cluster   *cluster // nil in a part without one
 	verbose   bool     // gpupool logs each call
 }
@@ -55,55 +52,28 @@ func newStage(ctx context.Context, out io.Writer, gpupool, terraform, configurat
 	return s, nil
 }
 
-// layProvider puts the provider into a filesystem mirror, for terraform and
-// tofu alike, so that init needs no network.
+// layProvider lays the provider where terraform init finds it without a network.
 func (s *stage) layProvider() error {
-	binary, err := filepath.EvalSymlinks(s.gpupoolAt)
-	if err != nil {
-		return err
-	}
-	mirror := filepath.Join(s.dir, "mirror")
-	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
-		at := filepath.Join(mirror, host, "gpupool", "gpupool", "0.0.1", runtime.GOOS+"_"+runtime.GOARCH)
-		if err := os.MkdirAll(at, 0o755); err != nil {
-			return err
-		}
-		if err := os.Symlink(binary, filepath.Join(at, "terraform-provider-gpupool_v0.0.1")); err != nil {
-			return err
-		}
-	}
-	rc := filepath.Join(s.dir, "terraformrc")
+	rc, err := local.Mirror(s.dir, local.Provider{Source: "gpupool/gpupool", Version: "0.0.1", Binary: s.gpupoolAt})
 	s.env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
 		"GPUPOOL_STORE=directory:"+filepath.Join(s.dir, "store"))
-	return os.WriteFile(rc, fmt.Appendf(nil, "provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror), 0o644)
+	return err
 }
 
 // startCVM starts the local CVM and takes over the environment that it prints.
 func (s *stage) startCVM(ctx context.Context) error {
-	s.cvm = exec.CommandContext(ctx, s.gpupoolAt, "simulate", "--listen", "127.0.0.1:0")
-	s.cvm.Cancel = func() error { return s.cvm.Process.Signal(syscall.SIGTERM) }
-	s.cvm.WaitDelay = 5 * time.Second
-	stdout, err := s.cvm.StdoutPipe()
-	if err != nil {
-		return err
-	}
 	// Its log of calls would only get in between.
 	log, err := os.Create(filepath.Join(s.dir, "simulate.log"))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the process has its own handle
-	s.cvm.Stderr = log
-	if err := s.cvm.Start(); err != nil {
-		return err
-	}
-	env, endpoint, err := localcvm.Environment(stdout)
-	if err != nil {
+	if s.cvm, err = local.StartCVM(ctx, s.gpupoolAt, log); err != nil {
 		said, _ := os.ReadFile(log.Name())
-		return fmt.Errorf("%w\n%s", errors.Join(err, s.cvm.Wait()), said)
+		return fmt.Errorf("%w\n%s", err, said)
 	}
-	s.env, s.endpoint = append(s.env, env...), endpoint
-	fmt.Fprintln(s.out, "The local CVM serves at", s.endpoint)
+	s.env = append(s.env, s.cvm.Env...)
+	fmt.Fprintln(s.out, "The local CVM serves at", s.cvm.Endpoint)
 	return nil
 }
 
@@ -111,9 +81,8 @@ func (s *stage) startCVM(ctx context.Context) error {
 // on the way, the instances end with the local CVM, which keeps them in memory.
 func (s *stage) close() error {
 	left := s.leaveCluster()
-	if s.cvm != nil && s.cvm.Process != nil {
-		_ = s.cvm.Process.Signal(syscall.SIGTERM)
-		_ = s.cvm.Wait()
+	if s.cvm != nil {
+		s.cvm.Stop()
 	}
 	return errors.Join(left, os.RemoveAll(s.dir))
 }
@@ -184,7 +153,7 @@ func (s *stage) terraformChanges(ctx context.Context) error {
 // control tells the local CVM what to do.
 func (s *stage) control(ctx context.Context, what, body string) error {
 	fmt.Fprintf(s.out, "\n   POST /_sim/%s %s\n", what, body)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.endpoint+"/_sim/"+what, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cvm.Endpoint+"/_sim/"+what, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -203,7 +172,7 @@ func (s *stage) control(ctx context.Context, what, body string) error {
 
 // expectInstances asks the local CVM itself how many instances there are.
 func (s *stage) expectInstances(ctx context.Context, want int) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.endpoint+"/_sim/instances", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.cvm.Endpoint+"/_sim/instances", nil)
 	if err != nil {
 		return err
 	}

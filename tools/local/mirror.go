@@ -1,0 +1,41 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+)
+
+// Provider is a built Terraform provider.
+type Provider struct {
+	Source  string // "gpupool/gpupool"
+	Version string
+	Binary  string
+}
+
+// Mirror lays providers into a filesystem mirror in dir, for terraform and tofu
+// alike, and returns the path of the CLI configuration that has them taken from
+// there, and from nowhere else.
+func Mirror(dir string, providers ...Provider) (configuration string, err error) {
+	mirror := filepath.Join(dir, "mirror")
+	for _, p := range providers {
+		binary, err := filepath.EvalSymlinks(p.Binary)
+		if err != nil {
+			return "", err
+		}
+		for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
+			at := filepath.Join(mirror, host, filepath.FromSlash(p.Source), p.Version, runtime.GOOS+"_"+runtime.GOARCH)
+			if err := os.MkdirAll(at, 0o755); err != nil {
+				return "", err
+			}
+			if err := os.Symlink(binary, filepath.Join(at, "terraform-provider-"+path.Base(p.Source)+"_v"+p.Version)); err != nil {
+				return "", err
+			}
+		}
+	}
+	configuration = filepath.Join(dir, "terraformrc")
+	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
+	return configuration, os.WriteFile(configuration, []byte(text), 0o600)
+}
