@@ -3,7 +3,7 @@ package budget
 import (
 	"context"
 	"fmt"
-	"regexp"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 )
 
@@ -38,9 +39,6 @@ func identify(ctx context.Context, m model, identity *tfsdk.ResourceIdentity) di
 	return identity.Set(ctx, identityModel{Name: m.Name})
 }
 
-// nameForm is that of every declaration's name.
-var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
-
 // ImportState finds the budget by its record in the store.
 func (r *budgetResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	name := req.ID
@@ -52,22 +50,29 @@ func (r *budgetResource) ImportState(ctx context.Context, req resource.ImportSta
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if !nameForm.MatchString(name) {
+	if !isName(name) {
 		resp.Diagnostics.AddError("Malformed import id", fmt.Sprintf("%q does not name a budget: write its name, such as \"team-a\".", name))
 		return
 	}
-	doing := "Importing budget/" + name
-	engine, err := r.connection.Engine(ctx)
+	d, err := r.find(ctx, name)
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error(doing, err))
-		return
-	}
-	d, err := engine.FindBudget(ctx, name)
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error(doing, err))
+		resp.Diagnostics.Append(connection.Error("Importing budget/"+name, err))
 		return
 	}
 	m := modelOf(d, timeouts.Value{Object: types.ObjectNull(timeoutTypes)})
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...)
+}
+
+// isName leaves it to the core what a budget may be called.
+func isName(name string) bool {
+	return !slices.ContainsFunc(core.Declaration{Name: name}.Validate(), func(p core.Problem) bool { return p.Attribute == "name" })
+}
+
+func (r *budgetResource) find(ctx context.Context, name string) (core.Declaration, error) {
+	engine, err := r.connection.Engine(ctx)
+	if err != nil {
+		return core.Declaration{}, err
+	}
+	return engine.FindBudget(ctx, name)
 }

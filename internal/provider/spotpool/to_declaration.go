@@ -1,8 +1,6 @@
 package spotpool
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -58,7 +56,7 @@ func (r reader) price(at path.Path, v types.String) core.Price {
 	}
 	p, err := core.ParsePrice(v.ValueString())
 	if err != nil {
-		r.diags.AddAttributeError(at, "Not a price", capital(err.Error()))
+		r.diags.AddAttributeError(at, "Not a price", err.Error()+".")
 	}
 	return p
 }
@@ -69,7 +67,7 @@ func (r reader) duration(at path.Path, v types.String, absent core.Duration) cor
 	}
 	d, err := core.ParseDuration(v.ValueString())
 	if err != nil {
-		r.diags.AddAttributeError(at, "Not a duration", capital(err.Error()))
+		r.diags.AddAttributeError(at, "Not a duration", err.Error()+".")
 		return absent
 	}
 	return d
@@ -137,5 +135,3 @@ func disksOf(list types.List) []core.Disk {
 	}
 	return disks
 }
-
-func capital(s string) string { return fmt.Sprintf("%s.", s) }
