@@ -30,6 +30,7 @@ func (w *witness) now() time.Time {
 // witnessed is a transport whose answers a witness reads.
 type witnessed struct {
 	next    http.RoundTripper
+	under   string // the path of the API server's address
 	witness *witness
 	log     *slog.Logger
 }
@@ -37,7 +38,7 @@ type witnessed struct {
 // RoundTrip makes a call. What is logged of it is neither its headers, which hold
 // the credentials, nor its query, nor any body.
 func (t *witnessed) RoundTrip(r *http.Request) (*http.Response, error) {
-	call, sent := callName(r), time.Now()
+	call, sent := callName(r, t.under), time.Now()
 	t.witness.count(call)
 	response, err := t.next.RoundTrip(r)
 	if err != nil {
@@ -73,16 +74,18 @@ func (w *witness) heard(date, at time.Time) {
 	}
 }
 
-// callName is the verb and the resource of a call, as RBAC names them.
-func callName(r *http.Request) string {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+// callName is the verb and the resource of a call, as RBAC names them. The API
+// server may be reached under a path.
+func callName(r *http.Request, under string) string {
+	path := strings.TrimPrefix(r.URL.Path, under)
+	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
 	case len(parts) > 2 && parts[0] == "api":
 		parts = parts[2:]
 	case len(parts) > 3 && parts[0] == "apis":
 		parts = parts[3:]
 	default:
-		return "get " + r.URL.Path
+		return "get " + path
 	}
 	if len(parts) > 2 && parts[0] == "namespaces" {
 		parts = parts[2:]

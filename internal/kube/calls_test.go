@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -97,5 +100,28 @@ func TestACallThatGetsNoAnswerIsLogged(t *testing.T) {
 	}
 	if got := log.String(); !strings.Contains(got, `action="get namespaces" path=/api/v1/namespaces/kube-system error=`) || !strings.Contains(got, address) || strings.Contains(got, "hush") {
 		t.Errorf("the log is\n%s", got)
+	}
+}
+
+// TestCallsAreNamedAlsoBehindAPath has an API server that is reached under a path
+// of another one, as those that are managed for many are.
+func TestCallsAreNamedAlsoBehindAPath(t *testing.T) {
+	t.Parallel()
+	front := httptest.NewServer(http.NotFoundHandler())
+	defer front.Close()
+	for _, path := range []string{"", "/", "/k8s/clusters/c-1", "/k8s/clusters/c-1/"} {
+		client, err := kube.Open(kube.Config{Host: front.URL + path}, "gpupool/test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.UID(t.Context()); err == nil {
+			t.Error("nobody is there, and answered")
+		}
+		if _, err := client.Kubernetes().BatchV1().Jobs("ml").List(t.Context(), metav1.ListOptions{}); err == nil {
+			t.Error("nobody is there, and answered")
+		}
+		if calls := client.Calls(); len(calls) != 2 || calls["get namespaces"] != 1 || calls["list jobs"] != 1 {
+			t.Errorf("under the path %q: %v", path, calls)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -44,12 +46,21 @@ func Open(c Config, userAgent string) (*Client, error) {
 	}
 	client := &Client{config: config, seen: &witness{calls: map[string]int{}}}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &witnessed{next: next, witness: client.seen, log: log}
+		return &witnessed{next: next, under: pathOf(config.Host), witness: client.seen, log: log}
 	})
 	if client.kube, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, &Error{Verb: "reach", Object: config.Host, Class: ClassConfiguration, Err: err}
 	}
 	return client, nil
+}
+
+// pathOf is the path of an address, without the slash at its end.
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "" // without a scheme, and so without a path
+	}
+	return strings.TrimSuffix(u.Path, "/")
 }
 
 // REST is a copy of the configuration of client-go that the client uses.
