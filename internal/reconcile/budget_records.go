@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,39 @@ func budgetStatusName(name string) string { return "budgets/" + name }
 
 func (e *Engine) loadBudget(ctx context.Context, name string) (budgetRecord, error) {
 	r, err := load[declaration.Budget](ctx, e.Store, store.Budgets, name)
-	if err == nil && r.exists() && r.value.Declaration.Name != name {
-		err = fmt.Errorf("the record budgets/%s holds the declaration of %s", name, r.value.Declaration.Name)
+	if err == nil && r.exists() {
+		err = misnamed(name, r.value)
 	}
 	return r, err
+}
+
+// listedBudget is one record of the store, or what is wrong with it.
+type listedBudget struct {
+	name   string
+	record declaration.Budget
+	err    error
+}
+
+// listBudgets reads every budget's record.
+func (e *Engine) listBudgets(ctx context.Context) ([]listedBudget, error) {
+	docs, err := e.Store.List(ctx, store.Budgets)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]listedBudget, len(docs))
+	for n, doc := range docs {
+		record, err := declaration.Decode[declaration.Budget](documentName(e.Store, doc.Key), doc.Data)
+		list[n] = listedBudget{name: doc.Key.Name, record: record, err: cmp.Or(err, misnamed(doc.Key.Name, record))}
+	}
+	return list, nil
+}
+
+// misnamed says that a record is of another budget than its name tells.
+func misnamed(name string, record declaration.Budget) error {
+	if of := record.Declaration.Name; of != name {
+		return fmt.Errorf("the record budgets/%s holds the declaration of %s", name, of)
+	}
+	return nil
 }
 
 func (e *Engine) saveBudget(ctx context.Context, r budgetRecord, phase declaration.Phase, d budget.Declaration) (budgetRecord, error) {

@@ -108,7 +108,7 @@ func newBudgetReport(d budget.Declaration, s budget.Status, outcome Outcome, err
 	}
 }
 
-// unjudged reports a budget whose usage could not be told.
+// unjudgedBudget reports a budget whose usage could not be told.
 func unjudgedBudget(d budget.Declaration, outcome Outcome, err error) BudgetReport {
 	report := BudgetReport{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Outcome: outcome, Error: NewErrorReport(err)}
 	if limit, err := d.Limit(); err == nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // budgetTarget is one budget that the run judges.
@@ -21,24 +20,19 @@ type budgetTarget struct {
 // declaredBudgets reads every budget's record in the store. One that can't be
 // read fails its own budget alone.
 func (r *run) declaredBudgets(ctx context.Context) ([]budgetTarget, error) {
-	docs, err := r.Store.List(ctx, store.Budgets)
+	list, err := r.listBudgets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var targets []budgetTarget
 	r.budgets = map[string]bool{}
-	for _, doc := range docs {
-		r.budgets[doc.Key.Name] = true
-		record, err := declaration.Decode[declaration.Budget](documentName(r.Store, doc.Key), doc.Data)
-		d := record.Declaration
-		if err == nil && d.Name != doc.Key.Name {
-			err = fmt.Errorf("the record %s holds the declaration of %s", doc.Key, d.Name)
-		}
-		if err != nil {
-			r.addBudget(failedBudget(budget.Declaration{Name: doc.Key.Name}, err), nil)
+	for _, b := range list {
+		r.budgets[b.name] = true
+		if b.err != nil {
+			r.addBudget(failedBudget(budget.Declaration{Name: b.name}, b.err), nil)
 			continue
 		}
-		targets = append(targets, budgetTarget{declaration: d.WithDefaults(), phase: record.Phase})
+		targets = append(targets, budgetTarget{declaration: b.record.Declaration.WithDefaults(), phase: b.record.Phase})
 	}
 	return targets, nil
 }

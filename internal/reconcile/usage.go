@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // LiveUsage is the use of a budget, or of any selector, this very moment: the
@@ -106,15 +104,14 @@ func (e *Engine) declaredIn(ctx context.Context, clusterUID string) ([]budget.De
 	if e.Store == nil {
 		return nil, nil
 	}
-	docs, err := e.Store.List(ctx, store.Budgets)
+	list, err := e.listBudgets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var declared []budget.Declaration
-	for _, doc := range docs {
-		record, err := declaration.Decode[declaration.Budget](documentName(e.Store, doc.Key), doc.Data)
-		if err == nil && record.Declaration.ClusterUID == clusterUID {
-			declared = append(declared, record.Declaration.WithDefaults())
+	for _, b := range list {
+		if b.err == nil && b.record.Declaration.ClusterUID == clusterUID {
+			declared = append(declared, b.record.Declaration.WithDefaults())
 		}
 	}
 	return declared, nil
