@@ -45,7 +45,8 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 		}
 	}
 	results := budget.Evaluate(declarations, b.ledger.All(), b.ledger.Header, b.now())
-	j := &judging{run: r, books: b, previous: previous, inForce: r.lookForMeasures(ctx, c)}
+	force := r.lookForMeasures(ctx, c)
+	j := &judging{run: r, books: b, previous: previous, inForce: force, pausedSets: b.pausedSets(force.paused)}
 	j.liftOrphans(ctx, c, j.inForce)
 	j.forgetStatuses(ctx)
 	j.judgeAll(ctx, targets, results)
@@ -87,7 +88,8 @@ type judging struct {
 	*run
 	books *books
 	inForce
-	previous map[string]previousStatus // by the name of the budget
+	previous   map[string]previousStatus // by the name of the budget
+	pausedSets []budget.Paused           // the workloads of inForce
 }
 
 // forgetStatuses removes what a run wrote of a budget that was destroyed
@@ -107,7 +109,7 @@ func (j *judging) situation(d budget.Declaration, result budget.Result) budget.S
 	freeze, frozen := j.frozen[d.UID]
 	s := budget.Situation{
 		Declaration: d, Result: result, Now: j.books.now(), RunID: j.report.RunID,
-		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: j.pausedSets(),
+		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: j.pausedSets,
 		PriorityClasses: j.books.observation.PriorityClasses, StoreNamespace: storeNamespace(j.Store.String()),
 	}
 	if previous := j.previous[d.Name]; previous.exists() && previous.value.UID == d.UID {

@@ -40,11 +40,11 @@ func (r *run) lookForMeasures(ctx context.Context, c Cluster) inForce {
 }
 
 // pausedSets are the paused workloads, with what their pods are told apart by.
-func (j *judging) pausedSets() []budget.Paused {
-	list := make([]budget.Paused, len(j.paused))
-	for n, w := range j.paused {
+func (b *books) pausedSets(paused []PausedWorkload) []budget.Paused {
+	list := make([]budget.Paused, len(paused))
+	for n, w := range paused {
 		list[n] = budget.Paused{Workload: w.Workload, BudgetUID: w.BudgetUID}
-		if labels, there := j.books.observation.Namespaces[w.Namespace]; there {
+		if labels, there := b.observation.Namespaces[w.Namespace]; there {
 			list[n].Set = &ledger.LabelSet{Namespace: w.Namespace, Labels: ledger.LabelsOf(w.Labels), NamespaceLabels: ledger.LabelsOf(labels)}
 		}
 	}
