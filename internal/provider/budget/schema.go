@@ -33,7 +33,9 @@ func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, r
 	attributes["timeouts"] = timeoutsAttribute(ctx)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A budget: a limit of GPU-hours for a set of a Kubernetes cluster's pods over a window, with thresholds that are told of and an enforcement. " +
-			"The resource is the declaration alone. Usage is counted by each run of `gpupool reconcile`, which also enforces; the data source `gpupool_budget_usage` reads what the last run found.",
+			"The resource is the declaration alone. Usage is counted by each run of `gpupool reconcile`, which also enforces; the data source `gpupool_budget_usage` reads what the last run found.\n\n" +
+			"Another `name` replaces the budget; everything else changes it in place, from the next run on. Destroying it lifts its freeze and resumes what it paused. What its pods used stays in the ledger, and a spot pool that still names it gets no more instances.\n\n" +
+			"In the cluster this takes the right to `get` the namespace `kube-system` and, to destroy a budget that enforces, those to lift freezes and to scale workloads; `gpupool manifests` prints a ServiceAccount `gpupool-terraform` that has them, and those to the store in a namespace.",
 		Attributes: attributes,
 	}
 }
@@ -47,7 +49,7 @@ func limitAttributes() map[string]schema.Attribute {
 		},
 		"gpu_hours": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: "The limit in GPU-hours: a decimal above zero with at most three digits after the point, such as `\"100\"` or `\"12.5\"`. One GPU held for an hour is one GPU-hour.",
+			MarkdownDescription: "The limit in GPU-hours: a decimal above zero and up to a billion, with at most three digits after the point, such as `\"100\"` or `\"12.5\"`. One GPU held for an hour is one GPU-hour; the function `gpu_hours` multiplies. A lower limit enforces nothing before the grace period is over.",
 		},
 		"window": schema.StringAttribute{
 			Optional:            true,
@@ -64,7 +66,7 @@ func limitAttributes() map[string]schema.Attribute {
 		"thresholds": schema.ListAttribute{
 			Optional: true, Computed: true, ElementType: types.NumberType,
 			Default:             listdefault.StaticValue(values.OfNumbers(core.DefaultThresholds())),
-			MarkdownDescription: "Percents of the limit that are told of when usage reaches them, from low to high: in the run's report, and as an Event in each of the pods' namespaces. Default: `[50, 80, 100]`.",
+			MarkdownDescription: "Percents of the limit that are told of when usage reaches them, whole ones from 1 to 1000, from low to high: in the run's report, and as an Event in each of the pods' namespaces. Default: `[50, 80, 100]`.",
 		},
 	}
 }
@@ -77,7 +79,7 @@ func selectorAttribute() schema.Attribute {
 		Attributes: map[string]schema.Attribute{
 			"namespaces": schema.ListAttribute{
 				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Namespaces of the pods: one of them.",
+				MarkdownDescription: "Names of namespaces, in one of which the pod is.",
 			},
 			"namespace_labels": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,
@@ -113,24 +115,24 @@ func enforcementAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
 		Default:             objectdefault.StaticValue(enforcementValue(core.Declaration{}.WithDefaults().Enforce)),
-		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation `gpupool/protected: \"true\"`.",
+		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation or label `gpupool/protected: \"true\"`. Where it is left out, nothing is enforced.",
 		Attributes: map[string]schema.Attribute{
-			"action":       defaulted.Choice(core.AlertOnly, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; `pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, which heeds disruption budgets. `freeze` and `pause` are undone when usage falls below the limit."),
-			"grace_period": defaulted.Duration(core.DefaultGracePeriod, "How long nothing is enforced, as a duration such as `\"10m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
+			"action":       defaulted.Choice(core.AlertOnly, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; `pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, which heeds disruption budgets. A freeze, that of `evict` too, and a pause are undone when usage falls below the limit, or the budget is destroyed."),
+			"grace_period": defaulted.Duration(core.DefaultGracePeriod, "How long nothing is enforced, as a duration from `\"0s\"` to `\"720h\"`, such as `\"30m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
 			"max_evictions_per_run": schema.NumberAttribute{
 				Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(big.NewFloat(core.DefaultMaxEvictionsPerRun)),
-				MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 or more. Default: `%d`.", core.DefaultMaxEvictionsPerRun),
+				MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 to %d. Default: `%d`.", core.MaxEvictions, core.DefaultMaxEvictionsPerRun),
 			},
 			"victim_order": defaulted.Choice(core.LowestPriority, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), `spot_first` or `largest_usage`."),
 			"protected_priority_class": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Priority class at and above whose value pods are never touched.",
+				MarkdownDescription: "Priority class at and above whose value pods are never touched. Where the cluster does not have it, no pod is.",
 			},
 			"protected_namespaces": schema.ListAttribute{
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "Namespaces whose pods count and are never touched.",
 			},
-			"max_gap": defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still end on the strength of estimates, as a duration. After a longer one, usage has to be certain."),
+			"max_gap": defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the strength of estimates, as a duration from `\"1s\"` to `\"720h\"`. After a longer one, what is certain has to reach the limit by itself. A freeze, which ends no pod, does not wait for that."),
 		},
 	}
 }
@@ -139,10 +141,10 @@ func enforcementAttribute() schema.Attribute {
 func countingAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"count_from":    defaulted.Choice(core.FromScheduled, "From when a pod's time counts: `scheduled`, when its GPUs became its own, or `running`, when its first container started."),
-		"vanished_pods": defaulted.Choice(ledger.AtMidpoint, "Where the end of a pod is taken to be that nobody saw ending, between the last run that saw it and the one that missed it: `last_run`, `midpoint` or `now`. Such ends are reported as estimated, with a bound."),
+		"vanished_pods": defaulted.Choice(ledger.AtMidpoint, "Where the end of a pod is taken to be that nobody saw ending, between the last run that saw it and the one that missed it: at the former (`last_run`), half-way (`midpoint`) or at the latter (`now`). Such ends are reported as estimated, with a bound."),
 		"resource_weights": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a number or a fraction, in the place of the default or beside it. `\"0\"` leaves a resource out.",
+			MarkdownDescription: "GPUs that one unit of a resource is worth, such as `{ \"nvidia.com/mig-1g.5gb\" = \"1/7\" }`: a number or a fraction, in the place of the default or beside it. Devices by DRA are named by their driver, such as `gpu.nvidia.com`. `\"0\"` leaves a resource out.",
 		},
 		"model_weights": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
@@ -152,7 +154,7 @@ func countingAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Keys of pod labels by which usage is broken down, beside the namespaces.",
 		},
-		"max_status_age": defaulted.Duration(core.DefaultMaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` launch, as a duration. An older one, or none, launches nothing."),
+		"max_status_age": defaulted.Duration(core.DefaultMaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` launch, as a duration from `\"1m\"` to `\"720h\"`. An older one, or none, launches nothing."),
 	}
 }
 
@@ -169,7 +171,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"cluster_uid": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "Identity of the cluster that the budget belongs to: the uid of its namespace `kube-system`. Against another cluster nothing is done.",
+			MarkdownDescription: "Identity of the cluster that the budget belongs to: the uid of its namespace `kube-system`. With another cluster, the budget is neither read nor changed nor destroyed, and a run leaves it alone.",
 		},
 	}
 }
