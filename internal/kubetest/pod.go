@@ -134,12 +134,7 @@ func EvictedAfter(d time.Duration) PodOption { return Annotation(evictedAfter, d
 // quantity of a resource and runs for d; each runs as long as the last one.
 func InitContainer(name string, of corev1.ResourceName, quantity string, d time.Duration) PodOption {
 	return func(pod *corev1.Pod) {
-		container := pod.Spec.Containers[0]
-		container.Name = name
-		container.Resources = corev1.ResourceRequirements{
-			Requests: with(nil, of, quantity), Limits: with(nil, of, quantity),
-		}
-		pod.Spec.InitContainers = append(pod.Spec.InitContainers, container)
+		addInit(pod, name, of, quantity)
 		pod.Annotations[initFor] = d.String()
 	}
 }
@@ -148,10 +143,17 @@ func InitContainer(name string, of corev1.ResourceName, quantity string, d time.
 // on, and asks for a quantity of a resource.
 func Sidecar(name string, of corev1.ResourceName, quantity string) PodOption {
 	return func(pod *corev1.Pod) {
-		InitContainer(name, of, quantity, 0)(pod)
 		always := corev1.ContainerRestartPolicyAlways
-		pod.Spec.InitContainers[len(pod.Spec.InitContainers)-1].RestartPolicy = &always
+		addInit(pod, name, of, quantity).RestartPolicy = &always
 	}
+}
+
+func addInit(pod *corev1.Pod, name string, of corev1.ResourceName, quantity string) *corev1.Container {
+	container := pod.Spec.Containers[0]
+	container.Name = name
+	container.Resources = corev1.ResourceRequirements{Requests: with(nil, of, quantity), Limits: with(nil, of, quantity)}
+	pod.Spec.InitContainers = append(pod.Spec.InitContainers, container)
+	return &pod.Spec.InitContainers[len(pod.Spec.InitContainers)-1]
 }
 
 // Claim gives the first container the devices of a ResourceClaim.

@@ -17,8 +17,8 @@ func TestAPodRunsForAsLongAsItSays(t *testing.T) {
 	c := kubetest.Start(t)
 	namespace := c.Namespace(t)
 	pod := kubetest.Create(t, c, kubetest.Pod(namespace, "train", kubetest.GPUs(1), kubetest.RunFor(3*time.Second), kubetest.ExitCode(2),
-		kubetest.Sidecar("logs", corev1.ResourceCPU, "100m"),
-		kubetest.InitContainer("fetch", corev1.ResourceCPU, "100m", time.Second)))
+		kubetest.InitContainer("fetch", corev1.ResourceCPU, "100m", 2*time.Second),
+		kubetest.Sidecar("logs", corev1.ResourceCPU, "100m")))
 	pod = c.WaitFinished(t, pod)
 
 	main := pod.Status.ContainerStatuses[0].State.Terminated
@@ -31,9 +31,12 @@ func TestAPodRunsForAsLongAsItSays(t *testing.T) {
 	if pod.Status.Phase != corev1.PodFailed || main.ExitCode != 2 {
 		t.Errorf("phase %s, exit code %d, want Failed and 2", pod.Status.Phase, main.ExitCode)
 	}
-	sidecar, fetch := pod.Status.InitContainerStatuses[0].State.Terminated, pod.Status.InitContainerStatuses[1].State.Terminated
+	fetch, sidecar := pod.Status.InitContainerStatuses[0].State.Terminated, pod.Status.InitContainerStatuses[1].State.Terminated
 	if sidecar == nil || fetch == nil {
 		t.Fatalf("init containers: %+v", pod.Status.InitContainerStatuses)
+	}
+	if ran := fetch.FinishedAt.Sub(fetch.StartedAt.Time); ran < 2*time.Second {
+		t.Errorf("the init container ran for %s, want 2s", ran)
 	}
 	if !sidecar.FinishedAt.Equal(&main.FinishedAt) || fetch.FinishedAt.After(main.StartedAt.Time) {
 		t.Errorf("sidecar until %s, init until %s; the container ran %s to %s", sidecar.FinishedAt, fetch.FinishedAt, main.StartedAt, main.FinishedAt)
