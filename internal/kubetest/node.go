@@ -67,18 +67,7 @@ func Capacity(name corev1.ResourceName, quantity string) NodeOption {
 	}
 }
 
-// NodeLabel labels the node.
-func NodeLabel(name, value string) NodeOption {
-	return func(node *corev1.Node) { node.Labels[name] = value }
-}
-
 // InstanceID makes the node that instance of Tencent Cloud.
 func InstanceID(id string) NodeOption {
 	return func(node *corev1.Node) { node.Spec.ProviderID = "qcloud:///900002/" + id }
-}
-
-// Unserved leaves the node to itself: the status that it is made with stays,
-// and pods that come there never start and never stop.
-func Unserved() NodeOption {
-	return func(node *corev1.Node) { delete(node.Labels, managed) }
 }
