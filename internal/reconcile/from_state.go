@@ -83,26 +83,14 @@ func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older s
 	if problems := d.Validate(); len(problems) > 0 {
 		return fmt.Errorf("%s: %s. %s", problems[0].Attribute, problems[0].Summary, problems[0].Detail)
 	}
-	tombstone, err := r.loadTombstone(ctx, d.UID)
-	if err != nil {
-		return err
-	}
 	record, err := r.loadRecord(ctx, d.Key())
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // the record's own report says so
 	}
-	switch old := record.value.Declaration; {
-	case record.exists() && old.UID != d.UID:
-		return fmt.Errorf("the store %s holds another pool under the name %s (uid %s, and the state has %s)", r.Store, d.Key(), old.UID, d.UID)
-	case !record.exists() && tombstone.exists():
-		return fmt.Errorf("this pool (uid %s) was destroyed at %s: the state is older than that", d.UID, tombstone.value.DestroyedAt.Format(time.RFC3339))
-	case record.exists() && old.Generation > d.Generation:
-		r.warn(fmt.Sprintf("%s: the store has a newer declaration (generation %d, and the state has %d), and it is used", p.Address, old.Generation, d.Generation))
-		return nil
-	case record.exists() && (old.Generation == d.Generation || record.value.Phase != declaration.Active):
-		return nil
-	case older != "":
-		return errors.New("the store has no record of it, and " + older)
+	stored := standing{uid: record.value.Declaration.UID, generation: record.value.Declaration.Generation, phase: record.value.Phase}
+	stated := claim{address: p.Address, what: "pool", name: d.Key(), uid: d.UID, generation: d.Generation, older: older}
+	if wins, err := r.overrules(ctx, stated, stored); err != nil || !wins {
+		return err
 	}
 	account, err := r.Cloud.AccountID(ctx)
 	if err != nil {
@@ -120,4 +108,41 @@ func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older s
 		_, err := r.saveRecord(ctx, record, declaration.Active, d)
 		return err
 	})
+}
+
+// claim is what a state says of one pool or budget.
+type claim struct {
+	address, what, name, uid string // what: "pool", "budget"
+	generation               int64
+	older                    string // than which state it is, if any
+}
+
+// standing is what the store has of it; zero where it has no record.
+type standing struct {
+	uid        string
+	generation int64
+	phase      declaration.Phase
+}
+
+// overrules says whether what a state declares is to be recorded. The error says
+// why it can't be.
+func (r *run) overrules(ctx context.Context, c claim, stored standing) (bool, error) {
+	recorded := stored != standing{}
+	tombstone, err := r.loadTombstone(ctx, c.uid)
+	switch {
+	case err != nil:
+		return false, err
+	case recorded && stored.uid != c.uid:
+		return false, fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and the state has %s)", r.Store, c.what, c.name, stored.uid, c.uid)
+	case !recorded && tombstone.exists():
+		return false, fmt.Errorf("this %s (uid %s) was destroyed at %s: the state is older than that", c.what, c.uid, tombstone.value.DestroyedAt.Format(time.RFC3339))
+	case recorded && stored.generation > c.generation:
+		r.warn(fmt.Sprintf("%s: the store has a newer declaration (generation %d, and the state has %d), and it is used", c.address, stored.generation, c.generation))
+		return false, nil
+	case recorded && (stored.generation == c.generation || stored.phase != declaration.Active):
+		return false, nil
+	case c.older != "":
+		return false, errors.New("the store has no record of it, and " + c.older)
+	}
+	return true, nil
 }

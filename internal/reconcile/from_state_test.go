@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // stateOf is a state that holds the world's pool and budget.
@@ -88,5 +89,26 @@ func TestBudgetsOfAStateArePublishedByTheClustersClock(t *testing.T) {
 	}
 	if at := publish(func(b *budget.Declaration) { b.GPUHours = "3" }); !at.Equal(g.cluster.Now()) {
 		t.Errorf("another limit is published at %s, and the cluster's clock reads %s", at, g.cluster.Now())
+	}
+}
+
+// TestARecordThatCantBeReadFailsOnce is one failure, not one of the store's and
+// one of the state's.
+func TestARecordThatCantBeReadFailsOnce(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	p, b := g.pool, g.budget
+	for _, key := range []store.Key{{Kind: store.Budgets, Name: b.Name}, {Kind: store.SpotPools, Name: p.Key()}} {
+		doc, err := g.store().Read(context.Background(), key)
+		if err == nil {
+			_, err = g.store().Write(context.Background(), key, []byte("spoiled"), doc.Revision)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	report := g.run(reconcile.RunOptions{State: g.stateOf(p, b)})
+	if failed, rest := report.Failures(); failed != 2 || rest != 0 {
+		t.Errorf("%d failed and %d did not: %+v, %+v", failed, rest, report.Budgets, report.SpotPools)
 	}
 }
