@@ -50,14 +50,8 @@ func cloudAttributes() map[string]schema.Attribute {
 		"region": optionalString("Region of pools that name none, such as `ap-singapore`. Also `TENCENTCLOUD_REGION`, or the profile's region. Default: `ap-guangzhou`."),
 		"secret_id": optionalString("Id of the API secret. Also `TENCENTCLOUD_SECRET_ID`. " +
 			"Where neither is set, the profile, then the instance's or the pod's role are asked."),
-		"secret_key": schema.StringAttribute{
-			Optional: true, Sensitive: true,
-			MarkdownDescription: "Key of the API secret. Also `TENCENTCLOUD_SECRET_KEY`.",
-		},
-		"security_token": schema.StringAttribute{
-			Optional: true, Sensitive: true,
-			MarkdownDescription: "Token of temporary credentials. Also `TENCENTCLOUD_SECURITY_TOKEN`.",
-		},
+		"secret_key":             optionalSecret("Key of the API secret. Also `TENCENTCLOUD_SECRET_KEY`."),
+		"security_token":         optionalSecret("Token of temporary credentials. Also `TENCENTCLOUD_SECURITY_TOKEN`."),
 		"profile":                optionalString("Profile in `shared_credentials_dir`. Also `TENCENTCLOUD_PROFILE`. Default: `default`."),
 		"shared_credentials_dir": optionalString("Directory with the profiles of the command line tool tccli. Also `TENCENTCLOUD_SHARED_CREDENTIALS_DIR`. Default: `~/.tccli`."),
 		"cam_role_name":          optionalString("CAM role of the instance that this runs on. Also `TENCENTCLOUD_CAM_ROLE_NAME`."),
@@ -91,20 +85,14 @@ func assumeRoleAttributes() map[string]schema.Attribute {
 		"external_id":     optionalString("External id that the role asks for. Also `TENCENTCLOUD_ASSUME_ROLE_EXTERNAL_ID`."),
 		"source_identity": optionalString("Identity of the caller, for the audit log. Also `TENCENTCLOUD_ASSUME_ROLE_SOURCE_IDENTITY`."),
 		"serial_number":   optionalString("Serial number of the MFA device. Also `TENCENTCLOUD_ASSUME_ROLE_SERIAL_NUMBER`."),
-		"token_code": schema.StringAttribute{
-			Optional: true, Sensitive: true,
-			MarkdownDescription: "Code of the MFA device. Also `TENCENTCLOUD_ASSUME_ROLE_TOKEN_CODE`.",
-		},
+		"token_code":      optionalSecret("Code of the MFA device. Also `TENCENTCLOUD_ASSUME_ROLE_TOKEN_CODE`."),
 	}
 }
 
 func webIdentityAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"provider_id": optionalString("Name of the identity provider in CAM. Default: `OIDC`."),
-		"web_identity_token": schema.StringAttribute{
-			Optional: true, Sensitive: true,
-			MarkdownDescription: "The token itself. Also `TENCENTCLOUD_ASSUME_ROLE_WEB_IDENTITY_TOKEN`.",
-		},
+		"provider_id":             optionalString("Name of the identity provider in CAM. Default: `OIDC`."),
+		"web_identity_token":      optionalSecret("The token itself. Also `TENCENTCLOUD_ASSUME_ROLE_WEB_IDENTITY_TOKEN`."),
 		"web_identity_token_file": optionalString("File with the token, instead; it is read again whenever the session is renewed. Also `TENCENTCLOUD_ASSUME_ROLE_WEB_IDENTITY_TOKEN_FILE`."),
 		"role_arn":                requiredString("ARN of the role. Also `TENCENTCLOUD_ASSUME_ROLE_ARN`."),
 		"session_name":            optionalString("Name of the session, for the audit log."),
@@ -121,4 +109,8 @@ func optionalString(description string) schema.StringAttribute {
 
 func requiredString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Required: true, MarkdownDescription: description}
+}
+
+func optionalSecret(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: description}
 }

@@ -1,6 +1,6 @@
-// Package problem tells Terraform what is wrong in a declaration, at the
-// attribute where it is wrong: the paths of the core, such as
-// offerings[1].max_price or tags["team"], become the framework's.
+// Package problem tells Terraform what is wrong in a declaration, or in the
+// provider's arguments, at the attribute where it is wrong: the paths of the core,
+// such as offerings[1].max_price or tags["team"], become the framework's.
 package problem
 
 import (

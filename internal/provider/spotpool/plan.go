@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
@@ -134,7 +135,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 }
 
 // settled gives the values that no update changes their prior values.
-func (m model) settled(ctx context.Context, config configReader, prior model, diags *diag.Diagnostics) model {
+func (m model) settled(ctx context.Context, config tfsdk.Config, prior model, diags *diag.Diagnostics) model {
 	m.UID, m.AccountID = prior.UID, prior.AccountID
 	if m.Region.IsUnknown() {
 		var region types.String
@@ -145,10 +146,6 @@ func (m model) settled(ctx context.Context, config configReader, prior model, di
 	}
 	m.Generation = prior.Generation
 	return m
-}
-
-type configReader interface {
-	GetAttribute(ctx context.Context, p path.Path, target any) diag.Diagnostics
 }
 
 // replaces says whether the plan makes another pool of this one, and lists why.

@@ -1,6 +1,7 @@
 package spotpool
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -123,15 +124,19 @@ func diskOf(v types.Object) *core.Disk {
 	if v.IsNull() || v.IsUnknown() {
 		return nil
 	}
-	o := values.FieldsOf(v)
-	return &core.Disk{Type: o.Text("type").ValueString(), Size: o.Number("size").ValueInt64()}
+	disk := readDisk(v)
+	return &disk
 }
 
 func disksOf(list types.List) []core.Disk {
 	var disks []core.Disk
 	for _, element := range list.Elements() {
-		o := values.FieldsOf(element)
-		disks = append(disks, core.Disk{Type: o.Text("type").ValueString(), Size: o.Number("size").ValueInt64()})
+		disks = append(disks, readDisk(element))
 	}
 	return disks
+}
+
+func readDisk(v attr.Value) core.Disk {
+	o := values.FieldsOf(v)
+	return core.Disk{Type: o.Text("type").ValueString(), Size: o.Number("size").ValueInt64()}
 }

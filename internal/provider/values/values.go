@@ -32,6 +32,12 @@ func (f Fields) Number(name string) types.Int64 {
 	return v
 }
 
+// AnyNumber is the field's value, whole or not; null where there is none.
+func (f Fields) AnyNumber(name string) types.Number {
+	v, _ := f[name].(types.Number)
+	return v
+}
+
 // List is the field's value; null where there is none.
 func (f Fields) List(name string) types.List {
 	v, _ := f[name].(types.List)
@@ -69,12 +75,6 @@ func Texts(list types.List) []string {
 		all = append(all, s.ValueString())
 	}
 	return all
-}
-
-// AnyNumber is the field's value, whole or not; null where there is none.
-func (f Fields) AnyNumber(name string) types.Number {
-	v, _ := f[name].(types.Number)
-	return v
 }
 
 // Whole is a number as an int, and whether it is one. A number that is null or
