@@ -1,12 +1,9 @@
 package directory
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,17 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const (
-	layoutFile    = "store.json"
-	layoutKind    = "gpupool store"
-	layoutVersion = 1
-)
-
-// layout says what a directory is, and how its files are laid out.
-type layout struct {
-	Kind    string `json:"kind"`
-	Version int    `json:"version"`
-}
+// layoutFile says what a directory is, and how its files are laid out.
+const layoutFile = "store.json"
 
 // Open opens the store in a directory. Where there is none the error wraps
 // store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
@@ -78,20 +66,7 @@ func (s *Store) check() error {
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, err)
 	}
-	var l layout
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if err := decoder.Decode(&l); err != nil || l.Kind != layoutKind || l.Version < 1 || trailing(decoder) {
-		return fmt.Errorf("%w: %s does not describe a store; restore it from a copy, or move %s away to begin a new store", store.ErrDamagedStore, path, s.path)
-	}
-	if l.Version > layoutVersion {
-		return fmt.Errorf("the store %s is %w (its layout is version %d, this gpupool knows version %d): upgrade gpupool", s, store.ErrNewerStore, l.Version, layoutVersion)
-	}
-	return nil
-}
-
-func trailing(d *json.Decoder) bool {
-	_, err := d.Token()
-	return !errors.Is(err, io.EOF)
+	return store.CheckLayout(data, s, path, "restore it from a copy, or move "+s.path+" away to begin a new store")
 }
 
 // create makes the store, which several processes may do at once: the layout
@@ -123,11 +98,7 @@ func (s *Store) fill() error {
 	if _, err := replace(filepath.Join(s.path, ".gitignore"), []byte(ignore), time.Time{}); err != nil {
 		return err
 	}
-	data, err := json.Marshal(layout{Kind: layoutKind, Version: layoutVersion})
-	if err != nil {
-		return err
-	}
-	if _, err := replace(filepath.Join(s.path, layoutFile), append(data, '\n'), time.Time{}); err != nil {
+	if _, err := replace(filepath.Join(s.path, layoutFile), append(store.Layout(), '\n'), time.Time{}); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(s.path))

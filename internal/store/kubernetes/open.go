@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,10 +17,8 @@ import (
 )
 
 const (
-	layoutName    = prefix + "store"
-	layoutEntry   = "store.json"
-	layoutKind    = "gpupool store"
-	layoutVersion = 1
+	layoutName  = prefix + "store"
+	layoutEntry = "store.json"
 )
 
 const (
@@ -29,21 +26,11 @@ const (
 	defaultRenewEvery    = 20 * time.Second
 )
 
-// layout says what a namespace is, and how its objects are laid out.
-type layout struct {
-	Kind    string `json:"kind"`
-	Version int    `json:"version"`
-}
-
 // LayoutObject is the ConfigMap that makes a namespace an empty store.
 func LayoutObject(namespace string) *corev1.ConfigMap {
-	data, err := json.Marshal(layout{Kind: layoutKind, Version: layoutVersion})
-	if err != nil {
-		panic(err) // two constants
-	}
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: layoutName, Namespace: namespace, Labels: map[string]string{managedByLabel: managedBy}},
-		Data:       map[string]string{layoutEntry: string(data)},
+		Data:       map[string]string{layoutEntry: string(store.Layout())},
 	}
 }
 
@@ -95,14 +82,7 @@ func (s *Store) present(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, kube.Wrap("get", s.layoutPath(), err))
 	}
-	var l layout
-	if err := json.Unmarshal([]byte(found.text[layoutEntry]), &l); err != nil || l.Kind != layoutKind || l.Version < 1 {
-		return fmt.Errorf("%w: %s does not describe a store; restore it from a copy, or name another namespace", store.ErrDamagedStore, s.layoutPath())
-	}
-	if l.Version > layoutVersion {
-		return fmt.Errorf("the store %s is %w (its layout is version %d, this gpupool knows version %d): upgrade gpupool", s, store.ErrNewerStore, l.Version, layoutVersion)
-	}
-	return nil
+	return store.CheckLayout([]byte(found.text[layoutEntry]), s, s.layoutPath(), "restore it from a copy, or name another namespace")
 }
 
 func (s *Store) layoutPath() string { return "configmaps " + s.location.Namespace + "/" + layoutName }
