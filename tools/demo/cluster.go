@@ -111,13 +111,23 @@ func (s *stage) leaveCluster() error {
 	return nil
 }
 
-// destroyRest destroys what is in Terraform's state, if anything is.
+// destroyRest destroys the budget, if it is in Terraform's state. The pool is
+// forgotten: its instances end with the local CVM, if that has not ended before.
 func (s *stage) destroyRest(ctx context.Context) error {
 	kept, err := s.command(ctx, s.terraAt, "state", "list").Output()
-	if err != nil || len(kept) == 0 { // without a state that is an error
+	if err != nil { // there is no state
 		return nil
 	}
-	return s.terraformQuietly(ctx, "destroy", "-auto-approve", "-input=false")
+	addresses := strings.Fields(string(kept))
+	if pool := "gpupool_spot_pool.serve"; slices.Contains(addresses, pool) {
+		if err := s.terraformQuietly(ctx, "state", "rm", pool); err != nil {
+			return err
+		}
+	}
+	if budget := "gpupool_budget.team_a"; slices.Contains(addresses, budget) {
+		return s.terraformQuietly(ctx, "destroy", "-target="+budget, "-auto-approve", "-input=false")
+	}
+	return nil
 }
 
 // gone reports whether an object is there no more.

@@ -70,36 +70,67 @@ func TestDemoLeavesAClusterAsItWas(t *testing.T) {
 	kubetest.WaitFor(t, "the cluster's own pods", pods)
 	before := everything(t, c)
 
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	var out bytes.Buffer
-	s, err := newStage(ctx, &out, gpupool, terraform, "../../examples/demo-budget")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.env = append(s.env, "TF_VAR_gpu_hours=0.04") // used up a little sooner
-	err = s.enterCluster(ctx, "", c.Kubeconfig())
-	if err == nil {
-		err = s.play(ctx, 1, budgetActs)
-	}
-	if closing := s.close(); err != nil || closing != nil {
-		t.Fatalf("%v, %v\n%s", err, closing, out.Bytes())
-	}
-	for _, told := range []string{
-		"alerted that 50% is reached in gpupool-demo", "would evict the pod gpupool-demo/train-", "froze: no new GPU pods",
-		"evicted the pod gpupool-demo/train-", "its budget team-a is used up", "lifted the freeze",
+	for _, tt := range []struct {
+		name, hours string
+		play        func(context.Context, *stage) error
+		tells       []string
+	}{
+		// One after the other, as both have the same names for what they create.
+		{"played", "0.04", func(ctx context.Context, s *stage) error { return s.play(ctx, 1, budgetActs) }, []string{
+			"alerted that 50% is reached in gpupool-demo", "would evict the pod gpupool-demo/train-", "froze: no new GPU pods",
+			"evicted the pod gpupool-demo/train-", "its budget team-a is used up", "lifted the freeze",
+		}},
+		{"stopped on the way", "0.003", stopAfterFreeze, []string{"froze: no new GPU pods"}},
 	} {
-		if !strings.Contains(out.String(), told) {
-			t.Errorf("the demo does not show %q", told)
+		t.Run(tt.name, func(t *testing.T) { //nolint:paralleltest // see above
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+			defer cancel()
+			var out bytes.Buffer
+			s, err := newStage(ctx, &out, gpupool, terraform, "../../examples/demo-budget")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.env = append(s.env, "TF_VAR_gpu_hours="+tt.hours) // used up a little sooner
+			err = s.enterCluster(ctx, "", c.Kubeconfig())
+			if err == nil {
+				err = tt.play(ctx, s)
+			}
+			if closing := s.close(); err != nil || closing != nil {
+				t.Fatalf("%v, %v\n%s", err, closing, out.Bytes())
+			}
+			for _, told := range tt.tells {
+				if !strings.Contains(out.String(), told) {
+					t.Errorf("the demo does not show %q", told)
+				}
+			}
+			if strings.Contains(out.String(), own) {
+				t.Errorf("the demo tells of %s", own)
+			}
+			if diff := cmp.Diff(before, everything(t, c)); diff != "" {
+				t.Errorf("objects of the cluster before (-) and after (+):\n%s", diff)
+			}
+			if t.Failed() {
+				t.Logf("%s", out.Bytes())
+			}
+		})
+	}
+}
+
+// stopAfterFreeze goes as far as the freeze, and is then stopped as by Ctrl-C,
+// which ends the local CVM, too.
+func stopAfterFreeze(ctx context.Context, s *stage) error {
+	for _, act := range budgetActs[:2] {
+		if err := act.do(ctx, s); err != nil {
+			return err
 		}
 	}
-	if strings.Contains(out.String(), own) {
-		t.Errorf("the demo tells of %s", own)
+	if err := s.deploy(ctx); err != nil {
+		return err
 	}
-	if diff := cmp.Diff(before, everything(t, c)); diff != "" {
-		t.Errorf("objects of the cluster before (-) and after (+):\n%s", diff)
-	}
-	if t.Failed() {
-		t.Logf("%s", out.Bytes())
-	}
+	err := until(ctx, "the freeze", func(ctx context.Context) (bool, error) {
+		output, err := s.keep(s.command(ctx, s.gpupoolAt, "reconcile"))
+		return strings.Contains(output, "froze"), err
+	})
+	s.cvm.Stop()
+	return err
 }
