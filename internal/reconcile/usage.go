@@ -36,21 +36,26 @@ func (e *Engine) BudgetUsage(ctx context.Context, name string) (LiveUsage, error
 	if err != nil {
 		return LiveUsage{}, err
 	}
-	if _, err := e.clusterOf(ctx, d); err != nil {
+	c, err := e.clusterOf(ctx, d)
+	if err != nil {
 		return LiveUsage{}, err
 	}
-	return e.Usage(ctx, d.WithDefaults())
+	return e.usage(ctx, c, d.ClusterUID, d.WithDefaults())
 }
 
 // Usage is the use of what a declaration selects, whether or not it is declared
 // anywhere; without GPUHours there is no limit. Without a store there is no
 // ledger either, and pods that are gone are not known. Nothing is written.
 func (e *Engine) Usage(ctx context.Context, d budget.Declaration) (LiveUsage, error) {
-	live := LiveUsage{Declaration: d}
 	c, uid, err := e.cluster(ctx)
 	if err != nil {
-		return live, err
+		return LiveUsage{Declaration: d}, err
 	}
+	return e.usage(ctx, c, uid, d)
+}
+
+func (e *Engine) usage(ctx context.Context, c Cluster, uid string, d budget.Declaration) (LiveUsage, error) {
+	live := LiveUsage{Declaration: d}
 	declared, err := e.declaredIn(ctx, uid)
 	if err != nil {
 		return live, err
