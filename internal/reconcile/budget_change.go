@@ -22,7 +22,7 @@ func (e *Engine) CreateBudget(ctx context.Context, d budget.Declaration) (Budget
 	if err != nil {
 		return BudgetState{}, err
 	}
-	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, publishedIn(cluster)
+	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, e.publishedIn(cluster)
 	err = e.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
 		r, err := e.loadBudget(ctx, d.Name)
 		if err != nil {
@@ -64,7 +64,7 @@ func (e *Engine) UpdateBudget(ctx context.Context, d budget.Declaration) (Budget
 		if err != nil {
 			return err
 		}
-		d, err = e.changedBudget(r, d, publishedIn(cluster))
+		d, err = e.changedBudget(r, d, e.publishedIn(cluster))
 		if err != nil || r.exists() && r.value.Declaration.Generation == d.Generation {
 			return err
 		}
@@ -96,9 +96,9 @@ func (e *Engine) changedBudget(r budgetRecord, d budget.Declaration, now time.Ti
 	case !r.exists():
 		d.PublishedAt = now
 	case old.UID != d.UID:
-		return d, fmt.Errorf("the store %s holds another budget under the name %s (uid %s, and this one is %s): nothing was touched. Give this budget another name, or use the store that it was created with", e.Store, d.Name, old.UID, d.UID)
+		return d, e.anotherBudget(d, old.UID, "Give this budget another name, or use the store that it was created with")
 	case r.value.Phase == declaration.Deleting:
-		return d, fmt.Errorf("the deletion of the budget %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", d.Name)
+		return d, errors.New(unfinishedDeletion(d))
 	case old.Generation != d.Generation:
 		return d, fmt.Errorf("the declaration of the budget %s changed since this plan was made (generation %d, and the plan saw %d): plan again", d.Name, old.Generation, d.Generation)
 	default:
@@ -114,6 +114,15 @@ func (e *Engine) changedBudget(r budgetRecord, d budget.Declaration, now time.Ti
 	return d, nil
 }
 
+// anotherBudget says that the store has another budget of the same name.
+func (e *Engine) anotherBudget(d budget.Declaration, uid, advice string) error {
+	return fmt.Errorf("the store %s holds another budget under the name %s (uid %s, and this one is %s): nothing was touched. %s", e.Store, d.Name, uid, d.UID, advice)
+}
+
+func unfinishedDeletion(d budget.Declaration) string {
+	return fmt.Sprintf("the deletion of the budget %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", d.Name)
+}
+
 // judged is the part of a declaration that decides whether it is exceeded, and
 // what comes of it. A change of it is a new limit: its grace begins anew.
 func judged(d budget.Declaration) budget.Declaration {
@@ -123,16 +132,13 @@ func judged(d budget.Declaration) budget.Declaration {
 
 // publishedIn is now, by the cluster's clock where it was heard: graces are
 // measured by that.
-func publishedIn(c Cluster) time.Time {
-	if clock, ok := c.(interface{ Now() time.Time }); ok {
-		if at := clock.Now(); !at.IsZero() {
-			return at.UTC().Truncate(time.Second)
-		}
+func (e *Engine) publishedIn(c Cluster) time.Time {
+	at := c.Now()
+	if at.IsZero() {
+		at = e.now()
 	}
-	return published()
+	return at.UTC().Truncate(time.Second)
 }
-
-func published() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 // DeleteBudget ends a budget for good: it lifts the budget's freeze and resumes
 // what it paused, leaves a tombstone, and removes the record. A deletion that
@@ -149,7 +155,7 @@ func (e *Engine) DeleteBudget(ctx context.Context, d budget.Declaration) (notice
 			return err
 		}
 		if r.exists() && r.value.Declaration.UID != d.UID {
-			return fmt.Errorf("the store %s holds another budget under the name %s (uid %s, and this one is %s): nothing was touched", e.Store, d.Name, r.value.Declaration.UID, d.UID)
+			return e.anotherBudget(d, r.value.Declaration.UID, "Use the store that this budget was created with")
 		}
 		if !r.exists() || r.value.Phase != declaration.Deleting {
 			if r, err = e.saveBudget(ctx, r, declaration.Deleting, d); err != nil {
@@ -181,7 +187,7 @@ func (e *Engine) buryBudget(ctx context.Context, c Cluster, r budgetRecord) ([]s
 		return notices, err
 	}
 	if !tombstone.exists() {
-		if _, err := save(ctx, e.Store, store.Tombstones, d.UID, tombstone, declaration.BuryBudget(d, published())); err != nil {
+		if _, err := save(ctx, e.Store, store.Tombstones, d.UID, tombstone, declaration.BuryBudget(d, e.now().UTC().Truncate(time.Second))); err != nil {
 			return notices, err
 		}
 	}

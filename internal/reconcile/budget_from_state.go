@@ -29,7 +29,7 @@ func (r *run) takeOverBudget(ctx context.Context, b declaration.StateBudget, old
 	// The state doesn't say when the limit was published: a new one's grace begins now.
 	d.PublishedAt = old.PublishedAt
 	if !record.exists() || !sameDocument(judged(old), judged(d)) {
-		d.PublishedAt = publishedIn(cluster)
+		d.PublishedAt = r.publishedIn(cluster)
 	}
 	return r.withBudgetLock(ctx, d.Name, func(ctx context.Context) error {
 		_, err := r.saveBudget(ctx, record, declaration.Active, d)

@@ -14,6 +14,8 @@ import (
 type Cluster interface {
 	// UID is that of the namespace kube-system: a cluster's identity.
 	UID(ctx context.Context) (string, error)
+	// Now is the API server's clock, by its last answer; zero before the first.
+	Now() time.Time
 	// Observe looks at the cluster. With a resource version it replays the watch
 	// of pods from there, and where that is complete it lists no pods.
 	Observe(ctx context.Context, o ObserveOptions) (ClusterObservation, error)
