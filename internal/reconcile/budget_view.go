@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -43,11 +42,11 @@ func (e *Engine) ViewBudget(ctx context.Context, d budget.Declaration) (BudgetSt
 			return state, nil
 		}
 		if r.exists() {
-			return state, fmt.Errorf("the store %s holds another budget under the name %s (uid %s, and the state has %s): nothing was changed. Use the store that this budget was created with, or remove the budget from this state with terraform state rm", e.Store, d.Name, r.value.Declaration.UID, d.UID)
+			return state, e.anotherBudget(d, r.value.Declaration.UID, "Use the store that this budget was created with, or remove the budget from this state with terraform state rm")
 		}
 	}
 	if r.value.Phase == declaration.Deleting {
-		state.Warnings = append(state.Warnings, fmt.Sprintf("the deletion of the budget %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", d.Name))
+		state.Warnings = append(state.Warnings, unfinishedDeletion(r.value.Declaration))
 	}
 	status, known, err := e.loadBudgetStatus(ctx, state.Declaration)
 	switch {
