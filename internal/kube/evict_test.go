@@ -1,0 +1,110 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+func TestEvictTakesExactlyThisPod(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("evict-exactly", 8))
+	c := look(t, server.Kubeconfig())
+	ref := func(p *corev1.Pod) reconcile.PodRef {
+		return reconcile.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
+	}
+	first := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.OnNode(node.Name))))
+	if err := c.Evict(t.Context(), ref(first)); err != nil {
+		t.Fatal(err)
+	}
+	server.WaitGone(t, first)
+	if err := c.Evict(t.Context(), ref(first)); err != nil {
+		t.Errorf("it is gone already: %v", err)
+	}
+	second := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.OnNode(node.Name))))
+	if err := c.Evict(t.Context(), ref(first)); err != nil {
+		t.Errorf("its name is another pod's: %v", err)
+	}
+	if now, err := server.Client().CoreV1().Pods(ns).Get(t.Context(), "p", metav1.GetOptions{}); err != nil || now.UID != second.UID || now.DeletionTimestamp != nil {
+		t.Errorf("the later pod of the name was evicted, too (%v)", err)
+	}
+}
+
+func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("pdb-blocks", 8))
+	guarded := map[string]string{"app": "guarded"}
+	pod := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
+	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "all", 1, guarded))
+	c := look(t, server.Kubeconfig())
+	started := time.Now()
+	var blocked *reconcile.EvictionBlockedError
+	err := c.Evict(t.Context(), reconcile.PodRef{Namespace: ns, Name: "p", UID: string(pod.UID)})
+	if !errors.As(err, &blocked) || blocked.Pod.Name != "p" {
+		t.Errorf("got %v, want it blocked", err)
+	}
+	if took := time.Since(started); took > 5*time.Second {
+		t.Errorf("it took %v: a blocked eviction must not be waited for", took)
+	}
+}
+
+func TestTwoDisruptionBudgetsBlockAnEviction(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("pdbs-block", 8))
+	guarded := map[string]string{"app": "guarded"}
+	pod := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
+	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "one", 0, guarded))
+	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "two", 0, guarded))
+	var blocked *reconcile.EvictionBlockedError
+	err := look(t, server.Kubeconfig()).Evict(t.Context(), reconcile.PodRef{Namespace: ns, Name: "p", UID: string(pod.UID)})
+	if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "more than one PodDisruptionBudget") {
+		t.Errorf("got %v, want it blocked", err)
+	}
+}
+
+func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	name := "deny-" + ns
+	kubetest.Create(t, server, &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods/eviction"}},
+			}}}},
+			Validations: []admissionv1.Validation{{Expression: "request.namespace != '" + ns + "'", Message: "hands off"}},
+		},
+	})
+	kubetest.Create(t, server, &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+	})
+	c := look(t, server.Kubeconfig())
+	kubetest.WaitFor(t, "an eviction to be refused", func(ctx context.Context) error {
+		pod := kubetest.Create(t, server, kubetest.Pod(ns, "", kubetest.BoundTo("nowhere")))
+		var blocked *reconcile.EvictionBlockedError
+		err := c.Evict(ctx, reconcile.PodRef{Namespace: ns, Name: pod.Name, UID: string(pod.UID)})
+		if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "hands off") {
+			return fmt.Errorf("it was not blocked: %w", err)
+		}
+		return nil
+	})
+}
