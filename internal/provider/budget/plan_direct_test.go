@@ -6,7 +6,6 @@ import (
 	"time"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 )
 
@@ -106,31 +105,6 @@ func TestLostRecordIsToldOf(t *testing.T) {
 		t.Errorf("once it is recorded: %s", p.Diagnostics)
 	}
 	s.Destroy(again)
-}
-
-// A destruction needs no record, and one that was cut short is told of and finished.
-func TestDestructionOfWhatIsHalfGone(t *testing.T) {
-	t.Parallel()
-	w := providertest.NewWithCluster(t)
-	s := serve(t, w)
-	for name, half := range map[string]func(){
-		"a lost record":        func() { w.Forget("team-a") },
-		"a deletion cut short": func() { w.Rewrite("team-a", func(r *declaration.Budget) { r.Phase = declaration.Deleting }) },
-	} {
-		o := create(t, s, values(nil))
-		half()
-		o, diags := s.Read(o)
-		if name == "a deletion cut short" {
-			contains(t, diags, "WARNING", "was begun and not finished", "terraform destroy")
-			_, diags = s.Apply(s.Plan(o, values(providertest.Values{"gpu_hours": "5"})))
-			contains(t, diags, "ERROR", "was begun and not finished")
-		}
-		s.Destroy(o)
-		nothingRecorded(t, w)
-		if o, diags = s.Read(o); len(diags) > 0 || !o.State.IsNull() {
-			t.Errorf("after the destruction of %s: %v %s", name, o.State, diags)
-		}
-	}
 }
 
 // Someone who updated the budget since the plan wins.

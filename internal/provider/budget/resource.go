@@ -146,7 +146,7 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	d := m.declaration()
 	left, err := within(ctx, wait, r.connection, d, (*reconcile.Engine).DeleteBudget)
 	for _, text := range left {
-		resp.Diagnostics.AddWarning("Budget "+d.Name+" left something paused", text)
+		resp.Diagnostics.AddWarning("Budget "+d.Name+" left a workload as it was", text)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))

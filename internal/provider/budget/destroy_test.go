@@ -1,0 +1,65 @@
+package budget_test
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+)
+
+// A destruction needs no record, and one that was cut short is told of and finished.
+func TestDestructionOfWhatIsHalfGone(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	for name, half := range map[string]func(){
+		"a lost record":        func() { w.Forget("team-a") },
+		"a deletion cut short": func() { w.Rewrite("team-a", func(r *declaration.Budget) { r.Phase = declaration.Deleting }) },
+	} {
+		o := create(t, s, values(nil))
+		half()
+		o, diags := s.Read(o)
+		if name == "a deletion cut short" {
+			contains(t, diags, "WARNING", "was begun and not finished", "terraform destroy")
+			_, diags = s.Apply(s.Plan(o, values(providertest.Values{"gpu_hours": "5"})))
+			contains(t, diags, "ERROR", "was begun and not finished")
+		}
+		s.Destroy(o)
+		nothingRecorded(t, w)
+		if o, diags = s.Read(o); len(diags) > 0 || !o.State.IsNull() {
+			t.Errorf("after the destruction of %s: %v %s", name, o.State, diags)
+		}
+	}
+}
+
+// A destruction resumes what the budget paused. What someone started meanwhile stays
+// as it is, and is told of.
+func TestDestructionResumes(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	namespace := w.Cluster.Namespace(t)
+	s := serve(t, w)
+	o := create(t, s, values(nil))
+	uid, _ := o.Attribute("uid").(string)
+	job := func(name string, suspended bool) *batchv1.Job {
+		j := kubetest.Job(namespace, name, 1)
+		j.Labels, j.Spec.Suspend = map[string]string{kube.LabelPausedBy: uid}, &suspended
+		return kubetest.Create(t, w.Cluster, j)
+	}
+	paused, started := job("paused", true), job("started", false)
+	_, diags := s.Apply(s.Plan(o, nil))
+	contains(t, diags, "WARNING", "Budget team-a left a workload as it was", namespace+"/"+started.Name, "someone started it again")
+	if len(diags) != 1 {
+		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
+	}
+	now, err := w.Cluster.Client().BatchV1().Jobs(namespace).Get(t.Context(), paused.Name, metav1.GetOptions{})
+	if err != nil || *now.Spec.Suspend || now.Labels[kube.LabelPausedBy] != "" {
+		t.Errorf("the job is still suspended, or marked: %v %v", now, err)
+	}
+	nothingRecorded(t, w)
+}
