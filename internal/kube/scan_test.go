@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -175,6 +177,16 @@ func TestReadListNoticesEveryCut(t *testing.T) {
 		err := readList(bytes.NewReader(whole[:n]), func(string) {}, func([]byte) error { return nil })
 		if !errors.Is(err, errDamaged) {
 			t.Fatalf("cut after %d of %d bytes: %v", n, len(whole), err)
+		}
+	}
+}
+
+func TestReadListTakesNoImpossibleLengthForAnEmptyList(t *testing.T) {
+	t.Parallel()
+	for _, length := range []uint64{1, 1 << 62, 1 << 63, math.MaxUint64} {
+		page := protowire.AppendVarint(append([]byte(envelope), 2<<3|byte(protowire.BytesType)), length)
+		if err := readList(bytes.NewReader(page), func(string) {}, func([]byte) error { return nil }); !errors.Is(err, errDamaged) {
+			t.Errorf("a list of %d bytes of which none came: %v", length, err)
 		}
 	}
 }

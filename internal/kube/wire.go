@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -56,6 +57,9 @@ func readList(r io.Reader, more func(token string), each func(object []byte) err
 		length, err := in.varint()
 		if err != nil {
 			return damaged(err)
+		}
+		if length > math.MaxInt64 {
+			return errDamaged
 		}
 		found = true
 		in.left = int64(length)
