@@ -42,7 +42,7 @@ func (e *evaluation) sweep(a *audience, r *Result) {
 }
 
 // stepsAtOnce is how many steps of sweeps are kept at a time.
-const stepsAtOnce = 1 << 20
+const stepsAtOnce = 1 << 18
 
 // cross does what was asked for: it finds the crossings of limits, past and to
 // come. The edges of each valuation are sorted once, and handed out in their

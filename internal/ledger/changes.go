@@ -150,7 +150,7 @@ func (l *Ledger) recentRecords() recents {
 	for _, page := range l.pages {
 		for n := range page {
 			at := &page[n]
-			isOpen := at.end == 0 && !at.dropped
+			isOpen := at.end == moment{} && !at.dropped
 			if isOpen {
 				open++
 			}

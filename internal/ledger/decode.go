@@ -6,10 +6,13 @@ import "slices"
 // takes room for.
 type decoder struct {
 	commons *commons
-	// rows, uids and names are those of the body last read, valid until the next.
+	// rows, times, uids and names are those of the body last read, valid until the
+	// next.
 	rows        []row
+	times       []times
 	uids, names spans
 
+	tables   decodedTables
 	lengths  []uint64
 	ownNames [][]byte
 	numbers  [7][]uint32
@@ -47,7 +50,8 @@ const minRecord = 16
 func (d *decoder) decode(body []byte, version int) error {
 	r := &reader{b: body, version: version}
 	n := r.count(minRecord)
-	t := d.commons.decodeTables(r, n)
+	d.decodeTables(r, n)
+	t := &d.tables
 	d.decodeUIDs(r, n)
 	d.lengths, d.ownNames = sized(d.lengths, n), sized(d.ownNames, n)
 	for i := range d.lengths {
@@ -67,6 +71,8 @@ func (d *decoder) decode(body []byte, version int) error {
 		return errBody
 	}
 	d.names.reset()
+	d.rows = sized(d.rows, n)
+	clear(d.rows)
 	startRanks, endRanks := ranks(t.texts, starts), ranks(t.texts, ends)
 	for i := range d.rows {
 		to, of := &d.rows[i], &d.numbers
@@ -77,7 +83,8 @@ func (d *decoder) decode(body []byte, version int) error {
 		}
 		d.names.bytes = append(d.names.bytes, d.ownNames[i]...)
 		d.names.end()
-		if !to.possible() || len(d.uids.get(i)) == 0 || len(d.names.get(i)) > maxText {
+		to.happen(d.times[i])
+		if !to.possible(&d.times[i]) || len(d.uids.get(i)) == 0 || len(d.names.get(i)) > maxText {
 			return errBody
 		}
 	}
@@ -108,17 +115,17 @@ func ranks(texts []string, sources []Source) []uint8 {
 	return ranks
 }
 
-// possible says whether the times of a row are what a record can have.
-func (r *row) possible() bool {
+// possible says whether a record can have these times, as they are known.
+func (r *row) possible(at *times) bool {
 	if r.startRank == unknownRank || r.runsRank == unknownRank || r.endRank == unknownRank {
 		return false
 	}
 	made := Record{
-		Seen: r.seen, PlaceSeen: r.sat, Deletion: r.deletion,
-		Start: Start{r.start, starts[r.startRank]}, Runs: Start{r.runs, starts[r.runsRank]},
-		End: End{r.earliest, r.end, ends[r.endRank]},
+		Seen: at.seen, PlaceSeen: at.sat, Deletion: at.deletion,
+		Start: Start{at.start, starts[r.startRank]}, Runs: Start{at.runs, starts[r.runsRank]},
+		End: End{at.earliest, at.end, ends[r.endRank]},
 	}
-	return made.intervalProblem() == "" && (r.end != 0) == (r.endRank != openRank) && (r.runs != 0) == (r.runsRank != 0)
+	return made.intervalProblem() == "" && (at.end != 0) == (r.endRank != openRank) && (at.runs != 0) == (r.runsRank != 0)
 }
 
 func (d *decoder) decodeUIDs(r *reader, n int) {
@@ -135,34 +142,34 @@ func (d *decoder) decodeUIDs(r *reader, n int) {
 	}
 }
 
-// decodeTimes makes rows of which the times are set.
+// decodeTimes reads the times of so many rows.
 func (d *decoder) decodeTimes(r *reader, n int) {
-	d.rows, d.values = sized(d.rows, n), sized(d.values, n)
-	clear(d.rows)
-	column := func(set func(to, before *row, distance Time, there bool)) {
+	d.times, d.values = sized(d.times, n), sized(d.values, n)
+	clear(d.times)
+	column := func(set func(to, before *times, distance Time, there bool)) {
 		r.column(d.values)
 		if r.err != nil {
 			return
 		}
-		before := new(row)
+		before := new(times)
 		for i, distance := range d.values {
-			set(&d.rows[i], before, Time(distance), distance != absent)
-			before = &d.rows[i]
+			set(&d.times[i], before, Time(distance), distance != absent)
+			before = &d.times[i]
 		}
 	}
-	relative := func(of func(*row) *Time) {
-		column(func(to, _ *row, distance Time, there bool) {
+	relative := func(of func(*times) *Time) {
+		column(func(to, _ *times, distance Time, there bool) {
 			if there {
 				*of(to) = to.start + distance
 			}
 		})
 	}
-	column(func(to, before *row, distance Time, there bool) { to.start = sum(before.start, distance, there) })
-	column(func(to, before *row, distance Time, there bool) { to.seen = sum(before.seen, distance, there) })
-	column(func(to, _ *row, distance Time, there bool) { to.sat = sum(to.seen, distance, there) })
-	relative(func(to *row) *Time { return &to.runs })
-	relative(func(to *row) *Time { return &to.end })
-	column(func(to, _ *row, distance Time, there bool) {
+	column(func(to, before *times, distance Time, there bool) { to.start = sum(before.start, distance, there) })
+	column(func(to, before *times, distance Time, there bool) { to.seen = sum(before.seen, distance, there) })
+	column(func(to, _ *times, distance Time, there bool) { to.sat = sum(to.seen, distance, there) })
+	relative(func(to *times) *Time { return &to.runs })
+	relative(func(to *times) *Time { return &to.end })
+	column(func(to, _ *times, distance Time, there bool) {
 		switch {
 		case !there:
 		case to.end == 0:
@@ -171,7 +178,7 @@ func (d *decoder) decodeTimes(r *reader, n int) {
 			to.earliest = to.end + distance
 		}
 	})
-	relative(func(to *row) *Time { return &to.deletion })
+	relative(func(to *times) *Time { return &to.deletion })
 }
 
 // sum adds a distance; what leaves the range of times is none, which no record

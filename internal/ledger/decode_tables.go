@@ -17,8 +17,9 @@ type decodedTables struct {
 
 // decodeTables reads what that many records have in common: of nothing there is
 // more than there are records.
-func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
-	t.texts = decodeTexts(r)
+func (d *decoder) decodeTables(r *reader, records int) {
+	c, t := d.commons, &d.tables
+	d.decodeTexts(r)
 	count := func(size int) int {
 		n := r.count(size)
 		if n > records {
@@ -40,7 +41,7 @@ func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
 			lists[n+1] = c.list(labels)
 		}
 	}
-	t.sets = make([]uint32, count(3))
+	t.sets = sized(t.sets, count(3))
 	var s LabelSet
 	for n := range t.sets {
 		s.Namespace, s.NamespaceLabels = text(), lists[r.below(len(lists))]
@@ -49,7 +50,7 @@ func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
 			t.sets[n] = c.set(&s)
 		}
 	}
-	t.owners = make([]uint32, 1+count(4))
+	t.owners = sized(t.owners, 1+count(4))
 	t.owners[0] = none
 	for n := range t.owners[1:] {
 		o := Owner{UID: text(), Name: text(), Kind: text(), APIVersion: text()}
@@ -57,32 +58,30 @@ func (c *commons) decodeTables(r *reader, records int) (t decodedTables) {
 			t.owners[n+1] = c.owner(&o)
 		}
 	}
-	t.holdings = make([]uint32, count(1))
+	t.holdings = sized(t.holdings, count(1))
 	for n := range t.holdings {
 		if h := decodeHolding(r, text); r.err == nil {
 			t.holdings[n] = c.holding(h)
 		}
 	}
-	t.places = make([]uint32, count(5))
+	t.places = sized(t.places, count(5))
 	for n := range t.places {
 		p := Place{Node: text(), Model: text(), InstanceType: text(), InstanceID: text(), SpotPool: text()}
 		if r.err == nil {
 			t.places[n] = c.place(&p)
 		}
 	}
-	return t
 }
 
-func decodeTexts(r *reader) []string {
-	lengths := make([]int, r.count(1))
-	for n := range lengths {
-		lengths[n] = r.below(maxBody)
+func (d *decoder) decodeTexts(r *reader) {
+	d.lengths = sized(d.lengths, r.count(1))
+	for n := range d.lengths {
+		d.lengths[n] = uint64(r.below(maxBody))
 	}
-	texts := make([]string, len(lengths))
-	for n, length := range lengths {
-		texts[n] = string(r.bytes(length))
+	d.tables.texts = sized(d.tables.texts, len(d.lengths))
+	for n, length := range d.lengths {
+		d.tables.texts[n] = string(r.bytes(int(length)))
 	}
-	return texts
 }
 
 // decodeLabels reads labels, in the room of others; they must be in order.

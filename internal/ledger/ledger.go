@@ -33,22 +33,6 @@ type Ledger struct {
 	decoder  decoder
 }
 
-// row is a record in 96 bytes without a pointer, so that a million of them are
-// nothing to the garbage collector.
-type row struct {
-	uid, name                                       text
-	set, owner, held, place                         uint32
-	start, runs, earliest, end, deletion, seen, sat Time
-	startRank, runsRank, endRank                    uint8
-	// kept says that a document of its closed home has the record, and based that
-	// one of an open home has it, each perhaps in an older form. Where a record
-	// that is open is fresh, the latter is so, or there is none.
-	kept, based, fresh bool
-	dropped            bool
-}
-
-const pageRows = 1024
-
 // New returns an empty ledger of a cluster, by the UID of its namespace
 // kube-system.
 func New(clusterUID string) *Ledger {
@@ -190,7 +174,7 @@ func (l *Ledger) Prune(keep Time) {
 	l.Header.prune()
 	for _, page := range l.pages {
 		for n := range page {
-			if r := &page[n]; !r.dropped && l.expired(End{At: r.end}) {
+			if r := &page[n]; !r.dropped && l.expired(End{At: r.end.time()}) {
 				l.drop(r)
 			}
 		}
@@ -211,7 +195,7 @@ func (l *Ledger) row(number uint32) *row { return &l.pages[number/pageRows][numb
 func (l *Ledger) find(uid string, hash uint64) (uint32, bool) {
 	return l.uids.find(hash, func(number uint32) bool {
 		r := l.row(number)
-		return !r.dropped && l.texts.get(r.uid) == uid
+		return !r.dropped && l.texts.get(r.uid()) == uid
 	})
 }
 
@@ -222,7 +206,8 @@ func (l *Ledger) record(number uint32) (r Record) {
 
 // add takes up a record of a pod that is not known.
 func (l *Ledger) add(r *Record) {
-	made := row{uid: l.texts.add(r.UID), name: l.texts.add(r.Name), fresh: true}
+	made := row{fresh: true}
+	made.call(l.texts.add(r.UID), l.texts.add(r.Name))
 	l.write(&made, r)
 	l.append(made, l.hash(r.UID))
 }
@@ -249,36 +234,10 @@ func (l *Ledger) replace(number uint32, old, joined *Record) {
 	}
 	r.kept, r.fresh = r.kept && from == to, true
 	if joined.Name != old.Name {
-		r.name = l.texts.add(joined.Name)
+		r.call(r.uid(), l.texts.add(joined.Name))
 	}
 	l.write(r, joined)
 	if l.expired(joined.End) {
 		l.drop(r)
-	}
-}
-
-// write puts all but the texts of a record into its row.
-func (l *Ledger) write(to *row, r *Record) {
-	to.set, to.owner = l.commons.set(r.Set), l.commons.owner(r.Owner)
-	to.held, to.place = l.commons.holding(r.Held), l.commons.place(r.Place)
-	to.start, to.startRank = r.Start.At, uint8(startRank(r.Start.Source))
-	to.runs, to.runsRank = r.Runs.At, uint8(startRank(r.Runs.Source))
-	to.earliest, to.end, to.endRank = r.End.Earliest, r.End.At, uint8(endRank(r.End.Source))
-	to.deletion, to.seen, to.sat = r.Deletion, r.Seen, r.PlaceSeen
-}
-
-// read is the record of a row.
-func (l *Ledger) read(from *row, r *Record) {
-	*r = Record{
-		UID: l.texts.get(from.uid), Name: l.texts.get(from.name), Seen: from.seen,
-		Set: l.commons.sets.values[from.set], Held: l.commons.holdings.values[from.held],
-		Place: l.commons.places.values[from.place], PlaceSeen: from.sat,
-		Start:    Start{from.start, starts[from.startRank]},
-		Runs:     Start{from.runs, starts[from.runsRank]},
-		End:      End{from.earliest, from.end, ends[from.endRank]},
-		Deletion: from.deletion,
-	}
-	if from.owner != none {
-		r.Owner = l.commons.owners.values[from.owner]
 	}
 }

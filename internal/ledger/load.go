@@ -162,7 +162,7 @@ func (l *Ledger) loadShard(s sealed) error {
 	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.rows)})
 	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name })
 	for n := range d.rows {
-		if !l.expired(End{At: d.rows[n].end}) {
+		if !l.expired(End{At: d.times[n].end}) {
 			l.take(p.shard, d.rows[n], d.uids.get(n), d.names.get(n))
 		}
 	}
@@ -179,24 +179,24 @@ func (l *Ledger) keep(name string, d storedDocument) {
 
 // take takes up a record as a document says it.
 func (l *Ledger) take(from shard, r row, uid, name []byte) {
-	at := homeAt(r.end, uid)
+	at := homeAt(r.end.time(), uid)
 	r.kept = from.closed() && from.holds(at)
 	r.based = from.kind == openShard
 	r.fresh = !r.based
 	hash := maphash.Bytes(l.commons.seed, uid)
 	number, found := l.uids.find(hash, func(n uint32) bool {
 		known := l.row(n)
-		return !known.dropped && l.texts.get(known.uid) == string(uid)
+		return !known.dropped && l.texts.get(known.uid()) == string(uid)
 	})
 	if found {
-		r.uid, r.name = l.row(number).uid, l.texts.addBytes(name)
+		r.call(l.row(number).uid(), l.texts.addBytes(name))
 		l.takeAgain(number, r, at)
 		return
 	}
 	if !r.kept {
 		l.dirty[at] = true
 	}
-	r.uid, r.name = l.texts.addBytes(uid), l.texts.addBytes(name)
+	r.call(l.texts.addBytes(uid), l.texts.addBytes(name))
 	l.append(r, hash)
 }
 
@@ -227,7 +227,7 @@ func (l *Ledger) takeAgain(number uint32, next row, at home) {
 		l.leave(next.kept, at, to, further)
 		l.write(&merged, &joined)
 		if joined.Name != old.Name {
-			merged.name = next.name
+			merged.call(merged.uid(), next.name())
 		}
 	}
 	merged.kept = before.kept && was == to || next.kept && at == to
