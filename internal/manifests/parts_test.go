@@ -1,0 +1,208 @@
+package manifests_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+func (w *world) pod(options ...kubetest.PodOption) {
+	w.t.Helper()
+	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(w.work, "", options...))
+	w.cluster.WaitRunning(w.t, pod)
+}
+
+// prepareUsed declares a budget that a pod has used up.
+func prepareUsed(action budget.Action) func(w *world) {
+	return func(w *world) {
+		w.t.Helper()
+		w.declare(action, "0.001")
+		w.pod(kubetest.GPUs(4))
+		w.exceed()
+	}
+}
+
+// prepareClaims has a pod hold devices by claim.
+func prepareClaims(w *world) {
+	w.t.Helper()
+	const driver = "gpu.nvidia.com"
+	class := kubetest.Create(w.t, w.cluster, kubetest.DeviceClass(w.work, driver))
+	node := kubetest.Create(w.t, w.cluster, kubetest.Node(w.work, 0))
+	kubetest.Create(w.t, w.cluster, kubetest.ResourceSlice(node.Name, driver, 2, "16Gi"))
+	kubetest.Create(w.t, w.cluster, kubetest.ResourceClaim(w.work, "gpu", class.Name, 1))
+	w.declare(budget.AlertOnly, "1000")
+}
+
+// counts makes two runs, with a pod that came in between for the second to find
+// in the replay of the watch.
+func counts(w *world) error {
+	if err := w.run(); err != nil {
+		return err
+	}
+	w.pod(kubetest.Claim("gpu"), kubetest.OnNode(w.work))
+	return w.run()
+}
+
+// prepareVanished lets a pod that a run saw be gone without a word: the ledger's
+// place in the watch is one that the API server doesn't have, as after it was
+// restored from a backup.
+func prepareVanished(w *world) {
+	w.t.Helper()
+	w.declare(budget.AlertOnly, "1000")
+	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(w.work, "", kubetest.GPUs(1)))
+	w.cluster.WaitRunning(w.t, pod)
+	ctx := w.t.Context()
+	if _, err := w.admin.Run(ctx, reconcile.RunOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+	now := int64(0)
+	if err := w.cluster.Client().CoreV1().Pods(w.work).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.cluster.WaitGone(w.t, pod)
+	docs, err := w.admin.Store.List(ctx, store.Ledger)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	contents, revisions, uid := map[string][]byte{}, map[string]store.Revision{}, ""
+	for _, d := range docs {
+		cluster, name, _ := strings.Cut(d.Key.Name, "/")
+		contents[name], revisions[name], uid = d.Data, d.Revision, cluster
+	}
+	l, _, err := ledger.Load(uid, contents, ledger.Time(time.Now().UnixMilli()))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	l.Header.ResourceVersion = "9000000000000"
+	changes, err := l.Changes()
+	if err != nil || len(changes.Write) == 0 {
+		w.t.Fatal(changes, err)
+	}
+	for _, d := range changes.Write {
+		if _, err := w.admin.Store.Write(ctx, store.Key{Kind: store.Ledger, Name: uid + "/" + d.Name}, d.Data, revisions[d.Name]); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// alerts tells of a threshold, and tells of it again after what was told of is
+// forgotten.
+func alerts(w *world) error {
+	if err := w.run(); err != nil {
+		return err
+	}
+	key := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
+	d, err := w.admin.Store.Read(w.t.Context(), key)
+	if err == nil {
+		err = w.admin.Store.Delete(w.t.Context(), key, d.Revision)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.run()
+}
+
+// freezes freezes, changes the freeze with its budget, and lifts it.
+func freezes(w *world) error {
+	if err := w.run(); err != nil {
+		return err
+	}
+	w.change(func(d *budget.Declaration) { d.Selector.Namespaces = append(d.Selector.Namespaces, w.home) })
+	if err := w.run(); err != nil {
+		return err
+	}
+	w.change(raise)
+	return w.run()
+}
+
+// prepareWorkloads lets each kind of workload that can be paused use the budget up.
+func prepareWorkloads(w *world) {
+	w.t.Helper()
+	w.declare(budget.Pause, "0.001")
+	kubetest.Create(w.t, w.cluster, kubetest.Deployment(w.work, "deployment", 1, kubetest.GPUs(1)))
+	kubetest.Create(w.t, w.cluster, kubetest.StatefulSet(w.work, "statefulset", 1, kubetest.GPUs(1)))
+	kubetest.Create(w.t, w.cluster, kubetest.Job(w.work, "job", 1, kubetest.GPUs(1)))
+	kubetest.WaitFor(w.t, "the pods to be bound", func(ctx context.Context) error {
+		list, err := w.cluster.Client().CoreV1().Pods(w.work).List(ctx, metav1.ListOptions{})
+		bound := 0
+		for _, p := range list.Items {
+			if p.Spec.NodeName != "" {
+				bound++
+			}
+		}
+		if err == nil && bound != 3 {
+			err = fmt.Errorf("%d are", bound)
+		}
+		return err
+	})
+	w.exceed()
+}
+
+func pauses(w *world) error {
+	if err := w.run(); err != nil {
+		return err
+	}
+	w.change(raise)
+	return w.run()
+}
+
+// evicts evicts, and asks for the eviction of a pod that is another one by now.
+func evicts(w *world) error {
+	if err := w.run(); err != nil {
+		return err
+	}
+	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(w.home, "another"))
+	return kube.NewCluster(w.client).Evict(w.t.Context(), reconcile.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"})
+}
+
+// prepareEnforced has a budget be frozen, and its workloads be paused.
+func prepareEnforced(w *world) {
+	w.t.Helper()
+	prepareWorkloads(w)
+	ctx := w.t.Context()
+	report, err := w.admin.Run(ctx, reconcile.RunOptions{})
+	if failed, _ := report.Failures(); err != nil || failed > 0 {
+		w.t.Fatalf("%+v %v", report.Budgets, err)
+	}
+	d, err := w.admin.FindBudget(ctx, "team-a")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := w.admin.Cluster(ctx)
+	if err == nil {
+		err = c.Freeze(ctx, reconcile.Freeze{Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// destroys does what terraform does in a budget's life.
+func destroys(w *world) error {
+	ctx := w.t.Context()
+	d, err := w.account.FindBudget(ctx, "team-a")
+	if err != nil {
+		return err
+	}
+	d.Thresholds = []int{100}
+	state, err := w.account.UpdateBudget(ctx, d)
+	if err != nil {
+		return err
+	}
+	notices, err := w.account.DeleteBudget(ctx, state.Declaration)
+	if len(notices) > 0 {
+		err = errors.Join(err, errors.New(strings.Join(notices, "; ")))
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package manifests_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+)
+
+// world is a store and a namespace with workloads in a cluster.
+type world struct {
+	t       *testing.T
+	cluster *kubetest.Cluster
+	home    string // the store's namespace
+	work    string // the workloads'
+	admin   *reconcile.Engine
+	client  *kube.Client // the account's
+	account *reconcile.Engine
+}
+
+func engine(t *testing.T, client *kube.Client, s store.Store) *reconcile.Engine {
+	t.Helper()
+	cluster := kube.NewCluster(client)
+	return &reconcile.Engine{
+		Cloud:   reconcile.LazyCloud(func(context.Context) (reconcile.Cloud, error) { return nil, errors.New("no cloud here") }),
+		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
+		Store:   s, Actor: "test",
+	}
+}
+
+// newWorld makes a world, and in it an account that may do what the manifests of
+// a part's account say, less one right.
+func newWorld(t *testing.T, cluster *kubetest.Cluster, p part, less string) *world {
+	t.Helper()
+	w := &world{t: t, cluster: cluster, home: cluster.Namespace(t), work: cluster.Namespace(t)}
+	adminClient := connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()})
+	s, err := kubernetes.Open(t.Context(), adminClient, w.home, kubernetes.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.admin = engine(t, adminClient, s)
+	if p.prepare != nil {
+		p.prepare(w)
+	}
+	config := account(t, cluster, w.home, "limited", manifests.StoreRules(), without(p.rights(), less))
+	w.client = connect(t, config)
+	inForce(t, "limited", func(ctx context.Context) error {
+		_, err := kubernetes.Open(ctx, w.client, w.home, kubernetes.Options{})
+		if _, uidError := w.client.UID(ctx); less != "get namespaces" {
+			err = errors.Join(err, uidError)
+		}
+		return err
+	})
+	w.client = connect(t, config) // which counts from zero
+	limited, err := kubernetes.Open(t.Context(), w.client, w.home, kubernetes.Options{Command: "gpupool test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.account = engine(t, w.client, limited)
+	return w
+}
+
+func (w *world) declare(action budget.Action, hours string) budget.Declaration {
+	w.t.Helper()
+	state, err := w.admin.CreateBudget(w.t.Context(), budget.Declaration{
+		Name: "team-a", GPUHours: hours, Window: "24h", Selector: budget.Selector{Namespaces: []string{w.work}},
+		Enforce: budget.Enforcement{Action: action, GracePeriod: "0s"},
+	}.WithDefaults())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return state.Declaration
+}
+
+func (w *world) change(edit func(d *budget.Declaration)) {
+	w.t.Helper()
+	d, err := w.admin.FindBudget(w.t.Context(), "team-a")
+	if err == nil {
+		edit(&d)
+		_, err = w.admin.UpdateBudget(w.t.Context(), d)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// raise has the budget be far from exceeded.
+func raise(d *budget.Declaration) { d.GPUHours = "100000" }
+
+// exceed waits until what runs has used the budget up.
+func (w *world) exceed() {
+	w.t.Helper()
+	kubetest.WaitFor(w.t, "the budget to be used up", func(ctx context.Context) error {
+		report, err := w.admin.Run(ctx, reconcile.RunOptions{DryRun: true})
+		if err == nil && (len(report.Budgets) != 1 || report.Budgets[0].UsageReport == nil || !*report.Budgets[0].Exceeded) {
+			err = fmt.Errorf("%+v", report.Budgets)
+		}
+		return err
+	})
+}
+
+// run is one run of the account. What it could not do, or warns of, is the error.
+func (w *world) run() error {
+	w.t.Helper()
+	report, err := w.account.Run(w.t.Context(), reconcile.RunOptions{})
+	errs := []error{err}
+	for _, b := range report.Budgets {
+		if b.Error != nil {
+			errs = append(errs, errors.New(b.Error.Message))
+		}
+	}
+	for _, d := range report.Decisions {
+		if d.Error != nil {
+			errs = append(errs, errors.New(d.Error.Message))
+		}
+	}
+	for _, text := range report.Warnings {
+		// The other runs of these tests have stores of their own, and the same cluster.
+		if !strings.Contains(text, "which the store "+w.account.Store.String()+" does not know") {
+			errs = append(errs, errors.New(text))
+		}
+	}
+	return errors.Join(errs...)
+}
