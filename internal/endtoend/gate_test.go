@@ -135,8 +135,8 @@ func (g *gated) held() string {
 	if err := json.Unmarshal([]byte(g.gpupool(0, "status", "-o", "json")), &status); err != nil {
 		g.t.Fatal(err)
 	}
-	if p := status.SpotPools[0]; p.Shortfall != 1 || len(p.Decisions) > 0 || len(p.Short) != 1 || !strings.HasPrefix(p.Short[0], why) {
-		g.t.Errorf("the status has %d instances missing, decisions %v, short %q", p.Shortfall, p.Decisions, p.Short)
+	if p := status.SpotPools[0]; p.Gate == nil || !p.Gate.Closed || p.Shortfall != 1 || len(p.Decisions) > 0 || len(p.Short) != 1 || !strings.HasPrefix(p.Short[0], why) {
+		g.t.Errorf("the status has %d instances missing, decisions %v, short %q, the gate %+v", p.Shortfall, p.Decisions, p.Short, p.Gate)
 	}
 	if now := g.instances(); !slices.Equal(now, left) || g.launches() != launches {
 		g.t.Errorf("there are %v, and %d launches were asked for", now, g.launches()-launches)
