@@ -100,8 +100,8 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 		}
 		l.lease, l.renewed = renewed, sent
 		// Where this machine slept, what it took for the time was long past, and
-		// the answer tells the time.
-		if behind := l.store.cluster.Now().Sub(at) - time.Since(sent); behind < l.store.options.LeaseDuration/6 {
+		// the answer tells the time, in whole seconds.
+		if behind := l.store.cluster.Now().Sub(at) - time.Since(sent); behind <= time.Second {
 			break
 		}
 	}
