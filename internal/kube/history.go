@@ -124,15 +124,21 @@ func (h *history) see(l *look, deleted bool) ([]gpu.Sighting, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !holds {
-			continue
+		if holds {
+			out = append(out, s)
 		}
-		if born, ok := h.labels[uid]; ok {
-			s.Labels = born
-		}
-		out = append(out, s)
 	}
+	h.label(out)
 	return out, nil
+}
+
+// label gives pods the labels that they were born with, as far as that was told.
+func (h *history) label(pods []gpu.Sighting) {
+	for i := range pods {
+		if born, ok := h.labels[types.UID(pods[i].UID)]; ok {
+			pods[i].Labels = born
+		}
+	}
 }
 
 func earliest(a, b time.Time) time.Time {

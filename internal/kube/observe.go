@@ -67,6 +67,7 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 		// The next replay begins before the list: it may tell again of what the list
 		// shows, and leaves out nothing that ended while it was read.
 		out.Pods, err = look.listPods(ctx, listing{})
+		history.label(out.Pods)
 	}
 	out.Warnings = append(out.Warnings, look.problems...)
 	return out, err
