@@ -24,29 +24,13 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 	if out.ClusterUID, err = c.UID(ctx); err != nil {
 		return out, err
 	}
-	position, err := c.position(ctx)
-	if err != nil {
+	if out.ResourceVersion, err = c.position(ctx); err != nil {
 		return out, err
 	}
-	out.At, out.ResourceVersion = c.Now().Truncate(time.Second), position
-
-	var (
-		n       *nodes
-		history = newHistory(table)
-	)
-	group, inGroup := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		var warnings []string
-		n, warnings, err = c.readNodes(inGroup, table)
-		out.Warnings = append(out.Warnings, warnings...)
-		return err
-	})
-	group.Go(func() error { return c.readSettings(inGroup, &out) })
-	group.Go(func() (err error) {
-		out.Replay, err = c.replayPods(inGroup, o.From, position, history)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	out.At = c.Now().Truncate(time.Second)
+	history := newHistory(table)
+	n, err := c.gather(ctx, o.From, history, &out)
+	if err != nil {
 		return out, err
 	}
 	out.Nodes, out.Allocatable = n.list(), n.allocatable
@@ -71,6 +55,25 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 	}
 	out.Warnings = append(out.Warnings, look.problems...)
 	return out, err
+}
+
+// gather reads at once what does not depend on one another: the nodes, what budgets
+// ask of namespaces, and the replay from a position up to the observation's own.
+func (c *Cluster) gather(ctx context.Context, from string, h *history, out *reconcile.ClusterObservation) (n *nodes, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		var warnings []string
+		n, warnings, err = c.readNodes(ctx, h.table)
+		out.Warnings = append(out.Warnings, warnings...)
+		return err
+	})
+	group.Go(func() error { return c.readSettings(ctx, out) })
+	group.Go(func() (err error) {
+		out.Replay, err = c.replayPods(ctx, from, out.ResourceVersion, h)
+		return err
+	})
+	err = group.Wait()
+	return n, err
 }
 
 // position is the server's resource version of pods now.
