@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,9 +116,12 @@ func (s *stage) leaveCluster() error {
 // destroyRest destroys the budget, if it is in Terraform's state. The pool is
 // forgotten: its instances end with the local CVM, if that has not ended before.
 func (s *stage) destroyRest(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(s.dir, "work", "terraform.tfstate")); errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was applied
+	}
 	kept, err := s.command(ctx, s.terraAt, "state", "list").Output()
-	if err != nil { // there is no state
-		return nil
+	if err != nil {
+		return err
 	}
 	addresses := strings.Fields(string(kept))
 	if pool := "gpupool_spot_pool.serve"; slices.Contains(addresses, pool) {

@@ -82,7 +82,7 @@ func TestDemoLeavesAClusterAsItWas(t *testing.T) {
 		}},
 		{"stopped on the way", "0.003", stopAfterFreeze, []string{"froze: no new GPU pods"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) { //nolint:paralleltest // see above
+		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
