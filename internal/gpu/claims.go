@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -60,6 +61,9 @@ func (y *tally) claimed(held amounts, w World) claims {
 		if !y.own(c) {
 			to = amounts{}
 			shared[string(c.UID)] = to
+			if of := metav1.GetControllerOf(c); of != nil && of.Kind == "Pod" {
+				y.doubts.addf("its resource claim %s was made for the pod %s: what it holds is counted for both", name, of.Name)
+			}
 		}
 		y.devices(to, c, w.Inventory, func(string) bool { return true })
 	}

@@ -208,6 +208,14 @@ func TestWhatOthersMayHoldIsToldByClaim(t *testing.T) {
 	}
 }
 
+// TestAClaimThatWasMadeForAnotherPodIsDoubted: that pod counts all of it, too.
+func TestAClaimThatWasMadeForAnotherPodIsDoubted(t *testing.T) {
+	t.Parallel()
+	others := claim(nil, allocated("gpu", nvidiaDriver, "gpu-1"))
+	others.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "owner", UID: "uid-9", Controller: ptr(true)}}
+	doubted(t, table(t).See(claiming(), withClaims(nil, others)), "was made for the pod owner")
+}
+
 func TestTheSameClaimTwiceIsOnce(t *testing.T) {
 	t.Parallel()
 	p := claiming()
