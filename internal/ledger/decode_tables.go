@@ -34,22 +34,7 @@ func (d *decoder) decodeTables(r *reader, records int) {
 		}
 		return ""
 	}
-	var labels Labels                   // of one at a time: what is kept is copied
-	lists := make([]Labels, 1+count(1)) // the first is none
-	for n := range lists[1:] {
-		if labels = decodeLabels(r, text, labels); r.err == nil {
-			lists[n+1] = c.list(labels)
-		}
-	}
-	t.sets = sized(t.sets, count(3))
-	var s LabelSet
-	for n := range t.sets {
-		s.Namespace, s.NamespaceLabels = text(), lists[r.below(len(lists))]
-		labels = decodeLabels(r, text, labels)
-		if s.Labels = labels; r.err == nil {
-			t.sets[n] = c.set(&s)
-		}
-	}
+	d.decodeSets(r, count, text)
 	t.owners = sized(t.owners, 1+count(4))
 	t.owners[0] = none
 	for n := range t.owners[1:] {
@@ -69,6 +54,27 @@ func (d *decoder) decodeTables(r *reader, records int) {
 		p := Place{Node: text(), Model: text(), InstanceType: text(), InstanceID: text(), SpotPool: text()}
 		if r.err == nil {
 			t.places[n] = c.place(&p)
+		}
+	}
+}
+
+// decodeSets reads sets of labels, and before them the lists that they name.
+func (d *decoder) decodeSets(r *reader, count func(size int) int, text func() string) {
+	c, t := d.commons, &d.tables
+	var labels Labels                   // of one at a time: what is kept is copied
+	lists := make([]Labels, 1+count(1)) // the first is none
+	for n := range lists[1:] {
+		if labels = decodeLabels(r, text, labels); r.err == nil {
+			lists[n+1] = c.list(labels)
+		}
+	}
+	t.sets = sized(t.sets, count(3))
+	var s LabelSet
+	for n := range t.sets {
+		s.Namespace, s.NamespaceLabels = text(), lists[r.below(len(lists))]
+		labels = decodeLabels(r, text, labels)
+		if s.Labels = labels; r.err == nil {
+			t.sets[n] = c.set(&s)
 		}
 	}
 }
