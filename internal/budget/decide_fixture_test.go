@@ -1,0 +1,60 @@
+package budget
+
+import "time"
+
+// enforcing is team-a with an action, published long ago.
+func enforcing(a Action) Declaration {
+	d := teamA()
+	d.Enforce.Action = a
+	d.PublishedAt = noon.AddDate(0, -1, 0)
+	return d
+}
+
+// situation is a budget that has used so much, its limit reached an hour ago if
+// at all, as the runs before have reported.
+func situation(d Declaration, consumed int64) Situation {
+	limit, err := d.Limit()
+	if err != nil {
+		panic(err)
+	}
+	w, err := d.WindowAt(noon)
+	if err != nil {
+		panic(err)
+	}
+	s := Situation{Declaration: d, Now: noon, RunID: "run", StoreNamespace: "gpupool-system"}
+	s.Result = Result{Name: d.Name, Usage: Usage{WindowStart: w.Start, WindowEnd: w.End, Limit: limit, Consumed: consumed, Coverage: 1000, ByNamespace: map[string]int64{"ml": consumed}}}
+	s.Previous = &Status{Name: d.Name, UID: d.UID, Generation: d.Generation, At: noon.Add(-5 * time.Minute), Usage: s.Result.Usage, Fired: d.Thresholds}
+	if consumed >= limit {
+		since, reported := noon.Add(-time.Hour), noon.Add(-55*time.Minute)
+		s.Result.ExceededSince, s.Previous.ExceededSince, s.Previous.ReportedAt = &since, &since, &reported
+	}
+	return s
+}
+
+// pod is a pod of team a that holds a GPU.
+func pod(name string, priority int32) Pod {
+	return Pod{
+		UID: "uid-" + name, Namespace: "ml", Name: name, Set: set("ml", "team", "a"), Start: ago(time.Hour), MilliGPUs: 1000, Priority: priority,
+		Owner: Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"},
+	}
+}
+
+func kinds(p Plan) []Kind {
+	var list []Kind
+	for _, d := range p.Decisions {
+		list = append(list, d.Kind)
+	}
+	return list
+}
+
+func evicted(p Plan) []string { return names(p.Decisions) }
+
+func names(decisions []Decision) []string {
+	var list []string
+	for _, d := range decisions {
+		if d.Kind == KindEvict {
+			list = append(list, d.Pod.Name)
+		}
+	}
+	return list
+}
