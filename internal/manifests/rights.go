@@ -60,9 +60,9 @@ func ObserveRules() []rbacv1.PolicyRule {
 	}
 }
 
-// LiftRules are what is needed to see what is in force, and to lift what an
-// enforcement up to this one can have brought about: when usage falls, and when
-// a budget is destroyed.
+// LiftRules are what is needed to see what is in force, to lift what an
+// enforcement up to this one can have brought about, and to tell of it: when
+// usage falls, and when a budget is destroyed.
 func LiftRules(o Options) []rbacv1.PolicyRule {
 	freezes, workloads := []string{"list"}, []string{"list"}
 	if o.allows(budget.Freeze) {
@@ -71,19 +71,24 @@ func LiftRules(o Options) []rbacv1.PolicyRule {
 	if o.allows(budget.Pause) {
 		workloads = append(workloads, "get", "update")
 	}
-	return []rbacv1.PolicyRule{
+	rules := []rbacv1.PolicyRule{
 		rule(admission, "validatingadmissionpolicybindings", freezes...),
 		rule(apps, "deployments", workloads...),
 		rule(apps, "statefulsets", workloads...),
 		rule(batch, "jobs", workloads...),
 	}
+	if o.allows(budget.Freeze) {
+		rules = append(rules, tellingRule())
+	}
+	return rules
 }
+
+// tellingRule is for Events; one that is there already counts up.
+func tellingRule() rbacv1.PolicyRule { return rule(core, "events", "create", "get", "update") }
 
 // EnforceRules are what else is needed to carry enforcement out, up to an action.
 func EnforceRules(o Options) []rbacv1.PolicyRule {
-	rules := []rbacv1.PolicyRule{
-		rule(core, "events", "create", "get", "update"), // alerts
-	}
+	rules := []rbacv1.PolicyRule{tellingRule()}
 	if o.allows(budget.Freeze) {
 		rules = append(rules,
 			named(kube.FreezePolicyName, rule(admission, "validatingadmissionpolicies", "get")),
