@@ -13,9 +13,9 @@ import (
 
 // Evaluate judges all budgets at once, as of now: a result for each declaration,
 // in their order. It asks for the records several times, and each time for all
-// of them in the same order; it keeps none, so that one may be used over and
-// over. A budget that can't be judged has an error in its result, and is in
-// nobody's way.
+// of them in the same order; it keeps none but copies, so that one may be used
+// over and over. A budget that can't be judged has an error in its result, and
+// is in nobody's way.
 //
 // The cost is records plus distinct label sets times budgets: label sets are
 // told apart only by what selectors and breakdowns ask for, and budgets that
@@ -60,28 +60,15 @@ func (e *evaluation) count() {
 			e.sharers.add(r)
 			continue
 		}
-		e.gaps.add(r)
-		c := e.classes.of(setOf(r))
-		for n := range c.groups {
-			g := &c.groups[n]
-			v := e.valuers[g.valuer]
-			s, ok := v.stretch(r, e.now)
-			if !ok {
-				continue
-			}
-			g.intervals++
-			if !s.touches(g.from[0]) {
-				continue
-			}
-			if number := v.rate(r); number > 0 {
-				g.add(s, v.rates[number], number)
-				c.pods = true
-			}
-		}
+		e.countWhole(r)
 	}
 	e.sharers.settle()
 	for n := range e.sharers.records {
-		e.countParts(&e.sharers.records[n])
+		if r := &e.sharers.records[n]; e.sharers.divides(r) {
+			e.countParts(r)
+		} else {
+			e.countWhole(r)
+		}
 	}
 	for _, c := range e.classes.list {
 		for n := range c.groups {
@@ -91,7 +78,29 @@ func (e *evaluation) count() {
 	e.gaps.settle()
 }
 
-// countParts counts a record that holds by claims.
+// countWhole counts a record whose pod shares nothing that it holds.
+func (e *evaluation) countWhole(r *ledger.Record) {
+	e.gaps.add(r)
+	c := e.classes.of(setOf(r))
+	for n := range c.groups {
+		g := &c.groups[n]
+		v := e.valuers[g.valuer]
+		s, ok := v.stretch(r, e.now)
+		if !ok {
+			continue
+		}
+		g.intervals++
+		if !s.touches(g.from[0]) {
+			continue
+		}
+		if number := v.rate(r); number > 0 {
+			g.add(s, v.rates[number], number)
+			c.pods = true
+		}
+	}
+}
+
+// countParts counts a record whose pod shares what it holds.
 func (e *evaluation) countParts(r *ledger.Record) {
 	e.gaps.addParts(r, e.sharers)
 	c := e.classes.of(setOf(r))

@@ -63,7 +63,7 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 		return PodUsage{}, false
 	}
 	var p portion
-	if isShared(r) {
+	if m.sharers.divides(r) {
 		parts := m.valuer.parts(r, s, m.sharers)
 		p, number = parts.within(m.from), parts.last()
 	} else {

@@ -3,6 +3,7 @@ package budget
 import (
 	"encoding/binary"
 	"math/big"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -14,8 +15,9 @@ type parted struct {
 	// counted are the pieces that count. Those of an active interval go on behind
 	// its end: the last one's rate is the present.
 	counted []piece
-	// least and most are the pieces where estimated ends, its own and others', lie
-	// so that least or most is left to this pod.
+	// sure says that no end is estimated, its own or another's. Else least and most
+	// are the pieces where such ends lie so that least or most is left to this pod.
+	sure        bool
 	least, most []piece
 	rates       []rate // by number
 }
@@ -102,8 +104,12 @@ func (v *valuer) parts(r *ledger.Record, s stretch, sharers *Sharers) parted {
 	if s.active {
 		end++
 	}
-	p := parted{stretch: s}
+	p := parted{stretch: s, sure: s.certain() && !slices.ContainsFunc(d.claims, func(c claimed) bool { return sharers.doubts(c.claim) })}
 	p.counted = d.pieces(nil, placeOf(v.vanished), s.start, end, 0)
+	if p.sure {
+		p.rates = v.rates
+		return p
+	}
 	p.least = d.pieces(nil, last, s.start, s.least, 0)
 	// Behind its earliest end it is not among those who hold for certain.
 	p.most = d.pieces(nil, first, s.start, s.least, 0)
@@ -124,6 +130,9 @@ func (p *parted) last() int32 {
 // within is what the interval uses after a moment. Each piece is rounded once.
 func (p *parted) within(from ledger.Time) portion {
 	used := portion{consumed: p.sum(p.counted, from)}
+	if p.sure {
+		return used
+	}
 	least, most := p.sum(p.least, from), p.sum(p.most, from)
 	used.estimated = max(0, used.consumed-least)
 	used.bound = max(used.estimated, most-used.consumed)

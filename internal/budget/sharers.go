@@ -39,7 +39,12 @@ func isShared(r *ledger.Record) bool { return r.Held != nil && r.Held.Shared() }
 
 // headcount is how many pods hold a claim, and from when on: by each of the
 // places in its range where an estimated end may be taken to be.
-type headcount [3][]count
+type headcount struct {
+	counts [3][]count
+	// shared says that two held it at once, and doubtful that some pod's end is
+	// estimated.
+	shared, doubtful bool
+}
 
 // count is how many pods there are from a moment on; and by how many more than
 // before, until all are known.
@@ -72,8 +77,9 @@ func (s *Sharers) add(r *ledger.Record) {
 			heads = new(headcount)
 			s.claims[share.Claim] = heads
 		}
+		heads.doubtful = heads.doubtful || r.End.Estimated()
 		for _, policy := range []ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow} {
-			counts, end := &heads[placeOf(policy)], r.End.Point(policy)
+			counts, end := &heads.counts[placeOf(policy)], r.End.Point(policy)
 			if r.Open() {
 				*counts = append(*counts, count{r.Start.At, 1})
 			} else if end > r.Start.At {
@@ -86,17 +92,33 @@ func (s *Sharers) add(r *ledger.Record) {
 // settle turns changes into counts.
 func (s *Sharers) settle() {
 	for _, heads := range s.claims {
-		for n, changes := range heads {
+		for n, changes := range heads.counts {
 			slices.SortFunc(changes, func(a, b count) int { return cmp.Compare(a.from, b.from) })
 			counts, pods := changes[:0], 0
 			for i, change := range changes {
-				if pods += change.pods; i+1 == len(changes) || changes[i+1].from > change.from {
+				pods += change.pods
+				heads.shared = heads.shared || pods > 1
+				if i+1 == len(changes) || changes[i+1].from > change.from {
 					counts = append(counts, count{change.from, pods})
 				}
 			}
-			heads[n] = slices.CompactFunc(counts, func(a, b count) bool { return a.pods == b.pods })
+			heads.counts[n] = slices.CompactFunc(counts, func(a, b count) bool { return a.pods == b.pods })
 		}
 	}
+}
+
+// divides says whether anything that the pod holds was ever held by another at
+// the same time.
+func (s *Sharers) divides(r *ledger.Record) bool {
+	return s != nil && slices.ContainsFunc(r.Held.Shares, func(share ledger.Share) bool {
+		heads := s.claims[share.Claim]
+		return heads != nil && heads.shared
+	})
+}
+
+// doubts says whether it is estimated until when some pod held a claim.
+func (s *Sharers) doubts(claim string) bool {
+	return s != nil && s.claims[claim] != nil && s.claims[claim].doubtful
 }
 
 // never is after all moments.
@@ -108,7 +130,7 @@ func (s *Sharers) at(claim string, place int, at ledger.Time) (pods int, until l
 	if s == nil || s.claims[claim] == nil {
 		return 0, until
 	}
-	counts := s.claims[claim][place]
+	counts := s.claims[claim].counts[place]
 	n, found := slices.BinarySearchFunc(counts, at, func(c count, at ledger.Time) int { return cmp.Compare(c.from, at) })
 	if found {
 		n++
