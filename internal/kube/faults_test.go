@@ -2,6 +2,7 @@ package kube_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -231,5 +232,43 @@ func TestTheClockIsTheServers(t *testing.T) {
 	}
 	if now := c.Now(); now.Year() != 2033 || now.Minute() != 49 {
 		t.Errorf("it is %v, want the server's Date", now)
+	}
+}
+
+// TestWhatIsLeftOfAHistoryTellsOfClaimsToo has the server have lost the beginning
+// of the history of pods alone.
+func TestWhatIsLeftOfAHistoryTellsOfClaimsToo(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("history-claims", 0))
+	kubetest.Create(t, server, kubetest.DeviceClass("history-claims", "gpu.nvidia.com"))
+	kubetest.Create(t, server, kubetest.ResourceSlice(node.Name, "gpu.nvidia.com", 2, "16Gi"))
+	kubetest.Create(t, server, kubetest.ResourceClaimTemplate(ns, "two", "history-claims", 2))
+	before := observe(t, look(t, server.Kubeconfig()), reconcile.ObserveOptions{})
+	pod := kubetest.Create(t, server, kubetest.Pod(ns, "dra", kubetest.ClaimTemplate("two"), kubetest.OnNode(node.Name)))
+	server.WaitRunning(t, pod)
+	remove(t, server, pod)
+	var watches atomic.Int32
+	c := between(t, server, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.URL.Query().Get("watch") != "" && strings.HasSuffix(r.URL.Path, "/pods") && watches.Add(1) == 1 {
+			from, err := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+			if err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusGone)
+			_ = json.NewEncoder(w).Encode(metav1.Status{
+				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired,
+				Message: fmt.Sprintf("too old resource version: %d (%d)", from, from+1),
+			})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	got := in(ns, after.Replay.Ended)
+	if after.Replay.Complete || len(got) != 1 || len(got[0].Shares) != 1 || got[0].Shares[0].Units.String() != "2/1" {
+		t.Errorf("replay %v (%s): ended %+v, want a pod with two devices", after.Replay.Complete, after.Replay.Reason, got)
 	}
 }

@@ -106,13 +106,15 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history
 		return reconcile.Replay{Reason: "there was no run before this one"}, nil
 	}
 	reason, err := replay(ctx, watching{client: c.kube.CoreV1().RESTClient(), resource: "pods"}, from, until, h.pod)
-	if err != nil || reason != "" || !h.wantsClaims {
-		return reconcile.Replay{Complete: err == nil && reason == "", Reason: reason}, err
+	if err != nil {
+		return reconcile.Replay{}, err
 	}
-	_, err = replay(ctx, watching{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"}, from, until, h.claim)
+	if h.wantsClaims {
+		_, err = replay(ctx, watching{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"}, from, until, h.claim)
+	}
 	if err != nil && !apierrors.IsForbidden(err) {
 		return reconcile.Replay{}, err
 	}
 	h.claimless = err
-	return reconcile.Replay{Complete: true}, nil
+	return reconcile.Replay{Complete: reason == "", Reason: reason}, nil
 }
