@@ -61,6 +61,29 @@ func TestAdoptOwn(t *testing.T) {
 	w.verifyForeign()
 }
 
+// TestAdoptBesideRuns has a whole run between each two steps of an adoption. It
+// sees the instance as soon as it is tagged, and must leave it to the adoption to
+// write that down.
+func TestAdoptBesideRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustCreate(1, 3)
+	ids, err := w.sim.Server.Seed(cvmsim.SeedRequest{AvailabilityZone: zoneA, InstanceType: gpuType, VpcID: d.VPCID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside := &mortal{pause: func() {
+		if err := runOnce(context.Background(), w.engine(nil)); err != nil {
+			t.Errorf("a run beside the adoption: %v", err)
+		}
+	}}
+	if err := w.engine(beside).Adopt(context.Background(), d.Region, d.Name, ids, false); err != nil {
+		t.Errorf("adopting: %v", err)
+	}
+	w.cleanRuns()
+	w.verify(2)
+}
+
 // TestViewOfAKilledDeletion plans no launch for a pool that is on its way out.
 func TestViewOfAKilledDeletion(t *testing.T) {
 	t.Parallel()

@@ -94,14 +94,18 @@ func (e *Engine) saveJournal(ctx context.Context, d spotpool.Declaration, j jour
 	return save(ctx, e.Store, store.Journals, journalName(d), j, value)
 }
 
-// keepJournal writes down what was noticed, without the pool's lock. A conflict
-// means that someone else is at it, who notices the same.
+// keepJournal writes down what was noticed. Whoever holds the pool's lock notices
+// the same, and must not find the journal changed under it; so does who wrote it
+// meanwhile.
 func (e *Engine) keepJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) error {
 	if sameDocument(j.value, value) {
 		return nil
 	}
-	_, err := e.saveJournal(ctx, d, j, value)
-	if errors.Is(err, store.ErrConflict) {
+	err := e.withNamedLock(ctx, lockName(d.Key()), 0, func(ctx context.Context) error {
+		_, err := e.saveJournal(ctx, d, j, value)
+		return err
+	})
+	if isLocked(err) || errors.Is(err, store.ErrConflict) {
 		return nil
 	}
 	return err
