@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // takeOverBudget brings one budget out of Terraform state into the store, where
@@ -15,7 +16,7 @@ func (r *run) takeOverBudget(ctx context.Context, b declaration.StateBudget, old
 	}
 	record, err := r.loadBudget(ctx, d.Name)
 	if err != nil {
-		return nil //nolint:nilerr // the record's own report says so
+		return r.untold(ctx, store.Budgets, d.Name, isRecord[declaration.Budget], err)
 	}
 	old := record.value.Declaration
 	stated := claim{address: b.Address, what: "budget", name: d.Name, uid: d.UID, generation: d.Generation, older: older}

@@ -85,7 +85,7 @@ func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older s
 	}
 	record, err := r.loadRecord(ctx, d.Key())
 	if err != nil {
-		return nil //nolint:nilerr // the record's own report says so
+		return r.untold(ctx, store.SpotPools, d.Key(), isRecord[declaration.SpotPool], err)
 	}
 	stored := standing{uid: record.value.Declaration.UID, generation: record.value.Declaration.Generation, phase: record.value.Phase}
 	stated := claim{address: p.Address, what: "pool", name: d.Key(), uid: d.UID, generation: d.Generation, older: older}
@@ -108,6 +108,26 @@ func (r *run) takeOverPool(ctx context.Context, p declaration.StatePool, older s
 		_, err := r.saveRecord(ctx, record, declaration.Active, d)
 		return err
 	})
+}
+
+// untold is why a record could not be read, unless it is there and none: then its
+// own report says so.
+func (r *run) untold(ctx context.Context, kind store.Kind, name string, sound func(data []byte) bool, why error) error {
+	docs, err := r.Store.List(ctx, kind)
+	if err != nil {
+		return why
+	}
+	for _, doc := range docs {
+		if doc.Key.Name == name && !sound(doc.Data) {
+			return nil
+		}
+	}
+	return why
+}
+
+func isRecord[T declaration.Body](data []byte) bool {
+	_, err := declaration.Decode[T]("", data)
+	return err == nil
 }
 
 // claim is what a state says of one pool or budget.

@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
 // stateOf is a state that holds the world's pool and budget.
@@ -110,5 +112,42 @@ func TestARecordThatCantBeReadFailsOnce(t *testing.T) {
 	report := g.run(reconcile.RunOptions{State: g.stateOf(p, b)})
 	if failed, rest := report.Failures(); failed != 2 || rest != 0 {
 		t.Errorf("%d failed and %d did not: %+v, %+v", failed, rest, report.Budgets, report.SpotPools)
+	}
+}
+
+// TestARecordThatWasNotReadFails fails what the store did not tell of once, though
+// it does again when it lists all that is declared.
+func TestARecordThatWasNotReadFails(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	p, b := g.pool, g.budget
+	p.Minimum, p.Generation = 2, p.Generation+1
+	b.GPUHours, b.Generation = "9", b.Generation+1
+	met := map[store.Key]bool{}
+	e := g.engine()
+	e.Store = storetest.Wrap(e.Store, &storetest.Faults{Before: func(op storetest.Op) error {
+		if op.Method != "Read" || met[op.Key] || op.Key.Kind != store.Budgets && op.Key.Kind != store.SpotPools {
+			return nil
+		}
+		met[op.Key] = true
+		return errors.New("the server is currently unable to handle the request")
+	}})
+	report, err := e.Run(context.Background(), reconcile.RunOptions{State: g.stateOf(p, b)})
+	if err != nil || len(met) != 2 {
+		t.Fatalf("%d reads failed: %v", len(met), err)
+	}
+	told := 0
+	for _, p := range report.SpotPools {
+		if p.Outcome == reconcile.Failed && strings.Contains(p.Error.Message, "unable to handle") {
+			told++
+		}
+	}
+	for _, b := range report.Budgets {
+		if b.Outcome == reconcile.Failed && strings.Contains(b.Error.Message, "unable to handle") {
+			told++
+		}
+	}
+	if told != 2 {
+		t.Errorf("%d of 2 failures are told of: %+v, %+v", told, report.SpotPools, report.Budgets)
 	}
 }
