@@ -175,7 +175,7 @@ func (o *reconcileOptions) open(ctx context.Context) (*runner, error) {
 // none. A dry run has no right to: it takes an empty one in memory.
 func (o *reconcileOptions) openStore(ctx context.Context) (store.Store, error) {
 	place, err := o.store.open(ctx, o.session, o.fromState != "" && !o.dryRun)
-	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" {
+	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" || !o.dryRun {
 		return place, err
 	}
 	location, err := o.store.locate(o.session)
