@@ -77,6 +77,14 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 		}
 	}
 	waitFor("0/0 0/0 true/0")
+	err = c.Alert(t.Context(), reconcile.Alert{
+		Namespace: ns, Budget: "b", BudgetUID: "budget-1", Reason: "GPUBudgetPause", Message: "m",
+		About: new(workloadOf("apps/v1", "ReplicaSet", &sets.Items[0])),
+	})
+	events, listErr := server.Client().CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=GPUBudgetPause"})
+	if err := errors.Join(err, listErr); err != nil || len(events.Items) != 1 || events.Items[0].InvolvedObject.Kind != "Deployment" || events.Items[0].InvolvedObject.UID != d.UID {
+		t.Errorf("the pause of a Deployment is told of by %+v (%v)", events.Items, err)
+	}
 	for _, w := range workloads {
 		if !paused(t, c, w) {
 			t.Errorf("%s is not listed as paused", w.Kind)
