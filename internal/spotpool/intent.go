@@ -31,11 +31,12 @@ func (i Intent) asked() time.Time {
 	return i.WrittenAt
 }
 
-// OpenCount is the number of instances that open intents asked for.
+// OpenCount is the number of instances that open intents asked for and that have
+// not shown.
 func (j Journal) OpenCount() int {
 	n := 0
 	for _, intent := range j.Intents {
-		n += intent.Request.Count
+		n += intent.missing()
 	}
 	return n
 }

@@ -66,8 +66,8 @@ func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
 
 	p = spotpool.Decide(with(one))
 	shouldDecide(t, p)
-	if p.Held != 2 || p.Capacity != 1 {
-		t.Errorf("held %d and capacity %d while one of two shows, want 2 and 1", p.Held, p.Capacity)
+	if p.Held != 2 || p.Capacity != 1 || p.Journal.OpenCount() != 1 {
+		t.Errorf("held %d, capacity %d and %d open while one of two shows, want 2, 1 and 1", p.Held, p.Capacity, p.Journal.OpenCount())
 	}
 	shouldSay(t, "short", p.Short, "launch 7 shows 1 of its 2 instances so far")
 
