@@ -109,3 +109,27 @@ func TestMeasuresNeedNoEvents(t *testing.T) {
 		t.Errorf("destroyed: %v, frozen %v, notices %q", err, d.cluster.frozen, notices)
 	}
 }
+
+// TestTheEndOfAFreezeIsToldWhereMostWasUsed tells no more namespaces of the end than
+// were told of the beginning, also where the budget is destroyed.
+func TestTheEndOfAFreezeIsToldWhereMostWasUsed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Freeze))
+	var want []string
+	for n := range 30 {
+		namespace, gpus := fmt.Sprintf("ml-%02d", n), int64(1)
+		if n >= 10 {
+			gpus = 2
+			want = append(want, "GPUBudgetLift on Namespace "+namespace+": its new pods with GPUs are let in again")
+		}
+		d.cluster.start(namespace, namespace, gpus)
+	}
+	d.cluster.step(time.Hour)
+	d.run()
+	d.events()
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.wantEvents("destroyed", want...)
+}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ func release(ctx context.Context, c Cluster, d budget.Declaration, last budget.S
 	}
 	var events []Alert
 	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
-		for _, namespace := range slices.Sorted(maps.Keys(last.Usage.ByNamespace)) {
+		for _, namespace := range toldOf(last.Usage.ByNamespace) {
 			event := announcement(d, budget.KindUnfreeze, destroyed)
 			event.Namespace = namespace
 			events = append(events, event)
@@ -45,14 +46,21 @@ func release(ctx context.Context, c Cluster, d budget.Declaration, last budget.S
 		}
 	}
 	for _, event := range events {
-		if event.Namespace == budget.Others {
-			continue
-		}
 		if err := c.Alert(ctx, event); err != nil {
 			return append(notices, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), nil
 		}
 	}
 	return notices, nil
+}
+
+// mostTold is in how many namespaces a freeze was told of, and so is its end.
+const mostTold = 20
+
+// toldOf are the namespaces that used most.
+func toldOf(used map[string]int64) []string {
+	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == budget.Others })
+	return names[:min(len(names), mostTold)]
 }
 
 const destroyed = "the budget is destroyed"
