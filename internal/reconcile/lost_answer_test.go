@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // TestRefusedAfterLost loses the answer to a launch that took effect, and has
@@ -50,6 +51,46 @@ func TestRefusedAfterLost(t *testing.T) {
 					w.recovered(op, d, 0)
 				})
 			}
+		}
+	}
+}
+
+// TestLostBeforeItsEffect loses a launch on its way, and has the offering sold out
+// from then on. A run that waits asks again until the machines would have shown,
+// and then another offering serves.
+func TestLostBeforeItsEffect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mustCreate(2, 2)
+	w.reclaim(2)
+	for _, fault := range []cvmsim.Fault{
+		{Kind: cvmsim.FaultResetBefore, Action: "RunInstances", Count: 2},
+		{Kind: cvmsim.FaultSoldOut, AvailabilityZone: zoneB, Count: -1},
+	} {
+		if _, err := w.sim.Server.AddFault(fault); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := w.hastyEngine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for _, d := range report.Decisions {
+		if d.Outcome == reconcile.Failed {
+			failed++
+		}
+	}
+	if failed != 1 {
+		t.Errorf("the report tells of %d failed decisions, want the lost launch once: %v", failed, report.Decisions)
+	}
+	w.verify(2)
+	if n := w.launched(); n != 4 {
+		t.Errorf("%d instances were launched in all, want 4", n)
+	}
+	for _, i := range w.own() {
+		if i.AvailabilityZone != zoneA {
+			t.Errorf("%s is in %s, which is sold out", i.InstanceID, i.AvailabilityZone)
 		}
 	}
 }

@@ -235,6 +235,10 @@ var errNotYet = errors.New("some instances can't be ended while they are startin
 
 func (s *actor) fail(d spotpool.Decision, err error) {
 	s.failure = err
+	// What is asked for again and again until its outcome is known is told of once.
+	s.results = slices.DeleteFunc(s.results, func(r Result) bool {
+		return d.Kind == spotpool.Launch && r.Outcome == Failed && r.Pool.Kind == d.Kind && r.Pool.Sequence == d.Sequence
+	})
 	s.results = append(s.results, poolResult(d, Failed, err))
 	s.log().Error("decision failed", "decision", d, "error", err)
 	s.tell(d.Object, err.Error(), nil)

@@ -83,8 +83,7 @@ func (j Journal) ClosedBy(sequence int64, refusal *CloudError, now time.Time) bo
 	}
 	for _, i := range j.Intents {
 		if i.Request.Sequence == sequence && !i.LostAt.IsZero() {
-			asks := refusal.Class == ClassTransient || refusal.Class == ClassAuthorisation // the cloud never judged it
-			return !asks && now.Sub(i.LostAt) > TagLag
+			return now.Sub(i.LostAt) > TagLag
 		}
 	}
 	return true

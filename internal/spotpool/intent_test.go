@@ -206,7 +206,7 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 			t.Errorf("%s after %s: closed, though the call may have launched something", class, after)
 		}
 	}
-	for _, class := range []spotpool.ErrorClass{spotpool.ClassCapacity, spotpool.ClassPrice, spotpool.ClassQuota, spotpool.ClassConfiguration} {
+	for _, class := range []spotpool.ErrorClass{spotpool.ClassCapacity, spotpool.ClassPrice, spotpool.ClassQuota, spotpool.ClassConfiguration, spotpool.ClassTransient, spotpool.ClassAuthorisation} {
 		shouldClose(journal, class, 0, true) // it was never asked for before
 		again := journal.AskAgain(7, noon)
 		shouldClose(again, class, 0, false)
@@ -217,6 +217,4 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
 		shouldClose(again.NotClosed(7).AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
 	}
-	shouldClose(journal.AskAgain(7, noon), spotpool.ClassTransient, time.Hour, false)
-	shouldClose(journal.AskAgain(7, noon), spotpool.ClassAuthorisation, time.Hour, false)
 }
