@@ -31,24 +31,6 @@ type SpotPool struct {
 // Journal is a spot pool's journal.
 type Journal = spotpool.Journal
 
-// SpotPoolStatus is what the last run saw of a pool and made of it.
-type SpotPoolStatus struct {
-	UID        string            `json:"uid"`
-	Name       string            `json:"name"`
-	Region     string            `json:"region"`
-	Generation int64             `json:"generation"` // of the declaration that it was judged by
-	At         time.Time         `json:"at"`         // the cloud's own clock
-	RunID      string            `json:"run_id"`
-	Command    string            `json:"command"` // such as "gpupool reconcile"
-	Counts     spotpool.Counts   `json:"counts"`
-	Members    []spotpool.Member `json:"members,omitempty"`
-	Short      []string          `json:"short,omitempty"`    // why the pool stays short
-	Warnings   []string          `json:"warnings,omitempty"` // that need a person's eye
-	Notices    []string          `json:"notices,omitempty"`  // what became of instances
-	// Failure says why the run could not bring the pool where it should be.
-	Failure string `json:"failure,omitempty"`
-}
-
 // Budget is the record of a budget.
 type Budget struct {
 	Phase       Phase              `json:"phase"`
@@ -102,8 +84,6 @@ func kindOf[T Body]() string {
 		return "spot_pool"
 	case *Journal:
 		return "journal"
-	case *SpotPoolStatus:
-		return "spot_pool_status"
 	case *Tombstone:
 		return "tombstone"
 	case *RunSummary:
@@ -123,8 +103,6 @@ func validate[T Body](body T) error {
 		return cmp.Or(b.Phase.validate(), identified(b.Declaration))
 	case Journal:
 		return validateJournal(b)
-	case SpotPoolStatus:
-		return present("uid", b.UID, "name", b.Name, "region", b.Region)
 	case Tombstone:
 		if b.AccountID == "" && b.ClusterUID == "" {
 			return errors.New("it has neither account_id nor cluster_uid")

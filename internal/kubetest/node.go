@@ -66,8 +66,3 @@ func Capacity(name corev1.ResourceName, quantity string) NodeOption {
 		node.Status.Allocatable = with(node.Status.Allocatable, name, quantity)
 	}
 }
-
-// InstanceID makes the node that instance of Tencent Cloud.
-func InstanceID(id string) NodeOption {
-	return func(node *corev1.Node) { node.Spec.ProviderID = "qcloud:///900002/" + id }
-}

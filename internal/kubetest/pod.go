@@ -13,7 +13,6 @@ import (
 // Annotations that the stand-in kubelet heeds; tools/localkube/kubelet says
 // what each does.
 const (
-	startAfter   = "localkube.gpupool.dev/start-after"
 	initFor      = "localkube.gpupool.dev/init-for"
 	runFor       = "localkube.gpupool.dev/run-for"
 	exitCode     = "localkube.gpupool.dev/exit-code"
@@ -119,9 +118,6 @@ func Restarts(n int, d time.Duration) PodOption {
 
 // RestartAfter keeps a container down for d before it is started again.
 func RestartAfter(d time.Duration) PodOption { return Annotation(restartAfter, d.String()) }
-
-// StartAfter starts the containers d after the pod came to its node.
-func StartAfter(d time.Duration) PodOption { return Annotation(startAfter, d.String()) }
 
 // StopsAfter stops the containers d after the pod's deletion was asked for.
 func StopsAfter(d time.Duration) PodOption { return Annotation(stopsAfter, d.String()) }
