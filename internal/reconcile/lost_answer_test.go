@@ -71,7 +71,9 @@ func TestLostBeforeItsEffect(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	report, err := w.hastyEngine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
+	process := w.engine(nil)
+	process.Cloud = w.client(30*time.Second, 2) // a call gives up after the two that are lost
+	report, err := process.Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
 	if err != nil {
 		t.Fatal(err)
 	}
