@@ -81,6 +81,17 @@ func TestDevicesAreCountedAsTheSchedulerHandsThemOut(t *testing.T) {
 	}
 }
 
+// nodeWithDevices is a node with four devices, of which pods of a namespace may
+// have two by the claim template "two".
+func nodeWithDevices(t *testing.T, server *kubetest.Cluster, namespace, name string) *corev1.Node {
+	t.Helper()
+	node := kubetest.Create(t, server, kubetest.Node(name, 0))
+	kubetest.Create(t, server, kubetest.DeviceClass(name, "gpu.nvidia.com"))
+	kubetest.Create(t, server, kubetest.ResourceSlice(node.Name, "gpu.nvidia.com", 4, "16Gi"))
+	kubetest.Create(t, server, kubetest.ResourceClaimTemplate(namespace, "two", name, 2))
+	return node
+}
+
 func ofKind(kind string) resourcev1.DeviceSelector {
 	return resourcev1.DeviceSelector{CEL: &resourcev1.CELDeviceSelector{
 		Expression: `device.driver == "gpu.nvidia.com" && device.attributes["gpu.nvidia.com"].?kind.orValue("") == "` + kind + `"`,

@@ -42,13 +42,20 @@ func TestEvictTakesExactlyThisPod(t *testing.T) {
 	}
 }
 
+var guarded = map[string]string{"app": "guarded"}
+
+// runningGuarded is a running pod that disruption budgets may guard.
+func runningGuarded(t *testing.T, server *kubetest.Cluster, namespace, nodeName string) *corev1.Pod {
+	t.Helper()
+	node := kubetest.Create(t, server, kubetest.Node(nodeName, 8))
+	return server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(namespace, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
+}
+
 func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	node := kubetest.Create(t, server, kubetest.Node("pdb-blocks", 8))
-	guarded := map[string]string{"app": "guarded"}
-	pod := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
+	pod := runningGuarded(t, server, ns, "pdb-blocks")
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "all", 1, guarded))
 	c := look(t, server.Kubeconfig())
 	started := time.Now()
@@ -66,9 +73,7 @@ func TestTwoDisruptionBudgetsBlockAnEviction(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	node := kubetest.Create(t, server, kubetest.Node("pdbs-block", 8))
-	guarded := map[string]string{"app": "guarded"}
-	pod := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name))))
+	pod := runningGuarded(t, server, ns, "pdbs-block")
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "one", 0, guarded))
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "two", 0, guarded))
 	var blocked *reconcile.EvictionBlockedError

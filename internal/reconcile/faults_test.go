@@ -205,24 +205,39 @@ func TestFaulty(t *testing.T) {
 					fault.Action, fault.After = action, after
 					t.Run(fmt.Sprintf("%s/%s %s x%d after %d", op.name, action, fault.Kind, fault.Count, after), func(t *testing.T) {
 						t.Parallel()
-						w := newWorld(t)
-						d := op.prepare(w)
-						if _, err := w.sim.Server.AddFault(fault); err != nil {
-							t.Fatal(err)
-						}
-						ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-						defer cancel()
-						_ = op.do(ctx, w.hastyEngine(), d)
-						w.sim.Server.ClearFaults()
-						w.step(2 * time.Minute) // cool-downs end, failed launches leave
 						extra := 0
 						if fault.Kind == cvmsim.FaultLaunchFailed {
 							extra = 2 * 3 // what failed is launched again
 						}
-						w.recovered(op, d, extra)
+						suffer(t, op, extra, fault)
 					})
 				}
 			}
+		}
+	}
+}
+
+// suffer does an operation in a world of its own while calls fail, and checks the
+// matrix's promise. Of the faults that fit a call, the first is spent first.
+func suffer(t *testing.T, op operation, extra int, faults ...cvmsim.Fault) {
+	t.Helper()
+	w := newWorld(t)
+	d := op.prepare(w)
+	w.fail(faults...)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	_ = op.do(ctx, w.hastyEngine(), d)
+	w.sim.Server.ClearFaults()
+	w.step(2 * time.Minute) // cool-downs end, failed launches leave
+	w.recovered(op, d, extra)
+}
+
+// fail has calls of the cloud fail from now on.
+func (w *world) fail(faults ...cvmsim.Fault) {
+	w.t.Helper()
+	for _, fault := range faults {
+		if _, err := w.sim.Server.AddFault(fault); err != nil {
+			w.t.Fatal(err)
 		}
 	}
 }

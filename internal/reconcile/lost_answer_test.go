@@ -36,19 +36,7 @@ func TestRefusedAfterLost(t *testing.T) {
 				first.Action, then.Action = "RunInstances", "RunInstances"
 				t.Run(fmt.Sprintf("%s/%s x%d, then %s %s x%d", op.name, first.Kind, first.Count, then.Kind, then.Code, then.Count), func(t *testing.T) {
 					t.Parallel()
-					w := newWorld(t)
-					d := op.prepare(w)
-					for _, fault := range []cvmsim.Fault{first, then} { // the first that fits is spent first
-						if _, err := w.sim.Server.AddFault(fault); err != nil {
-							t.Fatal(err)
-						}
-					}
-					ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-					defer cancel()
-					_ = op.do(ctx, w.hastyEngine(), d)
-					w.sim.Server.ClearFaults()
-					w.step(2 * time.Minute)
-					w.recovered(op, d, 0)
+					suffer(t, op, 0, first, then)
 				})
 			}
 		}
@@ -63,14 +51,10 @@ func TestLostBeforeItsEffect(t *testing.T) {
 	w := newWorld(t)
 	w.mustCreate(2, 2)
 	w.reclaim(2)
-	for _, fault := range []cvmsim.Fault{
-		{Kind: cvmsim.FaultResetBefore, Action: "RunInstances", Count: 2},
-		{Kind: cvmsim.FaultSoldOut, AvailabilityZone: zoneB, Count: -1},
-	} {
-		if _, err := w.sim.Server.AddFault(fault); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.fail(
+		cvmsim.Fault{Kind: cvmsim.FaultResetBefore, Action: "RunInstances", Count: 2},
+		cvmsim.Fault{Kind: cvmsim.FaultSoldOut, AvailabilityZone: zoneB, Count: -1},
+	)
 	process := w.engine(nil)
 	process.Cloud = w.client(30*time.Second, 2) // a call gives up after the two that are lost
 	report, err := process.Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
