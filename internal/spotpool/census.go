@@ -38,10 +38,13 @@ type Member struct {
 func (m Member) held() bool     { return m.Condition != Failed && m.Condition != Terminating }
 func (m Member) capacity() bool { return m.Condition == Running || m.Condition == Launching }
 
+// works reports whether the pool counts on the instance from now on.
+func (m Member) works() bool { return m.capacity() && !m.Ending }
+
 // expendable reports whether the pool may choose the instance to be ended, now
 // or once the cloud lets it be. What no tag marks as the pool's is not.
 func (m Member) expendable() bool {
-	return !m.Protected && !m.APIProtected && !m.Untagged && (m.endable() || m.Condition == Launching)
+	return !m.Protected && !m.APIProtected && !m.Untagged && (m.endable() || m.Condition == Launching || m.State == StateStopping)
 }
 
 // endable reports whether the cloud ends instances in this state. It refuses

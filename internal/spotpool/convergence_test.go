@@ -230,8 +230,8 @@ func (w *world) notHealed() string {
 	switch {
 	case held != w.held():
 		return fmt.Sprintf("%d held, and %d machines are there", held, w.held())
-	case held > d.Maximum && spare > 0:
-		return fmt.Sprintf("%d held above maximum %d, and %d could be ended", held, d.Maximum, spare)
+	case held > d.Maximum && min(spare, capacity-d.Minimum) > 0:
+		return fmt.Sprintf("%d held above maximum %d, and %d could be ended", held, d.Maximum, min(spare, capacity-d.Minimum))
 	case capacity < min(d.Minimum, d.Maximum-useless):
 		return fmt.Sprintf("capacity %d, minimum %d, %d useless", capacity, d.Minimum, useless)
 	}

@@ -206,6 +206,13 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 		members[m.ID] = m
 	}
 	launches, sequence, ended := 0, s.Journal.LastSequence, map[string]bool{}
+	working := 0
+	for _, m := range p.Members {
+		if (m.Condition == spotpool.Running || m.Condition == spotpool.Launching) && !m.Ending {
+			working++
+		}
+	}
+	spare := max(0, working-d.Minimum)
 	for _, intent := range s.Journal.Intents {
 		sequence = max(sequence, intent.Request.Sequence)
 	}
@@ -248,6 +255,12 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 					return id + " is ended while " + string(m.State)
 				}
 				ended[id] = true
+				if m.Condition != spotpool.Running || m.Ending || decision.Refresh {
+					continue
+				}
+				if spare--; spare < 0 {
+					return fmt.Sprintf("%s is ended, and fewer than the minimum of %d are left working", id, d.Minimum)
+				}
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func (c *chooser) trim() {
 	held := c.plan.Held - c.unseen
 	if surplus := held - d.Maximum; surplus > 0 {
 		var now []Member
-		chosen := c.victims(c.choose(func(m Member) bool { return m.held() && m.expendable() }), surplus)
+		chosen := c.surplus(surplus)
 		for _, m := range chosen {
 			if m.endable() {
 				now = append(now, m)
@@ -23,7 +23,7 @@ func (c *chooser) trim() {
 		}
 		c.terminate(now, false, fmt.Sprintf("%d held is above maximum %d", held, d.Maximum))
 		if later := len(chosen) - len(now); later > 0 {
-			c.plan.Notices = append(c.plan.Notices, fmt.Sprintf("%d more above maximum %d can be ended once no longer starting", later, d.Maximum))
+			c.plan.Notices = append(c.plan.Notices, fmt.Sprintf("%d more above maximum %d can be ended once no longer starting or stopping", later, d.Maximum))
 		}
 		if left := surplus - len(chosen); left > 0 {
 			c.warnf("%d held above maximum %d can't be ended: protected, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum", left, d.Maximum)
@@ -36,7 +36,35 @@ func (c *chooser) trim() {
 	}
 }
 
-// choose lists the members that this plan does not end yet and that are wanted.
+// surplus picks up to n members to be ended, now or once the cloud lets them be.
+// What works is never taken below minimum: members of no use that can't be ended
+// may fill maximum, and ending the others would leave a pool that does nothing.
+func (c *chooser) surplus(n int) []Member {
+	expendable := c.choose(func(m Member) bool { return m.held() && m.expendable() })
+	spare := -c.Declaration.Minimum
+	for _, m := range c.plan.Members {
+		if m.works() {
+			spare++
+		}
+	}
+	var chosen []Member
+	for _, m := range c.victims(expendable, len(expendable)) {
+		if len(chosen) == n {
+			break
+		}
+		if m.works() {
+			if spare <= 0 {
+				continue
+			}
+			spare--
+		}
+		chosen = append(chosen, m)
+	}
+	return chosen
+}
+
+// choose lists the members that may be ended for a reason, and that this plan
+// does not end yet.
 func (c *chooser) choose(wanted func(Member) bool) []Member {
 	return slices.DeleteFunc(slices.Clone(c.plan.Members), func(m Member) bool { return c.ending[m.ID] || !wanted(m) })
 }

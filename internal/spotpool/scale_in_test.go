@@ -106,11 +106,19 @@ func TestScaleIn(t *testing.T) {
 		},
 		"the newest is pending: it is waited for, and no older one ended for it": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", pending, fresh)), nil,
-			"1 more above maximum 1 can be ended once no longer starting", "",
+			"1 more above maximum 1 can be ended once no longer starting or stopping", "",
 		},
 		"one that has been pending for too long is not waited for": {
-			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", pending)), []string{"terminate ins-1"}, "",
+			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", pending)), []string{"terminate ins-1"}, "",
 			"ins-2 (PENDING) has been starting for longer than the launch timeout of 15m: held, but no capacity. The cloud refuses to end what is starting; if this goes on, open a ticket with it",
+		},
+		"what works is not ended below minimum for one that can't be ended": {
+			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), nil, "",
+			"1 held above maximum 1 can't be ended: protected, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum",
+		},
+		"what stops is waited for, and no working one ended for it": {
+			seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopping)), instance("ins-4", inState(spotpool.StateStopping))), nil,
+			"2 more above maximum 2 can be ended once no longer starting or stopping", "",
 		},
 		"all are protected": {
 			seen(pool(size(1, 1)), instance("ins-1", protected), instance("ins-2", protected)), nil, "",
