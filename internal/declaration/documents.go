@@ -55,6 +55,8 @@ type Tombstone struct {
 	ClusterUID  string    `json:"cluster_uid,omitempty"`
 	DestroyedAt time.Time `json:"destroyed_at"`
 	ExpiresAt   time.Time `json:"expires_at"`
+	// LeftAt is when machines of a destroyed pool were last seen after all.
+	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
 // BuryPool makes the tombstone of a pool.
@@ -145,7 +147,7 @@ func validateJournal(j Journal) error {
 		if err := present("uid", r.UID, "region", r.Region, "token", r.Token); err != nil {
 			return fmt.Errorf("an intent: %w", err)
 		}
-		if r.Sequence < 1 || r.Sequence > j.LastSequence || r.Count < 1 {
+		if r.Sequence < 1 || r.Sequence > j.LastSequence || r.SeqTag < 1 || r.Count < 1 {
 			return errors.New("an intent has a sequence or a count that cannot be")
 		}
 	}

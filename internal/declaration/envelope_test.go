@@ -35,7 +35,7 @@ func openJournal() declaration.Journal {
 	return declaration.Journal{LastSequence: 7, Intents: []spotpool.Intent{{
 		WrittenAt: noon,
 		Request: spotpool.Request{
-			Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, Token: spotpool.Token(d.UID, 7), Offering: d.Offerings[0],
+			Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 3, Token: spotpool.Token(d.UID, "salt", 7), Offering: d.Offerings[0],
 			ChargeType: spotpool.Spot, Count: 2, ConfigurationTag: "1:0011223344556677", Configuration: d.Configuration,
 		},
 	}}}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -31,18 +32,27 @@ func TestTombstoneOfAKilledDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.mustCreate(1, 2)
-	process := &mortal{}
-	for n := 1; len(process.trace) == 0 || process.trace[len(process.trace)-1] != "Write tombstones"; n++ {
-		process = &mortal{killAt: n}
-		_ = w.engine(process).DeletePool(context.Background(), d, longWait)
-		if n == 50 {
-			t.Fatal("the deletion never came to its tombstone")
-		}
-	}
+	w.killDeletionAt(d, "Write tombstones", false)
 	w.cleanRuns()
 	w.verify(0)
 	if _, err := w.store().Read(context.Background(), store.Key{Kind: store.Tombstones, Name: d.UID}); err != nil {
 		t.Errorf("the tombstone: %v", err)
+	}
+}
+
+// killDeletionAt kills a deletion right before or after its first effect of a name.
+func (w *world) killDeletionAt(d spotpool.Declaration, effect string, after bool) {
+	w.t.Helper()
+	process := &mortal{}
+	for n := 1; len(process.trace) == 0 || process.trace[len(process.trace)-1] != effect; n++ {
+		process = &mortal{killAt: n}
+		_ = w.engine(process).DeletePool(context.Background(), d, longWait)
+		if n == 50 {
+			w.t.Fatalf("the deletion never came to %q", effect)
+		}
+	}
+	if after {
+		_ = w.engine(&mortal{killAt: process.count, after: true}).DeletePool(context.Background(), d, longWait)
 	}
 }
 
@@ -89,8 +99,7 @@ func TestViewOfAKilledDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.mustCreate(2, 2)
-	process := &mortal{killAt: 8, after: true}
-	_ = w.engine(process).DeletePool(context.Background(), d, longWait)
+	w.killDeletionAt(d, "Write tombstones", true)
 	w.reclaim(1)
 	state, err := w.engine(nil).ViewPool(context.Background(), d)
 	if err != nil {

@@ -25,9 +25,9 @@ type Cloud interface {
 	// Markets returns prices and stock, and the account's remaining spot vCPUs
 	// by zone.
 	Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error)
-	// Launch asks for the instances of a request; the same request asked for
-	// again gives the same instances.
-	Launch(ctx context.Context, r spotpool.Request) ([]string, error)
+	// Launch asks for the instances of a request, and says when the answer was
+	// given; the same request asked for again gives the same instances.
+	Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error)
 	// Terminate ends instances, and returns the ids of those that are ended or
 	// were gone already.
 	Terminate(ctx context.Context, region string, instances []spotpool.Instance) ([]string, error)

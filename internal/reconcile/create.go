@@ -26,7 +26,7 @@ func (e *Engine) CreatePool(ctx context.Context, d spotpool.Declaration, wait ti
 	a := &attempt{gate: e.gate(ctx, d)}
 	// The creator's lock tells a creation under way from one that was killed;
 	// the pool's own lock is free while instances settle.
-	err = e.withNamedLock(ctx, "create/"+lockName(d.Key()), 0, func(ctx context.Context) error {
+	err = e.withNamedLock(ctx, createLockName(d.Key()), 0, func(ctx context.Context) error {
 		return e.create(ctx, a, d, wait)
 	})
 	if isLocked(err) && a.declaration.UID == "" {
@@ -35,7 +35,7 @@ func (e *Engine) CreatePool(ctx context.Context, d spotpool.Declaration, wait ti
 	if err != nil {
 		return PoolState{}, err
 	}
-	return newPoolState(a, true), nil
+	return newPoolState(a), nil
 }
 
 func (e *Engine) create(ctx context.Context, a *attempt, d spotpool.Declaration, wait time.Duration) error {
@@ -88,8 +88,9 @@ func (e *Engine) claim(ctx context.Context, d spotpool.Declaration) (record, err
 	return e.saveRecord(ctx, r, declaration.Creating, d)
 }
 
-// finishCreate marks the record active. Where nothing was launched and cause is
-// not nil, it takes the record back and the creation fails with cause.
+// finishCreate marks the record active. Where cause is not nil, the creation fails
+// with it if nothing was launched, and takes the record back. It fails too where
+// the pool could not be looked at even once: then it stays to be resumed.
 func (e *Engine) finishCreate(ctx context.Context, a *attempt, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
@@ -107,10 +108,13 @@ func (e *Engine) finishCreate(ctx context.Context, a *attempt, cause error) erro
 			err := remove(ctx, e.Store, store.Journals, journalName(d), j.revision)
 			return errors.Join(cause, err, remove(ctx, e.Store, store.SpotPools, d.Key(), r.revision))
 		}
+		if a.latest == nil {
+			return fmt.Errorf("%s was begun before, and its machines can't be looked at now; apply again to go on: %w", d.Object(), cause)
+		}
 		if cause != nil && a.failure == nil {
 			a.failure = cause
 		}
-		a.plan.Journal = j.value
+		a.latest.plan.Journal = j.value
 		_, err = e.saveRecord(ctx, r, declaration.Active, d)
 		return err
 	})

@@ -15,17 +15,36 @@ import (
 // The tags that make an instance a pool's.
 var ownershipTags = []string{"gpupool/uid", "gpupool/pool", "gpupool/seq", "gpupool/config"}
 
-// DeletePool ends a pool for good: tombstone, terminate (or untag), wait until
-// nothing is left, remove the record. A deletion that was killed is finished by
-// the next one, or by a run.
+// DeletePool ends a pool for good: tombstone, terminate (or untag), wait until a
+// look under the pool's lock shows that nothing is left, remove the record. A
+// deletion that was killed is finished by the next one, or by a run.
 func (e *Engine) DeletePool(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
-	err := e.withLock(ctx, d.Key(), func(ctx context.Context) error { return e.condemn(ctx, d) })
+	err := e.retry(ctx, deadline, func(ctx context.Context) error {
+		return e.withLock(ctx, d.Key(), func(ctx context.Context) error { return e.condemn(ctx, d) })
+	})
 	if err != nil {
 		return err
 	}
-	_, err = e.finishDelete(ctx, d, time.Until(deadline))
+	_, err = e.finishDelete(ctx, d, deadline)
 	return err
+}
+
+// retry does something again, as long as that may help, until the deadline.
+func (e *Engine) retry(ctx context.Context, deadline time.Time, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	for pause := e.pollInterval(); ; pause = min(pause*5/4, 10*e.pollInterval()) {
+		err := do(ctx)
+		if err == nil || !worthRetrying(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
 }
 
 // condemn checks that the pool may go, and writes down that it does: first the
@@ -82,131 +101,134 @@ func (e *Engine) refuseProtected(ctx context.Context, d spotpool.Declaration, j 
 	}
 	var protected []string
 	for _, i := range spotpool.Holdings(d, j, observation) {
-		if i.Protected || i.APIProtected {
-			protected = append(protected, i.ID)
+		if why := i.Protection(); why != "" {
+			protected = append(protected, fmt.Sprintf("%s (by %s)", i.ID, why))
 		}
 	}
 	if len(protected) > 0 {
-		return fmt.Errorf("%s can't be destroyed: %s are protected from termination, by the tag gpupool/protected or the cloud's own protection. Lift the protection, or set on_destroy = \"detach\" and apply first", d.Object(), strings.Join(protected, ", "))
+		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"detach\" and apply first", d.Object(), strings.Join(protected, ", "))
 	}
 	return nil
 }
 
 // finishDelete empties a condemned pool and removes what is recorded of it. It
-// returns what it did; an error says what is left.
-func (e *Engine) finishDelete(ctx context.Context, d spotpool.Declaration, wait time.Duration) ([]Result, error) {
-	// A deletion may have been killed between its record and its tombstone.
-	if err := e.withLock(ctx, d.Key(), func(ctx context.Context) error { return e.entomb(ctx, d) }); err != nil {
-		return nil, err
-	}
-	if d.OnDestroy == spotpool.DestroyDetach {
-		if err := e.detach(ctx, d); err != nil {
-			return nil, err
-		}
-		return nil, e.bury(ctx, d)
-	}
-	empty := d
-	empty.Minimum, empty.Maximum, empty.OnDemandBase, empty.OnDemandFallback = 0, 0, 0, nil
-	a := &attempt{declaration: empty, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
-	err := e.withLock(ctx, d.Key(), func(ctx context.Context) error { return e.act(ctx, a) })
-	if err == nil || worthRetrying(err) {
-		err = e.settleEmpty(ctx, a, wait)
+// returns what it did; an error says what is left, or what kept it from looking.
+func (e *Engine) finishDelete(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]Result, error) {
+	a := &attempt{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
+	err := e.retry(ctx, deadline, func(ctx context.Context) error {
+		return e.withLock(ctx, d.Key(), func(ctx context.Context) error { return e.emptyOnce(ctx, d, a) })
+	})
+	if err != nil && context.Cause(ctx) != nil {
+		err = errors.Join(err, context.Cause(ctx))
 	}
 	if err == nil {
-		err = a.failure
+		return a.results, nil
 	}
+	var there *stillThereError
+	if a.latest != nil && !errors.As(err, &there) { // the last look failed, an earlier one did not
+		if left := a.latest.left(); len(left) > 0 {
+			err = &stillThereError{left: left, failure: err}
+		}
+	}
+	return a.results, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
+}
+
+// emptied is the declaration of a pool that is to have nothing: what it ends on the
+// way is up to on_destroy.
+func emptied(d spotpool.Declaration) spotpool.Declaration {
+	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
+	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
+	if d.OnDestroy == spotpool.DestroyDetach {
+		d.Maximum = spotpool.MaxPoolSize
+	}
+	return d
+}
+
+// stillThereError says what is left of a pool that is being destroyed.
+type stillThereError struct {
+	left    []string
+	failure error // why it could not be ended; nil where it only takes time
+	waits   bool  // it may go by itself, or be ended later
+	unknown bool  // the outcome of a launch will show
+}
+
+func (e *stillThereError) Error() string {
+	text := fmt.Sprintf("%d left (%s)", len(e.left), strings.Join(e.left, ", "))
+	if e.failure != nil {
+		text += ": " + e.failure.Error()
+	}
+	return text
+}
+
+func (e *stillThereError) Unwrap() error { return e.failure }
+
+// again reports whether what is left may go by itself, or be ended later.
+func (e *stillThereError) again() bool {
+	if e.failure == nil || errors.Is(e.failure, errNotYet) {
+		return e.waits
+	}
+	return e.unknown || worthRetrying(e.failure)
+}
+
+// emptyOnce looks at a condemned pool, under its lock, and ends or lets go of what
+// is there. Where the look shows nothing, it removes what is recorded of the pool.
+func (e *Engine) emptyOnce(ctx context.Context, d spotpool.Declaration, a *attempt) error {
+	if err := e.entomb(ctx, d); err != nil { // a kill may have come before it
+		return err
+	}
+	a.failure, a.uncertain = nil, false
+	if err := e.act(ctx, a); err != nil {
+		return err
+	}
+	if d.OnDestroy == spotpool.DestroyDetach {
+		if err := e.letGo(ctx, d, a.latest); err != nil {
+			return err
+		}
+	}
+	if left := a.latest.left(); len(left) > 0 {
+		return &stillThereError{left: left, failure: a.failure, waits: a.latest.waits(), unknown: a.uncertain}
+	}
+	return e.bury(ctx, d, a.latest)
+}
+
+// letGo takes the tags that make them the pool's off its instances, and leaves
+// them running. Those that have not shown their tags yet are waited for: the
+// cloud attaches tags late, also to what was let go.
+func (e *Engine) letGo(ctx context.Context, d spotpool.Declaration, seen *look) error {
+	ids := seen.plan.Releasable(seen.observation.At)
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := e.Cloud.Untag(ctx, d.Region, ids, ownershipTags); err != nil {
+		return err
+	}
+	e.forget(d.Region)
+	j, err := e.loadJournal(ctx, d)
 	if err != nil {
-		return a.results, fmt.Errorf("%s is not destroyed yet: %w", d.Object(), err)
+		return err
 	}
-	if a.plan.Held > 0 || len(a.plan.Members) > 0 {
-		return a.results, fmt.Errorf("%s is not destroyed yet: %d instances are left (%s). Run terraform destroy again, or gpupool reconcile", d.Object(), len(a.plan.Members), memberIDs(a.plan.Members))
-	}
-	return a.results, e.bury(ctx, d)
+	_, err = e.saveJournal(ctx, d, j, j.value.Released(ids))
+	return err
 }
 
-// settleEmpty waits until nothing of the pool is left.
-func (e *Engine) settleEmpty(ctx context.Context, a *attempt, wait time.Duration) error {
-	deadline := time.Now().Add(wait)
-	for {
-		if err := e.settle(ctx, a, time.Until(deadline)); err != nil {
-			return err
-		}
-		// Failed launches leave by themselves, and pending instances can't be
-		// ended: both need another look, not another decision.
-		if len(a.plan.Members) == 0 || time.Now().After(deadline) || ctx.Err() != nil || a.failure != nil {
-			return context.Cause(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(e.pollInterval()):
-		}
-		if err := e.look(ctx, a); err != nil && !worthRetrying(err) {
+// bury removes the journal and the record of a pool of which a look, taken under
+// the lock that is still held, shows that nothing is left. The tombstone stays.
+func (e *Engine) bury(ctx context.Context, d spotpool.Declaration, seen *look) error {
+	if seen == nil || len(seen.left()) > 0 {
+		return fmt.Errorf("%s was not seen empty, and its record stays", d.Object())
+	}
+	j, err := e.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	if j.exists() {
+		if err := remove(ctx, e.Store, store.Journals, journalName(d), j.revision); err != nil {
 			return err
 		}
 	}
-}
-
-func memberIDs(list []spotpool.Member) string {
-	ids := make([]string, len(list))
-	for n, m := range list {
-		ids[n] = m.ID + " " + string(m.State)
+	r, err := e.loadRecord(ctx, d.Key())
+	if err != nil || !r.exists() || r.value.Declaration.UID != d.UID {
+		return err
 	}
-	return strings.Join(ids, ", ")
-}
-
-// detach lets go of a pool's instances: it removes the tags that make them the
-// pool's, and leaves them running.
-func (e *Engine) detach(ctx context.Context, d spotpool.Declaration) error {
-	return e.withLock(ctx, d.Key(), func(ctx context.Context) error {
-		j, err := e.loadJournal(ctx, d)
-		if err != nil {
-			return err
-		}
-		if len(j.value.Intents) > 0 {
-			// Only the cloud can say what an open launch made.
-			d := d
-			d.Maximum, d.Minimum = len(j.value.Known)+j.value.OpenCount(), 0
-			a := &attempt{declaration: d, gate: spotpool.Gate{Closed: true, Reason: "the pool is being detached"}}
-			if err := errors.Join(e.act(ctx, a), a.failure); err != nil {
-				return err
-			}
-			if j, err = e.loadJournal(ctx, d); err != nil {
-				return err
-			}
-		}
-		observation, err := e.observePool(ctx, d, j.value, nil)
-		if err != nil {
-			return err
-		}
-		own := spotpool.Holdings(d, j.value, observation)
-		if len(own) == 0 {
-			return nil
-		}
-		ids := make([]string, len(own))
-		for n, i := range own {
-			ids[n] = i.ID
-		}
-		return e.Cloud.Untag(ctx, d.Region, ids, ownershipTags)
-	})
-}
-
-// bury removes the journal and the record of an emptied pool. The tombstone stays.
-func (e *Engine) bury(ctx context.Context, d spotpool.Declaration) error {
-	return e.withLock(ctx, d.Key(), func(ctx context.Context) error {
-		j, err := e.loadJournal(ctx, d)
-		if err != nil {
-			return err
-		}
-		if j.exists() {
-			if err := remove(ctx, e.Store, store.Journals, journalName(d), j.revision); err != nil {
-				return err
-			}
-		}
-		r, err := e.loadRecord(ctx, d.Key())
-		if err != nil || !r.exists() || r.value.Declaration.UID != d.UID {
-			return err
-		}
-		return remove(ctx, e.Store, store.SpotPools, d.Key(), r.revision)
-	})
+	return remove(ctx, e.Store, store.SpotPools, d.Key(), r.revision)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -32,7 +31,7 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 			r.warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", p.Address))
 		}
 		if err := r.takeOverPool(ctx, p, older); err != nil {
-			r.add(newPoolReport(p.Declaration, spotpool.Plan{}, Failed, fmt.Errorf("%s: %w", p.Address, err)), nil)
+			r.add(newPoolReport(p.Declaration, nil, Failed, fmt.Errorf("%s: %w", p.Address, err)), nil)
 		}
 	}
 	for _, b := range state.Budgets {

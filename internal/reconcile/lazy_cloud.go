@@ -82,10 +82,10 @@ func (l *lazyCloud) Markets(ctx context.Context, region string) ([]spotpool.Offe
 	return c.Markets(ctx, region)
 }
 
-func (l *lazyCloud) Launch(ctx context.Context, r spotpool.Request) ([]string, error) {
+func (l *lazyCloud) Launch(ctx context.Context, r spotpool.Request) ([]string, time.Time, error) {
 	c, err := l.get(ctx)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	return c.Launch(ctx, r)
 }

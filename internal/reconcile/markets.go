@@ -48,6 +48,14 @@ func (e *Engine) marketsOf(ctx context.Context, region string) marketView {
 	return *shared.view
 }
 
+// forgetMarkets has the next look ask for the region's prices, stock and quota.
+func (e *Engine) forgetMarkets(region string) {
+	o := &e.observer
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.markets, region)
+}
+
 // add puts the prices and stock of the pool's own markets into an observation.
 func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
 	if m.offers == nil {

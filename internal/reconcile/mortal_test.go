@@ -96,12 +96,12 @@ func (c *mortalCloud) ObserveInstances(ctx context.Context, region string, ids [
 	return list, at, err
 }
 
-func (c *mortalCloud) Launch(ctx context.Context, r spotpool.Request) (ids []string, err error) {
-	err = c.m.effect("Launch", func() error { ids, err = c.Cloud.Launch(ctx, r); return err })
+func (c *mortalCloud) Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error) {
+	err = c.m.effect("Launch", func() error { ids, at, err = c.Cloud.Launch(ctx, r); return err })
 	if errors.Is(err, errKilled) {
 		ids = nil
 	}
-	return ids, err
+	return ids, at, err
 }
 
 func (c *mortalCloud) Terminate(ctx context.Context, region string, list []spotpool.Instance) (ids []string, err error) {

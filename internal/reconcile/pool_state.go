@@ -24,18 +24,25 @@ type PoolState struct {
 	Warnings []string
 }
 
-func newPoolState(a *attempt, recorded bool) PoolState {
-	state := PoolState{
-		Declaration: a.declaration, Recorded: recorded, Observation: a.observation,
-		Journal: withoutUserData(a.plan.Journal), Gate: a.gate, Plan: a.plan,
-	}
-	if a.plan.Shortfall > 0 {
-		state.Warnings = append(state.Warnings, shortWarning(a.plan))
+// newPoolState is what an attempt made of a recorded pool. Where it never could
+// look, the state has no observation.
+func newPoolState(a *attempt) PoolState {
+	state := PoolState{Declaration: a.declaration, Recorded: true, Gate: a.gate}
+	plan := a.plan()
+	if plan != nil {
+		state.Observation, state.Journal, state.Plan = a.latest.observation, withoutUserData(plan.Journal), *plan
+		if plan.Shortfall > 0 {
+			state.Warnings = append(state.Warnings, shortWarning(*plan))
+		}
 	}
 	if a.failure != nil {
 		state.Warnings = append(state.Warnings, a.failure.Error())
 	}
-	state.Warnings = append(state.Warnings, a.plan.Warnings...)
+	if plan == nil {
+		state.Warnings = append(state.Warnings, a.warnings...)
+	} else {
+		state.Warnings = append(state.Warnings, plan.Warnings...)
+	}
 	return state
 }
 

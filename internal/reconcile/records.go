@@ -90,6 +90,16 @@ func (e *Engine) loadJournal(ctx context.Context, d spotpool.Declaration) (journ
 	return load[spotpool.Journal](ctx, e.Store, store.Journals, journalName(d))
 }
 
+// ownJournal loads the journal for whoever holds the pool's lock, and gives one
+// that is new, or was lost, its salt: nothing is launched without.
+func (e *Engine) ownJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
+	j, err := e.loadJournal(ctx, d)
+	if err != nil || j.value.Salt != "" {
+		return j, err
+	}
+	return e.saveJournal(ctx, d, j, j.value.Salted(randomID()))
+}
+
 func (e *Engine) saveJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) (journal, error) {
 	return save(ctx, e.Store, store.Journals, journalName(d), j, value)
 }
@@ -117,6 +127,9 @@ func (e *Engine) loadTombstone(ctx context.Context, uid string) (held[declaratio
 
 // lockName is the lock of one pool.
 func lockName(key string) string { return "spot_pool/" + key }
+
+// createLockName is the lock of who creates a pool, for as long as that takes.
+func createLockName(key string) string { return "create/" + lockName(key) }
 
 // withLock runs do while the pool's lock is held. The context given to do ends
 // when the lock is lost.

@@ -74,8 +74,8 @@ type GateReport struct {
 	Reason string `json:"reason,omitempty"` // why it is closed
 }
 
-func newGateReport(d spotpool.Declaration, p spotpool.Plan, observed bool) *GateReport {
-	if d.Budget == "" || !observed {
+func newGateReport(d spotpool.Declaration, p spotpool.Plan) *GateReport {
+	if d.Budget == "" {
 		return nil
 	}
 	return &GateReport{Budget: d.Budget, Closed: p.Gate.Closed, Reason: p.Gate.Reason}

@@ -70,6 +70,7 @@ type run struct {
 	mu      sync.Mutex
 	report  Report
 	budgets map[string]bool // the names of all that the store has a record of
+	pools   map[string]bool // the uids of the pools that it has a sound record of
 	// statuses are those that this run made, written or not, by the budget's name.
 	statuses map[string]budget.Status
 	// known are the uids of the budgets that are declared, of any cluster; unread
@@ -111,32 +112,15 @@ func (r *run) run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
-	r.forgetDestroyed(ctx)
+	r.lookAfterTombstones(ctx)
 	return r.saveStatus(ctx)
-}
-
-// forgetDestroyed removes tombstones whose time is over.
-func (r *run) forgetDestroyed(ctx context.Context) {
-	docs, err := r.Store.List(ctx, store.Tombstones)
-	if err != nil {
-		r.warn(err.Error())
-		return
-	}
-	for _, doc := range docs {
-		tombstone, err := declaration.Decode[declaration.Tombstone](documentName(r.Store, doc.Key), doc.Data)
-		if err == nil && tombstone.Expired(time.Now()) {
-			err = remove(ctx, r.Store, store.Tombstones, doc.Key.Name, doc.Revision)
-		}
-		if err != nil {
-			r.warn(err.Error())
-		}
-	}
 }
 
 // target is one pool that the run looks after.
 type target struct {
 	declaration spotpool.Declaration
 	phase       declaration.Phase
+	updatedAt   time.Time
 	journal     journal
 	// unjudged says why the pool's gate can't be told, if it can't: the pool then
 	// launches nothing and counts as failed.
@@ -166,7 +150,11 @@ func (r *run) declared(ctx context.Context) ([]target, error) {
 			r.add(PoolReport{Region: region, Name: name, Outcome: Failed, Error: NewErrorReport(err)}, nil)
 			continue
 		}
-		pools = append(pools, target{declaration: d, phase: record.Phase, journal: j})
+		if r.pools == nil {
+			r.pools = map[string]bool{}
+		}
+		r.pools[d.UID] = true
+		pools = append(pools, target{declaration: d, phase: record.Phase, updatedAt: record.UpdatedAt, journal: j})
 	}
 	return pools, nil
 }
@@ -200,7 +188,7 @@ func (r *run) reconcileRegion(ctx context.Context, region string, targets []targ
 	view, err := r.lookFor(ctx, region, targets)
 	if err != nil {
 		for _, t := range targets {
-			r.add(newPoolReport(t.declaration, spotpool.Plan{}, Failed, err), nil)
+			r.add(newPoolReport(t.declaration, nil, Failed, err), nil)
 		}
 		return
 	}
@@ -225,7 +213,7 @@ func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	d := t.declaration
 	if d.AccountID != view.accountID {
 		err := &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
-		r.add(newPoolReport(d, spotpool.Plan{}, Failed, err), nil)
+		r.add(newPoolReport(d, nil, Failed, err), nil)
 		return
 	}
 	gate, gateErr := r.gateBy(ctx, d, r.statuses)
@@ -235,9 +223,9 @@ func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	})
 	switch {
 	case ctx.Err() != nil:
-		r.add(newPoolReport(d, plan, Skipped, errInterrupted), nil)
+		r.add(newPoolReport(d, &plan, Skipped, errInterrupted), nil)
 	case t.phase == declaration.Creating:
-		r.add(newPoolReport(d, plan, Skipped, errors.New("its creation is not finished: it is under way, or was interrupted and the next terraform apply resumes it")), nil)
+		r.leaveCreation(ctx, t, plan)
 	case t.phase == declaration.Deleting:
 		r.finishDeletion(ctx, t, plan)
 	case len(plan.Decisions) == 0:
@@ -260,7 +248,8 @@ func (r *run) reconcilePool(ctx context.Context, view *regionView, t target) {
 
 // actOn carries decisions out under the pool's lock, on a fresh look.
 func (r *run) actOn(ctx context.Context, t target, view *regionView, gate spotpool.Gate, seen spotpool.Plan) {
-	a := &attempt{declaration: t.declaration, gate: gate, gone: view.gone, plan: seen}
+	a := &attempt{declaration: t.declaration, gate: gate, gone: view.gone}
+	a.saw(seen, view.observation(t.declaration))
 	err := r.withLock(ctx, t.declaration.Key(), func(ctx context.Context) error {
 		// The declaration may have changed since it was listed.
 		record, err := r.loadRecord(ctx, t.declaration.Key())
@@ -276,21 +265,20 @@ func (r *run) actOn(ctx context.Context, t target, view *regionView, gate spotpo
 	if err == nil && r.options.Wait {
 		err = r.settle(ctx, a, r.options.WaitTimeout)
 	}
-	a.plan.Notices = a.notices
 	switch {
 	case isLocked(err):
-		r.add(newPoolReport(t.declaration, seen, Skipped, err), nil)
+		r.add(newPoolReport(t.declaration, &seen, Skipped, err), nil)
 	case errors.Is(err, errGone):
-		r.add(newPoolReport(t.declaration, seen, Skipped, err), nil)
+		r.add(newPoolReport(t.declaration, &seen, Skipped, err), nil)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(a.failure, context.Cause(ctx))):
-		r.add(newPoolReport(t.declaration, a.plan, Skipped, errInterrupted), a.results)
+		r.add(newPoolReport(t.declaration, a.plan(), Skipped, errInterrupted), a.results)
 	case err != nil:
-		r.add(newPoolReport(t.declaration, a.plan, Failed, err), a.results)
+		r.add(newPoolReport(t.declaration, a.plan(), Failed, err), a.results)
 	case a.failure != nil && !errors.Is(a.failure, errNotYet):
-		r.add(newPoolReport(t.declaration, a.plan, Failed, a.failure), a.results)
+		r.add(newPoolReport(t.declaration, a.plan(), Failed, a.failure), a.results)
 	default:
 		t.declaration = a.declaration
-		r.add(t.report(a.plan, actedOutcome(a.plan)), a.results)
+		r.add(t.report(*a.plan(), actedOutcome(*a.plan())), a.results)
 	}
 }
 
@@ -298,26 +286,50 @@ var errInterrupted = errors.New("the run was interrupted: the next one goes on w
 
 var errGone = errors.New("the pool was changed or destroyed by someone else while this run looked at it")
 
+// forgottenAfter is how long a creation may stand still before it counts as failed:
+// longer than any apply is meant to take.
+const forgottenAfter = time.Hour
+
+// leaveCreation leaves a creation that is not finished to terraform apply. One that
+// is under way is somebody's; one that stands still for long is nobody's.
+func (r *run) leaveCreation(ctx context.Context, t target, plan spotpool.Plan) {
+	key := t.declaration.Key()
+	still := r.now().Sub(t.updatedAt)
+	if still > forgottenAfter && !r.options.DryRun {
+		err := r.withNamedLock(ctx, createLockName(key), 0, func(context.Context) error { return nil })
+		if isLocked(err) {
+			still = 0
+		}
+	}
+	if still <= forgottenAfter {
+		err := errors.New("its creation is not finished: it is under way, or was interrupted and the next terraform apply resumes it")
+		r.add(newPoolReport(t.declaration, &plan, Skipped, err), nil)
+		return
+	}
+	err := fmt.Errorf("its creation was interrupted at %s, and nobody has gone on with it: nothing keeps its minimum until terraform apply resumes it. Where the state that declared it is lost, import it first: terraform import ADDRESS %s", t.updatedAt.UTC().Format(time.RFC3339), key)
+	r.add(newPoolReport(t.declaration, &plan, Failed, err), nil)
+}
+
 // finishDeletion goes on with a deletion that was interrupted.
 func (r *run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) {
 	d := t.declaration
 	if r.options.DryRun {
-		r.add(newPoolReport(d, plan, Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
+		r.add(newPoolReport(d, &plan, Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
 		return
 	}
 	wait := 30 * time.Second
 	if r.options.Wait {
 		wait = r.options.WaitTimeout
 	}
-	results, err := r.finishDelete(ctx, d, wait)
+	results, err := r.finishDelete(ctx, d, time.Now().Add(wait))
 	switch {
 	case isLocked(err):
-		r.add(newPoolReport(d, plan, Skipped, err), results)
+		r.add(newPoolReport(d, &plan, Skipped, err), results)
 	case err != nil:
-		r.add(newPoolReport(d, plan, Failed, err), results)
+		r.add(newPoolReport(d, &plan, Failed, err), results)
 	default:
 		d.Minimum, d.Maximum = 0, 0
-		report := newPoolReport(d, spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, Done, nil)
+		report := newPoolReport(d, &spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, Done, nil)
 		report.Deleted = true
 		r.add(report, results)
 	}
@@ -329,7 +341,7 @@ func (t target) report(p spotpool.Plan, outcome Outcome) PoolReport {
 	if t.unjudged != nil {
 		outcome = Failed
 	}
-	return newPoolReport(t.declaration, p, outcome, t.unjudged)
+	return newPoolReport(t.declaration, &p, outcome, t.unjudged)
 }
 
 func idleOutcome(p spotpool.Plan) Outcome {
@@ -347,11 +359,14 @@ func actedOutcome(p spotpool.Plan) Outcome {
 	return Done
 }
 
-func newPoolReport(d spotpool.Declaration, p spotpool.Plan, outcome Outcome, err error) PoolReport {
-	observed := outcome != Failed || p.Counts != (spotpool.Counts{})
-	p.Counts.Minimum, p.Counts.Maximum = d.Minimum, d.Maximum
-	return PoolReport{
-		Name: d.Name, Region: d.Region, UID: d.UID, Counts: p.Counts, Observed: observed, Outcome: outcome,
-		Gate: newGateReport(d, p, observed), Short: p.Short, Notices: p.Notices, Warnings: p.Warnings, Error: NewErrorReport(err),
+// newPoolReport reports on a pool by the plan over what was last seen of it; nil
+// where it could not be looked at.
+func newPoolReport(d spotpool.Declaration, p *spotpool.Plan, outcome Outcome, err error) PoolReport {
+	report := PoolReport{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: outcome, Error: NewErrorReport(err)}
+	if p != nil {
+		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)
+		report.Short, report.Notices, report.Warnings = p.Short, p.Notices, p.Warnings
 	}
+	report.Counts.Minimum, report.Counts.Maximum = d.Minimum, d.Maximum
+	return report
 }

@@ -131,7 +131,7 @@ func (r *run) poolStatus(ctx context.Context, t target, view *regionView, err er
 		err = &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
 	}
 	if err != nil {
-		return PoolStatus{PoolReport: newPoolReport(d, spotpool.Plan{}, Failed, err), Phase: t.phase}
+		return PoolStatus{PoolReport: newPoolReport(d, nil, Failed, err), Phase: t.phase}
 	}
 	for _, text := range view.warnings {
 		r.warn(text)
@@ -148,7 +148,7 @@ func (r *run) poolStatus(ctx context.Context, t target, view *regionView, err er
 		plan.Decisions, plan.Short, outcome = nil, nil, Skipped
 	}
 	return PoolStatus{
-		PoolReport: newPoolReport(d, plan, outcome, nil), Phase: t.phase, Decisions: plan.Decisions,
+		PoolReport: newPoolReport(d, &plan, outcome, nil), Phase: t.phase, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
 	}
 }

@@ -18,9 +18,9 @@ type attempt struct {
 	gone        map[string]bool // recorded ids that are certainly gone
 	results     []Result
 	notices     []string // what became of instances, over all of the run's looks
-	plan        spotpool.Plan
-	observation spotpool.Observation
-	// failure is why the pool stopped, where it had to; nil otherwise.
+	warnings    []string // beside those of the plan
+	latest      *look    // nil until the first one succeeded
+	// failure is what went wrong first, where anything did; nil otherwise.
 	failure error
 	// uncertain says that a launch's outcome is unknown and was left open.
 	uncertain bool
@@ -41,7 +41,7 @@ func (e *AccountError) Error() string {
 // refusals of the cloud stand in the attempt.
 func (e *Engine) act(ctx context.Context, a *attempt) error {
 	d := a.declaration
-	j, err := e.loadJournal(ctx, d)
+	j, err := e.ownJournal(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,32 @@ func (e *Engine) act(ctx context.Context, a *attempt) error {
 	if observation.AccountID != d.AccountID {
 		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: observation.AccountID}
 	}
+	a.run.Refused, a.run.Halted = nil, "" // what was refused before may be granted now
 	step := &actor{Engine: e, attempt: a, journal: j, observation: observation}
-	err = step.run(ctx)
-	a.observation = step.observation
-	return err
+	return step.run(ctx)
+}
+
+// saw keeps a look. What it noticed is kept apart: once that is in the journal, no
+// later plan says it.
+func (a *attempt) saw(plan spotpool.Plan, o spotpool.Observation) {
+	a.latest = &look{plan: plan, observation: o}
+	for _, text := range plan.Notices {
+		if !slices.Contains(a.notices, text) {
+			a.notices = append(a.notices, text)
+		}
+	}
+}
+
+// plan is that of the latest look, with all that was noticed and is to be warned
+// of; nil where there was no look.
+func (a *attempt) plan() *spotpool.Plan {
+	if a.latest == nil {
+		return nil
+	}
+	plan := a.latest.plan
+	plan.Notices = a.notices
+	plan.Warnings = slices.Concat(a.warnings, plan.Warnings)
+	return &plan
 }
 
 // actor carries out the decisions about one pool under its lock.
@@ -66,40 +88,30 @@ type actor struct {
 	observation spotpool.Observation
 }
 
-// run decides and acts until nothing is left to decide. Each decision either
-// changes what the next one sees or ends the run.
+// run decides and acts until nothing is left to decide. Each decision changes what
+// the next one sees: also a refusal, which rules out no more than what was refused.
 func (s *actor) run(ctx context.Context) error {
 	for {
-		s.plan = spotpool.Decide(s.situation())
-		s.notice(s.plan.Notices)
-		if err := s.remember(ctx, s.plan.Journal); err != nil {
+		plan := spotpool.Decide(s.situation())
+		s.saw(plan, s.observation)
+		if err := s.remember(ctx, plan.Journal); err != nil {
 			return err
 		}
-		if len(s.plan.Decisions) == 0 || s.halted(ctx) {
+		if len(plan.Decisions) == 0 || s.interrupted(ctx) {
 			return nil
 		}
-		if err := s.do(ctx, s.plan.Decisions[0]); err != nil {
+		if err := s.do(ctx, plan.Decisions[0]); err != nil {
 			return err
 		}
 	}
 }
 
-// halted reports whether the run must not go on: something failed, or it was
-// interrupted.
-func (s *actor) halted(ctx context.Context) bool {
+// interrupted reports whether the context has ended.
+func (s *actor) interrupted(ctx context.Context) bool {
 	if s.failure == nil {
 		s.failure = context.Cause(ctx)
 	}
-	return s.failure != nil
-}
-
-// notice keeps what was noticed: once it is in the journal, no later plan says it.
-func (a *attempt) notice(notices []string) {
-	for _, text := range notices {
-		if !slices.Contains(a.notices, text) {
-			a.notices = append(a.notices, text)
-		}
-	}
+	return ctx.Err() != nil
 }
 
 func (s *actor) situation() spotpool.Situation {
@@ -123,7 +135,7 @@ func (s *actor) remember(ctx context.Context, j spotpool.Journal) error {
 }
 
 func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
-	s.tell(d.Object, d.String(), &s.plan.Counts)
+	s.tell(d.Object, d.String(), &s.latest.plan.Counts)
 	if d.Refresh {
 		s.attempt.run.Refreshed = true
 	}
@@ -149,14 +161,14 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	s.log().Info("launching", "decision", d)
 	calling, done := outliving(ctx)
 	defer done()
-	ids, err := s.Cloud.Launch(calling, request)
+	ids, at, err := s.Cloud.Launch(calling, request)
 	s.forget(request.Region)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
 	defer cancel()
 	if err == nil {
 		d.InstanceIDs = ids
 		s.results = append(s.results, poolResult(d, Done, nil))
-		return s.remember(recording, s.journal.value.Accepted(request.Sequence, ids))
+		return s.remember(recording, s.journal.value.Accepted(request.Sequence, ids, at))
 	}
 	refusal, known := spotpool.AsCloudError(err)
 	if !known || !s.journal.value.ClosedBy(request.Sequence, refusal, s.observation.At) {
@@ -169,7 +181,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		return err
 	}
 	if refusal.Scope == spotpool.ScopePool || refusal.Class == spotpool.ClassTransient {
-		s.fail(d, err)
+		s.halt(d, err)
 		return nil
 	}
 	s.results = append(s.results, poolResult(d, Short, err))
@@ -180,7 +192,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 // leaveOpen keeps the intent of a launch whose outcome err doesn't tell.
 func (s *actor) leaveOpen(ctx context.Context, d spotpool.Decision, err error) error {
 	s.uncertain = true
-	s.fail(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
+	s.halt(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
 	if refusal, known := spotpool.AsCloudError(err); known && refusal.NothingLaunched {
 		return s.remember(ctx, s.journal.value.NotClosed(d.Sequence))
 	}
@@ -204,14 +216,20 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	defer done()
 	ended, err := s.Cloud.Terminate(calling, s.declaration.Region, victims)
 	s.forget(s.declaration.Region)
+	s.forgetMarkets(s.declaration.Region) // what ends gives quota and stock back
 	s.observation = withEnding(s.observation, ended)
-	if err != nil {
-		s.fail(d, err)
-		return nil
+	for _, id := range d.InstanceIDs {
+		if !slices.Contains(ended, id) {
+			s.attempt.run.Refused = append(s.attempt.run.Refused, id)
+		}
 	}
-	s.results = append(s.results, poolResult(d, Done, nil))
-	if len(ended) < len(victims) {
-		s.failure = errNotYet
+	switch {
+	case err != nil:
+		s.fail(d, err)
+	case len(ended) < len(d.InstanceIDs):
+		s.fail(d, errNotYet)
+	default:
+		s.results = append(s.results, poolResult(d, Done, nil))
 	}
 	return nil
 }
@@ -233,11 +251,21 @@ func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 // errNotYet says that the cloud can't do something now and will later.
 var errNotYet = errors.New("some instances can't be ended while they are starting or stopping; the next run ends them")
 
+// halt notes that a launch failed for a reason that no other one would escape: the
+// run launches nothing more, and goes on with what it ends.
+func (s *actor) halt(d spotpool.Decision, err error) {
+	s.attempt.run.Halted = err.Error()
+	s.fail(d, err)
+}
+
+// fail notes a decision that failed. The first failure is the pool's.
 func (s *actor) fail(d spotpool.Decision, err error) {
-	s.failure = err
-	// What is asked for again and again until its outcome is known is told of once.
+	if s.failure == nil {
+		s.failure = err
+	}
+	// What is asked for again and again is told of once.
 	s.results = slices.DeleteFunc(s.results, func(r Result) bool {
-		return d.Kind == spotpool.Launch && r.Outcome == Failed && r.Pool.Kind == d.Kind && r.Pool.Sequence == d.Sequence
+		return r.Outcome == Failed && r.Pool.Kind == d.Kind && r.Pool.Sequence == d.Sequence && slices.Equal(r.Pool.InstanceIDs, d.InstanceIDs)
 	})
 	s.results = append(s.results, poolResult(d, Failed, err))
 	s.log().Error("decision failed", "decision", d, "error", err)

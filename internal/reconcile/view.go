@@ -25,8 +25,14 @@ func (e *Engine) ViewPool(ctx context.Context, d spotpool.Declaration) (PoolStat
 			return state, err
 		}
 		if tombstone.exists() {
-			state.Destroyed = true
-			return state, nil
+			left, err := e.leftOf(ctx, d)
+			if err != nil {
+				return state, err
+			}
+			if state.Destroyed = len(left) == 0; state.Destroyed {
+				return state, nil
+			}
+			state.Warnings = append(state.Warnings, leftWarning(d, tombstone.value.DestroyedAt, left))
 		}
 	}
 	if r.exists() && !recorded {

@@ -15,8 +15,9 @@ const (
 	TagLag = 10 * time.Minute
 	// listingLag bounds how long an instance may be missing from listings after
 	// its launch was accepted: RunInstances answers with ids before the
-	// instances are made. For so long a missing one is not taken for reclaimed.
-	listingLag = time.Minute
+	// instances are made, and names no bound. For so long a missing one is not
+	// taken for reclaimed.
+	listingLag = 2 * time.Minute
 	// endLag bounds how long an instance may be seen running after its end was
 	// asked for. After that, its end did not come about.
 	endLag = 10 * time.Minute
@@ -55,7 +56,7 @@ func sight(d Declaration, j Journal, o Observation, now time.Time) []sighting {
 			found = append(found, sighting{unlisted: true, Instance: Instance{
 				ID: k.InstanceID, Region: d.Region, AccountID: d.AccountID, PoolUID: d.UID, PoolName: d.Name,
 				AvailabilityZone: k.AvailabilityZone, InstanceType: k.InstanceType, ChargeType: k.ChargeType,
-				State: StatePending, LaunchedAt: k.RecordedAt,
+				SeqTag: k.SeqTag, State: StatePending, LaunchedAt: k.RecordedAt,
 			}})
 		}
 	}
@@ -95,7 +96,7 @@ func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal,
 		if !a.found[k.InstanceID] && !k.Ended {
 			k.NoticedAt = now
 		}
-		if past := (Past{InstanceID: k.InstanceID, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt}); !a.found[k.InstanceID] && !past.at().IsZero() {
+		if past := (Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt}); !a.found[k.InstanceID] && !past.at().IsZero() {
 			j.Past = append(j.Past, past)
 		}
 		if !a.found[k.InstanceID] && !k.Ended {
@@ -146,18 +147,23 @@ func (j Journal) bindAccepted(d Declaration) Journal {
 // the launches that have shown all; j must be a clone. After TagLag, those that
 // have not shown are not waited for: they failed, or were reclaimed early.
 func (j Journal) matchIntents(found []sighting, now time.Time) Journal {
-	bySequence := map[int64][]string{}
+	byTag := map[int64][]sighting{}
 	for _, s := range found {
-		if s.Sequence > 0 {
-			bySequence[s.Sequence] = append(bySequence[s.Sequence], s.ID)
+		if s.SeqTag > 0 {
+			byTag[s.SeqTag] = append(byTag[s.SeqTag], s)
 			// Where the journal was lost, sequences go on above the tags'.
-			j.LastSequence = max(j.LastSequence, s.Sequence)
+			j.LastSequence = max(j.LastSequence, s.SeqTag)
 		}
 	}
 	var open []Intent
 	for _, intent := range j.Intents {
 		j.LastSequence = max(j.LastSequence, intent.Request.Sequence)
-		seen := slices.Concat(intent.Seen, bySequence[intent.Request.Sequence])
+		seen := slices.Clone(intent.Seen)
+		for _, s := range byTag[intent.Request.SeqTag] {
+			if intent.mayHaveMade(s) {
+				seen = append(seen, s.ID)
+			}
+		}
 		slices.Sort(seen)
 		intent.Seen = slices.Compact(seen)
 		if intent.missing() == 0 || len(intent.Seen) > 0 && now.Sub(intent.asked()) > TagLag {
@@ -213,6 +219,9 @@ func (a *absorber) judge(s sighting, k Known, before bool) Known {
 		return k
 	}
 	k.Market, k.Seen, k.Tagged = s.market(), true, k.Tagged || !s.untagged
+	if s.SeqTag > 0 {
+		k.SeqTag = s.SeqTag
+	}
 	if !k.Ended {
 		switch s.State {
 		case StateLaunchFailed:

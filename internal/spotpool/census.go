@@ -44,7 +44,7 @@ func (m Member) works() bool { return m.capacity() && !m.Ending }
 // expendable reports whether the pool may choose the instance to be ended, now
 // or once the cloud lets it be. What no tag marks as the pool's is not.
 func (m Member) expendable() bool {
-	return !m.Protected && !m.APIProtected && !m.Untagged && (m.endable() || m.Condition == Launching || m.State == StateStopping)
+	return m.Protection() == "" && !m.Untagged && (m.endable() || m.Condition == Launching || m.State == StateStopping)
 }
 
 // endable reports whether the cloud ends instances in this state. It refuses
@@ -82,6 +82,20 @@ func Own(d Declaration, o Observation) []Instance {
 	}
 	slices.SortStableFunc(own, func(a, b Instance) int { return cmp.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(own, func(a, b Instance) bool { return a.ID == b.ID })
+}
+
+// contradictions are the instances that carry the pool's uid in an answer that
+// contradicts itself, such as a zone of another region. They are nobody's own, and
+// yet there: nothing is launched beside them.
+func contradictions(d Declaration, o Observation) []string {
+	var ids []string
+	for _, i := range o.Instances {
+		if d.UID != "" && i.PoolUID == d.UID && i.Region == "" {
+			ids = append(ids, i.ID+" in "+i.AvailabilityZone)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // members judges each of the pool's own instances.

@@ -93,7 +93,7 @@ func (w *world) happen(t *rapid.T) string {
 		}
 	}
 	some := func() *machine { return rapid.SampledFrom(own).Draw(t, "machine") }
-	what := rapid.IntRange(0, 15).Draw(t, "event")
+	what := rapid.IntRange(0, 19).Draw(t, "event")
 	if len(own) == 0 && what < 5 {
 		what = 15
 	}
@@ -146,7 +146,8 @@ func (w *world) happen(t *rapid.T) string {
 		return "blind"
 	case 13:
 		w.tagsAfter = rapid.SampledFrom([]time.Duration{0, time.Minute, 8 * time.Minute}).Draw(t, "tags after")
-		w.listedAfter = rapid.SampledFrom([]time.Duration{0, 20 * time.Second}).Draw(t, "listed after")
+		w.listedAfter = rapid.SampledFrom([]time.Duration{0, 20 * time.Second, time.Minute}).Draw(t, "listed after")
+		w.callTakes = rapid.SampledFrom([]time.Duration{0, 0, 70 * time.Second, 2 * time.Minute}).Draw(t, "a call takes")
 		w.runsAfter = rapid.SampledFrom([]time.Duration{0, time.Minute, 20 * time.Minute}).Draw(t, "runs after")
 		return "slow"
 	case 14:
@@ -155,8 +156,37 @@ func (w *world) happen(t *rapid.T) string {
 			m.stock = rapid.IntRange(0, 2).Draw(t, "stock")
 		}
 		return fmt.Sprintf("stock before tokens: %t", w.stockFirst)
+	case 16:
+		if len(w.journal.Intents) > 0 || slices.ContainsFunc(own, func(m *machine) bool { return m.PoolUID == "" || w.now.Sub(m.made) < m.listed }) {
+			return "nothing: not all of the pool shows"
+		}
+		w.loseJournal()
+		return "the journal is lost"
+	case 17:
+		w.quota[zone2] = vCPUs * rapid.IntRange(0, 4).Draw(t, "instances")
+		return fmt.Sprintf("quota of %d vCPUs in %s", w.quota[zone2], zone2)
+	case 18:
+		w.unendable(t, own)
+		return "some can't be ended"
 	}
 	return "nothing"
+}
+
+// unendable puts one machine where nothing ends it: stopping for ever, or in the
+// recycle bin and its end refused.
+func (w *world) unendable(t *rapid.T, own []*machine) {
+	var running []*machine
+	for _, m := range own {
+		if m.State == spotpool.StateRunning && m.PoolUID != "" {
+			running = append(running, m)
+		}
+	}
+	if len(running) == 0 {
+		return
+	}
+	m := rapid.SampledFrom(running).Draw(t, "machine")
+	m.State = rapid.SampledFrom([]spotpool.State{spotpool.StateStopping, spotpool.StateShutdown}).Draw(t, "state")
+	w.refuses[m.ID] = true
 }
 
 // reclaim takes a machine back, in one of the ways that may look.
@@ -175,13 +205,17 @@ func (w *world) reclaim(m *machine, shape int) {
 // calm ends all that keeps the pool from what is declared.
 func (w *world) calm() {
 	w.gate, w.blind, w.failing, w.tagsAfter, w.listedAfter, w.runsAfter = spotpool.Gate{}, false, 0, time.Second, 0, 30*time.Second
-	w.d.MaxHourlyCost, w.stockFirst = 0, false
+	w.d.MaxHourlyCost, w.stockFirst, w.callTakes = 0, false, 0
+	clear(w.quota)
 	for _, m := range w.markets {
 		m.price, m.stock = yuan("1"), 1000
 	}
 	for _, m := range w.machines {
-		if m.State == spotpool.StateRebooting {
+		switch m.State {
+		case spotpool.StateRebooting:
 			m.State = spotpool.StateRunning
+		case spotpool.StateStopping:
+			m.State = spotpool.StateStopped
 		}
 	}
 }

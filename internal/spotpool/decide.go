@@ -16,10 +16,15 @@ type Gate struct {
 	Reason string `json:"reason"`
 }
 
-// Run is what one run has done to a pool so far.
+// Run is what one run has done to a pool so far, and what it was refused.
 type Run struct {
 	Launched  int  // instances asked for, refused launches aside
 	Refreshed bool // a batch of a refresh was started
+	// Refused are the instances whose end the run asked for in vain. They are not
+	// asked for again, and hold nothing else up.
+	Refused []string
+	// Halted says why the run launches nothing more; empty while it may.
+	Halted string
 }
 
 // Situation is everything that decisions about a pool depend on.
@@ -73,7 +78,9 @@ func Decide(s Situation) Plan {
 	c := newChooser(s, found, journal)
 	c.plan.Notices, c.plan.Gate = notices, s.Gate
 	c.plan.Journal.ShortSince = shortSince(s, c)
-	c.resume()
+	if s.Run.Halted == "" {
+		c.resume()
+	}
 	c.trim()
 	c.topUp()
 	c.replace()
@@ -125,6 +132,8 @@ type chooser struct {
 	spent    Price              // an hour: held and asked for
 	unpriced string             // a held instance whose price is not known
 	sequence int64              // the last one given away
+	seqTags  map[int64]bool     // values of gpupool/seq that are in use; nil until one is wanted
+	doubtful []string           // instances with the pool's uid that contradict themselves
 }
 
 func newChooser(s Situation, found []sighting, j Journal) *chooser {
@@ -140,6 +149,7 @@ func newChooser(s Situation, found []sighting, j Journal) *chooser {
 	}
 	list := members(s, found, j, c.offers)
 	c.plan = Plan{Counts: count(s.Declaration, list, c.unseen), Members: list, Journal: j}
+	c.doubtful = contradictions(s.Declaration, s.Observation)
 	c.coming += c.plan.Capacity
 	for _, m := range list {
 		if !m.held() {
@@ -147,10 +157,7 @@ func newChooser(s Situation, found []sighting, j Journal) *chooser {
 		}
 		c.byCharge[m.ChargeType]++
 		c.byZone[m.AvailabilityZone]++
-		price := m.Price
-		if price == 0 {
-			price = c.capOf(m.market())
-		}
+		price := c.costOf(m)
 		if c.spent += price; price == 0 && c.unpriced == "" {
 			c.unpriced = m.ID
 		}
@@ -181,9 +188,14 @@ func (c *chooser) priceOf(o Offering, charge ChargeType) Price {
 	return o.MaxPrice
 }
 
-func (c *chooser) capOf(m Market) Price {
+// costOf is what a member costs at most: its market price, or the cap it was
+// launched under while that is unknown.
+func (c *chooser) costOf(m Member) Price {
+	if m.Price > 0 {
+		return m.Price
+	}
 	for _, o := range c.Declaration.Offerings {
-		if marketOf(o, Spot) == m {
+		if marketOf(o, Spot) == m.market() {
 			return o.MaxPrice
 		}
 	}

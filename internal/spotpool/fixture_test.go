@@ -21,6 +21,9 @@ const (
 	uid     = "0123456789abcdef0123456789abcdef"
 )
 
+// salt is that of every journal of these tests.
+const salt = "5a175a175a175a175a175a175a175a17"
+
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // ago is a time before noon.
@@ -55,7 +58,7 @@ func size(minimum, maximum int) func(*spotpool.Declaration) {
 // its first offering's current configuration.
 func instance(id string, changes ...func(*spotpool.Instance)) spotpool.Instance {
 	i := spotpool.Instance{
-		ID: id, Region: region, AccountID: account, PoolUID: uid, PoolName: "train", Sequence: 1,
+		ID: id, Region: region, AccountID: account, PoolUID: uid, PoolName: "train", SeqTag: 1,
 		AvailabilityZone: zone2, InstanceType: t4, SubnetID: "subnet-00000002", VPCID: "vpc-a1b2c3d4",
 		ChargeType: spotpool.Spot, State: spotpool.StateRunning, LaunchedAt: ago(time.Hour),
 	}
@@ -116,6 +119,7 @@ func yuan(s string) spotpool.Price {
 func seen(d spotpool.Declaration, instances ...spotpool.Instance) spotpool.Situation {
 	s := spotpool.Situation{
 		Declaration: d, Now: noon,
+		Journal:     spotpool.Journal{Salt: salt},
 		Observation: spotpool.Observation{At: noon, Region: region, AccountID: account, Instances: instances},
 	}
 	return offered(s, offer(zone2, "2"), offer(zone3, "3"), offer(zone2, "10", onDemandOffer), offer(zone3, "10", onDemandOffer))

@@ -31,6 +31,14 @@ func (i Intent) asked() time.Time {
 	return i.WrittenAt
 }
 
+// mayHaveMade reports whether an instance that carries the launch's tag can be of
+// it: numbers of tags are used again, so it must not be older than the launch. The
+// cloud keeps CreatedTime in whole seconds, and has more clocks than one.
+func (i Intent) mayHaveMade(s sighting) bool {
+	const skew = time.Minute
+	return s.LaunchedAt.IsZero() || !s.LaunchedAt.Before(i.WrittenAt.Add(-skew))
+}
+
 // OpenCount is the number of instances that open intents asked for and that have
 // not shown.
 func (j Journal) OpenCount() int {
@@ -90,12 +98,16 @@ func (j Journal) ClosedBy(sequence int64, refusal *CloudError, now time.Time) bo
 }
 
 // Accepted closes an intent whose launch the cloud accepted with these ids, and
-// records them.
-func (j Journal) Accepted(sequence int64, ids []string) Journal {
+// records them. The call may have taken minutes: at is the time of its answer, and
+// listings are given their lag from then.
+func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
 	j, intent := j.close(sequence)
 	r := intent.Request
+	if asked := intent.asked(); at.Before(asked) {
+		at = asked
+	}
 	for _, id := range ids {
-		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), RecordedAt: intent.asked()})
+		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), SeqTag: r.SeqTag, RecordedAt: at})
 	}
 	return j
 }

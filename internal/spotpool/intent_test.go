@@ -12,14 +12,14 @@ import (
 func opened(s spotpool.Situation, n int) spotpool.Situation {
 	d := s.Declaration
 	s.Journal = spotpool.Decide(s).Journal.Open(spotpool.Request{
-		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, Token: spotpool.Token(d.UID, 7),
+		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: 7, SeqTag: 7, Token: spotpool.Token(d.UID, salt, 7),
 		Offering: d.Offerings[0], ChargeType: spotpool.Spot, Count: n, Configuration: d.Configuration,
 	}, ago(2*time.Minute))
 	return s
 }
 
 func ofLaunch(sequence int64) func(*spotpool.Instance) {
-	return func(i *spotpool.Instance) { i.Sequence = sequence }
+	return func(i *spotpool.Instance) { i.SeqTag, i.LaunchedAt = sequence, ago(time.Minute) }
 }
 
 func TestAnOpenLaunchIsAskedForAgain(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAnOpenLaunchIsAskedForAgain(t *testing.T) {
 	p := spotpool.Decide(s)
 	shouldDecide(t, p, "ask again for launch 7: 2 spot GN7.2XLARGE32 in ap-singapore-2")
 	d := p.Decisions[0]
-	if !d.Resume || d.Token != spotpool.Token(uid, 7) || d.Request.ImageID != "img-a1b2c3d4" || d.Request.Token != d.Token {
+	if !d.Resume || d.Token != spotpool.Token(uid, salt, 7) || d.Request.ImageID != "img-a1b2c3d4" || d.Request.Token != d.Token {
 		t.Errorf("it is not the same request: %+v", d.Request)
 	}
 	if p.Held != 2 || p.Capacity != 0 {
@@ -91,7 +91,7 @@ func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
 	s := seen(pool())
 	p := spotpool.Decide(s)
 	shouldDecide(t, p, "launch 2 spot GN7.2XLARGE32 in ap-singapore-2")
-	s.Journal = p.Journal.Open(*p.Decisions[0].Request, noon).Accepted(p.Decisions[0].Sequence, []string{"ins-2", "ins-1"})
+	s.Journal = p.Journal.Open(*p.Decisions[0].Request, noon).Accepted(p.Decisions[0].Sequence, []string{"ins-2", "ins-1"}, noon)
 
 	s.Now = noon.Add(30 * time.Second)
 	p = spotpool.Decide(s)
@@ -123,13 +123,13 @@ func TestAnAcceptedLaunchIsHeldBeforeItIsListed(t *testing.T) {
 }
 
 func untagged(i *spotpool.Instance) {
-	i.PoolUID, i.PoolName, i.Sequence, i.ConfigurationTag = "", "", 0, "none"
+	i.PoolUID, i.PoolName, i.SeqTag, i.ConfigurationTag = "", "", 0, "none"
 }
 
 func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)), instance("ins-1", untagged))
-	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1}, ago(time.Hour)).Accepted(1, []string{"ins-1"})
+	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1}, ago(time.Hour)).Accepted(1, []string{"ins-1"}, ago(time.Hour))
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
 	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = "+uid+", or terminate")
@@ -150,18 +150,26 @@ func TestSequencesGoOnWhereTheJournalWasLost(t *testing.T) {
 	t.Parallel()
 	p := spotpool.Decide(seen(pool(), instance("ins-1", ofLaunch(41))))
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	if d := p.Decisions[0]; d.Sequence != 42 || d.Token != spotpool.Token(uid, 42) {
+	if d := p.Decisions[0]; d.Sequence != 42 || d.Token != spotpool.Token(uid, salt, 42) {
 		t.Errorf("launch %d with the token %s, want 42 and its own", d.Sequence, d.Token)
 	}
 }
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	if got, want := spotpool.Token(uid, 1), "3f96e93de80704fe0fca72e22ee26dd4"; got != want {
+	got := spotpool.Token(uid, salt, 1)
+	if want := "c85448166271465cf456126f35100132"; got != want {
 		t.Errorf("the token is %q, and was %q: launches in flight would be launched twice", got, want)
 	}
-	if spotpool.Token(uid, 11) == spotpool.Token(uid+"1", 1) || spotpool.Token(uid, 1) == spotpool.Token(uid, 2) {
-		t.Error("two launches share a token")
+	for _, other := range []string{
+		spotpool.Token(uid+"1", salt, 1), spotpool.Token(uid, salt+"1", 1), spotpool.Token(uid, salt, 2), spotpool.Token(uid, salt, 11),
+	} {
+		if other == got {
+			t.Error("two launches share a token")
+		}
+	}
+	if spotpool.Token(uid, "", 1) != "" {
+		t.Error("without a salt there is a token, which may have been used before")
 	}
 }
 
@@ -169,7 +177,7 @@ func TestTokens(t *testing.T) {
 func TestWhatWasListedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)))
-	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, noon).Accepted(1, []string{"ins-1"})
+	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, noon).Accepted(1, []string{"ins-1"}, noon)
 	shouldDecide(t, spotpool.Decide(s))
 	s.Journal = s.Journal.Listed([]string{"ins-1", "ins-2"})
 	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")

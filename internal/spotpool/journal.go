@@ -16,6 +16,7 @@ type Request struct {
 	Pool             string     `json:"pool"`
 	UID              string     `json:"uid"`
 	Sequence         int64      `json:"sequence"`
+	SeqTag           int64      `json:"seq"` // its instances' tag gpupool/seq
 	Token            string     `json:"token"`
 	Offering         Offering   `json:"offering"`
 	ChargeType       ChargeType `json:"charge_type"`
@@ -29,8 +30,9 @@ type Request struct {
 type Known struct {
 	InstanceID string `json:"instance_id"`
 	Market
-	// RecordedAt is when its launch was last asked for, or else when it was
-	// first seen or adopted.
+	SeqTag int64 `json:"seq,omitempty"` // its tag gpupool/seq, once launched or seen with it
+	// RecordedAt is when its launch was accepted, by the cloud's answer, or else
+	// when it was first seen or adopted.
 	RecordedAt time.Time `json:"recorded_at,omitzero"`
 	Seen       bool      `json:"seen,omitempty"`   // was listed since
 	Tagged     bool      `json:"tagged,omitempty"` // was listed with the pool's tags
@@ -48,6 +50,7 @@ type Known struct {
 // Past is an instance that is gone.
 type Past struct {
 	InstanceID string    `json:"instance_id"`
+	SeqTag     int64     `json:"seq,omitempty"`
 	EndedAt    time.Time `json:"ended_at,omitzero"`   // when the pool asked for its end
 	NoticedAt  time.Time `json:"noticed_at,omitzero"` // when its end was noticed, where the pool did not ask
 }
@@ -66,6 +69,10 @@ const pastFor = 48 * time.Hour
 
 // Journal is what a pool remembers from run to run.
 type Journal struct {
+	// Salt is random, made with the journal, and part of each token: one that is
+	// made anew after a loss can't repeat the tokens of the lost one. Empty only in
+	// a journal that no run has held yet.
+	Salt         string     `json:"salt,omitempty"`
 	LastSequence int64      `json:"last_sequence"`
 	Intents      []Intent   `json:"intents,omitempty"` // open ones, oldest first
 	Known        []Known    `json:"known,omitempty"`   // by id
@@ -82,12 +89,24 @@ type Journal struct {
 	AcceptedUnder string `json:"accepted_under,omitempty"`
 }
 
-// Token is the ClientToken of one launch of a pool: the same pool and sequence
-// always give the same token, and no other does. It is 32 ASCII characters
-// (RunInstances allows 64).
-func Token(uid string, sequence int64) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "gpupool launch %s %d", uid, sequence))
+// Token is the ClientToken of one launch of a pool: the same pool, salt and
+// sequence always give the same token, and no others do. It is 32 ASCII characters
+// (RunInstances allows 64). Without a salt there is none, and nothing can be
+// launched.
+func Token(uid, salt string, sequence int64) string {
+	if salt == "" {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "gpupool launch %s %s %d", uid, salt, sequence))
 	return hex.EncodeToString(sum[:16])
+}
+
+// Salted gives a journal that has no salt this one.
+func (j Journal) Salted(salt string) Journal {
+	if j.Salt == "" {
+		j.Salt = salt
+	}
+	return j
 }
 
 // Clone copies the journal, so that the copy can be changed.
@@ -135,7 +154,7 @@ func (j Journal) Listed(ids []string) Journal {
 func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 	j = j.Clone()
 	for _, i := range instances {
-		j = j.know(Known{InstanceID: i.ID, Market: i.market(), RecordedAt: now, Seen: true})
+		j = j.know(Known{InstanceID: i.ID, Market: i.market(), SeqTag: i.SeqTag, RecordedAt: now, Seen: true})
 	}
 	return j
 }
@@ -174,5 +193,12 @@ func (j Journal) know(k Known) Journal {
 	if i, found := j.find(k.InstanceID); !found {
 		j.Known = slices.Insert(j.Known, i, k)
 	}
+	return j
+}
+
+// Released forgets instances that were let go.
+func (j Journal) Released(ids []string) Journal {
+	j = j.Clone()
+	j.Known = slices.DeleteFunc(j.Known, func(k Known) bool { return slices.Contains(ids, k.InstanceID) })
 	return j
 }

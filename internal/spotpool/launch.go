@@ -65,7 +65,7 @@ func (c *chooser) newLaunch(to *candidate, n int, p purpose, choice []string) De
 		offering.MaxPrice = 0
 	}
 	request := &Request{
-		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: c.sequence, Token: Token(d.UID, c.sequence),
+		Region: d.Region, Pool: d.Name, UID: d.UID, Sequence: c.sequence, SeqTag: c.freeSeqTag(), Token: Token(d.UID, c.plan.Journal.Salt, c.sequence),
 		Offering: offering, ChargeType: to.charge, Count: n, Configuration: d.Configuration,
 		ConfigurationTag: ConfigurationTag(d.Configuration, offering, to.charge),
 	}
@@ -101,4 +101,34 @@ func (c *chooser) choice(to *candidate, list []*candidate, passed []passedOver) 
 		reasons = append(reasons, "passed over "+some(others))
 	}
 	return reasons
+}
+
+// freeSeqTag is the lowest value of the tag gpupool/seq that tells a new launch
+// from all others that may show: open ones, instances that are recorded, listed or
+// gone so lately that a listing may still have them. The cloud limits how many
+// values a tag key may have over time, so they are used again.
+func (c *chooser) freeSeqTag() int64 {
+	if c.seqTags == nil {
+		c.seqTags = map[int64]bool{}
+		for _, i := range c.plan.Journal.Intents {
+			c.seqTags[i.Request.SeqTag] = true
+		}
+		for _, k := range c.plan.Journal.Known {
+			c.seqTags[k.SeqTag] = true
+		}
+		for _, m := range c.plan.Members {
+			c.seqTags[m.SeqTag] = true
+		}
+		for _, p := range c.plan.Journal.Past {
+			if c.Now.Sub(p.at()) <= TagLag {
+				c.seqTags[p.SeqTag] = true
+			}
+		}
+	}
+	tag := int64(1)
+	for c.seqTags[tag] {
+		tag++
+	}
+	c.seqTags[tag] = true
+	return tag
 }

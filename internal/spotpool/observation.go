@@ -1,6 +1,9 @@
 package spotpool
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // State is an instance's state in the cloud's own words
 // (Tencent CVM, data type Instance, field InstanceState).
@@ -25,11 +28,11 @@ const (
 // Instance is one machine of the cloud, as observed.
 type Instance struct {
 	ID               string     `json:"instance_id"`
-	Region           string     `json:"region,omitempty"`
+	Region           string     `json:"region,omitempty"` // empty where the cloud's answer contradicts itself
 	AccountID        string     `json:"account_id,omitempty"`
 	PoolUID          string     `json:"uid,omitempty"`    // tag gpupool/uid
 	PoolName         string     `json:"pool,omitempty"`   // tag gpupool/pool
-	Sequence         int64      `json:"seq,omitempty"`    // tag gpupool/seq; 0: none
+	SeqTag           int64      `json:"seq,omitempty"`    // tag gpupool/seq; 0: none
 	ConfigurationTag string     `json:"config,omitempty"` // tag gpupool/config
 	AvailabilityZone string     `json:"availability_zone"`
 	InstanceType     string     `json:"instance_type"`
@@ -46,6 +49,21 @@ type Instance struct {
 	// OperationError is what the cloud says of the last operation that failed,
 	// the reason of a LAUNCH_FAILED.
 	OperationError string `json:"operation_error,omitempty"`
+}
+
+// Protection says what keeps an instance from being ended; empty where nothing
+// does. One that was converted to another way of payment, such as PREPAID, was
+// paid for by someone who means to keep it.
+func (i Instance) Protection() string {
+	switch {
+	case i.Protected:
+		return "the tag gpupool/protected"
+	case i.APIProtected:
+		return "the cloud's own termination protection"
+	case i.ChargeType != Spot && i.ChargeType != OnDemand:
+		return fmt.Sprintf("its charge type %s, which no pool launches", i.ChargeType)
+	}
+	return ""
 }
 
 // Stock is how much of an offering the cloud says that it has.

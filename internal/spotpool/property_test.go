@@ -65,7 +65,7 @@ func instances() *rapid.Generator[spotpool.Instance] {
 		i.PoolUID = rapid.SampledFrom([]string{uid, uid, uid, uid, "", "ffff"}).Draw(t, "uid")
 		i.Region = rapid.SampledFrom([]string{region, region, region, region, "ap-tokyo"}).Draw(t, "region")
 		i.AccountID = rapid.SampledFrom([]string{account, account, account, account, "200"}).Draw(t, "account")
-		i.Sequence = rapid.Int64Range(0, 8).Draw(t, "sequence")
+		i.SeqTag = rapid.Int64Range(0, 8).Draw(t, "sequence")
 		i.AvailabilityZone = rapid.SampledFrom([]string{zone2, zone3}).Draw(t, "zone")
 		i.ChargeType = rapid.SampledFrom([]spotpool.ChargeType{spotpool.Spot, spotpool.Spot, spotpool.OnDemand}).Draw(t, "charge type")
 		i.State = rapid.SampledFrom(states).Draw(t, "state")
@@ -106,13 +106,13 @@ func situations() *rapid.Generator[spotpool.Situation] {
 // journals draws what may be remembered of a pool.
 func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
 	return rapid.Custom(func(t *rapid.T) spotpool.Journal {
-		var j spotpool.Journal
+		j := spotpool.Journal{Salt: salt}
 		at := func(name string) time.Time {
 			return ago(time.Duration(rapid.IntRange(0, 30).Draw(t, name)) * time.Minute)
 		}
 		for sequence := range rapid.Int64Range(0, 6).Draw(t, "launches") {
 			r := spotpool.Request{
-				Region: region, Pool: d.Name, UID: uid, Sequence: sequence + 1, Token: spotpool.Token(uid, sequence+1),
+				Region: region, Pool: d.Name, UID: uid, Sequence: sequence + 1, SeqTag: sequence + 1, Token: spotpool.Token(uid, salt, sequence+1),
 				Offering: d.Offerings[0], ChargeType: d.InstanceChargeType, Count: rapid.IntRange(1, 3).Draw(t, "count"), Configuration: d.Configuration,
 			}
 			j = j.Open(r, at("written"))
@@ -127,7 +127,7 @@ func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
 				for range r.Count {
 					ids = append(ids, fmt.Sprintf("ins-%02d", rapid.IntRange(0, 30).Draw(t, "known")))
 				}
-				j = j.Accepted(r.Sequence, ids)
+				j = j.Accepted(r.Sequence, ids, at("accepted"))
 			}
 		}
 		if rapid.Bool().Draw(t, "ending") {
@@ -217,7 +217,7 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 		sequence = max(sequence, intent.Request.Sequence)
 	}
 	for _, m := range members {
-		sequence = max(sequence, m.Sequence)
+		sequence = max(sequence, m.SeqTag)
 	}
 	for _, decision := range p.Decisions {
 		if len(decision.Reasons) == 0 || slices.Contains(decision.Reasons, "") {
@@ -230,7 +230,7 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 			}
 		case decision.Kind == spotpool.Launch:
 			r := decision.Request
-			if decision.Sequence <= sequence || r.Sequence != decision.Sequence || r.Token != spotpool.Token(d.UID, r.Sequence) || decision.Token != r.Token {
+			if decision.Sequence <= sequence || r.Sequence != decision.Sequence || r.Token != spotpool.Token(d.UID, s.Journal.Salt, r.Sequence) || decision.Token != r.Token {
 				return fmt.Sprintf("sequence %d after %d, or a token of another", decision.Sequence, sequence)
 			}
 			if decision.Count < 1 || decision.Count > spotpool.MaxBatch || r.Count != decision.Count {

@@ -139,3 +139,53 @@ func roll(t *testing.T, d spotpool.Declaration) {
 		t.Fatalf("it ends with %+v", p.Counts)
 	}
 }
+
+// TestRefreshThatNeedsRoom ends an instance only where its replacement can be had
+// afterwards, with what its end gives back.
+func TestRefreshThatNeedsRoom(t *testing.T) {
+	t.Parallel()
+	rolling := func(d *spotpool.Declaration) {
+		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
+	}
+	base := func(d *spotpool.Declaration) { d.OnDemandBase = 1 }
+	costs := func(cap string) func(*spotpool.Declaration) {
+		return func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan(cap) }
+	}
+	old := instance("ins-1", outdated)
+	for name, c := range map[string]struct {
+		situation spotpool.Situation
+		want      []string
+		short     string
+	}{
+		"the cost cap leaves no room for a replacement": {
+			offered(seen(pool(size(2, 4), rolling, costs("5")), old, instance("ins-2", outdated)), offer(zone2, "5.50"), offer(zone3, "5.50")), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-2: at 5.50 CNY an hour beside 5.50 already spent, max_hourly_cost 5.00 would be passed",
+		},
+		"the pool uses the quota up itself": {
+			func() spotpool.Situation {
+				s := seen(pool(size(2, 4), rolling), old, instance("ins-2", outdated))
+				s.Observation.SpotVCPUs = map[string]int{zone2: 0, zone3: 0}
+				return s
+			}(), []string{"terminate ins-1"}, "",
+		},
+		"an on-demand one of the base while spot is sold out": {
+			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand, outdated), instance("ins-2")),
+				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
+			[]string{"terminate ins-1", "launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
+		},
+		"a spot one while spot is sold out": {
+			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand), instance("ins-2", outdated)),
+				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
+			nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := spotpool.Decide(c.situation)
+			shouldDecide(t, p, c.want...)
+			if c.short != "" {
+				shouldSay(t, "short", p.Short, c.short)
+			}
+		})
+	}
+}

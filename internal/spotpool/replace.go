@@ -1,13 +1,17 @@
 package spotpool
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // replace swaps instances that work for better ones: on-demand instances that
 // stood in for spot ones, and outdated configurations by the refresh strategy.
 // One step a run, an end or a launch ahead, so that each is seen to work before
 // the next. What is ended below minimum is launched again like anything missing.
 func (c *chooser) replace() {
-	if c.Gate.Closed || c.unseen > 0 || c.Run.Refreshed {
+	if c.heldBack() != "" || c.unseen > 0 || c.Run.Refreshed {
 		return
 	}
 	enough := c.coming >= c.Declaration.Minimum
@@ -26,7 +30,7 @@ func (c *chooser) refresh() {
 	if d.Refresh.Strategy == RefreshNone || len(outdated) == 0 {
 		return
 	}
-	s := swap{members: outdated, charge: d.InstanceChargeType, reason: "outdated configuration", batch: len(outdated)}
+	s := swap{members: outdated, reason: "outdated configuration", batch: len(outdated)}
 	for _, m := range c.plan.Members {
 		if m.ChargeType == OnDemand && m.held() && !(m.Outdated && replaceable(m)) {
 			s.onDemand++
@@ -58,7 +62,7 @@ func (c *chooser) backToSpot() bool {
 	}
 	standIns := c.choose(func(m Member) bool { return m.ChargeType == OnDemand && replaceable(m) })
 	s := swap{
-		members: c.victims(standIns, extra), charge: Spot, onDemand: d.OnDemandBase,
+		members: c.victims(standIns, extra), onDemand: d.OnDemandBase,
 		surge: extra, batch: extra, reason: "spot instances can be had again in place of on-demand ones",
 	}
 	if d.Maximum <= c.plan.Held+c.launched {
@@ -76,11 +80,10 @@ func replaceable(m Member) bool {
 // swap is a replacement of working instances.
 type swap struct {
 	members     []Member
-	charge      ChargeType // of the replacements
-	onDemand    int        // how many on-demand instances stay
-	surge       int        // instances above minimum meanwhile
-	unavailable int        // instances below minimum meanwhile
-	batch       int        // how many are ended at once
+	onDemand    int // how many on-demand instances stay
+	surge       int // instances above minimum meanwhile
+	unavailable int // instances below minimum meanwhile
+	batch       int // how many are ended at once
 	reason      string
 }
 
@@ -94,27 +97,7 @@ func (c *chooser) swap(s swap) bool {
 	}
 	d := c.Declaration
 	short := c.coming < d.Minimum
-	candidates, passed := c.candidates(s.charge)
-	floor := d.Minimum
-	if len(candidates) > 0 {
-		floor -= s.unavailable
-	}
-	running := c.running
-	var batch []Member
-	for _, m := range c.victims(s.members, len(s.members)) {
-		switch {
-		case len(batch) == s.batch:
-			continue
-		case m.Condition == Running && !m.Ending:
-			if short || running <= floor {
-				continue
-			}
-			running--
-		case !m.Ending && len(candidates) == 0:
-			continue
-		}
-		batch = append(batch, m)
-	}
+	batch, why := c.batchOf(s, short)
 	c.terminate(batch, true, s.reason)
 	if len(batch) > 0 {
 		return true
@@ -127,9 +110,84 @@ func (c *chooser) swap(s swap) bool {
 		}
 	}
 	if above <= 0 {
-		c.explainStandstill(s, len(candidates) == 0, passed)
+		c.explainStandstill(s, why)
 	}
 	return false
+}
+
+// batchOf picks the members of a swap that are ended now. Where that needs a
+// replacement afterwards and none could be launched, why says what is in the way.
+func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []passedOver) {
+	minimum, running := c.Declaration.Minimum, c.running
+	after := c.exchange()
+	hopeless := map[Market]bool{}
+	for _, m := range c.victims(s.members, len(s.members)) {
+		works := m.Condition == Running && !m.Ending
+		spared := works && (short || running <= minimum-s.unavailable)
+		if len(batch) == s.batch || spared || hopeless[m.market()] {
+			continue
+		}
+		if needed := !m.Ending && (!works || running <= minimum); needed {
+			next, passed := after.swapped(m)
+			if next == nil {
+				hopeless[m.market()], why = true, passed
+				continue
+			}
+			after = next
+		}
+		if works {
+			running--
+		}
+		batch = append(batch, m)
+	}
+	return batch, why
+}
+
+// exchange is a trial of what the pool could launch once members are gone: their
+// quota and cost are given back first.
+type exchange struct{ chooser }
+
+func (c *chooser) exchange() *exchange {
+	e := &exchange{*c}
+	e.plan.Decisions = nil
+	return e.clone()
+}
+
+func (e *exchange) clone() *exchange {
+	next := &exchange{e.chooser}
+	next.byCharge, next.byZone = maps.Clone(e.byCharge), maps.Clone(e.byZone)
+	next.asked, next.vCPUs = maps.Clone(e.asked), maps.Clone(e.vCPUs)
+	return next
+}
+
+// swapped is the trial after a member is ended and its replacement asked for; nil,
+// and why, where there is no offering for one. An on-demand instance of the base
+// is replaced by another, whatever there is of spot.
+func (e *exchange) swapped(m Member) (next *exchange, why []passedOver) {
+	next = e.clone()
+	charge := e.Declaration.InstanceChargeType
+	if m.ChargeType == OnDemand && e.byCharge[OnDemand] <= e.Declaration.OnDemandBase {
+		charge = OnDemand
+	}
+	next.byCharge[m.ChargeType]--
+	next.byZone[m.AvailabilityZone]--
+	next.spent -= e.costOf(m)
+	if m.ChargeType == Spot {
+		next.vCPUs[m.AvailabilityZone] -= e.offers[m.market()].VCPUs
+	}
+	list, why := next.candidates(charge)
+	for len(list) > 0 {
+		best := next.best(list)
+		n, refusal := next.fits(best, 1)
+		if n > 0 {
+			next.reserve(best.offering, charge, 1)
+			next.asked[marketOf(best.offering, charge)]++
+			return next, nil
+		}
+		why = append(why, passedOver{best, refusal})
+		list = slices.DeleteFunc(list, func(other *candidate) bool { return other == best })
+	}
+	return nil, why
 }
 
 func ids(list []Member) []string {
@@ -140,16 +198,19 @@ func ids(list []Member) []string {
 	return names
 }
 
-// explainStandstill says why nothing is replaced.
-func (c *chooser) explainStandstill(s swap, nothing bool, passed []passedOver) {
+// explainStandstill says why nothing is replaced; why is what keeps replacements
+// from being launched once their place is free.
+func (c *chooser) explainStandstill(s swap, why []passedOver) {
 	d := c.Declaration
+	for _, o := range why {
+		c.short("%s", o)
+	}
 	switch {
-	case nothing:
-		for _, o := range passed {
-			c.short("%s", o)
-		}
+	case len(why) > 0:
 	case c.coming == d.Minimum && s.surge > 0 && c.room() == 0:
 		c.short("%d to be replaced (%s), and %d held of maximum %d leave no room to launch first: raise maximum, or allow max_unavailable", len(s.members), s.reason, c.plan.Held, d.Maximum)
+	case c.coming == d.Minimum && s.surge > 0 && s.unavailable == 0:
+		c.short("%d to be replaced (%s), and nothing can be launched first: allow max_unavailable where what is ended makes room for it", len(s.members), s.reason)
 	case s.surge == 0 && s.unavailable == 0:
 		c.short("%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:

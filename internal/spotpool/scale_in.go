@@ -30,7 +30,7 @@ func (c *chooser) trim() {
 		}
 	}
 	missing := d.Minimum - c.coming
-	if blocked := missing - max(0, d.Maximum-c.plan.Held); missing > 0 && blocked > 0 && !c.Gate.Closed {
+	if blocked := missing - max(0, d.Maximum-c.plan.Held); missing > 0 && blocked > 0 && c.heldBack() == "" {
 		isolated := c.choose(func(m Member) bool { return m.Condition == Isolated && m.expendable() })
 		c.terminate(c.victims(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
 	}
@@ -66,7 +66,9 @@ func (c *chooser) surplus(n int) []Member {
 // choose lists the members that may be ended for a reason, and that this plan
 // does not end yet.
 func (c *chooser) choose(wanted func(Member) bool) []Member {
-	return slices.DeleteFunc(slices.Clone(c.plan.Members), func(m Member) bool { return c.ending[m.ID] || !wanted(m) })
+	return slices.DeleteFunc(slices.Clone(c.plan.Members), func(m Member) bool {
+		return c.ending[m.ID] || slices.Contains(c.Run.Refused, m.ID) || !wanted(m)
+	})
 }
 
 // terminate decides the end of the members.

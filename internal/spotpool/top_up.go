@@ -14,8 +14,8 @@ func (c *chooser) topUp() {
 		return
 	}
 	reason := c.whyBelow()
-	if c.Gate.Closed {
-		c.short("%s", c.Gate.Reason)
+	if why := c.heldBack(); why != "" {
+		c.short("%s", why)
 		return
 	}
 	if room := c.room(); room < missing {
@@ -25,6 +25,28 @@ func (c *chooser) topUp() {
 	p := purpose{reasons: []string{reason}}
 	missing -= c.fill(missing, c.byCharge[OnDemand], p)
 	c.fallBack(missing, reason)
+}
+
+// heldBack says why nothing at all is launched now; empty where something may be.
+func (c *chooser) heldBack() string {
+	switch {
+	case c.Gate.Closed:
+		return c.Gate.Reason
+	case len(c.doubtful) > 0:
+		return c.contradicted()
+	case c.Run.Halted != "":
+		return c.Run.Halted
+	}
+	return ""
+}
+
+// contradicted says which instances may be the pool's or not; empty where none.
+func (c *chooser) contradicted() string {
+	if len(c.doubtful) == 0 {
+		return ""
+	}
+	it := plural(len(c.doubtful), "it", "them")
+	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, and take the tag gpupool/uid off what is not the pool's", some(c.doubtful), plural(len(c.doubtful), "carries", "carry"), it, it, it)
 }
 
 // purpose is why something is launched.

@@ -21,12 +21,19 @@ func (c *chooser) warn() {
 	c.warnOf(func(m Member) bool { return m.Condition == Unusable }, func(ids string, n int) {
 		c.warnf("%s %s in a state that is no capacity, and held: nothing is done to instances in such a state", ids, isAre(n))
 	})
+	c.warnOf(func(m Member) bool { return m.ChargeType != Spot && m.ChargeType != OnDemand }, func(ids string, n int) {
+		it := plural(n, "it", "them")
+		c.warnf("%s %s paid for in another way by now: someone converted %s, so the pool counts %s and never ends %s. To let go, take the tag gpupool/uid off", ids, isAre(n), it, it, it)
+	})
 	c.warnOf(func(m Member) bool { return m.Untagged && c.Now.Sub(m.LaunchedAt) > TagLag }, func(ids string, n int) {
 		c.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, hasHave(n), d.UID)
 	})
+	if why := c.contradicted(); why != "" && !slices.Contains(c.plan.Short, why) {
+		c.warnf("%s", why)
+	}
 	var others []string
 	for _, i := range c.Observation.Instances {
-		if d.UID != "" && i.PoolUID == d.UID && (i.AccountID != d.AccountID || i.Region != d.Region) {
+		if d.UID != "" && i.PoolUID == d.UID && i.Region != "" && (i.AccountID != d.AccountID || i.Region != d.Region) {
 			others = append(others, fmt.Sprintf("%s (account %s, %s)", i.ID, i.AccountID, i.Region))
 		}
 	}

@@ -21,14 +21,21 @@ type world struct {
 	tokens   map[string][]string // what each ClientToken launched
 	bodies   map[string]spotpool.Request
 	blind    bool // prices and stock can't be asked for
+	journals int  // how many there were: a lost one is made anew
+	// quota is how many spot vCPUs the account may have, by zone; a zone that is
+	// not in it has no limit.
+	quota map[string]int
+	// refuses are the machines whose end is refused whatever their state.
+	refuses map[string]bool
 
 	// stockFirst says that a repeated launch is refused where stock or price
 	// don't allow it now, although it took effect before.
 	stockFirst bool
 
 	tagsAfter, listedAfter, runsAfter time.Duration
-	failing                           int // so many of the next machines fail to launch
-	last                              int // the last machine's number
+	callTakes                         time.Duration // from a launch's asking to its effect
+	failing                           int           // so many of the next machines fail to launch
+	last                              int           // the last machine's number
 }
 
 type machine struct {
@@ -51,6 +58,7 @@ type market struct {
 func newWorld(d spotpool.Declaration) *world {
 	w := &world{
 		now: noon, d: d, markets: map[spotpool.Market]*market{}, tokens: map[string][]string{}, bodies: map[string]spotpool.Request{},
+		quota: map[string]int{}, refuses: map[string]bool{},
 		tagsAfter: time.Second, runsAfter: 30 * time.Second,
 	}
 	for n, zone := range []string{zone2, zone3, zone4} {
@@ -75,7 +83,7 @@ func (w *world) pass(d time.Duration) {
 			}
 		}
 		if m.launched && age >= m.tagged && m.tags.PoolUID != "" {
-			m.PoolUID, m.PoolName, m.Sequence, m.ConfigurationTag = m.tags.PoolUID, m.tags.PoolName, m.tags.Sequence, m.tags.ConfigurationTag
+			m.PoolUID, m.PoolName, m.SeqTag, m.ConfigurationTag = m.tags.PoolUID, m.tags.PoolName, m.tags.SeqTag, m.tags.ConfigurationTag
 		}
 	}
 	w.machines = slices.DeleteFunc(w.machines, func(m *machine) bool { return !m.endsAt.IsZero() && !w.now.Before(m.endsAt) })
@@ -105,9 +113,30 @@ func (w *world) observe() spotpool.Observation {
 	}
 	if !w.blind {
 		o.Offers = w.offers()
+		for zone := range w.quota {
+			if o.SpotVCPUs == nil {
+				o.SpotVCPUs = map[string]int{}
+			}
+			o.SpotVCPUs[zone] = w.vCPUsLeft(zone)
+		}
 	}
 	return o
 }
+
+// vCPUsLeft is what is left of a zone's spot quota. What ends gives its part back
+// at once.
+func (w *world) vCPUsLeft(zone string) int {
+	left := w.quota[zone]
+	for _, m := range w.machines {
+		if m.launched && m.AvailabilityZone == zone && m.ChargeType == spotpool.Spot && m.State != spotpool.StateTerminating && m.State != spotpool.StateLaunchFailed {
+			left -= vCPUs
+		}
+	}
+	return max(0, left)
+}
+
+// vCPUs are those of each machine.
+const vCPUs = 8
 
 // offers lists every market, those of zone 4 first.
 func (w *world) offers() []spotpool.Offer {
@@ -116,7 +145,7 @@ func (w *world) offers() []spotpool.Offer {
 		for _, instanceType := range []string{a10, t4} {
 			for _, charge := range []spotpool.ChargeType{spotpool.Spot, spotpool.OnDemand} {
 				key := spotpool.Market{AvailabilityZone: zone, InstanceType: instanceType, ChargeType: charge}
-				offer := spotpool.Offer{Market: key, Price: w.markets[key].price, Stock: spotpool.StockEnough, VCPUs: 8}
+				offer := spotpool.Offer{Market: key, Price: w.markets[key].price, Stock: spotpool.StockEnough, VCPUs: vCPUs}
 				if w.markets[key].stock == 0 {
 					offer.Stock = spotpool.StockNone
 				}
@@ -137,7 +166,11 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 	if known && !w.stockFirst {
 		return ids, nil
 	}
+	if !known {
+		w.pass(w.callTakes)
+	}
 	m := w.markets[spotpool.Market{AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType, ChargeType: r.ChargeType}]
+	_, limited := w.quota[r.Offering.AvailabilityZone]
 	refusal := &spotpool.CloudError{Scope: spotpool.ScopeOffering, NothingLaunched: true, Action: "RunInstances"}
 	switch {
 	case m.stock < r.Count:
@@ -148,6 +181,9 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 		return nil, refusal
 	case known:
 		return ids, nil
+	case limited && r.ChargeType == spotpool.Spot && w.vCPUsLeft(r.Offering.AvailabilityZone) < r.Count*vCPUs:
+		refusal.Class, refusal.Scope, refusal.Code = spotpool.ClassQuota, spotpool.ScopeZone, "LimitExceeded.UserSpotQuota"
+		return nil, refusal
 	}
 	m.stock -= r.Count
 	for range r.Count {
@@ -155,7 +191,7 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 		id := fmt.Sprintf("ins-%08d", w.last)
 		made := &machine{
 			made: w.now, listed: w.listedAfter, tagged: w.tagsAfter, running: w.runsAfter, launched: true, fails: w.failing > 0,
-			tags: spotpool.Instance{PoolUID: r.UID, PoolName: r.Pool, Sequence: r.Sequence, ConfigurationTag: r.ConfigurationTag},
+			tags: spotpool.Instance{PoolUID: r.UID, PoolName: r.Pool, SeqTag: r.SeqTag, ConfigurationTag: r.ConfigurationTag},
 			Instance: spotpool.Instance{
 				ID: id, Region: r.Region, AccountID: w.d.AccountID,
 				AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType, SubnetID: r.Offering.SubnetID,
@@ -171,26 +207,35 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 	return ids, nil
 }
 
-// terminate is TerminateInstances.
-func (w *world) terminate(ids []string) error {
+// terminate ends machines as the adapter does: where the cloud refuses one, the
+// others still end.
+func (w *world) terminate(ids []string) (refused []string, err error) {
 	for _, m := range w.machines {
 		if !slices.Contains(ids, m.ID) {
 			continue
 		}
 		switch m.State {
 		case spotpool.StatePending, spotpool.StateLaunchFailed, spotpool.StateStarting, spotpool.StateStopping, spotpool.StateRebooting:
-			return fmt.Errorf("UnsupportedOperation.InstanceState: %s is %s", m.ID, m.State)
+			return nil, fmt.Errorf("UnsupportedOperation.InstanceState: %s is %s", m.ID, m.State)
 		}
 		if m.Protected || m.APIProtected {
-			return fmt.Errorf("UnsupportedOperation.InstancesProtected: %s", m.ID)
+			return nil, fmt.Errorf("UnsupportedOperation.InstancesProtected: %s", m.ID)
 		}
 		if !m.launched || m.PoolUID != w.d.UID {
-			return fmt.Errorf("%s is not the pool's", m.ID)
+			return nil, fmt.Errorf("%s is not the pool's", m.ID)
+		}
+		if w.refuses[m.ID] {
+			refused = append(refused, m.ID)
+			continue
 		}
 		m.State, m.endsAt = spotpool.StateTerminating, w.now.Add(20*time.Second)
 	}
-	return nil
+	return refused, nil
 }
+
+// loseJournal has the pool begin anew, as where the store was lost. What was
+// launched shows by then, with its tags.
+func (w *world) loseJournal() { w.journal = spotpool.Journal{} }
 
 // fault is what happens to one run, at its nth step.
 type fault struct {
@@ -213,6 +258,10 @@ const (
 // thing, look at what that left, and so on. check sees each plan.
 func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (decided int, err error) {
 	run := spotpool.Run{}
+	if w.journal.Salt == "" {
+		w.journals++
+		w.journal = w.journal.Salted(fmt.Sprintf("%s%d", salt, w.journals))
+	}
 	for step := 0; ; step++ {
 		if step > 500 {
 			return decided, errors.New("a run never ends")
@@ -239,8 +288,13 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 			if kind == killedAfterIntent || kind == lostBeforeEffect {
 				return decided, nil
 			}
-			if err := w.terminate(d.InstanceIDs); err != nil {
+			refused, err := w.terminate(d.InstanceIDs)
+			if err != nil {
 				return decided, err
+			}
+			run.Refused = append(run.Refused, refused...)
+			if len(refused) == len(d.InstanceIDs) {
+				decided-- // each run asks once, for ever
 			}
 			if kind != noFault {
 				return decided, nil
@@ -273,7 +327,7 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		if !d.Resume {
 			run.Launched += d.Count
 		}
-		w.journal = w.journal.Accepted(d.Sequence, ids)
+		w.journal = w.journal.Accepted(d.Sequence, ids, w.now)
 	}
 }
 

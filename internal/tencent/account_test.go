@@ -15,7 +15,7 @@ func TestWrongCredentials(t *testing.T) {
 	for _, secret := range [][2]string{{"AKIDnobody", "x"}, {cvmsim.DemoSecretID, "not-the-key"}} {
 		c := testConfig(sim.URL)
 		c.SecretID, c.SecretKey = secret[0], secret[1]
-		_, err := newClient(t, c).Launch(t.Context(), testRequest())
+		_, _, err := newClient(t, c).Launch(t.Context(), testRequest())
 		cloud := cloudError(t, err)
 		if cloud.Class != spotpool.ClassAuthorisation || !cloud.NothingLaunched || cloud.Remedy == "" || cloud.RequestID == "" {
 			t.Errorf("%+v", cloud)
@@ -35,7 +35,7 @@ func TestWrongAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sim, client := startSim(t, f)
-			_, err := client.Launch(t.Context(), testRequest())
+			_, _, err := client.Launch(t.Context(), testRequest())
 			if cloud := cloudError(t, err); cloud.Class != spotpool.ClassAuthorisation || !cloud.NothingLaunched || !strings.Contains(err.Error(), cvmsim.DemoAccountID) {
 				t.Errorf("%+v", cloud)
 			}
@@ -57,7 +57,7 @@ func TestWrongAccount(t *testing.T) {
 		})
 	}
 	_, client := startSim(t, func(c *Config) { c.AllowedAccountIDs = []string{"1", cvmsim.DemoAccountID} })
-	if _, err := client.Launch(t.Context(), testRequest()); err != nil {
+	if _, _, err := client.Launch(t.Context(), testRequest()); err != nil {
 		t.Error(err)
 	}
 }

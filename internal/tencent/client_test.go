@@ -59,7 +59,7 @@ func startSim(t *testing.T, change ...func(*Config)) (*cvmsim.Server, *Client) {
 // testRequest is a launch that uses every field.
 func testRequest() spotpool.Request {
 	return spotpool.Request{
-		Region: testRegion, Pool: "train", UID: "uid-1", Sequence: 7, Token: spotpool.Token("uid-1", 7),
+		Region: testRegion, Pool: "train", UID: "uid-1", Sequence: 7, SeqTag: 7, Token: spotpool.Token("uid-1", "salt", 7),
 		Offering:   spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4", MaxPrice: 50_000_000},
 		ChargeType: spotpool.Spot, Count: 2, ConfigurationTag: "1:abc",
 		Configuration: spotpool.Configuration{
@@ -171,7 +171,7 @@ func answering(t *testing.T, answers map[string]any) string {
 func TestAPoolFromLaunchToEnd(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)
-	ids, err := client.Launch(t.Context(), testRequest())
+	ids, _, err := client.Launch(t.Context(), testRequest())
 	if err != nil || len(ids) != 2 {
 		t.Fatalf("Launch: %v, %v", ids, err)
 	}
@@ -184,7 +184,7 @@ func TestAPoolFromLaunchToEnd(t *testing.T) {
 		t.Errorf("observed at %s, and the cloud's clock says %s", at, sim.Now())
 	}
 	i := seen[0]
-	if i.Region != testRegion || i.AccountID != cvmsim.DemoAccountID || i.PoolUID != "uid-1" || i.PoolName != "train" || i.Sequence != 7 ||
+	if i.Region != testRegion || i.AccountID != cvmsim.DemoAccountID || i.PoolUID != "uid-1" || i.PoolName != "train" || i.SeqTag != 7 ||
 		i.ConfigurationTag != "1:abc" || i.State != spotpool.StateRunning || i.ChargeType != spotpool.Spot || i.PublicIP == "" || i.PrivateIP == "" ||
 		i.SubnetID != "subnet-a1b2c3d4" || i.VPCID != "vpc-a1b2c3d4" || i.LaunchedAt.IsZero() || at.Sub(i.LaunchedAt) > 2*time.Minute {
 		t.Errorf("observed %+v at %s", i, at)
@@ -215,7 +215,7 @@ func step(t *testing.T, sim *cvmsim.Server, d time.Duration) {
 func TestACancelledCallEndsPromptly(t *testing.T) {
 	t.Parallel()
 	calls := map[string]func(context.Context, *Client) error{
-		"launch":  func(ctx context.Context, c *Client) error { _, err := c.Launch(ctx, testRequest()); return err },
+		"launch":  func(ctx context.Context, c *Client) error { _, _, err := c.Launch(ctx, testRequest()); return err },
 		"observe": func(ctx context.Context, c *Client) error { _, _, err := c.ObserveRegion(ctx, testRegion); return err },
 		"terminate": func(ctx context.Context, c *Client) error {
 			_, err := c.Terminate(ctx, testRegion, []spotpool.Instance{{ID: "ins-a1b2c3d4", Region: testRegion}})

@@ -95,7 +95,7 @@ func TestCredentialsThatTheCloudRefusesAreRenewed(t *testing.T) {
 	sim := cvmsimtest.Start(t)
 	client := newClient(t, webIdentityConfig(t, sim.URL))
 	step(t, sim.Server, 3*time.Hour)
-	if _, err := client.Launch(t.Context(), testRequest()); err != nil {
+	if _, _, err := client.Launch(t.Context(), testRequest()); err != nil {
 		t.Error(err)
 	}
 	addFault(t, sim.Server, cvmsim.Fault{Kind: cvmsim.FaultError, Action: "DescribeInstances", Code: "AuthFailure.TokenFailure", Count: -1})

@@ -70,7 +70,7 @@ func readTag(i *spotpool.Instance, key, text string) {
 		i.ConfigurationTag = text
 	case TagSequence:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
-			i.Sequence = n
+			i.SeqTag = n
 		}
 	case TagProtected:
 		// Who sets the tag by hand means to protect, whatever they write but "no".

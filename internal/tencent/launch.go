@@ -7,23 +7,30 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Launch asks for the request's instances and returns their ids. They are
-// accepted then, not yet there.
+// Launch asks for the request's instances and returns their ids, and the cloud's
+// time of its answer. They are accepted then, not yet there.
 //
 // The body is built from the request alone, and the ClientToken is the
 // request's, so that launching the same request again, in this call or by
 // another process, is the same launch. The error is or wraps a
 // *spotpool.CloudError. Where that says NothingLaunched, no attempt of this call
 // had an effect; an earlier call with the same request still may have.
-func (c *Client) Launch(ctx context.Context, r spotpool.Request) ([]string, error) {
+func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error) {
+	if r.Token == "" {
+		return nil, time.Time{}, &spotpool.CloudError{
+			Class: spotpool.ClassConfiguration, Scope: spotpool.ScopePool, NothingLaunched: true, Action: "RunInstances",
+			Code: "ClientError.NoClientToken", Message: fmt.Sprintf("launch %d of %s/%s has no ClientToken, and could not be repeated safely.", r.Sequence, r.Region, r.Pool),
+		}
+	}
 	if err := c.checkAccount(ctx, "RunInstances"); err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	response := cvm.NewRunInstancesResponse()
 	got, err := c.api.call(ctx, c.keys, r.Region, runInstances(r), response)
@@ -31,9 +38,8 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) ([]string, erro
 		for _, text := range []string{r.UserData, base64.StdEncoding.EncodeToString([]byte(r.UserData)), shorten(r.UserData)} {
 			err = without(err, text, "(user data)")
 		}
-		return nil, err
+		return nil, time.Time{}, err
 	}
-	var ids []string
 	if response.Response != nil {
 		for _, id := range response.Response.InstanceIdSet {
 			if value(id) != "" {
@@ -42,12 +48,12 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) ([]string, erro
 		}
 	}
 	if len(ids) == 0 {
-		return nil, &spotpool.CloudError{
+		return nil, time.Time{}, &spotpool.CloudError{
 			Class: spotpool.ClassTransient, Scope: spotpool.ScopePool, Action: "RunInstances",
 			Code: "ClientError.NoInstanceIds", Message: "the launch was accepted, and the answer names no instance.", RequestID: got.requestID,
 		}
 	}
-	return ids, nil
+	return ids, got.at, nil
 }
 
 // runInstances builds the call's body: the same request gives the same bytes.
@@ -133,7 +139,7 @@ func launchTags(r spotpool.Request) []*cvm.Tag {
 	}
 	tags[TagUID] = r.UID
 	tags[TagPool] = r.Pool
-	tags[TagSequence] = strconv.FormatInt(r.Sequence, 10)
+	tags[TagSequence] = strconv.FormatInt(r.SeqTag, 10)
 	tags[TagConfiguration] = r.ConfigurationTag
 	var list []*cvm.Tag
 	for _, key := range slices.Sorted(maps.Keys(tags)) {

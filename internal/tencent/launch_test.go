@@ -95,7 +95,7 @@ func TestALaunchSurvivesFaults(t *testing.T) {
 			client := newClient(t, config)
 			fault.Action = "RunInstances"
 			addFault(t, sim.Server, fault)
-			ids, err := client.Launch(t.Context(), testRequest())
+			ids, _, err := client.Launch(t.Context(), testRequest())
 			if err != nil || len(ids) != 2 {
 				t.Fatalf("Launch: %v, %v", ids, err)
 			}
@@ -133,12 +133,12 @@ func TestALaunchWhoseOutcomeStaysUnknown(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t, func(c *Config) { c.MaxAttempts = 2 })
 	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultResetAfter, Action: "RunInstances", Count: 2})
-	_, err := client.Launch(t.Context(), testRequest())
+	_, _, err := client.Launch(t.Context(), testRequest())
 	if cloud := cloudError(t, err); cloud.NothingLaunched || cloud.Class != spotpool.ClassTransient {
 		t.Fatalf("%+v", cloud)
 	}
 	first := sim.Instances()
-	ids, err := client.Launch(t.Context(), testRequest())
+	ids, _, err := client.Launch(t.Context(), testRequest())
 	if err != nil || len(ids) != 2 || len(first) != 2 || len(sim.Instances()) != 2 {
 		t.Errorf("asked again: %v, %v; %d instances", ids, err, len(sim.Instances()))
 	}
@@ -153,7 +153,7 @@ func TestARepeatTurnedAwayLeavesTheOutcomeUnknown(t *testing.T) {
 			sim, client := startSim(t)
 			addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultHTTP502After, Action: "RunInstances"})
 			addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Code: code, Action: "RunInstances", Count: -1})
-			_, err := client.Launch(t.Context(), testRequest())
+			_, _, err := client.Launch(t.Context(), testRequest())
 			if cloud := cloudError(t, err); cloud.Code != code || cloud.NothingLaunched {
 				t.Errorf("%+v", cloud)
 			}
@@ -193,7 +193,7 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 			sim, client := startSim(t)
 			request := testRequest()
 			test.prepare(t, sim, &request)
-			_, err := client.Launch(t.Context(), request)
+			_, _, err := client.Launch(t.Context(), request)
 			cloud := cloudError(t, err)
 			if cloud.Class != test.class || cloud.Scope != test.scope || !cloud.NothingLaunched || cloud.RequestID == "" || cloud.Action != "RunInstances" {
 				t.Errorf("%+v", cloud)
@@ -212,7 +212,7 @@ func TestALaunchThatWasNeverSent(t *testing.T) {
 		sim, client := startSim(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := client.Launch(ctx, testRequest())
+		_, _, err := client.Launch(ctx, testRequest())
 		if cloud := cloudError(t, err); !errors.Is(err, context.Canceled) || !cloud.NothingLaunched {
 			t.Errorf("%v, %+v", err, cloud)
 		}
@@ -226,7 +226,7 @@ func TestALaunchThatWasNeverSent(t *testing.T) {
 		addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultTimeoutAfter, Action: "RunInstances", Delay: cvmsim.Duration(time.Minute)})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		_, err := client.Launch(ctx, testRequest())
+		_, _, err := client.Launch(ctx, testRequest())
 		if cloud := cloudError(t, err); !errors.Is(err, context.DeadlineExceeded) || cloud.NothingLaunched {
 			t.Errorf("%v, %+v", err, cloud)
 		}
@@ -242,7 +242,7 @@ func TestALaunchThatWasNeverSent(t *testing.T) {
 		config := testConfig(gone.URL)
 		lost := newClient(t, config)
 		lost.account.id = cvmsim.DemoAccountID
-		_, err := lost.Launch(t.Context(), testRequest())
+		_, _, err := lost.Launch(t.Context(), testRequest())
 		cloud := cloudError(t, err)
 		if !cloud.NothingLaunched || cloud.Class != spotpool.ClassTransient {
 			t.Errorf("%+v", cloud)
@@ -264,7 +264,7 @@ func TestUserDataStaysOutOfErrors(t *testing.T) {
 	request := testRequest()
 	request.UserData = "password=open-sesame"
 	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Action: "RunInstances", Code: "InvalidParameterValue.InvalidUserDataFormat", Message: "cannot use cGFzc3dvcmQ9b3Blbi1zZXNhbWU= or password=open-sesame, " + cvmsim.DemoSecretKey})
-	_, err := client.Launch(t.Context(), request)
+	_, _, err := client.Launch(t.Context(), request)
 	for _, secret := range []string{"open-sesame", "cGFzc3dvcmQ9", cvmsim.DemoSecretKey} {
 		if err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%v", err)

@@ -117,7 +117,7 @@ func TestObservePool(t *testing.T) {
 		if err := sim.Configure(cvmsim.Settings{TagDelay: &late}); err != nil {
 			t.Fatal(err)
 		}
-		ids, err := client.Launch(t.Context(), testRequest())
+		ids, _, err := client.Launch(t.Context(), testRequest())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestObservePool(t *testing.T) {
 			t.Fatalf("%v, %v", seen, err)
 		}
 		for _, i := range seen {
-			if i.PoolUID != "" || i.Sequence != 0 || i.PoolName != "" {
+			if i.PoolUID != "" || i.SeqTag != 0 || i.PoolName != "" {
 				t.Errorf("%+v", i)
 			}
 		}
@@ -211,7 +211,7 @@ func TestInstanceFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := spotpool.Instance{
-		ID: "ins-1", Region: testRegion, AccountID: "1", PoolUID: "u", PoolName: "p", Sequence: 12, ConfigurationTag: "1:a",
+		ID: "ins-1", Region: testRegion, AccountID: "1", PoolUID: "u", PoolName: "p", SeqTag: 12, ConfigurationTag: "1:a",
 		AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-1", VPCID: "vpc-1", ChargeType: spotpool.Spot,
 		State: spotpool.StateLaunchFailed, Restricted: true, Protected: true, APIProtected: true,
 		LaunchedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), PrivateIP: "10.0.0.1", OperationError: "no stock",
@@ -239,7 +239,7 @@ func FuzzInstanceFrom(f *testing.F) {
 			return
 		}
 		got := instanceFrom(&i, testRegion, "1")
-		if got.Sequence < 0 || got.Region != "" && got.Region != testRegion {
+		if got.SeqTag < 0 || got.Region != "" && got.Region != testRegion {
 			t.Errorf("%+v", got)
 		}
 	})

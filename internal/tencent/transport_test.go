@@ -20,7 +20,7 @@ import (
 func exerciseAll(t *testing.T, c *Client) {
 	t.Helper()
 	ctx := t.Context()
-	ids, err := c.Launch(ctx, testRequest())
+	ids, _, err := c.Launch(ctx, testRequest())
 	if err != nil {
 		t.Error(err)
 	}

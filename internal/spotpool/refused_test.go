@@ -1,0 +1,125 @@
+package spotpool_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// A refused end holds nothing up: what has room is launched.
+func TestARefusedEndHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(4, 4)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateShutdown)))
+	shouldDecide(t, spotpool.Decide(s), "terminate ins-3", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	s.Run.Refused = []string{"ins-3"}
+	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+}
+
+// A run that may not launch any more still ends what is above maximum, asks for no
+// open launch again, and gives no working instance up.
+func TestAHaltedRunStillTrims(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopped)))
+	s.Run.Halted = "the account's balance does not suffice"
+	shouldDecide(t, spotpool.Decide(s), "terminate ins-3")
+
+	s = opened(seen(pool(size(2, 4), func(d *spotpool.Declaration) {
+		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
+	}),
+		instance("ins-1", outdated)), 1)
+	s.Run.Halted = "the account's balance does not suffice"
+	p := spotpool.Decide(s)
+	shouldDecide(t, p)
+
+	s = seen(pool(), instance("ins-1"))
+	s.Run.Halted = "the account's balance does not suffice"
+	p = spotpool.Decide(s)
+	shouldDecide(t, p)
+	shouldSay(t, "short", p.Short, "the account's balance does not suffice")
+}
+
+// An instance with the pool's uid in an answer that contradicts itself may be the
+// pool's: until that is clear, a launch could be one too many.
+func TestAContradictionHoldsLaunches(t *testing.T) {
+	t.Parallel()
+	doubtful := func(i *spotpool.Instance) { i.Region, i.AvailabilityZone = "", "ap-tokyo-1" }
+	const why = "ins-2 in ap-tokyo-1 carries this pool's uid, and what the cloud says of it contradicts itself: nothing is launched beside it. Look at it in the console, and take the tag gpupool/uid off what is not the pool's"
+	p := spotpool.Decide(seen(pool(), instance("ins-1"), instance("ins-2", doubtful)))
+	shouldDecide(t, p)
+	shouldSay(t, "short", p.Short, why)
+	p = spotpool.Decide(seen(pool(size(1, 4)), instance("ins-1"), instance("ins-2", doubtful)))
+	shouldSay(t, "warnings", p.Warnings, why)
+	if p.Held != 1 {
+		t.Errorf("%d are held, want the one that is the pool's for certain", p.Held)
+	}
+}
+
+// Someone who converts an instance to PREPAID means to keep it.
+func TestAConvertedInstanceIsKept(t *testing.T) {
+	t.Parallel()
+	prepaid := func(i *spotpool.Instance) { i.ChargeType = "PREPAID" }
+	p := spotpool.Decide(seen(pool(size(1, 1)), instance("ins-1", prepaid, outdated), instance("ins-2")))
+	shouldDecide(t, p, "terminate ins-2")
+	p = spotpool.Decide(seen(pool(size(0, 0)), instance("ins-1", prepaid)))
+	shouldDecide(t, p)
+	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) is paid for in another way by now: someone converted it, so the pool counts it and never ends it. To let go, take the tag gpupool/uid off")
+	if instance("ins-1", prepaid).Protection() == "" || instance("ins-1", onDemand).Protection() != "" {
+		t.Error("what is protected is told wrongly")
+	}
+}
+
+// A call may take minutes: what was accepted late has its time to be listed from
+// the answer on.
+func TestAnAcceptanceIsDatedByItsAnswer(t *testing.T) {
+	t.Parallel()
+	s := opened(seen(pool()), 2)
+	s.Journal = s.Journal.Accepted(7, []string{"ins-1", "ins-2"}, ago(30*time.Second))
+	s.Now = noon.Add(time.Minute) // 30 seconds and a minute after the answer, three minutes after it was asked for
+	p := spotpool.Decide(s)
+	shouldDecide(t, p)
+	if p.Held != 2 || p.Capacity != 2 || len(p.Notices) > 0 {
+		t.Errorf("held %d, capacity %d, %q", p.Held, p.Capacity, p.Notices)
+	}
+	s.Now = noon.Add(2 * time.Minute)
+	shouldDecide(t, spotpool.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")
+}
+
+// Where the journal was lost and its machines with it, sequences begin anew and
+// tokens don't.
+func TestALostJournalRepeatsNoToken(t *testing.T) {
+	t.Parallel()
+	s := seen(pool())
+	before := spotpool.Decide(s).Decisions[0]
+	s.Journal = spotpool.Journal{}.Salted("another")
+	after := spotpool.Decide(s).Decisions[0]
+	if before.Sequence != after.Sequence || before.Token == after.Token || after.Token == "" {
+		t.Errorf("launch %d with %q, and after the loss launch %d with %q", before.Sequence, before.Token, after.Sequence, after.Token)
+	}
+	s.Journal = spotpool.Journal{}
+	if d := spotpool.Decide(s).Decisions[0]; d.Token != "" {
+		t.Errorf("a journal that nobody holds gives the token %q", d.Token)
+	}
+}
+
+// The tag gpupool/seq takes the lowest number that no launch at hand has, since the
+// cloud limits how many values a key may have over time.
+func TestNumbersOfTagsAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(5, 9)), instance("ins-1", ofLaunch(1)), instance("ins-2", ofLaunch(4)))
+	s.Journal.LastSequence = 40
+	s.Journal.Past = []spotpool.Past{
+		{InstanceID: "ins-3", SeqTag: 2, EndedAt: ago(spotpool.TagLag)}, // a listing may still show it
+		{InstanceID: "ins-4", SeqTag: 3, EndedAt: ago(spotpool.TagLag + time.Second)},
+	}
+	p := spotpool.Decide(s)
+	if d := p.Decisions[0]; d.Sequence != 41 || d.Request.SeqTag != 3 {
+		t.Errorf("launch %d has the tag %d, want 41 and 3", d.Sequence, d.Request.SeqTag)
+	}
+
+	// An older instance with the number of an open launch is not of it.
+	s = opened(seen(pool()), 1)
+	s.Observation.Instances = []spotpool.Instance{instance("ins-1", ofLaunch(7), launched(ago(10*time.Minute)))}
+	p = spotpool.Decide(s)
+	shouldDecide(t, p, "ask again for launch 7: 1 spot GN7.2XLARGE32 in ap-singapore-2")
+}
