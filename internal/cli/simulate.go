@@ -62,6 +62,7 @@ func newSimulate(s *session) *cobra.Command {
 	f.StringVar(&o.config.Region, "region", "ap-singapore", "`REGION` to print for the shell; all regions of the catalogue are served")
 	f.DurationVar(&o.launchDelay, "launch-delay", time.Second, "how long an instance stays PENDING")
 	f.DurationVar(&o.terminateDelay, "terminate-delay", 500*time.Millisecond, "how long an instance stays TERMINATING")
+	f.DurationVar(&o.config.ListingDelay, "listing-delay", 0, "how late a new instance shows in listings")
 	f.DurationVar(&o.config.TagDelay, "tag-delay", 0, "how late tags show")
 	f.BoolVar(&o.config.NoRates, "no-rates", false, "answer any number of calls a second")
 	f.BoolVar(&o.config.RecycleBin, "recycle-bin", false, "keep terminated instances in the recycle bin until they are terminated again")
@@ -75,7 +76,7 @@ func newSimulate(s *session) *cobra.Command {
 
 // run serves until it is stopped, which is how it is meant to end.
 func (o *simulateOptions) run(ctx context.Context, _ []string) (err error) {
-	if o.launchDelay < 0 || o.terminateDelay < 0 || o.config.TagDelay < 0 {
+	if min(o.launchDelay, o.terminateDelay, o.config.ListingDelay, o.config.TagDelay) < 0 {
 		return usagef("a delay must not be negative")
 	}
 	c := o.config

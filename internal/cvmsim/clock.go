@@ -37,7 +37,8 @@ func (s *Server) StepClock(step time.Duration) (time.Time, error) {
 type eventKind int
 
 const (
-	eventSettle eventKind = iota
+	eventListed eventKind = iota
+	eventSettle
 	eventTags
 	eventReclaim
 	eventTimer
@@ -94,6 +95,8 @@ func (w *world) advance(now time.Time) {
 
 func (w *world) happen(in *instance, e event) {
 	switch {
+	case e.kind == eventListed && in.ListedAt.Equal(e.at):
+		w.list(in)
 	case e.kind == eventSettle && in.SettleAt.Equal(e.at):
 		w.settle(in)
 	case e.kind == eventTags:

@@ -11,7 +11,8 @@ Fields in [brackets] are optional.
       {"instances":[{"instance_id":"ins-…","pool":"train","state":"RUNNING","region":…,
       "availability_zone":…,"instance_type":…,"charge_type":…,"seq":…,"uid":…,"config":…,
       "tags":{…},"name":…,"created_at":…,"private_ip":…,"restrict_state":…,"protected":…},…]}
-      Everything that isn't gone, in the order of launches.
+      Everything that isn't gone, in the order of launches; with "listed_at" while the
+      API doesn't show it yet.
   POST /_sim/instances
       {"availability_zone":"ap-singapore-2","instance_type":"GN7.2XLARGE32","count":1000,
       ["pool","uid","seq","config","tags":{…},"charge_type","state","name","age":"1h",
@@ -54,9 +55,13 @@ Fields in [brackets] are optional.
       {"step":"20m"} → {"now":"2026-01-02T03:04:05Z"}. All that falls due in between happens.
       Signatures are judged by the real clock.
   POST /_sim/settings
-      {["launch_delay":"1s","tag_delay":"3s","terminate_delay":"500ms","launch_failed_linger":"1m",
-      "enforce_rates":true,"tag_key_not_found":true,"recycle_bin":true,"balance":"100",
+      {["launch_delay":"1s","listing_delay":"30s","tag_delay":"3s","terminate_delay":"500ms",
+      "launch_failed_linger":"1m","enforce_rates":true,"tag_key_not_found":true,
+      "recycle_bin":true,"balance":"100",
       "token_mismatch_code":"InvalidParameter.ParameterConflict"]}
+      listing_delay is how late instances that are launched from then on show: until then they
+      are absent from all listings, by id too, and from queries by tag, and calls that name
+      them answer that they don't exist. Stock, quota and GET /_sim/instances count them.
   GET /_sim/calls[?action=RunInstances]
       {"calls":[{"seq":1,"time":…,"action":"RunInstances","region":…,"request_id":…,
       "outcome":"ok" or the error's code,"fault":…,"client_token":…,"took_effect":true,

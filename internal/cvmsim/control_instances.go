@@ -25,6 +25,7 @@ type Instance struct {
 	Protected        bool              `json:"protected"`
 	MaxPrice         string            `json:"max_price,omitempty"`
 	CreatedAt        time.Time         `json:"created_at"`
+	ListedAt         *time.Time        `json:"listed_at,omitempty"` // until it shows in listings
 	PrivateIP        string            `json:"private_ip"`
 	PublicIP         string            `json:"public_ip,omitempty"`
 	VpcID            string            `json:"vpc_id"`
@@ -76,11 +77,18 @@ func describeForControl(in *instance) Instance {
 		out.Tags[t.Key] = t.Value
 	}
 	out.Pool, out.UID, out.Seq, out.Config = out.Tags[poolTag], out.Tags[uidTag], out.Tags[seqTag], out.Tags[configTag]
-	if !in.ReclaimAt.IsZero() {
-		at := in.ReclaimAt.UTC()
-		out.ReclaimAt = &at
-	}
+	out.ListedAt, out.ReclaimAt = toCome(in.ListedAt), toCome(in.ReclaimAt)
 	return out
+}
+
+// toCome is a time as the control surface writes it, nil where nothing is to
+// come.
+func toCome(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	at = at.UTC()
+	return &at
 }
 
 // SeedRequest makes instances without a launch: no stock, quota or price is

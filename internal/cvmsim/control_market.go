@@ -103,7 +103,7 @@ func (s *Server) Configure(c Settings) error {
 		name  string
 		value *Duration
 	}{
-		{"launch_delay", c.LaunchDelay}, {"tag_delay", c.TagDelay},
+		{"launch_delay", c.LaunchDelay}, {"listing_delay", c.ListingDelay}, {"tag_delay", c.TagDelay},
 		{"terminate_delay", c.TerminateDelay}, {"launch_failed_linger", c.LaunchFailedLinger},
 	} {
 		if or(f.value, 0) < 0 {
@@ -121,6 +121,7 @@ func (s *Server) Configure(c Settings) error {
 		set.Balance = balance
 	}
 	assignDuration(&set.LaunchDelay, c.LaunchDelay)
+	assignDuration(&set.ListingDelay, c.ListingDelay)
 	assignDuration(&set.TagDelay, c.TagDelay)
 	assignDuration(&set.TerminateDelay, c.TerminateDelay)
 	assignDuration(&set.LaunchFailedLinger, c.LaunchFailedLinger)

@@ -128,6 +128,7 @@ func TestControlRefusals(t *testing.T) {
 		{"clock", `{"step":"-1m"}`, "step"},
 		{"clock", `{"step":"later"}`, "step"},
 		{"settings", `{"launch_delay":"-1s"}`, "launch_delay"},
+		{"settings", `{"listing_delay":"-1s"}`, "listing_delay"},
 		{"settings", `{"balance":"lots"}`, "balance"},
 		{"state", `{"state":"RUNNING"}`, "instance_ids"},
 		{"state", `{"instance_ids":["` + onDemand + `"],"state":"HAPPY"}`, "state"},

@@ -62,7 +62,7 @@ func (w *world) byIDs(region string, ids []string) ([]*instance, *apiError) {
 	}
 	var found []*instance
 	for _, id := range ids {
-		if in := w.instances[id]; in != nil && in.Region == region && !slices.Contains(found, in) {
+		if in := w.visible(id); in != nil && in.Region == region && !slices.Contains(found, in) {
 			found = append(found, in)
 		}
 	}

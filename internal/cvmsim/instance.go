@@ -73,6 +73,7 @@ type instance struct {
 	Late []lateTag
 
 	// What is to come; a zero time means nothing.
+	ListedAt    time.Time // it shows in listings from then on
 	SettleAt    time.Time // PENDING ends,
 	SettleTo    string    // in this state
 	SettleError string
@@ -86,6 +87,9 @@ type instance struct {
 }
 
 func (in *instance) key() string { return "instance/" + in.ID }
+
+// listed reports whether the instance shows in listings.
+func (in *instance) listed() bool { return in.ListedAt.IsZero() }
 
 func (in *instance) sku() sku { return sku{in.Zone, in.Type, in.ChargeType} }
 

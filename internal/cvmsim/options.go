@@ -24,6 +24,10 @@ type Options struct {
 	// LaunchDelay is how long an instance stays PENDING. Zero means 1s; a
 	// negative one means at once.
 	LaunchDelay time.Duration
+	// ListingDelay is how late a new instance shows in listings, in queries by
+	// tag, and to calls that name it. That a listing may lag behind a launch is
+	// assumed, documented nowhere; so is by how much.
+	ListingDelay time.Duration
 	// TagDelay is how late tags show in DescribeInstances and the tag API.
 	TagDelay time.Duration
 	// TerminateDelay is how long an instance stays TERMINATING. Zero means
@@ -113,6 +117,7 @@ func assignDuration(field *time.Duration, value *Duration) {
 // fields stay as they are.
 type Settings struct {
 	LaunchDelay        *Duration `json:"launch_delay,omitempty"`
+	ListingDelay       *Duration `json:"listing_delay,omitempty"`
 	TagDelay           *Duration `json:"tag_delay,omitempty"`
 	TerminateDelay     *Duration `json:"terminate_delay,omitempty"`
 	LaunchFailedLinger *Duration `json:"launch_failed_linger,omitempty"`

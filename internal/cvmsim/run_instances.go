@@ -149,6 +149,9 @@ func (w *world) launch(s launchSpec, c *call) []string {
 		if c.launch != launchHangs {
 			in.SettleAt = c.now.Add(w.settings.LaunchDelay)
 		}
+		if w.settings.ListingDelay > 0 {
+			in.ListedAt = c.now.Add(w.settings.ListingDelay)
+		}
 		w.add(in)
 		ids[i] = in.ID
 	}

@@ -123,7 +123,7 @@ func (w *world) resource(c *call, name string) (*instance, *apiError) {
 	if !isInstance || !instanceID.MatchString(id) {
 		return nil, bad
 	}
-	in := w.instances[id]
+	in := w.visible(id)
 	if in == nil || in.Region != parts[3] {
 		return nil, fail("ResourceNotFound.RecordNotFound", "The resource `%s` does not exist.", printable(name))
 	}

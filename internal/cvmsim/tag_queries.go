@@ -219,7 +219,7 @@ func describeResourceTagsByResourceIDs(w *world, _ *call, p *describeResourceTag
 	}
 	links := []wireTagLink{}
 	for _, id := range p.ResourceIDs {
-		if in := w.instances[id]; in != nil && in.Region == *p.ResourceRegion {
+		if in := w.visible(id); in != nil && in.Region == *p.ResourceRegion {
 			for _, t := range in.Tags {
 				links = append(links, wireTagLink{t.Key, t.Value, id, serviceOfInstances})
 			}

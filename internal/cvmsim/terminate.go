@@ -42,7 +42,8 @@ func terminateInstances(w *world, c *call, p *terminateInstancesRequest) (*empty
 	return &emptyResponse{}, nil
 }
 
-// existing finds instances that must all exist in the region.
+// existing finds instances that must all exist in the region. One that isn't
+// listed yet doesn't exist for a call: assumed, documented nowhere.
 func (w *world) existing(region string, ids []string) ([]*instance, *apiError) {
 	if len(ids) == 0 {
 		return nil, missing("InstanceIds")
@@ -52,7 +53,7 @@ func (w *world) existing(region string, ids []string) ([]*instance, *apiError) {
 	}
 	found := make([]*instance, 0, len(ids))
 	for _, id := range ids {
-		in := w.instances[id]
+		in := w.visible(id)
 		if in == nil || in.Region != region {
 			return nil, fail("InvalidInstanceId.NotFound", "The instance `%s` does not exist.", id)
 		}

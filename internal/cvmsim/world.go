@@ -33,17 +33,18 @@ type world struct {
 
 // worldSettings are the settings that can change while the server runs.
 type worldSettings struct {
-	LaunchDelay, TagDelay, TerminateDelay, LaunchFailedLinger time.Duration
-	EnforceRates, TagKeyNotFound, RecycleBin                  bool
-	TokenMismatchCode                                         string
-	Balance                                                   money
+	LaunchDelay, ListingDelay, TagDelay      time.Duration
+	TerminateDelay, LaunchFailedLinger       time.Duration
+	EnforceRates, TagKeyNotFound, RecycleBin bool
+	TokenMismatchCode                        string
+	Balance                                  money
 }
 
 func newWorld(o Options) *world {
 	return &world{
 		settings: worldSettings{
-			LaunchDelay: o.LaunchDelay, TagDelay: o.TagDelay, TerminateDelay: o.TerminateDelay,
-			LaunchFailedLinger: o.LaunchFailedLinger, EnforceRates: o.EnforceRates,
+			LaunchDelay: o.LaunchDelay, ListingDelay: o.ListingDelay, TagDelay: o.TagDelay,
+			TerminateDelay: o.TerminateDelay, LaunchFailedLinger: o.LaunchFailedLinger, EnforceRates: o.EnforceRates,
 			TagKeyNotFound: o.TagKeyNotFound, RecycleBin: o.RecycleBin,
 			TokenMismatchCode: o.TokenMismatchCode, Balance: 1_000_000 * yuan,
 		},
@@ -70,11 +71,14 @@ func (w *world) touch(key string) {
 // add puts a new instance into the world and schedules what is to come.
 func (w *world) add(in *instance) {
 	w.instances[in.ID] = in
-	w.index.add(in)
+	if in.listed() {
+		w.index.add(in)
+	}
 	w.addresses[in.VPCID+"/"+in.PrivateIP] = in.ID
 	if !in.Uncounted {
 		w.account(in, 1)
 	}
+	w.schedule(in.ListedAt, in.ID, eventListed)
 	w.schedule(in.SettleAt, in.ID, eventSettle)
 	for _, late := range in.Late {
 		w.schedule(late.At, in.ID, eventTags)
@@ -88,7 +92,9 @@ func (w *world) add(in *instance) {
 // remove takes an instance out of the world.
 func (w *world) remove(in *instance) {
 	w.release(in)
-	w.index.remove(in)
+	if in.listed() {
+		w.index.remove(in)
+	}
 	delete(w.instances, in.ID)
 	delete(w.addresses, in.VPCID+"/"+in.PrivateIP)
 	if in.Restock {
@@ -141,10 +147,28 @@ func (w *world) showLateTags(in *instance, now time.Time) {
 		tags = withTag(tags, change.Tag, change.Deleted)
 	}
 	in.Late = late
-	w.index.removeTags(in, in.Tags)
+	if in.listed() {
+		w.index.removeTags(in, in.Tags)
+		w.index.addTags(in, tags)
+	}
 	in.Tags = tags
-	w.index.addTags(in, in.Tags)
 	w.touch(in.key())
+}
+
+// list makes a new instance show in listings.
+func (w *world) list(in *instance) {
+	in.ListedAt = time.Time{}
+	w.index.add(in)
+	w.touch(in.key())
+}
+
+// visible returns an instance that calls can name: one that exists, and shows
+// in listings.
+func (w *world) visible(id string) *instance {
+	if in := w.instances[id]; in != nil && in.listed() {
+		return in
+	}
+	return nil
 }
 
 // changeTags sets or deletes tags, visibly after the tag delay.
