@@ -50,6 +50,11 @@ Fields in [brackets] are optional.
         timeout_before  no effect, and no answer for delay (30s)
         timeout_after   the call takes effect, and no answer comes for delay (30s)
         reset_before    a TCP reset, no effect; reset_after lets the call take effect first
+        slow_acceptance the world's clock goes on by delay (2m), then the call takes effect
+                        and is answered; nobody waits. RunInstances unless another is named
+        slow_answer     the call takes effect, then the world's clock goes on by delay (2m),
+                        and the answer comes; nobody waits
+      Answers are dated by the world's clock as they are written. An action "*" means any.
   DELETE /_sim/faults[?id=fault-1]
   GET /_sim/clock, POST /_sim/clock
       {"step":"20m"} → {"now":"2026-01-02T03:04:05Z"}. All that falls due in between happens.

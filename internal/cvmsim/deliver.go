@@ -9,8 +9,10 @@ import (
 
 const badGateway = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
 
-// deliver answers a call, or fails to, as its fault has it.
+// deliver answers a call, or fails to, as its fault has it. The Date is that of
+// the answer, which may be later than that of the call.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, body []byte, f Fault) {
+	s.date(w)
 	switch f.Kind {
 	case FaultHTTP502, FaultHTTP502After:
 		w.Header().Set("Content-Type", "text/html")
@@ -23,6 +25,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, body []byte, f 
 		reset(w)
 	case FaultSlow:
 		if s.hold(r, time.Duration(f.Delay), defaultSlowDelay) {
+			s.date(w)
 			writeEnvelope(w, body)
 		}
 	case FaultBadJSON:

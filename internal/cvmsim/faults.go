@@ -1,6 +1,7 @@
 package cvmsim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,35 +18,46 @@ const (
 	FaultHTTP502      = "http_502"       // HTTP 502 with HTML, no effect
 	FaultHTTP502After = "http_502_after" // HTTP 502 with HTML, after the effect
 	FaultBadJSON      = "bad_json"       // an answer cut short, after the effect
-	FaultSlow         = "slow"           // the answer comes late, by delay
+	FaultSlow         = "slow"           // the effect at once, the answer late, in real time
 	FaultTimeoutAfter = "timeout_after"  // the effect, then no answer for delay
 	FaultTimeout      = "timeout_before" // no effect and no answer for delay
 	FaultResetAfter   = "reset_after"    // the effect, then a TCP reset
 	FaultResetBefore  = "reset_before"   // a TCP reset, no effect
+
+	// By the world's clock, which goes on by delay: nobody waits. How long the
+	// cloud may take to accept a launch is documented nowhere.
+	FaultSlowAcceptance = "slow_acceptance" // delay, then the effect and the answer
+	FaultSlowAnswer     = "slow_answer"     // the effect, then delay and the answer
 )
 
 var faultKinds = []string{
 	FaultThrottle, FaultError, FaultSoldOut, FaultLaunchFailed, FaultLaunchHangs, FaultHTTP502, FaultHTTP502After,
 	FaultBadJSON, FaultSlow, FaultTimeoutAfter, FaultTimeout, FaultResetAfter, FaultResetBefore,
+	FaultSlowAcceptance, FaultSlowAnswer,
 }
+
+// launchFaults hit RunInstances unless they name another action.
+var launchFaults = []string{FaultSoldOut, FaultLaunchFailed, FaultLaunchHangs, FaultSlowAcceptance, FaultSlowAnswer}
 
 const (
 	defaultFaultDelay = 30 * time.Second
 	defaultSlowDelay  = time.Second
+	defaultWorldDelay = 2 * time.Minute
 )
 
 // Fault is something that goes wrong on request.
 type Fault struct {
 	ID   string `json:"id,omitempty"` // given by the server
 	Kind string `json:"kind"`
-	// Action is the one that it hits; empty means any (RunInstances for the
-	// kinds that only make sense there).
+	// Action is the one that it hits, "*" any; empty means RunInstances for
+	// launchFaults, and otherwise any.
 	Action string `json:"action,omitempty"`
 	// Count is how many calls it hits: 0 means 1, -1 all.
 	Count int `json:"count,omitempty"`
 	// After is how many matching calls pass unharmed first.
 	After int `json:"after,omitempty"`
-	// Delay is how long an answer is held back.
+	// Delay is how long an answer is held back, or what the world's clock goes
+	// on by during the call.
 	Delay Duration `json:"delay,omitempty"`
 	// Code and Message are those of kind error; Code also replaces that of
 	// throttle and sold_out, as in RequestLimitExceeded.UinLimitExceeded.
@@ -108,11 +120,11 @@ func (s *Server) AddFault(f Fault) (string, error) {
 	if f.Delay < 0 {
 		return "", fieldError("delay", "must not be negative")
 	}
+	if f.Action == "" && slices.Contains(launchFaults, f.Kind) {
+		f.Action = "RunInstances"
+	}
 	if f.Action == "*" {
 		f.Action = ""
-	}
-	if f.Action == "" && slices.Contains([]string{FaultSoldOut, FaultLaunchFailed, FaultLaunchHangs}, f.Kind) {
-		f.Action = "RunInstances"
 	}
 	if f.Count == 0 {
 		f.Count = 1
@@ -196,6 +208,19 @@ func (f Fault) refusal(a *action) *apiError {
 		failure.Message = f.Message
 	}
 	return failure
+}
+
+// passes is how much of the world's time goes by during the call, before it
+// takes effect and after.
+func (f Fault) passes() (before, after time.Duration) {
+	delay := cmp.Or(time.Duration(f.Delay), defaultWorldDelay)
+	switch f.Kind {
+	case FaultSlowAcceptance:
+		return delay, 0
+	case FaultSlowAnswer:
+		return 0, delay
+	}
+	return 0, 0
 }
 
 // beforeEffect reports the kinds that keep the call from running.

@@ -84,10 +84,9 @@ func (s *Server) Close() error {
 // release ends the waits of answers that are held back.
 func (s *Server) release() { s.closeOnce.Do(func() { close(s.closing) }) }
 
-// ServeHTTP dates each answer by the world's clock, which clients take for the
-// cloud's time.
+// ServeHTTP serves the API, the control surface and the metadata.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat))
+	s.date(w)
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/_sim/"):
 		s.control.ServeHTTP(w, r)
@@ -98,6 +97,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// date dates an answer by the world's clock, which clients take for the cloud's
+// time.
+func (s *Server) date(w http.ResponseWriter) {
+	w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat))
 }
 
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
@@ -150,9 +155,9 @@ func (s *Server) run(a *action, req request, ready prepared, clock time.Time, re
 	if fault.beforeEffect() {
 		return nil, fault, fail("InternalError", "The call did not reach the service.")
 	}
-	now := s.now()
-	s.world.advance(now)
-	c := &call{Region: req.Region, now: now, requestID: record.RequestID, identity: req.Identity, server: s, record: record}
+	before, after := fault.passes()
+	s.goOn(before)
+	c := &call{Region: req.Region, now: s.now(), requestID: record.RequestID, identity: req.Identity, server: s, record: record}
 	switch fault.Kind {
 	case FaultLaunchFailed:
 		c.launch = launchFails
@@ -160,6 +165,7 @@ func (s *Server) run(a *action, req request, ready prepared, clock time.Time, re
 		c.launch = launchHangs
 	}
 	answer, failure := ready.run(s.world, c)
+	s.goOn(after)
 	if err := s.commit(); err != nil {
 		return nil, fault, fail("InternalServerError", "The state could not be written: %v.", err)
 	}
