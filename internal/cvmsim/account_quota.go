@@ -56,7 +56,7 @@ func describeAccountQuota(w *world, c *call, p *describeAccountQuotaRequest) (*d
 			sets.PostPaidQuotaSet = append(sets.PostPaidQuotaSet, renderQuota(z.ID, used.hourlyInstances, limit.HourlyInstances))
 		}
 		if passes(filters, "quota-type", "PrePaidQuotaSet") {
-			q := renderQuota(z.ID, 0, prepaidQuota)
+			q := renderQuota(z.ID, used.prepaidInstances, prepaidQuota)
 			q.OnceQuota = &q.TotalQuota
 			sets.PrePaidQuotaSet = append(sets.PrePaidQuotaSet, q)
 		}

@@ -12,6 +12,8 @@ const (
 	chargePrepaid = "PREPAID"
 )
 
+var chargeTypes = []string{chargeHourly, chargePrepaid, chargeSpot}
+
 // region is a region of the catalogue.
 type region struct {
 	ID, Name string

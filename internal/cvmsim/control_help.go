@@ -19,8 +19,11 @@ Fields in [brackets] are optional.
       "vpc_id","subnet_id","image_id","protected","cam_role_name"]}
       Makes instances at once, without asking stock, quota or price. → {"instance_ids":[…]}
   POST /_sim/state
-      {"instance_ids":[…],["state":"STOPPED","restrict_state":"EXPIRED","protected":true]}
-      Changes what instances look like; the state GONE makes them vanish.
+      {"instance_ids":[…],["state":"STOPPED","restrict_state":"EXPIRED","protected":true,
+      "charge_type":"PREPAID"]}
+      Changes what instances look like; the state GONE makes them vanish. A charge_type converts
+      them, of spot instances too, which the cloud doesn't: stock and quota follow, and a
+      prepaid one is paid for a month.
   POST /_sim/reclaim
       {"instance_ids":[…]} or {"pool":"train","count":1,["region"]}
       and ["notice":"120s","view":"vanish|terminating|shutdown","linger":"5s"]

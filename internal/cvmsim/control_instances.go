@@ -32,6 +32,7 @@ type Instance struct {
 	SubnetID         string            `json:"subnet_id"`
 	ImageID          string            `json:"image_id"`
 	ReclaimAt        *time.Time        `json:"reclaim_at,omitempty"`
+	ExpiresAt        *time.Time        `json:"expires_at,omitempty"` // of a prepaid one
 }
 
 // ordered lists all instances in the order of their launches.
@@ -77,7 +78,7 @@ func describeForControl(in *instance) Instance {
 		out.Tags[t.Key] = t.Value
 	}
 	out.Pool, out.UID, out.Seq, out.Config = out.Tags[poolTag], out.Tags[uidTag], out.Tags[seqTag], out.Tags[configTag]
-	out.ListedAt, out.ReclaimAt = toCome(in.ListedAt), toCome(in.ReclaimAt)
+	out.ListedAt, out.ReclaimAt, out.ExpiresAt = toCome(in.ListedAt), toCome(in.ReclaimAt), toCome(in.ExpiresAt)
 	return out
 }
 
@@ -156,7 +157,7 @@ func checkSeed(r SeedRequest) error {
 		return fieldError("availability_zone", "%q is not a zone of the catalogue", r.AvailabilityZone)
 	case instanceTypes[r.InstanceType] == nil:
 		return fieldError("instance_type", "%q is not a type of the catalogue", r.InstanceType)
-	case !slices.Contains([]string{chargeSpot, chargeHourly, chargePrepaid}, r.ChargeType):
+	case !slices.Contains(chargeTypes, r.ChargeType):
 		return fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", r.ChargeType)
 	case !slices.Contains(states, r.State):
 		return fieldError("state", "%q is not a state", r.State)
@@ -207,6 +208,10 @@ type StateRequest struct {
 	State         string   `json:"state,omitempty"`          // of the API: STOPPED, REBOOTING, …
 	RestrictState string   `json:"restrict_state,omitempty"` // NORMAL, EXPIRED, PROTECTIVELY_ISOLATED
 	Protected     *bool    `json:"protected,omitempty"`
+	// ChargeType converts them, as ModifyInstancesChargeType does: to PREPAID,
+	// they are paid for a month from now. The cloud doesn't convert spot
+	// instances; this does.
+	ChargeType string `json:"charge_type,omitempty"`
 }
 
 // SetState changes the state of instances. What was under way with them, a
@@ -218,12 +223,16 @@ func (s *Server) SetState(r StateRequest) error {
 	if !slices.Contains([]string{"", "NORMAL", "EXPIRED", "PROTECTIVELY_ISOLATED"}, r.RestrictState) {
 		return fieldError("restrict_state", "must be NORMAL, EXPIRED or PROTECTIVELY_ISOLATED, not %q", r.RestrictState)
 	}
+	if r.ChargeType != "" && !slices.Contains(chargeTypes, r.ChargeType) {
+		return fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", r.ChargeType)
+	}
 	if len(r.InstanceIDs) == 0 {
 		return fieldError("instance_ids", "is required")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.world.advance(s.now())
+	now := s.now()
+	s.world.advance(now)
 	for _, id := range r.InstanceIDs {
 		if s.world.instances[id] == nil {
 			return fieldError("instance_ids", "there is no instance %q", id)
@@ -231,13 +240,13 @@ func (s *Server) SetState(r StateRequest) error {
 	}
 	for _, id := range r.InstanceIDs {
 		if in := s.world.instances[id]; in != nil {
-			s.world.setState(in, r)
+			s.world.setState(in, r, now)
 		}
 	}
 	return s.commit()
 }
 
-func (w *world) setState(in *instance, r StateRequest) {
+func (w *world) setState(in *instance, r StateRequest, now time.Time) {
 	if r.State == "GONE" {
 		w.remove(in)
 		return
@@ -250,6 +259,9 @@ func (w *world) setState(in *instance, r StateRequest) {
 	}
 	if r.Protected != nil {
 		in.Protected = *r.Protected
+	}
+	if r.ChargeType != "" {
+		w.convert(in, r.ChargeType, now)
 	}
 	w.touch(in.key())
 }

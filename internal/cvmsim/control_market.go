@@ -91,7 +91,7 @@ func readSKU(zoneID, typeID, charge string) (sku, error) {
 		return sku{}, fieldError("availability_zone", "%q is not a zone of the catalogue", zoneID)
 	case instanceTypes[typeID] == nil:
 		return sku{}, fieldError("instance_type", "%q is not a type of the catalogue", typeID)
-	case !slices.Contains([]string{chargeSpot, chargeHourly, chargePrepaid}, charge):
+	case !slices.Contains(chargeTypes, charge):
 		return sku{}, fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", charge)
 	}
 	return sku{zoneID, typeID, charge}, nil

@@ -127,6 +127,7 @@ func TestControlRefusals(t *testing.T) {
 		{"faults", `{"kind":"throttle","delay":"-1s"}`, "delay"},
 		{"clock", `{"step":"-1m"}`, "step"},
 		{"clock", `{"step":"later"}`, "step"},
+		{"state", `{"instance_ids":["` + onDemand + `"],"charge_type":"FREE"}`, "charge_type"},
 		{"settings", `{"launch_delay":"-1s"}`, "launch_delay"},
 		{"settings", `{"listing_delay":"-1s"}`, "listing_delay"},
 		{"settings", `{"balance":"lots"}`, "balance"},

@@ -64,6 +64,8 @@ type instance struct {
 	MaxPrice                                                string // the bid, "" = market price
 	Protected                                               bool   // DisableApiTermination
 	CreatedAt                                               time.Time
+	ExpiresAt                                               time.Time // of a prepaid one
+	RenewFlag                                               string    // of a prepaid one
 
 	State, RestrictState, IsolatedSource string
 	Operation, OperationState            string

@@ -14,6 +14,10 @@ func readMarket(s *launchSpec, p launchParams) *apiError {
 		if s.months < 1 || s.months > 12 && !slices.Contains([]int64{24, 36, 48, 60}, s.months) {
 			return fail("InvalidPeriod", "A period of %d months is not sold.", s.months)
 		}
+		s.renew = or(p.InstanceChargePrepaid.RenewFlag, renewByHand)
+		if !slices.Contains([]string{"NOTIFY_AND_AUTO_RENEW", renewByHand, "DISABLE_NOTIFY_AND_MANUAL_RENEW"}, s.renew) {
+			return fail("InvalidParameterValue", "`RenewFlag` has no value `%s`.", printable(s.renew))
+		}
 	default:
 		return fail("InvalidParameterValue", "`InstanceChargeType` has no value `%s` here.", printable(s.sku.Charge))
 	}

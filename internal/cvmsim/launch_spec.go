@@ -28,7 +28,8 @@ type launchSpec struct {
 	tags      []Tag
 	addresses []string
 	token     string
-	months    int64
+	months    int64  // of a prepaid term
+	renew     string // at the end of it
 }
 
 var (

@@ -120,7 +120,7 @@ func (w *world) changeQuota(zoneID string, change func(*quota)) {
 }
 
 // usage is what instances hold of a zone's quota.
-type usage struct{ spotVCPU, hourlyInstances int64 }
+type usage struct{ spotVCPU, hourlyInstances, prepaidInstances int64 }
 
 // account adds an instance to the zone's usage, or with -1 takes it away.
 func (w *world) account(in *instance, sign int64) {
@@ -130,6 +130,8 @@ func (w *world) account(in *instance, sign int64) {
 		u.spotVCPU += sign * instanceTypes[in.Type].CPU
 	case chargeHourly:
 		u.hourlyInstances += sign
+	case chargePrepaid:
+		u.prepaidInstances += sign
 	}
 	w.usage[in.Zone] = u
 }

@@ -94,7 +94,7 @@ func (w *world) offersIn(regionID string) []*offer {
 	for i := range regions[regionID].Zones {
 		z := &regions[regionID].Zones[i]
 		for _, t := range typeTable {
-			for _, charge := range []string{chargeHourly, chargePrepaid, chargeSpot} {
+			for _, charge := range chargeTypes {
 				if o := w.offer(sku{z.ID, t.Name, charge}); o != nil && !z.Retired {
 					offers = append(offers, o)
 				}

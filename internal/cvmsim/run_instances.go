@@ -1,6 +1,7 @@
 package cvmsim
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -121,6 +122,10 @@ func (w *world) checkQuota(s launchSpec) *apiError {
 		if used.spotVCPU+s.count*s.itype.CPU > limit.SpotVCPU {
 			return fail("LimitExceeded.UserSpotQuota", "%d more vCPU would exceed the spot quota of %d vCPU in `%s`, of which %d are in use.", s.count*s.itype.CPU, limit.SpotVCPU, s.sku.Zone, used.spotVCPU)
 		}
+	case chargePrepaid:
+		if used.prepaidInstances+s.count > prepaidQuota {
+			return fail("LimitExceeded.PrepayQuota", "%d more instances would exceed the quota of %d prepaid ones in `%s`, of which %d are in use.", s.count, prepaidQuota, s.sku.Zone, used.prepaidInstances)
+		}
 	case chargeHourly:
 		if used.hourlyInstances+s.count > limit.HourlyInstances {
 			return fail("LimitExceeded.CvmInstanceQuota", "%d more instances would exceed the quota of %d in `%s`, of which %d are in use.", s.count, limit.HourlyInstances, s.sku.Zone, used.hourlyInstances)
@@ -165,6 +170,9 @@ func (w *world) newInstance(s launchSpec, i int, now time.Time) *instance {
 	in := s.template
 	in.Ordinal, in.ID, in.UUID = w.ordinal, identifier("ins", w.ordinal), newUUID()
 	in.CreatedAt = now.UTC().Truncate(time.Second)
+	if in.ChargeType == chargePrepaid {
+		in.prepay(now, s.months, cmp.Or(s.renew, renewByHand))
+	}
 	in.Name, in.HostName = numbered(in.Name, i, s.count), numbered(in.HostName, i, s.count)
 	if in.Name == "" {
 		in.Name = "未命名"

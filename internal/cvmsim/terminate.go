@@ -14,8 +14,9 @@ type terminateInstancesRequest struct {
 
 type emptyResponse struct{}
 
-// terminateInstances lets all instances go, or none (cvm client.go,
-// TerminateInstances).
+// terminateInstances lets all instances go, or none. The first call for a
+// prepaid instance puts it into the recycle bin, the second one removes it (cvm
+// client.go, TerminateInstances).
 func terminateInstances(w *world, c *call, p *terminateInstancesRequest) (*emptyResponse, *apiError) {
 	found, failure := w.existing(c.Region, p.InstanceIDs)
 	if failure != nil {

@@ -1,7 +1,5 @@
 package cvmsim
 
-import "time"
-
 // wireInstance is an instance as DescribeInstances shows it (cvm models.go,
 // Instance). Null fields are null there, too.
 type wireInstance struct {
@@ -117,9 +115,8 @@ func renderInstance(in *instance) wireInstance {
 	if in.PublicIP != "" {
 		out.PublicIPAddresses = []string{in.PublicIP}
 	}
-	if in.ChargeType == chargePrepaid {
-		expires := in.CreatedAt.UTC().Add(30 * 24 * time.Hour).Format(wireTime)
-		out.ExpiredTime, out.RenewFlag = &expires, nonEmpty("NOTIFY_AND_MANUAL_RENEW")
+	if !in.ExpiresAt.IsZero() {
+		out.ExpiredTime, out.RenewFlag = nonEmpty(in.ExpiresAt.UTC().Format(wireTime)), nonEmpty(in.RenewFlag)
 	}
 	if t.GPU > 0 {
 		out.GPUInfo = &wireGPU{GPUCount: float64(t.GPU), GPUID: []string{}, GPUType: t.GPUModel}
