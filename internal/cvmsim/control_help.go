@@ -65,11 +65,14 @@ Fields in [brackets] are optional.
   POST /_sim/settings
       {["launch_delay":"1s","listing_delay":"30s","tag_delay":"3s","terminate_delay":"500ms",
       "launch_failed_linger":"1m","enforce_rates":true,"tag_key_not_found":true,
-      "recycle_bin":true,"balance":"100",
+      "tag_values_per_key":1000,"recycle_bin":true,"balance":"100",
       "token_mismatch_code":"InvalidParameter.ParameterConflict"]}
       listing_delay is how late instances that are launched from then on show: until then they
       are absent from all listings, by id too, and from queries by tag, and calls that name
       them answer that they don't exist. Stock, quota and GET /_sim/instances count them.
+      tag_values_per_key limits how many values a tag key may have, over all that was ever
+      tagged: beyond it, a launch or a tagging is refused with LimitExceeded.TagValue; 0, as
+      at the start, means no limit.
   GET /_sim/calls[?action=RunInstances]
       {"calls":[{"seq":1,"time":…,"action":"RunInstances","region":…,"request_id":…,
       "outcome":"ok" or the error's code,"fault":…,"client_token":…,"took_effect":true,

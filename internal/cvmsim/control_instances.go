@@ -131,9 +131,7 @@ func (s *Server) Seed(r SeedRequest) ([]string, error) {
 	now := s.now()
 	s.world.advance(now)
 	spec := seedSpec(r)
-	for _, t := range spec.tags {
-		s.world.rememberTagKey(t.Key)
-	}
+	s.world.rememberTags(spec.tags)
 	ids := make([]string, r.Count)
 	for i := range ids {
 		in := s.world.newInstance(spec, i, now)

@@ -110,6 +110,9 @@ func (s *Server) Configure(c Settings) error {
 			return fieldError(f.name, "must not be negative")
 		}
 	}
+	if or(c.TagValuesPerKey, 0) < 0 {
+		return fieldError("tag_values_per_key", "must not be negative")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	set := &s.world.settings
@@ -128,6 +131,7 @@ func (s *Server) Configure(c Settings) error {
 	set.EnforceRates = or(c.EnforceRates, set.EnforceRates)
 	set.TagKeyNotFound = or(c.TagKeyNotFound, set.TagKeyNotFound)
 	set.RecycleBin = or(c.RecycleBin, set.RecycleBin)
+	set.TagValuesPerKey = or(c.TagValuesPerKey, set.TagValuesPerKey)
 	set.TokenMismatchCode = or(c.TokenMismatchCode, set.TokenMismatchCode)
 	s.world.touch(worldKey)
 	return s.commit()

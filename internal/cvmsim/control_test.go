@@ -128,6 +128,7 @@ func TestControlRefusals(t *testing.T) {
 		{"clock", `{"step":"-1m"}`, "step"},
 		{"clock", `{"step":"later"}`, "step"},
 		{"state", `{"instance_ids":["` + onDemand + `"],"charge_type":"FREE"}`, "charge_type"},
+		{"settings", `{"tag_values_per_key":-1}`, "tag_values_per_key"},
 		{"settings", `{"launch_delay":"-1s"}`, "launch_delay"},
 		{"settings", `{"listing_delay":"-1s"}`, "listing_delay"},
 		{"settings", `{"balance":"lots"}`, "balance"},

@@ -42,6 +42,10 @@ type Options struct {
 	// TagKeyNotFound makes a tag: filter with a key that was never created an
 	// error, InvalidParameterValue.TagKeyNotFound, instead of an empty list.
 	TagKeyNotFound bool
+	// TagValuesPerKey is how many values a tag key may have, over all that was
+	// ever tagged in the account; 0 means any number. The cloud once had a limit
+	// of 1,000 (tag errors.go, LimitExceeded.TagValue).
+	TagValuesPerKey int
 	// TokenMismatchCode answers a ClientToken that comes back with another
 	// body; empty means InvalidParameter.ParameterConflict. What the cloud
 	// answers is not documented.
@@ -123,6 +127,7 @@ type Settings struct {
 	LaunchFailedLinger *Duration `json:"launch_failed_linger,omitempty"`
 	EnforceRates       *bool     `json:"enforce_rates,omitempty"`
 	TagKeyNotFound     *bool     `json:"tag_key_not_found,omitempty"`
+	TagValuesPerKey    *int      `json:"tag_values_per_key,omitempty"`
 	TokenMismatchCode  *string   `json:"token_mismatch_code,omitempty"`
 	RecycleBin         *bool     `json:"recycle_bin,omitempty"`
 	// Balance is the account's balance in CNY, a decimal string. A launch

@@ -37,7 +37,7 @@ func (w *world) keys() []string {
 	for _, t := range w.templates {
 		keys = append(keys, t.key())
 	}
-	return keys
+	return append(keys, w.tagValues.keys()...)
 }
 
 // encode renders a record, or nil where there is none any more.
@@ -54,6 +54,10 @@ func (w *world) encode(key string) json.RawMessage {
 		return encodeRecord(w.tokens[name])
 	case "template":
 		return encodeRecord(w.templates[name])
+	case "tag":
+		if key, value, _ := strings.Cut(name, "\x00"); w.tagValues[key][value] {
+			return mustJSON(tagRecord{key, value})
+		}
 	case "market":
 		zoneID, rest, _ := strings.Cut(name, "/")
 		typeID, charge, _ := strings.Cut(rest, "/")
@@ -109,6 +113,12 @@ func (w *world) restoreRecord(key string, raw json.RawMessage) (*instance, error
 			err = errors.New("its type, zone or id isn't known")
 		}
 		return in, err
+	case "tag":
+		t, err := decodeRecord[tagRecord](raw)
+		if err != nil {
+			return nil, err
+		}
+		w.tagValues.add(Tag(*t))
 	case "market":
 		o, err := decodeRecord[offer](raw)
 		if err != nil {

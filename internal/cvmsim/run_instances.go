@@ -73,7 +73,8 @@ func launchDigest(region string, p *runInstancesRequest) string {
 	return sha256Hex(append([]byte(region+"\n"), mustJSON(p)...))
 }
 
-// checkSale asks the market, the quotas and the balance.
+// checkSale asks the market, the quotas and the balance, and what is left of
+// addresses and tags.
 func (w *world) checkSale(s launchSpec) *apiError {
 	if failure := w.checkOffer(s); failure != nil {
 		return failure
@@ -89,7 +90,7 @@ func (w *world) checkSale(s launchSpec) *apiError {
 			return fail("VpcIpIsUsed", "The address %s is in use.", address)
 		}
 	}
-	return nil
+	return w.checkTagValues(s.tags)
 }
 
 // checkOffer asks whether there is enough of the sku, at the price that is
@@ -137,9 +138,7 @@ func (w *world) checkQuota(s launchSpec) *apiError {
 // launch creates the instances; everything has been checked.
 func (w *world) launch(s launchSpec, c *call) []string {
 	w.changeOffer(s.sku, func(o *offer) { o.Stock -= s.count })
-	for _, t := range s.tags {
-		w.rememberTagKey(t.Key)
-	}
+	w.rememberTags(s.tags)
 	ids := make([]string, s.count)
 	for i := range ids {
 		in := w.newInstance(s, i, c.now)

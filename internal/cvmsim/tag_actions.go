@@ -54,6 +54,9 @@ func tagResources(w *world, c *call, p *tagResourcesRequest) (*tagResourcesRespo
 	if failure != nil {
 		return nil, failure
 	}
+	if failure := w.checkTagValues(set); failure != nil {
+		return nil, failure
+	}
 	return w.changeResources(c, p.ResourceList, set, nil)
 }
 

@@ -52,6 +52,9 @@ func modifyResourceTags(w *world, c *call, p *modifyResourceTagsRequest) (*empty
 			return nil, fail("InvalidParameterValue.DeleteTagsParamError", "The tag key `%s` is to be set and deleted.", printable(t.Key))
 		}
 	}
+	if failure := w.checkTagValues(set); failure != nil {
+		return nil, failure
+	}
 	if failure := w.changeResource(c, *p.Resource, set, remove); failure != nil {
 		return nil, failure
 	}

@@ -21,6 +21,7 @@ type world struct {
 	tokens    map[string]*launchMemory
 	templates map[string]*launchTemplate
 	tagKeys   map[string]bool // ever created
+	tagValues tagBook         // ever used
 	addresses map[string]string
 	events    eventQueue
 
@@ -36,6 +37,7 @@ type worldSettings struct {
 	LaunchDelay, ListingDelay, TagDelay      time.Duration
 	TerminateDelay, LaunchFailedLinger       time.Duration
 	EnforceRates, TagKeyNotFound, RecycleBin bool
+	TagValuesPerKey                          int
 	TokenMismatchCode                        string
 	Balance                                  money
 }
@@ -45,7 +47,7 @@ func newWorld(o Options) *world {
 		settings: worldSettings{
 			LaunchDelay: o.LaunchDelay, ListingDelay: o.ListingDelay, TagDelay: o.TagDelay,
 			TerminateDelay: o.TerminateDelay, LaunchFailedLinger: o.LaunchFailedLinger, EnforceRates: o.EnforceRates,
-			TagKeyNotFound: o.TagKeyNotFound, RecycleBin: o.RecycleBin,
+			TagKeyNotFound: o.TagKeyNotFound, RecycleBin: o.RecycleBin, TagValuesPerKey: o.TagValuesPerKey,
 			TokenMismatchCode: o.TokenMismatchCode, Balance: 1_000_000 * yuan,
 		},
 		instances: map[string]*instance{},
@@ -56,6 +58,7 @@ func newWorld(o Options) *world {
 		tokens:    map[string]*launchMemory{},
 		templates: map[string]*launchTemplate{},
 		tagKeys:   map[string]bool{},
+		tagValues: tagBook{},
 		addresses: map[string]string{},
 		changed:   map[string]struct{}{},
 		queries:   map[string]cachedQuery{},
@@ -177,8 +180,8 @@ func (w *world) changeTags(in *instance, now time.Time, set []Tag, remove []stri
 	late := append([]lateTag(nil), in.Late...)
 	for _, t := range set {
 		late = append(late, lateTag{At: at, Tag: t})
-		w.rememberTagKey(t.Key)
 	}
+	w.rememberTags(set)
 	for _, key := range remove {
 		late = append(late, lateTag{At: at, Tag: Tag{Key: key}, Deleted: true})
 	}
