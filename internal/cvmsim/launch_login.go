@@ -23,6 +23,12 @@ func readLogin(s *launchSpec, p launchParams) *apiError {
 	if ways > 1 {
 		return fail("InvalidParameterCombination", "`Password`, `KeyIds` and `KeepImageLogin` exclude each other.")
 	}
+	if s.template.KeepImageLogin && imageOf(s.template.ImageID).ImageType == imagePublic {
+		// Custom, shared and imported images alone keep theirs (cvm models.go,
+		// LoginSettings.KeepImageLogin). RunInstances lists this code; that it
+		// is the one is assumed, documented nowhere.
+		return fail("InvalidParameterCombination", "`KeepImageLogin` can't be true with the public image `%s`.", s.template.ImageID)
+	}
 	for _, id := range login.KeyIDs {
 		if failure := checkID(keyID, "InvalidKeyPairId.Malformed", id); failure != nil {
 			return failure

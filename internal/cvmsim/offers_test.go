@@ -144,6 +144,20 @@ func TestRegionsZonesImages(t *testing.T) {
 	if public := a.ok("cvm", "DescribeImages", filterBy("platform", "Ubuntu"))["ImageSet"].([]any); len(public) != 1 {
 		t.Errorf("public images: %v", public)
 	}
+	for kind, want := range map[string][]string{
+		"PUBLIC_IMAGE": {"img-487zeit5", "img-eb30mz89", "img-9qabwvbn"}, "SHARED_IMAGE": {"img-shared00"}, "PRIVATE_IMAGE": {"img-import00"},
+	} {
+		var got []string
+		for _, i := range a.ok("cvm", "DescribeImages", filterBy("image-type", kind))["ImageSet"].([]any) {
+			got = append(got, i.(object)["ImageId"].(string))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", kind, d)
+		}
+	}
+	if images[0].(object)["ImageType"] != "PRIVATE_IMAGE" {
+		t.Errorf("an image of the account's making: %v", images)
+	}
 	a.refused("InvalidImageId.Malformed", "cvm", "DescribeImages", object{"ImageIds": []string{"ami-1"}})
 	a.refused("InvalidParameter.InvalidParameterCoexistImageIdsFilters", "cvm", "DescribeImages", object{
 		"ImageIds": []string{"img-a1b2c3d4"}, "Filters": filterBy("platform", "Ubuntu")["Filters"]})

@@ -1,0 +1,145 @@
+package cvmsim
+
+import (
+	"slices"
+	"strings"
+)
+
+type describeImagesRequest struct {
+	ImageIDs     []string       `json:"ImageIds,omitempty"`
+	Filters      []filterParams `json:"Filters,omitempty"`
+	Offset       *int64         `json:"Offset,omitempty"`
+	Limit        *int64         `json:"Limit,omitempty"`
+	InstanceType *string        `json:"InstanceType,omitempty"`
+}
+
+type describeImagesResponse struct {
+	ImageSet   []wireImage `json:"ImageSet"`
+	TotalCount int         `json:"TotalCount"`
+}
+
+type wireImage struct {
+	ImageID            string     `json:"ImageId"`
+	OsName             string     `json:"OsName"`
+	ImageType          string     `json:"ImageType"`
+	CreatedTime        string     `json:"CreatedTime"`
+	ImageName          string     `json:"ImageName"`
+	ImageDescription   string     `json:"ImageDescription"`
+	ImageSize          int64      `json:"ImageSize"`
+	Architecture       string     `json:"Architecture"`
+	ImageState         string     `json:"ImageState"`
+	Platform           string     `json:"Platform"`
+	ImageCreator       string     `json:"ImageCreator"`
+	ImageSource        string     `json:"ImageSource"`
+	SyncPercent        int64      `json:"SyncPercent"`
+	IsSupportCloudinit bool       `json:"IsSupportCloudinit"`
+	SnapshotSet        []struct{} `json:"SnapshotSet"`
+	Tags               []Tag      `json:"Tags"`
+}
+
+// The types of images (cvm models.go, Image.ImageType). An imported one is
+// private, and its source says where it came from.
+const (
+	imagePublic  = "PUBLIC_IMAGE"
+	imagePrivate = "PRIVATE_IMAGE"
+	imageShared  = "SHARED_IMAGE"
+)
+
+// knownImages are those that are there from the start; beside them, every
+// well-formed id that is asked for is a private image of the account's making.
+var knownImages = []wireImage{
+	image("img-487zeit5", "Ubuntu Server 22.04 LTS 64bit", "Ubuntu", imagePublic, "OFFICIAL"),
+	image("img-eb30mz89", "TencentOS Server 3.1 (TK4)", "TencentOS", imagePublic, "OFFICIAL"),
+	image("img-9qabwvbn", "TencentOS Server 3.1 (TK4) with GPU driver", "TencentOS", imagePublic, "OFFICIAL"),
+	image("img-shared00", "TencentOS Server 3.1 (TK4)", "TencentOS", imageShared, "CREATE_IMAGE"),
+	image("img-import00", "TencentOS Server 3.1 (TK4)", "TencentOS", imagePrivate, "EXTERNAL_IMPORT"),
+}
+
+func image(id, name, platform, kind, source string) wireImage {
+	return wireImage{
+		ImageID: id, OsName: name, ImageType: kind, CreatedTime: "2023-01-01T00:00:00Z", ImageName: name,
+		ImageDescription: name, ImageSize: 20, Architecture: "x86_64", ImageState: "NORMAL", Platform: platform,
+		ImageSource: source, SyncPercent: 100, IsSupportCloudinit: true, SnapshotSet: []struct{}{}, Tags: []Tag{},
+	}
+}
+
+// imageOf returns the image with a well-formed id.
+func imageOf(id string) wireImage {
+	if i := slices.IndexFunc(knownImages, func(k wireImage) bool { return k.ImageID == id }); i >= 0 {
+		return knownImages[i]
+	}
+	private := image(id, "TencentOS Server 3.1 (TK4)", "TencentOS", imagePrivate, "CREATE_IMAGE")
+	private.ImageName = id
+	return private
+}
+
+func describeImages(_ *world, c *call, p *describeImagesRequest) (*describeImagesResponse, *apiError) {
+	if len(p.ImageIDs) > 0 && len(p.Filters) > 0 {
+		return nil, fail("InvalidParameter.InvalidParameterCoexistImageIdsFilters", "`ImageIds` and `Filters` exclude each other.")
+	}
+	if p.InstanceType != nil && instanceTypes[*p.InstanceType] == nil {
+		return nil, fail("InvalidParameterValue.InstanceTypeNotFound", "The instance type `%s` does not exist.", printable(*p.InstanceType))
+	}
+	filters, failure := readFilters(p.Filters, 5, func(name string) bool {
+		return slices.Contains([]string{"image-id", "image-type", "image-name", "platform", "tag-key", "tag-value"}, name) ||
+			strings.HasPrefix(name, tagPrefix)
+	})
+	if failure != nil {
+		return nil, failure
+	}
+	asked := valuesOf(filters, "image-id")
+	images, failure := imagesNamed(append(asked, p.ImageIDs...), c.server.options.AccountID)
+	if failure != nil {
+		return nil, failure
+	}
+	images = slices.DeleteFunc(images, func(i wireImage) bool { return !imagePasses(filters, i) })
+	from, to, failure := page(p.Offset, p.Limit, len(images))
+	if failure != nil {
+		return nil, failure
+	}
+	return &describeImagesResponse{ImageSet: images[from:to], TotalCount: len(images)}, nil
+}
+
+// imagesNamed returns the images with these ids, or without any those that are
+// known.
+func imagesNamed(ids []string, account string) ([]wireImage, *apiError) {
+	if len(ids) == 0 {
+		for _, known := range knownImages {
+			ids = append(ids, known.ImageID)
+		}
+	}
+	images := []wireImage{}
+	for _, id := range ids {
+		if failure := checkID(imageID, "InvalidImageId.Malformed", id); failure != nil {
+			return nil, failure
+		}
+		i := imageOf(id)
+		if i.ImageType == imagePrivate {
+			i.ImageCreator = account
+		}
+		images = append(images, i)
+	}
+	return images, nil
+}
+
+// imagePasses compares exactly, except for names and platforms, which may be
+// given in part. No image has tags.
+func imagePasses(filters []filter, i wireImage) bool {
+	for _, f := range filters {
+		ok := false
+		switch f.name {
+		case "image-id":
+			ok = f.has(i.ImageID)
+		case "image-type":
+			ok = f.has(i.ImageType)
+		case "image-name":
+			ok = slices.ContainsFunc(f.values, func(v string) bool { return strings.Contains(i.ImageName, v) })
+		case "platform":
+			ok = slices.ContainsFunc(f.values, func(v string) bool { return strings.Contains(i.Platform, v) })
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
