@@ -130,11 +130,27 @@ func TestInquiry(t *testing.T) {
 		"InstanceMarketOptions": object{"SpotOptions": object{"MaxPrice": "1"}}}))
 }
 
+// A zone may have a name that isn't its region's and a number.
+func TestZoneOfAnotherName(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, cvmsimtest.Start(t))
+	const zone = "ap-singapore-ez-1"
+	for _, charge := range []string{"SPOTPAID", "POSTPAID_BY_HOUR"} {
+		id := a.run(object{"Placement": object{"Zone": zone}, "InstanceType": "GN8.LARGE56", "InstanceChargeType": charge})[0]
+		if in := a.describe(object{"InstanceIds": []string{id}})[0]; in["Placement"].(object)["Zone"] != zone {
+			t.Errorf("%s: %v", charge, in["Placement"])
+		}
+		if offers := a.offers("zone", zone, "instance-charge-type", charge); len(offers) == 0 || offers[0]["Status"] != "SELL" || offers[0]["GpuCount"] != 1.0 {
+			t.Errorf("%s: offers %v", charge, offers)
+		}
+	}
+}
+
 func TestRegionsZonesImages(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, cvmsimtest.Start(t))
 	zones := a.ok("cvm", "DescribeZones", nil)["ZoneSet"].([]any)
-	if len(zones) != 4 || zones[0].(object)["Zone"] != "ap-singapore-1" {
+	if len(zones) != 5 || zones[0].(object)["Zone"] != "ap-singapore-1" {
 		t.Errorf("zones: %v", zones)
 	}
 	images := a.ok("cvm", "DescribeImages", object{"ImageIds": []string{"img-a1b2c3d4"}})["ImageSet"].([]any)
