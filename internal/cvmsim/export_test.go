@@ -33,4 +33,13 @@ func JSONNames(v any) []string {
 	return slices.Collect(maps.Keys(structFields(reflect.TypeOf(v))))
 }
 
+// Actions are the actions by name, with the services that they belong to.
+func Actions() map[string]string {
+	services := map[string]string{}
+	for name, a := range actions {
+		services[name] = a.service
+	}
+	return services
+}
+
 func FaultKinds() []string { return faultKinds }

@@ -83,21 +83,31 @@ type subject struct {
 func aboutCall(params any) subject {
 	switch p := params.(type) {
 	case *runInstancesRequest:
-		s := subject{itype: or(p.InstanceType, ""), zone: or(or(p.Placement, placementParams{}).Zone, "")}
-		for _, spec := range p.TagSpecification {
-			for _, t := range spec.Tags {
-				if or(t.Key, "") == poolTag {
-					s.pool = or(t.Value, "")
-				}
-			}
-		}
-		return s
+		return aboutLaunch(p.launchParams)
+	case *inquiryPriceRunInstancesRequest:
+		return aboutLaunch(p.launchParams)
+	case *modifyInstancesAttributeRequest:
+		return subject{instanceIDs: p.InstanceIDs}
+	case *describeInstancesStatusRequest:
+		return subject{instanceIDs: p.InstanceIDs}
 	case *terminateInstancesRequest:
 		return subject{instanceIDs: p.InstanceIDs}
 	case *describeInstancesRequest:
 		return subject{instanceIDs: p.InstanceIDs}
 	}
 	return subject{}
+}
+
+func aboutLaunch(p launchParams) subject {
+	s := subject{itype: or(p.InstanceType, ""), zone: or(or(p.Placement, placementParams{}).Zone, "")}
+	for _, spec := range p.TagSpecification {
+		for _, t := range spec.Tags {
+			if or(t.Key, "") == poolTag {
+				s.pool = or(t.Value, "")
+			}
+		}
+	}
+	return s
 }
 
 // AddFault files a fault and returns its id.

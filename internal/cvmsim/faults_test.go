@@ -34,6 +34,8 @@ func TestFaults(t *testing.T) {
 		{fault: cvmsim.Fault{Kind: cvmsim.FaultThrottle}, code: "RequestLimitExceeded"},
 		{fault: cvmsim.Fault{Kind: cvmsim.FaultThrottle, Code: "RequestLimitExceeded.UinLimitExceeded"}, code: "RequestLimitExceeded.UinLimitExceeded"},
 		{fault: cvmsim.Fault{Kind: cvmsim.FaultError, Code: "InternalError.TradeUnknownError"}, code: "InternalError.TradeUnknownError"},
+		{fault: cvmsim.Fault{Kind: cvmsim.FaultError, Code: "ResourceNotFound.NoDefaultCbs"}, code: "ResourceNotFound.NoDefaultCbs"},
+		{fault: cvmsim.Fault{Kind: cvmsim.FaultError, Code: "ResourceNotFound.NoDefaultCbsWithReason"}, code: "ResourceNotFound.NoDefaultCbsWithReason"},
 		{fault: cvmsim.Fault{Kind: cvmsim.FaultSoldOut}, code: "ResourcesSoldOut.SpecifiedInstanceType"},
 		{fault: cvmsim.Fault{Kind: cvmsim.FaultLaunchFailed}, launched: 1},
 		{fault: cvmsim.Fault{Kind: cvmsim.FaultLaunchHangs}, launched: 1},
