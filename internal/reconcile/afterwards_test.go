@@ -43,16 +43,10 @@ func TestTombstoneOfAKilledDeletion(t *testing.T) {
 // killDeletionAt kills a deletion right before or after its first effect of a name.
 func (w *world) killDeletionAt(d spotpool.Declaration, effect string, after bool) {
 	w.t.Helper()
-	process := &mortal{}
-	for n := 1; len(process.trace) == 0 || process.trace[len(process.trace)-1] != effect; n++ {
-		process = &mortal{killAt: n}
-		_ = w.engine(process).DeletePool(context.Background(), d, longWait)
-		if n == 50 {
-			w.t.Fatalf("the deletion never came to %q", effect)
-		}
-	}
-	if after {
-		_ = w.engine(&mortal{killAt: process.count, after: true}).DeletePool(context.Background(), d, longWait)
+	process := &mortal{killOn: effect, after: after}
+	_ = w.engine(process).DeletePool(context.Background(), d, longWait)
+	if !process.isDead() {
+		w.t.Fatalf("the deletion never came to %q", effect)
 	}
 }
 

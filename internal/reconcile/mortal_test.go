@@ -20,6 +20,7 @@ var errKilled = errors.New("killed")
 type mortal struct {
 	mu     sync.Mutex
 	killAt int    // the effect to die at, from 1; 0 never
+	killOn string // or the first effect of this name to die at
 	pause  func() // before each effect; nil: none
 	after  bool   // after the effect took place, not before
 	count  int
@@ -40,7 +41,7 @@ func (m *mortal) effect(name string, do func() error) error {
 	}
 	m.count++
 	m.trace = append(m.trace, name)
-	dies := m.count == m.killAt
+	dies := m.count == m.killAt || m.killOn == name
 	if dies && !m.after {
 		m.die()
 		m.mu.Unlock()
