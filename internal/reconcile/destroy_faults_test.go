@@ -54,20 +54,6 @@ func beforeDestroys() []destroyed {
 	}
 }
 
-// cutLaunch creates a pool and has a larger one's launch killed right before or
-// after its call: the intent stays open.
-func (w *world) cutLaunch(asked bool) spotpool.Declaration {
-	w.t.Helper()
-	d := w.mustCreate(1, 4)
-	d.Minimum = 3
-	process := &mortal{killOn: "Launch", after: asked}
-	_, _ = w.engine(process).UpdatePool(context.Background(), d, longWait)
-	if !process.isDead() {
-		w.t.Fatal("the update never came to its launch")
-	}
-	return d
-}
-
 // grow raises the minimum, and leaves before the machines are there.
 func (w *world) grow(d spotpool.Declaration, minimum int) spotpool.Declaration {
 	w.t.Helper()

@@ -26,7 +26,7 @@ func TestRefusedAfterLost(t *testing.T) {
 		{Kind: cvmsim.FaultError, Code: "InvalidParameterValue.ZoneNotSupported", Count: 2},
 		{Kind: cvmsim.FaultThrottle, Count: 3},
 	}
-	for _, op := range operations() {
+	for _, op := range plainOperations() {
 		if op.actions[0] != "RunInstances" {
 			continue
 		}
@@ -36,7 +36,7 @@ func TestRefusedAfterLost(t *testing.T) {
 				first.Action, then.Action = "RunInstances", "RunInstances"
 				t.Run(fmt.Sprintf("%s/%s x%d, then %s %s x%d", op.name, first.Kind, first.Count, then.Kind, then.Code, then.Count), func(t *testing.T) {
 					t.Parallel()
-					suffer(t, op, 0, first, then)
+					suffer(t, op, 0, 0, first, then)
 				})
 			}
 		}

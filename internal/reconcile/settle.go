@@ -26,7 +26,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, wait time.Duration) err
 		case <-time.After(pause):
 		}
 		pause = min(pause*5/4, 10*e.pollInterval())
-		err := e.look(ctx, a)
+		err := e.lookOn(ctx, a)
 		if err == nil && (len(a.latest.plan.Decisions) > 0 || a.failure != nil) {
 			a.failure, a.uncertain = nil, false
 			err = e.withLock(ctx, a.declaration.Key(), func(ctx context.Context) error { return e.act(ctx, a) })
@@ -36,6 +36,21 @@ func (e *Engine) settle(ctx context.Context, a *attempt, wait time.Duration) err
 		}
 	}
 	return nil
+}
+
+// lookOn looks at a pool that was looked at before. What has ended since gave its
+// quota and its stock back.
+func (e *Engine) lookOn(ctx context.Context, a *attempt) error {
+	earlier := a.latest
+	if err := e.look(ctx, a); err != nil || earlier == nil {
+		return err
+	}
+	_, before := earlier.underWay()
+	if _, now := a.latest.underWay(); before == 0 || now > 0 {
+		return nil
+	}
+	e.forgetMarkets(a.declaration.Region)
+	return e.look(ctx, a)
 }
 
 // settled reports whether waiting longer would change nothing. What was never
