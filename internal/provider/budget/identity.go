@@ -70,9 +70,9 @@ func isName(name string) bool {
 }
 
 func (r *budgetResource) find(ctx context.Context, name string) (core.Declaration, error) {
-	engine, err := r.connection.Engine(ctx)
+	reader, err := r.connection.Reader(ctx)
 	if err != nil {
 		return core.Declaration{}, err
 	}
-	return engine.FindBudget(ctx, name)
+	return reader.FindBudget(ctx, name)
 }

@@ -142,11 +142,11 @@ func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount i
 	if !r.connection.StoreReady() {
 		return 0, ""
 	}
-	engine, err := r.connection.Engine(ctx)
+	reader, err := r.connection.Reader(ctx)
 	if err != nil {
 		return 0, ""
 	}
-	state, err := engine.ViewBudget(ctx, d)
+	state, err := reader.ViewBudget(ctx, d)
 	if err != nil || state.Status == nil {
 		return 0, ""
 	}

@@ -88,6 +88,9 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 		m = modelOf(state.Declaration, m.Timeouts).refreshed(m)
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	}
+	if !state.Recorded {
+		resp.Diagnostics.Append(r.connection.LostStore()...)
+	}
 	if state.Status != nil {
 		state.Warnings = append(state.Warnings, state.Status.Warnings...)
 	}
@@ -96,11 +99,11 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 
 // view reads a budget, if the provider's cluster is its own.
 func (r *budgetResource) view(ctx context.Context, d core.Declaration) (reconcile.BudgetState, error) {
-	engine, err := r.connection.Engine(ctx)
+	reader, err := r.connection.Reader(ctx)
 	if err != nil {
 		return reconcile.BudgetState{}, err
 	}
-	state, err := engine.ViewBudget(ctx, d)
+	state, err := reader.ViewBudget(ctx, d)
 	if err != nil || state.Destroyed {
 		return state, err
 	}

@@ -60,15 +60,15 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 }
 
 func (s *usageDataSource) look(ctx context.Context, name string) (reconcile.BudgetState, error) {
-	engine, err := s.connection.Engine(ctx)
+	reader, err := s.connection.Reader(ctx)
 	if err != nil {
 		return reconcile.BudgetState{}, err
 	}
-	d, err := engine.FindBudget(ctx, name)
+	d, err := reader.FindBudget(ctx, name)
 	if err != nil {
 		return reconcile.BudgetState{}, err
 	}
-	return engine.ViewBudget(ctx, d)
+	return reader.ViewBudget(ctx, d)
 }
 
 // doubt says what the values don't tell about themselves; nothing where they are

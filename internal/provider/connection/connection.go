@@ -43,7 +43,7 @@ type Settings struct {
 // account, pools no cluster, and a configuration with neither nothing at all.
 type Connection struct {
 	settings Settings
-	engine   once[*reconcile.Engine]
+	core     once[assembled]
 	account  once[*tencent.Client]
 	client   once[*kube.Client]
 	identity once[string]
@@ -94,27 +94,43 @@ func (c *Connection) undecidedStore() Undecided {
 	return nil
 }
 
-// Engine opens the store, once. The engine reaches the account and the cluster
-// when it first needs them.
+// assembled is the engine, and the store that it works on.
+type assembled struct {
+	engine *reconcile.Engine
+	place  *open.Deferred
+}
+
+// Engine opens the store to be written, and makes it where there is none: for
+// what carries an apply out, and nothing else. The engine reaches the account and
+// the cluster when it first needs them.
 func (c *Connection) Engine(ctx context.Context) (*reconcile.Engine, error) {
-	if err := c.undecidedStore().error(); err != nil {
+	a, err := c.prepared(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return c.engine.do(ctx, func() (*reconcile.Engine, error) {
+	if err := a.place.Create(ctx); err != nil {
+		return nil, unusable{err}
+	}
+	return a.engine, nil
+}
+
+// prepared assembles the engine, once, and opens nothing.
+func (c *Connection) prepared(ctx context.Context) (assembled, error) {
+	if err := c.undecidedStore().error(); err != nil {
+		return assembled{}, err
+	}
+	return c.core.do(ctx, func() (assembled, error) {
 		log := c.logger(ctx)
-		place, err := open.Store(ctx, c.settings.Store, open.Options{
-			Create: true, Command: "terraform", Kubernetes: func() (*kube.Client, error) { return c.kubernetes(ctx) },
+		place := open.Defer(c.settings.Store, open.Options{
+			Command: "terraform", Kubernetes: func() (*kube.Client, error) { return c.kubernetes(ctx) },
 		})
-		if err != nil {
-			return nil, unusable{err}
-		}
-		return &reconcile.Engine{
+		return assembled{place: place, engine: &reconcile.Engine{
 			Cloud:   reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return c.cloud(ctx) }),
 			Cluster: func(ctx context.Context) (reconcile.Cluster, error) { return c.clusterOf(ctx) },
 			Store:   place, Actor: "terraform", LockTimeout: untilContextEnds,
 			PollInterval: c.settings.PollInterval, Log: log,
 			Progress: func(e reconcile.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
-		}, nil
+		}}, nil
 	})
 }
 

@@ -45,9 +45,22 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	if _, err := os.Stat(s.Store.Path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the store was made: %v", err)
 	}
+	reader, err := c.Reader(t.Context())
+	if err != nil {
+		t.Fatalf("a store that isn't there can't be read: %v", err)
+	}
+	if _, err := reader.FindBudget(t.Context(), "team-a"); err == nil {
+		t.Error("there is a budget without a store")
+	}
+	if _, err := os.Stat(s.Store.Path); !errors.Is(err, os.ErrNotExist) || len(c.LostStore()) != 1 {
+		t.Errorf("a reader made the store: %v, %v", err, c.LostStore())
+	}
 	engine, err := c.Engine(t.Context())
 	if err != nil {
 		t.Fatalf("the store alone can't be opened: %v", err)
+	}
+	if _, err := os.Stat(s.Store.Path); err != nil || len(c.LostStore()) > 0 {
+		t.Errorf("who writes did not make the store: %v, %v", err, c.LostStore())
 	}
 	if _, err := engine.Cloud.AccountID(t.Context()); err == nil {
 		t.Error("there is an account without credentials")
@@ -147,8 +160,10 @@ func TestUndecidedArgumentsOpenNothing(t *testing.T) {
 		if _, err := c.ClusterUID(t.Context()); errors.As(err, &undecided) != (len(test.undecided.Cluster()) > 0) {
 			t.Errorf("%s undecided: the cluster says %v", name, err)
 		}
-		if _, err := c.Engine(t.Context()); errors.As(err, &undecided) == test.look {
-			t.Errorf("%s undecided: the store says %v", name, err)
+		_, writing := c.Engine(t.Context())
+		_, reading := c.Reader(t.Context())
+		if errors.As(writing, &undecided) == test.look || errors.As(reading, &undecided) == test.look {
+			t.Errorf("%s undecided: the store says %v, and to a reader %v", name, writing, reading)
 		}
 	}
 	_, err = New(Settings{Undecided: Undecided{"store"}}).Engine(t.Context())

@@ -93,7 +93,7 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		return
 	}
 	const doing = "Reading spot offers"
-	engine, err := s.connection.Engine(ctx)
+	reader, err := s.connection.Reader(ctx)
 	if err == nil && m.Region.ValueString() == "" {
 		var region string
 		region, err = s.connection.Region(ctx)
@@ -103,7 +103,7 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return
 	}
-	offers, _, err := engine.Markets(ctx, m.Region.ValueString())
+	offers, _, err := reader.Markets(ctx, m.Region.ValueString())
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return

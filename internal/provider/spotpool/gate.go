@@ -22,12 +22,12 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 	if d.Budget == "" || !r.connection.StoreReady() {
 		return
 	}
-	engine, err := r.connection.Engine(ctx)
+	reader, err := r.connection.Reader(ctx)
 	if err != nil {
 		diags.Append(connection.Error("Looking at the budget of "+d.Object(), err))
 		return
 	}
-	gate, err := engine.Gate(ctx, d)
+	gate, err := reader.Gate(ctx, d)
 	if !gate.Closed {
 		return
 	}
@@ -42,11 +42,11 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 // orphaned says that the budget of a pool is not declared, which every run of
 // gpupool reconcile fails at. Of a pool that is short, the plan gives that as the
 // reason.
-func orphaned(ctx context.Context, engine *reconcile.Engine, state reconcile.PoolState) string {
+func orphaned(ctx context.Context, reader connection.Reader, state reconcile.PoolState) string {
 	if !state.Gate.Closed || state.Plan.Shortfall > 0 {
 		return ""
 	}
-	_, err := engine.Gate(ctx, state.Declaration)
+	_, err := reader.Gate(ctx, state.Declaration)
 	var missing *reconcile.NoBudgetError
 	if !errors.As(err, &missing) {
 		return ""
@@ -57,8 +57,8 @@ func orphaned(ctx context.Context, engine *reconcile.Engine, state reconcile.Poo
 // forecast says when a pool at its maximum would use its budget up, if that is
 // before the budget's window ends; nothing where that is not known, since the
 // gate tells of that.
-func forecast(ctx context.Context, engine *reconcile.Engine, d core.Declaration, offers []core.Offer) string {
-	f, err := engine.Forecast(ctx, d, offers)
+func forecast(ctx context.Context, reader connection.Reader, d core.Declaration, offers []core.Offer) string {
+	f, err := reader.Forecast(ctx, d, offers)
 	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {
 		return ""
 	}

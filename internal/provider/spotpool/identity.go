@@ -51,12 +51,12 @@ func (r *poolResource) ImportState(ctx context.Context, req resource.ImportState
 		return
 	}
 	doing := fmt.Sprintf("Importing spot_pool/%s/%s", region, name)
-	engine, err := r.connection.Engine(ctx)
+	reader, err := r.connection.Reader(ctx)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return
 	}
-	d, err := engine.FindPool(ctx, region, name)
+	d, err := reader.FindPool(ctx, region, name)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return

@@ -21,7 +21,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		return
 	}
 	doing := "Looking at the market of " + d.Object()
-	engine, err := r.connection.Engine(ctx)
+	reader, err := r.connection.Reader(ctx)
 	if err != nil {
 		diags.Append(connection.Error(doing, err))
 		return
@@ -38,7 +38,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		diags.AddError("Wrong account", fmt.Sprintf("%s belongs to account %s, and these credentials to account %s. Use the credentials of account %s.", d.Object(), d.AccountID, account, d.AccountID))
 		return
 	}
-	offers, _, err := engine.Markets(ctx, d.Region)
+	offers, _, err := reader.Markets(ctx, d.Region)
 	refusal, refused := core.AsCloudError(err)
 	switch {
 	case err == nil:
@@ -52,7 +52,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 	assess(d, offers, diags)
 	if d.Budget != was.Budget || d.Maximum != was.Maximum || !slices.Equal(d.Offerings, was.Offerings) {
 		// Of a pool that stays as large, the refresh told already.
-		if text := forecast(ctx, engine, d, offers); text != "" {
+		if text := forecast(ctx, reader, d, offers); text != "" {
 			diags.AddAttributeWarning(path.Root("budget"), "Budget may be used up", text)
 		}
 	}

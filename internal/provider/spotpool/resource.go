@@ -92,6 +92,9 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		resp.State.RemoveResource(ctx)
 		return
 	}
+	if !state.Recorded {
+		resp.Diagnostics.Append(r.connection.LostStore()...)
+	}
 	refreshed, drifted := m.refreshed(d, state)
 	if drifted {
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, shortcut.AppliedKey, []byte("null"))...)
@@ -108,15 +111,15 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (re
 	if _, err := c.AccountID(ctx); err != nil {
 		return reconcile.PoolState{}, err
 	}
-	engine, err := c.Engine(ctx)
+	reader, err := c.Reader(ctx)
 	if err != nil {
 		return reconcile.PoolState{}, err
 	}
-	state, err := engine.ViewPool(ctx, d)
+	state, err := reader.ViewPool(ctx, d)
 	if err != nil || state.Destroyed {
 		return state, err
 	}
-	for _, text := range []string{orphaned(ctx, engine, state), forecast(ctx, engine, state.Declaration, state.Observation.Offers)} {
+	for _, text := range []string{orphaned(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
 		if text != "" {
 			state.Warnings = append(state.Warnings, text)
 		}

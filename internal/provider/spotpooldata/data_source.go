@@ -41,6 +41,9 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 		resp.Diagnostics.Append(connection.Error("Reading the spot pool "+m.Name.ValueString(), err))
 		return
 	}
+	if !state.Recorded {
+		resp.Diagnostics.Append(s.connection.LostStore()...)
+	}
 	for _, text := range state.Warnings {
 		resp.Diagnostics.AddWarning("Spot pool "+state.Declaration.Key(), text)
 	}
@@ -48,18 +51,18 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 }
 
 func (s *poolDataSource) look(ctx context.Context, region, name string) (reconcile.PoolState, error) {
-	engine, err := s.connection.Engine(ctx)
+	reader, err := s.connection.Reader(ctx)
 	if err == nil && region == "" {
 		region, err = s.connection.Region(ctx)
 	}
 	if err != nil {
 		return reconcile.PoolState{}, err
 	}
-	d, err := engine.FindPool(ctx, region, name)
+	d, err := reader.FindPool(ctx, region, name)
 	if err != nil {
 		return reconcile.PoolState{}, err
 	}
-	state, err := engine.ViewPool(ctx, d)
+	state, err := reader.ViewPool(ctx, d)
 	if err == nil && state.Destroyed {
 		err = fmt.Errorf("the spot pool %s was destroyed", d.Key())
 	}

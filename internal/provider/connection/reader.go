@@ -1,0 +1,55 @@
+package connection
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Reader is what refreshes, plans, imports and data sources may ask of the
+// engine: nothing of it writes anything, anywhere.
+type Reader interface {
+	ViewPool(ctx context.Context, d spotpool.Declaration) (reconcile.PoolState, error)
+	FindPool(ctx context.Context, region, name string) (spotpool.Declaration, error)
+	Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error)
+	Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error)
+	Forecast(ctx context.Context, d spotpool.Declaration, offers []spotpool.Offer) (*reconcile.Forecast, error)
+	ViewBudget(ctx context.Context, d budget.Declaration) (reconcile.BudgetState, error)
+	FindBudget(ctx context.Context, name string) (budget.Declaration, error)
+}
+
+var _ Reader = (*reconcile.Engine)(nil)
+
+// Reader opens the store to be read. One that isn't there reads as one without
+// records, and is not made: LostStore tells of it.
+func (c *Connection) Reader(ctx context.Context) (Reader, error) {
+	a, err := c.prepared(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.place.Open(ctx); err != nil {
+		return nil, unusable{err}
+	}
+	return a.engine, nil
+}
+
+// LostStore warns where the store isn't there: for what stands in a Terraform
+// state, and so was recorded once. Its headline is the same for all that is lost
+// with it, so that Terraform shows it once.
+func (c *Connection) LostStore() diag.Diagnostics {
+	var diags diag.Diagnostics
+	a, err := c.prepared(context.Background())
+	if err != nil {
+		return diags
+	}
+	if absent := a.place.Absent(); absent != nil {
+		diags.AddWarning("Store isn't there", fmt.Sprintf("%s The Terraform state has pools or budgets that were recorded in it: either the store was lost, or it is elsewhere, and this is another working directory, argument or cluster than before. "+
+			"While it isn't there gpupool reconcile refuses to run, so nobody looks after instances that still run. Applying this plan makes a new store and records what is in the state anew; what the old one knew of launches under way, cool-downs and used GPU-hours is lost.", sentence(absent)))
+	}
+	return diags
+}

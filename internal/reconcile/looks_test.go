@@ -1,0 +1,79 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
+)
+
+// TestLooksWriteNothing has everything that only looks meet a store that takes no
+// write and no lock, while there is something to be noticed: an instance was
+// reclaimed, and the budget is used up.
+func TestLooksWriteNothing(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	g.lose()
+	g.cluster.start("ml", "a", 8)
+	g.cluster.step(30 * time.Minute)
+	refused := func(op storetest.Op) error {
+		if op.Method != "Read" && op.Method != "List" {
+			return fmt.Errorf("%s of %s by one who only looks", op.Method, op.Key)
+		}
+		return nil
+	}
+	looks := map[string]func(ctx context.Context, e *reconcile.Engine) error{
+		"ViewPool": func(ctx context.Context, e *reconcile.Engine) error { _, err := e.ViewPool(ctx, g.pool); return err },
+		"FindPool": func(ctx context.Context, e *reconcile.Engine) error {
+			_, err := e.FindPool(ctx, g.pool.Region, g.pool.Name)
+			return err
+		},
+		"Gate":     func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Gate(ctx, g.pool); return nil },
+		"Forecast": func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Forecast(ctx, g.pool, nil); return nil },
+		"Markets": func(ctx context.Context, e *reconcile.Engine) error {
+			_, _, err := e.Markets(ctx, g.pool.Region)
+			return err
+		},
+		"ViewBudget": func(ctx context.Context, e *reconcile.Engine) error {
+			_, err := e.ViewBudget(ctx, g.budget)
+			return err
+		},
+		"FindBudget": func(ctx context.Context, e *reconcile.Engine) error {
+			_, err := e.FindBudget(ctx, g.budget.Name)
+			return err
+		},
+		"Status":    func(ctx context.Context, e *reconcile.Engine) error { _, err := e.Status(ctx); return err },
+		"a dry run": func(ctx context.Context, e *reconcile.Engine) error { return dry(ctx, e, reconcile.RunOptions{}) },
+		"a dry run with a newer state": func(ctx context.Context, e *reconcile.Engine) error {
+			p := g.pool
+			p.Generation++
+			return dry(ctx, e, reconcile.RunOptions{State: g.stateOf(p, g.budget)})
+		},
+	}
+	for name, look := range looks {
+		e := g.engine()
+		faulty := storetest.Wrap(e.Store, &storetest.Faults{Before: refused})
+		e.Store = faulty
+		if err := look(t.Context(), e); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, op := range faulty.Ops() {
+			if err := refused(op); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// dry is a dry run in which nothing may fail.
+func dry(ctx context.Context, e *reconcile.Engine, o reconcile.RunOptions) error {
+	o.DryRun = true
+	report, err := e.Run(ctx, o)
+	if failed, _ := report.Failures(); err == nil && failed > 0 {
+		err = fmt.Errorf("%d failed: %+v, %+v", failed, report.SpotPools, report.Budgets)
+	}
+	return err
+}

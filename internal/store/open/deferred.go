@@ -1,0 +1,165 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Deferred is a store that is opened when it is first needed, and that need not
+// be there. Until Create it can only be read: one that isn't there reads as one
+// without documents, and nothing makes it. It is safe for concurrent use.
+type Deferred struct {
+	location store.Location
+	options  Options
+
+	mu      sync.Mutex
+	under   store.Store // nil until it was found or made
+	written bool        // Create made it one that can be written
+	absent  error       // why there was none when it was last looked for
+	refused error       // why it can't be used, once that was found
+}
+
+var _ store.Store = (*Deferred)(nil)
+
+// Defer prepares the store at a location and touches nothing.
+func Defer(l store.Location, o Options) *Deferred { return &Deferred{location: l, options: o} }
+
+// Open opens the store if it is there. That it isn't is no error: Absent says
+// so, and the next read looks again. A refusal is kept, unless the context ended
+// meanwhile.
+func (s *Deferred) Open(ctx context.Context) error {
+	_, err := s.readable(ctx)
+	return err
+}
+
+// Create opens the store so that it can be written, and makes it where there is
+// none.
+func (s *Deferred) Create(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.written || s.refused != nil {
+		return s.refused
+	}
+	return s.open(ctx, true)
+}
+
+// Absent says why there was no store when it was last looked for; nil where there
+// was one, or nobody looked.
+func (s *Deferred) Absent() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.absent
+}
+
+// readable is the store that is there, and nil where there is none.
+func (s *Deferred) readable(ctx context.Context) (store.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.under != nil || s.refused != nil {
+		return s.under, s.refused
+	}
+	err := s.open(ctx, false)
+	return s.under, err
+}
+
+// open looks for the store; s.mu must be held. One caller's cancellation must
+// not become everyone's.
+func (s *Deferred) open(ctx context.Context, create bool) error {
+	o := s.options
+	o.Create = create
+	under, err := Store(ctx, s.location, o)
+	switch {
+	case err == nil:
+		s.under, s.written, s.absent = under, create, nil
+	case errors.Is(err, store.ErrNoStore) && !create:
+		s.absent, err = err, nil
+	case ctx.Err() == nil:
+		s.refused = err
+	}
+	return err
+}
+
+// writable is the store once it was opened to be written.
+func (s *Deferred) writable() (store.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.written {
+		return nil, fmt.Errorf("the store %s was opened to be read alone: that something is to be written to it is a bug of gpupool", s)
+	}
+	return s.under, nil
+}
+
+// vanished takes a store that went away for one that isn't there, as long as it
+// is only read. Who writes must hear of it.
+func (s *Deferred) vanished(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.written || !errors.Is(err, store.ErrNoStore) {
+		return false
+	}
+	s.under, s.absent = nil, err
+	return true
+}
+
+// String names the store as the flag --store does.
+func (s *Deferred) String() string { return s.location.String() }
+
+// Read returns the document of a key, or store.ErrNotFound.
+func (s *Deferred) Read(ctx context.Context, key store.Key) (store.Document, error) {
+	under, err := s.readable(ctx)
+	if err != nil {
+		return store.Document{}, err
+	}
+	if under != nil {
+		doc, err := under.Read(ctx, key)
+		if !s.vanished(err) {
+			return doc, err
+		}
+	}
+	return store.Document{}, fmt.Errorf("%s in the store %s: %w", key, s, store.ErrNotFound)
+}
+
+// List returns every document of a kind, sorted by name.
+func (s *Deferred) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	under, err := s.readable(ctx)
+	if err != nil || under == nil {
+		return nil, err
+	}
+	list, err := under.List(ctx, kind)
+	if s.vanished(err) {
+		return nil, nil
+	}
+	return list, err
+}
+
+// Write replaces the document of a key if its revision is still the given one.
+func (s *Deferred) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (store.Revision, error) {
+	under, err := s.writable()
+	if err != nil {
+		return "", err
+	}
+	return under.Write(ctx, key, data, revision)
+}
+
+// Delete removes the document if its revision is still the given one.
+func (s *Deferred) Delete(ctx context.Context, key store.Key, revision store.Revision) error {
+	under, err := s.writable()
+	if err != nil {
+		return err
+	}
+	return under.Delete(ctx, key, revision)
+}
+
+// Lock takes the named lock.
+func (s *Deferred) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
+	under, err := s.writable()
+	if err != nil {
+		return nil, err
+	}
+	return under.Lock(ctx, name, wait)
+}
