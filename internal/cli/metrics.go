@@ -104,8 +104,33 @@ func (m metrics) run(report reconcile.Report, success bool) {
 	for _, d := range report.Decisions {
 		decisions.WithLabelValues(d.Kind(), string(d.Outcome)).Inc()
 	}
+	m.declarations(report)
 	m.pools(report.SpotPools)
 	m.budgets(report.Budgets)
+}
+
+// declarations are how many things a run found declared, those among them whose
+// records it could not read. A run that did not take place knows of none, and
+// writes no zero.
+func (m metrics) declarations(report reconcile.Report) {
+	if report.FinishedAt.IsZero() {
+		return
+	}
+	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}}
+	for _, p := range report.SpotPools {
+		if !p.Deleted {
+			declared["spot_pool"][objectOf(p)] = true
+		}
+	}
+	for _, b := range report.Budgets {
+		if !b.Deleted {
+			declared["budget"][b.Name] = true
+		}
+	}
+	gauge := m.vector("gpupool_declarations", "What was declared in the store at the end of the last run.", "kind")
+	for kind, names := range declared {
+		gauge.WithLabelValues(kind).Set(float64(len(names)))
+	}
 }
 
 // budgets writes nothing of a budget whose usage could not be told: no number is
