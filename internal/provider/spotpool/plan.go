@@ -24,19 +24,11 @@ import (
 func (r *poolResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		planDestroy(ctx, req, resp)
+		r.planDestroy(ctx, req, resp)
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, req, resp)
 	default:
 		r.planUpdate(ctx, req, resp)
-	}
-}
-
-func planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var m model
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	if m.DeletionProtection.ValueBool() {
-		resp.Diagnostics.Append(protected(m, "destroy"))
 	}
 }
 
@@ -96,6 +88,9 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	}
 	if replaces(m, prior, resp) {
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+		if !resp.Diagnostics.HasError() {
+			r.warnOfEnd(ctx, "Replacing", prior, req.Private, &resp.Diagnostics)
+		}
 		return
 	}
 	raw, diags := req.Private.GetKey(ctx, privateKey)

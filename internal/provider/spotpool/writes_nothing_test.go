@@ -239,14 +239,14 @@ func TestPlanTellsOfALostStore(t *testing.T) {
 	d.Apply()
 	d.Write(pool() + "data \"gpupool_spot_pool\" \"train\" {\n  name = \"train\"\n}\n")
 	loseStore(t, w)
-	for _, args := range [][]string{nil, {"-refresh-only"}} {
+	for _, args := range [][]string{nil, {"-refresh-only"}, {"-destroy"}} {
 		warnings, _ := d.Plan(args...)
 		n := slices.IndexFunc(warnings, isLostStore)
 		if n < 0 {
 			t.Errorf("a plan %v does not tell of the lost store: %v", args, warnings)
 			continue
 		}
-		for _, part := range []string{w.StoreDir, "gpupool reconcile refuses to run", "instances that still run", "Applying this plan"} {
+		for _, part := range []string{w.StoreDir, "gpupool reconcile refuses to run", "instances that still run", "Applying a plan"} {
 			if !strings.Contains(warnings[n].Detail, part) {
 				t.Errorf("%q is not in %q", part, warnings[n].Detail)
 			}

@@ -1,0 +1,145 @@
+package spotpool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// endsNamedAtMost is how many of the instances that a plan ends are named.
+const endsNamedAtMost = 10
+
+// planDestroy refuses to destroy a protected pool, and else names what ends.
+func (r *poolResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if m.DeletionProtection.ValueBool() {
+		resp.Diagnostics.Append(protected(m, "destroy"))
+	}
+	if !resp.Diagnostics.HasError() {
+		r.warnOfEnd(ctx, "Destroying", m, req.Private, &resp.Diagnostics)
+	}
+}
+
+// privateReader is the part of the framework's private state that is used here.
+type privateReader interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+}
+
+// warnOfEnd names the instances that end, or are let go, with a pool. It looks at
+// them now: nothing that is planned depends on it, Terraform 1.11 plans the end of
+// what is no longer configured before it refreshes it, and a plan may refresh
+// nothing at all.
+func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, kept privateReader, diags *diag.Diagnostics) {
+	d := m.declaration(&diag.Diagnostics{})
+	held, err := r.heldNow(ctx, d, diags)
+	if err != nil {
+		raw, _ := kept.GetKey(ctx, privateKey)
+		seen, damaged := decodeSighting(raw)
+		if seen == nil || damaged != nil {
+			diags.AddWarning("Spot pool "+d.Key()+": what ends with it is not known", fmt.Sprintf("%s it ends all of its instances. Which they are can't be told now: %s.", doing, err))
+			return
+		}
+		held = heldOf(core.Decide(core.Situation{
+			Declaration: d, Observation: seen.observation(d.Region, d.AccountID), Journal: seen.Journal, Now: seen.At,
+		}))
+		held.told = fmt.Sprintf(" That is as of %s; looking again failed: %s.", seen.At.UTC().Format(time.RFC3339), err)
+	}
+	n := len(held.ids) + held.unseen
+	if n == 0 {
+		return
+	}
+	text := held.sentence(doing, d.OnDestroy)
+	if len(m.PlannedActions.Elements()) > 0 {
+		text += " The planned_actions that leave the state with it are those of an earlier apply: nothing is launched."
+	}
+	becomes := "to be ended"
+	if d.OnDestroy == core.DestroyDetach {
+		becomes = "to be let go"
+	}
+	diags.AddWarning(fmt.Sprintf("Spot pool %s: %s %s", d.Key(), instances(n), becomes), text)
+}
+
+var errNotReady = errors.New("the provider's configuration is not known yet")
+
+// heldNow looks at what a pool has.
+func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) (holdings, error) {
+	if !r.connection.Ready() {
+		return holdings{}, errNotReady
+	}
+	state, err := view(ctx, r.connection, d)
+	switch {
+	case err != nil:
+		return holdings{}, err
+	case state.Destroyed:
+		return holdings{}, nil
+	case !state.Recorded:
+		diags.Append(r.connection.LostStore()...)
+	}
+	return heldOf(state.Plan), nil
+}
+
+// holdings are what a pool has.
+type holdings struct {
+	ids       []string
+	protected []string
+	unseen    int    // instances that launches under way may have made
+	told      string // what is to be said of how they are known
+}
+
+func heldOf(p core.Plan) holdings {
+	h := holdings{unseen: p.Held}
+	for _, m := range p.Members {
+		if m.Condition == core.Terminating || m.Condition == core.Failed {
+			continue
+		}
+		h.unseen--
+		h.ids = append(h.ids, m.ID)
+		if m.Protected || m.APIProtected {
+			h.protected = append(h.protected, m.ID)
+		}
+	}
+	return h
+}
+
+// sentence says what becomes of the holdings.
+func (h holdings) sentence(doing string, what core.OnDestroy) string {
+	verb, after := "ends", ""
+	if what == core.DestroyDetach {
+		verb, after = "lets go of", " They go on running, and costing."
+	}
+	var parts []string
+	if len(h.ids) > 0 {
+		parts = append(parts, fmt.Sprintf("%s: %s", instances(len(h.ids)), named(h.ids)))
+	}
+	if h.unseen > 0 {
+		parts = append(parts, fmt.Sprintf("up to %d more that launches under way may have made", h.unseen))
+	}
+	text := fmt.Sprintf("%s it %s %s.%s%s", doing, verb, strings.Join(parts, "; and "), after, h.told)
+	if len(h.protected) > 0 && what != core.DestroyDetach {
+		text += fmt.Sprintf(" It will be refused as long as %s can't be ended, by the tag gpupool/protected or the cloud's own protection.", named(h.protected))
+	}
+	return text
+}
+
+func instances(n int) string {
+	if n == 1 {
+		return "1 instance"
+	}
+	return fmt.Sprintf("%d instances", n)
+}
+
+// named lists ids, the first of many.
+func named(ids []string) string {
+	if len(ids) <= endsNamedAtMost {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:endsNamedAtMost], ", "), len(ids)-endsNamedAtMost)
+}
