@@ -15,6 +15,7 @@ import (
 // engine: nothing of it writes anything, anywhere.
 type Reader interface {
 	ViewPool(ctx context.Context, d spotpool.Declaration) (reconcile.PoolState, error)
+	PreviewPool(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error)
 	FindPool(ctx context.Context, region, name string) (spotpool.Declaration, error)
 	Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error)
 	Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error)

@@ -63,7 +63,10 @@ func (w *World) Terraform() *Directory {
 	}
 	d.Write("")
 	d.Must("terraform", "init", "-input=false")
-	w.tb.Cleanup(func() { d.Must("terraform", "destroy", "-auto-approve", "-input=false") })
+	w.tb.Cleanup(func() {
+		d.Write("") // whatever is wrong with what stands there
+		d.Must("terraform", "destroy", "-auto-approve", "-input=false")
+	})
 	return d
 }
 

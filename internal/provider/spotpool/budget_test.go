@@ -24,17 +24,16 @@ resource "gpupool_budget" "team_a" {
   selector  = { namespaces = ["` + namespace + `"] }
 }
 ` + pool(attributes{"budget": "gpupool_budget.team_a.name"}))
-	first := "launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 2"
 	run(t,
 		resource.TestStep{
 			Config:            config,
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionCreate), actions(first+"; if its budget team-a allows it then")),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionCreate), actions(firstLaunch+"; if its budget team-a allows it then")),
 			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 0)},
 		},
 		resource.TestStep{
 			PreConfig:         func() { w.Judge("team-a", used(1)) },
 			Config:            config,
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate), actions(first+"; 1.90 CNY an hour each")),
+			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate), actions("launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 2; 1.90 CNY an hour each")),
 			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
 		},
 	)

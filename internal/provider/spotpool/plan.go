@@ -55,10 +55,10 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		return
 	}
 	whole := req.Config.Raw.IsFullyKnown()
+	var p preview
 	if whole {
-		p := previewCreate(d)
+		p = previewCreate(d)
 		m.PlannedActions = actionsValue(p.actions)
-		warn(&resp.Diagnostics, d, p.warnings)
 		if config.Region.IsNull() && d.Region != "" {
 			// The provider's region was not known when the rest was validated.
 			problem.Report(&resp.Diagnostics, problemsOf(d.Validate()), diag.SeverityError)
@@ -70,6 +70,9 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 	}
 	if !m.Region.IsUnknown() && !resp.Diagnostics.HasError() {
 		r.checkMarket(ctx, core.Declaration{}, d, &resp.Diagnostics)
+	}
+	if whole && !resp.Diagnostics.HasError() && !r.tellLaunches(ctx, d, &resp.Diagnostics) {
+		warn(&resp.Diagnostics, d, p.warnings)
 	}
 }
 

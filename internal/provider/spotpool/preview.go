@@ -3,6 +3,7 @@ package spotpool
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -14,16 +15,51 @@ type preview struct {
 	warnings []string
 }
 
-// previewCreate decides over an empty region. Prices and stock are unknown to
-// it, so the cost cap is left to the apply, and so is the fallback to on-demand
-// instances, which no new pool has waited long enough for. What its budget allows
-// is left to the apply, too: it may change until then, and a plan must not.
+// previewCreate decides over an empty region whose market is not known: what a
+// plan says must not move with the market, since there is no private state yet to
+// keep it in. So it says how many instances the creation launches, and not where,
+// and leaves prices, the cost cap and the fallback to on-demand instances to the
+// apply. What its budget allows is left to the apply, too.
 func previewCreate(d core.Declaration) preview {
 	d.MaxHourlyCost, d.OnDemandFallback = 0, nil
 	plan := core.Decide(core.Situation{
 		Declaration: d, Observation: core.Observation{Region: d.Region}, Now: time.Unix(0, 0),
 	})
-	return previewOf(plan, d.Budget)
+	p := previewOf(plan, d.Budget)
+	p.actions = launchesAnywhere(plan.Decisions, d.Budget)
+	return p
+}
+
+// launchesAnywhere writes launches down without their offerings: how many there
+// are of each kind, and why.
+func launchesAnywhere(decisions []core.Decision, budget string) []string {
+	counts, reasons := map[core.ChargeType]int{}, map[core.ChargeType]string{}
+	var order []core.ChargeType
+	for _, decision := range decisions {
+		if counts[decision.ChargeType] == 0 {
+			order = append(order, decision.ChargeType)
+			reasons[decision.ChargeType] = strings.Join(decision.Reasons, "; ")
+		}
+		counts[decision.ChargeType] += decision.Count
+	}
+	actions := make([]string, len(order))
+	for n, charge := range order {
+		kind := "spot"
+		if charge == core.OnDemand {
+			kind = "on-demand"
+		}
+		what := strings.Replace(instances(counts[charge]), " ", " "+kind+" ", 1)
+		actions[n] = fmt.Sprintf("launch %s: %s; the offering is chosen at apply", what, reasons[charge])
+		if budget != "" {
+			actions[n] += ifAllowed(budget)
+		}
+	}
+	return actions
+}
+
+// ifAllowed is said of launches that depend on a budget which was not looked at.
+func ifAllowed(budget string) string {
+	return fmt.Sprintf("; if its budget %s allows it then", budget)
 }
 
 // previewUpdate decides what an update of prior to d does, over what was last
@@ -86,7 +122,7 @@ func previewOf(plan core.Plan, unlooked string) preview {
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()
 		if decision.Kind == core.Launch && unlooked != "" {
-			p.actions[n] += fmt.Sprintf("; if its budget %s allows it then", unlooked)
+			p.actions[n] += ifAllowed(unlooked)
 		}
 		if decision.Kind == core.Launch && !decision.Refresh {
 			launches += decision.Count

@@ -150,7 +150,7 @@ func TestPreviewOfANewPool(t *testing.T) {
 	d.MaxHourlyCost = 1 // prices are the apply's
 	d.OnDemandFallback = &core.OnDemandFallback{After: d.Cooldown, Maximum: 1}
 	p := previewCreate(d)
-	if len(p.actions) != 1 || !strings.HasPrefix(p.actions[0], "launch 50 spot GN7.2XLARGE32 in ap-singapore-2") {
+	if len(p.actions) != 1 || !strings.HasPrefix(p.actions[0], "launch 50 spot instances: ") {
 		t.Errorf("planned %q", p.actions)
 	}
 	if len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "max_launches_per_run") || strings.Contains(p.warnings[0], "1970") {

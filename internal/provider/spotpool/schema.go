@@ -222,7 +222,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"planned_actions": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "What the plan does to the pool's instances: launches and terminations, each with its reasons. It stays as it is after the apply, and is emptied by the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, since it does that before the refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do less or more.",
+			MarkdownDescription: "What the plan does to the pool's instances: launches and terminations, each with its reasons. Of a new pool it names no offering, since the market may move until the apply: a warning beside it does. It stays as it is after the apply, and is emptied by the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, since it does that before the refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do less or more.",
 		},
 	}
 }

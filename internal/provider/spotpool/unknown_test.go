@@ -33,7 +33,7 @@ func TestValuesKnownAfterApply(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{
 				number("capacity", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions"), knownvalue.ListExact([]knownvalue.Check{
-					knownvalue.StringExact("launch 1 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 1"),
+					knownvalue.StringExact("launch 1 spot instance: capacity 0 is below minimum 1; the offering is chosen at apply"),
 				})),
 			},
 		},

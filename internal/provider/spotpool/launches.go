@@ -1,0 +1,60 @@
+package spotpool
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// tellLaunches warns of what the creation of a pool would do on the market of
+// now, in the words of a dry run, and reports whether it could tell: where it is
+// the pool's budget or an unknown market that keeps it from that, another warning
+// says so. It is a warning, and no planned value, since the market moves.
+func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
+	if !r.connection.Ready() || d.Region == "" {
+		return false
+	}
+	reader, err := r.connection.Reader(ctx)
+	if err != nil {
+		return false
+	}
+	plan, err := reader.PreviewPool(ctx, d)
+	if err != nil || plan.Gate.Closed {
+		return false
+	}
+	if text := launches(plan); text != "" {
+		diags.AddWarning("Spot pool "+d.Key()+" on the market of now", text)
+	}
+	return true
+}
+
+// launches says what a plan launches and where, and why it is no more; nothing of
+// a pool that asks for no instance.
+func launches(plan core.Plan) string {
+	var lines []string
+	if len(plan.Decisions) > 0 {
+		lines = append(lines, "On the market of now an apply would:")
+	}
+	missing := plan.Shortfall
+	for _, decision := range plan.Decisions {
+		lines = append(lines, "- "+decision.String())
+		missing -= decision.Count
+	}
+	switch {
+	case missing > 0 && len(plan.Decisions) == 0:
+		lines = append(lines, "On the market of now nothing can be launched:")
+	case missing > 0:
+		lines = append(lines, "It would stay short by "+instances(missing)+":")
+	case len(lines) == 0:
+		return ""
+	}
+	if missing > 0 {
+		for _, why := range plan.Short {
+			lines = append(lines, "- "+why)
+		}
+	}
+	return strings.Join(append(lines, "Prices and stock move: the apply looks again before it launches."), "\n")
+}
