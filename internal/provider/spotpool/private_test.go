@@ -34,7 +34,7 @@ func lookedAt(d core.Declaration, running int) reconcile.PoolState {
 	}
 	for n := range running {
 		o.Instances = append(o.Instances, core.Instance{
-			ID: "ins-0000000" + string(rune('a'+n)), Region: d.Region, AccountID: d.AccountID, PoolUID: d.UID, PoolName: d.Name, Sequence: 1,
+			ID: "ins-0000000" + string(rune('a'+n)), Region: d.Region, AccountID: d.AccountID, PoolUID: d.UID, PoolName: d.Name, SeqTag: 1,
 			ConfigurationTag: core.ConfigurationTag(d.Configuration, d.Offerings[0], core.Spot),
 			AvailabilityZone: market.AvailabilityZone, InstanceType: market.InstanceType, ChargeType: core.Spot,
 			State: core.StateRunning, LaunchedAt: noon.Add(-time.Hour), PrivateIP: "10.0.0.1",
