@@ -96,8 +96,8 @@ type Store interface {
 	// Read returns the document of a key, or ErrNotFound.
 	Read(ctx context.Context, key Key) (Document, error)
 	// List returns every document of a kind, sorted by name. One whose contents
-	// are damaged fails nothing but itself: it is listed without Data, and Read of
-	// it says more.
+	// are damaged or can't be read fails nothing but itself: it is listed without
+	// Data, and Read of it says more.
 	List(ctx context.Context, kind Kind) ([]Document, error)
 	// Write replaces the document of a key if its revision is still the given
 	// one, and returns the new revision; else ErrConflict. With an empty

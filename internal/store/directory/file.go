@@ -1,10 +1,10 @@
 package directory
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,25 +14,29 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// read returns a document and when its file was written.
-func read(key store.Key, path string) (store.Document, time.Time, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = store.ErrNotFound
+// document reads a document, and when its file was written.
+func (f *folder) document(key store.Key) (store.Document, time.Time, error) {
+	name := fileOf(key)
+	if err := f.walk(filepath.Dir(name)); err != nil {
+		return store.Document{}, time.Time{}, orNotFound(err)
 	}
+	return f.documentIn(name, key)
+}
+
+// documentIn reads the file of a document, the folders above which were looked at.
+func (f *folder) documentIn(name string, key store.Key) (store.Document, time.Time, error) {
+	data, info, err := f.read(name)
 	if err != nil {
-		return store.Document{}, time.Time{}, err
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	info, err := f.Stat()
-	if err != nil {
-		return store.Document{}, time.Time{}, err
-	}
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return store.Document{}, time.Time{}, err
+		return store.Document{}, time.Time{}, orNotFound(err)
 	}
 	return store.Document{Key: key, Revision: revisionOf(data, info.ModTime()), Data: data}, info.ModTime(), nil
+}
+
+func orNotFound(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.ErrNotFound
+	}
+	return err
 }
 
 // revisionOf makes a revision of a file's time and content. Each write gives the
@@ -44,86 +48,66 @@ func revisionOf(data []byte, modified time.Time) store.Revision {
 	return store.Revision(fmt.Sprintf("%x-%x", modified.UnixNano(), sum[:12]))
 }
 
+// unread is the revision of a document that could not be read. None is written
+// over it: who would has to read it first.
+const unread store.Revision = "unread"
+
 // replace puts data in a file whole or not at all, gives it a time later than
-// the one given, and returns that time. The temporary file has one name a
-// document, so that what a killed process left is overwritten by the next write.
-func replace(path string, data []byte, after time.Time) (time.Time, error) {
-	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	modified, err := writeSynced(temporary, data, after)
+// the one given, and returns that time.
+func (w *writing) replace(name string, data []byte, after time.Time) (time.Time, error) {
+	temporary := w.prefix + rand.Text() + temporaryEnd
+	modified, err := w.folder.writeSynced(temporary, data, after)
 	if err == nil {
-		err = os.Rename(temporary, path)
+		err = w.folder.root.Rename(temporary, name)
 	}
 	if err != nil {
-		return time.Time{}, errors.Join(err, ignoreAbsent(os.Remove(temporary)))
+		return time.Time{}, errors.Join(err, w.folder.remove(temporary))
 	}
-	return modified, syncDir(filepath.Dir(path))
+	// What an earlier gpupool left when it was killed.
+	before := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+temporaryEnd)
+	return modified, errors.Join(w.folder.remove(before), w.folder.sync(filepath.Dir(name), nil))
 }
 
-// writeSynced writes a file to the disk itself, and returns its time, which is
-// later than the one given.
-func writeSynced(path string, data []byte, after time.Time) (modified time.Time, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fileMode)
+// writeSynced writes a new file to the disk itself, and returns its time, which
+// is later than the one given.
+func (f *folder) writeSynced(name string, data []byte, after time.Time) (modified time.Time, err error) {
+	file, err := f.create(name)
 	if err != nil {
 		return time.Time{}, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(data); err != nil {
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := file.Write(data); err != nil {
 		return time.Time{}, err
 	}
-	info, err := f.Stat()
+	info, err := file.Stat()
 	// Times are kept in steps of a nanosecond, a microsecond or two seconds.
 	for _, step := range []time.Duration{time.Nanosecond, time.Microsecond, 2 * time.Second} {
 		if err != nil || info.ModTime().After(after) {
 			break
 		}
 		later := after.Add(step)
-		if err = os.Chtimes(path, later, later); err == nil {
-			info, err = f.Stat()
+		if err = f.root.Chtimes(name, later, later); err == nil {
+			info, err = file.Stat()
 		}
 	}
 	if err != nil {
 		return time.Time{}, err
 	}
-	return info.ModTime(), f.Sync()
+	return info.ModTime(), file.Sync()
 }
 
-// makeDir makes a directory inside the store, durably. It never makes the store
-// itself: a store that was removed meanwhile stays removed.
-func (s *Store) makeDir(path string) error {
-	err := os.Mkdir(path, dirMode)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	parent := filepath.Dir(path)
-	if errors.Is(err, fs.ErrNotExist) && parent != s.path {
-		if err := s.makeDir(parent); err != nil {
-			return err
-		}
-		if err = os.Mkdir(path, dirMode); errors.Is(err, fs.ErrExist) {
-			return nil
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return syncDir(parent)
-}
-
-// syncDir makes what was renamed or removed in a directory survive a power cut.
-func syncDir(path string) error {
+// sync makes what was made, renamed or removed in a folder survive a power cut,
+// after what else is to be done with the folder.
+func (f *folder) sync(name string, first func(*os.File) error) error {
 	if runtime.GOOS == "windows" {
 		return nil // a directory cannot be flushed there, and need not
 	}
-	d, err := os.Open(path)
+	dir, err := f.root.Open(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-func ignoreAbsent(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if first != nil {
+		err = first(dir)
 	}
-	return err
+	return errors.Join(err, dir.Sync(), dir.Close())
 }

@@ -6,24 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 const (
 	locksDir = "locks"
-	// writesDir holds the locks of single writes. There is a fixed number of
-	// them, so that they need not be cleared away.
-	writesDir   = ".writes"
-	writeLocks  = 64
-	firstPause  = 2 * time.Millisecond
-	longestWait = 200 * time.Millisecond
+	// writesDir holds the locks of single writes, and what they are writing.
+	// There is a fixed number of them, so that they need not be cleared away.
+	writesDir    = ".writes"
+	writeLocks   = 64
+	temporaryEnd = ".tmp"
+	firstPause   = 2 * time.Millisecond
+	longestWait  = 200 * time.Millisecond
 )
 
 // holder is what a lock tells of who holds it.
@@ -40,8 +41,9 @@ func (h holder) String() string {
 
 // lock is a held lock.
 type lock struct {
-	flock   *flock.Flock
-	about   string // the file that tells who holds it
+	folder  *folder
+	file    *os.File // locked while it is open
+	about   string   // the file that tells who holds it
 	release func() error
 }
 
@@ -54,24 +56,36 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 	if err := store.ValidateName(name); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(s.path, locksDir, filepath.FromSlash(name))
-	if err := s.makeDir(filepath.Dir(path)); err != nil {
-		return nil, s.explainLock(name, err)
+	f, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.lockIn(ctx, f, name, wait)
+	if err != nil {
+		f.leave()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (s *Store) lockIn(ctx context.Context, f *folder, name string, wait time.Duration) (*lock, error) {
+	path := filepath.Join(locksDir, filepath.FromSlash(name))
+	if err := f.make(filepath.Dir(path)); err != nil {
+		return nil, s.explainLock(f, name, filepath.Dir(path), err)
 	}
 	about := path + extension
-	f := newFlock(path + ".lock")
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	locked, err := poll(waiting, f)
+	file, err := f.poll(waiting, path+".lock")
 	switch {
 	case err != nil:
-		return nil, s.explainLock(name, err)
-	case !locked && ctx.Err() != nil:
-		return nil, fmt.Errorf("gave up waiting: %w: %w", &store.LockedError{Name: name, Holder: heldBy(about)}, ctx.Err())
-	case !locked:
-		return nil, &store.LockedError{Name: name, Holder: heldBy(about)}
+		return nil, s.explainLock(f, name, path+".lock", err)
+	case file == nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("gave up waiting: %w: %w", &store.LockedError{Name: name, Holder: f.heldBy(about)}, ctx.Err())
+	case file == nil:
+		return nil, &store.LockedError{Name: name, Holder: f.heldBy(about)}
 	}
-	l := &lock{flock: f, about: about}
+	l := &lock{folder: f, file: file, about: about}
 	l.release = sync.OnceValue(l.unlock)
 	l.introduce(s.command)
 	return l, nil
@@ -84,10 +98,11 @@ func (l *lock) Release() error { return l.release() }
 func (l *lock) Lost() <-chan struct{} { return nil }
 
 func (l *lock) unlock() error {
+	defer l.folder.leave()
 	// What a lock tells of its holder is for people alone, so failing to remove
 	// it is no failure, and neither is failing to write it.
-	_ = os.Remove(l.about)
-	return l.flock.Unlock()
+	_ = l.folder.remove(l.about)
+	return errors.Join(unlock(l.file), l.file.Close())
 }
 
 func (l *lock) introduce(command string) {
@@ -99,66 +114,127 @@ func (l *lock) introduce(command string) {
 	if err != nil {
 		return
 	}
-	_ = os.WriteFile(l.about, append(data, '\n'), fileMode)
+	_ = l.folder.remove(l.about) // a killed holder's
+	if file, err := l.folder.create(l.about); err == nil {
+		_, _ = file.Write(append(data, '\n'))
+		_ = file.Close()
+	}
 }
 
-func heldBy(about string) string {
+func (f *folder) heldBy(about string) string {
 	var h holder
-	data, err := os.ReadFile(about)
+	data, _, err := f.read(about)
 	if err != nil || json.Unmarshal(data, &h) != nil || h.PID == 0 {
 		return "another process"
 	}
 	return h.String()
 }
 
-// lockWrites keeps others from writing a document for a moment.
-func (s *Store) lockWrites(ctx context.Context, key store.Key) (unlock func(), err error) {
-	dir := filepath.Join(s.path, locksDir, writesDir)
-	if err := s.makeDir(dir); err != nil {
+// writing is the moment of a write, in which nobody else writes the document.
+type writing struct {
+	folder *folder
+	file   *os.File
+	prefix string // of the names of temporary files that only this lock's holder makes
+}
+
+// lockWrites keeps others from writing a document for a moment. What killed
+// writers left under the same lock is cleared away.
+func (f *folder) lockWrites(ctx context.Context, key store.Key) (*writing, error) {
+	dir := filepath.Join(locksDir, writesDir)
+	if err := f.make(dir); err != nil {
 		return nil, err
 	}
 	hash := fnv.New32a()
 	hash.Write([]byte(key.String()))
-	f := newFlock(filepath.Join(dir, fmt.Sprintf("%02x", hash.Sum32()%writeLocks)))
-	locked, err := poll(ctx, f)
+	name := fmt.Sprintf("%02x", hash.Sum32()%writeLocks)
+	file, err := f.poll(ctx, filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	if !locked {
+	if file == nil {
 		return nil, ctx.Err()
 	}
-	return func() { _ = f.Unlock() }, nil
+	w := &writing{folder: f, file: file, prefix: filepath.Join(dir, name+"-")}
+	if err := w.clear(); err != nil {
+		w.done()
+		return nil, err
+	}
+	return w, nil
 }
 
-// newFlock opens for writing too, because NFS locks only what is.
-func newFlock(path string) *flock.Flock {
-	return flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(fileMode))
+func (w *writing) clear() error {
+	dir, prefix := filepath.Split(w.prefix)
+	entries, err := w.folder.list(filepath.Clean(dir))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), temporaryEnd) {
+			err = errors.Join(err, w.folder.remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
-// poll tries a lock until it has it or the context ends, and at least once.
-// Deliberately not a blocking flock, which a context can't interrupt.
-func poll(ctx context.Context, f *flock.Flock) (bool, error) {
+func (w *writing) done() {
+	_ = unlock(w.file) // closing does it too
+	_ = w.file.Close()
+}
+
+// poll tries a lock until it has it or the context ends, and at least once: then
+// there is no file. Deliberately not a blocking flock, which a context can't
+// interrupt.
+func (f *folder) poll(ctx context.Context, name string) (*os.File, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
-		locked, err := f.TryLock()
-		if locked || err != nil {
-			return locked, err
+		file, err := f.tryLock(name)
+		if file != nil || err != nil {
+			return file, err
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return false, nil
+			return nil, nil
 		case <-timer.C:
 		}
 	}
 }
 
-func (s *Store) explainLock(name string, err error) error {
-	if absent := s.present(); absent != nil {
+// tryLock opens a lock's file and locks it, if nobody else has. A file that was
+// removed or replaced meanwhile locks nothing.
+func (f *folder) tryLock(name string) (*os.File, error) {
+	file, err := f.openLock(name)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := tryLock(file)
+	if locked {
+		if is, failed := file.Stat(); failed == nil {
+			named, failed := f.root.Lstat(name)
+			if failed == nil && os.SameFile(is, named) {
+				return file, nil
+			}
+		}
+	}
+	return nil, errors.Join(err, file.Close())
+}
+
+// openLock opens a lock's file, and makes it where it is not there yet.
+func (f *folder) openLock(name string) (*os.File, error) {
+	for {
+		file, _, err := f.open(name, os.O_RDWR)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+		if file, err = f.create(name); !errors.Is(err, fs.ErrExist) {
+			return file, err
+		}
+	}
+}
+
+func (s *Store) explainLock(f *folder, name, path string, err error) error {
+	if absent := s.present(f); absent != nil {
 		return absent
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("cannot take the lock %q of %s: its file system has no file locks; keep the store on another: %w", name, s, err)
 	}
-	return fmt.Errorf("cannot take the lock %q of %s: %w", name, s, err)
+	return fmt.Errorf("cannot take the lock %q of %s: %w", name, s, f.denied(path, err))
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -43,9 +44,9 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 // present answers store.ErrNoStore where the store is not, or is no more.
-func (s *Store) present() error {
-	_, err := os.Stat(filepath.Join(s.path, layoutFile))
-	if errors.Is(err, fs.ErrNotExist) {
+func (s *Store) present(f *folder) error {
+	there, err := f.holds(layoutFile)
+	if err == nil && !there {
 		return s.absent()
 	}
 	return err
@@ -58,56 +59,69 @@ func (s *Store) absent() error {
 
 // check reads what the directory is.
 func (s *Store) check() error {
-	path := filepath.Join(s.path, layoutFile)
-	data, err := os.ReadFile(path)
+	f, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	return s.checkIn(f)
+}
+
+func (s *Store) checkIn(f *folder) error {
+	data, _, err := f.read(layoutFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s.absent()
 	case err != nil:
-		return fmt.Errorf("cannot open the store %s: %w", s, err)
+		return fmt.Errorf("cannot open the store %s: %w", s, f.denied(layoutFile, err))
 	}
-	return store.CheckLayout(data, s, path, "restore it from a copy, or move "+s.path+" away to begin a new store")
+	return store.CheckLayout(data, s, f.whole(layoutFile), "restore it from a copy, or move "+s.path+" away to begin a new store")
 }
 
 // create makes the store, which several processes may do at once: the layout
 // file comes last, and a directory without it can always be finished.
 func (s *Store) create() error {
-	err := os.MkdirAll(s.path, dirMode)
-	if err == nil {
-		err = s.unused()
-	}
-	if err == nil {
-		err = s.fill()
-	}
-	if err != nil {
+	if err := os.MkdirAll(s.path, dirMode); err != nil {
 		return fmt.Errorf("cannot create the store %s: %w", s, err)
 	}
-	return s.check()
-}
-
-func (s *Store) fill() error {
-	unlock, err := s.lockWrites(context.Background(), store.Key{Name: layoutFile})
+	f, err := s.enter()
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	if err := s.check(); !errors.Is(err, store.ErrNoStore) {
+	defer f.leave()
+	err = f.unused()
+	if err == nil {
+		err = s.fill(f)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot create the store %s: %w", s, f.denied(".", err))
+	}
+	return s.checkIn(f)
+}
+
+func (s *Store) fill(f *folder) error {
+	w, err := f.lockWrites(context.Background(), store.Key{Name: layoutFile})
+	if err != nil {
+		return err
+	}
+	defer w.done()
+	if err := s.checkIn(f); !errors.Is(err, store.ErrNoStore) {
 		return err // made by another process meanwhile
 	}
 	const ignore = "# Records hold user data, and locks are this machine's: nothing here belongs into version control.\n*\n"
-	if _, err := replace(filepath.Join(s.path, ".gitignore"), []byte(ignore), time.Time{}); err != nil {
+	if _, err := w.replace(".gitignore", []byte(ignore), time.Time{}); err != nil {
 		return err
 	}
-	if _, err := replace(filepath.Join(s.path, layoutFile), append(store.Layout(), '\n'), time.Time{}); err != nil {
+	if _, err := w.replace(layoutFile, append(store.Layout(), '\n'), time.Time{}); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(s.path))
+	return syncAbove(s.path)
 }
 
 // unused refuses a directory that is used for something else, so that a
 // mistaken path doesn't strew a store among other files.
-func (s *Store) unused() error {
-	entries, err := os.ReadDir(s.path)
+func (f *folder) unused() error {
+	entries, err := f.list(".")
 	if err != nil {
 		return err
 	}
@@ -116,7 +130,19 @@ func (s *Store) unused() error {
 		if name == locksDir || name == layoutFile || name == "lost+found" || strings.HasPrefix(name, ".") {
 			continue
 		}
-		return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", s.path, name, layoutFile)
+		return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", f.path, name, layoutFile)
 	}
 	return nil
+}
+
+// syncAbove makes the store's own directory survive a power cut.
+func syncAbove(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	above, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(above.Sync(), above.Close())
 }

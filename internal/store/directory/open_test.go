@@ -17,7 +17,7 @@ func TestOpenWithoutAStore(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{
 		"no directory":    filepath.Join(t.TempDir(), "missing"),
-		"empty directory": t.TempDir(),
+		"empty directory": private(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +53,7 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := t.TempDir()
+			path := private(t)
 			for file, data := range c.files {
 				put(t, filepath.Join(path, file), data)
 			}
@@ -85,7 +85,7 @@ func TestOpenAFile(t *testing.T) {
 
 func TestCreateThatWasKilledIsFinished(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	put(t, filepath.Join(path, ".store.json.tmp"), `{"kind"`)
 	put(t, filepath.Join(path, ".gitignore"), "")
 	put(t, filepath.Join(path, "locks", ".writes", "00"), "")
@@ -94,7 +94,7 @@ func TestCreateThatWasKilledIsFinished(t *testing.T) {
 
 func TestOpenAStoreThatIsThereChangesNothing(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	write(t, create(t, path), train, "a", "")
 	before := tree(t, path)
 	if got := create(t, path).String(); got != "directory:"+path {

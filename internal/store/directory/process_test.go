@@ -35,10 +35,17 @@ var roles = map[string]func(context.Context, store.Store) error{
 	"scribble":  scribbleUntilKilled,
 }
 
+// atEnd clears away what all tests share.
+var atEnd []func()
+
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVariable)
 	if role == "" {
-		os.Exit(m.Run())
+		code := m.Run()
+		for _, remove := range atEnd {
+			remove()
+		}
+		os.Exit(code)
 	}
 	s, err := directory.Open(os.Getenv(pathVariable), directory.Options{Create: true, Command: "gpupool " + role})
 	if err == nil {
@@ -53,7 +60,7 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, role, path string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), roleVariable+"="+role, pathVariable+"="+path)
+	cmd.Env = append(os.Environ(), roleVariable+"="+role, pathVariable+"="+path, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -151,7 +158,7 @@ func incrementUnderLock(ctx context.Context, s store.Store) error {
 
 func TestALockExcludesProcesses(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	create(t, path)
 	runAll(t, "guarded", path)
 	data, err := os.ReadFile(filepath.Join(path, "number"))
@@ -171,7 +178,7 @@ func holdUntilKilled(ctx context.Context, s store.Store) error {
 
 func TestTheLockOfAKilledProcessIsFree(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	s := create(t, path)
 	cmd, out := start(t, "hold", path)
 	if line, err := out.ReadString('\n'); err != nil || line != "held\n" {
@@ -215,7 +222,7 @@ func scribbleUntilKilled(ctx context.Context, s store.Store) error {
 
 func TestAKilledWriterLeavesWholeDocuments(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	s := create(t, path)
 	for round := range 6 {
 		cmd, out := start(t, "scribble", path)
@@ -235,5 +242,27 @@ func TestAKilledWriterLeavesWholeDocuments(t *testing.T) {
 			}
 			write(t, s, d.Key, "z", d.Revision)
 		}
+	}
+}
+
+// TestWhatAKilledWriterLeftGoes has killed writers leave what they were writing
+// under every lock of writes: whoever writes next under the same lock clears it away.
+func TestWhatAKilledWriterLeftGoes(t *testing.T) {
+	t.Parallel()
+	path := private(t)
+	s := create(t, path)
+	writes := filepath.Join(path, "locks", ".writes")
+	for n := range 64 {
+		put(t, filepath.Join(writes, fmt.Sprintf("%02x-LEFT.tmp", n)), "half a docu")
+	}
+	var revision store.Revision
+	for range 2 {
+		revision = write(t, s, train, "a", revision)
+		if left, err := filepath.Glob(filepath.Join(writes, "*.tmp")); err != nil || len(left) != 63 {
+			t.Errorf("%d are left (%v), want all but this document's", len(left), err)
+		}
+	}
+	if list, err := s.List(t.Context(), train.Kind); err != nil || len(list) != 1 {
+		t.Errorf("listed %v (%v)", list, err)
 	}
 }

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -45,65 +42,32 @@ func (s *Store) String() string { return s.location.String() }
 
 // Read returns the document of a key, or store.ErrNotFound.
 func (s *Store) Read(ctx context.Context, key store.Key) (store.Document, error) {
-	path, err := s.file(ctx, key)
+	if err := check(ctx, key); err != nil {
+		return store.Document{}, err
+	}
+	f, err := s.enter()
 	if err != nil {
 		return store.Document{}, err
 	}
-	d, _, err := read(key, path)
+	defer f.leave()
+	d, _, err := f.document(key)
 	if err != nil {
-		return store.Document{}, s.explain(key, err)
+		return store.Document{}, s.explain(f, key, err)
 	}
 	return d, nil
 }
 
-// List returns every document of a kind, sorted by name. Files whose names are
-// none of the store's own are left out.
-func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
-	if err := kind.Validate(); err != nil {
-		return nil, err
-	}
-	root := filepath.Join(s.path, string(kind))
-	var list []store.Document
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // removed meanwhile, or nothing of this kind yet
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case entry.IsDir():
-			return nil
-		}
-		key, ok := keyOf(kind, root, path)
-		if !ok {
-			return nil
-		}
-		d, _, err := read(key, path)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		list = append(list, d)
-		return err
-	})
-	if err == nil {
-		err = s.present()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, s, err)
-	}
-	slices.SortFunc(list, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })
-	return list, nil
-}
-
 // Write replaces the document of a key if its revision is still the given one.
 func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (store.Revision, error) {
+	if len(data) > maxDocument {
+		return "", fmt.Errorf("%s in %s: %w: it has %d bytes, and no more than %d are read", key, s, store.ErrTooLarge, len(data), maxDocument)
+	}
 	var written store.Revision
-	err := s.swap(ctx, key, revision, store.ErrConflict, func(path string, modified time.Time) error {
-		if err := s.makeDir(filepath.Dir(path)); err != nil {
+	err := s.swap(ctx, key, revision, store.ErrConflict, func(w *writing, name string, modified time.Time) error {
+		if err := w.folder.make(filepath.Dir(name)); err != nil {
 			return err
 		}
-		modified, err := replace(path, data, modified)
+		modified, err := w.replace(name, data, modified)
 		if err != nil {
 			return err
 		}
@@ -118,78 +82,70 @@ func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision 
 
 // Delete removes the document if its revision is still the given one.
 func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revision) error {
-	return s.swap(ctx, key, revision, store.ErrNotFound, func(path string, _ time.Time) error {
-		err := os.Remove(path)
+	return s.swap(ctx, key, revision, store.ErrNotFound, func(w *writing, name string, _ time.Time) error {
+		err := w.folder.root.Remove(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return store.ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
-		return syncDir(filepath.Dir(path))
+		return w.folder.sync(filepath.Dir(name), nil)
 	})
 }
 
 // swap calls change if the key's document is still of the given revision, while
 // nobody else can change it. Where it was of some revision and is gone, the
 // answer is the error gone.
-func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision, gone error, change func(path string, modified time.Time) error) error {
-	path, err := s.file(ctx, key)
+func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision, gone error, change func(w *writing, name string, modified time.Time) error) error {
+	if err := check(ctx, key); err != nil {
+		return err
+	}
+	f, err := s.enter()
 	if err != nil {
 		return err
 	}
-	unlock, err := s.lockWrites(ctx, key)
+	defer f.leave()
+	w, err := f.lockWrites(ctx, key)
 	if err != nil {
-		return s.explain(key, err)
+		return s.explain(f, key, err)
 	}
-	defer unlock()
-	now, modified, err := read(key, path)
+	defer w.done()
+	now, modified, err := f.document(key)
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return s.explain(key, err)
+		return s.explain(f, key, err)
 	case now.Revision == revision:
 	case now.Revision == "":
-		return s.explain(key, gone)
+		return s.explain(f, key, gone)
 	default:
-		return s.explain(key, store.ErrConflict)
+		return s.explain(f, key, store.ErrConflict)
 	}
-	if err := change(path, modified); err != nil {
-		return s.explain(key, err)
+	if err := change(w, fileOf(key), modified); err != nil {
+		return s.explain(f, key, err)
 	}
 	return nil
 }
 
-// file is the path of a key's document.
-func (s *Store) file(ctx context.Context, key store.Key) (string, error) {
+// check is what every operation on a document begins with.
+func check(ctx context.Context, key store.Key) error {
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return err
 	}
-	if err := key.Validate(); err != nil {
-		return "", err
-	}
-	return filepath.Join(s.path, string(key.Kind), filepath.FromSlash(key.Name)+extension), nil
+	return key.Validate()
 }
 
-// keyOf is the key whose document stands in a file, if it is one.
-func keyOf(kind store.Kind, root, path string) (store.Key, bool) {
-	name, ok := strings.CutSuffix(path, extension)
-	if !ok {
-		return store.Key{}, false
-	}
-	name, err := filepath.Rel(root, name)
-	key := store.Key{Kind: kind, Name: filepath.ToSlash(name)}
-	return key, err == nil && key.Validate() == nil
+// fileOf is the file of a key's document.
+func fileOf(key store.Key) string {
+	return filepath.Join(string(key.Kind), filepath.FromSlash(key.Name)+extension)
 }
 
 // explain says which document of which store an error is about.
-func (s *Store) explain(key store.Key, err error) error {
-	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		if absent := s.present(); absent != nil {
+func (s *Store) explain(f *folder, key store.Key, err error) error {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		if absent := s.present(f); absent != nil {
 			return absent
 		}
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s in %s: %w: only the user who made the store can do this", key, s, err)
 	}
-	return fmt.Errorf("%s in %s: %w", key, s, err)
+	return fmt.Errorf("%s in %s: %w", key, s, f.denied(fileOf(key), err))
 }

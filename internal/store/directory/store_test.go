@@ -19,6 +19,16 @@ import (
 
 var train = store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"}
 
+// private is a directory that a store takes, whatever the tests' umask is.
+func private(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func create(t *testing.T, path string) *directory.Store {
 	t.Helper()
 	s, err := directory.Open(path, directory.Options{Create: true, Command: "gpupool test"})
@@ -79,14 +89,14 @@ func tree(t *testing.T, path string) map[string]string {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) store.Store { t.Helper(); return create(t, t.TempDir()) })
+	storetest.Run(t, func(t *testing.T) store.Store { t.Helper(); return create(t, private(t)) })
 }
 
 func TestADamagedDocumentIsOneOfMany(t *testing.T) {
 	t.Parallel()
 	storetest.Damaged(t, func(t *testing.T) (store.Store, func(store.Key)) {
 		t.Helper()
-		root := t.TempDir()
+		root := private(t)
 		return create(t, root), func(key store.Key) {
 			put(t, filepath.Join(root, string(key.Kind), filepath.FromSlash(key.Name)+".json"), "")
 		}
@@ -95,7 +105,7 @@ func TestADamagedDocumentIsOneOfMany(t *testing.T) {
 
 func TestTwoOpenedStoresAreOne(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	a, b := create(t, path), create(t, path)
 	write(t, a, train, "a", "")
 	d, err := b.Read(t.Context(), train)
@@ -147,7 +157,7 @@ func TestFilesAreTheDocumentsAndTheOwnersAlone(t *testing.T) {
 
 func TestReadingChangesNothing(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	write(t, create(t, path), train, "a", "")
 	before := tree(t, path)
 	s, err := directory.Open(path, directory.Options{})
@@ -169,7 +179,7 @@ func TestReadingChangesNothing(t *testing.T) {
 
 func TestWhatIsNoDocumentIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	s := create(t, path)
 	revision := write(t, s, train, "a", "")
 	region := filepath.Join(path, "spot_pools", "ap-singapore")
@@ -191,7 +201,7 @@ func TestWhatIsNoDocumentIsLeftAlone(t *testing.T) {
 
 func TestRevisionsMoveOnWithoutTheClock(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	s := create(t, path)
 	write(t, s, train, "a", "")
 	ahead := time.Now().Add(time.Hour)
@@ -214,7 +224,7 @@ func TestRevisionsMoveOnWithoutTheClock(t *testing.T) {
 
 func TestFileChangedByHandConflicts(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
+	path := private(t)
 	s := create(t, path)
 	revision := write(t, s, train, "a", "")
 	put(t, filepath.Join(path, "spot_pools", "ap-singapore", "train.json"), "b")

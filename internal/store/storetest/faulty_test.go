@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +14,7 @@ import (
 
 func open(t *testing.T) store.Store {
 	t.Helper()
-	s, err := directory.Open(t.TempDir(), directory.Options{Create: true})
+	s, err := directory.Open(filepath.Join(t.TempDir(), "store"), directory.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

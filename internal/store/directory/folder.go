@@ -1,0 +1,250 @@
+package directory
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxDocument is how large a file may be that is read: several times the largest
+// document, and no strain on memory.
+const maxDocument = 16 << 20
+
+// folder is the store's directory while it is in use. Nothing outside of it can
+// be reached through it, whatever links were laid inside. Names in it are relative.
+type folder struct {
+	root *os.Root
+	path string
+	// owner is whose the directory is; user who runs this.
+	owner, user account
+}
+
+// enter opens the directory, after a look at who else could change what is in it.
+// It must be left again.
+func (s *Store) enter() (*folder, error) {
+	f := &folder{path: s.path, user: thisUser()}
+	info, err := f.judge()
+	if err != nil {
+		return nil, s.notEntered(err)
+	}
+	if f.root, err = os.OpenRoot(s.path); err != nil {
+		return nil, s.notEntered(err)
+	}
+	opened, err := f.root.Stat(".")
+	if err == nil && !os.SameFile(opened, info) {
+		err = fmt.Errorf("%s was replaced while it was opened: try again", s.path)
+	}
+	if err != nil {
+		f.leave()
+		return nil, s.notEntered(err)
+	}
+	return f, nil
+}
+
+func (s *Store) notEntered(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.absent()
+	}
+	return fmt.Errorf("cannot open the store %s: %w", s, err)
+}
+
+func (f *folder) leave() { _ = f.root.Close() } // what was written was synced by itself
+
+// whole is the path of a name in the store, for people.
+func (f *folder) whole(name string) string { return filepath.Join(f.path, name) }
+
+// walk looks at each folder on the way to a name in the store, and at the folder
+// of that name itself: none may be a link, or be someone else's to change.
+func (f *folder) walk(name string) error {
+	for at := range prefixes(name) {
+		if err := f.step(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step looks at one folder, those above which were looked at.
+func (f *folder) step(name string) error {
+	info, err := f.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return f.unfit(name, "is %s where the store has a folder: move it away", kindOf(info))
+	}
+	return f.trust(name, info)
+}
+
+// below opens a folder inside, those above which were looked at. It must be left
+// again.
+func (f *folder) below(name string) (*folder, error) {
+	if err := f.step(name); err != nil {
+		return nil, err
+	}
+	root, err := f.root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return &folder{root: root, path: f.whole(name), owner: f.owner, user: f.user}, nil
+}
+
+// make makes a folder and those above it, durably. It never makes the store
+// itself: a store that was removed meanwhile stays removed.
+func (f *folder) make(name string) error {
+	for at := range prefixes(name) {
+		err := f.step(at)
+		if !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.root.Mkdir(at, dirMode); errors.Is(err, fs.ErrExist) {
+			continue // by another process meanwhile
+		} else if err != nil {
+			return err
+		}
+		if err := f.sync(at, f.give); err != nil {
+			return err
+		}
+		if err := f.sync(filepath.Dir(at), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefixes are the names of the folders on the way to one, and its own.
+func prefixes(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		if name == "." {
+			return
+		}
+		for n, c := range name {
+			if os.IsPathSeparator(uint8(c)) && !yield(name[:n]) {
+				return
+			}
+		}
+		yield(name)
+	}
+}
+
+// open opens a file that is there, and that no one else could have changed. What
+// is no regular file is not even opened: that alone could hang, or do something.
+// The folders above it were looked at.
+func (f *folder) open(name string, flag int) (*os.File, fs.FileInfo, error) {
+	info, err := f.root.Lstat(name)
+	if err == nil {
+		err = f.fit(name, info)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := f.root.OpenFile(name, flag|openFlags, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	// It may have been replaced since.
+	info, err = file.Stat()
+	if err == nil {
+		err = f.fit(name, info)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// create makes a file that must not be there. The folders above it were looked at.
+func (f *folder) create(name string) (*os.File, error) {
+	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|openFlags, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.give(file); err != nil {
+		return nil, errors.Join(err, file.Close(), f.remove(name))
+	}
+	return file, nil
+}
+
+// read returns what stands in a file. The folders above it were looked at.
+func (f *folder) read(name string) ([]byte, fs.FileInfo, error) {
+	file, info, err := f.open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
+	if err == nil && len(data) > maxDocument {
+		err = f.tooLarge(name, int64(len(data)))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, info, nil
+}
+
+// list returns what is in a folder that was looked at.
+func (f *folder) list(name string) ([]fs.DirEntry, error) {
+	dir, err := f.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := dir.ReadDir(-1)
+	return entries, errors.Join(err, dir.Close())
+}
+
+// remove removes a file, if it is there.
+func (f *folder) remove(name string) error {
+	err := f.root.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// holds says whether there is something of that name.
+func (f *folder) holds(name string) (bool, error) {
+	_, err := f.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func kindOf(info fs.FileInfo) string {
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode.IsDir():
+		return "a folder"
+	case mode.IsRegular():
+		return "a file"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
+}
+
+// unfitError says what is wrong with one file or folder of the store. It is about
+// that one alone.
+type unfitError struct{ text string }
+
+func (e *unfitError) Error() string { return e.text }
+
+func (f *folder) unfit(name, form string, args ...any) error {
+	return &unfitError{strings.Join([]string{f.whole(name), fmt.Sprintf(form, args...)}, " ")}
+}
+
+func (f *folder) tooLarge(name string, size int64) error {
+	return f.unfit(name, "has %d bytes, and no more than %d are read: restore it from a copy", size, maxDocument)
+}

@@ -1,0 +1,93 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// List returns every document of a kind, sorted by name. Files whose names are
+// none of the store's own are left out. A document that can't be read fails
+// nothing but itself; a folder does, since nobody knows what is declared in it.
+func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	if err := kind.Validate(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer f.leave()
+	l := &listing{kind: kind}
+	if err := l.add(ctx, f, string(kind), ""); err != nil {
+		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, s, err)
+	}
+	if err := s.present(f); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(l.found, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })
+	return l.found, nil
+}
+
+type listing struct {
+	kind  store.Kind
+	found []store.Document
+}
+
+// add lists what is in a folder and in those below it. The prefix is what the
+// names of the documents in it begin with.
+func (l *listing) add(ctx context.Context, above *folder, folder, prefix string) error {
+	f, err := above.below(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed meanwhile, or nothing of this kind yet
+	}
+	if err != nil {
+		return above.denied(folder, err)
+	}
+	defer f.leave()
+	entries, err := f.list(".")
+	if err != nil {
+		return above.denied(folder, err)
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := prefix + e.Name()
+		document, isDocument := strings.CutSuffix(name, extension)
+		switch {
+		case isDocument && store.ValidateName(document) == nil:
+			err = l.read(f, e.Name(), store.Key{Kind: l.kind, Name: document})
+		case store.ValidateName(name) != nil || e.Type().IsRegular():
+		default: // a folder, or what stands in the place of one
+			err = l.add(ctx, f, e.Name(), name+"/")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listing) read(f *folder, file string, key store.Key) error {
+	d, _, err := f.documentIn(file, key)
+	var unfit *unfitError
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case errors.As(err, &unfit), errors.Is(err, fs.ErrPermission):
+		d = store.Document{Key: key, Revision: unread}
+	case err != nil:
+		return err
+	}
+	l.found = append(l.found, d)
+	return nil
+}
