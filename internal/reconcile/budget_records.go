@@ -44,7 +44,7 @@ func (e *Engine) listBudgets(ctx context.Context) ([]listedBudget, error) {
 	}
 	list := make([]listedBudget, len(docs))
 	for n, doc := range docs {
-		record, err := declaration.Decode[declaration.Budget](documentName(e.Store, doc.Key), doc.Data)
+		record, err := decodeListed[declaration.Budget](ctx, e.Store, doc)
 		list[n] = listedBudget{name: doc.Key.Name, record: record, err: cmp.Or(err, misnamed(doc.Key.Name, record))}
 	}
 	return list, nil
@@ -90,7 +90,7 @@ func (r *run) previousStatuses(ctx context.Context) (map[string]previousStatus, 
 		if !ours {
 			continue
 		}
-		value, err := declaration.Decode[declaration.BudgetStatus](documentName(r.Store, doc.Key), doc.Data)
+		value, err := decodeListed[declaration.BudgetStatus](ctx, r.Store, doc)
 		status := previousStatus{budgetStatus: budgetStatus{value: value, revision: doc.Revision}}
 		var newer *declaration.NewerError
 		switch {

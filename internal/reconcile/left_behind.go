@@ -46,7 +46,7 @@ func (r *run) lookAfterTombstones(ctx context.Context) {
 		return
 	}
 	for _, doc := range docs {
-		tombstone, err := declaration.Decode[declaration.Tombstone](documentName(r.Store, doc.Key), doc.Data)
+		tombstone, err := decodeListed[declaration.Tombstone](ctx, r.Store, doc)
 		if err == nil && tombstone.Expired(time.Now()) {
 			err = remove(ctx, r.Store, store.Tombstones, doc.Key.Name, doc.Revision)
 		} else if err == nil {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -189,7 +188,7 @@ func (e *Engine) recordedIDs(ctx context.Context, region string, listed map[stri
 		if !strings.HasPrefix(doc.Key.Name, region+"/") {
 			continue
 		}
-		j, err := declaration.Decode[spotpool.Journal](documentName(e.Store, doc.Key), doc.Data)
+		j, err := decodeListed[spotpool.Journal](ctx, e.Store, doc)
 		if err != nil {
 			warnings = append(warnings, err.Error())
 			continue

@@ -40,6 +40,19 @@ func load[T declaration.Body](ctx context.Context, s store.Store, kind store.Kin
 	return held[T]{value: value, revision: doc.Revision}, err
 }
 
+// decodeListed reads what was listed. One that is listed without contents is read
+// by itself, since only that says why.
+func decodeListed[T declaration.Body](ctx context.Context, s store.Store, doc store.Document) (T, error) {
+	if len(doc.Data) == 0 {
+		var err error
+		if doc, err = s.Read(ctx, doc.Key); err != nil {
+			var none T
+			return none, err
+		}
+	}
+	return declaration.Decode[T](documentName(s, doc.Key), doc.Data)
+}
+
 func save[T declaration.Body](ctx context.Context, s store.Store, kind store.Kind, name string, h held[T], value T) (held[T], error) {
 	data, err := declaration.Encode(value)
 	if err != nil {

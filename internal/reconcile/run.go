@@ -136,7 +136,7 @@ func (r *run) declared(ctx context.Context) ([]target, error) {
 	}
 	var pools []target
 	for _, doc := range docs {
-		record, err := declaration.Decode[declaration.SpotPool](documentName(r.Store, doc.Key), doc.Data)
+		record, err := decodeListed[declaration.SpotPool](ctx, r.Store, doc)
 		d := record.Declaration
 		if err == nil && d.Key() != doc.Key.Name {
 			err = fmt.Errorf("the record %s holds the declaration of %s", doc.Key, d.Key())
