@@ -107,7 +107,8 @@ func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.
 
 // free says that a Lease's holder is gone: the API server's clock is past its
 // expiry, or it has stayed unchanged for its whole duration before our eyes, which
-// holds also where the servers' clocks were set.
+// holds also where the servers' clocks were set. Whose death can be proven here is
+// not waited for.
 func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	if c.seen != lease.ResourceVersion {
 		c.seen, c.since = lease.ResourceVersion, time.Now()
@@ -116,7 +117,8 @@ func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	if now.IsZero() {
 		return false, errNoDate
 	}
-	return heldAs(lease) == "" || now.After(expiry(lease)) || time.Since(c.since) > durationOf(lease), nil
+	over := heldAs(lease) == "" || now.After(expiry(lease)) || time.Since(c.since) > durationOf(lease)
+	return over || deathOf(lease).proven(), nil
 }
 
 // take makes the Lease, or takes over one that is free. Whoever comes second

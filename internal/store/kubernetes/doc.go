@@ -12,5 +12,9 @@
 // write carries a random id: where its answer was lost, the id tells whether it
 // is this write or another one that took effect.
 //
+// A lock is free once its Lease is over. Whoever is in the same PID namespace of
+// the same boot as the holder, of which the annotation gpupool/holder tells, sees
+// at once whether it has ended.
+//
 // What stands in the documents is package declaration's.
 package kubernetes

@@ -21,11 +21,7 @@ type identity struct {
 }
 
 func newIdentity(command string) identity {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return identity{command: command, host: host, pid: os.Getpid(), nonce: rand.Text()}
+	return identity{command: command, host: hostname(), pid: os.Getpid(), nonce: rand.Text()}
 }
 
 // String is what stands in the Lease: "gpupool reconcile/host/123/NONCE".
@@ -57,6 +53,12 @@ func heldAs(lease *coordinationv1.Lease) string {
 	return *lease.Spec.HolderIdentity
 }
 
+// nonceOf is the last part of a holder's identity.
+func nonceOf(lease *coordinationv1.Lease) string {
+	text := heldAs(lease)
+	return text[strings.LastIndexByte(text, '/')+1:]
+}
+
 // expiry is when a Lease that nobody renews is free, by the API server's clock.
 func expiry(lease *coordinationv1.Lease) time.Time {
 	renewed := lease.CreationTimestamp.Time
@@ -80,4 +82,5 @@ func hold(lease *coordinationv1.Lease, who identity, duration time.Duration, now
 	moment := metav1.NewMicroTime(now)
 	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds = &holder, &seconds
 	lease.Spec.AcquireTime, lease.Spec.RenewTime = &moment, &moment
+	who.introduce(lease)
 }

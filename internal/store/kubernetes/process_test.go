@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -34,8 +36,9 @@ const (
 var short = kubernetes.Options{LeaseDuration: 4 * time.Second, RenewEvery: time.Second}
 
 var roles = map[string]func(context.Context, store.Store) error{
-	"guarded": incrementUnderLock,
-	"hold":    holdUntilKilled,
+	"guarded":       incrementUnderLock,
+	"hold":          holdUntilKilled,
+	"hold a minute": holdUntilKilled, // as long as no option says otherwise
 }
 
 func TestMain(m *testing.M) {
@@ -55,6 +58,9 @@ func play(role string) error {
 		return err
 	}
 	o := short
+	if role == "hold a minute" {
+		o = kubernetes.Options{}
+	}
 	o.Command = "gpupool " + role
 	s, err := kubernetes.Open(context.Background(), client, os.Getenv(namespaceVariable), o)
 	if err != nil {
@@ -63,7 +69,7 @@ func play(role string) error {
 	return roles[role](context.Background(), s)
 }
 
-func start(t *testing.T, role string, cluster *kubetest.Cluster, namespace string) (*exec.Cmd, *bufio.Reader) {
+func start(t *testing.T, role string, cluster *kubetest.Cluster, namespace string, in ...func(*exec.Cmd)) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"="+role, clusterVariable+"="+cluster.Kubeconfig(), namespaceVariable+"="+namespace)
@@ -71,6 +77,9 @@ func start(t *testing.T, role string, cluster *kubetest.Cluster, namespace strin
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, change := range in {
+		change(cmd)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -134,6 +143,8 @@ func holdUntilKilled(ctx context.Context, s store.Store) error {
 	return errors.New("nobody killed it")
 }
 
+// TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver has the process be of another
+// machine, as far as its Lease tells.
 func TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver(t *testing.T) {
 	t.Parallel()
 	_, cluster, namespace := fresh(t)
@@ -152,6 +163,7 @@ func TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver(t *testing.T) {
 	}
 	killed := time.Now()
 	_ = cmd.Wait() // killed
+	forgetHolder(t, cluster, namespace)
 	if _, err := s.Lock(t.Context(), "run", 0); !errors.As(err, &locked) {
 		t.Errorf("got %v, want a LockedError until the lease is over", err)
 	}
@@ -166,4 +178,19 @@ func TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver(t *testing.T) {
 	if err := l.Release(); err != nil {
 		t.Error(err)
 	}
+}
+
+// forgetHolder takes away what tells of the process that holds the lock "run".
+func forgetHolder(t *testing.T, cluster *kubetest.Cluster, namespace string) {
+	t.Helper()
+	api := cluster.Client().CoordinationV1().Leases(namespace)
+	kubetest.WaitFor(t, "the lease to be edited", func(ctx context.Context) error {
+		lease, err := api.Get(ctx, "gpupool.locks.run", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		delete(lease.Annotations, "gpupool/holder")
+		_, err = api.Update(ctx, lease, metav1.UpdateOptions{})
+		return err
+	})
 }

@@ -1,0 +1,76 @@
+package kubernetes
+
+import (
+	"encoding/json"
+	"os"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// holderAnnotation has the process that holds a Lease, for others on the same
+// machine. The holder's identity in the Lease's spec is for people.
+const holderAnnotation = "gpupool/holder"
+
+// process names a process so that no other has the same name, not even one that
+// gets its number later.
+type process struct {
+	// Nonce is that of the identity in the Lease, so that nothing is concluded
+	// from what an earlier holder left.
+	Nonce string `json:"nonce"`
+	Host  string `json:"host"`
+	Boot  string `json:"boot_id"`
+	// A process has its number in a PID namespace, and its start time by the clock
+	// of a time namespace.
+	PIDNamespace  string `json:"pid_namespace"`
+	TimeNamespace string `json:"time_namespace,omitempty"`
+	PID           int    `json:"pid"`
+	Started       uint64 `json:"started"` // in clock ticks since the boot
+}
+
+// besides says whether two processes are of the same boot and namespaces, so that
+// one can tell whether the other lives.
+func (p process) besides(other process) bool {
+	return p.Boot != "" && p.PIDNamespace != "" && p.Host == other.Host && p.Boot == other.Boot &&
+		p.PIDNamespace == other.PIDNamespace && p.TimeNamespace == other.TimeNamespace
+}
+
+// death is the proof that a holder is dead. The empty one proves nothing: who
+// can't be judged lives, and keeps the lock for as long as the Lease lasts.
+type death struct{ evidence string }
+
+func (d death) proven() bool { return d.evidence != "" }
+
+// deathOf looks for a proof that the holder of a Lease is dead.
+func deathOf(lease *coordinationv1.Lease) death {
+	var holder process
+	err := json.Unmarshal([]byte(lease.Annotations[holderAnnotation]), &holder)
+	if err != nil || holder.Nonce == "" || nonceOf(lease) != holder.Nonce {
+		return death{}
+	}
+	if here, known := thisProcess(); !known || !holder.besides(here) {
+		return death{}
+	}
+	return holder.death()
+}
+
+// introduce tells on a Lease which process holds it, where that can be told.
+func (i identity) introduce(lease *coordinationv1.Lease) {
+	delete(lease.Annotations, holderAnnotation)
+	own, known := thisProcess()
+	if !known {
+		return
+	}
+	own.Nonce = i.nonce
+	if text, err := json.Marshal(own); err == nil {
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, holderAnnotation, string(text))
+	}
+}
+
+func hostname() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return host
+}

@@ -1,0 +1,108 @@
+package kubernetes
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// thisProcess names this process, if the system tells all that it takes.
+func thisProcess() (process, bool) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return process{}, false
+	}
+	pids, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return process{}, false
+	}
+	times, err := os.Readlink("/proc/self/ns/time")
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // older kernels have none
+		return process{}, false
+	}
+	own, err := stat("self")
+	if err != nil {
+		return process{}, false
+	}
+	return process{
+		Host: hostname(), Boot: strings.TrimSpace(string(boot)), PIDNamespace: pids, TimeNamespace: times,
+		PID: os.Getpid(), Started: own.started,
+	}, true
+}
+
+// death proves that a process of this boot and these namespaces has ended, if it
+// has. That /proc doesn't show it proves nothing: it may be hidden.
+func (p process) death() death {
+	if p.PID <= 0 {
+		return death{} // a group of processes
+	}
+	if errors.Is(syscall.Kill(p.PID, 0), syscall.ESRCH) {
+		return death{fmt.Sprintf("there is no process %d", p.PID)}
+	}
+	if !procIsOurs() {
+		return death{}
+	}
+	found, err := stat(strconv.Itoa(p.PID))
+	switch {
+	case err != nil:
+	case found.started != p.Started:
+		return death{fmt.Sprintf("process %d is another one", p.PID)}
+	case found.ended():
+		return death{fmt.Sprintf("process %d has ended, and its parent has not asked for it yet", p.PID)}
+	}
+	return death{}
+}
+
+// procIsOurs says that /proc numbers processes as this one does: a container may
+// have that of its host.
+func procIsOurs() bool {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(status)) {
+		if numbers, found := strings.CutPrefix(line, "NSpid:"); found {
+			// One in each namespace, from that of /proc to its own.
+			return strings.TrimSpace(numbers) == strconv.Itoa(os.Getpid())
+		}
+	}
+	return false
+}
+
+// processStat is what /proc tells of a process (proc_pid_stat(5)).
+type processStat struct {
+	state   string
+	threads int
+	started uint64
+}
+
+// ended says that nothing of the process runs any more. Where its first thread
+// alone has ended, others are left.
+func (s processStat) ended() bool { return (s.state == "Z" || s.state == "X") && s.threads <= 1 }
+
+func stat(of string) (processStat, error) {
+	data, err := os.ReadFile("/proc/" + of + "/stat")
+	if err != nil {
+		return processStat{}, err
+	}
+	return parseStat(string(data))
+}
+
+// parseStat reads the fields after the command, which is in parentheses and may
+// hold anything.
+func parseStat(text string) (processStat, error) {
+	const state, threads, started = 0, 17, 19 // counted from the third
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) <= started {
+		return processStat{}, fmt.Errorf("%q is too short", text)
+	}
+	count, err := strconv.Atoi(fields[threads])
+	if err != nil {
+		return processStat{}, err
+	}
+	ticks, err := strconv.ParseUint(fields[started], 10, 64)
+	return processStat{state: fields[state], threads: count, started: ticks}, err
+}
