@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
@@ -155,26 +153,15 @@ func TestFilesAreTheDocumentsAndTheOwnersAlone(t *testing.T) {
 	}
 }
 
-func TestReadingChangesNothing(t *testing.T) {
+func TestLookingChangesNothing(t *testing.T) {
 	t.Parallel()
-	path := private(t)
-	write(t, create(t, path), train, "a", "")
-	before := tree(t, path)
-	s, err := directory.Open(path, directory.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Read(t.Context(), train); err != nil {
-		t.Error(err)
-	}
-	for _, kind := range store.Kinds() {
-		if _, err := s.List(t.Context(), kind); err != nil {
-			t.Error(err)
-		}
-	}
-	if diff := cmp.Diff(before, tree(t, path)); diff != "" {
-		t.Errorf("(-before +after)\n%s", diff)
-	}
+	above := t.TempDir()
+	storetest.Looking(t, storetest.Place{
+		Open: func(create bool) (store.Store, error) {
+			return directory.Open(filepath.Join(above, "store"), directory.Options{Create: create})
+		},
+		Contents: func() any { return tree(t, above) },
+	})
 }
 
 func TestWhatIsNoDocumentIsLeftAlone(t *testing.T) {
@@ -271,5 +258,18 @@ func TestManyCreateOneStore(t *testing.T) {
 	wg.Wait()
 	if _, err := directory.Open(path, directory.Options{}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestADocumentThatIsTooLargeIsNotWritten(t *testing.T) {
+	t.Parallel()
+	s := create(t, private(t))
+	largest := strings.Repeat("a", 16<<20)
+	if _, err := s.Write(t.Context(), train, []byte(largest+"a"), ""); !errors.Is(err, store.ErrTooLarge) {
+		t.Errorf("got %v, want ErrTooLarge", err)
+	}
+	write(t, s, train, largest, "")
+	if d, err := s.Read(t.Context(), train); err != nil || string(d.Data) != largest {
+		t.Errorf("%d bytes came back (%v)", len(d.Data), err)
 	}
 }

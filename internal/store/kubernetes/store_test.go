@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -239,4 +240,46 @@ func TestNoRevisionIsZero(t *testing.T) {
 		}
 		expect(t, s, key, "a", revision)
 	}
+}
+
+func TestLookingChangesNothing(t *testing.T) {
+	t.Parallel()
+	cluster := kubetest.Start(t)
+	namespace := cluster.Namespace(t) + "-absent"
+	client, api := connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()}), cluster.Client()
+	t.Cleanup(func() {
+		_ = api.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), namespace, metav1.DeleteOptions{})
+	})
+	storetest.Looking(t, storetest.Place{
+		Open: func(create bool) (store.Store, error) {
+			return kubernetes.Open(t.Context(), client, namespace, kubernetes.Options{Create: create})
+		},
+		Contents: func() any { return ours(t, cluster, namespace) },
+	})
+}
+
+// ours is what there is of gpupool's in a namespace, with its version.
+func ours(t *testing.T, cluster *kubetest.Cluster, namespace string) map[string]string {
+	t.Helper()
+	api, all := cluster.Client(), map[string]string{}
+	_, namespaceError := api.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{})
+	all["namespace"] = fmt.Sprint(namespaceError)
+	secrets, secretsError := api.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{})
+	maps, mapsError := api.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
+	leases, leasesError := api.CoordinationV1().Leases(namespace).List(t.Context(), metav1.ListOptions{})
+	if err := errors.Join(secretsError, mapsError, leasesError); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range secrets.Items {
+		all["secret "+o.Name] = o.ResourceVersion
+	}
+	for _, o := range maps.Items {
+		if o.Name != "kube-root-ca.crt" { // which the cluster adds when it gets to it
+			all["configmap "+o.Name] = o.ResourceVersion
+		}
+	}
+	for _, o := range leases.Items {
+		all["lease "+o.Name] = o.ResourceVersion
+	}
+	return all
 }

@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Place is where a store could be.
+type Place struct {
+	// Open opens the store, which it makes where it may and there is none.
+	Open func(create bool) (store.Store, error)
+	// Contents is all that is there, in a form that differs where anything of it does.
+	Contents func() any
+}
+
+// Looking checks that whoever only looks makes and changes nothing, where there
+// is no store and where there is one. The place must be new.
+func Looking(t *testing.T, place Place) {
+	t.Helper()
+	unchanged := func(after string, do func()) {
+		t.Helper()
+		before := place.Contents()
+		do()
+		if diff := cmp.Diff(before, place.Contents()); diff != "" {
+			t.Errorf("after %s (-before +after)\n%s", after, diff)
+		}
+	}
+	unchanged("opening no store", func() {
+		if s, err := place.Open(false); !errors.Is(err, store.ErrNoStore) {
+			t.Fatalf("got %v and the error %v, want ErrNoStore", s, err)
+		}
+	})
+	made, err := place.Open(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unchanged("looking into an empty store", func() { look(t, place) })
+	for _, kind := range store.Kinds() {
+		write(t, made, store.Key{Kind: kind, Name: "ap-singapore/train"}, "a", "")
+	}
+	release(t, lock(t, made, "run"))
+	unchanged("looking into a store", func() { look(t, place) })
+	unchanged("opening a store that is there", func() {
+		if _, err := place.Open(true); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// look does everything with a store that is no change to it.
+func look(t *testing.T, place Place) {
+	t.Helper()
+	s, err := place.Open(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range store.Kinds() {
+		list, err := s.List(t.Context(), kind)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, d := range list {
+			expect(t, s, d.Key, string(d.Data), d.Revision)
+		}
+		_, err = s.Read(t.Context(), store.Key{Kind: kind, Name: "ap-guangzhou/none"})
+		expectError(t, "read of nothing", err, store.ErrNotFound)
+	}
+}
