@@ -79,16 +79,20 @@ func (o *offersOptions) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	region := client.Region()
-	offers, vcpus, err := client.Markets(ctx, region)
-	report := offersReport{SchemaVersion: 1, At: o.session.Now().UTC(), Region: region, SpotVCPUs: vcpus, Warnings: []string{}}
-	switch {
-	case err != nil && len(offers) == 0:
+	markets, err := client.Markets(ctx, region)
+	report := offersReport{SchemaVersion: 1, At: o.session.Now().UTC(), Region: region, SpotVCPUs: markets.SpotVCPUs, Warnings: []string{}}
+	switch quota := markets.QuotaWarning(region); {
+	case err != nil && len(markets.Offers) == 0:
 		return err
 	case err != nil: // on-demand instances are there to be had
 		report.Warnings = append(report.Warnings, err.Error())
-		o.session.warn(err.Error())
+	case quota != "":
+		report.Warnings = append(report.Warnings, quota)
 	}
-	report.Offers = o.filter(offers)
+	for _, text := range report.Warnings {
+		o.session.warn(text)
+	}
+	report.Offers = o.filter(markets.Offers)
 	if o.output == asJSON {
 		return o.session.putJSON(report, true)
 	}

@@ -23,8 +23,8 @@ type Cloud interface {
 	// ObserveInstances looks instances up by id; absent ones are gone.
 	ObserveInstances(ctx context.Context, region string, ids []string) ([]spotpool.Instance, time.Time, error)
 	// Markets returns prices and stock, and the account's remaining spot vCPUs
-	// by zone.
-	Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error)
+	// by zone. A quota that can't be had is said in the answer, and no error.
+	Markets(ctx context.Context, region string) (spotpool.Markets, error)
 	// Launch asks for the instances of a request, and says when the answer was
 	// given; the same request asked for again gives the same instances.
 	Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error)

@@ -74,10 +74,10 @@ func (l *lazyCloud) ObserveInstances(ctx context.Context, region string, ids []s
 	return c.ObserveInstances(ctx, region, ids)
 }
 
-func (l *lazyCloud) Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error) {
+func (l *lazyCloud) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
 	c, err := l.get(ctx)
 	if err != nil {
-		return nil, nil, err
+		return spotpool.Markets{}, err
 	}
 	return c.Markets(ctx, region)
 }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,9 +11,21 @@ import (
 
 // marketView is one look at a region's prices and stock.
 type marketView struct {
-	offers []spotpool.Offer
-	vcpus  map[string]int
-	err    error // why they are unknown
+	spotpool.Markets
+	err error // why prices and stock are unknown
+}
+
+// warnings says what is unknown of a region's markets, of which the quota
+// concerns spot pools alone.
+func (m marketView) warnings(region string, spot bool) []string {
+	var texts []string
+	if m.err != nil {
+		texts = append(texts, fmt.Sprintf("prices and stock of %s are unknown: %v", region, m.err))
+	}
+	if quota := m.QuotaWarning(region); spot && quota != "" {
+		texts = append(texts, quota)
+	}
+	return texts
 }
 
 // sharedMarkets is a look at a region's markets that its pools share.
@@ -39,11 +52,11 @@ func (e *Engine) marketsOf(ctx context.Context, region string) marketView {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.view == nil || time.Since(shared.taken) > sharedFor {
-		offers, vcpus, err := e.Cloud.Markets(ctx, region)
+		markets, err := e.Cloud.Markets(ctx, region)
 		if err != nil && ctx.Err() != nil {
 			return marketView{err: err}
 		}
-		shared.view, shared.taken = &marketView{offers: offers, vcpus: vcpus, err: err}, time.Now()
+		shared.view, shared.taken = &marketView{Markets: markets, err: err}, time.Now()
 	}
 	return *shared.view
 }
@@ -58,7 +71,7 @@ func (e *Engine) forgetMarkets(region string) {
 
 // add puts the prices and stock of the pool's own markets into an observation.
 func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
-	if m.offers == nil {
+	if m.Offers == nil {
 		return o
 	}
 	wanted := map[[2]string]bool{}
@@ -71,12 +84,12 @@ func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool
 		wanted[[2]string{i.AvailabilityZone, i.InstanceType}] = true
 	}
 	o.Offers = []spotpool.Offer{}
-	for _, offer := range m.offers {
+	for _, offer := range m.Offers {
 		if wanted[[2]string{offer.AvailabilityZone, offer.InstanceType}] {
 			o.Offers = append(o.Offers, offer)
 		}
 	}
-	for zone, left := range m.vcpus {
+	for zone, left := range m.SpotVCPUs {
 		if zones[zone] {
 			if o.SpotVCPUs == nil {
 				o.SpotVCPUs = map[string]int{}

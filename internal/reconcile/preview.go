@@ -16,7 +16,7 @@ func (e *Engine) PreviewPool(ctx context.Context, d spotpool.Declaration) (spotp
 	}
 	now := e.now()
 	market := e.marketsOf(ctx, d.Region)
-	if market.offers == nil {
+	if market.Offers == nil {
 		return spotpool.Plan{}, market.err
 	}
 	d.AccountID = account

@@ -159,6 +159,9 @@ func (r *run) declared(ctx context.Context) ([]target, error) {
 	return pools, nil
 }
 
+// spot says whether the pool launches spot instances.
+func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpool.Spot }
+
 func byRegion(pools []target) map[string][]target {
 	regions := map[string][]target{}
 	for _, p := range pools {
@@ -195,8 +198,8 @@ func (r *run) reconcileRegion(ctx context.Context, region string, targets []targ
 	for _, text := range view.warnings {
 		r.warn(text)
 	}
-	if view.markets.err != nil {
-		r.warn(fmt.Sprintf("prices and stock of %s are unknown: %v", region, view.markets.err))
+	for _, text := range view.markets.warnings(region, slices.ContainsFunc(targets, target.spot)) {
+		r.warn(text)
 	}
 	var group errgroup.Group
 	group.SetLimit(poolsAtOnce)

@@ -133,7 +133,7 @@ func (r *run) poolStatus(ctx context.Context, t target, view *regionView, err er
 	if err != nil {
 		return PoolStatus{PoolReport: newPoolReport(d, nil, Failed, err), Phase: t.phase}
 	}
-	for _, text := range view.warnings {
+	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
 		r.warn(text)
 	}
 	plan := spotpool.Decide(spotpool.Situation{

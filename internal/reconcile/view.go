@@ -71,9 +71,7 @@ func (e *Engine) observeView(ctx context.Context, state *PoolState) error {
 		Declaration: d, Observation: state.Observation, Journal: j.value,
 		Now: view.at, Gate: state.Gate,
 	})
-	if view.markets.err != nil {
-		state.Warnings = append(state.Warnings, fmt.Sprintf("prices and stock of %s are unknown: %v", d.Region, view.markets.err))
-	}
+	state.Warnings = append(state.Warnings, view.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
 	return nil
 }
 
@@ -137,13 +135,13 @@ func fromInstances(d spotpool.Declaration, account string, found []spotpool.Inst
 }
 
 // Markets returns the region's prices and stock, shared like ViewPool's look.
-func (e *Engine) Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error) {
+func (e *Engine) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
 	// Prices tell nobody's secrets, but an account that is not allowed is not asked.
 	if _, err := e.Cloud.AccountID(ctx); err != nil {
-		return nil, nil, err
+		return spotpool.Markets{}, err
 	}
 	view := e.marketsOf(ctx, region)
-	return view.offers, view.vcpus, view.err
+	return view.Markets, view.err
 }
 
 // RecordedPool returns the store's record of a pool, if there is one.

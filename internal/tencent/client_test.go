@@ -221,7 +221,7 @@ func TestACancelledCallEndsPromptly(t *testing.T) {
 			_, err := c.Terminate(ctx, testRegion, []spotpool.Instance{{ID: "ins-a1b2c3d4", Region: testRegion}})
 			return err
 		},
-		"markets": func(ctx context.Context, c *Client) error { _, _, err := c.Markets(ctx, testRegion); return err },
+		"markets": func(ctx context.Context, c *Client) error { _, err := c.Markets(ctx, testRegion); return err },
 		"tag": func(ctx context.Context, c *Client) error {
 			return c.Tag(ctx, testRegion, []string{"ins-a1b2c3d4"}, map[string]string{"a": "b"})
 		},

@@ -2,6 +2,7 @@ package tencent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,26 +20,27 @@ import (
 // A region that sells no spot instances, or isn't known, is a
 // *spotpool.CloudError of class configuration that names it; the offers of a
 // region without spot come with the error, since on-demand pools can use them.
-// Where the quota cannot be asked, spotVCPUs is nil.
-func (c *Client) Markets(ctx context.Context, region string) (offers []spotpool.Offer, spotVCPUs map[string]int, err error) {
+// A quota that can't be had is no error: the answer says that it is unknown.
+func (c *Client) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
+	var m spotpool.Markets
 	group, within := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		offers, err = c.offers(within, region)
+		m.Offers, err = c.offers(within, region)
 		return err
 	})
-	group.Go(func() (err error) {
-		spotVCPUs, err = c.spotVCPUs(within, region)
-		return err
+	group.Go(func() error {
+		m.SpotVCPUs, m.QuotaUnknown = c.spotVCPUs(within, region)
+		return within.Err() // what was interrupted says nothing of the quota
 	})
 	if err := group.Wait(); err != nil {
-		return nil, nil, namingRegion(err, region)
+		return spotpool.Markets{}, namingRegion(err, region)
 	}
-	for _, o := range offers {
+	for _, o := range m.Offers {
 		if o.ChargeType == spotpool.Spot {
-			return offers, spotVCPUs, nil
+			return m, nil
 		}
 	}
-	return offers, spotVCPUs, &spotpool.CloudError{
+	return spotpool.Markets{Offers: m.Offers}, &spotpool.CloudError{
 		Class: spotpool.ClassConfiguration, Scope: spotpool.ScopePool, NothingLaunched: true,
 		Action: "DescribeZoneInstanceConfigInfos", Code: "UnsupportedOperation.SpotUnsupportedRegion",
 		Message: fmt.Sprintf("the region %s sells no spot instances.", region), Remedy: remedySpot,
@@ -124,25 +126,21 @@ func gpuType(instanceType string) string {
 	return gpuTypes[family]
 }
 
-// spotVCPUs asks for the account's spot quota. It is a courtesy: an identity
-// that may not ask launches all the same, and learns the quota from a refusal.
+// spotVCPUs asks for the account's spot quota. An error means that it is unknown.
 func (c *Client) spotVCPUs(ctx context.Context, region string) (map[string]int, error) {
 	request, response := cvm.NewDescribeAccountQuotaRequest(), cvm.NewDescribeAccountQuotaResponse()
 	request.Filters = []*cvm.Filter{{Name: pointer("quota-type"), Values: pointers([]string{"SpotPaidQuotaSet"})}}
-	_, err := c.api.call(ctx, c.keys, region, request, response)
-	if err != nil {
-		if cloud, ok := spotpool.AsCloudError(err); ok && ctx.Err() == nil && cloud.Class == spotpool.ClassAuthorisation {
-			c.config.Logger.Warn("the spot quota is not known", "region", region, "error", err)
-			return nil, nil
-		}
+	if _, err := c.api.call(ctx, c.keys, region, request, response); err != nil {
 		return nil, err
 	}
+	r := response.Response
+	if r == nil || r.AccountQuotaOverview == nil || r.AccountQuotaOverview.AccountQuota == nil {
+		return nil, errors.New("DescribeAccountQuota answered without a quota")
+	}
 	left := map[string]int{}
-	if r := response.Response; r != nil && r.AccountQuotaOverview != nil && r.AccountQuotaOverview.AccountQuota != nil {
-		for _, q := range r.AccountQuotaOverview.AccountQuota.SpotPaidQuotaSet {
-			if q != nil && q.RemainingQuota != nil {
-				left[value(q.Zone)] = int(*q.RemainingQuota)
-			}
+	for _, q := range r.AccountQuotaOverview.AccountQuota.SpotPaidQuotaSet {
+		if q != nil && q.RemainingQuota != nil {
+			left[value(q.Zone)] = int(*q.RemainingQuota)
 		}
 	}
 	return left, nil

@@ -1,6 +1,9 @@
 package tencent
 
 import (
+	"context"
+	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -22,7 +25,7 @@ func find(offers []spotpool.Offer, m spotpool.Market) (spotpool.Offer, bool) {
 func TestMarkets(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)
-	m := spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", ChargeType: spotpool.Spot}
+	market := spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", ChargeType: spotpool.Spot}
 	none, quota := int64(0), int64(40)
 	for _, r := range []cvmsim.StockRequest{
 		{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", VCPUQuota: &quota},
@@ -35,25 +38,25 @@ func TestMarkets(t *testing.T) {
 	if err := sim.SetPrice(cvmsim.PriceRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Price: "1.23"}); err != nil {
 		t.Fatal(err)
 	}
-	offers, left, err := client.Markets(t.Context(), testRegion)
+	m, err := client.Markets(t.Context(), testRegion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _ := find(offers, m)
-	want := spotpool.Offer{Market: m, Price: 1_230_000, Stock: got.Stock, VCPUs: 8, MemoryGB: 32, GPUs: "1", GPUType: "T4"}
+	got, _ := find(m.Offers, market)
+	want := spotpool.Offer{Market: market, Price: 1_230_000, Stock: got.Stock, VCPUs: 8, MemoryGB: 32, GPUs: "1", GPUType: "T4"}
 	if diff := cmp.Diff(want, got); diff != "" || got.Stock == spotpool.StockNone || got.Stock == spotpool.StockUnknown {
 		t.Error(diff, got.Stock)
 	}
-	m.AvailabilityZone = "ap-singapore-3"
-	if soldOut, ok := find(offers, m); !ok || soldOut.Stock != spotpool.StockNone {
+	market.AvailabilityZone = "ap-singapore-3"
+	if soldOut, ok := find(m.Offers, market); !ok || soldOut.Stock != spotpool.StockNone {
 		t.Errorf("%+v", soldOut)
 	}
-	m.ChargeType = spotpool.OnDemand
-	if hourly, ok := find(offers, m); !ok || hourly.Price == 0 {
+	market.ChargeType = spotpool.OnDemand
+	if hourly, ok := find(m.Offers, market); !ok || hourly.Price == 0 {
 		t.Errorf("%+v", hourly)
 	}
-	if left["ap-singapore-2"] != 40 {
-		t.Errorf("spot vCPUs: %v", left)
+	if m.SpotVCPUs["ap-singapore-2"] != 40 {
+		t.Errorf("spot vCPUs: %v", m.SpotVCPUs)
 	}
 	if calls := client.Calls(); calls["DescribeZoneInstanceConfigInfos"] != 1 || calls["DescribeAccountQuota"] != 1 {
 		t.Errorf("%v", calls)
@@ -66,37 +69,84 @@ func TestMarketsOfARegionWithoutSpot(t *testing.T) {
 		"DescribeZoneInstanceConfigInfos": map[string]any{"InstanceTypeQuotaSet": []any{nil, map[string]any{"Zone": "ap-x-1", "InstanceType": "S5.MEDIUM4", "InstanceChargeType": "POSTPAID_BY_HOUR"}}},
 		"DescribeAccountQuota":            map[string]any{},
 	})
-	offers, _, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
-	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" || len(offers) != 1 {
-		t.Errorf("%v, %v", err, offers)
+	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
+	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" || len(m.Offers) != 1 {
+		t.Errorf("%v, %v", err, m.Offers)
 	}
 }
 
 func TestMarketsOfSaoPaulo(t *testing.T) {
 	t.Parallel()
 	_, client := startSim(t)
-	offers, _, err := client.Markets(t.Context(), "sa-saopaulo")
-	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "sa-saopaulo") || len(offers) == 0 {
-		t.Errorf("%v, %d offers", err, len(offers))
+	m, err := client.Markets(t.Context(), "sa-saopaulo")
+	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "sa-saopaulo") || len(m.Offers) == 0 {
+		t.Errorf("%v, %d offers", err, len(m.Offers))
 	}
 }
 
 func TestMarketsOfAnUnknownRegion(t *testing.T) {
 	t.Parallel()
 	_, client := startSim(t)
-	_, _, err := client.Markets(t.Context(), "ap-atlantis")
+	_, err := client.Markets(t.Context(), "ap-atlantis")
 	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "ap-atlantis") {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestMarketsWithoutTheRightToAskForQuotas(t *testing.T) {
+// Prices and stock are kept, and the quota is neither zero nor without a limit:
+// it is unknown, and the answer says why.
+func TestMarketsWithoutAQuota(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]cvmsim.Fault{
+		"not allowed":      {Kind: cvmsim.FaultError, Code: "UnauthorizedOperation"},
+		"not supported":    {Kind: cvmsim.FaultError, Code: "UnsupportedOperation"},
+		"unheard of":       {Kind: cvmsim.FaultError, Code: "NobodyKnows"},
+		"always failing":   {Kind: cvmsim.FaultError, Code: "InternalError"},
+		"always throttled": {Kind: cvmsim.FaultThrottle},
+		"always HTTP 502":  {Kind: cvmsim.FaultHTTP502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim, client := startSim(t)
+			fault.Action, fault.Count = "DescribeAccountQuota", -1
+			addFault(t, sim, fault)
+			m, err := client.Markets(t.Context(), testRegion)
+			if err != nil || len(m.Offers) == 0 || m.SpotVCPUs != nil {
+				t.Errorf("%d offers, %v, %v", len(m.Offers), m.SpotVCPUs, err)
+			}
+			if text := m.QuotaWarning(testRegion); !strings.HasPrefix(text, "the spot quota of "+testRegion+" is unknown: DescribeAccountQuota: ") || fault.Code != "" && !strings.Contains(text, fault.Code) {
+				t.Errorf("warning %q", text)
+			}
+		})
+	}
+}
+
+func TestMarketsWithAnEmptyAnswerOfTheQuota(t *testing.T) {
+	t.Parallel()
+	url := answering(t, map[string]any{
+		"DescribeZoneInstanceConfigInfos": map[string]any{"InstanceTypeQuotaSet": []any{map[string]any{"Zone": "ap-x-1", "InstanceType": "S5.MEDIUM4", "InstanceChargeType": "SPOTPAID"}}},
+		"DescribeAccountQuota":            map[string]any{},
+	})
+	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
+	if err != nil || len(m.Offers) != 1 || m.SpotVCPUs != nil || m.QuotaUnknown == nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// An interrupted look is an error, not an unknown quota that would be kept.
+func TestMarketsInterruptedWhileAskingForTheQuota(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)
-	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Code: "UnauthorizedOperation", Action: "DescribeAccountQuota"})
-	offers, left, err := client.Markets(t.Context(), testRegion)
-	if err != nil || len(offers) == 0 || left != nil {
-		t.Errorf("%d offers, %v, %v", len(offers), left, err)
+	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultTimeout, Action: "DescribeAccountQuota", Count: -1})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for client.Calls()["DescribeAccountQuota"] == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+	}()
+	if m, err := client.Markets(ctx, testRegion); !errors.Is(err, context.Canceled) || m.QuotaUnknown != nil {
+		t.Errorf("%+v, %v", m.QuotaUnknown, err)
 	}
 }
 
@@ -110,9 +160,9 @@ func TestOffersOfSharesAndUnknowns(t *testing.T) {
 		}},
 		"DescribeAccountQuota": map[string]any{"AccountQuotaOverview": map[string]any{"AccountQuota": map[string]any{"SpotPaidQuotaSet": []any{nil, map[string]any{"Zone": "z-1", "RemainingQuota": 12}}}}},
 	})
-	offers, left, err := newClient(t, testConfig(url)).Markets(t.Context(), "z")
-	if err != nil || left["z-1"] != 12 {
-		t.Fatal(left, err)
+	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "z")
+	if err != nil || m.SpotVCPUs["z-1"] != 12 {
+		t.Fatal(m.SpotVCPUs, err)
 	}
 	market := func(instanceType string) spotpool.Market {
 		return spotpool.Market{AvailabilityZone: "z-1", InstanceType: instanceType, ChargeType: spotpool.Spot}
@@ -122,7 +172,7 @@ func TestOffersOfSharesAndUnknowns(t *testing.T) {
 		{Market: market("NEW9.LARGE"), GPUs: "2"},
 		{Market: market("NEW8.LARGE"), Price: 2_000_000, Stock: spotpool.StockNone},
 	}
-	if diff := cmp.Diff(want, offers); diff != "" {
+	if diff := cmp.Diff(want, m.Offers); diff != "" {
 		t.Error(diff)
 	}
 }

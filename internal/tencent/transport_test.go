@@ -27,7 +27,7 @@ func exerciseAll(t *testing.T, c *Client) {
 	_, _, _ = c.ObserveRegion(ctx, testRegion)
 	list, _, _ := c.ObservePool(ctx, testRegion, "uid-1", ids)
 	_, _, _ = c.ObserveNamed(ctx, testRegion, "train")
-	_, _, _ = c.Markets(ctx, testRegion)
+	_, _ = c.Markets(ctx, testRegion)
 	_ = c.Tag(ctx, testRegion, ids, map[string]string{"a": "b"})
 	_ = c.Untag(ctx, testRegion, ids, []string{"a"})
 	_, _ = c.Terminate(ctx, testRegion, list)

@@ -17,7 +17,7 @@ type Reader interface {
 	ViewPool(ctx context.Context, d spotpool.Declaration) (reconcile.PoolState, error)
 	PreviewPool(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error)
 	FindPool(ctx context.Context, region, name string) (spotpool.Declaration, error)
-	Markets(ctx context.Context, region string) ([]spotpool.Offer, map[string]int, error)
+	Markets(ctx context.Context, region string) (spotpool.Markets, error)
 	Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error)
 	Forecast(ctx context.Context, d spotpool.Declaration, offers []spotpool.Offer) (*reconcile.Forecast, error)
 	ViewBudget(ctx context.Context, d budget.Declaration) (reconcile.BudgetState, error)

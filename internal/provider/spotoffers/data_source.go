@@ -103,12 +103,12 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return
 	}
-	offers, _, err := reader.Markets(ctx, m.Region.ValueString())
+	markets, err := reader.Markets(ctx, m.Region.ValueString())
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return
 	}
-	m.Offers = m.choose(offers)
+	m.Offers = m.choose(markets.Offers)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 

@@ -297,3 +297,23 @@ func move(t *testing.T, w *providertest.World) {
 		reclaim(t, w, 1)
 	}
 }
+
+// An unknown quota keeps no pool from its prices: plan and refresh warn, and the
+// pool with a cost cap is launched.
+func TestUnknownQuotaIsAWarning(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	if _, err := w.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultError, Code: "UnsupportedOperation", Action: "DescribeAccountQuota", Count: -1}); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, w)
+	p := s.Plan(nil, train(providertest.Values{"max_hourly_cost": "40"}))
+	contains(t, p.Diagnostics, "WARNING", "the spot quota of ap-singapore is unknown: DescribeAccountQuota: UnsupportedOperation")
+	o, _ := s.Apply(p)
+	if n := len(w.Pool("train")); n != 2 {
+		t.Errorf("the pool has %d instances", n)
+	}
+	o, diags := s.Read(o)
+	contains(t, diags, "WARNING", "the spot quota of ap-singapore is unknown: ")
+	s.Destroy(o)
+}
