@@ -35,9 +35,12 @@ const (
 	remedySpot     = "Choose another region, or instance_charge_type = \"POSTPAID_BY_HOUR\"."
 	remedyRegion   = "Check the region's name: see https://cloud.tencent.com/document/product/213/6091."
 	remedySubnet   = "Use a subnet with free addresses."
+	remedyDisk     = "Another disk type may be left."
 	remedyPrice    = "Raise max_price, or leave it out for the market price."
 	remedyOffering = "Take this offering out, or correct its availability zone and instance type."
 	remedyCorrect  = "Correct the declaration."
+
+	remedyDefaultDisk = "Name a type in system_disk: another one may be left."
 )
 
 // rules is the one table of error codes. Codes and their meanings are those of
@@ -51,12 +54,18 @@ var rules = []rule{
 	{code: "LimitExceeded.SpotQuota", class: spotpool.ClassCapacity, scope: spotpool.ScopeOffering},
 	{code: "ResourcesSoldOut.AvailableZone", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone},
 	{code: "ResourceInsufficient.AvailabilityZoneSoldOut", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone},
-	{code: "ResourceInsufficient.CloudDiskSoldOut", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: "Another disk type may be left."},
-	{code: "ResourceInsufficient.CloudDiskUnavailable", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: "Another disk type may be left."},
-	{code: "InvalidParameter.InvalidCloudDiskSoldOut", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: "Another disk type may be left."},
+	{code: "ResourceInsufficient.CloudDiskSoldOut", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedyDisk},
+	{code: "ResourceInsufficient.CloudDiskUnavailable", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedyDisk},
+	{code: "InvalidParameter.InvalidCloudDiskSoldOut", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedyDisk},
 	{code: "ResourcesSoldOut.EipInsufficient", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone},
 	{code: "FailedOperation.NoAvailableIpAddressCountInSubnet", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedySubnet},
 	{code: "ResourceInsufficient.CidrBlock", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedySubnet},
+	// "Insufficient subnet IPs": a subnet is of one zone.
+	{code: "LimitExceeded.VpcSubnetNum", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedySubnet},
+	// "No default CBS resources are available": the zone is out of the disks
+	// that an instance gets where none are asked for.
+	{code: "ResourceNotFound.NoDefaultCbs", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedyDefaultDisk},
+	{code: "ResourceNotFound.NoDefaultCbsWithReason", class: spotpool.ClassCapacity, scope: spotpool.ScopeZone, remedy: remedyDefaultDisk},
 	{code: "ResourceInsufficient*", class: spotpool.ClassCapacity, scope: spotpool.ScopeOffering},
 	{code: "ResourcesSoldOut*", class: spotpool.ClassCapacity, scope: spotpool.ScopeOffering},
 
@@ -66,7 +75,6 @@ var rules = []rule{
 
 	// The account may not have more.
 	{code: "LimitExceeded.UserSpotQuota", class: spotpool.ClassQuota, scope: spotpool.ScopeZone, remedy: remedyQuota},
-	{code: "LimitExceeded.VpcSubnetNum", class: spotpool.ClassQuota, scope: spotpool.ScopeZone, remedy: remedyQuota},
 	{code: "InstancesQuotaLimitExceeded", class: spotpool.ClassQuota, scope: spotpool.ScopePool, remedy: remedyQuota},
 	{code: "LimitExceeded.CvmInstanceQuota", class: spotpool.ClassQuota, scope: spotpool.ScopePool, remedy: remedyQuota},
 	{code: "LimitExceeded.InstanceQuota", class: spotpool.ClassQuota, scope: spotpool.ScopePool, remedy: remedyQuota},
@@ -83,6 +91,8 @@ var rules = []rule{
 	{code: "InvalidParameterValue.InstanceTypeNotFound", class: spotpool.ClassConfiguration, scope: spotpool.ScopeOffering, remedy: remedyOffering},
 	{code: "ResourceNotFound.InvalidZoneInstanceType", class: spotpool.ClassConfiguration, scope: spotpool.ScopeOffering, remedy: remedyOffering},
 	{code: "UnsupportedOperation.NoInstanceTypeSupportSpot", class: spotpool.ClassConfiguration, scope: spotpool.ScopeOffering, remedy: remedyOffering},
+	// "The specified image does not support the specified instance type."
+	{code: "InvalidParameterValue.InvalidImageForGivenInstanceType", class: spotpool.ClassConfiguration, scope: spotpool.ScopeOffering, remedy: "Take this offering out, or use an image for its instance type."},
 	{code: "ResourceUnavailable*", class: spotpool.ClassConfiguration, scope: spotpool.ScopeOffering, remedy: remedyOffering},
 
 	// The declaration must change.
@@ -128,6 +138,8 @@ var rules = []rule{
 	{code: "MutexOperation*", class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true, unknown: true},
 	{code: "OperationDenied.InstanceOperationInProgress", class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true, unknown: true},
 	{code: "ResourceInUse*", class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true, unknown: true},
+	// "The image has another ongoing task. Please check and try again later."
+	{code: "InvalidParameterValue.InvalidImageState", class: spotpool.ClassTransient, scope: spotpool.ScopePool},
 	{code: "ClientError*", class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true, unknown: true},
 
 	// A code that nobody has heard of: nothing is certain.
