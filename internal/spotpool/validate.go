@@ -35,7 +35,6 @@ const (
 var (
 	nameForm         = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
 	regionForm       = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)+$`)
-	zoneForm         = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	instanceTypeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
 
@@ -158,13 +157,13 @@ func (v *validator) offerings() {
 }
 
 func (v *validator) zone(attribute, zone string) {
-	number, ofRegion := strings.CutPrefix(zone, v.d.Region+"-")
 	switch {
 	case zone == "":
 		v.add(attribute, fmt.Sprintf("Name a zone of the pool's region, such as %q.", v.d.Region+"-2"), "the offering has no availability zone")
-	case !ofRegion:
-		v.add(attribute, fmt.Sprintf("Name a zone that begins with %q, or declare another pool for the other region.", v.d.Region+"-"), "the zone %q is not one of the pool's region %q", zone, v.d.Region)
-	case !zoneForm.MatchString(number):
+	case ZoneOfRegion(zone, v.d.Region):
+	case zoneForm.MatchString(zone):
+		v.add(attribute, fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2"), "the zone %q is not one of the pool's region %q", zone, v.d.Region)
+	default:
 		v.add(attribute, fmt.Sprintf("Write it as the cloud does, such as %q.", v.d.Region+"-2"), "%q is no availability zone", zone)
 	}
 }

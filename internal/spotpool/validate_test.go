@@ -35,9 +35,10 @@ func TestAValidDeclaration(t *testing.T) {
 			d.Region = "ap-shenzhen-fsi"
 			d.Offerings = []spotpool.Offering{offering("ap-shenzhen-fsi-3", t4)}
 		},
-		"no public address": func(d *spotpool.Declaration) { d.Internet = &spotpool.Internet{} },
-		"rolling":           refreshing(spotpool.RefreshRolling, 1, 0),
-		"falling back":      falling(2),
+		"a zone beside the numbered ones": func(d *spotpool.Declaration) { d.Offerings[0].AvailabilityZone = "ap-singapore-ez-1" },
+		"no public address":               func(d *spotpool.Declaration) { d.Internet = &spotpool.Internet{} },
+		"rolling":                         refreshing(spotpool.RefreshRolling, 1, 0),
+		"falling back":                    falling(2),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,6 +78,12 @@ func TestEachProblemIsNamed(t *testing.T) {
 		},
 		"a zone of another region": {
 			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-tokyo-1" }, `offerings[1].availability_zone: the zone "ap-tokyo-1" is not one of the pool's region "ap-singapore"`,
+		},
+		"a zone of the region inside": {
+			func(d *declaration) {
+				d.Region = "ap-shanghai"
+				d.Offerings = []spotpool.Offering{offering("ap-shanghai-1", t4), offering("ap-shanghai-fsi-1", t4)}
+			}, `offerings[1].availability_zone: the zone "ap-shanghai-fsi-1" is not one of the pool's region "ap-shanghai"`,
 		},
 		"a region for a zone": {func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore" }, `offerings[1].availability_zone: the zone "ap-singapore" is not one of the pool's region "ap-singapore"`},
 		"no number":           {func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore-" }, `offerings[1].availability_zone: "ap-singapore-" is no availability zone`},

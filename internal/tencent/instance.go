@@ -40,7 +40,7 @@ func instanceFrom(i *cvm.Instance, region, account string) spotpool.Instance {
 	if i.Placement != nil {
 		out.AvailabilityZone = value(i.Placement.Zone)
 	}
-	if !inRegion(out.AvailabilityZone, region) {
+	if !spotpool.ZoneOfRegion(out.AvailabilityZone, region) {
 		out.Region = "" // an answer that contradicts itself: nobody's own
 	}
 	if i.VirtualPrivateCloud != nil {
@@ -84,14 +84,6 @@ func isNo(text string) bool {
 		return true
 	}
 	return false
-}
-
-// inRegion says whether an availability zone is of a region: its name is the
-// region's and a number.
-func inRegion(zone, region string) bool {
-	number, ok := strings.CutPrefix(zone, region+"-")
-	_, err := strconv.Atoi(number)
-	return ok && err == nil
 }
 
 func value[T any](p *T) T {

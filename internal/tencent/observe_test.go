@@ -46,6 +46,35 @@ func TestObserveRegionPages(t *testing.T) {
 	}
 }
 
+// A zone that a pool may name is one in which its instances are the pool's own,
+// and the other way round.
+func TestAnInstanceIsOfTheZonesThatPoolsMayName(t *testing.T) {
+	t.Parallel()
+	for _, zone := range []string{
+		"ap-singapore-1", "ap-singapore-12", "ap-singapore-ez-1", "ap-singapore-edge", "ap-singapore-fsi-1",
+		"ap-singapore", "ap-singapore-", "ap-singapore-+1", "ap-singapore--1", "ap-singapore-01", "ap-singapore-A", "ap-tokyo-1", "",
+	} {
+		url := answering(t, map[string]any{
+			"GetCallerIdentity": map[string]any{"AccountId": "1"},
+			"DescribeInstances": map[string]any{"TotalCount": 1, "InstanceSet": []any{map[string]any{
+				"InstanceId": "ins-00000001", "Placement": map[string]any{"Zone": zone}, "Tags": []any{map[string]any{"Key": TagUID, "Value": "uid-1"}},
+			}}},
+		})
+		seen, _, err := newClient(t, testConfig(url)).ObservePool(t.Context(), "ap-singapore", "uid-1", nil)
+		if err != nil || len(seen) != 1 {
+			t.Fatal(seen, err)
+		}
+		d := spotpool.Declaration{Name: "train", Region: "ap-singapore", Offerings: []spotpool.Offering{{AvailabilityZone: zone}}}
+		valid := true
+		for _, p := range d.Validate() {
+			valid = valid && p.Attribute != "offerings[0].availability_zone"
+		}
+		if own := seen[0].Region == "ap-singapore"; own != valid {
+			t.Errorf("%q: valid %v, its instances the pool's own %v", zone, valid, own)
+		}
+	}
+}
+
 // moving is a cloud whose instances come and go between two pages.
 func moving(t *testing.T, rests bool) (string, *atomic.Int64) {
 	t.Helper()

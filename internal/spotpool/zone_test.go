@@ -1,0 +1,39 @@
+package spotpool_test
+
+import (
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+func TestZonesOfRegions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone, region string
+		want         bool
+	}{
+		{"ap-singapore-2", "ap-singapore", true},
+		{"ap-singapore-12", "ap-singapore", true},
+		{"ap-singapore-ez-1", "ap-singapore", true},
+		{"ap-singapore-edge", "ap-singapore", true},
+		{"ap-shanghai-fsi-1", "ap-shanghai-fsi", true},
+		{"ap-shanghai-fsi-1", "ap-shanghai", false},
+		{"ap-shanghai-adc-2", "ap-shanghai", false},
+		{"ap-guangzhou-open-1", "ap-guangzhou", false},
+		{"ap-shanghai-1", "ap-shanghai-fsi", false},
+		{"ap-singapore", "ap-singapore", false},
+		{"ap-singapore-", "ap-singapore", false},
+		{"ap-singapore-2-", "ap-singapore", false},
+		{"ap-singapore--2", "ap-singapore", false},
+		{"ap-singapore-A", "ap-singapore", false},
+		{"ap-singapore-2\n", "ap-singapore", false},
+		{"ap-singapore2-1", "ap-singapore", false},
+		{"ap-tokyo-1", "ap-singapore", false},
+		{"", "ap-singapore", false},
+		{"ap-singapore-2", "", false},
+	} {
+		if got := spotpool.ZoneOfRegion(c.zone, c.region); got != c.want {
+			t.Errorf("%q of %q: %v", c.zone, c.region, got)
+		}
+	}
+}
