@@ -25,14 +25,15 @@ var rooms = map[string]struct {
 	pure bool
 	may  []string
 }{
-	"internal/spotpool":    {pure: true},
+	"internal/duration":    {pure: true},
+	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration"}},
 	"internal/gpu":         {pure: true, may: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/ledger":      {pure: true},
-	"internal/budget":      {pure: true, may: []string{module + "internal/ledger", "k8s.io/apimachinery/"}},
+	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", "k8s.io/apimachinery/"}},
 	"internal/declaration": {may: []string{module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
-		module + "internal/spotpool", module + "internal/gpu", module + "internal/ledger", module + "internal/budget",
+		module + "internal/duration", module + "internal/spotpool", module + "internal/gpu", module + "internal/ledger", module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/kube": {may: []string{

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // Plan is what is to be done because of one budget, and its status then.
@@ -140,7 +142,7 @@ func (d *decider) graceEnds(reported time.Time) time.Time {
 	if published := d.Declaration.PublishedAt; published.After(from) {
 		from = published
 	}
-	grace, err := parseDuration(or(d.Declaration.Enforce.GracePeriod, DefaultGracePeriod))
+	grace, err := duration.Parse(or(d.Declaration.Enforce.GracePeriod, DefaultGracePeriod))
 	if err != nil {
 		grace = LongestDuration
 	}

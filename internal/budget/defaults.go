@@ -1,9 +1,9 @@
 package budget
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -54,17 +54,5 @@ func (d Declaration) Limit() (int64, error) { return ParseHours(d.GPUHours) }
 
 // StatusAge is how old the status may be that lets a spot pool launch.
 func (d Declaration) StatusAge() (time.Duration, error) {
-	return parseDuration(or(d.MaxStatusAge, DefaultMaxStatusAge))
-}
-
-// parseDuration reads a duration that is not negative.
-func parseDuration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil && s != "" && lengthForm.MatchString(s) {
-		return 0, fmt.Errorf("%q is out of range: it must be at most %s", s, length(LongestDuration))
-	}
-	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no duration: write a number and a unit such as \"90s\", \"15m\" or \"1h30m\"", s)
-	}
-	return d, nil
+	return duration.Parse(or(d.MaxStatusAge, DefaultMaxStatusAge))
 }

@@ -3,6 +3,8 @@ package budget
 import (
 	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // doubt says why nothing destructive may be done, though the limit is reached;
@@ -16,7 +18,7 @@ func (d *decider) doubt() string {
 	if certain >= d.usage.Limit || d.Result.LongestGap <= d.maxGap() {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), length(d.Result.LongestGap), length(d.maxGap()))
+	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.maxGap()))
 }
 
 // unknown says whether the limit, as it is declared now, was reached before a
@@ -60,7 +62,7 @@ func (d *decider) holds() bool {
 }
 
 func (d *decider) maxGap() time.Duration {
-	gap, err := parseDuration(or(d.Declaration.Enforce.MaxGap, DefaultMaxGap))
+	gap, err := duration.Parse(or(d.Declaration.Enforce.MaxGap, DefaultMaxGap))
 	if err != nil {
 		return 0
 	}

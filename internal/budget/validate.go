@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -156,12 +158,12 @@ func (v *validator) weight(attribute, weight string) {
 }
 
 func (v *validator) duration(attribute, text string, least time.Duration, detail string) {
-	d, err := parseDuration(text)
+	d, err := duration.Parse(text)
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, duration.ErrTooLong):
 		v.add(attribute, detail, "%v", err)
-	case d < least || d > LongestDuration:
-		v.add(attribute, detail, "%s is out of range: it must be between %s and %s", text, length(least), length(LongestDuration))
+	case err != nil, d < least, d > LongestDuration:
+		v.add(attribute, detail, "%s is out of range: it must be between %s and %s", text, duration.Words(least), duration.Words(LongestDuration))
 	}
 }
 

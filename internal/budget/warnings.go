@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // unsafeGap is a gap so long that estimates across it say little.
@@ -31,7 +33,7 @@ func (d Declaration) Warnings() []Problem {
 
 func (v *validator) enforcementWarnings() {
 	d, e := v.d, v.d.Enforce
-	grace, _ := parseDuration(e.GracePeriod)
+	grace, _ := duration.Parse(e.GracePeriod)
 	if rolling, err := ParseWindow(d.Window); err == nil && grace >= rolling {
 		v.add("enforcement.grace_period", "Shorten it, or choose a longer window.", "the grace period of %s is no shorter than the window of %s, in which usage passes by itself", e.GracePeriod, d.Window)
 	}
@@ -50,7 +52,7 @@ func (v *validator) enforcementWarnings() {
 	if grace == 0 {
 		v.add("enforcement.grace_period", "A few minutes leave time to save work.", "pods end in the run that finds the limit reached")
 	}
-	if gap, _ := parseDuration(e.MaxGap); gap > unsafeGap {
+	if gap, _ := duration.Parse(e.MaxGap); gap > unsafeGap {
 		v.add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
 	}
 }

@@ -3,15 +3,13 @@ package budget
 import (
 	"errors"
 	"fmt"
-	"math"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	// The zones are those that the program was built with where the machine has
 	// none, as minimal container images do.
 	_ "time/tzdata"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // The range of a rolling window's length.
@@ -28,49 +26,19 @@ type Window struct {
 	Rolling bool
 }
 
-// ParseWindow reads the length of a rolling window: a Go duration such as "24h"
-// or "90m", days such as "7d", or both ("1d12h"). It is whole milliseconds
-// between ShortestWindow and LongestWindow.
+// ParseWindow reads the length of a rolling window, such as "24h", "7d" or
+// "1d12h". It is whole milliseconds between ShortestWindow and LongestWindow.
 func ParseWindow(s string) (time.Duration, error) {
-	var length time.Duration
-	rest := s
-	if days, after, found := strings.Cut(s, "d"); found {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if errors.Is(err, strconv.ErrRange) && lengthForm.MatchString(after) {
-			return 0, outOfRange(s)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
-		}
-		length, rest = time.Duration(n)*24*time.Hour, after
-	}
-	if rest != "" || s == "" {
-		d, err := time.ParseDuration(rest)
-		if err != nil && rest != "" && lengthForm.MatchString(rest) {
-			return 0, outOfRange(s)
-		}
-		if err != nil || d < 0 || strings.ContainsAny(rest, "+-") {
-			return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
-		}
-		if d > math.MaxInt64-length {
-			d = math.MaxInt64 - length
-		}
-		length += d
-	}
+	length, err := duration.Parse(s)
 	switch {
-	case length < ShortestWindow || length > LongestWindow:
-		return 0, outOfRange(s)
+	case err != nil && !errors.Is(err, duration.ErrTooLong):
+		return 0, fmt.Errorf("%q is no length of a window: write \"24h\", \"7d\" or \"90m\"", s)
+	case err != nil, length < ShortestWindow, length > LongestWindow:
+		return 0, fmt.Errorf("a window of %q is out of range: it must be between %s and %s", s, duration.Words(ShortestWindow), duration.Words(LongestWindow))
 	case length%time.Millisecond != 0:
 		return 0, fmt.Errorf("a window of %q is too fine: time is counted in milliseconds", s)
 	}
 	return length, nil
-}
-
-// lengthForm is that of a duration, which may still be too long to be read as one.
-var lengthForm = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))*$`)
-
-func outOfRange(window string) error {
-	return fmt.Errorf("a window of %q is out of range: it must be between 1m and %dd", window, LongestWindow/(24*time.Hour))
 }
 
 // ParseZone finds a time zone by its IANA name; UTC where it is empty.

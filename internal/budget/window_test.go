@@ -10,13 +10,13 @@ import (
 func TestParseWindow(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "90m": 90 * time.Minute, "1d12h": 36 * time.Hour, "60s": time.Minute, "400d": 400 * 24 * time.Hour, "1h0.5s": time.Hour + 500*time.Millisecond,
+		"24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "90m": 90 * time.Minute, "1d12h": 36 * time.Hour, "60s": time.Minute, "400d": 400 * 24 * time.Hour, "1h0.5s": time.Hour + 500*time.Millisecond, "2w": 14 * 24 * time.Hour,
 	} {
 		if got, err := ParseWindow(text); err != nil || got != want {
 			t.Errorf("ParseWindow(%q) = %s, %v; want %s", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "0", "59s", "401d", "-24h", "-7d", "+7d", "1d-1h", "1d+1h", "d", "7", "day", "7 d", "2w", "1.5d", "99999d", "65535d2562047h", "1h1ns", "24h7d", "1d1d", "9223372036854775807h"} {
+	for _, text := range []string{"", "0", "59s", "401d", "-24h", "-7d", "+7d", "1d-1h", "1d+1h", "d", "7", "day", "7 d", "2y", "58w", "1.5d", "99999d", "65535d2562047h", "1h1ns", "24h7d", "1d1d", "9223372036854775807h"} {
 		if got, err := ParseWindow(text); err == nil {
 			t.Errorf("ParseWindow(%q) = %s, want an error", text, got)
 		}

@@ -29,18 +29,6 @@ func plural(n int, one, many string) string {
 // stamp writes a moment for people.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// length writes a duration without trailing zero units: "15m", not "15m0s".
-func length(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 func toTime(t ledger.Time) time.Time { return time.UnixMilli(int64(t)).UTC() }
 
 func fromTime(t time.Time) ledger.Time { return ledger.Time(t.UnixMilli()) }

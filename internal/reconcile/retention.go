@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // prune forgets what no budget's window reaches back to. Where one's window can't
@@ -36,7 +37,7 @@ func keptSince(d budget.Declaration, now time.Time) (time.Time, error) {
 	}
 	from := now.Add(w.Start.Sub(w.End))
 	for _, text := range []string{d.Enforce.GracePeriod, d.Enforce.MaxGap} {
-		length, err := time.ParseDuration(text)
+		length, err := duration.Parse(text)
 		if err != nil {
 			return now, err
 		}

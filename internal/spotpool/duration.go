@@ -3,33 +3,25 @@ package spotpool
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // Duration is a length of time, written as Go writes it ("15m") in documents.
 type Duration time.Duration
 
-// ParseDuration reads "90s", "15m" or "1h30m". It must not be negative.
+// ParseDuration reads "90s", "15m", "1h30m" or "7d". It must not be negative.
 func ParseDuration(s string) (Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no duration: write a number and a unit such as \"90s\", \"15m\" or \"1h30m\"", s)
-	}
-	return Duration(d), nil
+	d, err := duration.Parse(s)
+	return Duration(d), err
 }
 
 // String writes the duration without trailing zero units: "15m", not "15m0s".
-func (d Duration) String() string {
-	s := time.Duration(d).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func (d Duration) String() string { return duration.String(time.Duration(d)) }
+
+// words writes the duration for people, whole days as such.
+func (d Duration) words() string { return duration.Words(time.Duration(d)) }
 
 // MarshalJSON writes the duration as a string.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }

@@ -11,14 +11,14 @@ import (
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		"15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "60m": "1h", "1.5h": "1h30m", "0": "0s", "20h0m5s": "20h0m5s", "10h": "10h", "24h": "24h", "500ms": "500ms",
+		"15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "60m": "1h", "1.5h": "1h30m", "0": "0s", "20h0m5s": "20h0m5s", "10h": "10h", "24h": "24h", "1d": "24h", "1w2h": "170h", "500ms": "500ms",
 	} {
 		d, err := spotpool.ParseDuration(text)
 		if err != nil || d.String() != says {
 			t.Errorf("ParseDuration(%q) = %s, %v; want %s", text, d, err, says)
 		}
 	}
-	for _, text := range []string{"", "15", "-15m", "15 m", "m", "1d", "forever", "9999999999h"} {
+	for _, text := range []string{"", "15", "-15m", "15 m", "m", "+1d", "forever", "9999999999h"} {
 		if d, err := spotpool.ParseDuration(text); err == nil {
 			t.Errorf("ParseDuration(%q) = %s, want an error", text, d)
 		}

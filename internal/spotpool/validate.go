@@ -124,7 +124,7 @@ func (v *validator) numbers() {
 
 func (v *validator) duration(attribute string, d Duration, detail string) {
 	if d < shortestDuration || d > longestDuration {
-		v.add(attribute, detail, "%s is out of range: it must be between %s and %s", d, shortestDuration, longestDuration)
+		v.add(attribute, detail, "%s is out of range: it must be between %s and %s", d.words(), shortestDuration.words(), longestDuration.words())
 	}
 }
 

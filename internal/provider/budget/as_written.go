@@ -3,12 +3,12 @@ package budget
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -146,15 +146,7 @@ func sameWeight(a, b string) bool {
 }
 
 func sameDuration(a, b string) bool {
-	was, errWas := duration(a)
-	now, errNow := duration(b)
+	was, errWas := duration.Parse(a)
+	now, errNow := duration.Parse(b)
 	return errWas == nil && errNow == nil && was == now
-}
-
-// duration reads a length of time, be it a window's or any other.
-func duration(s string) (time.Duration, error) {
-	if d, err := time.ParseDuration(s); err == nil {
-		return d, nil
-	}
-	return core.ParseWindow(s)
 }

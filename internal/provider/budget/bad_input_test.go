@@ -98,6 +98,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no gap":                   {enforcement(providertest.Values{"max_gap": "0s"}), []string{`"max_gap"`, "out of range"}},
 		"an illegal protection":    {enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}), []string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`}},
 		"no grace period":          {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `"soon" is no duration`}},
+		"an endless grace period":  {enforcement(providertest.Values{"grace_period": "31d"}), []string{`"grace_period"`, "31d is out of range", "between 0s and 30d"}},
 		"no evictions":             {enforcement(providertest.Values{"action": "evict", "max_evictions_per_run": 0}), []string{`"max_evictions_per_run"`, "out of range"}},
 		"an unknown order":         {enforcement(providertest.Values{"victim_order": "youngest"}), []string{`"victim_order"`, `"newest_start"`}},
 		"an illegal class":         {enforcement(providertest.Values{"protected_priority_class": "Very High"}), []string{`"protected_priority_class"`, "is no name of a priority class"}},
@@ -122,8 +123,10 @@ func TestBadDeclarations(t *testing.T) {
 			}
 		})
 	}
-	if diags := s.Validate(values(nil)); len(diags) > 0 {
-		t.Errorf("a good declaration: %s", diags)
+	for _, good := range []providertest.Values{nil, enforcement(providertest.Values{"grace_period": "1d", "max_gap": "1h"}), {"window": "2w", "max_status_age": "1d"}} {
+		if diags := s.Validate(values(good)); len(diags) > 0 {
+			t.Errorf("a good declaration: %s", diags)
+		}
 	}
 }
 

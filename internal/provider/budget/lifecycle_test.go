@@ -76,12 +76,12 @@ func TestSpellingIsNoChange(t *testing.T) {
 	first := attributes{
 		"window": `"24h"`, "gpu_hours": `"100"`, "max_status_age": `"60m"`, "resource_weights": `{ "example.com/gpu" = "0.5" }`,
 		"selector": selector(`["a", "b"]`, `["x", "y"]`), "breakdown_labels": `["team", "tier"]`,
-		"enforcement": `{ grace_period = "90s", protected_namespaces = ["p", "q"] }`,
+		"enforcement": `{ grace_period = "90s", max_gap = "48h", protected_namespaces = ["p", "q"] }`,
 	}
 	second := attributes{
 		"window": `"1d"`, "gpu_hours": `"100.00"`, "max_status_age": `"1h"`, "resource_weights": `{ "example.com/gpu" = "1/2" }`,
 		"selector": selector(`["b", "a"]`, `["y", "x"]`), "breakdown_labels": `["tier", "team"]`,
-		"enforcement": `{ grace_period = "1m30s", protected_namespaces = ["q", "p"] }`,
+		"enforcement": `{ grace_period = "1m30s", max_gap = "2d", protected_namespaces = ["q", "p"] }`,
 	}
 	run(t,
 		resource.TestStep{Config: w.BudgetConfig(budget(first))},

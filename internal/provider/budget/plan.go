@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 )
 
@@ -113,7 +114,7 @@ var threats = map[core.Action]string{
 func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	before, errBefore := core.ParseHours(was.GPUHours)
 	limit, err := core.ParseHours(d.GPUHours)
-	grace, errGrace := time.ParseDuration(d.Enforce.GracePeriod)
+	grace, errGrace := duration.Parse(d.Enforce.GracePeriod)
 	if errBefore != nil || err != nil || errGrace != nil || limit >= before {
 		return
 	}

@@ -118,7 +118,7 @@ func enforcementAttribute() schema.Attribute {
 		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation or label `gpupool/protected: \"true\"`. Where it is left out, nothing is enforced.",
 		Attributes: map[string]schema.Attribute{
 			"action":       defaulted.Choice(core.AlertOnly, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; `pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, which heeds disruption budgets. A freeze, that of `evict` too, and a pause are undone when usage falls below the limit, or the budget is destroyed."),
-			"grace_period": defaulted.Duration(core.DefaultGracePeriod, "How long nothing is enforced, as a duration from `\"0s\"` to `\"720h\"`, such as `\"30m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
+			"grace_period": defaulted.Duration(core.DefaultGracePeriod, "How long nothing is enforced, as a duration from `\"0s\"` to `\"30d\"`, such as `\"30m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
 			"max_evictions_per_run": schema.NumberAttribute{
 				Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(big.NewFloat(core.DefaultMaxEvictionsPerRun)),
 				MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 to %d. Default: `%d`.", core.MaxEvictions, core.DefaultMaxEvictionsPerRun),
@@ -132,7 +132,7 @@ func enforcementAttribute() schema.Attribute {
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "Namespaces whose pods count and are never touched.",
 			},
-			"max_gap": defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the strength of estimates, as a duration from `\"1s\"` to `\"720h\"`. After a longer one, what is certain has to reach the limit by itself. A freeze, which ends no pod, does not wait for that."),
+			"max_gap": defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A freeze, which ends no pod, does not wait for that."),
 		},
 	}
 }
@@ -154,7 +154,7 @@ func countingAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Keys of pod labels by which usage is broken down, beside the namespaces.",
 		},
-		"max_status_age": defaulted.Duration(core.DefaultMaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` launch, as a duration from `\"1m\"` to `\"720h\"`. An older one, or none, launches nothing."),
+		"max_status_age": defaulted.Duration(core.DefaultMaxStatusAge, "How old the last run's judgement may be that lets a spot pool with this `budget` launch, as a duration from `\"1m\"` to `\"30d\"`. An older one, or none, launches nothing."),
 	}
 }
 

@@ -2,16 +2,14 @@ package functions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 var _ function.Function = gpuHours{}
@@ -45,8 +43,8 @@ func (gpuHours) Definition(_ context.Context, _ function.DefinitionRequest, resp
 }
 
 func (gpuHours) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
-	var gpus, duration string
-	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &gpus, &duration))
+	var gpus, long string
+	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &gpus, &long))
 	if resp.Error != nil {
 		return
 	}
@@ -55,14 +53,14 @@ func (gpuHours) Run(ctx context.Context, req function.RunRequest, resp *function
 		resp.Error = function.NewArgumentFuncError(0, err.Error())
 		return
 	}
-	length, err := parseLength(duration)
+	length, err := duration.Parse(long)
 	if err != nil {
 		resp.Error = function.NewArgumentFuncError(1, err.Error())
 		return
 	}
 	hours := new(big.Rat).Mul(count, big.NewRat(int64(length), int64(time.Hour)))
 	if hours.Cmp(big.NewRat(budget.MaxGPUHours, 1)) > 0 {
-		resp.Error = function.NewFuncError(fmt.Sprintf("%s GPUs for %s are more than the %d GPU-hours that a budget may have", gpus, duration, budget.MaxGPUHours))
+		resp.Error = function.NewFuncError(fmt.Sprintf("%s GPUs for %s are more than the %d GPU-hours that a budget may have", gpus, long, budget.MaxGPUHours))
 		return
 	}
 	// FloatString rounds halves away from zero, and nothing here is negative.
@@ -76,34 +74,4 @@ func parseGPUs(s string) (*big.Rat, error) {
 		return nil, fmt.Errorf("%q is no number of GPUs: write one such as 2 or 0.5, or a fraction such as \"1/7\"", s)
 	}
 	return count, nil
-}
-
-// parseLength reads a Go duration, days, or days and a duration.
-func parseLength(s string) (time.Duration, error) {
-	var length time.Duration
-	days, rest, found := strings.Cut(s, "d")
-	if !found {
-		days, rest = "", s
-	}
-	if found {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err != nil {
-			return 0, errLength(s)
-		}
-		length = time.Duration(n) * 24 * time.Hour
-	}
-	if rest != "" || !found {
-		d, err := time.ParseDuration(rest)
-		if err != nil || d < 0 || strings.ContainsAny(rest, "+-") {
-			return 0, errLength(s)
-		}
-		if length += d; length < d {
-			return 0, errors.New("a duration may not be longer than 290 years")
-		}
-	}
-	return length, nil
-}
-
-func errLength(s string) error {
-	return fmt.Errorf("%q is no duration: write a number and a unit such as \"90m\", \"8h\" or \"7d\"", s)
 }

@@ -28,6 +28,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no price":              {offerings(offering(zone2, t4, "cheap")), []string{`AttributeName("max_price")`, `"cheap" is no price`, `"3.50"`}},
 		"a price in units":      {providertest.Values{"max_hourly_cost": "30 CNY"}, []string{`"max_hourly_cost"`, "is no price"}},
 		"no duration":           {providertest.Values{"cooldown": "soon"}, []string{`"cooldown"`, `"soon" is no duration`}},
+		"an endless cool-down":  {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
 		"no time at all":        {providertest.Values{"launch_timeout": "0s"}, []string{`"launch_timeout"`, "out of range"}},
 		"no timeout":            {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
 		"an illegal name":       {providertest.Values{"name": "Train_1"}, []string{`"name"`, `"Train_1" is no name of a pool`}},
@@ -53,8 +54,10 @@ func TestBadDeclarations(t *testing.T) {
 			}
 		})
 	}
-	if diags := s.Validate(train(nil)); len(diags) > 0 {
-		t.Errorf("a good declaration: %s", diags)
+	for _, good := range []providertest.Values{nil, {"cooldown": "1d", "launch_timeout": "1w", "on_demand_fallback": providertest.Values{"after": "1d12h", "maximum": 1}}} {
+		if diags := s.Validate(train(good)); len(diags) > 0 {
+			t.Errorf("a good declaration: %s", diags)
+		}
 	}
 }
 

@@ -142,9 +142,9 @@ func TestAnotherWordingIsNoChange(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
 	run(t,
-		resource.TestStep{Config: w.Config(pool(attributes{"cooldown": `"60m"`, "max_hourly_cost": `"20"`}))},
+		resource.TestStep{Config: w.Config(pool(attributes{"cooldown": `"24h"`, "launch_timeout": `"60m"`, "max_hourly_cost": `"20"`}))},
 		resource.TestStep{
-			Config: w.Config(pool(attributes{"cooldown": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`})),
+			Config: w.Config(pool(attributes{"cooldown": `"1d"`, "launch_timeout": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`})),
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), actions(),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(1))),
 			ConfigStateChecks: []statecheck.StateCheck{number("generation", 1)},

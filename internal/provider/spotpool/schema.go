@@ -63,7 +63,7 @@ func sizeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "Lets a pool that has been short of spot instances for a while launch on-demand ones instead. They are ended again once spot instances can be had. Where it is left out, the pool stays short.",
 			Attributes: map[string]schema.Attribute{
-				"after": defaulted.Duration(core.DefaultFallbackAfter.String(), "How long the pool must have been below `minimum`, as a duration such as `\"30m\"`."),
+				"after": defaulted.Duration(core.DefaultFallbackAfter.String(), "How long the pool must have been below `minimum`, as a duration such as `\"30m\"` or `\"1d\"`."),
 				"maximum": schema.Int64Attribute{
 					Required:            true,
 					MarkdownDescription: "How many on-demand instances may stand in, beside `on_demand_base`: 1 or more.",
@@ -100,8 +100,8 @@ func placeAttributes() map[string]schema.Attribute {
 		},
 		"allocation_strategy":  defaulted.Choice(core.Priority, "Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the one in the zone with the fewest of the pool's instances."),
 		"instance_charge_type": defaulted.Choice(core.Spot, "How instances are paid for: `SPOTPAID`, spot instances, or `POSTPAID_BY_HOUR`, on-demand ones."),
-		"launch_timeout":       defaulted.Duration(core.DefaultLaunchTimeout.String(), "How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such as `\"15m\"`."),
-		"cooldown":             defaulted.Duration(core.DefaultCooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its instances was reclaimed, as a duration such as `\"20m\"`."),
+		"launch_timeout":       defaulted.Duration(core.DefaultLaunchTimeout.String(), "How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such as `\"15m\"`, at most `\"7d\"`."),
+		"cooldown":             defaulted.Duration(core.DefaultCooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its instances was reclaimed, as a duration such as `\"20m\"`, at most `\"7d\"`."),
 	}
 }
 

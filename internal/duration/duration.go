@@ -1,0 +1,75 @@
+package duration
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	day  = 24 * time.Hour
+	week = 7 * day
+)
+
+// ErrTooLong says that a length of time has the right form and is longer than
+// can be counted.
+var ErrTooLong = errors.New("it is longer than 292 years")
+
+// form has weeks and days, which are whole and come first, and then what Go takes.
+var form = regexp.MustCompile(`^(?:([0-9]+)w)?(?:([0-9]+)d)?((?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))*)$`)
+
+// Parse reads "90s", "15m", "1h30m", "7d", "1d12h" or "2w". A day has 24 hours.
+// Nothing is negative.
+func Parse(s string) (time.Duration, error) {
+	parts := form.FindStringSubmatch(s)
+	switch {
+	case s == "0":
+		return 0, nil
+	case s == "" || parts == nil:
+		return 0, fmt.Errorf("%q is no duration: write numbers and units such as \"90s\", \"15m\", \"1h30m\" or \"7d\"", s)
+	}
+	tooLong := fmt.Errorf("%q is out of range: %w", s, ErrTooLong)
+	var total time.Duration
+	if parts[3] != "" {
+		var err error
+		if total, err = time.ParseDuration(parts[3]); err != nil {
+			return 0, tooLong // of the right form, it can be nothing else
+		}
+	}
+	for n, unit := range []time.Duration{week, day} {
+		if parts[n+1] == "" {
+			continue
+		}
+		count, err := strconv.ParseInt(parts[n+1], 10, 64)
+		if err != nil || count > int64((math.MaxInt64-total)/unit) {
+			return 0, tooLong
+		}
+		total += time.Duration(count) * unit
+	}
+	return total, nil
+}
+
+// String writes a length in hours and less, without units of zero at its end:
+// "15m", not "15m0s". Documents and Terraform's values have this form.
+func String(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Words writes a length for people: like String, and whole days as such, "7d".
+func Words(d time.Duration) string {
+	if d > 0 && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	return String(d)
+}
