@@ -27,3 +27,26 @@ func ZoneOfRegion(zone, region string) bool {
 	first, _, longer := strings.Cut(rest, "-")
 	return ok && zoneForm.MatchString(rest) && !(longer && slices.Contains(innerRegions, first))
 }
+
+// RegionOfZones is the region that all of the zones are of, by their names; the
+// nearest one where they leave more than one open: "ap-singapore" of
+// "ap-singapore-2". Empty zones are passed over. Where there is none, it is the
+// nearest one of the first.
+func RegionOfZones(zones []string) string {
+	zones = slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return zone == "" })
+	if len(zones) == 0 {
+		return ""
+	}
+	nearest := ""
+	for end := strings.LastIndexByte(zones[0], '-'); end > 0; end = strings.LastIndexByte(zones[0][:end], '-') {
+		region := zones[0][:end]
+		if nearest == "" {
+			nearest = region
+		}
+		of := func(zone string) bool { return ZoneOfRegion(zone, region) }
+		if strings.Contains(region, "-") && !slices.ContainsFunc(zones, func(zone string) bool { return !of(zone) }) {
+			return region
+		}
+	}
+	return nearest
+}

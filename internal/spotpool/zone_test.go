@@ -37,3 +37,18 @@ func TestZonesOfRegions(t *testing.T) {
 		}
 	}
 }
+
+func TestRegionsOfZones(t *testing.T) {
+	t.Parallel()
+	for want, zones := range map[string][][]string{
+		"ap-singapore":    {{"ap-singapore-2"}, {"", "ap-singapore-2", "ap-singapore-3"}, {"ap-singapore-ez-1", "ap-singapore-2"}, {"ap-singapore-2", "ap-singapore-ez-1"}, {"ap-singapore-2", "ap-tokyo-1"}},
+		"ap-shanghai-fsi": {{"ap-shanghai-fsi-1"}, {"ap-shanghai-fsi-1", "ap-shanghai-1"}},
+		"":                {nil, {""}, {"singapore"}},
+	} {
+		for _, list := range zones {
+			if got := spotpool.RegionOfZones(list); got != want {
+				t.Errorf("%q are of %q, want %q", list, got, want)
+			}
+		}
+	}
+}

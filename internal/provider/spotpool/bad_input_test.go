@@ -54,7 +54,7 @@ func TestBadDeclarations(t *testing.T) {
 			}
 		})
 	}
-	for _, good := range []providertest.Values{nil, {"cooldown": "1d", "launch_timeout": "1w", "on_demand_fallback": providertest.Values{"after": "1d12h", "maximum": 1}}} {
+	for _, good := range []providertest.Values{nil, offerings(offering("ap-singapore-ez-1", t4, nil), offering(zone2, t4, nil)), {"cooldown": "1d", "launch_timeout": "1w", "on_demand_fallback": providertest.Values{"after": "1d12h", "maximum": 1}}} {
 		if diags := s.Validate(train(good)); len(diags) > 0 {
 			t.Errorf("a good declaration: %s", diags)
 		}

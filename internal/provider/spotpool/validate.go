@@ -3,7 +3,6 @@ package spotpool
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -35,15 +34,14 @@ func (r *poolResource) ValidateConfig(ctx context.Context, req resource.Validate
 	}
 }
 
-// regionOfZones is the region of the first zone that is known: "ap-singapore" of
-// "ap-singapore-2". The provider's region is not known to a validation.
+// regionOfZones is the region that the zones that are known are of. The provider's
+// region is not known to a validation.
 func regionOfZones(offerings []core.Offering) string {
-	for _, o := range offerings {
-		if n := strings.LastIndexByte(o.AvailabilityZone, '-'); n > 0 {
-			return o.AvailabilityZone[:n]
-		}
+	zones := make([]string, len(offerings))
+	for n, o := range offerings {
+		zones[n] = o.AvailabilityZone
 	}
-	return ""
+	return core.RegionOfZones(zones)
 }
 
 func problemsOf(problems []core.Problem) []problem.Problem {
