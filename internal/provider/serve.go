@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
 )
@@ -31,11 +32,18 @@ func Serve(version, address string, debugging bool) error {
 	if debugging {
 		options = append(options, tf6server.WithManagedDebug())
 	}
-	return tf6server.Serve(address, NewServer(version), options...)
+	return tf6server.Serve(address, NewPlugin(version), options...)
 }
 
-// NewServer returns what Terraform talks to: the framework's server of the
-// provider, with the shortcuts for unchanged pools before it.
+// NewPlugin returns what Terraform talks to: NewServer, with its diagnostics where
+// Terraform finds their lines.
+func NewPlugin(version string, options ...Option) func() tfprotov6.ProviderServer {
+	server := NewServer(version, options...)
+	return func() tfprotov6.ProviderServer { return problem.Shown(server()) }
+}
+
+// NewServer returns the framework's server of the provider, with the shortcuts for
+// unchanged pools before it. Its diagnostics lie as deep as what they are about.
 func NewServer(version string, options ...Option) func() tfprotov6.ProviderServer {
 	return func() tfprotov6.ProviderServer {
 		p := newProvider(version, options...)
