@@ -130,7 +130,8 @@ func TestBadDeclarations(t *testing.T) {
 	}
 }
 
-// What is allowed and probably not meant is a warning.
+// What is allowed and probably not meant is a warning of plans. A validation, which
+// comes before a destruction as well, says nothing of it.
 func TestDoubtfulDeclarations(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t))
@@ -145,7 +146,10 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			contains(t, s.Validate(values(test.change)), test.want...)
+			contains(t, s.Plan(nil, values(test.change)).Diagnostics, test.want...)
+			if diags := s.Validate(values(test.change)); len(diags) > 0 {
+				t.Errorf("a validation says %s", diags)
+			}
 		})
 	}
 }
@@ -185,4 +189,22 @@ func create(t *testing.T, s *providertest.Server, config providertest.Values) *p
 		t.Fatalf("creating the budget: %s", diags)
 	}
 	return o
+}
+
+// KUBECONFIG is the command line's: a provider that finds no cluster says that it
+// leaves it unread, where it is set.
+func TestKubeconfigIsNotReadAndSaidSo(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	for kubeconfig, told := range map[string]bool{"/home/me/kubeconfig": true, "": false} {
+		s, diags := w.Serve(map[string]string{"KUBECONFIG": kubeconfig}, nil)
+		if len(diags) > 0 {
+			t.Fatal(diags)
+		}
+		diags = s.For("gpupool_budget").Plan(nil, values(nil)).Diagnostics
+		contains(t, diags, "ERROR", "No Kubernetes cluster is configured", "config_path")
+		if got := strings.Contains(diags.String(), "KUBECONFIG is set (/home/me/kubeconfig), and not read on purpose"); got != told {
+			t.Errorf("KUBECONFIG=%s: %s", kubeconfig, diags)
+		}
+	}
 }

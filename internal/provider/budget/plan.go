@@ -37,6 +37,9 @@ func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlan
 		return
 	}
 	d := m.declaration()
+	if req.Config.Raw.IsFullyKnown() {
+		warnOfDoubts(d, &resp.Diagnostics)
+	}
 	if r.connection.ClusterReady() {
 		if _, err := r.connection.ClusterUID(ctx); err != nil {
 			resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
@@ -76,6 +79,7 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		was, d := prior.declaration(), m.declaration()
+		warnOfDoubts(d, &resp.Diagnostics)
 		warnOfAction(was, d, &resp.Diagnostics)
 		r.warnOfLimit(ctx, was, d, &resp.Diagnostics)
 	}

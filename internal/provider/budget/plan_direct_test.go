@@ -65,6 +65,23 @@ func TestLowerLimitIsToldOf(t *testing.T) {
 	s.Destroy(o)
 }
 
+// What is doubtful in a budget is told of by each plan of it, and not by the one
+// that destroys it.
+func TestDoubtsEndWithTheBudget(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	config := values(enforcement(providertest.Values{"action": "evict", "grace_period": "0s"}))
+	p := s.Plan(nil, config)
+	contains(t, p.Diagnostics, "WARNING", "leave time to save work")
+	o, _ := s.Apply(p)
+	contains(t, s.Plan(o, config).Diagnostics, "WARNING", "leave time to save work")
+	if diags := append(s.Validate(config), s.Plan(o, nil).Diagnostics...); len(diags) > 0 {
+		t.Errorf("destroying it: %s", diags)
+	}
+	s.Destroy(o)
+}
+
 // What the last run warned of is told at each refresh.
 func TestWarningsOfTheLastRun(t *testing.T) {
 	t.Parallel()

@@ -23,11 +23,13 @@ func (r *budgetResource) ValidateConfig(ctx context.Context, req resource.Valida
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	problems := problem.Decided(m.problems(), req.Config.Raw, nil)
-	problem.Report(&resp.Diagnostics, problems, diag.SeverityError)
-	if len(problems) == 0 && req.Config.Raw.IsFullyKnown() {
-		problem.Report(&resp.Diagnostics, problemsOf(m.declaration().WithDefaults().Warnings()), diag.SeverityWarning)
-	}
+	problem.Report(&resp.Diagnostics, problem.Decided(m.problems(), req.Config.Raw, nil), diag.SeverityError)
+}
+
+// warnOfDoubts tells of what is allowed and probably not meant. It is for plans: a
+// validation comes before a destruction, too, where none of it matters any more.
+func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
+	problem.Report(diags, problemsOf(d.WithDefaults().Warnings()), diag.SeverityWarning)
 }
 
 // problems are everything that is wrong with a configuration. What is said of the
