@@ -94,6 +94,7 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 	}
 	if len(s.Undecided.Cluster()) == 0 {
 		s.Kubernetes = kubernetesConfig(ctx, m.Kubernetes, &diags).WithEnvironment(p.getenv)
+		s.Kubeconfig = p.getenv("KUBECONFIG")
 	}
 	if !slices.Contains(s.Undecided, connection.StoreArgument) {
 		s.Store = p.storeLocation(ctx, m.Store, &diags)

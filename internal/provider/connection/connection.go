@@ -27,6 +27,8 @@ const untilContextEnds = time.Duration(math.MaxInt64 / 4)
 type Settings struct {
 	Cloud      tencent.Config
 	Kubernetes kube.Config
+	// Kubeconfig is the environment's KUBECONFIG, which is named in errors alone.
+	Kubeconfig string
 	Store      store.Location
 	// PollInterval is the first pause between two looks at settling instances;
 	// zero means reconcile's default.
@@ -195,7 +197,7 @@ func (c *Connection) kubernetes(ctx context.Context) (*kube.Client, error) {
 		client, err := kube.Open(settings, c.settings.Agent)
 		switch {
 		case errors.Is(err, kube.ErrNoConfiguration):
-			return nil, unusable{errNoCluster}
+			return nil, unusable{c.noCluster()}
 		case err != nil:
 			return nil, unusable{err}
 		}
@@ -203,10 +205,15 @@ func (c *Connection) kubernetes(ctx context.Context) (*kube.Client, error) {
 	})
 }
 
-// errNoCluster is kube's own error in the provider's words: KUBECONFIG is the
-// CLI's.
-var errNoCluster = errors.New("no Kubernetes cluster is configured: " +
-	"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster")
+// noCluster is kube's own error in the provider's words: KUBECONFIG is the CLI's.
+func (c *Connection) noCluster() error {
+	text := "no Kubernetes cluster is configured: " +
+		"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster"
+	if c.settings.Kubeconfig != "" {
+		text += fmt.Sprintf(". KUBECONFIG is set (%s), and not read on purpose, as by the official Kubernetes provider: what a plan acts on should not hang on a shell. The gpupool command reads it", c.settings.Kubeconfig)
+	}
+	return errors.New(text)
+}
 
 func (c *Connection) clusterOf(ctx context.Context) (reconcile.Cluster, error) {
 	cluster, err := c.cluster.do(ctx, func() (*kube.Cluster, error) {
