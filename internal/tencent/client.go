@@ -32,6 +32,7 @@ type Client struct {
 	keys    *keyring
 	region  string
 	account accountOnce
+	images  images
 }
 
 // New prepares a client. It looks credentials up, each look-up within

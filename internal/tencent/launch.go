@@ -38,7 +38,7 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, 
 		for _, text := range []string{r.UserData, base64.StdEncoding.EncodeToString([]byte(r.UserData)), shorten(r.UserData)} {
 			err = without(err, text, "(user data)")
 		}
-		return nil, time.Time{}, err
+		return nil, time.Time{}, namingLogin(err, r)
 	}
 	if response.Response != nil {
 		for _, id := range response.Response.InstanceIdSet {

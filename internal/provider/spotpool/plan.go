@@ -71,6 +71,9 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 	if !m.Region.IsUnknown() && !resp.Diagnostics.HasError() {
 		r.checkMarket(ctx, core.Declaration{}, d, &resp.Diagnostics)
 	}
+	if whole && !resp.Diagnostics.HasError() {
+		r.checkImage(ctx, core.Declaration{}, d, &resp.Diagnostics)
+	}
 	if whole && !resp.Diagnostics.HasError() && !r.tellLaunches(ctx, d, &resp.Diagnostics) {
 		warn(&resp.Diagnostics, d, p.warnings)
 	}
@@ -130,6 +133,9 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 		r.checkGate(ctx, d, &resp.Diagnostics)
 	}
 	r.checkMarket(ctx, was, d, &resp.Diagnostics)
+	if whole && !resp.Diagnostics.HasError() {
+		r.checkImage(ctx, was, d, &resp.Diagnostics)
+	}
 }
 
 // settled gives the values that no update changes their prior values.

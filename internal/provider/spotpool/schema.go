@@ -122,7 +122,7 @@ func machineAttributes() map[string]schema.Attribute {
 		},
 		"key_ids": schema.ListAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it is. There is no argument for a password.",
+			MarkdownDescription: "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it is, which the cloud allows for custom, shared and imported images alone: with a public image they are needed. There is no argument for a password.",
 		},
 		"system_disk": schema.SingleNestedAttribute{
 			Optional:            true,

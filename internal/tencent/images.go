@@ -1,0 +1,100 @@
+package tencent
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// ImageType says whose an image is (data type Image, field ImageType). An imported
+// one is the account's own.
+type ImageType string
+
+// The types of images.
+const (
+	ImageUnknown ImageType = "" // there is none of that id that the account may use
+	ImagePublic  ImageType = "PUBLIC_IMAGE"
+	ImagePrivate ImageType = "PRIVATE_IMAGE"
+	ImageShared  ImageType = "SHARED_IMAGE"
+)
+
+// images remembers what was learned of images: they don't change their type.
+type images struct {
+	mu   sync.Mutex
+	seen map[[2]string]*imageLook // by region and id
+}
+
+// imageLook is one image, which one caller asks for while the others wait.
+type imageLook struct {
+	mu   sync.Mutex
+	done bool
+	kind ImageType
+	err  error
+}
+
+// ImageType looks up of which type an image is. Each image is asked for once; a
+// refusal is an answer, too.
+func (c *Client) ImageType(ctx context.Context, region, id string) (ImageType, error) {
+	c.images.mu.Lock()
+	if c.images.seen == nil {
+		c.images.seen = map[[2]string]*imageLook{}
+	}
+	look := c.images.seen[[2]string{region, id}]
+	if look == nil {
+		look = &imageLook{}
+		c.images.seen[[2]string{region, id}] = look
+	}
+	c.images.mu.Unlock()
+
+	look.mu.Lock()
+	defer look.mu.Unlock()
+	if !look.done {
+		kind, err := c.imageType(ctx, region, id)
+		if err != nil && ctx.Err() != nil {
+			return ImageUnknown, err
+		}
+		look.kind, look.err, look.done = kind, err, true
+	}
+	return look.kind, look.err
+}
+
+func (c *Client) imageType(ctx context.Context, region, id string) (ImageType, error) {
+	request, response := cvm.NewDescribeImagesRequest(), cvm.NewDescribeImagesResponse()
+	request.ImageIds = pointers([]string{id})
+	if _, err := c.api.call(ctx, c.keys, region, request, response); err != nil {
+		return ImageUnknown, err
+	}
+	if response.Response == nil {
+		return ImageUnknown, nil
+	}
+	for _, image := range response.Response.ImageSet {
+		if image != nil && value(image.ImageId) == id {
+			return ImageType(value(image.ImageType)), nil
+		}
+	}
+	return ImageUnknown, nil
+}
+
+// remedyLogin is for a launch without keys, which asks for the image's own login.
+const remedyLogin = "Set key_ids, or use a custom image: a public image's own login can't be kept."
+
+// namingLogin says what helps against a refusal to keep the image's login, which
+// custom, shared and imported images alone allow (data type LoginSettings). Of the
+// two codes for arguments that don't go together, a launch without keys can't have
+// met the other meanings.
+func namingLogin(err error, r spotpool.Request) error {
+	cloud, ok := spotpool.AsCloudError(err)
+	if !ok || len(r.KeyIDs) > 0 || cloud.Class != spotpool.ClassConfiguration {
+		return err
+	}
+	text := strings.ToLower(cloud.Message)
+	about := strings.Contains(text, "keepimagelogin") || strings.Contains(text, "loginsettings")
+	if about || cloud.Code == "InvalidParameterCombination" || cloud.Code == "InvalidParameter.ParameterConflict" {
+		cloud.Remedy = remedyLogin
+	}
+	return err
+}
