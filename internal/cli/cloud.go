@@ -60,5 +60,9 @@ func (o *cloudOptions) client(ctx context.Context, s *session, log *slog.Logger)
 		CamRoleName: o.camRole, EnablePodOIDC: o.podOIDC, Domain: o.domain,
 		AllowedAccountIDs: o.allowed, ForbiddenAccountIDs: o.forbidden, Logger: log,
 	}
-	return tencent.New(ctx, config.WithEnvironment(s.Getenv))
+	config = config.WithEnvironment(s.Getenv)
+	for _, text := range config.Warnings() {
+		s.warn(text)
+	}
+	return tencent.New(ctx, config)
 }

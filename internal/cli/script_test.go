@@ -56,6 +56,9 @@ func TestScripts(t *testing.T) {
 			"hold":   cmdHold,
 			"strict": cmdStrict,
 
+			"proxy":   cmdProxy,
+			"proxied": cmdProxied,
+
 			"instance": cmdInstance,
 			"success":  cmdSuccess,
 		},

@@ -67,9 +67,9 @@ func cloudAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Accounts that must not be used.",
 		},
-		"protocol": optionalString("`HTTPS` or `HTTP`. Also `TENCENTCLOUD_PROTOCOL`. Default: `HTTPS`."),
+		"protocol": optionalString("`HTTPS` or `HTTP`. Whoever stands on the way of plain HTTP reads user data and temporary credentials, and each plan warns of it. Also `TENCENTCLOUD_PROTOCOL`. Default: `HTTPS`."),
 		"domain":   optionalString("Root domain of the API, such as `internal.tencentcloudapi.com`. Also `TENCENTCLOUD_DOMAIN`. Default: `tencentcloudapi.com`."),
-		"endpoint": optionalString("URL that stands for the CVM, tag and STS services alike, such as `http://127.0.0.1:9170` of `gpupool simulate`. No other host is then called. Also `GPUPOOL_ENDPOINT`."),
+		"endpoint": optionalString("URL that stands for the CVM, tag and STS services alike, such as `http://127.0.0.1:9170` of `gpupool simulate`. No other host is then called. One of plain HTTP on another machine is refused unless `protocol` is `HTTP`. Also `GPUPOOL_ENDPOINT`."),
 	}
 }
 

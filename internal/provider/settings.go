@@ -88,6 +88,9 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 		s.Cloud.AssumeRole = m.assumeRole(ctx, &diags)
 		s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, &diags)
 		s.Cloud = s.Cloud.WithEnvironment(p.getenv)
+		for _, text := range s.Cloud.Warnings() {
+			diags.AddAttributeWarning(path.Root("protocol"), "Requests are not encrypted", text)
+		}
 	}
 	if s.Cloud.RequestClient == "" {
 		s.Cloud.RequestClient = "terraform-provider-gpupool-" + p.version

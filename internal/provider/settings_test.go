@@ -236,3 +236,17 @@ func later(t *testing.T, of tftypes.Type, values, field string) tftypes.Value {
 	all[field] = tftypes.NewValue(all[field].Type(), tftypes.UnknownValue)
 	return tftypes.NewValue(of, all)
 }
+
+// Plain HTTP beyond this machine is told of as long as it is used.
+func TestPlainHTTPIsToldOf(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]int{
+		`{"protocol": "HTTP"}`: 1, `{"endpoint": "http://cvm.example", "protocol": "HTTP"}`: 1,
+		`{"endpoint": "http://127.0.0.1:1", "protocol": "HTTP"}`: 0, `{"endpoint": "https://cvm.example"}`: 0, `{}`: 0,
+	} {
+		_, diags := configure(t, nil, arguments)
+		if len(diags) != want || diags.HasError() || want > 0 && !strings.Contains(diags[0].Detail(), "plain HTTP") {
+			t.Errorf("%s: %v", arguments, diags)
+		}
+	}
+}

@@ -156,6 +156,9 @@ func (c Config) validate() error {
 			add("the %s %q %w", e.name, e.value, err)
 		}
 	}
+	if err := c.checkPlain(); err != nil {
+		problems = append(problems, err)
+	}
 	for _, d := range []int{c.AssumeRole.SessionDuration, c.AssumeRoleWithWebIdentity.SessionDuration} {
 		if d < 0 || d > maxSessionDuration {
 			add("session_duration must be 1 to %d seconds, not %d", maxSessionDuration, d)

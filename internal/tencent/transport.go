@@ -70,9 +70,7 @@ type transport struct {
 func newTransport(c Config) *transport {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 16
-	if c.Endpoint != "" {
-		base.Proxy = nil // a proxy would be another host
-	}
+	base.Proxy = c.proxyFor(base.Proxy)
 	if c.dial != nil {
 		base.DialContext = c.dial
 	}
