@@ -178,7 +178,8 @@ func (c Config) overrides() (*clientcmd.ConfigOverrides, error) {
 		}
 	}
 	if c.Host != "" {
-		secure := (c.ClusterCACertificate != "" || c.ClientCertificate != "") && !c.Insecure
+		// As the official provider has it: whoever says anything about TLS means it.
+		secure := c.ClusterCACertificate != "" || c.ClientCertificate != "" || c.Insecure
 		host, _, err := rest.DefaultServerURL(c.Host, "", schema.GroupVersion{}, secure)
 		if err != nil {
 			return nil, errors.New("host (KUBE_HOST) is not the address of an API server, such as https://10.0.0.1:6443")

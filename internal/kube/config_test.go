@@ -2,6 +2,8 @@ package kube_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,7 +57,10 @@ func TestConfigTakesTheNamesOfTheKubernetesProvider(t *testing.T) {
 		"config_context_cluster":    {config: kube.Config{ConfigPath: path, ConfigContextCluster: "two"}, host: "https://two.example:6443", token: "file-token"},
 		"config_context_auth_info":  {config: kube.Config{ConfigPath: path, ConfigContextAuthInfo: "reader"}, host: "https://one.example:6443", token: "reader-token"},
 		"host and token":            {config: kube.Config{Host: "https://api.example", Token: "t"}, host: "https://api.example", token: "t"},
-		"host without a scheme":     {config: kube.Config{Host: "api.example:6443", Token: "t", Insecure: true}, host: "http://api.example:6443"},
+		"host without a scheme":     {config: kube.Config{Host: "127.0.0.1:8001"}, host: "http://127.0.0.1:8001"},
+		"insecure is still TLS":     {config: kube.Config{Host: "api.example:6443", Token: "t", Insecure: true}, host: "https://api.example:6443", token: "t"},
+		"KUBE_INSECURE, too":        {environment: map[string]string{"KUBE_HOST": "api.example:6443", "KUBE_INSECURE": "true", "KUBE_TOKEN": "t"}, host: "https://api.example:6443", token: "t"},
+		"its scheme is its own":     {config: kube.Config{Host: "http://api.example:8001", Insecure: true}, host: "http://api.example:8001"},
 		"user":                      {config: kube.Config{Host: "https://api.example", Username: "u", Password: "p"}, host: "https://api.example", user: "u"},
 		"KUBE_CONFIG_PATH":          {environment: map[string]string{"KUBE_CONFIG_PATH": "~/.kube/config", "KUBE_CTX": "two"}, host: "https://two.example:6443", token: "file-token"},
 		"KUBE_CONFIG_PATHS":         {environment: map[string]string{"KUBE_CONFIG_PATHS": path + ":/nowhere", "KUBE_CTX_AUTH_INFO": "reader"}, host: "https://one.example:6443", token: "reader-token"},
@@ -152,5 +157,32 @@ func TestConfigErrorsSayWhatToDoAndNoSecret(t *testing.T) {
 	})
 	if _, err := wrong.REST(); err == nil || !strings.Contains(err.Error(), "KUBE_INSECURE") {
 		t.Errorf("got %v, want KUBE_INSECURE named", err)
+	}
+}
+
+// Without a scheme, a host whose certificate isn't to be verified is asked by TLS,
+// credentials included.
+func TestInsecureIsNotUnencrypted(t *testing.T) {
+	t.Parallel()
+	asked := make(chan *http.Request, 1)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	client, err := kube.Open(kube.Config{Host: server.Listener.Addr().String(), Insecure: true, Token: "hush"}, "gpupool/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.UID(t.Context()); err == nil {
+		t.Fatal("a server that knows nothing answered")
+	}
+	select {
+	case r := <-asked:
+		if r.TLS == nil || r.Header.Get("Authorization") != "Bearer hush" {
+			t.Errorf("asked with TLS %v, credentials %v", r.TLS != nil, r.Header.Get("Authorization") != "")
+		}
+	default:
+		t.Error("the server was not asked by TLS")
 	}
 }

@@ -42,7 +42,7 @@ type execModel struct {
 
 func kubernetesAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"host":     optionalString("Address of the API server, such as `https://10.0.0.1:6443`. Also `KUBE_HOST`."),
+		"host":     optionalString("Address of the API server, such as `https://10.0.0.1:6443`. Without a scheme it is `https` where a certificate or `insecure` is given, else `http`, which no credentials are sent by. Also `KUBE_HOST`."),
 		"username": optionalString("User of HTTP basic authentication. Also `KUBE_USER`."),
 		"password": optionalSecret("Password of HTTP basic authentication. Also `KUBE_PASSWORD`."),
 		"insecure": schema.BoolAttribute{
