@@ -26,11 +26,12 @@ var rooms = map[string]struct {
 	may  []string
 }{
 	"internal/duration":    {pure: true},
+	"internal/printable":   {pure: true},
 	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration"}},
 	"internal/gpu":         {pure: true, may: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/ledger":      {pure: true},
 	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", "k8s.io/apimachinery/"}},
-	"internal/declaration": {may: []string{module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
+	"internal/declaration": {may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
 		module + "internal/duration", module + "internal/spotpool", module + "internal/gpu", module + "internal/ledger", module + "internal/budget",

@@ -91,7 +91,7 @@ func (p Process) onInterrupt(ctx context.Context, what string) (stop func()) {
 			if p.styleOf(p.Stderr).terminal() {
 				erase = eraseLine // of a progress that is being shown
 			}
-			fmt.Fprintf(p.Stderr, "%sgpupool: %s; %s\n", erase, s, what)
+			fmt.Fprintf(raw(p.Stderr), "%sgpupool: %s; %s\n", erase, s, what)
 		}
 	})
 	return func() { stopped() }

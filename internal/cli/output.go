@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
 )
 
@@ -11,8 +12,10 @@ import (
 var errReaderGone error = syscall.EPIPE
 
 // put writes to standard output, in one write.
-func (s *session) put(data []byte) error {
-	_, err := s.Stdout.Write(data)
+func (s *session) put(data []byte) error { return putTo(s.Stdout, data) }
+
+func putTo(stream io.Writer, data []byte) error {
+	_, err := stream.Write(data)
 	if err == nil || errors.Is(err, errReaderGone) {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -60,7 +61,7 @@ func (p *progress) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
-		fmt.Fprint(p.session.Stderr, eraseLine)
+		fmt.Fprint(raw(p.session.Stderr), eraseLine)
 		p.shown = false
 	}
 }
@@ -94,9 +95,9 @@ func (p *progress) hear(e reconcile.Event) {
 }
 
 func (p *progress) keepShowing() {
-	quiet, every, show := quietElsewhere, linesEvery, p.lines
+	quiet, every, show, to := quietElsewhere, linesEvery, p.lines, p.session.Stderr
 	if p.look.terminal() {
-		quiet, every, show = quietOnTerminal, redrawEvery, p.redraw
+		quiet, every, show, to = quietOnTerminal, redrawEvery, p.redraw, raw(to)
 	}
 	next := time.NewTimer(quiet)
 	defer next.Stop()
@@ -105,7 +106,7 @@ func (p *progress) keepShowing() {
 		case <-p.done:
 			return
 		case <-next.C:
-			fmt.Fprint(p.session.Stderr, show())
+			fmt.Fprint(to, show())
 			next.Reset(every)
 		}
 	}
@@ -119,7 +120,7 @@ func (p *progress) redraw() string {
 	p.frame++
 	spinner := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	elapsed := p.session.Now().Sub(p.started).Truncate(time.Second)
-	return eraseLine + p.look.clip(fmt.Sprintf("%c %s %s", spinner[p.frame%len(spinner)], elapsed, p.text()))
+	return eraseLine + p.look.clip(fmt.Sprintf("%c %s %s", spinner[p.frame%len(spinner)], elapsed, printable.Line(p.text())))
 }
 
 // text says what the pools wait for: what is missing where something is, else

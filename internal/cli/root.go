@@ -12,6 +12,7 @@ import (
 // Run runs the command that the process's arguments name, and returns the exit
 // code.
 func Run(p Process) int {
+	p = p.guarded()
 	ctx, stop := p.interruptible(context.Background())
 	defer stop()
 	s := &session{Process: p}

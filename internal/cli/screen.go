@@ -33,10 +33,10 @@ func (s *screen) show(text string) error {
 	}
 	b.WriteString("\r\x1b[J")
 	for _, line := range lines {
-		b.WriteString(s.look.clip(line) + "\n")
+		b.WriteString(s.look.clip(withoutSteering(line, s.look.colour)) + "\n")
 	}
 	s.lines = len(lines)
-	return s.session.put([]byte(b.String()))
+	return putTo(raw(s.session.Stdout), []byte(b.String()))
 }
 
 // note says why there is nothing new to show.

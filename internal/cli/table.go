@@ -5,24 +5,24 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"unicode"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
 // table lines cells up in columns. Colour is for the last column alone, which
 // needs no padding: tabwriter would count the colour's bytes as width.
 type table struct{ rows [][]string }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
-
-// printable escapes what would steer a terminal: names in files are anyone's.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+// A cell is a cell, whatever name stands in it.
+func (t *table) add(cells ...string) {
+	row := make([]string, len(cells))
+	for n, cell := range cells {
+		row[n] = cellBreaks.Replace(cell)
+	}
+	t.rows = append(t.rows, row)
 }
+
+var cellBreaks = strings.NewReplacer("\t", printable.Line("\t"), "\n", printable.Line("\n"))
 
 // lines are the table's rows, lined up.
 func (t *table) lines() []string {

@@ -20,7 +20,7 @@ func usageText(look style, r usageReport, q usageQuestion) string {
 			if p.End != nil {
 				end, state = p.End.Format(time.RFC3339), "ended, by "+strings.ReplaceAll(*p.EndSource, "_", " ")
 			}
-			t.add(printable(p.Namespace), printable(p.Name), p.GPUs, p.Start.Format(time.RFC3339), end, p.GPUHours, state)
+			t.add(p.Namespace, p.Name, p.GPUs, p.Start.Format(time.RFC3339), end, p.GPUHours, state)
 		}
 		t.write(&out)
 		out.WriteByte('\n')

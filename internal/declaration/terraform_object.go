@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -21,7 +22,7 @@ const (
 )
 
 // object is one object of a state whose type has this provider's prefix,
-// whichever form it stood in.
+// whichever form it stood in. What names it is printable: a state is anyone's.
 type object struct {
 	address       string
 	kind          string
@@ -150,8 +151,8 @@ func (r *shownResource) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*r = shownResource{ours: true, object: object{
-		address: head.Address, kind: head.Type, provider: head.ProviderName, schemaVersion: head.SchemaVersion,
-		tainted: head.Tainted, deposed: head.DeposedKey, attributes: body.Values,
+		address: printable.Line(head.Address), kind: printable.Line(head.Type), provider: printable.Line(head.ProviderName), schemaVersion: head.SchemaVersion,
+		tainted: head.Tainted, deposed: printable.Line(head.DeposedKey), attributes: body.Values,
 	}}
 	return nil
 }
@@ -197,9 +198,9 @@ func (r pulledResource) objects() []object {
 	list := make([]object, len(r.Instances))
 	for n, i := range r.Instances {
 		list[n] = object{
-			address: r.address(i.IndexKey), kind: r.Type, schemaVersion: i.SchemaVersion,
-			provider: providerOf(r.Provider + i.Provider), // one of the two is empty
-			tainted:  i.Status == "tainted", deposed: i.Deposed, attributes: i.Attributes,
+			address: printable.Line(r.address(i.IndexKey)), kind: printable.Line(r.Type), schemaVersion: i.SchemaVersion,
+			provider: printable.Line(providerOf(r.Provider + i.Provider)), // one of the two is empty
+			tainted:  i.Status == "tainted", deposed: printable.Line(i.Deposed), attributes: i.Attributes,
 		}
 	}
 	return list

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -208,7 +209,7 @@ func (s *TerraformState) collect(objects []object) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(unique(keys, what, what, o.address), unique(uids, "the uid "+uid, uid, o.address)); err != nil {
+		if err := errors.Join(unique(keys, what, what, o.address), unique(uids, "the uid "+printable.Line(uid), uid, o.address)); err != nil {
 			return err
 		}
 	}
@@ -218,13 +219,13 @@ func (s *TerraformState) collect(objects []object) error {
 func (s *TerraformState) takePool(o object) (what, uid string, err error) {
 	d, err := o.spotPool()
 	s.Pools = append(s.Pools, StatePool{Address: o.address, Declaration: d, Tainted: o.tainted})
-	return "the pool " + d.Key(), d.UID, err
+	return "the pool " + printable.Line(d.Key()), d.UID, err
 }
 
 func (s *TerraformState) takeBudget(o object) (what, uid string, err error) {
 	d, err := o.budget()
 	s.Budgets = append(s.Budgets, StateBudget{Address: o.address, Declaration: d, Tainted: o.tainted})
-	return "the budget " + d.Name, d.UID, err
+	return "the budget " + printable.Line(d.Name), d.UID, err
 }
 
 func unique(seen map[string]string, what, key, address string) error {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
 // framework is everything that the framework's server can do: what it has beside
@@ -16,14 +18,18 @@ type framework interface {
 	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }
 
-// shown is a server whose diagnostics lie where Terraform finds their lines.
+// shown is a server whose diagnostics are fit to be shown.
 type shown struct{ framework }
 
-// Shown has Terraform show each diagnostic at the line of its attribute.
+// Shown makes diagnostics fit to be shown.
+//
 // Terraform finds the line of an attribute and of an element of it; for whatever
 // lies deeper it shows where the resource begins (tfdiags/contextual.go). So what
-// lies deeper is moved up to there, and its text names the whole path. A server
-// that is not the framework's is returned as it is.
+// lies deeper is moved up to there, and its text names the whole path. And
+// Terraform prints texts as they are: in these, what would steer a terminal is
+// written out, since names come out of states and records.
+//
+// A server that is not the framework's is returned as it is.
 func Shown(inner tfprotov6.ProviderServer) tfprotov6.ProviderServer {
 	f, ok := inner.(framework)
 	if !ok {
@@ -32,34 +38,40 @@ func Shown(inner tfprotov6.ProviderServer) tfprotov6.ProviderServer {
 	return &shown{f}
 }
 
-// findable moves diagnostics up to what Terraform finds.
-func findable(diags []*tfprotov6.Diagnostic) {
+// present makes diagnostics fit to be shown.
+func present(diags []*tfprotov6.Diagnostic) {
 	for _, d := range diags {
-		if d == nil || d.Attribute == nil {
+		if d == nil {
 			continue
 		}
-		steps := d.Attribute.Steps()
-		least := 1
-		if len(steps) > 1 {
-			if _, named := steps[1].(tftypes.AttributeName); !named {
-				least = 2
-			}
-		}
-		if len(steps) <= least {
-			continue
-		}
-		if whole := attributeOf(steps); !strings.Contains(d.Summary, whole) {
-			d.Summary = whole + ": " + d.Summary
-		}
-		d.Attribute = tftypes.NewAttributePathWithSteps(steps[:least])
+		lift(d)
+		d.Summary, d.Detail = printable.Line(d.Summary), printable.Text(d.Detail)
 	}
+}
+
+// lift moves a diagnostic up to what Terraform finds.
+func lift(d *tfprotov6.Diagnostic) {
+	steps := d.Attribute.Steps()
+	found := 1
+	if len(steps) > 1 {
+		if _, named := steps[1].(tftypes.AttributeName); !named {
+			found = 2
+		}
+	}
+	if len(steps) <= found {
+		return
+	}
+	if whole := attributeOf(steps); !strings.Contains(d.Summary, whole) {
+		d.Summary = whole + ": " + d.Summary
+	}
+	d.Attribute = tftypes.NewAttributePathWithSteps(steps[:found])
 }
 
 // ValidateProviderConfig is the framework's.
 func (s *shown) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
 	resp, err := s.framework.ValidateProviderConfig(ctx, req)
 	if resp != nil {
-		findable(resp.Diagnostics)
+		present(resp.Diagnostics)
 	}
 	return resp, err
 }
@@ -68,7 +80,7 @@ func (s *shown) ValidateProviderConfig(ctx context.Context, req *tfprotov6.Valid
 func (s *shown) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
 	resp, err := s.framework.ConfigureProvider(ctx, req)
 	if resp != nil {
-		findable(resp.Diagnostics)
+		present(resp.Diagnostics)
 	}
 	return resp, err
 }
@@ -77,7 +89,7 @@ func (s *shown) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureP
 func (s *shown) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	resp, err := s.framework.ValidateResourceConfig(ctx, req)
 	if resp != nil {
-		findable(resp.Diagnostics)
+		present(resp.Diagnostics)
 	}
 	return resp, err
 }
@@ -86,7 +98,7 @@ func (s *shown) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Valid
 func (s *shown) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	resp, err := s.framework.ValidateDataResourceConfig(ctx, req)
 	if resp != nil {
-		findable(resp.Diagnostics)
+		present(resp.Diagnostics)
 	}
 	return resp, err
 }
@@ -95,7 +107,7 @@ func (s *shown) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.V
 func (s *shown) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	resp, err := s.framework.PlanResourceChange(ctx, req)
 	if resp != nil {
-		findable(resp.Diagnostics)
+		present(resp.Diagnostics)
 	}
 	return resp, err
 }
@@ -104,7 +116,43 @@ func (s *shown) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResou
 func (s *shown) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.framework.ApplyResourceChange(ctx, req)
 	if resp != nil {
-		findable(resp.Diagnostics)
+		present(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// ReadResource is the framework's.
+func (s *shown) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	resp, err := s.framework.ReadResource(ctx, req)
+	if resp != nil {
+		present(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// ReadDataSource is the framework's.
+func (s *shown) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+	resp, err := s.framework.ReadDataSource(ctx, req)
+	if resp != nil {
+		present(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// ImportResourceState is the framework's.
+func (s *shown) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
+	resp, err := s.framework.ImportResourceState(ctx, req)
+	if resp != nil {
+		present(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// UpgradeResourceState is the framework's.
+func (s *shown) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	resp, err := s.framework.UpgradeResourceState(ctx, req)
+	if resp != nil {
+		present(resp.Diagnostics)
 	}
 	return resp, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 )
 
 // Server is the provider as Terraform talks to it, without Terraform: what
@@ -61,6 +62,14 @@ const poolType = "gpupool_spot_pool"
 func (s *Server) For(typeName string) *Server {
 	other := *s
 	other.typeName = typeName
+	return &other
+}
+
+// Shown is the same server with its diagnostics as the plugin has Terraform show
+// them.
+func (s *Server) Shown() *Server {
+	other := *s
+	other.server = problem.Shown(s.server)
 	return &other
 }
 
