@@ -35,7 +35,7 @@ func TestLooksWriteNothing(t *testing.T) {
 		"Gate":     func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Gate(ctx, g.pool); return nil },
 		"Forecast": func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Forecast(ctx, g.pool, nil); return nil },
 		"Markets": func(ctx context.Context, e *reconcile.Engine) error {
-			_, _, err := e.Markets(ctx, g.pool.Region)
+			_, err := e.Markets(ctx, g.pool.Region)
 			return err
 		},
 		"ViewBudget": func(ctx context.Context, e *reconcile.Engine) error {
