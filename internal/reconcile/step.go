@@ -223,6 +223,9 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 			s.attempt.run.Refused = append(s.attempt.run.Refused, id)
 		}
 	}
+	if len(ended) == 0 && d.Refresh {
+		s.attempt.run.Refreshed = false // others may be replaced instead
+	}
 	switch {
 	case err != nil:
 		s.fail(d, err)

@@ -238,10 +238,13 @@ func (w *world) moving() bool {
 
 // notHealed says what of the declaration a pool at rest does not keep.
 func (w *world) notHealed() string {
-	var capacity, useless, spare, onDemand, old int
+	var capacity, useless, spare, onDemand, old, kept int
 	p := spotpool.Decide(w.situation(spotpool.Run{}))
 	for _, m := range p.Members {
-		endable := !m.Protected && !m.APIProtected
+		endable := !m.Protected && !m.APIProtected && !w.refuses[m.ID]
+		if w.refuses[m.ID] && m.ChargeType == spotpool.OnDemand {
+			kept++
+		}
 		switch m.Condition {
 		case spotpool.Running:
 			capacity++
@@ -270,9 +273,12 @@ func (w *world) notHealed() string {
 		return fmt.Sprintf("capacity %d, minimum %d, %d useless", capacity, d.Minimum, useless)
 	}
 	room := d.Maximum - useless - d.Minimum
+	if room < 0 { // what is of no use takes the place of replacements
+		return ""
+	}
 	if d.OnDemandFallback != nil && capacity >= d.Minimum && onDemand > 0 {
-		if all := p.Members; countOnDemand(all) > d.OnDemandBase {
-			return fmt.Sprintf("%d on-demand instances in place of spot ones", countOnDemand(all)-d.OnDemandBase)
+		if n := countOnDemand(p.Members) - kept; n > d.OnDemandBase {
+			return fmt.Sprintf("%d on-demand instances in place of spot ones", n-d.OnDemandBase)
 		}
 	}
 	canSurge := d.Refresh.MaxSurge > 0 && room > 0

@@ -148,8 +148,8 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
 	}
 	base := func(d *spotpool.Declaration) { d.OnDemandBase = 1 }
-	costs := func(cap string) func(*spotpool.Declaration) {
-		return func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan(cap) }
+	costs := func(limit string) func(*spotpool.Declaration) {
+		return func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan(limit) }
 	}
 	old := instance("ins-1", outdated)
 	for name, c := range map[string]struct {

@@ -3,7 +3,6 @@ package spotpool
 import (
 	"fmt"
 	"maps"
-	"slices"
 )
 
 // replace swaps instances that work for better ones: on-demand instances that
@@ -117,9 +116,8 @@ func (c *chooser) swap(s swap) bool {
 
 // batchOf picks the members of a swap that are ended now. Where that needs a
 // replacement afterwards and none could be launched, why says what is in the way.
-func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []passedOver) {
-	minimum, running := c.Declaration.Minimum, c.running
-	after := c.exchange()
+func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []string) {
+	minimum, running, replaced := c.Declaration.Minimum, c.running, 0
 	hopeless := map[Market]bool{}
 	for _, m := range c.victims(s.members, len(s.members)) {
 		works := m.Condition == Running && !m.Ending
@@ -128,12 +126,12 @@ func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []passedOver)
 			continue
 		}
 		if needed := !m.Ending && (!works || running <= minimum); needed {
-			next, passed := after.swapped(m)
-			if next == nil {
-				hopeless[m.market()], why = true, passed
+			missing, reasons := c.missingAfter(append(batch[:len(batch):len(batch)], m), replaced+1)
+			if missing > 0 {
+				hopeless[m.market()], why = true, reasons
 				continue
 			}
-			after = next
+			replaced++
 		}
 		if works {
 			running--
@@ -143,51 +141,26 @@ func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []passedOver)
 	return batch, why
 }
 
-// exchange is a trial of what the pool could launch once members are gone: their
-// quota and cost are given back first.
-type exchange struct{ chooser }
-
-func (c *chooser) exchange() *exchange {
-	e := &exchange{*c}
-	e.plan.Decisions = nil
-	return e.clone()
-}
-
-func (e *exchange) clone() *exchange {
-	next := &exchange{e.chooser}
-	next.byCharge, next.byZone = maps.Clone(e.byCharge), maps.Clone(e.byZone)
-	next.asked, next.vCPUs = maps.Clone(e.asked), maps.Clone(e.vCPUs)
-	return next
-}
-
-// swapped is the trial after a member is ended and its replacement asked for; nil,
-// and why, where there is no offering for one. An on-demand instance of the base
-// is replaced by another, whatever there is of spot.
-func (e *exchange) swapped(m Member) (next *exchange, why []passedOver) {
-	next = e.clone()
-	charge := e.Declaration.InstanceChargeType
-	if m.ChargeType == OnDemand && e.byCharge[OnDemand] <= e.Declaration.OnDemandBase {
-		charge = OnDemand
-	}
-	next.byCharge[m.ChargeType]--
-	next.byZone[m.AvailabilityZone]--
-	next.spent -= e.costOf(m)
-	if m.ChargeType == Spot {
-		next.vCPUs[m.AvailabilityZone] -= e.offers[m.market()].VCPUs
-	}
-	list, why := next.candidates(charge)
-	for len(list) > 0 {
-		best := next.best(list)
-		n, refusal := next.fits(best, 1)
-		if n > 0 {
-			next.reserve(best.offering, charge, 1)
-			next.asked[marketOf(best.offering, charge)]++
-			return next, nil
+// missingAfter is how many of n replacements could not be launched once members
+// are gone, with the quota, the cost and the room that their ends give back; and
+// why. It tries what the runs to come will decide, on a copy.
+func (c *chooser) missingAfter(ended []Member, n int) (int, []string) {
+	trial := *c
+	trial.plan.Decisions, trial.plan.Short, trial.seqTags = nil, nil, nil
+	trial.byCharge, trial.byZone = maps.Clone(c.byCharge), maps.Clone(c.byZone)
+	trial.asked, trial.vCPUs = maps.Clone(c.asked), maps.Clone(c.vCPUs)
+	trial.Declaration.MaxLaunchesPerRun, trial.Run.Launched = c.launched+n, 0
+	for _, m := range ended {
+		trial.plan.Held--
+		trial.byCharge[m.ChargeType]--
+		trial.byZone[m.AvailabilityZone]--
+		trial.spent -= c.costOf(m)
+		if m.ChargeType == Spot {
+			trial.vCPUs[m.AvailabilityZone] -= c.offers[m.market()].VCPUs
 		}
-		why = append(why, passedOver{best, refusal})
-		list = slices.DeleteFunc(list, func(other *candidate) bool { return other == best })
 	}
-	return nil, why
+	got := trial.fill(n, trial.byCharge[OnDemand], purpose{reasons: []string{"a trial"}})
+	return n - got, trial.plan.Short
 }
 
 func ids(list []Member) []string {
@@ -200,7 +173,7 @@ func ids(list []Member) []string {
 
 // explainStandstill says why nothing is replaced; why is what keeps replacements
 // from being launched once their place is free.
-func (c *chooser) explainStandstill(s swap, why []passedOver) {
+func (c *chooser) explainStandstill(s swap, why []string) {
 	d := c.Declaration
 	for _, o := range why {
 		c.short("%s", o)

@@ -295,6 +295,7 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 			run.Refused = append(run.Refused, refused...)
 			if len(refused) == len(d.InstanceIDs) {
 				decided-- // each run asks once, for ever
+				run.Refreshed = run.Refreshed && !d.Refresh
 			}
 			if kind != noFault {
 				return decided, nil
