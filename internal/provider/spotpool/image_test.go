@@ -34,7 +34,7 @@ func TestPublicImageNeedsKeys(t *testing.T) {
 		"a shared one":            {"image_id": "img-shared00"},
 		"an imported one":         {"image_id": "img-import00"},
 	} {
-		if diags := s.Plan(nil, train(change)).Diagnostics; len(diags) > 0 {
+		if diags := complaints(s.Plan(nil, train(change))); len(diags) > 0 {
 			t.Errorf("%s: %s", name, diags)
 		}
 	}
@@ -50,7 +50,7 @@ func TestAnImageThatCannotBeLookedUpIsNoProblem(t *testing.T) {
 	if _, err := w.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultError, Code: "UnauthorizedOperation", Action: "DescribeImages", Count: -1}); err != nil {
 		t.Fatal(err)
 	}
-	if diags := serve(t, w).Plan(nil, train(providertest.Values{"image_id": publicImage})).Diagnostics; len(diags) > 0 {
+	if diags := complaints(serve(t, w).Plan(nil, train(providertest.Values{"image_id": publicImage}))); len(diags) > 0 {
 		t.Error(diags)
 	}
 }
@@ -76,7 +76,7 @@ func TestAnImageThatIsNotThereIsToldOf(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	diags = s.Plan(nil, train(nil)).Diagnostics
+	diags = complaints(s.Plan(nil, train(nil)))
 	contains(t, diags, `WARNING at AttributeName("image_id")`, "Image not found", "img-a1b2c3d4", "ap-singapore")
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
