@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -29,13 +30,27 @@ func (e *Engine) settle(ctx context.Context, a *attempt, wait time.Duration) err
 		err := e.lookOn(ctx, a)
 		if err == nil && (len(a.latest.plan.Decisions) > 0 || a.failure != nil) {
 			a.failure, a.uncertain = nil, false
-			err = e.withLock(ctx, a.declaration.Key(), func(ctx context.Context) error { return e.act(ctx, a) })
+			err = e.withLock(ctx, a.declaration.Key(), func(ctx context.Context) error { return e.actByRecord(ctx, a) })
 		}
 		if err != nil && !worthRetrying(err) && ctx.Err() == nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// actByRecord acts by what is declared now: while nothing held the lock, someone may
+// have changed the pool, or begun to destroy it.
+func (e *Engine) actByRecord(ctx context.Context, a *attempt) error {
+	r, err := e.loadRecord(ctx, a.declaration.Key())
+	if err != nil {
+		return err
+	}
+	if !r.exists() || r.value.Phase == declaration.Deleting || r.value.Declaration.UID != a.declaration.UID {
+		return errGone
+	}
+	a.declaration = r.value.Declaration
+	return e.act(ctx, a)
 }
 
 // lookOn looks at a pool that was looked at before. What has ended since gave its

@@ -1,0 +1,72 @@
+package reconcile_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// waitingRun starts a run that launches two of three machines again and waits for
+// them: their launch hangs.
+func waitingRun(t *testing.T) (w *world, d spotpool.Declaration, report func() reconcile.Report) {
+	t.Helper()
+	w = newWorld(t)
+	d = w.mustCreate(3, 3)
+	w.reclaim(2)
+	w.fail(cvmsim.Fault{Kind: cvmsim.FaultLaunchHangs, Count: -1})
+	reports := make(chan reconcile.Report, 1)
+	go func() {
+		r, err := w.engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: 2 * time.Second})
+		if err != nil {
+			t.Errorf("reconcile: %v", err)
+		}
+		reports <- r
+	}()
+	for len(w.own()) < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	return w, d, func() reconcile.Report { return <-reports }
+}
+
+// A run that waits for its launches goes by what is declared now: where maximum was
+// lowered meanwhile, it launches no more for the minimum of before.
+func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
+	t.Parallel()
+	w, lowered, report := waitingRun(t)
+	lowered.Minimum, lowered.Maximum = 1, 1
+	if _, err := w.engine(nil).UpdatePool(context.Background(), lowered, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	before := w.launched()
+	w.reclaim(1)
+	report()
+	if n := w.launched(); n > before {
+		t.Errorf("%d more were launched after maximum was lowered to 1: %s", n-before, describe(w.own()))
+	}
+}
+
+// Nor does it launch for a pool whose destruction was begun, or is over.
+func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
+	t.Parallel()
+	w, d, report := waitingRun(t)
+	before := w.launched()
+	for _, i := range w.own() {
+		if err := w.sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{i.InstanceID}, State: "GONE"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.engine(nil).DeletePool(context.Background(), d, 20*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	r := report()
+	if n := w.launched(); n > before {
+		t.Errorf("%d more were launched for a pool that was destroyed: %s", n-before, describe(w.own()))
+	}
+	if len(r.SpotPools) != 1 || r.SpotPools[0].Outcome == reconcile.Done && !r.SpotPools[0].Deleted {
+		t.Errorf("the run says of the destroyed pool: %+v", r.SpotPools)
+	}
+}
