@@ -125,6 +125,10 @@ func (e *Engine) keepJournal(ctx context.Context, d spotpool.Declaration, j jour
 		return nil
 	}
 	err := e.withNamedLock(ctx, lockName(d.Key()), 0, func(ctx context.Context) error {
+		// Nothing is kept of a pool that was destroyed since it was looked at.
+		if r, err := e.loadRecord(ctx, d.Key()); err != nil || !r.exists() || r.value.Declaration.UID != d.UID {
+			return err
+		}
 		_, err := e.saveJournal(ctx, d, j, value)
 		return err
 	})
