@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -58,7 +59,7 @@ func reconcileUntilIdle(t *testing.T, w *providertest.World) {
 	t.Helper()
 	engine := w.Engine()
 	for range 20 {
-		report, err := engine.Run(t.Context(), reconcile.RunOptions{Wait: true})
+		report, err := engine.Run(t.Context(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
