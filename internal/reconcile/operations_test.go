@@ -165,6 +165,17 @@ func atTheEdge() []operation {
 			actions: []string{"TerminateInstances", "RunInstances"}, instances: 2, launches: 4,
 		},
 		{
+			name: "refresh of a pool above its quota",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.mustCreate(2, 4)
+				w.market(zoneA, 100, 16)
+				w.market(zoneB, 100, 0)
+				return d
+			},
+			do: update(refresh), again: updateAgain(refresh),
+			actions: []string{"TerminateInstances"}, instances: 2, launches: 2,
+		},
+		{
 			name: "refresh of a pool above its cost cap",
 			prepare: func(w *world) spotpool.Declaration {
 				d := w.mustCreate(2, 4)

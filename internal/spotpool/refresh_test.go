@@ -168,6 +168,10 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 				return s
 			}(), []string{"terminate ins-1"}, "",
 		},
+		"nobody knows what can be had": {
+			offered(seen(pool(size(2, 4), rolling), old, instance("ins-2", outdated))), nil,
+			"2 to be replaced (outdated configuration): prices and stock are unknown, and what works is not given up for what may not be had",
+		},
 		"an on-demand one of the base while spot is sold out": {
 			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand, outdated), instance("ins-2")),
 				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),

@@ -125,7 +125,12 @@ func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []string) {
 		if len(batch) == s.batch || spared || hopeless[m.market()] {
 			continue
 		}
-		if needed := !m.Ending && (!works || running <= minimum); needed {
+		needed := !m.Ending && (!works || running <= minimum)
+		if needed && works && c.Observation.Offers == nil {
+			why = []string{fmt.Sprintf("%d to be replaced (%s): prices and stock are unknown, and what works is not given up for what may not be had", len(s.members), s.reason)}
+			continue
+		}
+		if needed {
 			missing, reasons := c.missingAfter(append(batch[:len(batch):len(batch)], m), replaced+1)
 			if missing > 0 {
 				hopeless[m.market()], why = true, reasons

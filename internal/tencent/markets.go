@@ -139,8 +139,14 @@ func (c *Client) spotVCPUs(ctx context.Context, region string) (map[string]int, 
 	}
 	left := map[string]int{}
 	for _, q := range r.AccountQuotaOverview.AccountQuota.SpotPaidQuotaSet {
-		if q != nil && q.RemainingQuota != nil {
-			left[value(q.Zone)] = int(*q.RemainingQuota)
+		if q == nil || q.RemainingQuota == nil {
+			continue
+		}
+		left[value(q.Zone)] = int(*q.RemainingQuota)
+		// Where a quota was lowered below what is used, less than none is left: what
+		// ends then makes no room.
+		if q.UsedQuota != nil && q.TotalQuota != nil && *q.UsedQuota > *q.TotalQuota {
+			left[value(q.Zone)] = -int(*q.UsedQuota - *q.TotalQuota)
 		}
 	}
 	return left, nil

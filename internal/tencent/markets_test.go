@@ -158,10 +158,13 @@ func TestOffersOfSharesAndUnknowns(t *testing.T) {
 			map[string]any{"Zone": "z-1", "InstanceType": "NEW9.LARGE", "InstanceChargeType": "SPOTPAID", "Gpu": 2, "Status": "SELL", "StatusCategory": nil, "Price": nil},
 			map[string]any{"Zone": "z-1", "InstanceType": "NEW8.LARGE", "InstanceChargeType": "SPOTPAID", "Status": "SOLD_OUT", "StatusCategory": "EnoughStock", "Price": map[string]any{"UnitPrice": 2}},
 		}},
-		"DescribeAccountQuota": map[string]any{"AccountQuotaOverview": map[string]any{"AccountQuota": map[string]any{"SpotPaidQuotaSet": []any{nil, map[string]any{"Zone": "z-1", "RemainingQuota": 12}}}}},
+		"DescribeAccountQuota": map[string]any{"AccountQuotaOverview": map[string]any{"AccountQuota": map[string]any{"SpotPaidQuotaSet": []any{
+			nil, map[string]any{"Zone": "z-1", "RemainingQuota": 12},
+			map[string]any{"Zone": "z-2", "RemainingQuota": 0, "UsedQuota": 40, "TotalQuota": 16},
+		}}}},
 	})
 	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "z")
-	if err != nil || m.SpotVCPUs["z-1"] != 12 {
+	if err != nil || m.SpotVCPUs["z-1"] != 12 || m.SpotVCPUs["z-2"] != -24 {
 		t.Fatal(m.SpotVCPUs, err)
 	}
 	market := func(instanceType string) spotpool.Market {
