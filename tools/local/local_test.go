@@ -72,3 +72,30 @@ func TestWhatDoesNotStartIsAnError(t *testing.T) {
 		t.Errorf("a CVM that ends at once: %v", err)
 	}
 }
+
+func TestOverrideNamesTheBuiltProvider(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	built := filepath.Join(dir, "built")
+	if err := os.WriteFile(built, []byte("provider"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "gpupool")
+	if err := os.Symlink(built, link); err != nil {
+		t.Fatal(err)
+	}
+	configuration, err := Override(dir, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(configuration)
+	if err != nil || !strings.Contains(string(text), `"gpupool/gpupool" = "`+filepath.Join(dir, "override")) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "override", "terraform-provider-gpupool")); err != nil || string(data) != "provider" {
+		t.Errorf("the provider is %q: %v", data, err)
+	}
+	if _, err := Override(t.TempDir(), filepath.Join(dir, "missing")); err == nil {
+		t.Error("a provider that is not there is taken")
+	}
+}

@@ -39,3 +39,23 @@ func Mirror(dir string, providers ...Provider) (configuration string, err error)
 	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
 	return configuration, os.WriteFile(configuration, []byte(text), 0o600)
 }
+
+// Override has Terraform take the built gpupool as provider, without a terraform
+// init and without a checksum of it at each start: it returns the path of the CLI
+// configuration that says so. What it needs is laid into dir.
+func Override(dir, gpupool string) (configuration string, err error) {
+	binary, err := filepath.EvalSymlinks(gpupool)
+	if err != nil {
+		return "", err
+	}
+	at := filepath.Join(dir, "override")
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.Symlink(binary, filepath.Join(at, "terraform-provider-gpupool")); err != nil {
+		return "", err
+	}
+	configuration = filepath.Join(dir, "terraformrc")
+	text := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  dev_overrides {\n    \"gpupool/gpupool\" = %q\n  }\n  direct {}\n}\n", at)
+	return configuration, os.WriteFile(configuration, []byte(text), 0o600)
+}
