@@ -1,0 +1,62 @@
+//go:build unix
+
+package stage
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// log is what happened, by rounds, and what was broken.
+type log struct {
+	mu      sync.Mutex
+	started time.Time
+	rounds  []string
+	broke   []string
+}
+
+func newLog() *log { return &log{started: time.Now(), rounds: []string{""}} }
+
+// round begins a new round.
+func (l *log) round(title string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rounds = append(l.rounds, "== "+title+"\n")
+}
+
+// say notes what happened.
+func (l *log) say(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(fmt.Sprintf(format, args...))
+}
+
+func (l *log) add(text string) {
+	l.rounds[len(l.rounds)-1] += fmt.Sprintf("%8.3f  %s\n", time.Since(l.started).Seconds(), strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n          "))
+}
+
+func (l *log) broken(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broke = append(l.broke, text)
+	l.add("BROKEN: " + text)
+}
+
+// breaches are what was broken so far.
+func (l *log) breaches() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.broke...)
+}
+
+// last is what happened in the last n rounds.
+func (l *log) last(n int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.rounds[max(0, len(l.rounds)-n):], "")
+}
+
+// Log is all that happened.
+func (w *World) Log() string { return w.log.last(1 << 30) }
