@@ -6,21 +6,25 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // waitingRun starts a run that launches two of three machines again and waits for
-// them: their launch hangs.
-func waitingRun(t *testing.T) (w *world, d spotpool.Declaration, report func() reconcile.Report) {
+// them: their launch hangs. It looks after each pause.
+func waitingRun(t *testing.T, pause time.Duration) (w *world, d spotpool.Declaration, report func() reconcile.Report) {
 	t.Helper()
 	w = newWorld(t)
 	d = w.mustCreate(3, 3)
 	w.reclaim(2)
 	w.fail(cvmsim.Fault{Kind: cvmsim.FaultLaunchHangs, Count: -1})
 	reports := make(chan reconcile.Report, 1)
+	engine := w.engine(nil)
+	engine.PollInterval = pause
 	go func() {
-		r, err := w.engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: 2 * time.Second})
+		r, err := engine.Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: 5 * time.Second})
 		if err != nil {
 			t.Errorf("reconcile: %v", err)
 		}
@@ -36,7 +40,7 @@ func waitingRun(t *testing.T) (w *world, d spotpool.Declaration, report func() r
 // lowered meanwhile, it launches no more for the minimum of before.
 func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
 	t.Parallel()
-	w, lowered, report := waitingRun(t)
+	w, lowered, report := waitingRun(t, 5*time.Millisecond)
 	lowered.Minimum, lowered.Maximum = 1, 1
 	if _, err := w.engine(nil).UpdatePool(context.Background(), lowered, time.Millisecond); err != nil {
 		t.Fatal(err)
@@ -52,14 +56,19 @@ func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
 // Nor does it launch for a pool whose destruction was begun, or is over.
 func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
 	t.Parallel()
-	w, d, report := waitingRun(t)
+	w, d, report := waitingRun(t, 3*time.Second) // so that all is over before it looks again
 	before := w.launched()
-	for _, i := range w.own() {
+	deleted := make(chan error, 1)
+	go func() { deleted <- w.engine(nil).DeletePool(context.Background(), d, 20*time.Second) }()
+	for record, _, err := w.engine(nil).RecordedPool(context.Background(), region, "train"); err == nil && record.Phase != declaration.Deleting; {
+		record, _, err = w.engine(nil).RecordedPool(context.Background(), region, "train")
+	}
+	for _, i := range w.own() { // what hangs can't be ended
 		if err := w.sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{i.InstanceID}, State: "GONE"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.engine(nil).DeletePool(context.Background(), d, 20*time.Second); err != nil {
+	if err := <-deleted; err != nil {
 		t.Fatal(err)
 	}
 	r := report()
@@ -68,5 +77,8 @@ func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
 	}
 	if len(r.SpotPools) != 1 || r.SpotPools[0].Outcome == reconcile.Done && !r.SpotPools[0].Deleted {
 		t.Errorf("the run says of the destroyed pool: %+v", r.SpotPools)
+	}
+	if docs, err := w.store().List(context.Background(), store.Journals); err != nil || len(docs) > 0 {
+		t.Errorf("the store has %d journals of pools that are no more: %v", len(docs), err)
 	}
 }
