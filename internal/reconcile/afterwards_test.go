@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -101,5 +102,62 @@ func TestViewOfAKilledDeletion(t *testing.T) {
 	}
 	if len(state.Plan.Decisions) > 0 || len(state.Warnings) == 0 {
 		t.Errorf("decisions %v, warnings %v", state.Plan.Decisions, state.Warnings)
+	}
+}
+
+// TestARefusedEndHoldsNoOtherUp has the cloud refuse the end of one machine for
+// ever: the others still end, and the run says which one did not.
+func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"OperationDenied", "UnauthorizedOperation", "UnsupportedOperation", "FailedOperation", "InvalidInstance.NotSupported"} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := w.mustCreate(4, 4)
+			d = w.mustUpdate(d, size(2, 4))
+			state, err := w.engine(nil).ViewPool(context.Background(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := state.Plan.Members[0].ID
+			w.fail(cvmsim.Fault{Kind: cvmsim.FaultError, Code: code, Action: "TerminateInstances", InstanceID: refused, Count: -1})
+			_ = update(size(2, 2))(context.Background(), w.engine(nil), d)
+			for range 3 {
+				_ = runOnce(context.Background(), w.engine(nil))
+			}
+			own := w.own()
+			if len(own) != 2 || w.working() != 2 {
+				t.Errorf("%d are left, want 2 that work: %s", len(own), describe(own))
+			}
+			d.Generation++
+			err = w.engine(nil).DeletePool(context.Background(), d, 5*time.Second)
+			left := w.own()
+			if err == nil || len(left) != 1 || left[0].InstanceID != refused || !contains(err.Error(), refused) {
+				t.Errorf("the destroy says %v, and left are %s", err, describe(left))
+			}
+		})
+	}
+}
+
+// TestAForgottenCreationFails has a creation stand still for longer than any apply
+// takes: runs pass it over first, and then count it as failed.
+func TestAForgottenCreationFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cutCreate()
+	outcome := func(later time.Duration) reconcile.PoolReport {
+		process := w.engine(nil)
+		process.Clock = func() time.Time { return time.Now().Add(later) }
+		report, err := process.Run(context.Background(), reconcile.RunOptions{})
+		if err != nil || len(report.SpotPools) != 1 {
+			t.Fatalf("%+v, %v", report.SpotPools, err)
+		}
+		return report.SpotPools[0]
+	}
+	if p := outcome(50 * time.Minute); p.Outcome != reconcile.Skipped {
+		t.Errorf("after 50 minutes it is %s", p.Outcome)
+	}
+	if p := outcome(70 * time.Minute); p.Outcome != reconcile.Failed || !contains(p.Error.Message, "terraform apply", "terraform import") {
+		t.Errorf("after 70 minutes it is %s: %+v", p.Outcome, p.Error)
 	}
 }

@@ -32,9 +32,9 @@ func (e *Engine) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, 
 }
 
 // leftWarning tells of machines of a destroyed pool.
-func leftWarning(d spotpool.Declaration, destroyed time.Time, left []string) string {
-	return fmt.Sprintf("%s was destroyed at %s, and %d instances still carry its uid %s and cost money: %s. Import it (terraform import ADDRESS %s), and destroy it again or go on with it; or take the tag gpupool/uid off them",
-		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), d.Key())
+func leftWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
+	return fmt.Sprintf("%s was destroyed at %s, and %d instances still carry its uid %s and cost money: %s. %s, or take the tag gpupool/uid off them",
+		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), remedy)
 }
 
 // lookAfterTombstones removes tombstones whose time is over, and looks whether
@@ -77,7 +77,15 @@ func (r *run) lookForLeft(ctx context.Context, t held[declaration.Tombstone]) er
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	r.warn(leftWarning(d, t.value.DestroyedAt, left))
+	again, err := r.loadRecord(ctx, d.Key())
+	if err != nil {
+		return err
+	}
+	remedy := fmt.Sprintf("Import it (terraform import ADDRESS %s), and destroy it again or go on with it", d.Key())
+	if again.exists() { // an import would take the new pool
+		remedy = fmt.Sprintf("The pool that %s is now is another one, and must not be destroyed for them: terminate them in the cloud's console", d.Key())
+	}
+	r.warn(leftWarning(d, t.value.DestroyedAt, left, remedy))
 	t.value.LeftAt = r.now().UTC().Truncate(time.Second)
 	_, err = save(ctx, r.Store, store.Tombstones, d.UID, t, t.value)
 	return err

@@ -223,6 +223,12 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 			s.attempt.run.Refused = append(s.attempt.run.Refused, id)
 		}
 	}
+	var refused interface{ NotEnded() []string }
+	if errors.As(err, &refused) {
+		if err := s.rememberRefused(ctx, victims, refused.NotEnded()); err != nil {
+			return err
+		}
+	}
 	if len(ended) == 0 && d.Refresh {
 		s.attempt.run.Refreshed = false // others may be replaced instead
 	}
@@ -235,6 +241,20 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 		s.results = append(s.results, poolResult(d, Done, nil))
 	}
 	return nil
+}
+
+// rememberRefused takes back that the end of running instances was asked for: they
+// go on, and count as working.
+func (s *actor) rememberRefused(ctx context.Context, victims []spotpool.Instance, refused []string) error {
+	var ids []string
+	for _, i := range victims {
+		if i.State == spotpool.StateRunning && slices.Contains(refused, i.ID) {
+			ids = append(ids, i.ID)
+		}
+	}
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
+	defer cancel()
+	return s.remember(recording, s.journal.value.NotEnding(ids))
 }
 
 // recordGrace bounds how long outcomes are recorded after an interrupt.

@@ -32,7 +32,7 @@ func (e *Engine) ViewPool(ctx context.Context, d spotpool.Declaration) (PoolStat
 			if state.Destroyed = len(left) == 0; state.Destroyed {
 				return state, nil
 			}
-			state.Warnings = append(state.Warnings, leftWarning(d, tombstone.value.DestroyedAt, left))
+			state.Warnings = append(state.Warnings, leftWarning(d, tombstone.value.DestroyedAt, left, "Destroy it again, or apply to go on with it"))
 		}
 	}
 	if r.exists() && !recorded {

@@ -183,6 +183,17 @@ func (j Journal) Ending(ids []string, now time.Time) Journal {
 	return j
 }
 
+// NotEnding takes back that the end of instances was asked for: it was refused.
+func (j Journal) NotEnding(ids []string) Journal {
+	j = j.Clone()
+	for i := range j.Known {
+		if slices.Contains(ids, j.Known[i].InstanceID) {
+			j.Known[i].Ended, j.Known[i].EndedAt, j.Known[i].UnsettledSince = false, time.Time{}, time.Time{}
+		}
+	}
+	return j
+}
+
 // find returns where an id is recorded, or would be: they are in order.
 func (j Journal) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(j.Known, id, func(k Known, id string) int { return cmp.Compare(k.InstanceID, id) })

@@ -16,6 +16,18 @@ func TestARefusedEndHoldsNothingUp(t *testing.T) {
 	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 }
 
+// What the cloud refuses to end is no longer taken for ending: another one goes in
+// its place, where that leaves the minimum working.
+func TestARefusedEndLetsAnotherGo(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3"))
+	s.Journal = spotpool.Decide(s).Journal
+	shouldDecide(t, spotpool.Decide(s), "terminate ins-1")
+	s.Journal = s.Journal.Ending([]string{"ins-1"}, noon).NotEnding([]string{"ins-1"})
+	s.Run.Refused = []string{"ins-1"}
+	shouldDecide(t, spotpool.Decide(s), "terminate ins-2")
+}
+
 // A run that may not launch any more still ends what is above maximum, asks for no
 // open launch again, and gives no working instance up.
 func TestAHaltedRunStillTrims(t *testing.T) {

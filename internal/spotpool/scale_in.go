@@ -26,7 +26,7 @@ func (c *chooser) trim() {
 			c.plan.Notices = append(c.plan.Notices, fmt.Sprintf("%d more above maximum %d can be ended once no longer starting or stopping", later, d.Maximum))
 		}
 		if left := surplus - len(chosen); left > 0 {
-			c.warnf("%d held above maximum %d can't be ended: protected, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum", left, d.Maximum)
+			c.warnf("%d held above maximum %d can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum", left, d.Maximum)
 		}
 	}
 	missing := d.Minimum - c.coming

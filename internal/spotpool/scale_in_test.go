@@ -114,7 +114,7 @@ func TestScaleIn(t *testing.T) {
 		},
 		"what works is not ended below minimum for one that can't be ended": {
 			seen(pool(size(1, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), nil, "",
-			"1 held above maximum 1 can't be ended: protected, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum",
+			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum",
 		},
 		"what stops is waited for, and no working one ended for it": {
 			seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopping)), instance("ins-4", inState(spotpool.StateStopping))), nil,
@@ -122,7 +122,7 @@ func TestScaleIn(t *testing.T) {
 		},
 		"all are protected": {
 			seen(pool(size(1, 1)), instance("ins-1", protected), instance("ins-2", protected)), nil, "",
-			"1 held above maximum 1 can't be ended: protected, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum",
+			"1 held above maximum 1 can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum",
 		},
 		"a state that nobody knows is left alone": {
 			seen(pool(size(0, 1)), instance("ins-1"), instance("ins-2", inState("FREEZING"))), []string{"terminate ins-1"}, "",

@@ -233,6 +233,10 @@ func (w *world) terminate(ids []string) (refused []string, err error) {
 	return refused, nil
 }
 
+func (w *world) runs(id string) bool {
+	return slices.ContainsFunc(w.machines, func(m *machine) bool { return m.ID == id && m.State == spotpool.StateRunning })
+}
+
 // loseJournal has the pool begin anew, as where the store was lost. What was
 // launched shows by then, with its tags.
 func (w *world) loseJournal() { w.journal = spotpool.Journal{} }
@@ -293,6 +297,7 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 				return decided, err
 			}
 			run.Refused = append(run.Refused, refused...)
+			w.journal = w.journal.NotEnding(slices.DeleteFunc(slices.Clone(refused), func(id string) bool { return !w.runs(id) }))
 			if len(refused) == len(d.InstanceIDs) {
 				decided-- // each run asks once, for ever
 				run.Refreshed = run.Refreshed && !d.Refresh

@@ -18,6 +18,11 @@ type NotTerminatedError struct {
 	Reasons map[string]string // by instance id
 }
 
+// NotEnded lists the instances whose end was certainly refused.
+func (e *NotTerminatedError) NotEnded() []string {
+	return slices.Sorted(maps.Keys(e.Reasons))
+}
+
 // Error names each instance with its reason.
 func (e *NotTerminatedError) Error() string {
 	list := make([]string, 0, len(e.Reasons))
@@ -71,7 +76,14 @@ type termination struct {
 	left     map[string]string
 	problems []error
 	stopped  bool // nothing further can succeed
+	// alone counts instances that were refused by themselves for a reason that may
+	// concern all.
+	alone int
 }
+
+// aloneAtMost is how many instances are asked for one by one before a refusal that
+// names none of them, such as a missing permission, is taken to concern all.
+const aloneAtMost = 3
 
 // sort takes out what has ended or can't be, and groups the rest by charge type.
 func (t *termination) sort(instances []spotpool.Instance) map[spotpool.ChargeType][]string {
@@ -112,11 +124,24 @@ func (t *termination) end(ctx context.Context, ids []string) {
 		t.ended = append(t.ended, ids...)
 	case blamesInstance(err):
 		t.endRest(ctx, ids, err)
+	case definite(err) && ctx.Err() == nil:
+		// A policy may forbid one of them, or a lock hold it, and the code doesn't say.
+		t.halve(ctx, ids, err)
+		if len(ids) == 1 {
+			t.alone++
+			t.stopped = len(t.ended) == 0 && t.alone >= aloneAtMost
+		}
 	default:
 		t.problems = append(t.problems, fmt.Errorf("terminating %s: %w", strings.Join(ids, ", "), err))
-		cloud, ok := spotpool.AsCloudError(err)
-		t.stopped = !ok || ctx.Err() != nil || cloud.Class == spotpool.ClassAuthorisation
+		t.stopped = t.stopped || ctx.Err() != nil
 	}
+}
+
+// definite reports whether a refusal would be the same again: the call had no
+// effect, and asking for all of it once more is of no use.
+func definite(err error) bool {
+	cloud, ok := spotpool.AsCloudError(err)
+	return ok && cloud.NothingLaunched && cloud.Class != spotpool.ClassTransient
 }
 
 // endRest looks again at ids that the cloud refused together.

@@ -57,6 +57,21 @@ func launchesAnywhere(decisions []core.Decision, budget string) []string {
 	return actions
 }
 
+// endsAndLaunchesAnywhere writes decisions down, launches without their offerings.
+func endsAndLaunchesAnywhere(decisions []core.Decision, budget string) []string {
+	var actions []string
+	var anywhere []core.Decision
+	for _, decision := range decisions {
+		if decision.Kind == core.Launch && !decision.Resume {
+			decision.Reasons = decision.Reasons[:1] // the others tell of the offering
+			anywhere = append(anywhere, decision)
+			continue
+		}
+		actions = append(actions, decision.String())
+	}
+	return append(actions, launchesAnywhere(anywhere, budget)...)
+}
+
 // ifAllowed is said of launches that depend on a budget which was not looked at.
 func ifAllowed(budget string) string {
 	return fmt.Sprintf("; if its budget %s allows it then", budget)
@@ -72,7 +87,8 @@ func previewUpdate(prior, d core.Declaration, s *sighting) preview {
 		recording = []string{"record the pool in the store"}
 		journal = journal.Accepting(configurationTags(d, o))
 	}
-	if added := unseenOffers(prior, d); o.Offers != nil && len(added) > 0 {
+	added := unseenOffers(prior, d)
+	if o.Offers != nil && len(added) > 0 {
 		// Offerings that are new were not looked at. Whether their price fits
 		// the cost cap is left to the apply.
 		o.Offers = append(slices.Clone(o.Offers), added...)
@@ -82,7 +98,11 @@ func previewUpdate(prior, d core.Declaration, s *sighting) preview {
 	if d.Budget != prior.Budget {
 		gate, unlooked = core.Gate{}, d.Budget
 	}
-	p := previewOf(core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: gate}), unlooked)
+	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: gate})
+	p := previewOf(plan, unlooked)
+	if len(added) > 0 { // where a launch goes is not known until these are looked at
+		p.actions = endsAndLaunchesAnywhere(plan.Decisions, unlooked)
+	}
 	p.actions = append(recording, p.actions...)
 	return p
 }
