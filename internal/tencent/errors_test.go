@@ -54,6 +54,7 @@ func TestErrorClasses(t *testing.T) {
 		{"InstancesQuotaLimitExceeded", quota, pool, true, false},
 		{"LimitExceeded.CvmInstanceQuota", quota, pool, true, false},
 		{"LimitExceeded.InstanceQuota", quota, pool, true, false},
+		{"LimitExceeded.TagValue", quota, pool, true, false},
 		{"LimitExceeded.Other", quota, pool, true, false},
 		{"OverQuota", quota, pool, true, false},
 		{"InvalidParameterValue.TagQuotaLimitExceeded", quota, pool, true, false},
