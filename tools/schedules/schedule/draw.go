@@ -103,7 +103,10 @@ func (d *drawing) weather(operation Operation) Weather {
 	if d.oneIn(2) {
 		w.TagDelay = d.between(0, time.Minute)
 	}
-	w.LaunchDelay = time.Duration(w.LaunchDelay.Seconds() * float64(w.Pace)) // as long of our time
+	w.TerminateDelay = d.between(50*time.Millisecond, 1500*time.Millisecond)
+	for _, delay := range []*time.Duration{&w.LaunchDelay, &w.TerminateDelay} { // as long of our time
+		*delay = time.Duration(delay.Seconds() * float64(w.Pace))
+	}
 	for range d.IntN(3) {
 		w.Jumps = append(w.Jumps, Jump{At: d.between(0, 2*time.Second), By: d.between(time.Second, 4*time.Minute).Round(time.Second)})
 	}

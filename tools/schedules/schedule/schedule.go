@@ -62,7 +62,7 @@ type Round struct {
 
 // Weather is how the cloud is in a round.
 type Weather struct {
-	LaunchDelay, ListingDelay, TagDelay time.Duration // of the world's clock
+	LaunchDelay, TerminateDelay, ListingDelay, TagDelay time.Duration // of the world's clock
 	// Pace is how much of the world's time goes by in a second of ours.
 	Pace  time.Duration
 	Jumps []Jump

@@ -88,6 +88,9 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 	if err := w.raise(ctx, d.open); err != nil {
 		return problems, err
 	}
+	if err := w.server.Configure(cvmsim.Settings{TerminateDelay: ptr(cvmsim.Duration(time.Minute))}); err != nil { // a second of ours
+		return problems, err
+	}
 	uid, before := w.state(), w.Counts().Faults
 	if _, err := w.server.AddFault(d.fault); err != nil {
 		return problems, err

@@ -43,6 +43,13 @@ func openDoor(ctx context.Context, cloud http.Handler, watch *watch) (*door, err
 	return d, nil
 }
 
+// hear has a function called as each call begins.
+func (d *door) hear(began func(action string, nth int)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.began = began
+}
+
 func (d *door) close() { _ = d.server.Close() }
 
 // ServeHTTP passes a call on to the cloud.

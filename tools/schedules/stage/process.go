@@ -47,7 +47,9 @@ func (w *World) start(ctx context.Context, kill *schedule.Kill, program string, 
 		p.door.close()
 		return nil, err
 	}
-	p.door.began = p.killIn(kill)
+	p.mu.Lock() // nobody kills what has not started
+	defer p.mu.Unlock()
+	p.door.hear(p.killIn(kill))
 	p.cmd = exec.CommandContext(ctx, program, args...)
 	p.cmd.Dir, p.cmd.Env = w.work(), w.environment(p.door.url)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
@@ -55,8 +57,8 @@ func (w *World) start(ctx context.Context, kill *schedule.Kill, program string, 
 	p.cmd.Cancel = func() error { return p.signal(schedule.Both) }
 	w.log.say("start %s", p.name)
 	if err := p.cmd.Start(); err != nil {
-		p.finish()
-		return nil, err
+		p.door.close()
+		return nil, errors.Join(err, p.out.Close())
 	}
 	go func() {
 		_ = p.cmd.Wait() // its state is looked at

@@ -77,11 +77,10 @@ func (w *World) prepare(r schedule.Round) error {
 	if err := w.configure(r.Terms); err != nil {
 		return err
 	}
-	launch, listing, tags := cvmsim.Duration(r.Weather.LaunchDelay), cvmsim.Duration(r.Weather.ListingDelay), cvmsim.Duration(r.Weather.TagDelay)
-	if err := w.server.Configure(cvmsim.Settings{LaunchDelay: &launch, ListingDelay: &listing, TagDelay: &tags}); err != nil {
+	if err := w.weather(r.Weather); err != nil {
 		return err
 	}
-	w.log.say("launches take %v, listings are %v late, tags %v, pace %v, stock %d", r.Weather.LaunchDelay, r.Weather.ListingDelay, r.Weather.TagDelay, r.Weather.Pace, r.Stock)
+	w.log.say("stock %d", r.Stock)
 	w.unsettle(r)
 	for _, f := range r.Faults {
 		w.log.say("fault %s of %s, after %d, %d times (%v) %s", f.Kind, f.Action, f.After, f.Count, time.Duration(f.Delay), f.Code)
@@ -90,6 +89,13 @@ func (w *World) prepare(r schedule.Round) error {
 		}
 	}
 	return w.restock(r.Stock)
+}
+
+// weather makes the cloud as slow and as late as it is to be.
+func (w *World) weather(is schedule.Weather) error {
+	w.log.say("launches take %v, ends %v, listings are %v late, tags %v, pace %v", is.LaunchDelay, is.TerminateDelay, is.ListingDelay, is.TagDelay, is.Pace)
+	launch, terminate, listing, tags := cvmsim.Duration(is.LaunchDelay), cvmsim.Duration(is.TerminateDelay), cvmsim.Duration(is.ListingDelay), cvmsim.Duration(is.TagDelay)
+	return w.server.Configure(cvmsim.Settings{LaunchDelay: &launch, TerminateDelay: &terminate, ListingDelay: &listing, TagDelay: &tags})
 }
 
 // unsettle makes members such that they can't be ended.
@@ -179,8 +185,7 @@ func (w *World) reclaim(r schedule.Reclaim) {
 // times for which gpupool leaves something alone.
 func (w *World) recover() error {
 	w.server.ClearFaults()
-	none := cvmsim.Duration(0)
-	if err := w.server.Configure(cvmsim.Settings{LaunchDelay: ptr(cvmsim.Duration(5 * time.Second)), ListingDelay: &none, TagDelay: &none}); err != nil {
+	if err := w.weather(schedule.Weather{LaunchDelay: 5 * time.Second, TerminateDelay: 20 * time.Second, Pace: healing}); err != nil {
 		return err
 	}
 	if err := w.restock(100); err != nil {
