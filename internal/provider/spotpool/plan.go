@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -177,8 +178,10 @@ func actionsValue(actions []string) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
+// warn tells of a pool in one warning: of several with one headline, Terraform
+// shows the first alone and counts the others.
 func warn(diags *diag.Diagnostics, d core.Declaration, warnings []string) {
-	for _, text := range warnings {
-		diags.AddWarning("Spot pool "+d.Key(), text)
+	if len(warnings) > 0 {
+		diags.AddWarning("Spot pool "+d.Key(), strings.Join(warnings, "\n\n"))
 	}
 }

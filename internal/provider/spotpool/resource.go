@@ -196,8 +196,6 @@ func keep(ctx context.Context, m model, state reconcile.PoolState, identity *tfs
 	for key, value := range kept {
 		diags.Append(hidden.SetKey(ctx, key, value)...)
 	}
-	for _, text := range state.Warnings {
-		diags.AddWarning("Spot pool "+state.Declaration.Key(), text)
-	}
+	warn(&diags, state.Declaration, state.Warnings)
 	return diags
 }

@@ -45,9 +45,9 @@ func (w *World) apply(ctx context.Context, terms schedule.Terms, kill *schedule.
 }
 
 // warned reports whether an apply said that the pool is below its minimum, or that
-// it can't tell. Terraform shows one of several warnings about the same.
+// it can't tell.
 func warned(output string) bool {
-	return slices.ContainsFunc([]string{"below the minimum of", "and its minimum", "still launching", "more similar warning", "could not be looked at"}, func(text string) bool {
+	return slices.ContainsFunc([]string{"below the minimum of", "and its minimum", "still launching", "could not be looked at"}, func(text string) bool {
 		return strings.Contains(output, text)
 	})
 }
