@@ -3,7 +3,6 @@ package reconcile_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +29,8 @@ type operation struct {
 	current bool
 	// gone says that what says done must have left nothing.
 	gone bool
+	// costly says that it is killed after its effects alone, and not before them.
+	costly bool
 }
 
 // errShort says that an operation came to an end and told of a shortfall.
@@ -43,7 +44,13 @@ func shortOr(state reconcile.PoolState, err error) error {
 	return err
 }
 
-func operations() []operation { return slices.Concat(plainOperations(), interrupted(), atTheEdge()) }
+func operations() []operation {
+	others := append(interrupted(), atTheEdge()...)
+	for n := range others {
+		others[n].costly = true
+	}
+	return append(plainOperations(), others...)
+}
 
 // plainOperations are what users do every day.
 func plainOperations() []operation {
