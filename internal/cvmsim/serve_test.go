@@ -62,10 +62,10 @@ func TestServe(t *testing.T) {
 	a.ok("cvm", "RunInstances", launch(nil))
 	for range 12 { // the rate limits are on
 		if code := codeOf(a.call("cvm", "TerminateInstances", object{"InstanceIds": []string{"ins-nothere0"}})); code == "RequestLimitExceeded" {
-			cancel()
 			break
 		}
 	}
+	cancel() // also on a machine too slow to meet them
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
