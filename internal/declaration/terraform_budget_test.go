@@ -84,6 +84,15 @@ func TestBudgetsFromState(t *testing.T) {
 	}
 }
 
+func TestAnUnreadBudgetInState(t *testing.T) {
+	t.Parallel()
+	state := fromState(t, []byte(shownBudgets(strings.Replace(budgetAttributes, `"100"`, "100", 1))))
+	if len(state.Budgets) != 1 || state.Budgets[0].Unread == nil || state.Budgets[0].Declaration.Name != "team-a" ||
+		!strings.Contains(state.Budgets[0].Unread.Error(), `its field "gpu_hours" is of the wrong type`) {
+		t.Errorf("got %+v", state.Budgets)
+	}
+}
+
 func TestUnusableBudgetsInState(t *testing.T) {
 	t.Parallel()
 	without := func(key string) string {
@@ -103,7 +112,6 @@ func TestUnusableBudgetsInState(t *testing.T) {
 		"the same uid":    {pulledBudgets(budgetAttributes, strings.Replace(budgetAttributes, "team-a", "team-b", 1)), "both declare the uid"},
 		"no cluster":      {shownBudgets(without("cluster_uid")), "no cluster_uid"},
 		"no uid":          {pulledBudgets(without("uid")), "no uid"},
-		"a wrong type":    {shownBudgets(strings.Replace(budgetAttributes, `"100"`, "100", 1)), `"gpu_hours" is of the wrong type`},
 		"a newer schema":  {strings.Replace(shownBudgets(budgetAttributes), `"schema_version":0`, `"schema_version":1`, 1), "upgrade gpupool"},
 		"no attributes":   {shownBudgets("null"), "has no attributes"},
 		"half of a state": {shownBudgets(budgetAttributes)[:600], "ends too early"},

@@ -2,8 +2,12 @@ package declaration
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,9 +101,41 @@ func (o object) into(declaration any, newest uint64) error {
 		return unusable("%s has no attributes", o.address)
 	}
 	if err := json.Unmarshal(o.attributes, declaration); err != nil {
-		return unusable("%s: %w", o.address, withoutValues(err))
+		return &unreadError{unusable("%s: %w", o.address, o.misformed(declaration, err))}
 	}
 	return nil
+}
+
+// unreadError is that of an object whose own attributes can't be read: the state
+// itself, and other objects in it, may well be.
+type unreadError struct{ error }
+
+func (e *unreadError) Unwrap() error { return e.error }
+
+// misformed says what is wrong with the attributes, and names the first that is:
+// the error of a value that reads itself knows no name.
+func (o object) misformed(declaration any, err error) error {
+	var kind *json.UnmarshalTypeError
+	var all map[string]json.RawMessage
+	if errors.As(err, &kind) && kind.Field != "" || json.Unmarshal(o.attributes, &all) != nil {
+		return withoutValues(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		one, err := json.Marshal(map[string]json.RawMessage{name: all[name]})
+		if err == nil && json.Unmarshal(one, reflect.New(reflect.TypeOf(declaration).Elem()).Interface()) != nil {
+			return fmt.Errorf("its field %q is not of the right form", printable.Line(name))
+		}
+	}
+	return withoutValues(err)
+}
+
+// identity is what tells an object from others, as far as it can be read.
+func (o object) identity() (name, region, uid string) {
+	var text struct{ Name, Region, UID string }
+	if json.Unmarshal(o.attributes, &text) != nil {
+		return "", "", ""
+	}
+	return text.Name, text.Region, text.UID
 }
 
 // shownModule is a module as "terraform show -json" writes it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -47,6 +48,9 @@ type StatePool struct {
 	Declaration spotpool.Declaration
 	// Tainted says that the next apply replaces the pool.
 	Tainted bool
+	// Unread is why the attributes can't be read; the declaration then has its
+	// identity alone.
+	Unread error
 }
 
 // StateBudget is a budget as a state has it.
@@ -55,12 +59,16 @@ type StateBudget struct {
 	Declaration budget.Declaration
 	// Tainted says that the next apply replaces the budget.
 	Tainted bool
+	// Unread is why the attributes can't be read; the declaration then has its
+	// identity alone.
+	Unread error
 }
 
 // FromState reads what "terraform show -json" and "terraform state pull" print,
-// and tells the two apart by what they hold. It takes all of it or nothing: an
-// object that it can't read, or two that are one pool or budget, are an error. Errors
-// never quote values, since sensitive ones stand in the state in clear.
+// and tells the two apart by what they hold. An object whose attributes can't be
+// read is Unread, and the others are taken; one that can't be told from others, or
+// two that are one pool or budget, are an error. Errors never quote values, since
+// sensitive ones stand in the state in clear.
 func FromState(r io.Reader) (*TerraformState, error) {
 	data, err := readState(r, maxStateSize)
 	if err != nil {
@@ -218,14 +226,33 @@ func (s *TerraformState) collect(objects []object) error {
 
 func (s *TerraformState) takePool(o object) (what, uid string, err error) {
 	d, err := o.spotPool()
-	s.Pools = append(s.Pools, StatePool{Address: o.address, Declaration: d, Tainted: o.tainted})
+	name, region, uid := o.identity()
+	unread := unreadAlone(err, name, region, uid)
+	if unread != nil {
+		d, err = spotpool.Declaration{Name: name, Region: region, UID: uid}, nil
+	}
+	s.Pools = append(s.Pools, StatePool{Address: o.address, Declaration: d, Tainted: o.tainted, Unread: unread})
 	return "the pool " + printable.Line(d.Key()), d.UID, err
 }
 
 func (s *TerraformState) takeBudget(o object) (what, uid string, err error) {
 	d, err := o.budget()
-	s.Budgets = append(s.Budgets, StateBudget{Address: o.address, Declaration: d, Tainted: o.tainted})
+	name, _, uid := o.identity()
+	unread := unreadAlone(err, name, uid)
+	if unread != nil {
+		d, err = budget.Declaration{Name: name, UID: uid}, nil
+	}
+	s.Budgets = append(s.Budgets, StateBudget{Address: o.address, Declaration: d, Tainted: o.tainted, Unread: unread})
 	return "the budget " + printable.Line(d.Name), d.UID, err
+}
+
+// unreadAlone is the error that concerns this object alone, which has an identity.
+func unreadAlone(err error, identity ...string) error {
+	var unread *unreadError
+	if slices.Contains(identity, "") || !errors.As(err, &unread) {
+		return nil
+	}
+	return err
 }
 
 func unique(seen map[string]string, what, key, address string) error {

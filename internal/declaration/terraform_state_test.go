@@ -170,7 +170,7 @@ func TestFromStateRefuses(t *testing.T) {
 		"no uid":                {shown(shownPool("gpupool_spot_pool.b", "0", attributes("b", ""))), "gpupool_spot_pool.b: it has no uid"},
 		"no attributes":         {shown(shownPool("gpupool_spot_pool.b", "0", "null")), "gpupool_spot_pool.b has no attributes"},
 		"attribute's type":      {shown(shownPool("gpupool_spot_pool.b", "0", `{"minimum":"`+secret+`"}`)), `gpupool_spot_pool.b: its field "minimum" is of the wrong type`},
-		"attribute's form":      {shown(shownPool("gpupool_spot_pool.b", "0", `{"cooldown":"`+secret+`"}`)), "gpupool_spot_pool.b: one of its values is not of the right form"},
+		"attribute's form":      {shown(shownPool("gpupool_spot_pool.b", "0", `{"cooldown":"`+secret+`"}`)), `gpupool_spot_pool.b: its field "cooldown" is not of the right form`},
 		"schema version's type": {shown(shownPool("gpupool_spot_pool.b", "-1", "{}")), "of the wrong type"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,6 +181,26 @@ func TestFromStateRefuses(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) {
 				t.Errorf("got the error %q, want one with %q and without the secret", err, c.want)
+			}
+		})
+	}
+}
+
+// What can't be read of one pool keeps no other from being looked after.
+func TestFromStateTakesTheOthers(t *testing.T) {
+	t.Parallel()
+	for attribute, value := range map[string]string{"cooldown": `"` + secret + `"`, "max_hourly_cost": `"` + secret + `"`, "minimum": `"` + secret + `"`, "offerings": `[{"max_price":"` + secret + `"}]`} {
+		t.Run(attribute, func(t *testing.T) {
+			t.Parallel()
+			bad := strings.Replace(attributes("bad", "v"), `{`, `{"`+attribute+`":`+value+`,`, 1)
+			state := fromState(t, []byte(shown(shownPool("gpupool_spot_pool.train", "0", attributes("train", "u")), shownPool("gpupool_spot_pool.bad", "0", bad))))
+			if len(state.Pools) != 2 || state.Pools[0].Unread != nil || state.Pools[0].Declaration.Name != "train" {
+				t.Fatalf("got %+v", state.Pools)
+			}
+			got := state.Pools[1]
+			if got.Declaration.Key() != "r/bad" || got.Unread == nil || strings.Contains(got.Unread.Error(), secret) ||
+				!strings.Contains(got.Unread.Error(), "gpupool_spot_pool.bad: its field \""+attribute) {
+				t.Errorf("got %+v, unread: %v", got.Declaration, got.Unread)
 			}
 		})
 	}

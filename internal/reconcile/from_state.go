@@ -30,19 +30,35 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 		if p.Tainted {
 			r.warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", p.Address))
 		}
-		if err := r.takeOverPool(ctx, p, older); err != nil {
-			r.add(newPoolReport(p.Declaration, nil, Failed, fmt.Errorf("%s: %w", p.Address, err)), nil)
+		err := p.Unread
+		if err == nil {
+			err = at(p.Address, r.takeOverPool(ctx, p, older))
+		}
+		if err != nil {
+			r.add(newPoolReport(p.Declaration, nil, Failed, err), nil)
 		}
 	}
 	for _, b := range state.Budgets {
 		if b.Tainted {
 			r.warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", b.Address))
 		}
-		if err := r.takeOverBudget(ctx, b, older); err != nil {
-			r.addBudget(failedBudget(b.Declaration, fmt.Errorf("%s: %w", b.Address, err)), nil)
+		err := b.Unread
+		if err == nil {
+			err = at(b.Address, r.takeOverBudget(ctx, b, older))
+		}
+		if err != nil {
+			r.addBudget(failedBudget(b.Declaration, err), nil)
 		}
 	}
 	return nil
+}
+
+// at says of which object of a state an error is.
+func at(address string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", address, err)
 }
 
 // olderState says, for a state with serial and lineage, what newer one of the
