@@ -65,7 +65,7 @@ func newManifests(s *session) *cobra.Command {
 	f.StringVar(&o.manifests.Image, "image", "", "`NAME` of the image to run (default: the one published with this version, where it is a release)")
 	f.StringVar(&o.manifests.Namespace, "namespace", manifests.DefaultNamespace, "`NAME` of the namespace that is the store")
 	f.StringVar(&o.manifests.Schedule, "schedule", manifests.DefaultSchedule, "when to run, as `CRON` writes it")
-	f.DurationVar(&o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "how long a run may take")
+	lengthVar(cmd, &o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "how long a run may take")
 	f.StringVar(&o.enforcement, "enforcement", string(manifests.DefaultEnforcement), "the hardest `ACTION` that the rights allow: alert_only, freeze, pause or evict")
 	f.StringVar(&o.manifests.CredentialsSecret, "credentials-secret", manifests.DefaultCredentialsSecret, "`NAME` of the Secret whose entries become the run's environment; it may be absent")
 	_ = cmd.RegisterFlagCompletionFunc("enforcement", cobra.FixedCompletions(

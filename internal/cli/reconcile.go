@@ -78,9 +78,9 @@ func newReconcile(s *session) *cobra.Command {
 	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
 	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
 	f.BoolVar(&o.wait, "wait", false, "stay until what was launched is there, or --timeout is over")
-	f.DurationVar(&o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
-	f.DurationVar(&o.timeout, "timeout", 15*time.Minute, "how long a run may take")
-	f.DurationVar(&o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
+	lengthVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
+	lengthVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
+	lengthVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
 	f.IntVar(&o.conflictCode, "conflict-exit-code", exitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
@@ -96,8 +96,8 @@ func newReconcile(s *session) *cobra.Command {
 
 func (o *reconcileOptions) validate() error {
 	switch {
-	case o.every < 0 || o.timeout <= 0 || o.lockTimeout < 0:
-		return usagef("--every, --timeout and --lock-timeout must be positive durations such as 40s or 5m")
+	case o.timeout == 0:
+		return usagef("--timeout must be longer than 0, such as 5m")
 	case o.conflictCode < 0 || o.conflictCode > 255:
 		return usagef("--conflict-exit-code must be from 0 to 255")
 	case o.every > 0 && o.fromState == "-":

@@ -55,7 +55,7 @@ outdated  instances that were launched with another configuration`,
 	f := cmd.Flags()
 	f.BoolVar(&o.machines, "machines", false, "list the instances, too (JSON always does)")
 	f.BoolVarP(&o.follow, "watch", "w", false, "look again and again, until stopped")
-	f.DurationVar(&o.interval, "interval", 5*time.Second, "how long after a look the next one follows, with --watch")
+	lengthVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows, with --watch")
 	o.cloud.register(cmd)
 	s.log.register(cmd)
 	outputVar(cmd, &o.output)

@@ -151,6 +151,13 @@ func (c Config) validate() error {
 	if (c.SecretID == "") != (c.SecretKey == "") {
 		add("secret_id and secret_key belong together, and only one of them is set")
 	}
+	for _, e := range []struct{ name, value string }{
+		{"region", c.Region}, {"secret_id", c.SecretID}, {"secret_key", c.SecretKey}, {"security_token", c.SecurityToken},
+	} {
+		if strings.ContainsFunc(e.value, func(r rune) bool { return r <= ' ' || r > '~' }) { // no value is quoted: three are secret
+			add("%s has a space, a line's end or another character that no %s has: copy it again without what stands around it", e.name, e.name)
+		}
+	}
 	for _, e := range []struct{ name, value string }{{"endpoint", c.Endpoint}, {"metadata endpoint", c.MetadataEndpoint}} {
 		if _, err := parseEndpoint(e.value); e.value != "" && err != nil {
 			add("the %s %q %w", e.name, e.value, err)
