@@ -76,9 +76,6 @@ func newSimulate(s *session) *cobra.Command {
 
 // run serves until it is stopped, which is how it is meant to end.
 func (o *simulateOptions) run(ctx context.Context, _ []string) (err error) {
-	if min(o.launchDelay, o.terminateDelay, o.config.ListingDelay, o.config.TagDelay) < 0 {
-		return usagef("a delay must not be negative")
-	}
 	c := o.config
 	c.Stdout, c.Stderr = o.session.Stdout, o.session.Stderr
 	c.LaunchDelay, c.TerminateDelay = orAtOnce(o.launchDelay), orAtOnce(o.terminateDelay)

@@ -67,7 +67,7 @@ func (e *Engine) claim(ctx context.Context, d spotpool.Declaration) (record, err
 	if r.exists() {
 		old := r.value.Declaration
 		if r.value.Phase != declaration.Creating {
-			return r, &ExistsError{Region: d.Region, Name: d.Name, What: fmt.Sprintf("the store %s has a record of it (%s, uid %s)", e.Store, r.value.Phase, old.UID)}
+			return r, e.recorded(r)
 		}
 		if old.AccountID != d.AccountID {
 			return r, &AccountError{Object: d.Object(), Pool: old.AccountID, Credentials: d.AccountID}
@@ -79,13 +79,27 @@ func (e *Engine) claim(ctx context.Context, d spotpool.Declaration) (record, err
 	if err != nil {
 		return r, fmt.Errorf("looking for instances of an earlier pool %s: %w", d.Key(), err)
 	}
-	for _, i := range found {
-		if i.State != spotpool.StateTerminating && i.State != spotpool.StateLaunchFailed {
-			return r, &ExistsError{Region: d.Region, Name: d.Name, What: fmt.Sprintf("%d instances carry its tag, %s among them", len(found), i.ID)}
-		}
+	if err := taken(d, found); err != nil {
+		return r, err
 	}
 	d.UID = randomID()
 	return e.saveRecord(ctx, r, declaration.Creating, d)
+}
+
+// recorded says that the store has a record of a pool.
+func (e *Engine) recorded(r record) *ExistsError {
+	d := r.value.Declaration
+	return &ExistsError{Region: d.Region, Name: d.Name, What: fmt.Sprintf("the store %s has a record of it (%s, uid %s)", e.Store, r.value.Phase, d.UID)}
+}
+
+// taken says that machines with the pool's name are there.
+func taken(d spotpool.Declaration, named []spotpool.Instance) error {
+	for _, i := range named {
+		if i.State != spotpool.StateTerminating && i.State != spotpool.StateLaunchFailed {
+			return &ExistsError{Region: d.Region, Name: d.Name, What: fmt.Sprintf("%d instances carry its tag, %s among them", len(named), i.ID)}
+		}
+	}
+	return nil
 }
 
 // finishCreate marks the record active. Where cause is not nil, the creation fails

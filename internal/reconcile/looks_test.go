@@ -26,8 +26,13 @@ func TestLooksWriteNothing(t *testing.T) {
 		return nil
 	}
 	looks := map[string]func(ctx context.Context, e *reconcile.Engine) error{
-		"ViewPool":    func(ctx context.Context, e *reconcile.Engine) error { _, err := e.ViewPool(ctx, g.pool); return err },
-		"PreviewPool": func(ctx context.Context, e *reconcile.Engine) error { _, err := e.PreviewPool(ctx, g.pool); return err },
+		"ViewPool": func(ctx context.Context, e *reconcile.Engine) error { _, err := e.ViewPool(ctx, g.pool); return err },
+		"PreviewPool": func(ctx context.Context, e *reconcile.Engine) error {
+			p := g.pool
+			p.Name = "new"
+			_, err := e.PreviewPool(ctx, p)
+			return err
+		},
 		"FindPool": func(ctx context.Context, e *reconcile.Engine) error {
 			_, err := e.FindPool(ctx, g.pool.Region, g.pool.Name)
 			return err

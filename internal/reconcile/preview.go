@@ -2,7 +2,10 @@ package reconcile
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -12,6 +15,9 @@ import (
 func (e *Engine) PreviewPool(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error) {
 	account, err := e.Cloud.AccountID(ctx)
 	if err != nil {
+		return spotpool.Plan{}, err
+	}
+	if err := e.standing(ctx, d); err != nil {
 		return spotpool.Plan{}, err
 	}
 	now := e.now()
@@ -24,4 +30,32 @@ func (e *Engine) PreviewPool(ctx context.Context, d spotpool.Declaration) (spotp
 		Declaration: d, Now: now, Gate: e.gate(ctx, d),
 		Observation: market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d),
 	}), nil
+}
+
+// standing says that a pool of this name is there already, in the store or in the
+// cloud. One whose creation was cut short is gone on with.
+func (e *Engine) standing(ctx context.Context, d spotpool.Declaration) error {
+	r, err := e.loadRecord(ctx, d.Key())
+	switch {
+	case err != nil:
+		return err
+	case r.exists() && r.value.Phase != declaration.Creating:
+		return e.recorded(r)
+	case r.exists():
+		return nil
+	}
+	view, err := e.region(ctx, d.Region, sharedFor)
+	if err != nil {
+		return err
+	}
+	var named []spotpool.Instance
+	for _, instances := range view.byUID {
+		for _, i := range instances {
+			if i.PoolName == d.Name {
+				named = append(named, i)
+			}
+		}
+	}
+	slices.SortFunc(named, func(a, b spotpool.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return taken(d, named)
 }

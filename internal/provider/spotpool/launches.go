@@ -2,10 +2,12 @@ package spotpool
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -22,6 +24,11 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 		return false
 	}
 	plan, err := reader.PreviewPool(ctx, d)
+	var exists *reconcile.ExistsError
+	if errors.As(err, &exists) {
+		diags.AddWarning("Spot pool "+d.Key()+" can't be created as things are", exists.Error())
+		return true
+	}
 	if err != nil || plan.Gate.Closed {
 		return false
 	}

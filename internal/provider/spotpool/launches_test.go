@@ -145,6 +145,31 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 	}
 }
 
+// A plan promises no launch that its apply refuses: a pool of the name is there,
+// in the store, or by the tags of machines alone.
+func TestCreationPlanOfAPoolThatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, elsewhere := range map[string]bool{"same store": false, "another store": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := providertest.New(t)
+			s := serve(t, w)
+			o := create(t, s, train(nil))
+			d := w.Terraform()
+			storeDir := w.StoreDir
+			if elsewhere {
+				storeDir += "-2"
+			}
+			d.Setenv("GPUPOOL_STORE", "directory:"+storeDir)
+			d.Write(pool())
+			warnings, _ := d.Plan()
+			told := about(t, warnings, "ap-singapore/train can't be created as things are")
+			says(t, told, []string{"exists already", "terraform import ADDRESS ap-singapore/train"}, "On the market of now")
+			s.Destroy(o)
+		})
+	}
+}
+
 // Where the market can't be had, the plan says so, and plans the same.
 func TestCreationPlanWithoutAMarket(t *testing.T) {
 	t.Parallel()
