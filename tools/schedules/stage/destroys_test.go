@@ -77,7 +77,6 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 	if err != nil {
 		return nil, err
 	}
-	defer w.forward(ctx, time.Minute)() // what listings may yet show is waited for by the cloud's clock
 	defer func() {
 		err = errors.Join(err, w.Close())
 		if problems = append(problems, w.log.breaches()...); len(problems) > 0 {
@@ -85,8 +84,14 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 		}
 	}()
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	if err := w.raise(ctx, d.open); err != nil {
+	terms := schedule.Terms{Minimum: 2, Maximum: 4, Strategy: schedule.None, Surge: 1}
+	if err := w.raise(ctx, terms); err != nil {
 		return problems, err
+	}
+	if d.open != "" {
+		if err := w.leaveOpen(ctx, terms, d.open); err != nil {
+			return problems, err
+		}
 	}
 	if err := w.server.Configure(cvmsim.Settings{TerminateDelay: ptr(cvmsim.Duration(time.Minute))}); err != nil { // a second of ours
 		return problems, err
@@ -95,6 +100,9 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 	if _, err := w.server.AddFault(d.fault); err != nil {
 		return problems, err
 	}
+	// Where a launch is open the clock stands until it is asked for again, so that no
+	// listing shows its machines before, however slow this computer is.
+	defer w.forward(ctx, time.Minute, func() bool { return d.open == "" || w.Counts().Faults > before })()
 	first, err := w.destroy(ctx, nil)
 	if err != nil {
 		return problems, err
@@ -115,19 +123,20 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 	return problems, nil
 }
 
-// raise has a pool of two machines and, where asked for, a launch that is open: its
-// apply was killed in the middle of it.
-func (w *World) raise(ctx context.Context, open string) error {
-	terms := schedule.Terms{Minimum: 2, Maximum: 4, Strategy: schedule.None, Surge: 1}
+// raise has a pool of two machines.
+func (w *World) raise(ctx context.Context, terms schedule.Terms) error {
 	if err := w.configure(terms); err != nil {
 		return err
 	}
+	defer w.forward(ctx, time.Minute, nil)()
 	if o, err := w.apply(ctx, terms, nil); err != nil || o.code != 0 || len(w.machines()) != 2 {
 		return fmt.Errorf("the pool has %d machines: %w", len(w.machines()), errors.Join(err, errors.New(o.text)))
 	}
-	if open == "" {
-		return nil
-	}
+	return nil
+}
+
+// leaveOpen kills an apply in the middle of its launch, so that the launch is open.
+func (w *World) leaveOpen(ctx context.Context, terms schedule.Terms, slow string) error {
 	terms.Minimum = 3
 	if err := w.configure(terms); err != nil {
 		return err
@@ -135,7 +144,7 @@ func (w *World) raise(ctx context.Context, open string) error {
 	if err := w.server.Configure(cvmsim.Settings{ListingDelay: ptr(cvmsim.Duration(time.Minute))}); err != nil {
 		return err
 	}
-	if _, err := w.server.AddFault(cvmsim.Fault{Kind: open, Action: "RunInstances", Delay: cvmsim.Duration(10 * time.Second)}); err != nil {
+	if _, err := w.server.AddFault(cvmsim.Fault{Kind: slow, Action: "RunInstances", Delay: cvmsim.Duration(10 * time.Second)}); err != nil {
 		return err
 	}
 	o, err := w.apply(ctx, terms, &schedule.Kill{Victim: schedule.Both, Action: "RunInstances", Nth: 1, After: 50 * time.Millisecond})

@@ -53,7 +53,7 @@ func (w *World) playRound(ctx context.Context, r schedule.Round) error {
 	if err := w.prepare(r); err != nil {
 		return err
 	}
-	stop := w.forward(ctx, r.Weather.Pace)
+	stop := w.forward(ctx, r.Weather.Pace, nil)
 	err := w.meanwhile(ctx, r)
 	stop()
 	if err != nil {
@@ -62,7 +62,7 @@ func (w *World) playRound(ctx context.Context, r schedule.Round) error {
 	if err := w.recover(); err != nil {
 		return err
 	}
-	defer w.forward(ctx, healing)()
+	defer w.forward(ctx, healing, nil)()
 	return w.makeGood(ctx, r)
 }
 

@@ -131,8 +131,9 @@ func (w *World) broken(format string, args ...any) {
 }
 
 // forward lets the world's clock run at a pace, until it is stopped: pace is how
-// much of its time goes by in a second of ours.
-func (w *World) forward(ctx context.Context, pace time.Duration) (stop func()) {
+// much of its time goes by in a second of ours. It stands until start says so; nil
+// is at once.
+func (w *World) forward(ctx context.Context, pace time.Duration, start func() bool) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var going sync.WaitGroup
 	going.Go(func() {
@@ -142,6 +143,10 @@ func (w *World) forward(ctx context.Context, pace time.Duration) (stop func()) {
 			select {
 			case <-ctx.Done():
 			case <-time.After(tick):
+				if start != nil && !start() {
+					continue
+				}
+				start = nil
 				if step > 0 {
 					_, _ = w.server.StepClock(step)
 				}
