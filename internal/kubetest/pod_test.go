@@ -102,6 +102,42 @@ func TestTheKubeletEvictsWithoutTimes(t *testing.T) {
 	}
 }
 
+// What a tenant can do by naming a node himself: the kubelet of a node takes no
+// pod on for which it has no room, drops extended resources that the node does
+// not list, and nobody takes on the pods of a node that there isn't.
+func TestTheKubeletTakesOnWhatTheNodeHasRoomFor(t *testing.T) {
+	t.Parallel()
+	c := kubetest.Start(t)
+	namespace := c.Namespace(t)
+	node := kubetest.Create(t, c, kubetest.Node("room-"+namespace, 4))
+	first := c.WaitRunning(t, kubetest.Create(t, c, kubetest.Pod(namespace, "first", kubetest.GPUs(3), kubetest.BoundTo(node.Name))))
+	nowhere := kubetest.Create(t, c, kubetest.Pod(namespace, "nowhere", kubetest.GPUs(9999), kubetest.BoundTo("no-such-node-"+namespace)))
+
+	second := c.WaitFinished(t, kubetest.Create(t, c, kubetest.Pod(namespace, "second", kubetest.GPUs(2), kubetest.BoundTo(node.Name))))
+	want := "Pod was rejected: Node didn't have enough resource: nvidia.com/gpu, requested: 2, used: 3, capacity: 4"
+	if second.Status.Phase != corev1.PodFailed || second.Status.Reason != "OutOfnvidia.com/gpu" || second.Status.Message != want {
+		t.Errorf("phase %s, reason %q, message %q", second.Status.Phase, second.Status.Reason, second.Status.Message)
+	}
+	if second.Status.StartTime == nil || len(second.Status.ContainerStatuses) != 0 {
+		t.Errorf("rejected with %+v", second.Status)
+	}
+	c.WaitRunning(t, kubetest.Create(t, c, kubetest.Pod(namespace, "other-kind", kubetest.Resource("amd.com/gpu", "9999"), kubetest.BoundTo(node.Name))))
+
+	if err := c.Client().CoreV1().Pods(namespace).Delete(t.Context(), first.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.WaitGone(t, first)
+	c.WaitRunning(t, kubetest.Create(t, c, kubetest.Pod(namespace, "third", kubetest.GPUs(4), kubetest.BoundTo(node.Name))))
+
+	ghost, err := c.Client().CoreV1().Pods(namespace).Get(t.Context(), nowhere.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ghost.Status.Phase != corev1.PodPending || ghost.Status.StartTime != nil {
+		t.Errorf("the pod of a node that there isn't: %+v", ghost.Status)
+	}
+}
+
 // A node that is gone has no kubelet: its pods stay as they were, until the
 // pod garbage collector takes them.
 func TestPodsOfARemovedNodeAreLeftToTheGarbageCollector(t *testing.T) {
@@ -110,12 +146,14 @@ func TestPodsOfARemovedNodeAreLeftToTheGarbageCollector(t *testing.T) {
 	c := kubetest.StartOwn(t, "--nodes=0", "--pod-gc-every=1s", "--pod-gc-quarantine=6s")
 	namespace := c.Namespace(t)
 	node := kubetest.Create(t, c, kubetest.Node("gone-"+namespace, 1))
+	ghost := kubetest.Create(t, c, kubetest.Pod(namespace, "ghost", kubetest.GPUs(9999), kubetest.BoundTo("no-such-node")))
 	pod := c.WaitRunning(t, kubetest.Create(t, c, kubetest.Pod(namespace, "train", kubetest.GPUs(1), kubetest.OnNode(node.Name), kubetest.RunFor(4*time.Second))))
+	defer c.WaitGone(t, ghost) // it never had a node
 	if err := c.Client().CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	last := pod
-	events, err := c.Client().CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: pod.ResourceVersion})
+	events, err := c.Client().CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: pod.ResourceVersion, FieldSelector: "metadata.name=" + pod.Name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,30 @@ type kubelet struct {
 type podsOfNode struct {
 	store cache.Store
 	stop  context.CancelFunc
+
+	admission sync.Mutex         // held while a pod is taken on
+	admitted  map[types.UID]bool // what was taken on, which the store may not show yet
+}
+
+// forget drops what is known of a pod that is gone.
+func (p *podsOfNode) forget(uid types.UID) {
+	p.admission.Lock()
+	defer p.admission.Unlock()
+	delete(p.admitted, uid)
+}
+
+// others returns the pods that the kubelet has taken on beside this one, and
+// that have not ended.
+func (p *podsOfNode) others(pod *corev1.Pod) []*corev1.Pod {
+	var others []*corev1.Pod
+	for _, object := range p.store.List() {
+		other := object.(*corev1.Pod)
+		taken := other.Status.StartTime != nil || p.admitted[other.UID]
+		if other.UID != pod.UID && taken && !terminal(other.Status.Phase) {
+			others = append(others, other)
+		}
+	}
+	return others
 }
 
 // Run registers the nodes, and serves them and each other managed node until
@@ -114,13 +138,23 @@ func (k *kubelet) serve(ctx context.Context, node string) {
 		pod := object.(*corev1.Pod)
 		k.queue.Add(key{node: node, pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}})
 	}
+	pods := &podsOfNode{stop: stop, admitted: map[types.UID]bool{}}
+	gone := func(object any) {
+		if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
+			object = last.Obj
+		}
+		if pod, ok := object.(*corev1.Pod); ok {
+			pods.forget(pod.UID)
+		}
+	}
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
 		ListerWatcher: cache.NewListWatchFromClient(k.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll,
 			fields.OneTermEqualSelector("spec.nodeName", node)),
 		ObjectType: &corev1.Pod{},
-		Handler:    cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(_, object any) { look(object) }},
+		Handler:    cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(_, object any) { look(object) }, DeleteFunc: gone},
 	})
-	k.pods[node] = &podsOfNode{store: store, stop: stop}
+	pods.store = store
+	k.pods[node] = pods
 	go controller.RunWithContext(ctx)
 	k.queue.Add(key{node: node})
 }
@@ -140,14 +174,11 @@ func (k *kubelet) drop(object any) {
 	}
 }
 
-// served returns the store of a node's pods, nil if the node is not served.
-func (k *kubelet) served(node string) cache.Store {
+// served returns a node's pods, nil if the node is not served.
+func (k *kubelet) served(node string) *podsOfNode {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if pods := k.pods[node]; pods != nil {
-		return pods.store
-	}
-	return nil
+	return k.pods[node]
 }
 
 func (k *kubelet) work(ctx context.Context) {
@@ -188,17 +219,20 @@ func (k *kubelet) look(ctx context.Context, at key) (again time.Duration, err er
 	if at.pod.Name == "" {
 		return heartbeat, k.keepReady(ctx, node)
 	}
-	object, exists, err = pods.GetByKey(at.pod.String())
+	object, exists, err = pods.store.GetByKey(at.pod.String())
 	if err != nil || !exists {
 		return 0, err
 	}
-	return k.step(ctx, object.(*corev1.Pod), node)
+	return k.step(ctx, pods, object.(*corev1.Pod), node)
 }
 
 // step brings a pod's object to where the pod would be by now.
-func (k *kubelet) step(ctx context.Context, pod *corev1.Pod, node *corev1.Node) (again time.Duration, err error) {
+func (k *kubelet) step(ctx context.Context, beside *podsOfNode, pod *corev1.Pod, node *corev1.Node) (again time.Duration, err error) {
 	now := time.Now()
-	next := Step(pod, node, now, k.learntOfDeletion(pod, now))
+	next, err := k.next(ctx, beside, pod, node, now)
+	if err != nil {
+		return 0, err
+	}
 	pods := k.client.CoreV1().Pods(pod.Namespace)
 	if next.Status != nil {
 		pod = pod.DeepCopy()
@@ -218,6 +252,30 @@ func (k *kubelet) step(ctx context.Context, pod *corev1.Pod, node *corev1.Node) 
 		return 0, nil
 	}
 	return max(next.At.Sub(now), time.Millisecond), nil
+}
+
+// next decides what is due. New pods of a node are taken on one after the other,
+// so that two don't get the same room.
+func (k *kubelet) next(ctx context.Context, beside *podsOfNode, pod *corev1.Pod, node *corev1.Node, now time.Time) (Next, error) {
+	deletedAt := k.learntOfDeletion(pod, now)
+	if pod.Status.StartTime != nil || pod.DeletionTimestamp != nil {
+		return Step(pod, node, nil, now, deletedAt), nil
+	}
+	beside.admission.Lock()
+	defer beside.admission.Unlock()
+	next := Step(pod, described(node), beside.others(pod), now, deletedAt)
+	if next.Rejected {
+		// The scheduler may have seen the node grow before this watch did.
+		node, err := k.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+		if err != nil {
+			return Next{}, err
+		}
+		next = Step(pod, described(node), beside.others(pod), now, deletedAt)
+	}
+	if !next.Rejected {
+		beside.admitted[pod.UID] = true
+	}
+	return next, nil
 }
 
 // learntOfDeletion is when the kubelet first saw that the pod is to be deleted,

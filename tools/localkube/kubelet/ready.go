@@ -24,8 +24,17 @@ func (k *kubelet) keepReady(ctx context.Context, node *corev1.Node) error {
 	return k.renewLease(ctx, node)
 }
 
-// readyStatus completes what a test left out of its node.
-func readyStatus(status corev1.NodeStatus, now metav1.Time) corev1.NodeStatus {
+// described returns the node with what a test left out of its resources.
+func described(node *corev1.Node) *corev1.Node {
+	if len(node.Status.Capacity) > 0 && len(node.Status.Allocatable) > 0 {
+		return node
+	}
+	node = node.DeepCopy()
+	node.Status = withResources(node.Status)
+	return node
+}
+
+func withResources(status corev1.NodeStatus) corev1.NodeStatus {
 	status = *status.DeepCopy()
 	if len(status.Capacity) == 0 {
 		status.Capacity = Nodes(1, 0)[0].Status.Capacity
@@ -33,6 +42,12 @@ func readyStatus(status corev1.NodeStatus, now metav1.Time) corev1.NodeStatus {
 	if len(status.Allocatable) == 0 {
 		status.Allocatable = status.Capacity.DeepCopy()
 	}
+	return status
+}
+
+// readyStatus completes what a test left out of its node.
+func readyStatus(status corev1.NodeStatus, now metav1.Time) corev1.NodeStatus {
+	status = withResources(status)
 	if len(status.Addresses) == 0 {
 		status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "192.0.2.10"}}
 	}

@@ -14,15 +14,18 @@ type Next struct {
 	Status *corev1.PodStatus
 	// Remove says that the pod's deletion is complete.
 	Remove bool
+	// Rejected says that the pod is not taken on.
+	Rejected bool
 	// At is when to look at the pod again, zero for when it changes.
 	At time.Time
 }
 
 // Step returns what a kubelet would do about a pod of its node now. It goes as
-// far at once as the time allows. deletedAt is when the kubelet learnt that the
-// pod is to be deleted, which the object tells to the second alone; zero goes by
-// the object.
-func Step(pod *corev1.Pod, node *corev1.Node, now, deletedAt time.Time) Next {
+// far at once as the time allows. The others are the pods that the kubelet has
+// taken on, and that have not ended. deletedAt is when the kubelet learnt that
+// the pod is to be deleted, which the object tells to the second alone; zero
+// goes by the object.
+func Step(pod *corev1.Pod, node *corev1.Node, others []*corev1.Pod, now, deletedAt time.Time) Next {
 	deleted := pod.DeletionTimestamp != nil
 	if terminal(pod.Status.Phase) {
 		return Next{Remove: deleted}
@@ -37,6 +40,12 @@ func Step(pod *corev1.Pod, node *corev1.Node, now, deletedAt time.Time) Next {
 		leave:  deletedAt,
 	}
 	s.status.ObservedGeneration = pod.Generation
+	if s.status.StartTime == nil && !deleted {
+		if why := rejects(pod, node, others); why != nil {
+			s.reject(why)
+			return Next{Status: s.status, Rejected: true}
+		}
+	}
 	switch {
 	case err != nil:
 		s.admit(node)

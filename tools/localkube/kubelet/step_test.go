@@ -42,7 +42,7 @@ func newWorld(t *testing.T, policy corev1.RestartPolicy, annotations map[string]
 func (w *world) look() {
 	w.t.Helper()
 	for range 20 {
-		next := kubelet.Step(w.pod, node, w.now, time.Time{})
+		next := kubelet.Step(w.pod, node, nil, w.now, time.Time{})
 		if next.Status != nil {
 			w.pod.Status = *next.Status
 			w.writes++
