@@ -98,6 +98,7 @@ func everyOutcome(t *testing.T) reconcile.Report {
 			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done, Gate: usedUp},
 			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
 			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
+			{Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: reconcile.Done, Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"}},
 			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: reconcile.Failed, Short: []string{unknown.Message}, Error: unknown},
 		},
 	}
@@ -127,7 +128,7 @@ func TestReportForPeople(t *testing.T) {
 		many.SpotPools = append(many.SpotPools, p)
 	}
 	allIdle := many
-	many.SpotPools = append([]reconcile.PoolReport{report.SpotPools[2]}, many.SpotPools...)
+	many.SpotPools = append([]reconcile.PoolReport{report.SpotPools[2], report.SpotPools[8]}, many.SpotPools...)
 	for name, tt := range map[string]struct {
 		look   style
 		report reconcile.Report

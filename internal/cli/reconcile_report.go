@@ -157,12 +157,16 @@ func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, dec
 	left := 0
 	for _, p := range pools {
 		idle := p.Outcome == reconcile.Done && len(decisions[objectOf(p)]) == 0
-		if idle && len(pools) > rowsAtMost {
+		above := aboveMaximum(p)
+		if idle && !above && len(pools) > rowsAtMost {
 			left++
 			continue
 		}
 		outcome := string(p.Outcome)
-		if idle {
+		switch {
+		case idle && above:
+			outcome = "above maximum"
+		case idle:
 			outcome = "as declared"
 		}
 		t.add(p.Region+"/"+p.Name, number(p, p.Capacity), limit(p, p.Minimum), limit(p, p.Maximum),
@@ -178,6 +182,10 @@ func writePools(out *bytes.Buffer, look style, pools []reconcile.PoolReport, dec
 		fmt.Fprintf(out, "%d more pools are as declared.\n", left)
 	}
 }
+
+// aboveMaximum says that a pool holds more than it may: what is protected, or
+// can't be ended, is not trimmed.
+func aboveMaximum(p reconcile.PoolReport) bool { return p.Observed && p.Held > p.Maximum }
 
 // number is what was seen of a pool, if it was.
 func number(p reconcile.PoolReport, n int) string {

@@ -81,6 +81,8 @@ func stateText(look style, p reconcile.PoolStatus) string {
 		return look.paint(cyan, "to change")
 	case launching(p) > 0:
 		return look.paint(cyan, "launching")
+	case aboveMaximum(p.PoolReport):
+		return look.paint(yellow, "above maximum")
 	}
 	return look.paint(green, "as declared")
 }
