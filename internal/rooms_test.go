@@ -27,15 +27,16 @@ var rooms = map[string]struct {
 }{
 	"internal/duration":    {pure: true},
 	"internal/printable":   {pure: true},
+	"internal/weight":      {pure: true},
 	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration"}},
-	"internal/gpu":         {pure: true, may: []string{"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
+	"internal/gpu":         {pure: true, may: []string{module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/ledger":      {pure: true},
-	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", "k8s.io/apimachinery/"}},
+	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", module + "internal/weight", "k8s.io/apimachinery/"}},
 	"internal/declaration": {may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
 		module + "internal/duration", module + "internal/spotpool", module + "internal/gpu", module + "internal/ledger", module + "internal/budget",
-		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
+		module + "internal/declaration", module + "internal/store", module + "internal/weight", "golang.org/x/sync/",
 	}},
 	"internal/kube": {may: []string{
 		module + "internal/gpu", module + "internal/budget", module + "internal/reconcile", "k8s.io/", "sigs.k8s.io/", "google.golang.org/protobuf/", "golang.org/x/",

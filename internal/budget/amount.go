@@ -19,10 +19,7 @@ const MaxGPUHours = 1_000_000_000
 // thousandth is a thousandth of a GPU-hour, the finest that is printed.
 const thousandth = Hour / 1000
 
-var (
-	hoursForm  = regexp.MustCompile(`^0*([0-9]+)(?:\.([0-9]+))?$`)
-	weightForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9}|/[0-9]{1,9})?$`)
-)
+var hoursForm = regexp.MustCompile(`^0*([0-9]+)(?:\.([0-9]+))?$`)
 
 // Hours prints an amount as GPU-hours with three decimals, rounded half up:
 // 45,000,000 is "12.500".
@@ -94,17 +91,4 @@ func MilliGPUs(rate int64) string {
 // shortest drops the zeros that end a decimal.
 func shortest(decimal string) string {
 	return strings.TrimSuffix(strings.TrimRight(decimal, "0"), ".")
-}
-
-// ParseWeight reads a weight, in GPUs a unit: "1", "0.5" or "1/7". It is never
-// negative; both sides of it have at most nine digits.
-func ParseWeight(s string) (*big.Rat, error) {
-	if !weightForm.MatchString(s) {
-		return nil, fmt.Errorf("%q is no weight: write a number such as \"1\" or \"0.5\", or a fraction such as \"1/7\"", s)
-	}
-	weight, ok := new(big.Rat).SetString(s)
-	if !ok {
-		return nil, fmt.Errorf("%q is no weight: nothing divides by zero", s)
-	}
-	return weight, nil
 }

@@ -43,21 +43,6 @@ func FuzzParseWindow(f *testing.F) {
 	})
 }
 
-func FuzzParseWeight(f *testing.F) {
-	for _, seed := range []string{"1", "0.5", "1/7", "0/1", "1/0", "999999999/999999999", "1/1/1", "."} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		weight, err := ParseWeight(text)
-		if err != nil {
-			return
-		}
-		if weight.Sign() < 0 || weight.Denom().BitLen() > 30 || weight.Num().BitLen() > 60 {
-			t.Fatalf("%q is %s", text, weight)
-		}
-	})
-}
-
 // FuzzSelectors: what reads as a selector matches without harm, and a declaration
 // that has it is valid.
 func FuzzSelectors(f *testing.F) {

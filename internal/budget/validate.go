@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // Problem is something wrong, or suspicious, in a declaration.
@@ -151,8 +152,8 @@ func (v *validator) counting() {
 	v.duration("max_status_age", d.MaxStatusAge, time.Minute, "Write how old the last judgement may be that lets a spot pool launch, such as \"1h\".")
 }
 
-func (v *validator) weight(attribute, weight string) {
-	if _, err := ParseWeight(weight); err != nil {
+func (v *validator) weight(attribute, text string) {
+	if _, err := weight.Parse(text); err != nil {
 		v.add(attribute, "Write GPUs a unit, such as \"1\", \"0.5\" or \"1/7\".", "%v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // valuation is how a budget turns records into amounts, whatever its window:
@@ -37,11 +38,11 @@ func (d Declaration) valuation() (*valuation, error) {
 func weights(texts map[string]string) (map[string]*big.Rat, error) {
 	parsed := make(map[string]*big.Rat, len(texts))
 	for key, text := range texts {
-		weight, err := ParseWeight(text)
+		worth, err := weight.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		parsed[key] = weight
+		parsed[key] = worth
 	}
 	return parsed, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // unsafeGap is a gap so long that estimates across it say little.
@@ -57,8 +58,8 @@ func (v *validator) enforcementWarnings() {
 	}
 }
 
-func (v *validator) zeroWeight(attribute, weight string) {
-	if w, err := ParseWeight(weight); err == nil && w.Sign() == 0 {
+func (v *validator) zeroWeight(attribute, text string) {
+	if w, err := weight.Parse(text); err == nil && w.Sign() == 0 {
 		v.add(attribute, "Remove it to count them.", "a weight of 0 counts nothing")
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // Rules say what counts as a GPU.
@@ -24,29 +25,6 @@ type Rules struct {
 	// anyway is worth the same with and without them. Behind a request that a DRA
 	// driver serves stand the driver's devices, and the request is not told of.
 	Extra []string
-}
-
-// longestWeight bounds a weight's text: six digits before the point or slash
-// and nine behind it are far beyond any real device.
-const longestWeight = 16
-
-var weightText = regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,9}|/[0-9]{1,6})?$`)
-
-// ParseWeight reads an exact weight: "1", "0.25" or "1/7".
-func ParseWeight(text string) (*big.Rat, error) {
-	switch {
-	case strings.HasPrefix(text, "-"):
-		return nil, fmt.Errorf("the weight %q is negative; write GPUs a unit, such as 1, 0.25 or 1/7", clip(text))
-	case len(text) > longestWeight:
-		return nil, fmt.Errorf("the weight %q is too long; at most six digits, and nine after the point or six after the slash", clip(text))
-	case !weightText.MatchString(text):
-		return nil, fmt.Errorf("the weight %q is no number; write GPUs a unit, such as 1, 0.25 or 1/7", clip(text))
-	}
-	weight, ok := new(big.Rat).SetString(text)
-	if !ok { // of what the pattern lets through, a division by zero alone
-		return nil, fmt.Errorf("the weight %q divides by zero", text)
-	}
-	return weight, nil
 }
 
 // Table makes rules ready to be asked about many pods. The error names every
@@ -66,12 +44,12 @@ func (r Rules) Table() (*Table, error) {
 			wrong = append(wrong, fmt.Errorf("%q is no resource's name: %s", clip(name), strings.Join(reasons, "; ")))
 			continue
 		}
-		weight, err := ParseWeight(r.Weights[name])
+		worth, err := weight.Parse(r.Weights[name])
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		t.own[name] = weight
+		t.own[name] = worth
 	}
 	return t, errors.Join(wrong...)
 }

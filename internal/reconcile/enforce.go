@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // enforcer carries out the decisions about one budget under its lock.
@@ -153,8 +154,8 @@ func (a *enforcer) freeze() Freeze {
 	if namespace := storeNamespace(a.Store.String()); namespace != "" {
 		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
 	}
-	for resource, weight := range d.ResourceWeights {
-		if gpus, err := budget.ParseWeight(weight); err == nil && gpus.Sign() == 0 {
+	for resource, text := range d.ResourceWeights {
+		if gpus, err := weight.Parse(text); err == nil && gpus.Sign() == 0 {
 			f.Ignored = append(f.Ignored, resource)
 		} else {
 			f.Resources = append(f.Resources, resource)

@@ -75,12 +75,7 @@ func milliGPUs(d spotpool.Declaration, b budget.Declaration, offers []spotpool.O
 		if !ok || !offered(d, offer) {
 			continue
 		}
-		for _, model := range []string{offer.InstanceType, offer.GPUType} {
-			if weight, ok := new(big.Rat).SetString(b.ModelWeights[model]); ok {
-				gpus.Mul(gpus, weight)
-				break
-			}
-		}
+		gpus.Mul(gpus, b.MachineWeight(offer.GPUType, offer.InstanceType))
 		if gpus.Cmp(most) > 0 {
 			most = gpus
 		}

@@ -10,6 +10,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // planned is a plan's values, with prior's where they say the same: "1d" for
@@ -140,8 +141,8 @@ func sameHours(a, b string) bool {
 }
 
 func sameWeight(a, b string) bool {
-	was, errWas := core.ParseWeight(a)
-	now, errNow := core.ParseWeight(b)
+	was, errWas := weight.Parse(a)
+	now, errNow := weight.Parse(b)
 	return errWas == nil && errNow == nil && was.Cmp(now) == 0
 }
 

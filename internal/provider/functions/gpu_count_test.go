@@ -46,6 +46,8 @@ func TestGPUCount(t *testing.T) {
 		{map[string]string{"nvidia.com/gpu": "3"}, map[string]string{"nvidia.com/gpu": "1/4"}, "0.75"},
 		{map[string]string{"example.com/gpu": "2"}, map[string]string{"example.com/gpu": "0.5"}, "1"},
 		{map[string]string{"nvidia.com/gpu": "2"}, map[string]string{"nvidia.com/gpu": "0"}, "0"},
+		// As long as a budget takes it.
+		{map[string]string{"example.com/slice": "1"}, map[string]string{"example.com/slice": "1/12345678"}, "1/12345678"},
 	} {
 		if got, err := countOf(t, test.resources, test.weights); err != "" || got != test.want {
 			t.Errorf("%v with the weights %v are %q GPUs, not %q %s", test.resources, test.weights, got, test.want, err)

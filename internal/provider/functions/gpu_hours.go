@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 var _ function.Function = gpuHours{}
@@ -69,7 +70,7 @@ func (gpuHours) Run(ctx context.Context, req function.RunRequest, resp *function
 
 // parseGPUs reads a number of GPUs, a decimal or a fraction.
 func parseGPUs(s string) (*big.Rat, error) {
-	count, err := budget.ParseWeight(s)
+	count, err := weight.Parse(s)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no number of GPUs: write one such as 2 or 0.5, or a fraction such as \"1/7\"", s)
 	}

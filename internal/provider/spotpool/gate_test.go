@@ -203,6 +203,29 @@ func TestForecast(t *testing.T) {
 	s.Destroy(o)
 }
 
+// The forecast weighs GPUs as the budget will: by the model that their nodes are
+// labelled with, and else by the instance type.
+func TestForecastWeighsAsTheBudgetDoes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		weights map[string]string
+		gpus    string
+	}{
+		"a node's name of the model":        {map[string]string{"Tesla-T4": "2"}, "8"},
+		"the instance type":                 {map[string]string{"GN7.2XLARGE32": "3"}, "12"},
+		"the model before the instance":     {map[string]string{"Tesla-T4": "2", "GN7.2XLARGE32": "3"}, "8"},
+		"another model beside the instance": {map[string]string{"NVIDIA-A10": "2", "GN7.2XLARGE32": "3"}, "12"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := providertest.NewWithCluster(t)
+			declareBudget(t, w, func(d *budget.Declaration) { d.GPUHours, d.ModelWeights = "60", test.weights })
+			w.Judge("team-a", used(10))
+			contains(t, serve(t, w).Plan(nil, train(gated)).Diagnostics, "Budget may be used up", "all of the "+test.gpus+" GPUs")
+		})
+	}
+}
+
 // What answers for unchanged pools says what the framework says, whatever becomes
 // of their budget.
 func TestShortcutHeedsTheGate(t *testing.T) {
