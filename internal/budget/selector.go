@@ -21,6 +21,19 @@ func (s Selector) Empty() bool {
 	return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
+// Unbounded says whether pods of any namespace may be covered: whoever may label
+// pods anywhere chooses then that the budget pays for them.
+func (s Selector) Unbounded() bool { return len(s.Namespaces) == 0 && len(s.NamespaceLabels) == 0 }
+
+// Shares says whether pods of several namespaces that are named, or that labels
+// choose, may be covered: what one uses is missing to the others.
+func (s Selector) Shares() bool {
+	if len(s.Namespaces) > 0 {
+		return len(distinct(s.Namespaces)) > 1
+	}
+	return len(s.NamespaceLabels) > 0
+}
+
 // Same says whether two selectors say the same, in whatever order.
 func (s Selector) Same(other Selector) bool { return s.key() == other.key() }
 

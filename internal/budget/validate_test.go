@@ -157,6 +157,7 @@ func TestWarnings(t *testing.T) {
 		{"enforcement.max_gap", func(d *Declaration) { d.Enforce.MaxGap = "24h" }},
 		{"selector.namespaces", func(d *Declaration) { d.Enforce.ProtectedNamespaces = []string{"ml"} }},
 		{"selector.namespaces", func(d *Declaration) { d.Selector.Namespaces = []string{"kube-system"} }},
+		{"selector", func(d *Declaration) { d.Selector = Selector{MatchLabels: map[string]string{"team": "a"}} }},
 	}
 	for _, test := range tests {
 		d := teamA()

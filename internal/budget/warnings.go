@@ -38,6 +38,10 @@ func (v *validator) enforcementWarnings() {
 	if rolling, err := ParseWindow(d.Window); err == nil && grace >= rolling {
 		v.add("enforcement.grace_period", "Shorten it, or choose a longer window.", "the grace period of %s is no shorter than the window of %s, in which usage passes by itself", e.GracePeriod, d.Window)
 	}
+	if d.Selector.Unbounded() {
+		v.add("selector", "Name the budget's namespaces, or their labels in namespace_labels: those are not a tenant's to choose.",
+			"its pods are chosen by labels alone, in all namespaces: whoever may create pods in any of them can label pods into this budget and use it up, and %s for it", threats[e.Action])
+	}
 	var spared []string
 	for _, namespace := range d.Selector.Namespaces {
 		if slices.Contains(e.ProtectedNamespaces, namespace) || slices.Contains(SystemNamespaces(), namespace) {
@@ -56,6 +60,13 @@ func (v *validator) enforcementWarnings() {
 	if gap, _ := duration.Parse(e.MaxGap); gap > unsafeGap {
 		v.add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
 	}
+}
+
+// threats are what may come of a limit that is reached; nothing of alerts alone.
+var threats = map[Action]string{
+	Evict:  "others' pods are evicted",
+	Pause:  "others' workloads are paused",
+	Freeze: "others' new pods are kept out",
 }
 
 func (v *validator) zeroWeight(attribute, text string) {

@@ -3,6 +3,8 @@ package budget
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -48,6 +50,7 @@ func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlan
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		warnOfAction(core.Declaration{}, d, &resp.Diagnostics)
+		warnOfSharing(core.Declaration{}, d, &resp.Diagnostics)
 	}
 }
 
@@ -81,6 +84,7 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 		was, d := prior.declaration(), m.declaration()
 		warnOfDoubts(d, &resp.Diagnostics)
 		warnOfAction(was, d, &resp.Diagnostics)
+		warnOfSharing(was, d, &resp.Diagnostics)
 		r.warnOfLimit(ctx, was, d, &resp.Diagnostics)
 	}
 }
@@ -105,6 +109,24 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
 			fmt.Sprintf("When its limit has been reached for %s, a run of gpupool reconcile suspends the Jobs and scales the Deployments and StatefulSets of the selected pods to zero, until usage falls. gpupool reconcile --dry-run shows which.", d.Enforce.GracePeriod))
 	}
+}
+
+// warnOfSharing tells of namespaces that use one budget up together, when that
+// is new.
+func warnOfSharing(was, d core.Declaration, diags *diag.Diagnostics) {
+	if !d.Selector.Shares() || was.Enforce.Action == d.Enforce.Action && was.Selector.Same(d.Selector) {
+		return
+	}
+	whose := "All namespaces with the labels that namespace_labels has"
+	if names := slices.Compact(slices.Sorted(slices.Values(d.Selector.Namespaces))); len(names) > 0 {
+		whose = "The namespaces " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	}
+	text := whose + " have one limit together: what the pods of one use is missing to the others"
+	if threat := threats[d.Enforce.Action]; threat != "" {
+		text += ", and when the limit is reached, " + threat + " in any of them, whichever used it up"
+	}
+	diags.AddAttributeWarning(path.Root("selector"), fmt.Sprintf("Budget %s is shared by several namespaces", d.Name),
+		text+". Give each a budget of its own where they belong to people who don't share work.")
 }
 
 // threats are what may come of a limit that is reached; nothing of alerts alone.
