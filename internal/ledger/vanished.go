@@ -1,5 +1,9 @@
 package ledger
 
+// overdue is how long after its deletion timestamp, which includes the grace
+// period, a pod may take to be gone.
+const overdue Time = 30_000
+
 // Vanished returns the open records of pods that are not present any more.
 func (l *Ledger) Vanished(present func(uid string) bool) []Record {
 	var vanished []Record
@@ -15,7 +19,8 @@ func (l *Ledger) Vanished(present func(uid string) bool) []Record {
 // and returns them as they are then. Evidence says when the pod's instance or
 // node ended or what an Event told, by a final End or one whose source is Event;
 // the zero End is none. Without evidence, the pod ended somewhere between the
-// last run, which still saw it, and now.
+// last run, which still saw it, and now; and where its deletion was asked for, no
+// later than that was due, unless the last run still saw it after that.
 //
 // Each end lies in [start, now]. That of an instance or a node may lie before
 // the last run, since a pod lingers when its machine is gone; it is no later
@@ -44,7 +49,7 @@ func endOfVanished(r *Record, evidence End, lastRun, now Time) End {
 	held := min(max(lastRun, r.Start.At, r.End.Earliest), now) // it was seen to hold until then
 	switch rank := endRank(evidence.Source); {
 	case evidence.At < r.Start.At || rank <= openRank || evidence.Source == Estimated: // of nothing, or of an earlier life
-		return End{Earliest: held, At: now, Source: Estimated}
+		return End{Earliest: held, At: r.goneBy(held, now), Source: Estimated}
 	case evidence.Source == Event:
 		at := min(max(evidence.At, held), now)
 		return End{Earliest: min(max(evidence.Earliest, held), at), At: at, Source: Event}
@@ -59,4 +64,13 @@ func endOfVanished(r *Record, evidence End, lastRun, now Time) End {
 		}
 		return ExactEnd(at, evidence.Source)
 	}
+}
+
+// goneBy is up to when a pod that is gone by now may have held, where it was seen
+// to hold at a moment.
+func (r *Record) goneBy(held, now Time) Time {
+	if due := r.Deletion + overdue; r.Deletion != 0 && due >= held {
+		return min(due, now)
+	}
+	return now
 }

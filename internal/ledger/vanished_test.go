@@ -54,6 +54,18 @@ func TestCloseVanished(t *testing.T) {
 			ledger.ExactEnd(lastRun, ledger.NodeGone),
 		},
 		{
+			"its deletion was due before the next run", func(r *ledger.Record) { r.Deletion = lastRun + minute }, ledger.End{},
+			ledger.End{Earliest: lastRun, At: lastRun + 90*second, Source: ledger.Estimated},
+		},
+		{
+			"its deletion is not due yet", func(r *ledger.Record) { r.Deletion = now + hour }, ledger.End{},
+			ledger.End{Earliest: lastRun, At: now, Source: ledger.Estimated},
+		},
+		{
+			"seen to hold long after its deletion was due", func(r *ledger.Record) { r.Deletion = noon + minute }, ledger.End{},
+			ledger.End{Earliest: lastRun, At: now, Source: ledger.Estimated},
+		},
+		{
 			"the kill began before the last run", nil, ledger.ExactEnd(lastRun-second, ledger.Event),
 			ledger.ExactEnd(lastRun, ledger.Event),
 		},

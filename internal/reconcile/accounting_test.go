@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -165,6 +166,56 @@ func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
 	// Between its first minute and its sixty-first.
 	wantConsumed(t, r, "4.133")
 	wantEstimated(t, r, "4.000")
+}
+
+// TestAVanishedPodEndedByItsDeletion: it was seen to be on its way out, and then
+// nobody looked for a day.
+func TestAVanishedPodEndedByItsDeletion(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty, func(b *budget.Declaration) { b.Window = "7d" })
+	uid := d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Minute)
+	d.cluster.pods[uid].Live.Deletion = d.cluster.now.Add(30 * time.Second)
+	d.run()
+	d.cluster.step(24 * time.Hour)
+	d.cluster.remove(uid)
+	d.cluster.forget()
+	r := d.run()
+	// A minute, and half of the minute that its grace and what it may exceed that by take.
+	wantConsumed(t, r, "0.200")
+	wantEstimated(t, r, "0.067")
+}
+
+// TestAnEvictedPodEndsWithItsGrace whoever looks when: the run that evicts it
+// writes down when it is to be gone.
+func TestAnEvictedPodEndsWithItsGrace(t *testing.T) {
+	t.Parallel()
+	for name, grace := range map[string]time.Duration{"gone at once": 0, "gone after its grace": 5 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Window = "7d" })
+			uid := d.cluster.start("ml", "a", 8)
+			d.cluster.step(time.Hour)
+			d.cluster.grace = grace
+			d.run()
+			if len(d.cluster.evicted) != 1 {
+				t.Fatalf("%v were evicted", d.cluster.evicted)
+			}
+			d.cluster.step(24 * time.Hour)
+			if grace > 0 {
+				d.cluster.remove(uid)
+			}
+			d.cluster.forget()
+			r := d.run()
+			// An hour, and half of what its grace and thirty seconds beyond that take.
+			late := grace + 30*time.Second
+			if got, want := r.Budgets[0].ConsumedGPUHours, fmt.Sprintf("%.3f", 8+8*late.Hours()/2); got != want {
+				t.Errorf("%s GPU-hours are consumed, want %s", got, want)
+			}
+		})
+	}
 }
 
 // TestAWrongClockIsNotBelieved: one wrong answer must not forget what was counted.

@@ -34,6 +34,7 @@ type fakeCluster struct {
 	broken    map[string]error // by the name of the pod whose eviction fails so
 	driven    map[string]bool  // names of workloads that someone else drives
 	classes   map[string]int32
+	grace     time.Duration // that evicted pods take to be gone; zero is at once
 
 	frozen  map[string]reconcile.Freeze
 	paused  []reconcile.PausedWorkload

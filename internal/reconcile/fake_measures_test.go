@@ -85,8 +85,13 @@ func (c *fakeCluster) Evict(_ context.Context, p reconcile.PodRef) error {
 		if err := c.broken[p.Name]; err != nil {
 			return err
 		}
-		if _, there := c.pods[p.UID]; there {
-			c.removeLocked(p.UID)
+		if pod, there := c.pods[p.UID]; there {
+			if c.grace > 0 {
+				pod.Live.Deletion = c.now.Add(c.grace)
+				c.changed(*pod, false)
+			} else {
+				c.removeLocked(p.UID)
+			}
 			c.evicted = append(c.evicted, p.Name)
 		}
 		return nil

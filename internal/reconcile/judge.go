@@ -50,6 +50,7 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 	j.liftOrphans(ctx, c, j.inForce)
 	j.forgetStatuses(ctx)
 	j.judgeAll(ctx, targets, results)
+	j.noteDeletions(ctx)
 	return nil
 }
 
