@@ -18,7 +18,8 @@ type history struct {
 	// pods are as they last were, and the order in which they were first told of.
 	pods  map[types.UID]*corev1.Pod
 	order []types.UID
-	// labels are those that pods were born with; they decide whose they are.
+	// labels are those that pods were bound with; they decide whose they are.
+	// Binding adds some, and before it whoever may edit a pod may label it.
 	labels      map[types.UID]map[string]string
 	deleted     map[types.UID]bool
 	wantsClaims bool
@@ -48,9 +49,9 @@ func (h *history) pod(c change) error {
 	slim(pod)
 	if _, known := h.pods[pod.UID]; !known {
 		h.order = append(h.order, pod.UID)
-		if c.kind == watch.Added {
-			h.labels[pod.UID] = pod.Labels
-		}
+	}
+	if _, known := h.labels[pod.UID]; !known && pod.Spec.NodeName != "" {
+		h.labels[pod.UID] = pod.Labels
 	}
 	h.pods[pod.UID] = pod
 	h.deleted[pod.UID] = c.kind == watch.Deleted
@@ -132,11 +133,11 @@ func (h *history) see(l *look, deleted bool) ([]gpu.Sighting, error) {
 	return out, nil
 }
 
-// label gives pods the labels that they were born with, as far as that was told.
+// label gives pods the labels that they were bound with, as far as that was told.
 func (h *history) label(pods []gpu.Sighting) {
 	for i := range pods {
-		if born, ok := h.labels[types.UID(pods[i].UID)]; ok {
-			pods[i].Labels = born
+		if bound, ok := h.labels[types.UID(pods[i].UID)]; ok {
+			pods[i].Labels = bound
 		}
 	}
 }

@@ -125,27 +125,6 @@ func TestAListMayBeAskedForBesideAReplay(t *testing.T) {
 	}
 }
 
-// TestAPodIsToldWithTheLabelsThatItWasBornWith has the labels of a pod changed
-// before the look that first sees it, whether that lists or not.
-func TestAPodIsToldWithTheLabelsThatItWasBornWith(t *testing.T) {
-	t.Parallel()
-	server := kubetest.Start(t)
-	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
-	kubetest.Create(t, server, kubetest.Pod(ns, "train", kubetest.GPUs(1), kubetest.BoundTo("nowhere"), kubetest.Labels(map[string]string{"team": "a"})))
-	moved := []byte(`{"metadata": {"labels": {"team": "b"}}}`)
-	if _, err := server.Client().CoreV1().Pods(ns).Patch(t.Context(), "train", types.MergePatchType, moved, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, list := range []bool{false, true} {
-		after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion, List: list})
-		if pods := in(ns, after.Pods); after.Listed != list || len(pods) != 1 || pods[0].Labels["team"] != "a" {
-			t.Errorf("listed %v: got %+v, want the pod with the label team=a", after.Listed, pods)
-		}
-	}
-}
-
 func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t)
