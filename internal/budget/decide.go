@@ -102,7 +102,7 @@ func (d *decider) report() {
 	now := d.Now.Truncate(time.Millisecond).UTC()
 	s := &d.plan.Status
 	*s = Status{
-		Name: of.Name, UID: of.UID, Generation: of.Generation, Terms: of.Terms(), ClusterUID: of.ClusterUID,
+		Name: of.Name, UID: of.UID, Generation: of.Generation, Terms: of.Terms(), Counted: of.counted(), ClusterUID: of.ClusterUID,
 		RunID: d.RunID, At: now, Usage: d.usage, ExceededSince: d.Result.ExceededSince,
 	}
 	if d.usage.Exceeded() {

@@ -21,13 +21,22 @@ func (d *decider) doubt() string {
 	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.maxGap()))
 }
 
-// unknown says whether the limit, as it is declared now, was reached before a
-// part of the ledger was lost that the window still holds: that usage is below it
-// now may be the loss. What was known then stays so until the window is past it.
+// unknown says whether the limit, as it is declared now, was reached, and a part
+// of the window is not in the ledger: that usage is below it now may be for that.
+// What was known then stays so until the window is past what is missing.
 func (d *decider) unknown() *Unknown {
-	if d.usage.Exceeded() || len(d.Result.Lost) == 0 || d.Previous == nil || d.Previous.UID != d.Declaration.UID {
+	switch {
+	case d.usage.Exceeded():
 		return nil
+	case len(d.Result.Lost) > 0 && d.previous().UID != "":
+		if u := d.unknownByLoss(); u != nil {
+			return u
+		}
 	}
+	return d.unknownBefore()
+}
+
+func (d *decider) unknownByLoss() *Unknown {
 	before := Unknown{Consumed: d.Previous.Usage.Consumed, At: d.Previous.At}
 	if earlier := d.Previous.Unknown; earlier != nil && earlier.Consumed >= before.Consumed {
 		before = *earlier
@@ -40,16 +49,47 @@ func (d *decider) unknown() *Unknown {
 	return &before
 }
 
+// unknownBefore is unknown where the window begins before the ledger does: it was
+// just begun, or what no window reached back to was dropped. What falls below the
+// limit by itself while a new ledger goes on is not in question, nor is a limit
+// that was raised above what was used; another window or other pods are.
+func (d *decider) unknownBefore() *Unknown {
+	since, previous := d.Result.KnownSince, d.previous()
+	exceeded := previous.UID != "" && previous.Usage.Exceeded() || previous.Unknown != nil
+	if since == nil || !exceeded && !d.inForce() {
+		return nil
+	}
+	before := Unknown{Consumed: previous.Usage.Consumed, At: previous.At}
+	switch {
+	case previous.UID == "":
+		before = Unknown{Consumed: d.usage.Consumed, At: d.plan.Status.At}
+	case previous.Unknown != nil:
+		before = *previous.Unknown
+	}
+	if previous.UID != "" && previous.Counted == d.plan.Status.Counted {
+		known := previous.Unknown == nil || before.Consumed >= previous.Usage.Limit
+		if known && before.Consumed < d.usage.Limit || previous.Unknown == nil && !d.Result.Forgotten {
+			return nil
+		}
+	}
+	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger at %s: whether usage is below the limit is not known before the ledger covers the window. Until then a shorter window, the action alert_only or the budget's destruction lifts what is in force",
+		stamp(d.usage.WindowStart), stamp(*since))
+	return &before
+}
+
+// inForce says whether anything of this budget is.
+func (d *decider) inForce() bool { return d.Frozen || len(d.own()) > 0 }
+
 // holds says whether all that is in force stays, since it is not known that usage
 // fell below the limit.
 func (d *decider) holds() bool {
-	reason, inForce := "", d.Frozen || len(d.own()) > 0
+	reason, inForce := "", d.inForce()
 	switch {
-	case d.usage.Exceeded() || len(d.Result.Lost) == 0:
+	case d.usage.Exceeded() || d.Declaration.Enforce.Action == AlertOnly:
 		return false
 	case d.plan.Status.Unknown != nil:
 		reason = d.plan.Status.Unknown.Reason
-	case inForce && (d.Previous == nil || d.Previous.UID != d.Declaration.UID):
+	case len(d.Result.Lost) > 0 && inForce && (d.Previous == nil || d.Previous.UID != d.Declaration.UID):
 		reason = "the ledger was lost in part (" + some(d.Result.Lost) + "), and so was the last status"
 	default:
 		return false
@@ -73,6 +113,9 @@ func (d *decider) maxGap() time.Duration {
 func (d *decider) doubtWarnings() {
 	for _, lost := range d.Result.Lost {
 		d.warn("part of the ledger is lost, so usage may be higher: %s", lost)
+	}
+	if d.Result.Forgotten {
+		d.warn("the window begins at %s, and what ended before %s is forgotten, since no window reached back to it then: usage may be higher", stamp(d.usage.WindowStart), stamp(*d.Result.KnownSince))
 	}
 	if d.Result.Unbounded {
 		d.warn("nothing bounds what was used in a gap of observation: usage may be higher than the error bound says")

@@ -145,6 +145,7 @@ func (e *evaluation) judge(a *audience) {
 	}
 	hidden := e.gaps.since(a.from, v)
 	coverage, lost, overlaps := e.gaps.coverage(a.from), e.gaps.lost(a.from), e.overlaps(a)
+	known, forgotten := e.gaps.knownSince(a.from), e.gaps.header.KeptSince > a.from
 	byNamespace = largest(byNamespace)
 	for _, n := range a.budgets {
 		r := &e.results[n]
@@ -155,6 +156,7 @@ func (e *evaluation) judge(a *audience) {
 		u.ByNamespace = maps.Clone(byNamespace)
 		u.ByLabel = e.byLabel(a, e.declarations[n].BreakdownLabels)
 		r.LongestGap, r.Unbounded, r.Lost = hidden.longest, hidden.boundless, lost
+		r.KnownSince, r.Forgotten = known, forgotten
 		for _, name := range overlaps {
 			if name != r.Name {
 				r.Overlaps = append(r.Overlaps, name)

@@ -179,6 +179,17 @@ func (g *gaps) coverage(from ledger.Time) int {
 	return known
 }
 
+// knownSince is from when on the ledger knows all, where a window begins before
+// that; nil where it covers the window.
+func (g *gaps) knownSince(from ledger.Time) *time.Time {
+	first := max(g.header.Began, g.header.KeptSince)
+	if first <= from {
+		return nil
+	}
+	at := toTime(first)
+	return &at
+}
+
 // lost says what of a window's records was lost.
 func (g *gaps) lost(from ledger.Time) []string {
 	var texts []string

@@ -57,6 +57,12 @@ type Result struct {
 	Unbounded bool
 	// Lost says what of the ledger was lost, for a person.
 	Lost []string
+	// KnownSince is when the ledger's knowledge begins, where the window begins
+	// before that; nil where it does not.
+	KnownSince *time.Time
+	// Forgotten says that this is since retention dropped a part of the window,
+	// which no window reached back to then, and not for the ledger's being new.
+	Forgotten bool
 	// Err says why the budget could not be judged; nothing else is set then.
 	Err error
 }

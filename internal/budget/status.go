@@ -10,7 +10,9 @@ type Status struct {
 	UID        string `json:"uid"`
 	Generation int64  `json:"generation"` // of the declaration that it was judged by
 	// Terms are those of the declaration that it was judged by.
-	Terms      string    `json:"terms,omitempty"`
+	Terms string `json:"terms,omitempty"`
+	// Counted is the same for terms that differ in their limit alone.
+	Counted    string    `json:"counted,omitempty"`
 	ClusterUID string    `json:"cluster_uid"`
 	RunID      string    `json:"run_id"`
 	At         time.Time `json:"at"` // the cluster's clock
@@ -33,9 +35,9 @@ type Status struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Unknown is what was known of a budget before a part of the ledger was lost that
-// its window still holds. The limit was reached then, so what was enforced stays,
-// and no spot pool launches.
+// Unknown is what was known of a budget when its limit was reached, where the
+// ledger lacks a part of its window since, so that usage below the limit may be
+// for that alone. What was enforced stays, and no spot pool launches.
 type Unknown struct {
 	Consumed int64     `json:"consumed"`
 	At       time.Time `json:"at"`

@@ -58,6 +58,7 @@ type reconcileOptions struct {
 	every       time.Duration
 	timeout     time.Duration
 	lockTimeout time.Duration
+	keepLedger  time.Duration
 	metricsFile string
 	// conflictCode is the exit code where another run is under way.
 	conflictCode int
@@ -81,6 +82,7 @@ func newReconcile(s *session) *cobra.Command {
 	lengthVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
 	lengthVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
 	lengthVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
+	lengthVar(cmd, &o.keepLedger, "keep-ledger", reconcile.DefaultKeepLedger, "how long the ledger keeps what ended, also where no budget's window reaches back to it")
 	f.IntVar(&o.conflictCode, "conflict-exit-code", exitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
@@ -98,6 +100,8 @@ func (o *reconcileOptions) validate() error {
 	switch {
 	case o.timeout == 0:
 		return usagef("--timeout must be longer than 0, such as 5m")
+	case o.keepLedger == 0:
+		return usagef("--keep-ledger must be longer than 0, such as 35d")
 	case o.conflictCode < 0 || o.conflictCode > 255:
 		return usagef("--conflict-exit-code must be from 0 to 255")
 	case o.every > 0 && o.fromState == "-":
@@ -211,7 +215,7 @@ func (r *runner) once(ctx context.Context) error {
 }
 
 func (r *runner) reconcile(ctx context.Context) (reconcile.Report, error) {
-	options := reconcile.RunOptions{DryRun: r.dryRun, Wait: r.wait, WaitTimeout: r.timeout, RunLockTimeout: r.lockTimeout}
+	options := reconcile.RunOptions{DryRun: r.dryRun, Wait: r.wait, WaitTimeout: r.timeout, RunLockTimeout: r.lockTimeout, KeepLedger: r.keepLedger}
 	if r.fromState != "" {
 		state, err := r.readState(ctx)
 		if err != nil {

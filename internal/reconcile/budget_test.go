@@ -21,6 +21,7 @@ type desk struct {
 	t       *testing.T
 	cluster *fakeCluster
 	dir     string
+	keep    time.Duration // what runs keep of the ledger in any case
 }
 
 func newDesk(t *testing.T) *desk {
@@ -73,7 +74,7 @@ func enforcing(a budget.Action) func(*budget.Declaration) {
 // run runs once, and fails the test where a budget failed.
 func (d *desk) run() reconcile.Report {
 	d.t.Helper()
-	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{KeepLedger: d.keep})
 	if err != nil {
 		d.t.Fatalf("a run: %v", err)
 	}

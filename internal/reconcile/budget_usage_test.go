@@ -82,6 +82,7 @@ func TestOldIntervalsAreForgotten(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.declare(func(b *budget.Declaration) { b.Window = "2h" })
+	d.keep = time.Hour
 	for range 8 {
 		uid := d.cluster.start("ml", "a", 1)
 		d.run()

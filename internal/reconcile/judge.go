@@ -32,7 +32,7 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 		r.warn(text)
 	}
 	if len(r.report.Budgets) == 0 { // a budget that can't be read may need all there is
-		b.prune(declarations)
+		b.prune(declarations, r.options.KeepLedger)
 	}
 	previous, err := r.previousStatuses(ctx)
 	if err != nil {

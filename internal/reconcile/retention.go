@@ -1,21 +1,28 @@
 package reconcile
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
-// prune forgets what no budget's window reaches back to. Where one's window can't
+// DefaultKeepLedger is for how long what ended is kept also where no window
+// reaches back to it: so that one that is made longer, up to a month, or a budget
+// that takes the place of another, counts what was used before.
+const DefaultKeepLedger = 35 * 24 * time.Hour
+
+// prune forgets what no budget's window reaches back to, and what is older than
+// is kept in any case. Where one's window can't
 // be told, everything stays. Of the cluster's clock and this machine's, the one
 // that is behind counts: what is forgotten doesn't come back.
-func (b *books) prune(budgets []budget.Declaration) {
+func (b *books) prune(budgets []budget.Declaration, kept time.Duration) {
 	now := b.now()
 	if b.local.Before(now) {
 		now = b.local
 	}
-	keep := now
+	keep := now.Add(-cmp.Or(kept, DefaultKeepLedger))
 	for _, d := range budgets {
 		from, err := keptSince(d, now)
 		if err != nil {

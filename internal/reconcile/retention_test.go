@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []string{"24h", "1d"} {
 		d := newDesk(t)
+		d.keep = time.Hour
 		b := d.declare(func(b *budget.Declaration) { b.Window, b.Enforce.GracePeriod = "1h", grace })
 		pod := d.cluster.start("ml", "a", 8)
 		d.cluster.step(time.Hour)
@@ -29,4 +31,87 @@ func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 		}
 		wantConsumed(t, d.run(), "0.000")
 	}
+}
+
+// update changes a budget that is declared.
+func (d *desk) update(b budget.Declaration, change func(*budget.Declaration)) budget.Declaration {
+	d.t.Helper()
+	change(&b)
+	state, err := d.engine().UpdateBudget(context.Background(), b)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return state.Declaration
+}
+
+// worked is a desk whose pods used 24 GPU-hours on each of four days, under a
+// budget of so many in 24 hours.
+func worked(t *testing.T, hours string, keep time.Duration) (*desk, budget.Declaration) {
+	t.Helper()
+	d := newDesk(t)
+	d.keep = keep
+	b := d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = hours, []int{100} })
+	for range 4 {
+		uid := d.cluster.start("ml", "a", 8)
+		d.run()
+		d.cluster.step(3 * time.Hour)
+		d.cluster.remove(uid)
+		d.run()
+		d.cluster.step(21 * time.Hour)
+		d.run()
+	}
+	return d, b
+}
+
+// TestALongerWindowCountsWhatWasBefore, and so does a budget that takes the place
+// of another, after runs of a shorter one.
+func TestALongerWindowCountsWhatWasBefore(t *testing.T) {
+	t.Parallel()
+	d, b := worked(t, "20", 0)
+	b = d.update(b, func(b *budget.Declaration) { b.Window, b.GPUHours = "30d", "90" })
+	wantConsumed(t, d.run(), "96.000")
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.declare(func(b *budget.Declaration) { b.Name = "beside" })
+	d.run()
+	d.declare(func(b *budget.Declaration) { b.Window = "30d" })
+	wantConsumed(t, d.run(), "96.000")
+}
+
+// TestNothingIsLiftedBecauseItIsForgotten: what a longer window would count was
+// dropped, so that nobody knows whether usage is below the limit.
+func TestNothingIsLiftedBecauseItIsForgotten(t *testing.T) {
+	t.Parallel()
+	d, b := worked(t, "20", time.Hour)
+	if len(d.cluster.frozen) != 1 {
+		t.Fatal("nothing is frozen")
+	}
+	b = d.update(b, func(b *budget.Declaration) { b.Window, b.GPUHours = "30d", "90" })
+	for n := range 3 {
+		r := d.run()
+		wantTold(t, r)
+		warnings := strings.Join(r.Budgets[0].Warnings, "\n")
+		if len(d.cluster.frozen) != 1 || !strings.Contains(warnings, "is forgotten") || !strings.Contains(warnings, "nothing of what is in force is lifted") {
+			t.Errorf("run %d, with %s of 90 GPU-hours counted: frozen %v, warnings %q", n+1, consumed(t, r), d.cluster.frozen, warnings)
+		}
+		d.cluster.step(time.Minute)
+	}
+	d.update(b, func(b *budget.Declaration) { b.Enforce.Action = budget.AlertOnly })
+	wantTold(t, d.run(), "done unfreeze")
+}
+
+// TestANewLedgerEnforcesAndLifts: it covers little of its budget's window, and
+// what falls below the limit falls by itself.
+func TestANewLedgerEnforcesAndLifts(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Window, b.Thresholds = "30d", []int{100} })
+	d.cluster.start("ml", "a", 8)
+	d.cluster.step(time.Hour)
+	wantTold(t, d.run(), "done alert", "done freeze")
+	b = d.update(b, func(b *budget.Declaration) { b.GPUHours = "1000" })
+	wantTold(t, d.run(), "done unfreeze")
+	d.update(b, func(b *budget.Declaration) { b.GPUHours = "8" })
+	wantTold(t, d.run(), "done alert", "done freeze")
 }

@@ -25,6 +25,9 @@ type RunOptions struct {
 	WaitTimeout time.Duration
 	// RunLockTimeout bounds the wait for the run lock.
 	RunLockTimeout time.Duration
+	// KeepLedger is for how long the ledger keeps what ended, also where no window
+	// reaches back to it. Zero means DefaultKeepLedger.
+	KeepLedger time.Duration
 	// State adds declarations out of Terraform state to those of the store.
 	State *declaration.TerraformState
 }

@@ -81,6 +81,9 @@ func (e *Engine) usage(ctx context.Context, c Cluster, uid string, d budget.Decl
 	for _, lost := range result.Lost {
 		live.Warnings = append(live.Warnings, "part of the ledger is lost, so usage may be higher: "+lost)
 	}
+	if result.Forgotten {
+		live.Warnings = append(live.Warnings, fmt.Sprintf("what ended before %s is forgotten, since no budget's window reached back to it then: usage may be higher", result.KnownSince.Format(time.RFC3339)))
+	}
 	live.Pods, err = podsUsed(d, b)
 	return live, err
 }
