@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -14,35 +16,51 @@ import (
 const FreezePolicyName = "gpupool-freeze"
 
 const (
-	annotationPolicy   = "gpupool/policy"   // on the policy: its revision
-	annotationBudget   = "gpupool/budget"   // on a binding: the budget's name
-	annotationSelector = "gpupool/selector" // on a binding: the budget's selector
-	annotationCounted  = "gpupool/counted"  // on a binding: more resources that count
-	annotationIgnored  = "gpupool/ignored"  // on a binding: resources that don't count
-	policyRevision     = "2"
+	annotationPolicy     = "gpupool/policy"                 // on the policy: its revision
+	annotationBudget     = "gpupool/budget"                 // on a slot: the budget's name
+	annotationSelector   = "gpupool/selector"               // on a slot: the budget's selector
+	annotationCounted    = "gpupool/counted"                // on a slot: more resources that count
+	annotationIgnored    = "gpupool/ignored"                // on a slot: resources that don't count
+	annotationProtection = "gpupool/honours-pod-protection" // on a slot: whether pods can be protected
+	policyRevision       = "3"
 )
 
 // frozenResources are the resources that count as GPUs wherever no budget says
-// otherwise, as a regular expression (RE2, as CEL has it).
-const frozenResources = `^(nvidia\.com/(gpu(\.shared)?|mig-.+)` +
-	`|amd\.com/(gpu(_[pv]f)?|[sdtqc]px_nps[0-9])` +
-	`|gpu\.intel\.com/(i915|xe)` +
-	`|tke\.cloud\.tencent\.com/qgpu-(core|memory)|tencent\.com/vcuda-core` +
-	`|volcano\.sh/vgpu-number)$`
+// otherwise.
+var frozenResources = []string{
+	"nvidia.com/gpu", "nvidia.com/gpu.shared",
+	"amd.com/gpu", "amd.com/gpu_pf", "amd.com/gpu_vf",
+	"gpu.intel.com/i915", "gpu.intel.com/xe",
+	"tke.cloud.tencent.com/qgpu-core", "tke.cloud.tencent.com/qgpu-memory", "tencent.com/vcuda-core",
+	"volcano.sh/vgpu-number",
+}
 
-// frozenClasses are the resources that stand for devices of a DeviceClass which
-// are GPUs by its name.
-const frozenClasses = `^deviceclass\.resource\.kubernetes\.io/.*gpu.*$`
+// frozenPrefixes begin the names of more such resources: slices of NVIDIA's GPUs,
+// and partitions of AMD's.
+var frozenPrefixes = []string{
+	"nvidia.com/mig-", "amd.com/spx_nps", "amd.com/dpx_nps", "amd.com/tpx_nps", "amd.com/qpx_nps", "amd.com/cpx_nps",
+}
+
+// frozenClasses begins the names of resources that stand for devices of a
+// DeviceClass. Those are GPUs that have gpu in the class's name.
+const frozenClasses = "deviceclass.resource.kubernetes.io/"
+
+// What a pod may have while it is frozen, beyond which it is refused unread: the
+// API server spends a limited effort on a policy, and no pod may use that up.
+const (
+	mostContainers = 64
+	mostNamed      = 32 // resources in one container
+)
 
 // FreezePolicy is the policy that keeps new GPU pods out. It does nothing until
-// something binds to it: a freeze is a binding, which says whose pods are kept
-// out, and is its own parameter, so that the refusal names the budget.
+// a slot is taken, which says whose pods are kept out, and is its own parameter,
+// so that the refusal names the budget.
 //
-// An error while the policy is evaluated lets the pod in (failurePolicy Ignore):
-// a budget is a matter of cost, not of security, and a mistake here must never
-// stop workloads that it was not asked about.
+// What can't be evaluated is refused (failurePolicy Fail): else whoever makes it
+// fail gets in. It concerns those alone whom a freeze selects, since nothing is
+// evaluated for others, and namespaces of the system are left out before.
 func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
-	ignore, equivalent, forbidden := admissionv1.Ignore, admissionv1.Equivalent, metav1.StatusReasonForbidden
+	fail, equivalent, forbidden := admissionv1.Fail, admissionv1.Equivalent, metav1.StatusReasonForbidden
 	return &admissionv1.ValidatingAdmissionPolicy{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -51,73 +69,92 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 			Annotations: map[string]string{annotationPolicy: policyRevision},
 		},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
-			FailurePolicy: &ignore,
+			FailurePolicy: &fail,
 			ParamKind:     &admissionv1.ParamKind{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
 			MatchConstraints: &admissionv1.MatchResources{
-				MatchPolicy:       &equivalent,
-				NamespaceSelector: &metav1.LabelSelector{},
-				ObjectSelector:    &metav1.LabelSelector{},
+				MatchPolicy: &equivalent,
+				NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
+					Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn,
+					Values: slices.Concat(budget.SystemNamespaces(), gpu.ReservationNamespaces()),
+				}}},
+				ObjectSelector: &metav1.LabelSelector{},
 				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Create},
 					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
 				}}},
 			},
-			MatchConditions: []admissionv1.MatchCondition{
-				{Name: "not-protected", Expression: notProtected("object")},
-				{Name: "not-a-system-namespace", Expression: "!(request.namespace in " + texts(budget.SystemNamespaces()) + ")"},
-				{Name: "not-a-reservation", Expression: "!(request.namespace in " + texts(gpu.ReservationNamespaces()) + ")"},
-			},
-			Variables: []admissionv1.Variable{
-				{Name: "containers", Expression: "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])"},
-				{Name: "counted", Expression: names(annotationCounted)},
-				{Name: "ignored", Expression: names(annotationIgnored)},
-				// Whether claims count: what their devices are can't be told from the pod.
-				{Name: "devices", Expression: "!" + texts(gpu.Drivers()) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && !d.contains('/'))"},
-				{Name: "asks", Expression: "variables.containers.exists(c, has(c.resources) && (" + asks("limits") + " || " + asks("requests") + "))"},
-				{Name: "claims", Expression: "variables.devices && has(object.spec.resourceClaims) && size(object.spec.resourceClaims) > 0"},
-				{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && has(object.metadata.annotations) && ('gpu-fraction' in object.metadata.annotations || 'gpu-memory' in object.metadata.annotations)"},
-				// Match conditions don't know the namespace's object, validations do.
-				{Name: "spared", Expression: "!(" + notProtected("namespaceObject") + ")"},
-				{Name: "budget", Expression: "has(params.metadata.annotations) && '" + annotationBudget + "' in params.metadata.annotations" +
-					" ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
-			},
+			Variables: freezeVariables(),
 			Validations: []admissionv1.Validation{{
-				Expression:        "variables.spared || !(variables.asks || variables.claims || variables.shares)",
-				Reason:            &forbidden,
-				Message:           "the GPU-hours of a budget that covers this pod are used up",
-				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again'",
+				Expression: "variables.spared || !(variables.crowded || variables.claims || variables.shares || variables.asks)",
+				Reason:     &forbidden,
+				Message:    "the GPU-hours of a budget that covers this pod are used up",
+				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again' + " +
+					fmt.Sprintf("(variables.crowded ? ', and none at all with more than %d containers, or more than %d resources in one of them' : '')", mostContainers, mostNamed),
 			}},
 		},
 	}
 }
 
-// notProtected is true of an object with neither the annotation nor the label
-// that protects it.
-func notProtected(object string) string {
-	marked := func(field string) string {
-		all := object + ".metadata." + field
-		return "has(" + all + ") && '" + budget.ProtectedKey + "' in " + all + " && " + all + "['" + budget.ProtectedKey + "'] != 'false'"
+// freezeVariables are evaluated where the validation comes to them, and in the
+// order in which it does.
+func freezeVariables() []admissionv1.Variable {
+	named := func(field string) string {
+		return fmt.Sprintf("has(c.resources.%[1]s) && size(c.resources.%[1]s) > %[2]d", field, mostNamed)
 	}
-	return "!(" + marked("annotations") + ") && !(" + marked("labels") + ")"
+	return []admissionv1.Variable{
+		{Name: "count", Expression: "size(object.spec.containers) + (has(object.spec.initContainers) ? size(object.spec.initContainers) : 0)"},
+		{Name: "containers", Expression: "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])"},
+		{Name: "crowded", Expression: fmt.Sprintf("variables.count > %d || variables.containers.exists(c, has(c.resources) && (%s || %s))",
+			mostContainers, named("limits"), named("requests"))},
+		{Name: "counted", Expression: names(annotationCounted)},
+		{Name: "ignored", Expression: names(annotationIgnored)},
+		{Name: "exact", Expression: texts(frozenResources) + ".filter(n, !(n in variables.ignored)) + variables.counted"},
+		// Whether claims count: what their devices are can't be told from the pod.
+		{Name: "devices", Expression: "!" + texts(gpu.Drivers()) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && !d.contains('/'))"},
+		{Name: "claims", Expression: "variables.devices && has(object.spec.resourceClaims) && size(object.spec.resourceClaims) > 0"},
+		{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && has(object.metadata.annotations) && ('gpu-fraction' in object.metadata.annotations || 'gpu-memory' in object.metadata.annotations)"},
+		{Name: "asks", Expression: "variables.containers.exists(c, has(c.resources) && (" + asks("c.resources", "limits") + " || " + asks("c.resources", "requests") + "))" +
+			" || " + asks("object.spec", "overhead")},
+		{Name: "honoured", Expression: "!(" + marked("params", "annotations", annotationProtection) + ") || params.metadata.annotations['" + annotationProtection + "'] != 'false'"},
+		{Name: "spared", Expression: isProtected("namespaceObject") + " || variables.honoured && (" + isProtected("object") + ")"},
+		{Name: "budget", Expression: marked("params", "annotations", annotationBudget) + " ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
+	}
 }
 
-// names are the names in an annotation of the binding.
+// marked is true of an object that has a label or annotation of this name.
+func marked(object, field, key string) string {
+	all := object + ".metadata." + field
+	return "has(" + all + ") && '" + key + "' in " + all
+}
+
+// isProtected is true of an object with the annotation or label that protects it.
+func isProtected(object string) string {
+	by := func(field string) string {
+		return marked(object, field, budget.ProtectedKey) + " && " + object + ".metadata." + field + "['" + budget.ProtectedKey + "'] != 'false'"
+	}
+	return "(" + by("annotations") + " || " + by("labels") + ")"
+}
+
+// names are the names in an annotation of the slot.
 func names(annotation string) string {
-	return "has(params.metadata.annotations) && '" + annotation + "' in params.metadata.annotations ? params.metadata.annotations['" + annotation + "'].split(',') : []"
+	list := "params.metadata.annotations['" + annotation + "']"
+	return marked("params", "annotations", annotation) + " && " + list + " != '' ? " + list + ".split(',') : []"
 }
 
 // texts is a list of texts as CEL has it.
 func texts(list []string) string { return "['" + strings.Join(list, "', '") + "']" }
 
-// matches is true of a resource r that matches a pattern.
-func matches(pattern string) string {
-	return "r.matches('" + strings.ReplaceAll(pattern, `\`, `\\`) + "')"
-}
-
-// asks is true of a container whose requests or limits name more than zero of a
-// resource that counts.
-func asks(field string) string {
-	quantities := "c.resources." + field
-	return "has(" + quantities + ") && " + quantities + ".exists(r, (" + matches(frozenResources) + " && !(r in variables.ignored)" +
-		" || " + matches(frozenClasses) + " && variables.devices || r in variables.counted) && string(" + quantities + "[r]) != '0')"
+// asks is true of quantities that name more than zero of a resource that counts.
+// Known names are looked up, however many there are; only what is known by its
+// beginning is sought.
+func asks(object, field string) string {
+	quantities := object + "." + field
+	var begins []string
+	for _, prefix := range frozenPrefixes {
+		begins = append(begins, "r.startsWith('"+prefix+"')")
+	}
+	return "has(" + quantities + ") && (" +
+		"variables.exact.exists(n, n in " + quantities + " && string(" + quantities + "[n]) != '0')" +
+		" || " + quantities + ".exists(r, (" + strings.Join(begins, " || ") + " || variables.devices && r.startsWith('" + frozenClasses + "') && r.contains('gpu'))" +
+		" && string(" + quantities + "[r]) != '0' && !(r in variables.ignored)))"
 }
