@@ -37,9 +37,15 @@ var team = kubetest.Labels(map[string]string{"team": "a"})
 func newRig(t *testing.T, changes ...func(*budget.Declaration)) *rig {
 	t.Helper()
 	server := kubetest.Start(t)
-	_, err := server.Client().AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), kube.FreezePolicy(), metav1.CreateOptions{})
+	admission := server.Client().AdmissionregistrationV1()
+	_, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), kube.FreezePolicy(), metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
+	}
+	for _, slot := range kube.FreezeSlots() {
+		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
 	}
 	r := &rig{t: t, server: server, namespace: server.Namespace(t), dir: t.TempDir() + "/store"}
 	d := budget.Declaration{

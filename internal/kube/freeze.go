@@ -3,15 +3,19 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -37,18 +41,13 @@ func (e *MissingPolicyError) ErrorClass() string { return "configuration" }
 
 // Freezes lists the budgets whose freeze is in force.
 func (c *Cluster) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
-	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
-	if apierrors.IsNotFound(err) {
-		return nil, nil // a cluster too old to have policies has no freeze
-	}
+	taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
 	if err != nil {
-		return nil, Wrap("list", bindings, err)
+		return nil, err
 	}
-	out := make([]reconcile.Freeze, 0, len(list.Items))
-	for _, b := range list.Items {
-		if b.Spec.PolicyName != FreezePolicyName {
-			continue
-		}
+	out := make([]reconcile.Freeze, 0, len(taken))
+	for _, n := range slices.Sorted(maps.Keys(taken)) {
+		b := taken[n]
 		f := reconcile.Freeze{Budget: b.Annotations[annotationBudget], BudgetUID: b.Labels[LabelBudgetUID]}
 		// Where someone rewrote the annotation the freeze is listed all the same:
 		// it is in force, and has to be lifted one day.
@@ -58,8 +57,12 @@ func (c *Cluster) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
 	return out, nil
 }
 
+// contended is how often a slot is sought that nobody else takes meanwhile.
+var contended = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
+
 // Freeze keeps new GPU pods out; again with the same is nothing new. The error
-// is *MissingPolicyError where the cluster lacks the policy.
+// is *MissingPolicyError where the cluster lacks the policy, and
+// *NoFreezeSlotError where it has no free slot.
 func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
 	policy, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, FreezePolicyName, metav1.GetOptions{})
 	switch {
@@ -70,95 +73,58 @@ func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
 	case policy.Annotations[annotationPolicy] != policyRevision:
 		return &MissingPolicyError{Found: "“" + policy.Annotations[annotationPolicy] + "”"}
 	}
-	want, err := binding(f)
-	if err != nil {
-		return err
-	}
-	client := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	have, err := client.Get(ctx, want.Name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		_, err = client.Create(ctx, want, metav1.CreateOptions{FieldManager: FieldManager})
-		if apierrors.IsAlreadyExists(err) { // someone was faster, with the same name
-			err = nil
-		}
-		return Wrap("create", bindings+" "+want.Name, err)
-	case err != nil:
-		return Wrap("get", bindings+" "+want.Name, err)
-	}
-	same := equality.Semantic.DeepEqual(have.Spec, want.Spec) && have.Labels[LabelBudgetUID] == f.BudgetUID
-	for key, value := range want.Annotations {
-		same = same && have.Annotations[key] == value
-	}
-	if same {
-		return nil
-	}
-	have.Spec = want.Spec
-	have.Labels, have.Annotations = merged(have.Labels, want.Labels), merged(have.Annotations, want.Annotations)
-	_, err = client.Update(ctx, have, metav1.UpdateOptions{FieldManager: FieldManager})
-	return Wrap("update", bindings+" "+want.Name, err)
+	return wrapSlot(retry.RetryOnConflict(contended, func() error { return c.take(ctx, f) }))
 }
 
 // Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
 func (c *Cluster) Unfreeze(ctx context.Context, budgetUID string) error {
-	client := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	list, err := client.List(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID + "=" + budgetUID})
-	if apierrors.IsNotFound(err) {
+	return wrapSlot(retry.RetryOnConflict(contended, func() error {
+		taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID + "=" + budgetUID})
+		if err != nil {
+			return err
+		}
+		for n, slot := range taken {
+			empty(slot, n)
+			if _, err := c.writeSlot(ctx, slot); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
 		return nil
-	}
-	if err != nil {
-		return Wrap("list", bindings, err)
-	}
-	for _, b := range list.Items {
-		if b.Spec.PolicyName != FreezePolicyName {
-			continue
-		}
-		err := client.Delete(ctx, b.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &b.UID}})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return Wrap("delete", bindings+" "+b.Name, err)
-		}
-	}
-	return nil
+	}))
 }
 
-// binding is the freeze as the API has it.
-func binding(f reconcile.Freeze) (*admissionv1.ValidatingAdmissionPolicyBinding, error) {
+// wrapSlot names the call of an error that nobody named yet.
+func wrapSlot(err error) error {
+	var named *Error
+	var none *NoFreezeSlotError
+	if errors.As(err, &named) || errors.As(err, &none) {
+		return err
+	}
+	return Wrap("update", bindings, err)
+}
+
+// fill has a slot be a budget's freeze.
+func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f reconcile.Freeze) error {
 	selector, err := json.Marshal(f.Selector)
 	if err != nil {
-		return nil, fmt.Errorf("the selector of the budget %s: %w", f.Budget, err)
+		return fmt.Errorf("the selector of the budget %s: %w", f.Budget, err)
 	}
-	name := freezeName(f)
-	allow, equivalent := admissionv1.AllowAction, admissionv1.Equivalent
-	b := &admissionv1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:   name,
-			Labels: map[string]string{LabelBudgetUID: f.BudgetUID, "app.kubernetes.io/managed-by": "gpupool"},
-			Annotations: map[string]string{
-				annotationBudget:   f.Budget,
-				annotationSelector: string(selector),
-				annotationCounted:  strings.Join(slices.Sorted(slices.Values(f.Resources)), ","),
-				annotationIgnored:  strings.Join(slices.Sorted(slices.Values(f.Ignored)), ","),
-			},
-		},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName: FreezePolicyName,
-			// Gone again, or not seen yet by an API server: the pod is let in.
-			ParamRef:          &admissionv1.ParamRef{Name: name, ParameterNotFoundAction: &allow},
-			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-			MatchResources: &admissionv1.MatchResources{
-				MatchPolicy:       &equivalent,
-				NamespaceSelector: namespaceSelector(f),
-				ObjectSelector:    objectSelector(f.Selector),
-			},
-		},
+	slot.Labels = merged(slot.Labels, map[string]string{LabelBudgetUID: f.BudgetUID, labelSlot: slotNumber(n)})
+	slot.Annotations = merged(slot.Annotations, map[string]string{
+		annotationBudget:     f.Budget,
+		annotationSelector:   string(selector),
+		annotationCounted:    strings.Join(slices.Sorted(slices.Values(f.Resources)), ","),
+		annotationIgnored:    strings.Join(slices.Sorted(slices.Values(f.Ignored)), ","),
+		annotationProtection: strconv.FormatBool(!f.DisregardPodProtection),
+	})
+	equivalent := admissionv1.Equivalent
+	slot.Spec = slotSpec(n)
+	slot.Spec.MatchResources = &admissionv1.MatchResources{
+		MatchPolicy:       &equivalent,
+		NamespaceSelector: namespaceSelector(f),
+		ObjectSelector:    objectSelector(f.Selector),
 	}
-	return b, nil
-}
-
-// freezeName names the binding after its budget, and no later budget of the name.
-func freezeName(f reconcile.Freeze) string {
-	uid := strings.ToLower(f.BudgetUID)
-	return "gpupool-" + f.Budget + "-" + uid[:min(len(uid), 8)]
+	return nil
 }
 
 // namespaceSelector selects the budget's namespaces, by name and by label, less

@@ -41,12 +41,19 @@ func refused(t *testing.T, server *kubetest.Cluster, want bool, pod func() *core
 	return message
 }
 
-// policy puts the freeze policy in place, once for all tests of the cluster.
+// policy puts the freeze policy and its slots in place, once for all tests of the
+// cluster.
 func policy(t *testing.T, server *kubetest.Cluster) {
 	t.Helper()
-	_, err := server.Client().AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), kube.FreezePolicy(), metav1.CreateOptions{})
+	admission := server.Client().AdmissionregistrationV1()
+	_, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), kube.FreezePolicy(), metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
+	}
+	for _, slot := range kube.FreezeSlots() {
+		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -167,12 +174,14 @@ func TestFreezeIsListedChangedAndLifted(t *testing.T) {
 	c := look(t, server.Kubeconfig())
 	freeze := reconcile.Freeze{Budget: "freeze-lifted", BudgetUID: "c1c2c3c4-bbbb", Selector: budget.Selector{Namespaces: []string{ns}}}
 	pod := func() *corev1.Pod { return kubetest.Pod(ns, "", kubetest.GPUs(1)) }
-	for range 2 { // the second time it is there already
-		if err := c.Freeze(t.Context(), freeze); err != nil {
-			t.Fatal(err)
-		}
+	if err := c.Freeze(t.Context(), freeze); err != nil {
+		t.Fatal(err)
 	}
-	if n := c.Calls()["update validatingadmissionpolicybindings"]; n != 0 {
+	before := c.Calls()["update validatingadmissionpolicybindings"]
+	if err := c.Freeze(t.Context(), freeze); err != nil {
+		t.Fatal(err)
+	}
+	if n := c.Calls()["update validatingadmissionpolicybindings"] - before; n != 0 {
 		t.Errorf("freezing again wrote %d times, want never", n)
 	}
 	refused(t, server, true, pod)

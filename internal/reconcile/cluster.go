@@ -122,6 +122,9 @@ type Freeze struct {
 	Resources []string
 	// Ignored are not counted, whatever is by default: resources and DRA drivers.
 	Ignored []string
+	// DisregardPodProtection keeps pods out also where they bear the mark that
+	// protects them. Their namespace's mark holds nevertheless.
+	DisregardPodProtection bool
 }
 
 // PausedWorkload is a workload that a budget paused.
