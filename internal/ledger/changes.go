@@ -38,8 +38,8 @@ func (l *Ledger) Changes() (Changes, error) {
 	for name, stored := range l.stored {
 		switch {
 		case name == headerName:
-		case l.past(stored.shard):
-			deleted[name] = true
+		case l.past(stored.shard), stored.kind == nodesShard && l.nodesChanged:
+			deleted[name] = true // unless it is among the documents below
 		case stored.damaged: // left for a person, as long as the loss counts
 			deleted[name] = !slices.ContainsFunc(l.Header.Lost, func(lost Loss) bool { return lost.Document == name })
 		case !shards[l.shardFor(stored.shard)]:
@@ -53,17 +53,29 @@ func (l *Ledger) Changes() (Changes, error) {
 		if err != nil {
 			return Changes{}, err
 		}
-		for _, document := range documents {
-			delete(deleted, document.Name)
-			listed[document.Name] = document.records
-			if document.sum != l.stored[document.Name].sum {
-				changes.Write = append(changes.Write, document.Document)
-			}
+		l.put(documents, &changes, listed, deleted)
+	}
+	if l.nodesChanged {
+		documents, err := l.nodesDocuments()
+		if err != nil {
+			return Changes{}, err
 		}
+		l.put(documents, &changes, listed, deleted)
 	}
 	maps.DeleteFunc(deleted, func(_ string, yes bool) bool { return !yes })
 	changes.Delete = slices.Sorted(maps.Keys(deleted))
 	return changes, l.headerChanges(&changes, listed)
+}
+
+// put adds documents to the changes.
+func (l *Ledger) put(documents []made, changes *Changes, listed map[string]int, deleted map[string]bool) {
+	for _, document := range documents {
+		delete(deleted, document.Name)
+		listed[document.Name] = document.records
+		if document.sum != l.stored[document.Name].sum {
+			changes.Write = append(changes.Write, document.Document)
+		}
+	}
 }
 
 // headerChanges adds the header to the changes.

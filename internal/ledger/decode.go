@@ -42,7 +42,8 @@ func sized[T any](list []T, length int) []T {
 	return slices.Grow(list[:0], length)[:length]
 }
 
-// minRecord is how many bytes a record takes at least: one in each column.
+// minRecord is how many bytes a record takes at least: one in each column, but for
+// one that the first versions lack.
 const minRecord = 16
 
 // decode reads the body of a shard, as a version wrote it. What its records have in common is taken up
@@ -121,7 +122,7 @@ func (r *row) possible(at *times) bool {
 		return false
 	}
 	made := Record{
-		Seen: at.seen, PlaceSeen: at.sat, Deletion: at.deletion,
+		Seen: at.seen, PlaceSeen: at.sat, HeldSeen: at.bore, Deletion: at.deletion,
 		Start: Start{at.start, starts[r.startRank]}, Runs: Start{at.runs, starts[r.runsRank]},
 		End: End{at.earliest, at.end, ends[r.endRank]},
 	}
@@ -167,6 +168,13 @@ func (d *decoder) decodeTimes(r *reader, n int) {
 	column(func(to, before *times, distance Time, there bool) { to.start = sum(before.start, distance, there) })
 	column(func(to, before *times, distance Time, there bool) { to.seen = sum(before.seen, distance, there) })
 	column(func(to, _ *times, distance Time, there bool) { to.sat = sum(to.seen, distance, there) })
+	if r.version > withoutNodes {
+		column(func(to, _ *times, distance Time, there bool) { to.bore = sum(to.sat, distance, there) })
+	} else {
+		for i := range d.times {
+			d.times[i].bore = d.times[i].seen
+		}
+	}
 	relative(func(to *times) *Time { return &to.runs })
 	relative(func(to *times) *Time { return &to.end })
 	column(func(to, _ *times, distance Time, there bool) {

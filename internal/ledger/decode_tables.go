@@ -9,6 +9,10 @@ import (
 // was divided when each was first seen.
 const withoutClaims = 1
 
+// withoutNodes is the last version in which nothing told whether a pod's node had
+// been seen, and what it had: what its pods hold is as they said.
+const withoutNodes = 2
+
 // decodedTables are what records have in common, by its number in the ledger.
 type decodedTables struct {
 	texts                          []string
@@ -61,13 +65,8 @@ func (d *decoder) decodeTables(r *reader, records int) {
 // decodeSets reads sets of labels, and before them the lists that they name.
 func (d *decoder) decodeSets(r *reader, count func(size int) int, text func() string) {
 	c, t := d.commons, &d.tables
-	var labels Labels                   // of one at a time: what is kept is copied
-	lists := make([]Labels, 1+count(1)) // the first is none
-	for n := range lists[1:] {
-		if labels = decodeLabels(r, text, labels); r.err == nil {
-			lists[n+1] = c.list(labels)
-		}
-	}
+	lists := d.decodeLists(r, count(1), text)
+	var labels Labels // of one at a time: what is kept is copied
 	t.sets = sized(t.sets, count(3))
 	var s LabelSet
 	for n := range t.sets {
@@ -77,6 +76,18 @@ func (d *decoder) decodeSets(r *reader, count func(size int) int, text func() st
 			t.sets[n] = c.set(&s)
 		}
 	}
+}
+
+// decodeLists reads so many lists of labels; before them is none.
+func (d *decoder) decodeLists(r *reader, length int, text func() string) []Labels {
+	var labels Labels
+	lists := make([]Labels, 1+length)
+	for n := range lists[1:] {
+		if labels = decodeLabels(r, text, labels); r.err == nil {
+			lists[n+1] = d.commons.list(labels)
+		}
+	}
+	return lists
 }
 
 func (d *decoder) decodeTexts(r *reader) {
@@ -109,6 +120,10 @@ func decodeHolding(r *reader, text func() string) *Holding {
 		size = 3
 	}
 	h := &Holding{Shares: make([]Share, r.count(size))}
+	if r.version > withoutNodes {
+		standing := r.below(2*mostShown + 2)
+		h.Shown, h.Capped = standing>>1, standing&1 == 1
+	}
 	for n := range h.Shares {
 		share := &h.Shares[n]
 		share.Resource = text()

@@ -96,6 +96,7 @@ func (t *tables) holding(h *Holding) int {
 	number, isNew := t.holdings.add(h)
 	if isNew {
 		t.holdingRows.count(len(h.Shares))
+		t.holdingRows.count(h.standing())
 		for _, share := range h.Shares {
 			t.text(&t.holdingRows, share.Resource)
 			t.text(&t.holdingRows, share.Units.RatString())
@@ -141,13 +142,7 @@ func encodeRecords(records []Record) []byte {
 
 	var body writer
 	body.count(len(records))
-	body.count(len(t.texts.values))
-	for _, s := range t.texts.values {
-		body.count(len(s))
-	}
-	for _, s := range t.texts.values {
-		body.b = append(body.b, s...)
-	}
+	t.writeTexts(&body)
 	for _, table := range []struct {
 		rows  int
 		bytes []byte
@@ -161,18 +156,32 @@ func encodeRecords(records []Record) []byte {
 	return append(body.b, columns.b...)
 }
 
-// encodeNames writes UIDs, packed where they are UUIDs, and names, without the
+func (t *tables) writeTexts(w *writer) {
+	w.count(len(t.texts.values))
+	for _, s := range t.texts.values {
+		w.count(len(s))
+	}
+	for _, s := range t.texts.values {
+		w.b = append(w.b, s...)
+	}
+}
+
+// encodeUID writes a UID, packed where it is a UUID.
+func encodeUID(w *writer, uid string) {
+	if packed, ok := packUUID(uid); ok {
+		w.count(0)
+		w.b = append(w.b, packed[:]...)
+		return
+	}
+	w.count(len(uid))
+	w.b = append(w.b, uid...)
+}
+
+// encodeNames writes UIDs and names, without the
 // owner's name that most begin with.
 func encodeNames(w *writer, records []Record) {
 	for n := range records {
-		packed, ok := packUUID(records[n].UID)
-		if ok {
-			w.count(0)
-			w.b = append(w.b, packed[:]...)
-			continue
-		}
-		w.count(len(records[n].UID))
-		w.b = append(w.b, records[n].UID...)
+		encodeUID(w, records[n].UID)
 	}
 	var all []byte
 	for n := range records {
@@ -205,6 +214,7 @@ func encodeTimes(w *writer, records []Record) {
 	column(func(r, before *Record) (Time, Time, bool) { return r.Start.At, before.Start.At, true })
 	column(func(r, before *Record) (Time, Time, bool) { return r.Seen, before.Seen, true })
 	column(func(r, _ *Record) (Time, Time, bool) { return r.PlaceSeen, r.Seen, true })
+	column(func(r, _ *Record) (Time, Time, bool) { return r.HeldSeen, r.PlaceSeen, true })
 	column(func(r, _ *Record) (Time, Time, bool) { return r.Runs.At, r.Start.At, r.Runs.At != 0 })
 	column(func(r, _ *Record) (Time, Time, bool) { return r.End.At, r.Start.At, r.End.At != 0 })
 	column(func(r, _ *Record) (Time, Time, bool) {

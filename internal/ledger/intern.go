@@ -146,16 +146,25 @@ func (c *commons) owner(o *Owner) uint32 {
 	})
 }
 
+// standing is how a holding is known, in one number.
+func (h *Holding) standing() int {
+	if h.Capped {
+		return h.Shown<<1 | 1
+	}
+	return h.Shown << 1
+}
+
 func (c *commons) holding(held *Holding) uint32 {
 	if c.holdings.has(held, held.id) {
 		return uint32(held.id)
 	}
 	h := c.hasher()
+	hashLength(h, held.standing())
 	for _, share := range held.Shares {
 		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim)
 	}
 	return c.holdings.add(h.Sum64(), held, func(number int32) *Holding {
-		kept := &Holding{Shares: make([]Share, len(held.Shares)), id: number}
+		kept := &Holding{Shares: make([]Share, len(held.Shares)), Shown: held.Shown, Capped: held.Capped, id: number}
 		for n, share := range held.Shares {
 			kept.Shares[n] = Share{c.key(share.Resource), c.number(share.Units), c.number(share.Weight), share.Claim}
 		}

@@ -17,6 +17,11 @@ type Ledger struct {
 	uids    index
 	commons commons
 
+	// nodes are those that are remembered, by UID; nodesChanged says that their
+	// documents may not say the same.
+	nodes        map[string]Node
+	nodesChanged bool
+
 	// dirty are the closed homes whose documents may not say what the ledger does.
 	dirty map[home]bool
 	// left are records as documents still say them, by the closed home that they left:
@@ -38,7 +43,7 @@ type Ledger struct {
 func New(clusterUID string) *Ledger {
 	l := &Ledger{
 		Header: Header{ClusterUID: clusterUID}, commons: newCommons(),
-		dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
+		nodes: map[string]Node{}, dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
 	}
 	l.decoder.commons = &l.commons
 	return l
@@ -109,6 +114,8 @@ func (l *Ledger) Observe(r Record) error {
 	switch old, known := l.Get(r.UID); {
 	case r.Open() && known:
 		r.End = contradiction(old.End, r.Seen)
+	case known && r.End.Source == Rejected && old.Runs.At == 0:
+		// Nothing of it ever ran: it held nothing, whenever it was refused.
 	case known && inferred[r.End.Source]:
 		r.End = l.afterHeld(&old, &r)
 	case r.End.Source == SeenTerminal && !r.End.Estimated():
@@ -161,6 +168,11 @@ func (l *Ledger) Join(other *Ledger) error {
 			return err
 		}
 	}
+	for _, n := range other.nodes {
+		if err := l.Remember(n); err != nil {
+			return err
+		}
+	}
 	l.Header = l.Header.join(other.Header)
 	l.Prune(l.Header.KeptSince)
 	return nil
@@ -172,6 +184,7 @@ func (l *Ledger) Join(other *Ledger) error {
 func (l *Ledger) Prune(keep Time) {
 	l.Header.KeptSince = max(l.Header.KeptSince, keep-keep%day)
 	l.Header.prune()
+	l.pruneNodes()
 	for _, page := range l.pages {
 		for n := range page {
 			if r := &page[n]; !r.dropped && l.expired(End{At: r.end.time()}) {

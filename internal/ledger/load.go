@@ -151,6 +151,9 @@ func (l *Ledger) loadShard(s sealed) error {
 		l.keep(s.name, storedDocument{part: p, sum: s.sum})
 		return nil
 	}
+	if p.kind == nodesShard {
+		return l.loadNodes(p, s)
+	}
 	body, err := l.unpacker.body(s)
 	if err != nil {
 		return err
@@ -252,6 +255,10 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 	var damage *DamagedError
 	if errors.As(problem.Err, &damage) {
 		l.keep(problem.Document, storedDocument{part: p, damaged: true})
+	}
+	if p.kind == nodesShard {
+		problem.Err, l.nodesChanged = forgetful(problem.Err), true
+		return
 	}
 	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}
 	if loss.From, loss.To = p.span(); !p.closed() {

@@ -55,6 +55,9 @@ func same(t failer, what string, got, want *ledger.Ledger) {
 	if diff := cmp.Diff(want.Header, got.Header, alike); diff != "" {
 		t.Fatalf("%s: header (-want +got):\n%s", what, diff)
 	}
+	if diff := cmp.Diff(slices.Collect(want.Nodes()), slices.Collect(got.Nodes()), alike); diff != "" {
+		t.Fatalf("%s: nodes (-want +got):\n%s", what, diff)
+	}
 }
 
 func TestMergeIsIdempotentAndOrderFree(t *testing.T) {

@@ -83,8 +83,30 @@ func compareStarts(a, b Start) int {
 func compareFrozen(a, b *Record) int {
 	return cmp.Or(
 		cmp.Compare(a.Seen, b.Seen), strings.Compare(a.Name, b.Name), compareSets(a.Set, b.Set),
-		compareOwners(a.Owner, b.Owner), compareHoldings(a.Held, b.Held),
+		compareOwners(a.Owner, b.Owner),
 	)
+}
+
+// compareHeld orders what is held, that to be kept first: which the pod's node
+// bears out better, since nodes get their labels after their first pods; what is
+// not lowered to the node's capacity, or less so, since a capacity may grow; then as
+// first seen.
+func compareHeld(a, b *Record) int {
+	if a.Held == b.Held && a.HeldSeen == b.HeldSeen {
+		return 0
+	}
+	if c := cmp.Compare(b.Held.Shown, a.Held.Shown); c != 0 {
+		return c
+	}
+	switch {
+	case a.Held.Capped != b.Held.Capped:
+		return prefer(b.Held.Capped)
+	case a.Held.Capped:
+		if c := b.Held.GPUs().Cmp(a.Held.GPUs()); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(a.HeldSeen, b.HeldSeen), compareHoldings(a.Held, b.Held))
 }
 
 // comparePlaces orders places, that to be kept first: of which more is known,
@@ -150,9 +172,20 @@ func compareHoldings(a, b *Holding) int {
 	if a == b {
 		return 0
 	}
+	if c := cmp.Or(cmp.Compare(b.Shown, a.Shown), compareBools(a.Capped, b.Capped)); c != 0 {
+		return c
+	}
 	return slices.CompareFunc(a.Shares, b.Shares, func(a, b Share) int {
 		return cmp.Or(strings.Compare(a.Resource, b.Resource), a.Units.Cmp(b.Units), a.Weight.Cmp(b.Weight), strings.Compare(a.Claim, b.Claim))
 	})
+}
+
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
+	if a == b {
+		return 0
+	}
+	return prefer(b)
 }
 
 // join is what two records of one pod say together. Where they say the same, it
@@ -160,7 +193,10 @@ func compareHoldings(a, b *Holding) int {
 func join(a, b *Record) Record {
 	joined := *a
 	if compareFrozen(b, a) < 0 {
-		joined.Name, joined.Seen, joined.Set, joined.Owner, joined.Held = b.Name, b.Seen, b.Set, b.Owner, b.Held
+		joined.Name, joined.Seen, joined.Set, joined.Owner = b.Name, b.Seen, b.Set, b.Owner
+	}
+	if compareHeld(b, a) < 0 {
+		joined.Held, joined.HeldSeen = b.Held, b.HeldSeen
 	}
 	if comparePlaces(b, a) < 0 {
 		joined.Place, joined.PlaceSeen = b.Place, b.PlaceSeen

@@ -15,12 +15,15 @@ type Record struct {
 	UID  string
 	Name string
 	// Seen is when the run looked (by the server's clock) that first saw the pod.
-	// What is frozen is frozen as of then: Name, Set, Owner and Held are always
-	// those of the record with the earliest Seen.
+	// What is frozen is frozen as of then: Name, Set and Owner are always those of
+	// the record with the earliest Seen.
 	Seen  Time
 	Set   *LabelSet
 	Owner *Owner // nil for a pod without one
-	Held  *Holding
+	// Held is frozen too, but one that the pod's node bears out better wins.
+	Held *Holding
+	// HeldSeen is when Held was seen; zero is at Seen.
+	HeldSeen Time
 	// Place is frozen too, but one of which more is known wins: a node may get
 	// its labels after its first pods.
 	Place *Place
@@ -100,8 +103,24 @@ type Owner struct{ APIVersion, Kind, Name, UID string }
 // Holding is what a pod holds, frozen when it was first seen.
 type Holding struct {
 	Shares []Share // by resource
+	// Shown is by how much the pod's node bears it out. At 0 nothing does, neither that
+	// there is such a node nor how many GPUs it has: the pod's word alone, and an
+	// estimate. Else it is 1, and more the more the node told of its GPUs.
+	Shown int
+	// Capped says that the pod asked for more, and that its node was not known to have
+	// more.
+	Capped bool
 
 	id int32
+}
+
+// GPUs is what all of it is worth by the ledger's own weights.
+func (h *Holding) GPUs() *big.Rat {
+	total := new(big.Rat)
+	for n := range h.Shares {
+		total.Add(total, new(big.Rat).Mul(h.Shares[n].Units, h.Shares[n].Weight))
+	}
+	return total
 }
 
 // Shared says whether other pods may hold any of it, too.

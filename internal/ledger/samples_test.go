@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,12 +12,35 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// sample is a ledger of every kind of record.
+// sample is a ledger of every kind of record, and of what is remembered of nodes.
 func sample(t failer) *ledger.Ledger {
 	t.Helper()
-	l := sampleOfVersion1(t)
+	l := sampleOfVersion2(t, 1)
+	capped := pod(-4, noon-hour)
+	capped.Held.Shown, capped.Held.Capped, capped.HeldSeen = 3, true, capped.Seen+5*minute
+	observe(t, l, capped)
+	guess := pod(-5, noon-hour)
+	guess.Held.Shown = 0
+	observe(t, l, guess)
+	for n, gone := range []ledger.Time{0, noon - hour} {
+		err := l.Remember(ledger.Node{
+			UID: uid(1000 + n), Name: "node-1", Machine: "qcloud:///800001/ins-a1b2c3d4", Created: noon - 3*day, Gone: gone,
+			Told: 2, ToldAt: noon - 2*day, Traits: ledger.LabelsOf(map[string]string{"model": "Tesla-T4", "told": "2"}),
+			Capacity: ledger.LabelsOf(map[string]string{"nvidia.com/gpu": "8", "gpu.nvidia.com": "57/7"}),
+		})
+		if err != nil {
+			t.Fatalf("remember: %v", err)
+		}
+	}
+	return l
+}
+
+// sampleOfVersion2 has nothing of nodes, and what its pods hold is shown by so much.
+func sampleOfVersion2(t failer, shown int) *ledger.Ledger {
+	t.Helper()
+	l := sampleOfVersion1(t, shown)
 	shared := pod(-3, noon-hour)
-	shared.Held = &ledger.Holding{Shares: []ledger.Share{
+	shared.Held = &ledger.Holding{Shown: shown, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
 		{Resource: "gpu.nvidia.com", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 1), Claim: "7c0a2f5e-1b3d-4c6a-9e8f-112233445566"},
 	}}
@@ -25,7 +49,7 @@ func sample(t failer) *ledger.Ledger {
 }
 
 // sampleOfVersion1 has no record of what other pods may hold as well.
-func sampleOfVersion1(t failer) *ledger.Ledger {
+func sampleOfVersion1(t failer, shown int) *ledger.Ledger {
 	t.Helper()
 	l := ledger.New(cluster)
 	l.Header.Began, l.Header.LastRun, l.Header.LastListed = noon-7*day, noon, noon-hour
@@ -38,31 +62,33 @@ func sampleOfVersion1(t failer) *ledger.Ledger {
 			if source == ledger.Estimated {
 				r.End.Earliest -= 5 * minute
 			}
+			r.Held.Shown = shown
 			observe(t, l, r)
 		}
 	}
 	slice := pod(-1, noon-hour)
 	slice.UID = "A-UID-of-another-form"
 	slice.Owner, slice.Runs = nil, ledger.Start{}
-	slice.Held = &ledger.Holding{Shares: []ledger.Share{
+	slice.Held = &ledger.Holding{Shown: shown, Shares: []ledger.Share{
 		{Resource: "nvidia.com/mig-1g.5gb", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 7)},
 		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
 	}}
 	slice.Deletion = noon + 30*second
 	observe(t, l, slice)
 	again := pod(-2, noon-2*hour)
-	again.End = ledger.End{Earliest: noon - minute}
+	again.Held.Shown, again.End = shown, ledger.End{Earliest: noon - minute}
 	observe(t, l, again)
 	return l
 }
 
-// TestDocumentsOfAnyVersionAreRead: those of version 1 were written by an earlier
-// gpupool, and stay readable. Documents of a new version go beside them.
+// TestDocumentsOfAnyVersionAreRead: those of versions before were written by an
+// earlier gpupool, and stay readable: what their pods held is as the pods said, and
+// so an estimate. Documents of a new version go beside them.
 func TestDocumentsOfAnyVersionAreRead(t *testing.T) {
 	t.Parallel()
-	for version, want := range map[string]*ledger.Ledger{"1": sampleOfVersion1(t), "2": sample(t)} {
+	for version, want := range map[string]*ledger.Ledger{"1": sampleOfVersion1(t, 0), "2": sampleOfVersion2(t, 0), "3": sample(t)} {
 		names, err := filepath.Glob("testdata/version-" + version + "/*")
-		if err != nil || len(names) != 6 {
+		if err != nil || len(names) < 5 {
 			t.Fatalf("%d documents: %v", len(names), err)
 		}
 		d := disk{}
@@ -74,6 +100,9 @@ func TestDocumentsOfAnyVersionAreRead(t *testing.T) {
 		loaded := d.load(t, noon)
 		if diff := cmp.Diff(records(want), records(loaded), alike); diff != "" {
 			t.Errorf("records of version %s (-want +got):\n%s", version, diff)
+		}
+		if diff := cmp.Diff(slices.Collect(want.Nodes()), slices.Collect(loaded.Nodes()), alike); diff != "" {
+			t.Errorf("nodes of version %s (-want +got):\n%s", version, diff)
 		}
 		if diff := cmp.Diff(want.Header, loaded.Header, alike); diff != "" {
 			t.Errorf("header of version %s (-want +got):\n%s", version, diff)

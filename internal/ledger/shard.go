@@ -55,6 +55,7 @@ const (
 	dayShard
 	openShard
 	recentShard
+	nodesShard // no records: the nodes that are remembered
 )
 
 func (s shard) closed() bool { return s.kind == hourShard || s.kind == dayShard }
@@ -69,6 +70,7 @@ const (
 	openPrefix   = "open-"
 	closedPrefix = "closed-"
 	recentName   = "recent"
+	nodesName    = "nodes"
 	headerName   = "header"
 
 	hourForm = "2006-01-02-15"
@@ -118,6 +120,8 @@ func (s shard) String() string {
 	switch s.kind {
 	case recentShard:
 		return recentName
+	case nodesShard:
+		return nodesName
 	case openShard:
 		return fmt.Sprintf(openPrefix+"%02x", -1-s.first)
 	case dayShard:
@@ -154,8 +158,11 @@ func parsePart(name string) (part, bool) {
 }
 
 func parseShard(name string) (shard, bool) {
-	if name == recentName {
+	switch name {
+	case recentName:
 		return shard{kind: recentShard}, true
+	case nodesName:
+		return shard{kind: nodesShard}, true
 	}
 	if number, open := strings.CutPrefix(name, openPrefix); open {
 		n, err := strconv.ParseUint(number, 16, 8)

@@ -23,6 +23,9 @@ func (r *Record) normalise() error {
 	if r.PlaceSeen == 0 {
 		r.PlaceSeen = r.Seen
 	}
+	if r.HeldSeen == 0 {
+		r.HeldSeen = r.Seen
+	}
 	if r.Open() {
 		r.End.Source = ""
 	}
@@ -46,7 +49,7 @@ func (r *Record) problem() string {
 }
 
 func (r *Record) intervalProblem() string {
-	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.Start.At} {
+	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.HeldSeen, r.Start.At} {
 		if at <= 0 || at > lastMoment {
 			return "when it was seen or started is not a time between 1970 and 9999"
 		}
@@ -70,7 +73,13 @@ func (r *Record) intervalProblem() string {
 // maxBits is how long the numerators and denominators of shares may be.
 const maxBits = 256
 
+// mostShown is more than any node tells.
+const mostShown = 1 << 16
+
 func (h *Holding) problem() string {
+	if h.Shown < 0 || h.Shown > mostShown {
+		return "by how much its node bears it out is no sensible number"
+	}
 	for _, share := range h.Shares {
 		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
 			return "what it holds is missing or below zero"

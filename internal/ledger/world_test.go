@@ -43,7 +43,7 @@ func pod(n int, start ledger.Time) ledger.Record {
 }
 
 func gpus(n int64) *ledger.Holding {
-	return &ledger.Holding{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(n, 1), Weight: big.NewRat(1, 1)}}}
+	return &ledger.Holding{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(n, 1), Weight: big.NewRat(1, 1)}}}
 }
 
 // ended is a record with an end.
@@ -83,6 +83,10 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 		}
 		r.Held = gpus(int64(few("gpus")))
 		r.Held.Shares[0].Claim = rapid.SampledFrom([]string{"", "claim-1", "claim-2"}).Draw(t, "claim")
+		r.Held.Shown, r.Held.Capped = rapid.IntRange(0, 2).Draw(t, "shown"), rapid.Bool().Draw(t, "capped")
+		if rapid.Bool().Draw(t, "held later") {
+			r.HeldSeen = r.Seen + few("borne out")*minute
+		}
 		r.Place = &ledger.Place{Node: "node-1", Model: rapid.SampledFrom([]string{"", "Tesla-T4", "A100"}).Draw(t, "model")}
 		if rapid.Bool().Draw(t, "placed later") {
 			r.PlaceSeen = r.Seen + few("placed")*minute
@@ -99,5 +103,29 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 			r.Deletion = noon + few("deletion")*hour
 		}
 		return r
+	})
+}
+
+// anyNode draws what a look knows of one of a few nodes, in which little differs.
+func anyNode() *rapid.Generator[ledger.Node] {
+	return rapid.Custom(func(t *rapid.T) ledger.Node {
+		n := rapid.IntRange(0, 2).Draw(t, "node")
+		node := ledger.Node{
+			UID: uid(1000 + n), Name: fmt.Sprintf("node-%d", n), Machine: rapid.SampledFrom([]string{"", "qcloud:///800001/ins-a1b2c3d4"}).Draw(t, "machine"),
+			Created: noon - ledger.Time(rapid.IntRange(0, 1).Draw(t, "created"))*hour,
+			Told:    rapid.IntRange(0, 2).Draw(t, "told"), ToldAt: noon + ledger.Time(rapid.IntRange(0, 2).Draw(t, "told at"))*minute,
+			Traits: ledger.LabelsOf(map[string]string{"model": rapid.SampledFrom([]string{"Tesla-T4", "A100"}).Draw(t, "model")}),
+		}
+		if rapid.Bool().Draw(t, "gone") {
+			node.Gone = noon + ledger.Time(rapid.IntRange(0, 2).Draw(t, "gone at"))*day
+		}
+		capacity := map[string]string{}
+		for _, resource := range []string{"nvidia.com/gpu", "gpu.nvidia.com"} {
+			if rapid.Bool().Draw(t, "lists "+resource) {
+				capacity[resource] = rapid.SampledFrom([]string{"0", "1/7", "8", "16"}).Draw(t, resource)
+			}
+		}
+		node.Capacity = ledger.LabelsOf(capacity)
+		return node
 	})
 }

@@ -1,0 +1,164 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The body of the nodes' document is like that of a shard: how many nodes, the
+// texts, the lists of labels, and then the columns.
+
+func encodeNodes(nodes []Node) []byte {
+	var t tables
+	var columns writer
+	for n := range nodes {
+		encodeUID(&columns, nodes[n].UID)
+	}
+	for n := range nodes {
+		for _, s := range []string{nodes[n].Name, nodes[n].Machine} {
+			columns.count(len(s))
+			columns.b = append(columns.b, s...)
+		}
+	}
+	for n := range nodes {
+		columns.count(t.list(nodes[n].Traits))
+		columns.count(t.list(nodes[n].Capacity))
+		columns.count(nodes[n].Told)
+	}
+	values := make([]int64, len(nodes))
+	for _, of := range nodeTimes {
+		for n := range nodes {
+			values[n] = int64(*of(&nodes[n]))
+		}
+		columns.column(values)
+	}
+	var body writer
+	body.count(len(nodes))
+	t.writeTexts(&body)
+	body.count(len(t.lists.values))
+	body.b = append(body.b, t.listRows.b...)
+	return append(body.b, columns.b...)
+}
+
+// nodeTimes are the times of a node, in the order in which they are written.
+var nodeTimes = []func(*Node) *Time{
+	func(n *Node) *Time { return &n.Created }, func(n *Node) *Time { return &n.Gone }, func(n *Node) *Time { return &n.ToldAt },
+}
+
+// minNode is how many bytes a node takes at least.
+const minNode = 9
+
+// decodeNodes reads the body of the nodes' document.
+func (d *decoder) decodeNodes(body []byte, version int) ([]Node, error) {
+	r := &reader{b: body, version: version}
+	nodes := make([]Node, r.count(minNode))
+	d.decodeTexts(r)
+	text := func() string {
+		if n := r.below(len(d.tables.texts)); r.err == nil {
+			return d.tables.texts[n]
+		}
+		return ""
+	}
+	lists := d.decodeLists(r, r.count(1), text)
+	d.decodeUIDs(r, len(nodes))
+	for n := range nodes {
+		nodes[n].UID = string(d.uids.get(n))
+	}
+	for n := range nodes {
+		nodes[n].Name = string(r.bytes(r.below(maxText + 1)))
+		nodes[n].Machine = string(r.bytes(r.below(maxMachine + 1)))
+	}
+	for n := range nodes {
+		nodes[n].Traits, nodes[n].Capacity = lists[r.below(len(lists))], lists[r.below(len(lists))]
+		nodes[n].Told = r.below(mostShown + 1)
+	}
+	values := make([]int64, len(nodes))
+	for _, of := range nodeTimes {
+		r.column(values)
+		for n := range nodes {
+			*of(&nodes[n]) = Time(values[n])
+		}
+	}
+	if r.err != nil || len(r.b) > 0 {
+		return nil, errBody
+	}
+	for n := range nodes {
+		if nodes[n].problem() != "" {
+			return nil, errBody
+		}
+	}
+	return nodes, nil
+}
+
+// loadNodes takes up the nodes of a document.
+func (l *Ledger) loadNodes(p part, s sealed) error {
+	body, err := l.unpacker.body(s)
+	if err != nil {
+		return err
+	}
+	nodes, err := l.decoder.decodeNodes(body, s.version)
+	if err != nil {
+		return &DamagedError{Document: s.name, Reason: err.Error()}
+	}
+	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(nodes)})
+	changed := l.nodesChanged
+	for _, n := range nodes {
+		_, twice := l.nodes[n.UID] // a run was cut short before it removed one of the two
+		changed = changed || twice
+		if err := l.Remember(n); err != nil {
+			return &DamagedError{Document: s.name, Reason: err.Error()}
+		}
+	}
+	l.nodesChanged = changed
+	return nil
+}
+
+// forgetful says what it means that a document of nodes can't be read. No interval
+// is lost by it, and what is remembered anew is written in its place.
+func forgetful(cause error) error {
+	return fmt.Errorf("%w; what it held of nodes is forgotten: pods on nodes that are gone are counted as estimates", cause)
+}
+
+// nodesDocuments makes the documents of the nodes, as few as fit.
+func (l *Ledger) nodesDocuments() ([]made, error) {
+	if len(l.nodes) == 0 {
+		return nil, nil
+	}
+	for parts := 1; parts <= maxParts; parts *= 2 {
+		split := make([][]Node, parts)
+		for _, n := range l.nodes {
+			at := partOf(n.UID, parts) - 1
+			split[at] = append(split[at], n)
+		}
+		documents, fit, err := l.sealNodes(split)
+		if err != nil || fit {
+			return documents, err
+		}
+	}
+	return nil, errors.New("what is remembered of nodes is more than a store takes; nothing was changed")
+}
+
+func (l *Ledger) sealNodes(split [][]Node) (documents []made, fit bool, err error) {
+	for n, nodes := range split {
+		if len(nodes) == 0 {
+			continue
+		}
+		slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.UID, b.UID) })
+		body := encodeNodes(nodes)
+		if len(body) > maxBody {
+			return nil, false, nil
+		}
+		document, err := l.seal(part{shard: shard{kind: nodesShard}, number: n + 1, parts: len(split)}.String(), body)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(document.Data) > maxDocument {
+			return nil, false, nil
+		}
+		document.records = len(nodes)
+		documents = append(documents, document)
+	}
+	return documents, true, nil
+}
