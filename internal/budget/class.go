@@ -42,6 +42,7 @@ func (t *tally) add(p portion) {
 	t.consumed = plus(t.consumed, p.consumed)
 	t.estimated = plus(t.estimated, p.estimated)
 	t.bound = plus(t.bound, p.bound)
+	t.unshown = plus(t.unshown, p.unshown)
 	t.pods++
 }
 
@@ -63,7 +64,7 @@ func (g *group) add(s stretch, r rate, number int32) {
 	for n := holding; n < len(g.from) && s.touches(g.from[n]); n++ {
 		g.cut[n].add(s.within(g.from[n], r))
 	}
-	if s.active {
+	if s.active && !s.unshown {
 		g.activate(number)
 	}
 }
@@ -73,7 +74,7 @@ func (g *group) addParts(p *parted) {
 	for n := 0; n < len(g.from) && p.touches(g.from[n]); n++ {
 		g.cut[n].add(p.within(g.from[n]))
 	}
-	if p.active {
+	if p.active && !p.unshown {
 		g.activate(p.last())
 	}
 }

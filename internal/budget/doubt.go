@@ -117,6 +117,9 @@ func (d *decider) doubtWarnings() {
 	if d.Result.Forgotten {
 		d.warn("the window begins at %s, and what ended before %s is forgotten, since no window reached back to it then: usage may be higher", stamp(d.usage.WindowStart), stamp(*d.Result.KnownSince))
 	}
+	if d.usage.Unshown > 0 {
+		d.warn("%s of the %s GPU-hours are of pods whose nodes were never seen, and rest on these pods' word alone: nothing is enforced because of them", Hours(d.usage.Unshown), Hours(d.usage.Consumed))
+	}
 	if d.Result.Unbounded {
 		d.warn("nothing bounds what was used in a gap of observation: usage may be higher than the error bound says")
 	}

@@ -16,7 +16,7 @@ type edge struct {
 }
 
 // edges gathers, in the order of time, where intervals begin and end of those
-// classes that a valuation's sweeps ask for.
+// classes that a valuation's sweeps ask for. What nothing bears out crosses no limit.
 func (e *evaluation) edges(valuer int, asked []bool) []edge {
 	most := 0
 	for _, c := range e.classes.list {
@@ -34,7 +34,7 @@ func (e *evaluation) edges(valuer int, asked []bool) []edge {
 			continue
 		}
 		s, ok := v.stretch(r, e.now)
-		if !ok || !s.active && s.end <= s.start {
+		if !ok || s.unshown || !s.active && s.end <= s.start {
 			continue
 		}
 		number := v.rate(r)
@@ -58,7 +58,7 @@ func (e *evaluation) edges(valuer int, asked []bool) []edge {
 // edgesOfParts are those of a record that holds by claims.
 func (e *evaluation) edgesOfParts(r *ledger.Record, v *valuer, class int32) []edge {
 	s, ok := v.stretch(r, e.now)
-	if !ok || v.rate(r) == 0 {
+	if !ok || s.unshown || v.rate(r) == 0 {
 		return nil
 	}
 	p := v.parts(r, s, e.sharers)

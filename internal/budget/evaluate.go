@@ -151,6 +151,7 @@ func (e *evaluation) judge(a *audience) {
 		r := &e.results[n]
 		u := &r.Usage
 		u.Consumed, u.Estimated, u.ErrorBound = total.consumed, total.estimated, plus(total.bound, hidden.missed)
+		u.Unshown = total.unshown
 		u.Coverage, u.TrackedPods, u.ActivePods = coverage, total.pods, pods
 		u.BurnRate = roundRat(new(big.Rat).Mul(burn, big.NewRat(1000, 1)))
 		u.ByNamespace = maps.Clone(byNamespace)

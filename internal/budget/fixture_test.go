@@ -42,12 +42,19 @@ func set(namespace string, labels ...string) *ledger.LabelSet {
 }
 
 func holding(units, weight string) *ledger.Holding {
-	return &ledger.Holding{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
+	return &ledger.Holding{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
+}
+
+// unshown is what a pod says that it holds, on a node that nobody saw.
+func unshown(units string) *ledger.Holding {
+	h := holding(units, "1")
+	h.Shown = 0
+	return h
 }
 
 // byClaims is a GPU by each claim, all of it.
 func byClaims(claims ...string) *ledger.Holding {
-	h := new(ledger.Holding)
+	h := &ledger.Holding{Shown: 1}
 	for _, claim := range claims {
 		h.Shares = append(h.Shares, ledger.Share{Resource: "gpu.nvidia.com", Units: rat("1"), Weight: rat("1"), Claim: claim})
 	}

@@ -19,9 +19,9 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 	sets := []*ledger.LabelSet{
 		set("ml", "team", "a"), set("ml", "team", "a", "tier", "gpu"), set("ml", "team", "b"), set("web"), set("web", "team", "a", "job", "7"), set("ml", "tier", "batch"),
 	}
-	held := []*ledger.Holding{holding("1", "1"), holding("8", "1"), holding("1", "1/7"), holding("3", "1/4"), holding("0", "1"), {Shares: []ledger.Share{
+	held := []*ledger.Holding{holding("1", "1"), holding("8", "1"), holding("1", "1/7"), holding("3", "1/4"), holding("0", "1"), unshown("64"), {Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
-	}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shares: []ledger.Share{
+	}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
 	}}}
 	places := []*ledger.Place{nil, {Node: "n1", Model: "T4", InstanceType: "GN7"}, {Node: "n2", InstanceType: "GN7"}, {Node: "n3", Model: "A100"}}
@@ -174,14 +174,17 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 				want.Consumed += p.Consumed
 				want.Estimated += p.Estimated
 				want.ErrorBound += p.ErrorBound
+				if record.Held.Shown == 0 {
+					want.Unshown += p.Consumed
+				}
 				teams[record.Set.Labels.Get("team")] += p.Consumed
-				if p.Active {
+				if p.Active && record.Held.Shown > 0 {
 					want.ActivePods++
 					burn.Add(burn, p.GPUs)
 				}
 			}
 			u := r.Usage
-			if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.TrackedPods != want.TrackedPods || u.ActivePods != want.ActivePods {
+			if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.Unshown != want.Unshown || u.TrackedPods != want.TrackedPods || u.ActivePods != want.ActivePods {
 				t.Fatalf("budget %d: got %+v, and pod by pod %+v", n, u, want)
 			}
 			if rate := roundRat(burn.Mul(burn, big.NewRat(1000, 1))); u.BurnRate != rate {
@@ -213,7 +216,8 @@ func TestCrossingsAreWhereUsageReachesTheLimit(t *testing.T) {
 		for n, r := range Evaluate(budgets, of(records...), observed(), noon) {
 			d := budgets[n]
 			limit := new(big.Rat).SetInt64(r.Usage.Limit)
-			reached := func(at time.Time) bool { return usedAt(d, of(records...), noon, at).Cmp(limit) >= 0 }
+			shown := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Held.Shown == 0 })
+			reached := func(at time.Time) bool { return usedAt(d, of(shown...), noon, at).Cmp(limit) >= 0 }
 			if reached(noon) != r.Usage.Exceeded() {
 				continue // rounded differently, pod by pod
 			}

@@ -136,6 +136,9 @@ func (p *parted) within(from ledger.Time) portion {
 	least, most := p.sum(p.least, from), p.sum(p.most, from)
 	used.estimated = max(0, used.consumed-least)
 	used.bound = max(used.estimated, most-used.consumed)
+	if p.unshown {
+		used.unshown = used.consumed
+	}
 	return used
 }
 

@@ -24,7 +24,7 @@ func (e *evaluation) project(a *audience, r *Result, burn *big.Rat) {
 		}
 	default:
 		left := new(big.Rat).SetInt64(a.window.End.UnixMilli() - int64(e.now))
-		lasts := new(big.Rat).Quo(new(big.Rat).SetInt64(u.Remaining()), burn)
+		lasts := new(big.Rat).Quo(new(big.Rat).SetInt64(u.Limit-(u.Consumed-u.Unshown)), burn)
 		if lasts.Cmp(left) < 0 {
 			at := toTime(e.now + ledger.Time(ceil(lasts)))
 			u.ProjectedExhaustion = &at

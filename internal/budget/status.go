@@ -17,8 +17,8 @@ type Status struct {
 	RunID      string    `json:"run_id"`
 	At         time.Time `json:"at"` // the cluster's clock
 	Usage      Usage     `json:"usage"`
-	// ExceededSince is the crossing, derived from the intervals; nil while used
-	// is below the limit.
+	// ExceededSince is the crossing, derived from the intervals; nil while the
+	// limit is not exceeded.
 	ExceededSince *time.Time `json:"exceeded_since"`
 	// ReportedAt is the first run that reported this crossing.
 	ReportedAt *time.Time `json:"reported_at"`
@@ -50,14 +50,18 @@ type Usage struct {
 	WindowEnd   time.Time `json:"window_end"` // of a calendar period; a rolling window ends now
 	Limit       int64     `json:"limit"`
 	Consumed    int64     `json:"consumed"`
-	// Estimated is the part of Consumed that rests on estimated ends.
+	// Estimated is the part of Consumed that rests on estimated ends, or that nothing
+	// bears out.
 	Estimated int64 `json:"estimated"`
+	// Unshown is the part of Estimated that nothing bears out but pods' own word: that
+	// of pods whose nodes were never seen. No limit is reached by it.
+	Unshown int64 `json:"unshown,omitempty"`
 	// ErrorBound is by how much Consumed may be wrong, either way.
 	ErrorBound int64 `json:"error_bound"`
 	// Coverage is how much of the window until now was observed, in thousandths.
 	Coverage    int   `json:"coverage"`
 	TrackedPods int   `json:"tracked_pods"`
-	ActivePods  int   `json:"active_pods"` // hold GPUs now
+	ActivePods  int   `json:"active_pods"` // hold GPUs now, on nodes that were seen
 	BurnRate    int64 `json:"burn_rate"`
 	// ProjectedExhaustion is when the limit is reached at the present rate; nil
 	// where it is not, or not before a calendar period ends.
@@ -67,8 +71,8 @@ type Usage struct {
 	ByLabel map[string]map[string]int64 `json:"by_label,omitempty"`
 }
 
-// Exceeded says whether the limit is reached.
-func (u Usage) Exceeded() bool { return u.Consumed >= u.Limit }
+// Exceeded says whether the limit is reached, without what only pods themselves say.
+func (u Usage) Exceeded() bool { return u.Consumed-u.Unshown >= u.Limit }
 
 // Remaining is what is left of the limit; never below zero.
 func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }

@@ -144,7 +144,7 @@ func TestAbsurdTimesHarmNothing(t *testing.T) {
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	mixed := record("pod", "1", ago(time.Hour), 0)
-	mixed.Held = &ledger.Holding{Shares: []ledger.Share{
+	mixed.Held = &ledger.Holding{Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "nvidia.com/mig-1g.5gb", Units: rat("3"), Weight: rat("1/7")},
 	}}
 	mixed.Place = &ledger.Place{Model: "T4", InstanceType: "GN7.2XLARGE32"}

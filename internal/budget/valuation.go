@@ -102,6 +102,8 @@ func (v *valuation) model(p *ledger.Place) *big.Rat {
 type stretch struct {
 	start, least, end, most ledger.Time
 	active                  bool
+	// unshown says that nothing bears out what is held: none of it is certain.
+	unshown bool
 }
 
 // stretch is the record's interval; false where nothing of it counts yet.
@@ -113,8 +115,12 @@ func (v *valuation) stretch(r *ledger.Record, now ledger.Time) (stretch, bool) {
 	if s.start == 0 || s.start > now {
 		return stretch{}, false
 	}
+	s.unshown = r.Held != nil && r.Held.Shown == 0
 	if r.Open() {
 		s.least, s.end, s.most, s.active = now, now, now, true
+		if s.unshown {
+			s.least = s.start
+		}
 		return s, true
 	}
 	s.least, s.end, s.most = r.End.Earliest, r.End.Point(v.vanished), r.End.At
@@ -122,6 +128,9 @@ func (v *valuation) stretch(r *ledger.Record, now ledger.Time) (stretch, bool) {
 	s.most = max(s.start, min(s.most, now))
 	s.end = max(s.start, min(s.end, now))
 	s.least = max(s.start, min(s.least, now))
+	if s.unshown {
+		s.least = s.start
+	}
 	return s, true
 }
 
@@ -131,6 +140,7 @@ func (s stretch) certain() bool { return s.least == s.most }
 // portion is what an interval uses of a window.
 type portion struct {
 	consumed, estimated, bound int64
+	unshown                    int64 // of what is estimated
 }
 
 // within is what the interval uses after a moment, at a rate.
@@ -144,5 +154,8 @@ func (s stretch) within(from ledger.Time, r rate) portion {
 	most := r.amount(int64(s.most - begin))
 	p.estimated = p.consumed - least
 	p.bound = max(p.estimated, most-p.consumed)
+	if s.unshown {
+		p.unshown = p.consumed
+	}
 	return p
 }
