@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -22,6 +24,8 @@ type podsSeen struct {
 	held     map[string]*ledger.Holding // by what is held: many pods hold the same
 	sets     map[string]*ledger.LabelSet
 	warnings []string
+	// believed says that no node is known, so that pods are taken at their word.
+	believed bool
 	partly   int // pods of which something is not counted
 	doubtful int
 }
@@ -45,24 +49,39 @@ func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, er
 		if err := list.readFile(ctx, o.session, o.nodes); err != nil {
 			return nil, err
 		}
-		world.Nodes = func(name string) (gpu.Node, bool) {
-			node, ok := nodes[name]
-			return node, ok
+		world.Nodes = func(name string) []gpu.Node {
+			if node, ok := nodes[name]; ok {
+				return []gpu.Node{node}
+			}
+			return nil
 		}
 	}
-	seen := &podsSeen{}
+	seen := &podsSeen{believed: o.nodes == ""}
+	reserved := map[[2]string]bool{}
+	var fractions []*corev1.Pod // which are of what other pods of the list reserve
 	list := kubeList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
 		pod, err := gpu.DecodePod(raw)
 		if err != nil {
 			return "", err
 		}
-		if q.weights.MayHold(pod) && q.covers(pod.Namespace, pod.Labels) {
+		if node, group, ok := gpu.ReservationOf(pod); ok {
+			reserved[[2]string{node, group}] = true
+		}
+		switch {
+		case !q.weights.MayHold(pod) || !q.covers(pod.Namespace, pod.Labels):
+		case !seen.believed && gpu.ByFraction(pod):
+			fractions = append(fractions, pod)
+		default:
 			seen.add(q, q.weights.See(pod, world))
 		}
 		return pod.Kind, nil
 	}}
 	if err := list.readFile(ctx, o.session, o.pods); err != nil {
 		return nil, err
+	}
+	world.Reserved = func(node, group string) bool { return reserved[[2]string{node, group}] }
+	for _, pod := range fractions {
+		seen.add(q, q.weights.See(pod, world))
 	}
 	return seen, nil
 }
@@ -90,12 +109,18 @@ func (p *podsSeen) add(q usageQuestion, s gpu.Sighting) {
 		if s.End.Source == gpu.SeenTerminal {
 			p.doubt(pod, fmt.Sprintf("nothing tells when it ended: counted until %s, and further each time; kubectl get --show-managed-fields may tell", q.at.Format(time.RFC3339)))
 		}
+		if s.Shown == 0 && !p.believed && !s.Scheduled.At.IsZero() && len(s.Shares) > 0 {
+			p.doubt(pod, fmt.Sprintf("nothing shows what its node %s has: an estimate, which reaches no limit", s.Node.Name))
+		}
 		if s.Incomplete {
 			p.partly++
 		}
 	}
 	if record, holds := reconcile.RecordOf(s, q.read); holds {
 		record.UID = uid
+		if p.believed {
+			record.Held.Shown = 1
+		}
 		p.keep(record)
 	}
 }
@@ -107,6 +132,7 @@ func (p *podsSeen) keep(r ledger.Record) {
 	for _, share := range r.Held.Shares {
 		fmt.Fprintf(&key, "%s %s %s\n", share.Resource, share.Units, share.Weight)
 	}
+	fmt.Fprint(&key, r.Held.Shown)
 	if p.held[key.String()] == nil {
 		p.held[key.String()] = r.Held
 	}
@@ -126,6 +152,9 @@ func (p *podsSeen) doubt(pod, problem string) {
 
 // warn says on standard error what could not be understood.
 func (p *podsSeen) warn(s *session) {
+	if p.believed && len(p.records) > 0 {
+		s.warn("without --nodes each pod is taken at its word: what its node has does not limit what it counts")
+	}
 	for _, text := range p.warnings {
 		s.warn(text)
 	}
@@ -163,6 +192,9 @@ type usageReport struct {
 	ExceededSince *time.Time `json:"exceeded_since"`
 	TrackedPods   int        `json:"tracked_pods"`
 	Pods          []usagePod `json:"pods"`
+	// unshown is the part of what was consumed that reaches no limit, since nothing
+	// shows what the pods' nodes have.
+	unshown int64
 }
 
 // usagePod is one pod that held GPUs in the window. Start and End are of its
@@ -193,6 +225,9 @@ func (p *podsSeen) report(q usageQuestion) (usageReport, error) {
 			continue
 		}
 		report.ConsumedMilliGPUSeconds += used.Consumed
+		if r.Held.Shown == 0 {
+			report.unshown += used.Consumed
+		}
 		report.Pods = append(report.Pods, usagePodOf(r, used))
 	}
 	slices.SortFunc(report.Pods, func(a, b usagePod) int {
@@ -225,7 +260,7 @@ func (p *podsSeen) compare(q usageQuestion, declared budget.Declaration, report 
 		return nil
 	}
 	remaining := budget.Hours(max(0, q.limit-report.ConsumedMilliGPUSeconds))
-	exceeded := report.ConsumedMilliGPUSeconds >= q.limit
+	exceeded := report.ConsumedMilliGPUSeconds-report.unshown >= q.limit
 	report.RemainingGPUHours, report.Exceeded = &remaining, &exceeded
 	if !exceeded {
 		return nil

@@ -116,7 +116,7 @@ func TestUsageIsTheSumOfItsParts(t *testing.T) {
 				covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
 			},
 		}
-		begin, seen := q.begin(), &podsSeen{}
+		begin, seen := q.begin(), &podsSeen{believed: true}
 		var want int64
 		tracked := 0
 		for n := range rapid.IntRange(0, 20).Draw(r, "pods") {
@@ -158,6 +158,7 @@ func onePod(n, gpus int, start, end time.Time, over bool) *corev1.Pod {
 		Limits: corev1.ResourceList{"nvidia.com/gpu": *resource.NewQuantity(int64(gpus), resource.DecimalSI)},
 	}}}
 	p.Status.Phase = corev1.PodRunning
+	p.Status.StartTime = &p.CreationTimestamp
 	if over {
 		p.Status.Phase = corev1.PodSucceeded
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{

@@ -42,7 +42,7 @@ func (y *tally) claimed(held amounts, w World) claims {
 		return nil
 	}
 	shared := claims{}
-	y.counted = map[allocation]bool{}
+	y.counted, y.byDriver = map[allocation]bool{}, map[string]*big.Rat{}
 	seen := map[string]bool{}
 	if automatic != nil {
 		seen[automatic.ResourceClaimName] = true
@@ -77,7 +77,9 @@ func (y *tally) claimed(held amounts, w World) claims {
 // are not counted themselves.
 func (y *tally) automatic(held amounts, w World, automatic *corev1.PodExtendedResourceClaimStatus) {
 	requests, resources := map[string]bool{}, []string{}
+	y.allotted = map[string]bool{}
 	for _, m := range automatic.RequestMappings {
+		y.allotted[m.ResourceName] = true // which the scheduler says, and the node need not list
 		if !y.table.isGPU(m.ResourceName) {
 			requests[m.RequestName] = true
 			resources = append(resources, m.ResourceName)
@@ -130,11 +132,13 @@ func (y *tally) claim(w World, name string) *resourcev1.ResourceClaim {
 		return nil // nothing is allocated for sure before the pod is bound
 	}
 	if w.Claims == nil {
+		y.unread = true
 		y.doubts.addf("it holds the resource claim %s, and no claims were read: its devices are not counted", name)
 		return nil
 	}
 	c := w.Claims(y.pod.Namespace, name)
 	if c == nil || c.Status.Allocation == nil {
+		y.unread = true
 		y.doubts.addf("its resource claim %s is gone or no longer allocated: its devices are not counted", name)
 		return nil
 	}
@@ -178,7 +182,13 @@ func (y *tally) device(r *resourcev1.DeviceRequestAllocationResult, known *Inven
 		return zero, y.table.extra[r.Driver]
 	}
 	d, ok := known.device(r.Driver, r.Pool, r.Device)
-	if !ok {
+	switch {
+	case ok && d.node != "" && d.node != y.node.Name:
+		y.doubts.addf("the device %s/%s/%s is on the node %s, and the pod is not: not counted", r.Driver, r.Pool, r.Device, d.node)
+		return nil, false
+	case !ok && !y.offered(r.Driver, known):
+		return nil, false
+	case !ok:
 		if r.ShareID != nil || len(r.ConsumedCapacity) > 0 {
 			y.doubts.addf("the device %s/%s/%s is in no resource slice, and it shares that device: counted as a whole GPU", r.Driver, r.Pool, r.Device)
 		}
@@ -187,5 +197,7 @@ func (y *tally) device(r *resourcev1.DeviceRequestAllocationResult, known *Inven
 	if d.part.Sign() == 0 {
 		return nil, false
 	}
-	return new(big.Rat).Mul(d.part, d.consumed(r.ConsumedCapacity)), true
+	gpus := new(big.Rat).Mul(d.part, d.consumed(r.ConsumedCapacity))
+	y.ofDriver(r.Driver, gpus)
+	return gpus, true
 }

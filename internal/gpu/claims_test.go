@@ -79,13 +79,26 @@ func attributes(pairs ...string) map[resourcev1.QualifiedName]resourcev1.DeviceA
 
 // slices offers whole GPUs, MIG slices by counters and by profile, one that
 // several may share, and what is no GPU.
-func slices() *gpu.Inventory {
+func slices() *gpu.Inventory { return gpu.NewInventory(sliceList()) }
+
+type sliceType = resourcev1.ResourceSlice
+
+// sliceOn offers whole GPUs on a node.
+func sliceOn(node string, devices ...string) *sliceType {
+	s := &sliceType{Spec: resourcev1.ResourceSliceSpec{Driver: nvidiaDriver, NodeName: &node, Pool: resourcev1.ResourcePool{Name: node}}}
+	for _, name := range devices {
+		s.Spec.Devices = append(s.Spec.Devices, resourcev1.Device{Name: name})
+	}
+	return s
+}
+
+func sliceList() []*sliceType {
 	node := "node-1"
 	mig := func(name, consumes string) resourcev1.Device {
 		return resourcev1.Device{Name: name, ConsumesCounters: []resourcev1.DeviceCounterConsumption{{CounterSet: "gpu-0-counters", Counters: counters(consumes)}}}
 	}
 	pool := resourcev1.ResourcePool{Name: node, Generation: 2, ResourceSliceCount: 2}
-	return gpu.NewInventory([]*resourcev1.ResourceSlice{
+	return []*sliceType{
 		{Spec: resourcev1.ResourceSliceSpec{
 			Driver: nvidiaDriver, NodeName: &node, Pool: resourcev1.ResourcePool{Name: node, Generation: 1},
 			Devices: []resourcev1.Device{mig("gpu-0-mig-1g", "multiprocessors=98")},
@@ -113,7 +126,7 @@ func slices() *gpu.Inventory {
 			Devices: []resourcev1.Device{{Name: "gpu-0-cpx", Attributes: attributes("partitionProfile", "cpx_nps4")}},
 		}},
 		{Spec: resourcev1.ResourceSliceSpec{Driver: "dra.net", NodeName: &node, Pool: pool, Devices: []resourcev1.Device{{Name: "eth1"}}}},
-	})
+	}
 }
 
 func TestDevicesByClaim(t *testing.T) {

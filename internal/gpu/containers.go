@@ -67,6 +67,19 @@ func (v interval) finish(f *finishes, s *corev1.ContainerStatus, main bool) {
 			ended = ended || t == s.State.Terminated
 		}
 	}
-	ran := s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
-	f.more = f.more || ran && !ended
+	f.more = f.more || ran(s) && !ended
+}
+
+// ran says that a container started at some time.
+func ran(s *corev1.ContainerStatus) bool {
+	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
+}
+
+func anyRan(list []corev1.ContainerStatus) bool {
+	for i := range list {
+		if ran(&list[i]) {
+			return true
+		}
+	}
+	return false
 }

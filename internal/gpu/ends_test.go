@@ -143,11 +143,14 @@ func TestRejectedPodsHeldNothing(t *testing.T) {
 			t.Errorf("%s: it held for %s", reason, s.End.At.Sub(s.Scheduled.At))
 		}
 	}
-	// Where the object tells when it was refused, the scheduler's hold counts; the
-	// past of a pod that was refused once more after its node restarted stays.
+	// When it was refused is told beside that, for who knows that it ran before.
 	again := failed("UnexpectedAdmissionError")
 	again.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr(at(100))}}
-	wantEnd(t, see(t, again), 100, gpu.StatusWritten)
+	again.Status.ContainerStatuses = with(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
+	wantEnd(t, see(t, again), 1, gpu.Rejected)
+	if refused := see(t, again).Refused; !refused.Equal(at(100).Time) {
+		t.Errorf("it was refused at %v", refused)
+	}
 	// One that ran and was then evicted did hold its devices.
 	p := failed("Evicted")
 	p.Status.ContainerStatuses = with(ran(at(2), at(60)))

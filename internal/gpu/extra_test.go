@@ -34,7 +34,7 @@ func TestExtraResourcesChangeNoWeight(t *testing.T) {
 	t.Parallel()
 	card := map[string]string{"nvidia.com/gpu.memory": "16384"}
 	fraction := pod(asks("cpu=1 example.com/npu=2"))
-	fraction.Annotations = map[string]string{"gpu-fraction": "0.5"}
+	fraction.Annotations, fraction.Labels = map[string]string{"gpu-fraction": "0.5"}, map[string]string{"runai-gpu-group": "g"}
 	mapped := pod(asks("example.com/gpu=1"))
 	mapped.Status.ExtendedResourceClaimStatus = &corev1.PodExtendedResourceClaimStatus{
 		ResourceClaimName: "claim-1",

@@ -62,12 +62,13 @@ func sidecar(text string) corev1.Container {
 	return c
 }
 
-// pod is bound, and scheduled one minute after its creation.
+// pod is bound, and scheduled one minute after its creation, when its kubelet took
+// it.
 func pod(containers ...corev1.Container) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "train", UID: "uid-1", CreationTimestamp: at(0)},
 		Spec:       corev1.PodSpec{NodeName: "node-1", Containers: containers},
-		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning, StartTime: ptr(at(1))},
 	}
 	transition(p, corev1.PodScheduled, corev1.ConditionTrue, at(1))
 	return p
@@ -93,20 +94,38 @@ func with(states ...corev1.ContainerState) []corev1.ContainerStatus {
 	return made
 }
 
-// world has one node, with these labels.
-func world(labels map[string]string) gpu.World {
+// everything is what the pods of these tests ask for.
+var everything = strings.Fields("nvidia.com/gpu nvidia.com/gpu.shared amd.com/gpu amd.com/gpu_pf amd.com/gpu_vf gpu.intel.com/i915 gpu.intel.com/xe " +
+	"tke.cloud.tencent.com/qgpu-core tke.cloud.tencent.com/qgpu-memory tencent.com/vcuda-core volcano.sh/vgpu-number aliyun.com/gpu-mem " +
+	"nvidia.com/mig-1g.5gb nvidia.com/mig-1g.5gb.shared nvidia.com/mig-1g.6gb nvidia.com/mig-1g.10gb.me nvidia.com/mig-1g.12gb nvidia.com/mig-1g.24gb " +
+	"nvidia.com/mig-1c.3g.20gb nvidia.com/mig-2g.12gb nvidia.com/mig-2g.20gb.me.all nvidia.com/mig-3g.20gb nvidia.com/mig-7g.80gb " +
+	"amd.com/spx_nps1 amd.com/dpx_nps1 amd.com/tpx_nps1 amd.com/qpx_nps1 amd.com/cpx_nps1 amd.com/cpx_nps4 example.com/npu example.com/gpu x.io/y")
+
+// plentiful is a node with these labels and no end of everything.
+func plentiful(labels map[string]string) gpu.Node {
 	node := gpu.NodeOf(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: labels}})
-	return worldOf(node)
+	node.Capacity = map[string]*big.Rat{}
+	for _, resource := range everything {
+		node.Capacity[resource] = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 100))
+	}
+	return node
+}
+
+// world has one such node, on which every group of fractions is reserved.
+func world(labels map[string]string) gpu.World {
+	w := worldOf(plentiful(labels))
+	w.Reserved = func(string, string) bool { return true }
+	return w
 }
 
 func worldOf(nodes ...gpu.Node) gpu.World {
-	return gpu.World{Now: now, Nodes: func(name string) (gpu.Node, bool) {
+	return gpu.World{Now: now, Nodes: func(name string) (found []gpu.Node) {
 		for _, n := range nodes {
 			if n.Name == name {
-				return n, true
+				found = append(found, n)
 			}
 		}
-		return gpu.Node{}, false
+		return found
 	}}
 }
 

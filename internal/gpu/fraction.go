@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -35,9 +36,62 @@ var (
 	countText   = regexp.MustCompile(`^[0-9]{1,3}$`)
 )
 
+// groupLabel names the group of fractions that share one GPU. The binder of KAI
+// and of Run:ai writes it on a pod when it binds it, with a suffix for each of
+// several GPUs, and on the pod that reserves the GPU for the group
+// (kai-scheduler/KAI-Scheduler, pkg/binder/binding/resourcereservation, updatePodGPUGroup
+// and createGPUReservationPod; MultiGpuGroupLabelPrefix).
+const (
+	groupLabel       = "runai-gpu-group"
+	groupLabelPrefix = groupLabel + "/"
+)
+
+// ReservationLabel is that of the pods by which GPUs are reserved.
+const ReservationLabel = groupLabel
+
+// ReservationOf says on which node a pod reserves a GPU, and for which group: one
+// of the scheduler's, in a namespace of its own, that the kubelet took and did
+// not refuse.
+func ReservationOf(pod *corev1.Pod) (node, group string, ok bool) {
+	group = pod.Labels[groupLabel]
+	v := interval{pod: pod}
+	if group == "" || !isReservation(pod) || !v.taken() || v.rejected() {
+		return "", "", false
+	}
+	return pod.Spec.NodeName, group, true
+}
+
+// reserved is of how many GPUs the pod has a fraction: labels and annotations are
+// the tenant's own word, and so each GPU must be reserved on the pod's node for a
+// group that the pod names. A pod that is not bound has none yet, and asks for all.
+func (y *tally) reserved(devices int64, w World) int64 {
+	switch {
+	case y.node.Name == "":
+		return devices
+	case w.Reserved == nil:
+		y.unsure = true
+		return devices
+	}
+	groups := map[string]bool{}
+	for key, group := range y.pod.Labels {
+		if (key == groupLabel || strings.HasPrefix(key, groupLabelPrefix)) && w.Reserved(y.node.Name, group) {
+			groups[group] = true
+		}
+	}
+	if found := int64(len(groups)); found < devices {
+		y.capped = true
+		if (interval{pod: y.pod}).terminal() {
+			return found // its reservations may have gone with it
+		}
+		y.doubts.addf("it asks for a fraction of %d GPUs by annotation, and on its node %s %d are reserved for it by the scheduler of fractions: counted as these", devices, y.node.Name, found)
+		return found
+	}
+	return devices
+}
+
 // fraction counts a fraction by annotation, as GPUs. It says nothing about a pod
 // that has GPUs by request or by claim: there the scheduler refuses it.
-func (y *tally) fraction(held amounts) {
+func (y *tally) fraction(held amounts, w World) {
 	a := y.pod.Annotations
 	text, byFraction := a[fractionAnnotation]
 	memoryText, byMemory := a[fractionMemoryAnnotation]
@@ -61,6 +115,9 @@ func (y *tally) fraction(held amounts) {
 	}
 	part, ok := y.fractionOf(text, memoryText, byFraction)
 	if !ok {
+		return
+	}
+	if devices = y.reserved(devices, w); devices == 0 {
 		return
 	}
 	units := new(big.Rat).Mul(part, new(big.Rat).SetInt64(devices))

@@ -16,10 +16,8 @@ func (t *Table) MayHold(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil {
 		return true
 	}
-	for key := range pod.Annotations {
-		if MattersAnnotation(key) {
-			return true
-		}
+	if ByFraction(pod) {
+		return true
 	}
 	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
 		for i := range list {
@@ -45,6 +43,16 @@ func (t *Table) anyMatters(list corev1.ResourceList) bool {
 // resource is counted, or is part of what is, or may stand for a DRA device.
 func (t *Table) Matters(resource string) bool {
 	return t.Counts(resource) || resource == qgpuMemory || isCardPart(resource) || strings.HasPrefix(resource, deviceClasses)
+}
+
+// ByFraction says whether a pod calls itself a fraction of GPUs.
+func ByFraction(pod *corev1.Pod) bool {
+	for key := range pod.Annotations {
+		if MattersAnnotation(key) {
+			return true
+		}
+	}
+	return false
 }
 
 // MattersAnnotation says whether a pod with such an annotation may hold GPUs by

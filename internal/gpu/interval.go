@@ -20,10 +20,17 @@ type interval struct {
 	node *Node
 }
 
+// taken says that the pod's kubelet knows it: the node's name is the pod's own
+// word where it goes past the scheduler, and may be that of no node.
+func (v interval) taken() bool {
+	return v.pod.Spec.NodeName != "" && !v.pod.Status.StartTime.IsZero()
+}
+
 // scheduled is when the node's devices became the pod's own: from then on the
-// scheduler gives them to nobody else.
+// scheduler gives them to nobody else. That is before its kubelet took the pod, and
+// counts once it did.
 func (v interval) scheduled() Start {
-	if v.pod.Spec.NodeName == "" {
+	if !v.taken() {
 		return Start{}
 	}
 	created, hasCreated := v.created()
@@ -49,7 +56,7 @@ func (v interval) scheduled() Start {
 // running is when the first container started.
 func (v interval) running() Start {
 	at, ok := v.firstStarted()
-	if v.pod.Spec.NodeName == "" || !ok {
+	if !v.taken() || !ok {
 		return Start{}
 	}
 	created, _ := v.created()
@@ -66,7 +73,7 @@ func (v interval) created() (time.Time, bool) {
 // end is when the pod ceased to hold its devices; zero while it does. It is
 // never before the start, and never after now.
 func (v interval) end(start Start) End {
-	if v.pod.Spec.NodeName == "" {
+	if start.At.IsZero() {
 		return End{}
 	}
 	end, ended := v.stuck()
@@ -101,7 +108,7 @@ func (v interval) stuck() (End, bool) {
 // terminated finds the best time of end of a pod that has ended.
 func (v interval) terminated(start Start) End {
 	if v.rejected() {
-		return v.refusal(start)
+		return End{At: start.At, Source: Rejected}
 	}
 	f := v.finished()
 	if f.known() && !f.more {
@@ -208,24 +215,24 @@ var rejections = map[string]bool{
 	"SysctlForbidden": true, "AppArmor": true,
 }
 
-// refusal is when the kubelet refused the pod: until then the scheduler kept the
-// devices for it. That is seconds after its start, except for a pod that ran, and
-// was refused when its node had restarted and the device plugin had not yet: its
-// containers' statuses are gone, and its past must not go with them. Where nothing
-// tells when it was, the pod is taken to be of the first kind, and held nothing.
-func (v interval) refusal(start Start) End {
-	if at, ok := v.statusWritten(); ok {
-		return End{At: at, Source: StatusWritten}
+// refused is when the kubelet refused the pod, where the pod tells. That is seconds
+// after it took it, except for a pod that ran, and was refused when its node had
+// restarted and the device plugin had not yet: its containers' statuses are gone
+// then, and only who saw it before knows of its past.
+func (v interval) refused() time.Time {
+	if !v.terminal() || !v.rejected() {
+		return time.Time{}
 	}
-	return End{At: start.At, Source: Rejected}
+	at, _ := v.statusWritten()
+	return at
 }
 
-// rejected says that the kubelet refused the pod: the device plugin had no device
-// left (OutOfnvidia.com/gpu), or failed to hand one out (UnexpectedAdmissionError).
-// The status that it then writes has no containers.
+// rejected says that the kubelet refused the pod, and that none of its containers
+// is known to have started: the device plugin had no device left
+// (OutOfnvidia.com/gpu), or failed to hand one out (UnexpectedAdmissionError).
 func (v interval) rejected() bool {
 	s := &v.pod.Status
-	if s.Phase != corev1.PodFailed || len(s.ContainerStatuses)+len(s.InitContainerStatuses) > 0 {
+	if s.Phase != corev1.PodFailed || anyRan(s.ContainerStatuses) || anyRan(s.InitContainerStatuses) {
 		return false
 	}
 	return rejections[s.Reason] || strings.HasPrefix(s.Reason, "OutOf") || strings.HasPrefix(s.Message, "Pod was rejected: ")

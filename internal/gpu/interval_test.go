@@ -91,11 +91,11 @@ func TestStarts(t *testing.T) {
 		}, 2, gpu.StartTime},
 		{"a static pod", func(p *corev1.Pod) { p.Status.Conditions = nil; p.Status.StartTime = ptr(at(3)) }, 3, gpu.StartTime},
 		{"containers alone", func(p *corev1.Pod) {
-			p.Status.Conditions = nil
+			p.Status.Conditions, p.Status.StartTime = nil, ptr(metav1.Unix(0, 0))
 			p.Status.InitContainerStatuses = with(ran(at(4), at(5)))
 			p.Status.ContainerStatuses = with(running(at(6)))
 		}, 4, gpu.ContainerStarted},
-		{"nothing but the creation", func(p *corev1.Pod) { p.Status.Conditions = nil }, 0, gpu.Created},
+		{"nothing but the creation", func(p *corev1.Pod) { p.Status.Conditions, p.Status.StartTime = nil, ptr(metav1.Unix(0, 0)) }, 0, gpu.Created},
 		{"never before the creation", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(-10) }, 0, gpu.PodScheduled},
 		{"a clock that is ahead", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(121) }, 120, gpu.PodScheduled},
 	} {
@@ -126,7 +126,7 @@ func TestAbsurdTimesAreProblems(t *testing.T) {
 	}
 
 	none := pod(asks("nvidia.com/gpu=1"))
-	none.CreationTimestamp, none.Status.Conditions = metav1.Time{}, nil
+	none.CreationTimestamp, none.Status.Conditions, none.Status.StartTime = metav1.Time{}, nil, ptr(metav1.Unix(0, 0))
 	s := see(t, none)
 	if s.Scheduled != (gpu.Start{}) {
 		t.Errorf("it starts %v, and nothing tells when", s.Scheduled)

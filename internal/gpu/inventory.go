@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"maps"
 	"math/big"
 	"strings"
 
@@ -10,7 +11,10 @@ import (
 
 // Inventory is what the resource slices of a cluster tell of the GPUs in them.
 // It may be asked by many at once. Make one with NewInventory.
-type Inventory struct{ devices map[deviceName]device }
+type Inventory struct {
+	devices map[deviceName]device
+	nodes   map[string][]deviceName // those of each
+}
 
 type deviceName struct{ driver, pool, device string }
 
@@ -43,7 +47,7 @@ func NewInventory(slices []*resourcev1.ResourceSlice) *Inventory {
 			counters[deviceName{s.Spec.Driver, s.Spec.Pool.Name, set.Name}] = set.Counters
 		}
 	}
-	inventory := &Inventory{devices: map[deviceName]device{}}
+	inventory := &Inventory{devices: map[deviceName]device{}, nodes: map[string][]deviceName{}}
 	for _, s := range slices {
 		if !current(s) {
 			continue
@@ -59,7 +63,11 @@ func NewInventory(slices []*resourcev1.ResourceSlice) *Inventory {
 					read.node = *node
 				}
 			}
-			inventory.devices[deviceName{s.Spec.Driver, s.Spec.Pool.Name, d.Name}] = read
+			name := deviceName{s.Spec.Driver, s.Spec.Pool.Name, d.Name}
+			if _, again := inventory.devices[name]; !again {
+				inventory.nodes[read.node] = append(inventory.nodes[read.node], name)
+			}
+			inventory.devices[name] = read
 		}
 	}
 	return inventory
@@ -71,6 +79,51 @@ func (i *Inventory) device(driver, pool, name string) (device, bool) {
 	}
 	d, ok := i.devices[deviceName{driver, pool, name}]
 	return d, ok
+}
+
+// sum adds up a node's devices that are wanted: by a weight, or by the part of a GPU
+// that each is. Parts that are cut out of the same counters are one GPU together.
+func (i *Inventory) sum(node string, wanted func(driver string) (weight *big.Rat, ok bool)) *big.Rat {
+	total := new(big.Rat)
+	if i == nil {
+		return total
+	}
+	cut := map[deviceName]bool{}
+	for _, name := range i.nodes[node] {
+		d := i.devices[name]
+		switch weight, ok := wanted(name.driver); {
+		case !ok || d.node != node:
+		case weight != nil:
+			total.Add(total, weight)
+		case d.counters != "":
+			cut[deviceName{name.driver, name.pool, d.counters}] = true
+		default:
+			total.Add(total, d.part)
+		}
+	}
+	return total.Add(total, new(big.Rat).SetInt64(int64(len(cut))))
+}
+
+// offered is how many GPUs of a driver the slices offer on a node.
+func (i *Inventory) offered(node, driver string) *big.Rat {
+	return i.sum(node, func(of string) (*big.Rat, bool) { return nil, of == driver })
+}
+
+// Offer adds to a node's capacity what the slices offer there, by driver.
+func (i *Inventory) Offer(n *Node) {
+	if i == nil || len(i.nodes[n.Name]) == 0 {
+		return
+	}
+	capacity := maps.Clone(n.Capacity)
+	if capacity == nil {
+		capacity = map[string]*big.Rat{}
+	}
+	for driver := range gpuDrivers {
+		if offered := i.offered(n.Name, driver); offered.Sign() > 0 {
+			capacity[driver] = offered
+		}
+	}
+	n.Capacity = capacity
 }
 
 func readDevice(d *resourcev1.Device, sets func(name string) map[string]resourcev1.Counter) device {

@@ -38,8 +38,9 @@ var spotLabels = map[string]string{
 func NodeOf(n *corev1.Node) Node {
 	node := Node{
 		Name: n.Name, UID: string(n.UID), Model: modelOf(n), ProviderID: n.Spec.ProviderID,
-		InstanceType: n.Labels[corev1.LabelInstanceTypeStable],
-		NotReady:     notReady(n), Devices: devicesOf(n),
+		InstanceType: n.Labels[corev1.LabelInstanceTypeStable], Created: n.CreationTimestamp.UTC(),
+		NotReady: notReady(n), Devices: devicesOf(n),
+		Shown: true, Told: told(n), Capacity: capacityOf(n),
 	}
 	if node.InstanceType == "" {
 		node.InstanceType = n.Labels[corev1.LabelInstanceType]
@@ -89,10 +90,54 @@ func devicesOf(n *corev1.Node) *Devices {
 	}
 	d.readReplicas(n)
 	d.readCards(n)
-	if d.MIG == "" && d.Slices == 0 && d.Replicas == nil && d.Memory == 0 && d.Partition == "" && d.Cards == 0 {
+	if d.none() {
 		return nil
 	}
 	return &d
+}
+
+func (d *Devices) none() bool {
+	return d.MIG == "" && d.Slices == 0 && d.Replicas == nil && d.Memory == 0 && d.Partition == "" && d.Cards == 0
+}
+
+// told counts what a node tells of its GPUs, whatever it says.
+func told(n *corev1.Node) int {
+	facts := 0
+	for _, label := range []string{nvidiaProductLabel, nvidiaMemoryLabel, nvidiaMIGStrategy, amdPartitionLabel, intelCountLabel} {
+		if n.Labels[label] != "" {
+			facts++
+		}
+	}
+	if modelOf(n) != "" && n.Labels[nvidiaProductLabel] == "" {
+		facts++
+	}
+	for label := range n.Labels {
+		if strings.HasPrefix(label, "nvidia.com/") && strings.HasSuffix(label, replicasSuffix) {
+			facts++
+			break
+		}
+	}
+	for _, name := range cardAnnotations {
+		if n.Annotations[name] != "" {
+			facts++
+		}
+	}
+	return facts
+}
+
+// capacityOf is the node's extended resources: those that have a domain.
+func capacityOf(n *corev1.Node) map[string]*big.Rat {
+	var capacity map[string]*big.Rat
+	for name, q := range n.Status.Capacity {
+		if !strings.Contains(string(name), "/") {
+			continue
+		}
+		if capacity == nil {
+			capacity = map[string]*big.Rat{}
+		}
+		capacity[string(name)] = greater(exactly(q), zero)
+	}
+	return capacity
 }
 
 // number reads a label's positive number; zero for anything else.
@@ -205,24 +250,7 @@ func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 	return total
 }
 
-// onNode is how many GPUs the slices offer on a node. Parts that are cut out of
-// the same counters are one GPU together.
+// onNode is how many GPUs the slices offer on a node.
 func (t *Table) onNode(i *Inventory, node string) *big.Rat {
-	total := new(big.Rat)
-	if i == nil {
-		return total
-	}
-	cut := map[deviceName]bool{}
-	for name, d := range i.devices {
-		switch own, ok := t.own[name.driver]; {
-		case d.node != node:
-		case ok:
-			total.Add(total, own)
-		case d.counters != "":
-			cut[deviceName{name.driver, name.pool, d.counters}] = true
-		default:
-			total.Add(total, d.part)
-		}
-	}
-	return total.Add(total, new(big.Rat).SetInt64(int64(len(cut))))
+	return i.sum(node, func(driver string) (*big.Rat, bool) { return t.own[driver], true })
 }

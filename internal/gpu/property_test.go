@@ -97,7 +97,7 @@ func anyWorld(r *rapid.T) gpu.World {
 // sane fails where a sighting says what can't be.
 func sane(t interface{ Fatalf(string, ...any) }, p *corev1.Pod, s gpu.Sighting, latest time.Time) {
 	terminal := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-	bound := p.Spec.NodeName != ""
+	bound := p.Spec.NodeName != "" && p.Status.StartTime != nil
 	for _, share := range s.Shares {
 		if share.Units.Sign() <= 0 || share.Weight.Sign() <= 0 {
 			t.Fatalf("it holds %s of %s at %s", share.Units, share.Resource, share.Weight)
@@ -119,7 +119,7 @@ func sane(t interface{ Fatalf(string, ...any) }, p *corev1.Pod, s gpu.Sighting, 
 		}
 	}
 	switch {
-	case s.End.At.IsZero() && terminal && bound && s.End.Source != gpu.Rejected:
+	case s.End.At.IsZero() && terminal && !s.Scheduled.At.IsZero():
 		t.Fatalf("it has ended, and its interval is open")
 	case s.End.At.After(latest):
 		t.Fatalf("it ends %v, after %v", s.End.At, latest)

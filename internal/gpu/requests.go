@@ -68,6 +68,13 @@ type tally struct {
 	node    *Node
 	doubts  doubts
 	counted map[allocation]bool // by claim
+	// byDriver are the GPUs of claims by driver, and allotted the resources that were
+	// handed out as devices of claims.
+	byDriver map[string]*big.Rat
+	allotted map[string]bool
+	capped   bool // something is lowered to what the node has
+	unsure   bool // nothing shows how much of something it has
+	unread   bool // some of what it holds could not be read
 }
 
 // requested are the amounts that the scheduler charges for the pod's containers:

@@ -187,12 +187,13 @@ func TestFractionsByAnnotation(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		annotations texts
+		groups      texts
 		labels      texts
 		asks, want  string
 		problem     string
 	}{
 		{name: "a half", annotations: texts{"gpu-fraction": "0.5"}, want: "1/2"},
-		{name: "of two devices", annotations: texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, want: "1/2"},
+		{name: "of two devices", annotations: texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, groups: texts{"runai-gpu-group/group-1": "group-1", "runai-gpu-group/group-2": "group-2"}, want: "1/2"},
 		{name: "memory", annotations: texts{"gpu-memory": "4096"}, labels: card, want: "1/4"},
 		{name: "memory of an unknown card", annotations: texts{"gpu-memory": "4096"}, want: "1", problem: "not known"},
 		{name: "more memory than the card has", annotations: texts{"gpu-memory": "99999"}, labels: card, want: "1"},
@@ -206,7 +207,10 @@ func TestFractionsByAnnotation(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := pod(asks(tt.asks))
-			p.Annotations = tt.annotations
+			p.Annotations, p.Labels = tt.annotations, tt.groups
+			if p.Labels == nil {
+				p.Labels = texts{"runai-gpu-group": "group-1"}
+			}
 			s := table(t).See(p, world(tt.labels))
 			if got := gpus(s); got != tt.want {
 				t.Errorf("it holds %s GPUs, want %s", got, tt.want)

@@ -15,9 +15,14 @@ type World struct {
 	// Read is when the pods were read, where that is after Now: what they tell of
 	// the time between the two is believed. Zero means Now.
 	Read time.Time
-	// Nodes finds a node by its name; false says that it is gone. Without it,
-	// every node is taken to be there and ready.
-	Nodes func(name string) (Node, bool)
+	// Nodes finds the nodes that bear a name, or lately bore it: none says that
+	// nothing shows such a node, and what its pods hold is an estimate. Without it,
+	// every node is taken to be there and ready, and all is an estimate.
+	Nodes func(name string) []Node
+	// Reserved says whether a reservation pod of a group of fractions runs, or ran, on
+	// a node (ReservationOf). Without it, fractions are as the pods say, and so an
+	// estimate.
+	Reserved func(node, group string) bool
 	// Claims finds a resource claim; nil for one that is not there. Without it,
 	// devices that pods hold by claim are not counted, and that is a problem.
 	Claims func(namespace, name string) *resourcev1.ResourceClaim
@@ -34,57 +39,49 @@ const annotationPrefix = "gpupool/"
 func (t *Table) See(pod *corev1.Pod, w World) Sighting {
 	s := Sighting{
 		UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
-		Owner: ownerOf(pod), Labels: pod.Labels, Node: w.nodeOf(pod.Spec.NodeName), Live: liveOf(pod),
+		Owner: ownerOf(pod), Labels: pod.Labels, Live: liveOf(pod),
 	}
 	var problems doubts
 	if s.UID == "" {
 		problems.add("it has no uid")
 	}
-	s.Shares = t.holds(pod, &s.Node, w, &problems)
-	holds := len(s.Shares) > 0 || problems.lost
 	v := interval{
 		moments: moments{now: w.Now.UTC(), latest: later(w.Now, w.Read).UTC(), doubts: &problems},
 		pod:     pod, node: &s.Node,
 	}
 	s.Scheduled = v.scheduled()
+	s.Node = v.on(w, s.Scheduled)
+	t.holds(&s, pod, w, &problems)
+	holds := len(s.Shares) > 0 || problems.lost
 	s.Running = v.running()
-	s.End = v.end(s.Scheduled)
+	s.End, s.Refused = v.end(s.Scheduled), v.refused()
 	s.Problems = problems.texts
 	s.Incomplete = holds && problems.lost && pod.Spec.NodeName != ""
 	return s
 }
 
-// holds is what the pod holds once it is bound to its node.
-func (t *Table) holds(pod *corev1.Pod, node *Node, w World, problems *doubts) []Share {
+// holds finds what the pod holds once it is bound to its node, and how that is
+// known.
+func (t *Table) holds(s *Sighting, pod *corev1.Pod, w World, problems *doubts) {
 	if isReservation(pod) || !t.MayHold(pod) {
-		return nil
+		return
 	}
-	y := &tally{table: t, pod: pod, node: node, doubts: *problems}
+	y := &tally{table: t, pod: pod, node: &s.Node, doubts: *problems}
 	held := y.requested()
 	shared := y.claimed(held, w)
 	if !held.gpus() && !shared.gpus() {
-		y.fraction(held)
+		y.fraction(held, w)
 	}
-	shares := y.shares(held, "")
+	counted := make(amounts, len(held))
+	for _, name := range sortedKeys(held) {
+		counted[name] = y.within(name, held[name], held)
+	}
+	s.Shares = y.shares(counted, "")
 	for _, claim := range sortedKeys(shared) {
-		shares = append(shares, y.shares(shared[claim], claim)...)
+		s.Shares = append(s.Shares, y.shares(shared[claim], claim)...)
 	}
+	s.Shown, s.Capped = y.shown(), y.capped
 	*problems = y.doubts
-	return shares
-}
-
-func (w World) nodeOf(name string) Node {
-	switch {
-	case name == "":
-		return Node{}
-	case w.Nodes == nil:
-		return Node{Name: name}
-	}
-	node, ok := w.Nodes(name)
-	if !ok {
-		return Node{Name: name, Gone: true}
-	}
-	return node
 }
 
 func ownerOf(pod *corev1.Pod) Owner {

@@ -1,5 +1,3 @@
-// Package gpu says how many GPUs a pod holds, and from when to when. It reads
-// the objects of the Kubernetes API and does nothing else: no IO, no clock.
 package gpu
 
 import (
@@ -20,13 +18,23 @@ type Sighting struct {
 	Node Node
 	// Shares is what it holds, by claim and resource; empty for a pod without GPUs.
 	Shares []Share
-	// Scheduled is when it began to hold its devices; zero while it is not bound.
+	// Shown is by how much its node bears out what it holds: 0 where nothing does, so
+	// that Shares are an estimate; else 1, and 1 more for each fact that the node
+	// tells of its GPUs. What was seen with more of them is worth more.
+	Shown int
+	// Capped says that it asked for more than Shares, and that its node is not known
+	// to have more.
+	Capped bool
+	// Scheduled is when it began to hold its devices; zero until its kubelet took it.
 	Scheduled Start
 	// Running is when its first container started; zero before.
 	Running Start
 	// End is when it stopped to hold them; zero while it does.
-	End  End
-	Live Live
+	End End
+	// Refused is when its kubelet refused a pod whose End is Rejected, where the pod
+	// tells: the end of one that is known to have run before.
+	Refused time.Time
+	Live    Live
 	// Problems says what about the pod could not be understood, for a person.
 	Problems []string
 	// Incomplete says that because of a problem something that the pod holds, or
@@ -89,8 +97,8 @@ const (
 	StatusWritten     EndSource = "status_written"     // managedFields' time of the last status write
 	SeenTerminal      EndSource = "seen_terminal"      // the first look that found it ended
 	// Rejected is the end of a pod that its kubelet refused, such as
-	// OutOfnvidia.com/gpu, where nothing tells when: it ends where it starts, for
-	// no device was ever its own.
+	// OutOfnvidia.com/gpu: it ends where it starts, for no device was its own. Who
+	// knows that it ran before takes Sighting.Refused.
 	Rejected EndSource = "rejected"
 )
 
@@ -115,7 +123,17 @@ type Node struct {
 	InstanceType string
 	ProviderID   string // such as "qcloud:///800001/ins-a1b2c3d4"
 	Spot         bool
-	// Gone says that the pod names a node that is not there.
+	Created      time.Time
+	// Shown says that the node itself was seen, now or lately; else nothing of it is
+	// known but what the pod calls it.
+	Shown bool
+	// Told is how many of the labels and annotations by which nodes tell of their
+	// GPUs it has. They come after the node, from programs that run on it.
+	Told int
+	// Capacity is the most that was seen of what can be handed out to pods there, by
+	// extended resource, and GPUs by DRA driver; zero of what was listed with none.
+	Capacity map[string]*big.Rat
+	// Gone says that no node of that name is there now.
 	Gone bool
 	// NotReady says that the kubelet was not heard of for some time.
 	NotReady bool

@@ -17,21 +17,28 @@ import (
 
 // nodes is what is known of a cluster beside its pods.
 type nodes struct {
-	byName      map[string]gpu.Node
+	there map[string]gpu.Node   // by name
+	gone  map[string][]gpu.Node // that bore a name before
+	// told are those among the gone that the replay told of.
+	told        []gpu.Node
 	allocatable *big.Rat
 	inventory   *gpu.Inventory
 }
 
-func (n *nodes) find(name string) (gpu.Node, bool) {
-	node, ok := n.byName[name]
-	return node, ok
+// find is all nodes that bear or bore a name.
+func (n *nodes) find(name string) []gpu.Node {
+	gone := n.gone[name]
+	if node, ok := n.there[name]; ok {
+		return append(gone[:len(gone):len(gone)], node)
+	}
+	return gone
 }
 
-// list is all nodes, by name.
+// list is all nodes that are there, by name.
 func (n *nodes) list() []gpu.Node {
-	out := make([]gpu.Node, 0, len(n.byName))
-	for _, name := range slices.Sorted(maps.Keys(n.byName)) {
-		out = append(out, n.byName[name])
+	out := make([]gpu.Node, 0, len(n.there))
+	for _, name := range slices.Sorted(maps.Keys(n.there)) {
+		out = append(out, n.there[name])
 	}
 	return out
 }
@@ -59,8 +66,8 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 		}
 		warnings = append(warnings, err.Error()+"; parts of devices that pods hold by claim are counted as whole GPUs")
 	}
-	out := &nodes{byName: map[string]gpu.Node{}, allocatable: new(big.Rat)}
-	if len(devices) > 0 {
+	out := &nodes{there: map[string]gpu.Node{}, gone: map[string][]gpu.Node{}, allocatable: new(big.Rat)}
+	if err == nil {
 		out.inventory = gpu.NewInventory(devices)
 	}
 	found, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "nodes", limit: 1000}, func(object []byte) (one, bool, error) {
@@ -74,13 +81,59 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 		return nil, nil, err
 	}
 	for _, n := range found {
-		out.byName[n.node.Name] = n.node
+		out.inventory.Offer(&n.node)
+		out.there[n.node.Name] = n.node
 		out.allocatable.Add(out.allocatable, n.gpus)
 	}
-	c.mu.Lock()
-	c.nodes = out
-	c.mu.Unlock()
 	return out, warnings, nil
+}
+
+// knowing adds to the nodes what a replay told of them, and what earlier looks saw.
+func (n *nodes) knowing(told *nodeHistory, remembered []gpu.Node) {
+	known := map[string]*gpu.Node{} // by UID, of those that are not there
+	merge := func(node *gpu.Node) (gone *gpu.Node) {
+		if there, ok := n.there[node.Name]; ok && there.UID == node.UID {
+			there.Merge(node)
+			n.there[node.Name] = there
+			return nil
+		}
+		if gone = known[node.UID]; gone != nil {
+			gone.Merge(node)
+			return gone
+		}
+		gone = node
+		gone.Gone = true
+		known[node.UID] = gone
+		return gone
+	}
+	for _, uid := range told.order {
+		node := told.nodes[uid]
+		if _, taken := n.there[node.Name]; !taken && !told.deleted[uid] {
+			n.there[node.Name] = *node // it came while they were listed
+			continue
+		}
+		merge(node)
+	}
+	for i := range remembered {
+		node := remembered[i]
+		merge(&node)
+	}
+	for _, uid := range told.order {
+		if node := known[uid]; node != nil {
+			n.told = append(n.told, *node)
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(known)) {
+		node := known[uid]
+		n.gone[node.Name] = append(n.gone[node.Name], *node)
+	}
+}
+
+// keep has pods that are looked at again find the nodes of the last look.
+func (c *Cluster) keep(n *nodes) {
+	c.mu.Lock()
+	c.nodes = n
+	c.mu.Unlock()
 }
 
 // lastNodes are those of the last look, or a new one.
@@ -92,6 +145,9 @@ func (c *Cluster) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, erro
 		return last, nil
 	}
 	n, _, err := c.readNodes(ctx, table)
+	if err == nil {
+		c.keep(n)
+	}
 	return n, err
 }
 

@@ -29,17 +29,17 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 	}
 	out.At = c.Now().Truncate(time.Second)
 	history := newHistory(table)
-	n, err := c.gather(ctx, o.From, history, &out)
+	n, err := c.gather(ctx, o, history, &out)
 	if err != nil {
 		return out, err
 	}
-	out.Nodes, out.Allocatable = n.list(), n.allocatable
+	out.Nodes, out.Allocatable, out.Replay.Nodes = n.list(), n.allocatable, n.told
 
 	if history.claimless != nil {
 		out.Warnings = append(out.Warnings, history.claimless.Error()+"; devices that pods held by a claim that is gone are not counted")
 	}
 	look := c.newLook(ctx, table, n, out.At)
-	look.ended = history.claims
+	look.ended, look.history = history.claims, history
 	if out.Replay.Ended, err = history.ended(look); err != nil {
 		return out, err
 	}
@@ -59,21 +59,33 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 
 // gather reads at once what does not depend on one another: the nodes, what budgets
 // ask of namespaces, and the replay from a position up to the observation's own.
-func (c *Cluster) gather(ctx context.Context, from string, h *history, out *reconcile.ClusterObservation) (n *nodes, err error) {
+func (c *Cluster) gather(ctx context.Context, o reconcile.ObserveOptions, h *history, out *reconcile.ClusterObservation) (n *nodes, err error) {
 	group, ctx := errgroup.WithContext(ctx)
+	nodes, warning := newNodeHistory(), ""
 	group.Go(func() (err error) {
 		var warnings []string
 		n, warnings, err = c.readNodes(ctx, h.table)
 		out.Warnings = append(out.Warnings, warnings...)
 		return err
 	})
-	group.Go(func() error { return c.readSettings(ctx, out) })
 	group.Go(func() (err error) {
-		out.Replay, err = c.replayPods(ctx, from, out.ResourceVersion, h)
+		warning, err = c.replayNodes(ctx, o.From, out.ResourceVersion, nodes)
 		return err
 	})
-	err = group.Wait()
-	return n, err
+	group.Go(func() error { return c.readSettings(ctx, out) })
+	group.Go(func() (err error) {
+		out.Replay, err = c.replayPods(ctx, o.From, out.ResourceVersion, h)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if warning != "" {
+		out.Warnings = append(out.Warnings, warning)
+	}
+	n.knowing(nodes, o.Nodes)
+	c.keep(n)
+	return n, nil
 }
 
 // position is the server's resource version of pods now.

@@ -25,13 +25,50 @@ type look struct {
 
 	claims   func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error)
 	ended    map[types.NamespacedName]*resourcev1.ResourceClaim // that the replay saw
+	history  *history                                           // nil where there was none
+	reserved func() (map[reservation]bool, error)
 	problems []string
 }
+
+// reservation is a GPU that is held for a group of fractions.
+type reservation struct{ node, group string }
 
 func (c *Cluster) newLook(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *look {
 	l := &look{cluster: c, table: table, nodes: n, at: at, filter: interestOf(table)}
 	l.claims = sync.OnceValues(func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error) { return c.readClaims(ctx) })
+	l.reserved = sync.OnceValues(func() (map[reservation]bool, error) { return l.readReservations(ctx) })
 	return l
+}
+
+// readReservations lists the pods that hold GPUs for fractions, and adds those of
+// which the replay told: the last of a group's pods is outlived by none.
+func (l *look) readReservations(ctx context.Context) (map[reservation]bool, error) {
+	found := map[reservation]bool{}
+	add := func(pod *corev1.Pod) {
+		if node, group, ok := gpu.ReservationOf(pod); ok {
+			found[reservation{node, group}] = true
+		}
+	}
+	for _, namespace := range gpu.ReservationNamespaces() {
+		_, err := pages(ctx, listing{client: l.cluster.kube.CoreV1().RESTClient(), resource: "pods", namespace: namespace},
+			func(object []byte) (none struct{}, keep bool, err error) {
+				pod := new(corev1.Pod)
+				if err := pod.Unmarshal(object); err != nil {
+					return none, false, err
+				}
+				add(pod)
+				return none, false, nil
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if l.history != nil {
+		for _, pod := range l.history.pods {
+			add(pod)
+		}
+	}
+	return found, nil
 }
 
 // interestOf looks for what counts as a GPU. What a name means is worked out
@@ -74,7 +111,8 @@ func byClaim(pod *corev1.Pod) bool {
 	return len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
 }
 
-// see is what a pod holds; false for one without GPUs.
+// see is what a pod holds; false for one without GPUs, unless it says that it has
+// some.
 func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 	if !l.table.MayHold(pod) {
 		return gpu.Sighting{}, false, nil
@@ -99,8 +137,15 @@ func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 			}
 		}
 	}
+	if gpu.ByFraction(pod) {
+		reserved, err := l.reserved()
+		if err != nil {
+			return gpu.Sighting{}, false, err
+		}
+		world.Reserved = func(node, group string) bool { return reserved[reservation{node, group}] }
+	}
 	s := l.table.See(pod, world)
-	return s, len(s.Shares) > 0 || byClaim(pod), nil
+	return s, len(s.Shares) > 0 || byClaim(pod) || s.Capped, nil
 }
 
 // readClaims lists the resource claims.

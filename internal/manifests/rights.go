@@ -51,7 +51,7 @@ func DeclareRules() []rbacv1.PolicyRule {
 func ObserveRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "namespaces", "get", "list"),
-		rule(core, "nodes", "list"),
+		rule(core, "nodes", "list", "watch"),
 		rule(core, "pods", "list", "watch"),
 		rule(core, "events", "list"), // when pods ended that nobody saw end
 		rule(scheduling, "priorityclasses", "list"),

@@ -43,7 +43,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	rules := rulesFor(budgets)
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, ObserveOptions{
-		From: h.ResourceVersion, Rules: rules,
+		From: h.ResourceVersion, Rules: rules, Nodes: nodesRemembered(documents.ledger),
 		List: e.now().Sub(moment(h.LastListed)) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
 	})
 	if err != nil {
@@ -96,14 +96,19 @@ func believeClock(cluster, local, lastRun time.Time) error {
 const overdue = 30 * time.Second
 
 // wantsList says whether a pod may have ended of which no watch tells: its
-// deletion is overdue, or its node is silent or gone.
+// deletion is overdue, or its node is silent or gone. So it is where more is known
+// of its node than when it was seen, which changes nothing about the pod either.
 func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
 	ready := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
 		ready[n.Name] = !n.NotReady
 	}
+	more, unknown := grown(d.ledger, nodes)
 	for r := range d.ledger.All() {
-		if r.Open() && (r.Deletion != 0 && at.Sub(moment(r.Deletion)) > overdue || !ready[r.Place.Node]) {
+		if !r.Open() {
+			continue
+		}
+		if r.Deletion != 0 && at.Sub(moment(r.Deletion)) > overdue || !ready[r.Place.Node] || more[r.Place.Node] || r.Held.Shown == 0 && unknown[r.Place.Node] {
 			return true
 		}
 	}
@@ -156,6 +161,7 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 		}
 	}
 	b.refine(pools)
+	b.rememberNodes()
 	b.turn(now)
 	if more := b.unclear - problemsAtMost; more > 0 {
 		b.warnings = append(b.warnings, fmt.Sprintf("%d more doubts about pods", more))
@@ -224,15 +230,14 @@ func (b *books) enter(s gpu.Sighting, past bool) {
 	}
 	r, held := b.recorder.record(s)
 	if !held {
-		// What a pod held by claim can't be read any more once it ended and its
-		// claims are gone. Its record has it, and lacks the end alone.
-		known, there := b.ledger.Get(s.UID)
-		if !there || s.End.At.IsZero() {
+		if r, held = b.again(s); !held {
 			return
 		}
-		r = known
-		r.Seen, r.Deletion = b.recorder.at, milli(s.Live.Deletion)
-		r.End = ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}
+	}
+	if !s.Refused.IsZero() {
+		if known, there := b.ledger.Get(s.UID); there && known.Runs.At != 0 {
+			r.End = ledger.ExactEnd(milli(s.Refused), ledger.StatusWritten) // its past is its own
+		}
 	}
 	merge := b.ledger.Observe
 	if past {
@@ -241,6 +246,26 @@ func (b *books) enter(s gpu.Sighting, past bool) {
 	if err := merge(r); err != nil {
 		b.warn(err.Error())
 	}
+}
+
+// again is what is known of a pod that holds nothing any more, as far as can be
+// read, and what there is to add to it.
+func (b *books) again(s gpu.Sighting) (r ledger.Record, known bool) {
+	r, known = b.ledger.Get(s.UID)
+	// What a pod held by claim can't be read any more once it ended and its claims
+	// are gone. Its record has it, and lacks the end alone.
+	ended := !s.End.At.IsZero()
+	// What it said that it holds, its node turned out not to have.
+	none := known && s.Capped && s.Shown > r.Held.Shown
+	if !known || !ended && !none {
+		return r, false
+	}
+	r.Seen, r.Deletion = b.recorder.at, milli(s.Live.Deletion)
+	r.End = ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}
+	if none {
+		r.Held, r.HeldSeen = &ledger.Holding{Shown: s.Shown, Capped: true}, b.recorder.at
+	}
+	return r, true
 }
 
 // warn keeps the first few warnings about pods, and counts the rest.

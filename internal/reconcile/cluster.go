@@ -55,6 +55,8 @@ type PodRef struct{ Namespace, Name, UID string }
 type ObserveOptions struct {
 	// From is where the replay begins; empty for none.
 	From string
+	// Nodes are those that earlier looks saw, gone or not.
+	Nodes []gpu.Node
 	// List asks for a list of all pods also where the replay is complete.
 	List bool
 	// Relist asks for such a list by what the look shows; nil never does.
@@ -69,12 +71,13 @@ type ClusterObservation struct {
 	// ResourceVersion is where the next replay begins.
 	ResourceVersion string
 	Replay          Replay
-	// Listed says that Pods are all pods that hold GPUs, or are to, and all that
+	// Listed says that Pods are all pods that hold GPUs, or are to, or say so, and all that
 	// have devices by claim, even where these can no longer be read. Else they are
 	// those that changed since the replay's beginning.
 	Listed bool
 	Pods   []gpu.Sighting
-	// Nodes are all nodes of the cluster.
+	// Nodes are all nodes of the cluster, each with the most that was ever seen of
+	// it.
 	Nodes []gpu.Node
 	// Namespaces are the labels of every namespace, by name; the annotation that
 	// protects one is among them.
@@ -94,6 +97,9 @@ type Replay struct {
 	Reason string
 	// Ended are the pods that were deleted since, as they last were.
 	Ended []gpu.Sighting
+	// Nodes are the nodes that it told of and that are gone. That this is not all of
+	// them makes no replay incomplete: pods on the others are estimates.
+	Nodes []gpu.Node
 }
 
 // Alert is an Event to record.

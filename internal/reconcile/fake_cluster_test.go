@@ -96,6 +96,7 @@ func (c *fakeCluster) start(namespace, name string, gpus int64, with ...func(*gp
 		UID: uid, Namespace: namespace, Name: name, Labels: map[string]string{"team": "a"},
 		Node:      gpu.Node{Name: "node-1"},
 		Shares:    []gpu.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(gpus, 1), Weight: big.NewRat(1, 1)}},
+		Shown:     1,
 		Scheduled: gpu.Start{At: c.now, Source: gpu.PodScheduled},
 		Running:   gpu.Start{At: c.now, Source: gpu.ContainerStarted},
 		Live:      gpu.Live{Phase: "Running"},

@@ -37,8 +37,8 @@ func RecordOf(s gpu.Sighting, at time.Time) (ledger.Record, bool) {
 	return recorder{at: milli(at)}.record(s)
 }
 
-// record is what the ledger keeps of a sighting. A pod that is not bound, or
-// that holds no GPUs, has no interval.
+// record is what the ledger keeps of a sighting. A pod that is not bound, that its
+// kubelet has not taken, or that holds no GPUs, has no interval.
 func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 	if s.UID == "" || s.Scheduled.At.IsZero() || len(s.Shares) == 0 {
 		return ledger.Record{}, false
@@ -49,7 +49,7 @@ func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 	}
 	r := ledger.Record{
 		UID: s.UID, Name: s.Name, Seen: m.at, Set: m.labelSet(s),
-		Held: &ledger.Holding{Shares: shares}, Place: m.place(s.Node),
+		Held: &ledger.Holding{Shares: shares, Shown: s.Shown, Capped: s.Capped}, Place: m.place(s.Node),
 		Start: ledger.Start{At: milli(s.Scheduled.At), Source: ledger.Source(s.Scheduled.Source)},
 		Runs:  ledger.Start{At: milli(s.Running.At), Source: ledger.Source(s.Running.Source)},
 		End:   ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}, Deletion: milli(s.Live.Deletion),

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -23,7 +24,7 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 	if !o.Replay.Complete || len(l.Vanished(there)) == 0 {
 		return h.LastRun, nil
 	}
-	further, err := b.cluster.Observe(ctx, ObserveOptions{From: o.ResourceVersion, Rules: b.rules})
+	further, err := b.cluster.Observe(ctx, ObserveOptions{From: o.ResourceVersion, Rules: b.rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes)})
 	if err != nil {
 		return 0, err
 	}

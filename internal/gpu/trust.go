@@ -1,0 +1,177 @@
+package gpu
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+)
+
+// on is the pod's node. Of several that bore its name it is the last that there
+// was when the pod started; a node that was registered anew while the pod ran goes
+// on with its pods.
+func (v interval) on(w World, start Start) Node {
+	name := v.pod.Spec.NodeName
+	switch {
+	case name == "":
+		return Node{}
+	case w.Nodes == nil:
+		return Node{Name: name}
+	}
+	found := w.Nodes(name)
+	if len(found) == 0 {
+		return Node{Name: name, Gone: true}
+	}
+	found = slices.SortedFunc(slices.Values(found), func(a, b Node) int { return a.Created.Compare(b.Created) })
+	node, before := found[0], false
+	for _, n := range found {
+		if start.At.IsZero() || !n.Created.After(start.At.Add(clockSkew)) {
+			node, before = n, true
+		}
+	}
+	node.Shown = true
+	if !before && v.endedBefore(start, node.Created) {
+		node = Node{Name: name} // that of the pod was an earlier one, of which nothing is known
+	}
+	node.Gone = true
+	for _, n := range found {
+		if !n.Gone {
+			node.Gone, node.NotReady = false, n.NotReady
+		}
+	}
+	return node
+}
+
+// endedBefore says that the pod tells of its end, and that it was before a time.
+func (v interval) endedBefore(start Start, at time.Time) bool {
+	if !v.terminal() {
+		return false
+	}
+	end := v.terminated(start)
+	return end.Source != SeenTerminal && end.At.Before(at)
+}
+
+// shown is by how much the node bears out what the pod holds.
+func (y *tally) shown() int {
+	switch {
+	case y.node.Name == "" || !y.node.Shown || y.unsure:
+		return 0
+	case y.unread:
+		return 1
+	}
+	return 1 + y.node.Told
+}
+
+// within is what counts of what the pod asks for of one resource: at most what its
+// node is known to have. A pod that is not bound yet, or whose node nothing shows,
+// is taken at its word.
+func (y *tally) within(name string, h amount, held amounts) amount {
+	switch {
+	case y.node.Name == "" || !y.node.Shown:
+		return h
+	case name == fractionAnnotation:
+		return y.atMost(name, nvidiaGPU, h)
+	case !strings.Contains(name, "/") || y.allotted[name]:
+		return h
+	case isCardPart(name):
+		return y.ofCards(name, h, held)
+	}
+	return y.cards(name, y.atMost(name, name, h))
+}
+
+// atMost lowers an amount to the node's capacity of a resource.
+func (y *tally) atMost(name, of string, h amount) amount {
+	capacity, listed := y.node.Capacity[of]
+	switch {
+	case h.units.Sign() <= 0:
+		return h
+	case !listed:
+		y.capped = true
+		y.doubts.addf("it asks for %s of %s, and its node %s has no %s: not counted", h.units.RatString(), name, y.node.Name, of)
+		return amount{new(big.Rat), new(big.Rat)}
+	case capacity.Sign() <= 0:
+		y.unsure = true
+		y.doubts.addf("it asks for %s of %s, and its node %s never showed how many it has: an estimate", h.units.RatString(), name, y.node.Name)
+		return h
+	case h.units.Cmp(capacity) > 0:
+		y.capped = true
+		y.doubts.addf("it asks for %s of %s, and its node %s has no more than %s: counted as these", h.units.RatString(), name, y.node.Name, capacity.RatString())
+		return amount{capacity, new(big.Rat).Mul(h.gpus, new(big.Rat).Quo(capacity, h.units))}
+	}
+	return h
+}
+
+// ofCards lowers parts of cards, which no node lists, to those of as many cards as
+// the pod may hold.
+func (y *tally) ofCards(name string, h amount, held amounts) amount {
+	most := new(big.Rat)
+	for _, f := range vgpuFamilies {
+		cards, asked := held[f.count]
+		if !asked || name != f.cores && name != f.memory && name != f.memoryPercent {
+			continue
+		}
+		most.Mul(y.atMost(f.count, f.count, cards).units, big.NewRat(100, 1))
+		if name == f.memory {
+			card := y.node.devices().Memory
+			if card == 0 {
+				y.unsure = true
+				return h
+			}
+			most.Mul(y.atMost(f.count, f.count, cards).units, new(big.Rat).SetInt64(card))
+		}
+	}
+	if h.units.Cmp(most) <= 0 {
+		return h
+	}
+	y.capped = true
+	y.doubts.addf("it asks for %s of %s, and holds cards for %s: counted as these", h.units.RatString(), name, most.RatString())
+	return amount{most, new(big.Rat).Mul(h.gpus, new(big.Rat).Quo(most, h.units))}
+}
+
+// cards lowers what is worth more than all cards of the node, where they are
+// handed out in parts: there are more parts than cards.
+func (y *tally) cards(name string, h amount) amount {
+	most := new(big.Rat)
+	switch _, own := y.table.own[name]; {
+	case own:
+	case name == nvidiaGPU, name == volcanoVGPU:
+		most.SetInt64(y.node.devices().Cards)
+	case name == qgpuCore, name == qgpuMemory:
+		if parts := y.node.Capacity[qgpuCore]; parts != nil {
+			most.Mul(parts, hundredth)
+		}
+	}
+	if most.Sign() <= 0 || h.gpus.Cmp(most) <= 0 {
+		return h
+	}
+	y.capped = true
+	y.doubts.addf("its %s of %s come to more than the %s cards of its node %s: counted as these", h.units.RatString(), name, most.RatString(), y.node.Name)
+	return amount{h.units, most}
+}
+
+// ofDriver adds up the pod's GPUs of a driver.
+func (y *tally) ofDriver(driver string, gpus *big.Rat) {
+	if before := y.byDriver[driver]; before != nil {
+		gpus = new(big.Rat).Add(before, gpus)
+	}
+	y.byDriver[driver] = gpus
+}
+
+// offered says whether one more GPU of a driver, which is in no slice, may be one of
+// the node's: no more than its slices ever offered.
+func (y *tally) offered(driver string, known *Inventory) bool {
+	if known == nil || !y.node.Shown {
+		return true // no slice was read
+	}
+	most := known.offered(y.node.Name, driver)
+	if seen := y.node.Capacity[driver]; seen != nil {
+		most = greater(most, seen)
+	}
+	y.ofDriver(driver, one)
+	if y.byDriver[driver].Cmp(most) <= 0 {
+		return true
+	}
+	y.capped = true
+	y.doubts.addf("it has more devices of %s by claim than the slices of its node %s offered, %s: the others are not counted", driver, y.node.Name, most.RatString())
+	return false
+}

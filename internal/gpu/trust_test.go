@@ -1,0 +1,320 @@
+package gpu_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+// having is a world of one node with a capacity.
+func having(capacity string) gpu.World {
+	n := node(nil, "")
+	n.Status.Capacity = list(capacity)
+	return worldOf(gpu.NodeOf(n))
+}
+
+func TestNothingCountsBeforeTheKubeletTookThePod(t *testing.T) {
+	t.Parallel()
+	ghost := pod(asks("nvidia.com/gpu=4"))
+	ghost.Spec.NodeName, ghost.Status.StartTime, ghost.Status.Phase = "no-such-node", nil, corev1.PodPending
+	for name, w := range map[string]gpu.World{"a node that isn't there": worldOf(), "no nodes at all": {Now: now}, "its own node": world(nil)} {
+		s := table(t).See(ghost, w)
+		if s.Scheduled != (gpu.Start{}) || s.Running != (gpu.Start{}) || s.End != (gpu.End{}) {
+			t.Errorf("%s: it holds GPUs from %v to %v", name, s.Scheduled, s.End)
+		}
+	}
+	// Who collects pods without a node ends it, and that is no end of anything.
+	ghost.Status.Phase = corev1.PodFailed
+	transition(ghost, corev1.DisruptionTarget, corev1.ConditionTrue, at(30))
+	if s := table(t).See(ghost, worldOf()); s.Scheduled != (gpu.Start{}) || s.End != (gpu.End{}) {
+		t.Errorf("it held GPUs from %v to %v", s.Scheduled, s.End)
+	}
+	taken := pod(asks("nvidia.com/gpu=4"))
+	wantStart(t, see(t, taken).Scheduled, 1, gpu.PodScheduled)
+}
+
+func TestAPodCountsNoMoreThanItsNodeHas(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, asks, capacity, want, problem string
+		rules                               []string
+		estimate                            bool
+	}{
+		{name: "as much as there is", asks: "nvidia.com/gpu=8", capacity: "nvidia.com/gpu=8", want: "8"},
+		{name: "more than there is", asks: "nvidia.com/gpu=9999", capacity: "nvidia.com/gpu=8", want: "8", problem: "its node node-1 has no more than 8"},
+		{name: "more than any machine has", asks: "nvidia.com/gpu=1e18", capacity: "nvidia.com/gpu=8", want: "8", problem: "no more than 8"},
+		{name: "what the node never listed", asks: "nvidia.com/gpu=4", capacity: "cpu=8 amd.com/gpu=8", want: "0", problem: "its node node-1 has no nvidia.com/gpu"},
+		{name: "slices", asks: "nvidia.com/mig-1g.5gb=70", capacity: "nvidia.com/mig-1g.5gb=7", want: "1", problem: "no more than 7"},
+		{name: "cores of cards", asks: "tke.cloud.tencent.com/qgpu-core=9000", capacity: "tke.cloud.tencent.com/qgpu-core=400", want: "4", problem: "no more than 400"},
+		{name: "what Kubernetes itself refuses", asks: "cpu=4", capacity: "cpu=2", rules: []string{"cpu=1/4"}, want: "1"},
+		{name: "one of two", asks: "nvidia.com/gpu=2 amd.com/gpu=64", capacity: "nvidia.com/gpu=8 amd.com/gpu=4", want: "6", problem: "amd.com/gpu"},
+		{name: "a capacity that was never seen", asks: "nvidia.com/gpu=4", capacity: "nvidia.com/gpu=0", want: "4", problem: "an estimate", estimate: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := table(t, tt.rules...).See(pod(asks(tt.asks)), having(tt.capacity))
+			if got := gpus(s); got != tt.want {
+				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
+			}
+			if (s.Shown == 0) != tt.estimate || s.Capped != (tt.problem != "" && !tt.estimate) {
+				t.Errorf("it is shown by %d, capped %v", s.Shown, s.Capped)
+			}
+			if tt.problem == "" {
+				undoubted(t, s)
+			} else {
+				doubted(t, s, tt.problem)
+			}
+			if s.Incomplete {
+				t.Error("all that it can hold is counted")
+			}
+		})
+	}
+}
+
+// TestPartsOfCardsAreNoMoreThanTheCards has many parts of few cards: they are
+// handed out by number, and there are more of them than cards.
+func TestPartsOfCardsAreNoMoreThanTheCards(t *testing.T) {
+	t.Parallel()
+	n := node(map[string]string{"nvidia.com/gpu.memory": "16384"}, "nvidia.com/gpu=20")
+	n.Annotations = map[string]string{"hami.io/node-nvidia-register": `[{"devmem":16384},{"devmem":16384}]`}
+	s := table(t).See(pod(asks("nvidia.com/gpu=20")), worldOf(gpu.NodeOf(n)))
+	if gpus(s) != "2" {
+		t.Errorf("it holds %s GPUs, want the two cards", gpus(s))
+	}
+	doubted(t, s, "more than the 2 cards")
+
+	more, err := gpu.Rules{Extra: []string{"nvidia.com/gpumem"}}.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = more.See(pod(asks("nvidia.com/gpu=1 nvidia.com/gpumem=1000000")), worldOf(gpu.NodeOf(n)))
+	if got := unitsOf(s, "nvidia.com/gpumem"); got != "16384" {
+		t.Errorf("it holds %s MiB of one card", got)
+	}
+}
+
+func TestANodeThatNothingShowsIsAnEstimate(t *testing.T) {
+	t.Parallel()
+	p := pod(asks("nvidia.com/gpu=4"))
+	for name, w := range map[string]gpu.World{"gone": worldOf(), "no nodes at all": {Now: now}} {
+		s := table(t).See(p, w)
+		if s.Shown != 0 || gpus(s) != "4" || s.Scheduled.At.IsZero() {
+			t.Errorf("%s: it is shown by %d, holds %s GPUs since %v", name, s.Shown, gpus(s), s.Scheduled)
+		}
+	}
+	if s := see(t, p); s.Shown != 1 {
+		t.Errorf("its node was seen, and it is shown by %d", s.Shown)
+	}
+	told := table(t).See(p, world(map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "nvidia.com/gpu.replicas": "1"}))
+	if told.Shown != 4 {
+		t.Errorf("its node tells three things, and it is shown by %d", told.Shown)
+	}
+}
+
+// TestNodesOfOneName: which of them was the pod's is told by when it started.
+func TestNodesOfOneName(t *testing.T) {
+	t.Parallel()
+	made := func(uid string, minutes float64, gpus string, gone bool) gpu.Node {
+		n := node(nil, "nvidia.com/gpu="+gpus)
+		n.UID, n.CreationTimestamp = "node-uid", at(minutes)
+		made := gpu.NodeOf(n)
+		made.UID, made.Gone = uid, gone
+		return made
+	}
+	earlier, later := made("earlier", -600, "2", true), made("later", 60, "8", false)
+	ended := failed("")
+	ended.Spec.Containers = []corev1.Container{asks("nvidia.com/gpu=9")}
+	ended.Status.ContainerStatuses = with(ran(at(2), at(30)))
+	going := pod(asks("nvidia.com/gpu=9"))
+	young := pod(asks("nvidia.com/gpu=9"))
+	young.CreationTimestamp, young.Status.Conditions[0].LastTransitionTime = at(90), at(91)
+	for _, tt := range []struct {
+		name  string
+		pod   *corev1.Pod
+		nodes []gpu.Node
+		want  string // of the node
+		gpus  string
+	}{
+		{"the node before", ended, []gpu.Node{later, earlier}, "earlier", "2"},
+		{"the node now", young, []gpu.Node{earlier, later}, "later", "8"},
+		{"a node of which nothing is known", ended, []gpu.Node{later}, "", "9"},
+		{"a node that was registered anew", going, []gpu.Node{later}, "later", "8"},
+	} {
+		s := table(t).See(tt.pod, worldOf(tt.nodes...))
+		if s.Node.UID != tt.want || gpus(s) != tt.gpus || s.Node.Gone || (s.Shown == 0) != (tt.want == "") {
+			t.Errorf("%s: it is on %+v, and holds %s GPUs, shown by %d", tt.name, s.Node, gpus(s), s.Shown)
+		}
+	}
+	if s := table(t).See(going, worldOf(earlier)); !s.Node.Gone || s.Shown == 0 || gpus(s) != "2" {
+		t.Errorf("a remembered node: %+v, %s GPUs, shown by %d", s.Node, gpus(s), s.Shown)
+	}
+}
+
+func TestAFractionIsOfAReservedGPU(t *testing.T) {
+	t.Parallel()
+	reservation := pod(asks("nvidia.com/gpu=1"))
+	reservation.Namespace, reservation.Labels = "kai-resource-reservation", map[string]string{"runai-gpu-group": "group-1"}
+	on, group, ok := gpu.ReservationOf(reservation)
+	if !ok || on != "node-1" || group != "group-1" {
+		t.Fatalf("it reserves for %q on %q: %v", group, on, ok)
+	}
+	for name, change := range map[string]func(*corev1.Pod){
+		"of a tenant's own":           func(p *corev1.Pod) { p.Namespace = "ml" },
+		"that no kubelet took":        func(p *corev1.Pod) { p.Status.StartTime = nil },
+		"that its kubelet refused":    func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "OutOfnvidia.com/gpu" },
+		"that is for no group":        func(p *corev1.Pod) { p.Labels = nil },
+		"that is bound to no node":    func(p *corev1.Pod) { p.Spec.NodeName = "" },
+		"in a namespace called alike": func(p *corev1.Pod) { p.Namespace = "kai-resource-reservation-x" },
+	} {
+		p := reservation.DeepCopy()
+		change(p)
+		if _, _, ok := gpu.ReservationOf(p); ok {
+			t.Errorf("a reservation %s counts", name)
+		}
+	}
+
+	w := having("cpu=8 nvidia.com/gpu=2")
+	w.Reserved = func(node, group string) bool { return node == on && (group == "group-1" || group == "group-2") }
+	type texts = map[string]string
+	for name, test := range map[string]struct {
+		labels, annotations texts
+		want                string
+	}{
+		"a fraction":                  {texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "0.5"}, "1/2"},
+		"of two GPUs":                 {texts{"runai-gpu-group/group-1": "group-1", "runai-gpu-group/group-2": "group-2"}, texts{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "2"}, "1"},
+		"of one that is not reserved": {texts{"runai-gpu-group": "mine"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "0"},
+		"without a group":             {nil, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "0"},
+		"of many, and one reserved":   {texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "1"},
+		"one named twice":             {texts{"runai-gpu-group/a": "group-1", "runai-gpu-group/b": "group-1"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "2"}, "1"},
+		"of memory":                   {nil, texts{"gpu-memory": "8192"}, "0"},
+	} {
+		p := pod(asks("cpu=1"))
+		p.Labels, p.Annotations = test.labels, test.annotations
+		s := table(t).See(p, w)
+		if got := gpus(s); got != test.want {
+			t.Errorf("%s: it holds %s GPUs, want %s", name, got, test.want)
+		}
+		if test.want != "0" && s.Shown == 0 {
+			t.Errorf("%s: it is an estimate", name)
+		}
+	}
+	p := pod(asks("cpu=1"))
+	p.Annotations = texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}
+	doubted(t, table(t).See(p, w), "by annotation")
+	// On a node without GPUs there are no fractions, whatever is reserved.
+	p.Labels = texts{"runai-gpu-group": "group-1"}
+	none := having("cpu=8")
+	none.Reserved = w.Reserved
+	if s := table(t).See(p, none); gpus(s) != "0" {
+		t.Errorf("on a node without GPUs it holds %s", gpus(s))
+	}
+	// Where no reservations were read it is as the pod says, and an estimate.
+	if s := table(t).See(p, having("nvidia.com/gpu=1000")); s.Shown != 0 || gpus(s) != "999" {
+		t.Errorf("it holds %s GPUs, shown by %d", gpus(s), s.Shown)
+	}
+}
+
+func TestClaimsAreOfTheNodesDevices(t *testing.T) {
+	t.Parallel()
+	elsewhere := "node-2"
+	inventory := gpu.NewInventory(append(sliceList(), sliceOn(elsewhere, "gpu-far")))
+	far := allocated("r", nvidiaDriver, "gpu-far")
+	far.Pool = elsewhere
+	s := table(t).See(claiming(), withClaims(inventory, claim([]string{"uid-1"}, far)))
+	if gpus(s) != "0" {
+		t.Errorf("a device of another node: it holds %s GPUs", gpus(s))
+	}
+	doubted(t, s, "is on the node node-2")
+
+	// Of devices in no slice there are no more than the node's slices ever offered.
+	gone := func(n int) []result {
+		var list []result
+		for i := range n {
+			r := allocated("r", nvidiaDriver, "gone-"+string(rune('a'+i)))
+			list = append(list, r)
+		}
+		return list
+	}
+	w := withClaims(gpu.NewInventory(nil), claim([]string{"uid-1"}, gone(3)...))
+	if s := table(t).See(claiming(), w); gpus(s) != "0" {
+		t.Errorf("a node that never offered any: it holds %s GPUs", gpus(s))
+	}
+	n := gpu.NodeOf(node(nil, ""))
+	offering := gpu.NewInventory([]*sliceType{sliceOn("node-1", "gpu-a"), sliceOn("node-1", "gpu-b")})
+	offering.Offer(&n)
+	remembered := worldOf(n)
+	remembered.Claims, remembered.Inventory = w.Claims, w.Inventory
+	s = table(t).See(claiming(), remembered)
+	if gpus(s) != "2" || !s.Capped {
+		t.Errorf("a node that offered two: it holds %s GPUs", gpus(s))
+	}
+}
+
+// TestRequestsThatADriverServesAreTheSchedulersWord: the node need not list them.
+func TestRequestsThatADriverServesAreTheSchedulersWord(t *testing.T) {
+	t.Parallel()
+	p := pod(asks("nvidia.com/gpu=2"))
+	p.Status.ExtendedResourceClaimStatus = &corev1.PodExtendedResourceClaimStatus{
+		ResourceClaimName: "claim-1",
+		RequestMappings:   []corev1.ContainerExtendedResourceRequest{{ContainerName: "main", ResourceName: "nvidia.com/gpu", RequestName: "r"}},
+	}
+	w := having("cpu=8")
+	w.Claims = withClaims(nil, claim(nil, allocated("r", nvidiaDriver, "gpu-1"))).Claims
+	s := table(t).See(p, w)
+	if gpus(s) != "2" || s.Shown == 0 {
+		t.Errorf("it holds %s GPUs, shown by %d", gpus(s), s.Shown)
+	}
+}
+
+// TestNodesAreRememberedAsTheyWere: what is kept of one weighs its pods as before.
+func TestNodesAreRememberedAsTheyWere(t *testing.T) {
+	t.Parallel()
+	for _, labels := range []map[string]string{
+		nil,
+		{"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "karpenter.sh/capacity-type": "spot"},
+		{"nvidia.com/gpu.product": "NVIDIA-A30-MIG-1g.6gb", "nvidia.com/mig.strategy": "single", "nvidia.com/gpu.slices.gi": "1"},
+		{"amd.com/compute-memory-partition": "cpx_nps4", "amd.com/gpu.product-name": "AMD_Instinct_MI300A"},
+	} {
+		n := gpu.NodeOf(node(labels, "nvidia.com/gpu=8 amd.com/gpu=8"))
+		recalled := gpu.Node{Name: n.Name, UID: n.UID, Capacity: n.Capacity}
+		recalled.Recall(n.Traits())
+		p := pod(asks("nvidia.com/gpu=1 amd.com/gpu=1"))
+		was, is := table(t).See(p, worldOf(n)), table(t).See(p, worldOf(recalled))
+		if gpus(was) != gpus(is) || was.Shown != is.Shown || was.Node.Model != is.Node.Model || was.Node.Spot != is.Node.Spot {
+			t.Errorf("it was %s GPUs on %+v, and is %s on %+v", gpus(was), was.Node, gpus(is), is.Node)
+		}
+	}
+}
+
+// TestTheMostThatWasSeenCounts: a capacity falls to zero while a kubelet restarts,
+// and labels are gone while their program does.
+func TestTheMostThatWasSeenCounts(t *testing.T) {
+	t.Parallel()
+	full := gpu.NodeOf(node(map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.replicas": "4"}, "nvidia.com/gpu=8"))
+	bare := gpu.NodeOf(node(nil, "nvidia.com/gpu=0 amd.com/gpu=1"))
+	bare.NotReady = true
+	for _, both := range [][2]gpu.Node{{full, bare}, {bare, full}} {
+		n := both[0]
+		n.Merge(&both[1])
+		s := table(t).See(pod(asks("nvidia.com/gpu=8")), worldOf(n))
+		if gpus(s) != "2" || s.Node.Model != "Tesla-T4" || n.Capacity["amd.com/gpu"].RatString() != "1" {
+			t.Errorf("it holds %s GPUs on %+v", gpus(s), n)
+		}
+	}
+	if full.Capacity["amd.com/gpu"] != nil || bare.Capacity["nvidia.com/gpu"].Sign() != 0 {
+		t.Error("merging changed what others share")
+	}
+}
+
+func TestStartedContainersKeepARefusedPodsPast(t *testing.T) {
+	t.Parallel()
+	p := failed("UnexpectedAdmissionError")
+	p.Status.ContainerStatuses = with(ran(at(2), at(60)))
+	wantEnd(t, see(t, p), 60, gpu.ContainerFinished)
+	if s := see(t, p); !s.Refused.IsZero() {
+		t.Errorf("it was refused at %v, and ran", s.Refused.Format(time.TimeOnly))
+	}
+}
