@@ -1,0 +1,177 @@
+package endtoend
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// overAll has a budget select by a label alone, in all namespaces.
+func overAll(hours, key string) func(*budget.Declaration) {
+	return func(d *budget.Declaration) {
+		d.GPUHours, d.Selector = hours, budget.Selector{MatchLabels: map[string]string{key: "yes"}}
+		d.Enforce.Action = budget.Evict
+	}
+}
+
+func labelled(key string) kubetest.PodOption { return kubetest.Labels(map[string]string{key: "yes"}) }
+
+// spared fails where a report evicts, freezes or pauses.
+func spared(t *testing.T, report reconcile.Report) {
+	t.Helper()
+	for _, d := range decided(report) {
+		if !strings.Contains(d, " alert") {
+			t.Errorf("it is decided: %v", decided(report))
+			return
+		}
+	}
+}
+
+// TestForgedHoursEvictNobody: whoever may create pods anywhere has nobody's pods
+// evicted by what these say of themselves.
+func TestForgedHoursEvictNobody(t *testing.T) {
+	t.Parallel()
+	const key = "forged-hours"
+	r := newRig(t, overAll("1", key))
+	innocent := r.start("innocent", labelled(key))
+	elsewhere := r.server.Namespace(t)
+	bare := kubetest.Create(t, r.server, kubetest.Node("forged-bare", 0))
+	kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "ghost", labelled(key), kubetest.GPUs(9999), kubetest.BoundTo("no-such-node")))
+	fraction := kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "fraction", labelled(key), kubetest.BoundTo(bare.Name),
+		kubetest.Annotation("gpu-fraction", "1"), kubetest.Annotation("gpu-fraction-num-devices", "999"),
+		kubetest.Labels(map[string]string{"runai-gpu-group": "mine"})))
+	none := kubetest.Create(t, r.server, kubetest.Pod(elsewhere, "none", labelled(key), kubetest.GPUs(9999), kubetest.BoundTo(bare.Name)))
+	r.server.WaitRunning(t, fraction)
+	r.server.WaitRunning(t, none)
+	var last reconcile.Report
+	for range 3 {
+		last = r.run(reconcile.RunOptions{})
+		spared(t, last)
+		time.Sleep(2 * time.Second) // 9,999 GPUs use an hour up in less
+	}
+	used := last.Budgets[0]
+	if most := time.Since(innocent.CreationTimestamp.Time).Milliseconds(); used.ConsumedMilliGPUSeconds <= 0 || used.ConsumedMilliGPUSeconds > most || used.TrackedPods != 1 {
+		t.Errorf("%d milli-GPU-seconds by %d pods, and one GPU was held for less than %d", used.ConsumedMilliGPUSeconds, used.TrackedPods, most)
+	}
+	if text := strings.Join(last.Warnings, "\n"); !strings.Contains(text, elsewhere+"/fraction") || !strings.Contains(text, elsewhere+"/none") {
+		t.Errorf("nothing says what does not count: %q", last.Warnings)
+	}
+	r.stillThere(innocent)
+}
+
+// TestANodeThatIsGoneIsAnEstimate, where no run saw it, and none where one did.
+func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
+	t.Parallel()
+	const key = "node-gone"
+	seen := newRig(t, overAll("0.001", key), enforcing(budget.AlertOnly))
+	late := newRig(t, overAll("0.001", key))
+	usage := func(r *rig) reconcile.LiveUsage {
+		t.Helper()
+		live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return live
+	}
+	node := kubetest.Create(t, seen.server, kubetest.Node("forged-gone", 8))
+	seen.start("train", labelled(key), kubetest.GPUs(8), kubetest.BoundTo(node.Name), kubetest.StopsAfter(time.Hour))
+	seen.run(reconcile.RunOptions{})
+	if err := seen.server.Client().CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second) // more than the limit, by eight GPUs
+	if u := usage(seen).Usage; u.Unshown != 0 || !u.Exceeded() {
+		t.Errorf("a run saw its node: %+v", u)
+	}
+	report := late.run(reconcile.RunOptions{})
+	spared(t, report)
+	live := usage(late)
+	if u := live.Usage; u.Consumed <= u.Limit || u.Unshown != u.Consumed || u.Estimated != u.Consumed || u.Exceeded() {
+		t.Errorf("nobody saw its node: %+v", u)
+	}
+	if text := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(text, "nodes were never seen") {
+		t.Errorf("it is not told: %q", text)
+	}
+}
+
+// TestLabelsThatComeLaterWeighEarlierPods: the discovery of GPUs labels a node after
+// its first pods, and no run in between freezes what was guessed.
+func TestLabelsThatComeLaterWeighEarlierPods(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	node := kubetest.Create(t, r.server, kubetest.Node("forged-labels", 4, func(n *corev1.Node) {
+		for label := range n.Labels {
+			if strings.HasPrefix(label, "nvidia.com/") {
+				delete(n.Labels, label)
+			}
+		}
+	}))
+	r.start("early", kubetest.BoundTo(node.Name))
+	gpus := func() []string {
+		t.Helper()
+		r.run(reconcile.RunOptions{})
+		live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, pod := range live.Pods {
+			list = append(list, pod.Record.Name+" "+pod.GPUs.RatString())
+		}
+		return list
+	}
+	if got := gpus(); !slices.Equal(got, []string{"early 1"}) {
+		t.Fatalf("before: %v", got)
+	}
+	patch := []byte(`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"4","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`)
+	if _, err := r.server.Client().CoreV1().Nodes().Patch(t.Context(), node.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.start("later", kubetest.BoundTo(node.Name))
+	if got := gpus(); !slices.Equal(got, []string{"early 1/4", "later 1/4"}) {
+		t.Errorf("after: %v", got)
+	}
+}
+
+// TestANodeBetweenTwoRunsIsKnown: it came and went, and its pod with it.
+func TestANodeBetweenTwoRunsIsKnown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run(reconcile.RunOptions{})
+	node := kubetest.Create(t, r.server, kubetest.Node("forged-brief", 8, func(n *corev1.Node) {
+		n.Labels["nvidia.com/gpu.replicas"], n.Labels["nvidia.com/gpu.sharing-strategy"] = "4", "time-slicing"
+	}))
+	pod := r.start("brief", kubetest.BoundTo(node.Name), kubetest.GPUs(4))
+	if err := r.server.Client().CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.server.WaitGone(t, pod)
+	if err := r.server.Client().CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.WaitFor(t, "the node to be gone", func(ctx context.Context) error {
+		if _, err := r.server.Client().CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{}); err == nil {
+			return fmt.Errorf("it is there")
+		}
+		return nil
+	})
+	r.run(reconcile.RunOptions{})
+	live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+	if err != nil || len(live.Pods) != 1 {
+		t.Fatalf("pods %v (%v)", live.Pods, err)
+	}
+	if used := live.Pods[0]; used.GPUs.RatString() != "1" || used.Record.Held.Shown == 0 || used.Estimated != 0 {
+		t.Errorf("it held %s GPUs, shown by %d, %d estimated", used.GPUs.RatString(), used.Record.Held.Shown, used.Estimated)
+	}
+}
