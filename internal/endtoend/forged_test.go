@@ -134,6 +134,7 @@ func TestLabelsThatComeLaterWeighEarlierPods(t *testing.T) {
 	if got := gpus(); !slices.Equal(got, []string{"early 1"}) {
 		t.Fatalf("before: %v", got)
 	}
+	time.Sleep(1100 * time.Millisecond) // into another second, by which looks are told apart
 	patch := []byte(`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"4","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`)
 	if _, err := r.server.Client().CoreV1().Nodes().Patch(t.Context(), node.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)

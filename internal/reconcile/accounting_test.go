@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -293,4 +294,94 @@ func TestARefusalTakesNoUsageAlong(t *testing.T) {
 	d.cluster.remove(uid)
 	d.cluster.step(15 * time.Minute)
 	wantConsumed(t, d.run(), "9.000")
+}
+
+// TestARefusedPodKeepsWhatItRan, and no more: where the pod tells when it was
+// refused it held until then, if a run saw that it had started, and else nothing.
+func TestARefusedPodKeepsWhatItRan(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		start func(*gpu.Sighting)
+		want  string
+	}{
+		"one that ran":           {func(*gpu.Sighting) {}, "9.333"},
+		"one that never started": {func(s *gpu.Sighting) { s.Running = gpu.Start{} }, "0.000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.declare(plenty)
+			uid := d.cluster.start("ml", "a", 8, test.start)
+			d.cluster.step(time.Hour)
+			d.run()
+			d.cluster.step(10 * time.Minute)
+			s := d.cluster.pods[uid]
+			s.End, s.Refused, s.Running, s.Live.Phase = gpu.End{At: s.Scheduled.At, Source: gpu.Rejected}, d.cluster.clock(), gpu.Start{}, "Failed"
+			d.cluster.changed(*s, false)
+			d.cluster.step(5 * time.Minute)
+			r := d.run()
+			wantConsumed(t, r, test.want)
+			wantEstimated(t, r, "0.000")
+		})
+	}
+}
+
+// TestWhatANodeTurnsOutNotToHaveIsTakenBack: a pod is an estimate while nothing
+// shows its node, and what it is afterwards.
+func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	uid := d.cluster.start("ml", "a", 99, func(s *gpu.Sighting) { s.Shown = 0 })
+	d.cluster.step(time.Hour)
+	r := d.run()
+	wantConsumed(t, r, "99.000")
+	wantEstimated(t, r, "99.000")
+	s := d.cluster.pods[uid]
+	s.Shares, s.Shown, s.Capped = nil, 1, true
+	d.cluster.changed(*s, false)
+	r = d.run()
+	wantConsumed(t, r, "0.000")
+	wantEstimated(t, r, "0.000")
+}
+
+// TestNodesAreRememberedBetweenRuns: each look is told of those that were seen, with
+// the most that each showed, and a look that shows more of one lists its pods.
+func TestNodesAreRememberedBetweenRuns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(plenty)
+	on := func(told int, gpus int64) gpu.Node {
+		return gpu.Node{
+			Name: "node-1", UID: "node-uid", Shown: true, Told: told, Model: "Tesla-T4", ProviderID: "qcloud:///800001/ins-a",
+			Capacity: map[string]*big.Rat{"nvidia.com/gpu": big.NewRat(gpus, 1)},
+		}
+	}
+	uid := d.cluster.start("ml", "a", 1, func(s *gpu.Sighting) { s.Node = on(1, 8) })
+	d.run()
+	listed := d.cluster.lists
+	d.cluster.pods[uid].Node = on(1, 0) // its kubelet restarts
+	d.cluster.step(time.Minute)
+	d.run()
+	if d.cluster.lists != listed {
+		t.Error("a node that shows less has its pods listed")
+	}
+	known := d.cluster.remembered
+	if len(known) != 1 || known[0].UID != "node-uid" || known[0].Capacity["nvidia.com/gpu"].RatString() != "8" || known[0].Model != "Tesla-T4" || known[0].InstanceID() != "ins-a" || known[0].Gone {
+		t.Fatalf("the second run is told of %+v", known)
+	}
+	d.cluster.pods[uid].Node = on(3, 8)
+	d.cluster.step(time.Minute)
+	d.run()
+	if d.cluster.lists != listed+1 {
+		t.Error("a node that tells more does not have its pods listed")
+	}
+	d.cluster.remove(uid)
+	d.cluster.history = nil
+	d.cluster.step(time.Minute)
+	d.run()
+	d.run()
+	if known := d.cluster.remembered; len(known) != 1 || !known[0].Gone || known[0].Told != 3 {
+		t.Errorf("once it is gone, the next run is told of %+v", known)
+	}
 }

@@ -44,7 +44,9 @@ type fakeCluster struct {
 	calls   map[string]int
 	failing map[string]error // by the name of a method
 	// during runs at the beginning of each call, unless nil.
-	during func(method string)
+	during     func(method string)
+	lists      int        // looks that listed all pods
+	remembered []gpu.Node // that the last look was told of
 	// listing runs between the position of a look and its list, unless nil.
 	listing func()
 }
@@ -199,12 +201,13 @@ func (c *fakeCluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (
 			}
 		}
 	}
-	seen.Nodes = c.nodes()
+	seen.Nodes, c.remembered = c.nodes(), o.Nodes
 	if !seen.Replay.Complete || o.List || o.Relist != nil && o.Relist(seen.At, seen.Nodes) {
 		if c.listing != nil {
 			c.listing()
 		}
 		seen.Listed, seen.Pods = true, c.list()
+		c.lists++
 	}
 	return seen, nil
 }
