@@ -122,19 +122,24 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 		estimated int64
 		gap       time.Duration
 		lost      []string
+		ends      bool // are lost
 		acts      bool
 	}{
 		{name: "all is certain", acts: true},
 		{name: "certain in spite of a gap", estimated: 20 * Hour, gap: time.Hour, acts: true},
 		{name: "estimated after a short gap", estimated: 21 * Hour, gap: 15 * time.Minute, acts: true},
 		{name: "estimated after a long gap", estimated: 21 * Hour, gap: 16 * time.Minute},
-		{name: "a shard is lost", lost: []string{"closed-2026-07-15: truncated"}},
+		{name: "a shard is lost", lost: []string{"closed-2026-07-15: truncated"}, acts: true},
+		{name: "certain in spite of a loss", estimated: 20 * Hour, lost: []string{"closed-2026-07-15: truncated"}, acts: true},
+		{name: "estimated, and a shard is lost", estimated: 21 * Hour, lost: []string{"closed-2026-07-15: truncated"}},
+		{name: "when pods ended is lost", lost: []string{"closed-2026-07-15: truncated", "recent: missing"}, ends: true},
 	}
 	for _, test := range tests {
 		for action, gentle := range map[Action][]Kind{Pause: nil, Evict: {KindFreeze}} {
 			s := situation(enforcing(action), 120*Hour)
 			s.Pods = []Pod{pod("a", 0)}
 			s.Result.Usage.Estimated, s.Result.LongestGap, s.Result.Lost = test.estimated, test.gap, test.lost
+			s.Result.EndsLost = test.ends
 			p := Decide(s)
 			destructive := len(p.Decisions) > len(gentle)
 			if destructive != test.acts {

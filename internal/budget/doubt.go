@@ -9,17 +9,25 @@ import (
 
 // doubt says why nothing destructive may be done, though the limit is reached;
 // empty where it may. What was seen for certain must reach the limit alone where
+// part of the ledger is lost, which makes that less and never more, and where
 // observation was interrupted for longer than the budget allows.
 func (d *decider) doubt() string {
-	if lost := d.Result.Lost; len(lost) > 0 {
-		return "part of the ledger is lost, " + some(lost)
-	}
-	certain := d.usage.Consumed - d.usage.Estimated
-	if certain >= d.usage.Limit || d.Result.LongestGap <= d.maxGap() {
+	certain, lost := d.usage.Consumed-d.usage.Estimated, d.Result.Lost
+	switch {
+	case d.Result.EndsLost:
+		return "part of the ledger is lost, and with it when pods ended, " + some(lost) + ". " + acceptLoss
+	case certain >= d.usage.Limit:
+		return ""
+	case len(lost) > 0:
+		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain), Hours(d.usage.Limit), some(lost), acceptLoss)
+	case d.Result.LongestGap <= d.maxGap():
 		return ""
 	}
 	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.maxGap()))
 }
+
+// acceptLoss says what a person can do about what can't be restored.
+const acceptLoss = "Restore the ledger's documents from a copy, or go on without them by gpupool reconcile --accept-loss REASON"
 
 // unknown says whether the limit, as it is declared now, was reached, and a part
 // of the window is not in the ledger: that usage is below it now may be for that.
@@ -44,8 +52,8 @@ func (d *decider) unknownByLoss() *Unknown {
 	if before.Consumed < d.usage.Limit {
 		return nil
 	}
-	before.Reason = fmt.Sprintf("the ledger was lost in part (%s), and before, at %s, %s of %s GPU-hours were used: whether usage has fallen since is not known until the window is past what was lost. Restore the ledger's documents from a copy, or raise the limit above what was used",
-		some(d.Result.Lost), stamp(before.At), Hours(before.Consumed), Hours(d.usage.Limit))
+	before.Reason = fmt.Sprintf("the ledger was lost in part (%s), and before, at %s, %s of %s GPU-hours were used: whether usage has fallen since is not known until the window is past what was lost. %s, or raise the limit above what was used",
+		some(d.Result.Lost), stamp(before.At), Hours(before.Consumed), Hours(d.usage.Limit), acceptLoss)
 	return &before
 }
 
@@ -72,7 +80,7 @@ func (d *decider) unknownBefore() *Unknown {
 			return nil
 		}
 	}
-	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger at %s: whether usage is below the limit is not known before the ledger covers the window. Until then a shorter window, the action alert_only or the budget's destruction lifts what is in force",
+	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger at %s: whether usage is below the limit is not known before the ledger covers the window. Until then a shorter window, the action alert_only, or gpupool reconcile --accept-loss REASON lifts what is in force",
 		stamp(d.usage.WindowStart), stamp(*since))
 	return &before
 }

@@ -144,8 +144,10 @@ func (e *evaluation) judge(a *audience) {
 		burn.Add(burn, new(big.Rat).Mul(v.rates[number].rat(), big.NewRat(int64(n), 1)))
 	}
 	hidden := e.gaps.since(a.from, v)
-	coverage, lost, overlaps := e.gaps.coverage(a.from), e.gaps.lost(a.from), e.overlaps(a)
-	known, forgotten := e.gaps.knownSince(a.from), e.gaps.header.KeptSince > a.from
+	coverage, overlaps := e.gaps.coverage(a.from), e.overlaps(a)
+	lost, endsLost := e.gaps.lost(a.from)
+	known := e.gaps.knownSince(a.from)
+	forgotten := known != nil && e.gaps.header.KeptSince > a.from
 	byNamespace = largest(byNamespace)
 	for _, n := range a.budgets {
 		r := &e.results[n]
@@ -157,7 +159,7 @@ func (e *evaluation) judge(a *audience) {
 		u.ByNamespace = maps.Clone(byNamespace)
 		u.ByLabel = e.byLabel(a, e.declarations[n].BreakdownLabels)
 		r.LongestGap, r.Unbounded, r.Lost = hidden.longest, hidden.boundless, lost
-		r.KnownSince, r.Forgotten = known, forgotten
+		r.EndsLost, r.KnownSince, r.Forgotten = endsLost, known, forgotten
 		for _, name := range overlaps {
 			if name != r.Name {
 				r.Overlaps = append(r.Overlaps, name)

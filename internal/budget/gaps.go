@@ -180,23 +180,22 @@ func (g *gaps) coverage(from ledger.Time) int {
 }
 
 // knownSince is from when on the ledger knows all, where a window begins before
-// that; nil where it covers the window.
+// that and nobody accepted it; nil where there is no such time.
 func (g *gaps) knownSince(from ledger.Time) *time.Time {
-	first := max(g.header.Began, g.header.KeptSince)
-	if first <= from {
+	first := g.header.KnownSince()
+	if first <= from || first <= g.header.Forgone.Before {
 		return nil
 	}
 	at := toTime(first)
 	return &at
 }
 
-// lost says what of a window's records was lost.
-func (g *gaps) lost(from ledger.Time) []string {
-	var texts []string
-	for _, loss := range g.header.Lost {
-		if loss.To > from {
-			texts = append(texts, loss.Reason) // which names the document
-		}
+// lost says what of a window's records was lost, and whether that may have been
+// that pods ended.
+func (g *gaps) lost(from ledger.Time) (texts []string, ends bool) {
+	lost := g.header.LostSince(from)
+	for _, loss := range lost {
+		texts = append(texts, loss.Reason) // which names the document
 	}
-	return texts
+	return texts, ledger.EndsLost(lost)
 }

@@ -3,6 +3,7 @@ package budget
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -39,7 +40,8 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action == AlertOnly || s.Now.Before(*p.Status.EnforceAt) {
 			t.Fatalf("too early: %s", d)
 		}
-		if d.Kind != KindFreeze && len(s.Result.Lost) > 0 {
+		r := s.Result
+		if certain := r.Usage.Consumed - r.Usage.Estimated; d.Kind != KindFreeze && (r.EndsLost || certain < r.Usage.Limit && len(r.Lost) > 0) {
 			t.Fatalf("on a lost ledger: %s", d)
 		}
 		if d.Kind != KindEvict {
@@ -51,6 +53,9 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		}
 	}
 	for _, d := range p.Decisions {
+		if lifts := d.Kind == KindUnfreeze || d.Kind == KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
+			t.Fatalf("of what nobody knows: %s", d)
+		}
 		if d.Kind == KindEvict {
 			destructive++
 		}
@@ -72,7 +77,12 @@ func drawSituation(t *rapid.T) Situation {
 		s.Previous = nil
 	}
 	if rapid.IntRange(0, 4).Draw(t, "lost") == 0 {
-		s.Result.Lost = []string{"a shard"}
+		s.Result.Lost, s.Result.EndsLost = []string{"a shard"}, rapid.Bool().Draw(t, "ends lost")
+		s.Result.Usage.Estimated = rapid.SampledFrom([]int64{0, 10 * Hour, 50 * Hour}).Draw(t, "estimated")
+	}
+	if rapid.IntRange(0, 4).Draw(t, "a new ledger") == 0 {
+		since := noon.Add(-time.Hour)
+		s.Result.KnownSince, s.Result.Forgotten = &since, rapid.Bool().Draw(t, "forgotten")
 	}
 	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
 		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))

@@ -55,10 +55,13 @@ type Result struct {
 	LongestGap time.Duration
 	// Unbounded says that a gap has no bound on what was missed in it.
 	Unbounded bool
-	// Lost says what of the ledger was lost, for a person.
+	// Lost says what of the ledger was lost, for a person, and that nobody accepted.
 	Lost []string
+	// EndsLost says that this may have been when pods ended: usage may be lower,
+	// too. Else it can only be higher.
+	EndsLost bool
 	// KnownSince is when the ledger's knowledge begins, where the window begins
-	// before that; nil where it does not.
+	// before that and nobody accepted it; nil where it does not.
 	KnownSince *time.Time
 	// Forgotten says that this is since retention dropped a part of the window,
 	// which no window reached back to then, and not for the ledger's being new.

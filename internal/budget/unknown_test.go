@@ -54,3 +54,60 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		t.Errorf("of another budget: %+v", p.Status)
 	}
 }
+
+// TestTheTimeBeforeTheLedgerLiftsNothing: usage that is below the limit in a
+// window which begins before the ledger may be so for what is missing, unless it
+// fell there by itself or the limit was raised above it.
+func TestTheTimeBeforeTheLedgerLiftsNothing(t *testing.T) {
+	t.Parallel()
+	began := noon.Add(-time.Hour)
+	of := func(consumed, before int64, counted bool) Situation {
+		s := situation(enforcing(Freeze), consumed)
+		s.Frozen, s.Result.KnownSince = true, &began
+		s.Previous.Usage.Consumed = before
+		if counted {
+			s.Previous.Counted = s.Declaration.counted()
+		}
+		return s
+	}
+	for _, test := range []struct {
+		name  string
+		s     Situation
+		lifts bool
+	}{
+		{"it fell by itself", of(10*Hour, 101*Hour, true), true},
+		{"the limit was raised", of(90*Hour, 90*Hour, true), true},
+		{"another window, or other pods", of(10*Hour, 101*Hour, false), false},
+		{"another window, in which less was used", of(10*Hour, 20*Hour, false), false},
+	} {
+		for _, forgotten := range []bool{false, true} {
+			s := test.s
+			s.Result.Forgotten = forgotten
+			lifts := test.lifts && !(forgotten && s.Previous.Usage.Exceeded())
+			for n := range 3 {
+				p := Decide(s)
+				if got := len(p.Decisions) == 1 && p.Decisions[0].Kind == KindUnfreeze; got != lifts || (p.Status.Unknown == nil) != lifts {
+					t.Errorf("%s, forgotten %v, run %d: %v, %+v", test.name, forgotten, n+1, p.Decisions, p.Status.Unknown)
+				}
+				if lifts {
+					break
+				}
+				s.Previous = &p.Status
+			}
+		}
+	}
+	s := of(10*Hour, 101*Hour, false)
+	s.Previous = nil
+	if p := Decide(s); len(p.Decisions) > 0 {
+		t.Errorf("without a status: %v", p.Decisions)
+	}
+	s.Frozen = false
+	if p := Decide(s); p.Status.Unknown != nil {
+		t.Errorf("a new budget: %+v", p.Status.Unknown)
+	}
+	s = of(10*Hour, 101*Hour, false)
+	s.Declaration.Enforce.Action = AlertOnly
+	if p := Decide(s); len(p.Decisions) != 1 || p.Decisions[0].Kind != KindUnfreeze {
+		t.Errorf("where nothing is enforced any longer: %v", p.Decisions)
+	}
+}

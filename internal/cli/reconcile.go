@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,8 @@ type reconcileOptions struct {
 	timeout     time.Duration
 	lockTimeout time.Duration
 	keepLedger  time.Duration
+	acceptLoss  string
+	given       func(flag string) bool
 	metricsFile string
 	// conflictCode is the exit code where another run is under way.
 	conflictCode int
@@ -75,6 +78,7 @@ func newReconcile(s *session) *cobra.Command {
 		RunE:    s.run(o.run),
 	}
 	f := cmd.Flags()
+	o.given = f.Changed
 	o.store.register(cmd)
 	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
 	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
@@ -83,6 +87,7 @@ func newReconcile(s *session) *cobra.Command {
 	lengthVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
 	lengthVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
 	lengthVar(cmd, &o.keepLedger, "keep-ledger", reconcile.DefaultKeepLedger, "how long the ledger keeps what ended, also where no budget's window reaches back to it")
+	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: it holds nothing back any more")
 	f.IntVar(&o.conflictCode, "conflict-exit-code", exitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
@@ -90,11 +95,15 @@ func newReconcile(s *session) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "metrics-file")
 	cmd.MarkFlagsMutuallyExclusive("every", "detailed-exitcode")
+	cmd.MarkFlagsMutuallyExclusive("every", "accept-loss") // of losses to come nobody can know
 	o.cloud.register(cmd)
 	s.log.register(cmd)
 	outputVar(cmd, &o.output)
 	return cmd
 }
+
+// reasonAtMost is how long a reason may be that is kept.
+const reasonAtMost = 500
 
 func (o *reconcileOptions) validate() error {
 	switch {
@@ -102,6 +111,8 @@ func (o *reconcileOptions) validate() error {
 		return usagef("--timeout must be longer than 0, such as 5m")
 	case o.keepLedger == 0:
 		return usagef("--keep-ledger must be longer than 0, such as 35d")
+	case o.given("accept-loss") && strings.TrimSpace(o.acceptLoss) == "" || len(o.acceptLoss) > reasonAtMost:
+		return usagef("--accept-loss needs a reason of at most %d characters", reasonAtMost)
 	case o.conflictCode < 0 || o.conflictCode > 255:
 		return usagef("--conflict-exit-code must be from 0 to 255")
 	case o.every > 0 && o.fromState == "-":
@@ -215,7 +226,7 @@ func (r *runner) once(ctx context.Context) error {
 }
 
 func (r *runner) reconcile(ctx context.Context) (reconcile.Report, error) {
-	options := reconcile.RunOptions{DryRun: r.dryRun, Wait: r.wait, WaitTimeout: r.timeout, RunLockTimeout: r.lockTimeout, KeepLedger: r.keepLedger}
+	options := reconcile.RunOptions{DryRun: r.dryRun, Wait: r.wait, WaitTimeout: r.timeout, RunLockTimeout: r.lockTimeout, KeepLedger: r.keepLedger, AcceptLoss: strings.TrimSpace(r.acceptLoss)}
 	if r.fromState != "" {
 		state, err := r.readState(ctx)
 		if err != nil {

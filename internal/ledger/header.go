@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
-	"strings"
 )
 
 // Header is what the ledger remembers beside its records.
@@ -27,6 +26,8 @@ type Header struct {
 	Gaps []Gap
 	// Lost says what could not be read, for a person. Coverage is none there.
 	Lost []Loss
+	// Forgone is what is accepted of the time before the ledger.
+	Forgone Forgone
 }
 
 // Gap is a time that no observation and no replay covers: what began and ended
@@ -37,16 +38,6 @@ type Gap struct {
 	// was missed; nil where that is not known.
 	GPUs   *big.Rat
 	Reason string
-}
-
-// Loss is a document of the ledger that could not be read. Its name is not used
-// again, so that a copy that is put back undoes the loss.
-type Loss struct {
-	Document string
-	// From and To are when the intervals ended that it held.
-	From, To  Time
-	Intervals int // that it held, where the header tells; else 0
-	Reason    string
 }
 
 // join is what two headers of one cluster say together.
@@ -61,6 +52,9 @@ func (h Header) join(o Header) Header {
 	h.KeptSince = max(h.KeptSince, o.KeptSince)
 	h.Gaps = mergeGaps(slices.Concat(h.Gaps, o.Gaps))
 	h.Lost = mergeLosses(slices.Concat(h.Lost, o.Lost))
+	if o.Forgone.compare(h.Forgone) < 0 {
+		h.Forgone = o.Forgone
+	}
 	return h
 }
 
@@ -68,15 +62,4 @@ func (h Header) join(o Header) Header {
 func (h *Header) prune() {
 	h.Gaps = slices.DeleteFunc(slices.Clone(h.Gaps), func(g Gap) bool { return g.To <= h.KeptSince })
 	h.Lost = slices.DeleteFunc(slices.Clone(h.Lost), func(l Loss) bool { return l.To <= h.KeptSince })
-}
-
-// mergeLosses brings losses into order, each document's once.
-func mergeLosses(lost []Loss) []Loss {
-	slices.SortFunc(lost, func(a, b Loss) int {
-		return cmp.Or(
-			strings.Compare(a.Document, b.Document), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
-			cmp.Compare(b.Intervals, a.Intervals), strings.Compare(a.Reason, b.Reason),
-		)
-	})
-	return slices.CompactFunc(lost, func(a, b Loss) bool { return a.Document == b.Document })
 }

@@ -18,6 +18,7 @@ type headerBody struct {
 	Resources       string     `json:"resources,omitempty"`
 	Gaps            []gapBody  `json:"gaps,omitempty"`
 	Lost            []lossBody `json:"lost,omitempty"`
+	Forgone         Forgone    `json:"forgone,omitzero"`
 	// Documents are how many records each of the others had: so that a missing
 	// one is missed.
 	Documents map[string]int `json:"documents"`
@@ -31,17 +32,18 @@ type gapBody struct {
 }
 
 type lossBody struct {
-	Document  string `json:"document"`
-	From      Time   `json:"from_ms"`
-	To        Time   `json:"to_ms"`
-	Intervals int    `json:"intervals,omitempty"`
-	Reason    string `json:"reason"`
+	Document  string     `json:"document"`
+	From      Time       `json:"from_ms"`
+	To        Time       `json:"to_ms"`
+	Intervals int        `json:"intervals,omitempty"`
+	Reason    string     `json:"reason"`
+	Accepted  Acceptance `json:"accepted,omitzero"`
 }
 
 func encodeHeader(h Header, documents map[string]int) ([]byte, error) {
 	body := headerBody{
 		Began: h.Began, LastRun: h.LastRun, LastListed: h.LastListed, KeptSince: h.KeptSince,
-		ResourceVersion: h.ResourceVersion, Resources: h.Resources, Documents: documents,
+		ResourceVersion: h.ResourceVersion, Resources: h.Resources, Forgone: h.Forgone, Documents: documents,
 	}
 	for _, g := range mergeGaps(h.Gaps) {
 		encoded := gapBody{From: g.From, To: g.To, Reason: g.Reason}
@@ -75,9 +77,9 @@ func decodeHeader(clusterUID string, data []byte) (Header, map[string]int, error
 	}
 	h := Header{
 		ClusterUID: clusterUID, Began: body.Began, LastRun: body.LastRun, LastListed: body.LastListed,
-		KeptSince: body.KeptSince, ResourceVersion: body.ResourceVersion, Resources: body.Resources,
+		KeptSince: body.KeptSince, ResourceVersion: body.ResourceVersion, Resources: body.Resources, Forgone: body.Forgone,
 	}
-	times := []Time{h.Began, h.LastRun, h.LastListed, h.KeptSince}
+	times := []Time{h.Began, h.LastRun, h.LastListed, h.KeptSince, h.Forgone.Before, h.Forgone.At}
 	for _, g := range body.Gaps {
 		gap := Gap{From: g.From, To: g.To, Reason: g.Reason}
 		if g.GPUs != "" {
@@ -90,7 +92,7 @@ func decodeHeader(clusterUID string, data []byte) (Header, map[string]int, error
 	}
 	for _, loss := range body.Lost {
 		h.Lost = append(h.Lost, Loss(loss))
-		times = append(times, loss.From, loss.To)
+		times = append(times, loss.From, loss.To, loss.Accepted.At)
 	}
 	for _, at := range times {
 		if at < 0 || at > lastMoment {

@@ -39,6 +39,7 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 		return err
 	}
 	b.noticeLoss(targets, previous)
+	r.acceptLoss(b)
 	if !r.options.DryRun {
 		if err := r.saveLedger(ctx, b); err != nil {
 			return fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)

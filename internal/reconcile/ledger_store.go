@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -40,6 +41,7 @@ func (e *Engine) openLedger(ctx context.Context, clusterUID string) (*ledgerDocu
 	if err != nil {
 		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", e.Store, err)
 	}
+	d.problems = slices.DeleteFunc(d.problems, func(p ledger.Problem) bool { return p.Loss != nil && p.Loss.Accepted.Given() })
 	return d, nil
 }
 

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -26,4 +27,25 @@ func (b *books) noticeLoss(targets []budgetTarget, previous map[string]previousS
 		})
 		return
 	}
+}
+
+// acceptLoss goes on without what is lost of the ledger, where a person says so.
+func (r *run) acceptLoss(b *books) {
+	if r.options.AcceptLoss == "" {
+		return
+	}
+	since := b.ledger.Header.Forgone.Before
+	lost := b.ledger.Accept(ledger.Acceptance{At: milli(b.now()), Reason: r.options.AcceptLoss})
+	var parts []string
+	for _, loss := range lost {
+		parts = append(parts, loss.Reason)
+	}
+	if before := b.ledger.Header.Forgone.Before; before > since {
+		parts = append(parts, "what was used before "+moment(before).Format(time.RFC3339)+" and is not in the ledger")
+	}
+	if len(parts) == 0 {
+		r.warn("nothing is missing of the ledger that was not accepted before")
+		return
+	}
+	r.warn(fmt.Sprintf("accepted, since %s: %s. It is not counted, and holds nothing back any more", r.options.AcceptLoss, strings.Join(parts, "; ")))
 }

@@ -101,3 +101,87 @@ func TestALossIsOfItsTimeWhateverTheClockReads(t *testing.T) {
 		t.Errorf("with %s GPU-hours counted, it warns of %q", consumed(t, report), warnings)
 	}
 }
+
+// exceededWithALoss is a desk whose budget is exceeded by what a pod holds for
+// certain, while what another one used, that is gone, is lost.
+func exceededWithALoss(t *testing.T, action budget.Action, hours string) *desk {
+	t.Helper()
+	d := newDesk(t)
+	d.declare(enforcing(action), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = hours, []int{100} })
+	gone := d.cluster.start("ml", "gone", 8)
+	d.cluster.start("ml", "stays", 4)
+	d.run()
+	d.cluster.step(30 * time.Minute)
+	d.cluster.remove(gone)
+	d.run()
+	d.cluster.step(time.Minute)
+	loseLedger(t, d.store(), "/closed-")
+	return d
+}
+
+// TestALossOnlyLowersWhatIsCounted: what is certain without it is enough to act on.
+func TestALossOnlyLowersWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	d := exceededWithALoss(t, budget.Evict, "10")
+	d.run()
+	d.cluster.step(2 * time.Hour)
+	if r := d.run(); len(d.cluster.evicted) != 1 {
+		t.Errorf("with %s of 10 GPU-hours used, %v were evicted: %q", consumed(t, r), d.cluster.evicted, r.Budgets[0].Warnings)
+	}
+}
+
+// TestAPersonAcceptsALoss: what was lost holds nothing back from then on, and what
+// is lost later does again.
+func TestAPersonAcceptsALoss(t *testing.T) {
+	t.Parallel()
+	d := exceededWithALoss(t, budget.Freeze, "5")
+	if r := d.run(); len(d.cluster.frozen) != 1 {
+		t.Fatalf("the freeze is lifted though part of the ledger is lost: %q", r.Budgets[0].Warnings)
+	}
+	accept := func() reconcile.Report {
+		r, err := d.engine().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "the disk is gone"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := accept()
+	wantTold(t, r, "done unfreeze")
+	if warnings := strings.Join(r.Warnings, "\n"); !strings.Contains(warnings, "accepted, since the disk is gone: the ledger's document closed-") {
+		t.Errorf("the report: %q", warnings)
+	}
+	r = d.run()
+	wantTold(t, r)
+	if warnings := strings.Join(r.Budgets[0].Warnings, "\n"); strings.Contains(warnings, "lost") {
+		t.Errorf("the next run still warns: %q", warnings)
+	}
+	if warnings := strings.Join(accept().Warnings, "\n"); !strings.Contains(warnings, "nothing is missing") {
+		t.Errorf("accepting again says %q", warnings)
+	}
+	d.cluster.step(75 * time.Minute)
+	wantTold(t, d.run(), "done alert", "done freeze")
+	for uid := range d.cluster.pods {
+		d.cluster.remove(uid)
+	}
+	d.run()
+	d.cluster.step(time.Minute)
+	loseLedger(t, d.store(), "/closed-")
+	wantTold(t, d.run())
+	if len(d.cluster.frozen) != 1 {
+		t.Error("a loss that came later lifted the freeze")
+	}
+}
+
+// TestAPersonAcceptsWhatIsForgotten by runs of a shorter window.
+func TestAPersonAcceptsWhatIsForgotten(t *testing.T) {
+	t.Parallel()
+	d, b := worked(t, "20", time.Hour)
+	d.update(b, func(b *budget.Declaration) { b.Window, b.GPUHours = "30d", "90" })
+	wantTold(t, d.run())
+	r, err := d.engine().Run(context.Background(), reconcile.RunOptions{AcceptLoss: "counted by hand", KeepLedger: d.keep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTold(t, r, "done unfreeze")
+	wantTold(t, d.run())
+}

@@ -28,6 +28,9 @@ type RunOptions struct {
 	// KeepLedger is for how long the ledger keeps what ended, also where no window
 	// reaches back to it. Zero means DefaultKeepLedger.
 	KeepLedger time.Duration
+	// AcceptLoss is the reason for which a person goes on without all that is lost
+	// of the ledger by now; empty where nobody does.
+	AcceptLoss string
 	// State adds declarations out of Terraform state to those of the store.
 	State *declaration.TerraformState
 }
