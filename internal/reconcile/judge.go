@@ -31,13 +31,11 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 	for _, text := range b.warnings {
 		r.warn(text)
 	}
-	if len(r.report.Budgets) == 0 { // a budget that can't be read may need all there is
-		b.prune(declarations, r.options.KeepLedger)
-	}
 	previous, err := r.previousStatuses(ctx)
 	if err != nil {
 		return err
 	}
+	b.prune(declarations, previous, r.options.KeepLedger)
 	b.noticeLoss(targets, previous)
 	r.acceptLoss(b)
 	if !r.options.DryRun {

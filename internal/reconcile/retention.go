@@ -13,23 +13,40 @@ import (
 // that takes the place of another, counts what was used before.
 const DefaultKeepLedger = 35 * 24 * time.Hour
 
+// unreadGrace is what a budget that can't be read may have of grace and longest
+// gap, of which its status tells nothing.
+const unreadGrace = 24 * time.Hour
+
 // prune forgets what no budget's window reaches back to, and what is older than
-// is kept in any case. Where one's window can't
-// be told, everything stays. Of the cluster's clock and this machine's, the one
-// that is behind counts: what is forgotten doesn't come back.
-func (b *books) prune(budgets []budget.Declaration, kept time.Duration) {
+// is kept in any case. The window of one whose declaration can't be read is the
+// last one that it was judged by, where that is known. Budgets of other clusters
+// ask nothing of this one's ledger. Of the cluster's clock and this machine's, the
+// one that is behind counts: what is forgotten doesn't come back.
+func (b *books) prune(budgets []budget.Declaration, previous map[string]previousStatus, kept time.Duration) {
 	now := b.now()
 	if b.local.Before(now) {
 		now = b.local
 	}
 	keep := now.Add(-cmp.Or(kept, DefaultKeepLedger))
-	for _, d := range budgets {
-		from, err := keptSince(d, now)
-		if err != nil {
-			return
-		}
+	earlier := func(from time.Time) {
 		if from.Before(keep) {
 			keep = from
+		}
+	}
+	told := map[string]bool{}
+	for _, d := range budgets {
+		if from, err := keptSince(d, now); err == nil {
+			told[d.Name] = true
+			earlier(from)
+		}
+	}
+	for name, s := range previous {
+		if u := s.value.Usage; !told[name] && s.value.ClusterUID == b.ledger.Header.ClusterUID {
+			end := s.value.At
+			if u.WindowEnd.After(end) { // of a calendar period
+				end = u.WindowEnd
+			}
+			earlier(now.Add(u.WindowStart.Sub(end) - unreadGrace))
 		}
 	}
 	b.ledger.Prune(milli(keep))

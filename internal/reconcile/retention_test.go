@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // TestWhatNoWindowReachesIsForgotten of a budget whose lengths of time are
@@ -114,4 +116,63 @@ func TestANewLedgerEnforcesAndLifts(t *testing.T) {
 	wantTold(t, d.run(), "done unfreeze")
 	d.update(b, func(b *budget.Declaration) { b.GPUHours = "8" })
 	wantTold(t, d.run(), "done alert", "done freeze")
+}
+
+// TestABudgetThatCannotBeReadStopsNoRetention, nor does one of another cluster:
+// and what the first one's window held when it was last read is kept.
+func TestABudgetThatCannotBeReadStopsNoRetention(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*desk){
+		"damaged": func(d *desk) {
+			key := store.Key{Kind: store.Budgets, Name: "beside"}
+			doc, err := d.store().Read(context.Background(), key)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			if _, err := d.store().Write(context.Background(), key, []byte("{"), doc.Revision); err != nil {
+				d.t.Fatal(err)
+			}
+		},
+		"of another cluster": func(d *desk) {
+			uid := d.cluster.uid
+			d.cluster.uid = "99999999-2222-3333-4444-555555555555"
+			d.declare(func(b *budget.Declaration) { b.Name, b.Window = "far", "90d" })
+			d.cluster.uid = uid
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.declare(func(b *budget.Declaration) { b.Window = "1h" })
+			d.declare(func(b *budget.Declaration) { b.Name, b.Window = "beside", "5d" })
+			for day := range 12 {
+				uid := d.cluster.start("ml", "a", 1)
+				d.runKeeping(time.Hour)
+				d.cluster.step(12 * time.Hour)
+				d.cluster.remove(uid)
+				d.runKeeping(time.Hour)
+				d.cluster.step(12 * time.Hour)
+				if day == 5 {
+					spoil(d)
+				}
+			}
+			var closed []string
+			for key := range d.documents() {
+				if strings.Contains(key, "/closed-") {
+					closed = append(closed, key)
+				}
+			}
+			if len(closed) < 5 || len(closed) > 8 {
+				t.Errorf("%d closed documents are kept for a window of 5 days: %v", len(closed), closed)
+			}
+		})
+	}
+}
+
+// runKeeping runs, whatever becomes of single budgets.
+func (d *desk) runKeeping(keep time.Duration) {
+	d.t.Helper()
+	if _, err := d.engine().Run(context.Background(), reconcile.RunOptions{KeepLedger: keep}); err != nil {
+		d.t.Fatal(err)
+	}
 }
