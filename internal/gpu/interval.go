@@ -78,7 +78,7 @@ func (v interval) end(start Start) End {
 	}
 	end, ended := v.stuck()
 	if v.terminal() {
-		end, ended = v.terminated(start), true
+		end, ended = v.proven(v.terminated(start)), true
 	}
 	if !ended {
 		return End{}
@@ -127,6 +127,9 @@ func (v interval) terminated(start Start) End {
 	case f.known() && f.main:
 		return End{At: f.at, Source: ContainerFinished}
 	}
+	if length, told := v.lasted(); told && !start.At.IsZero() {
+		return End{At: earlier(start.At.Add(length), v.now), Source: ContainerFinished}
+	}
 	return End{At: v.now, Source: SeenTerminal}
 }
 
@@ -141,7 +144,7 @@ func (v interval) otherEnd(start Start) (End, bool) {
 		return End{At: at, Source: NotReady}, true
 	}
 	if at, ok := v.deleted(); ok {
-		return End{At: at, Source: DeletionTimestamp}, true
+		return End{At: earlier(at, v.now), Source: DeletionTimestamp}, true
 	}
 	if at, ok := v.statusWritten(); ok {
 		return End{At: at, Source: StatusWritten}, true

@@ -120,8 +120,24 @@ func (l *Ledger) Observe(r Record) error {
 		r.End = l.afterHeld(&old, &r)
 	case r.End.Source == SeenTerminal && !r.End.Estimated():
 		r.End.Earliest = min(max(l.Header.LastRun, r.Start.At), r.End.At)
+	case known:
+		r.End = old.End.limit(r.End)
 	}
 	return l.Merge(r)
+}
+
+// provenEnd are the sources of ends that the API server's own clock tells: a pod
+// had ended by then, whatever the clock of its node tells later.
+var provenEnd = map[Source]bool{StatusWritten: true, SeenTerminal: true}
+
+// limit is what is told of an end where another was known before: no later than
+// that, where it is proven.
+func (e End) limit(told End) End {
+	if provenEnd[e.Source] && !told.Open() {
+		told.At = min(told.At, e.At)
+		told.Earliest = min(told.Earliest, told.At)
+	}
+	return told
 }
 
 // inferred are the sources of ends that tell when a pod should have ended, or
@@ -137,7 +153,7 @@ func (l *Ledger) afterHeld(old, seen *Record) End {
 		if seen.End.At < old.End.Earliest || old.End.Estimated() && seen.End.At > old.End.At {
 			return End{} // what is known stands
 		}
-		return seen.End
+		return old.End.limit(seen.End)
 	}
 	held := min(max(l.Header.LastRun, old.End.Earliest), seen.Seen)
 	if seen.End.At >= held {

@@ -283,3 +283,32 @@ func TestADeletionTimestampIsNoLastWord(t *testing.T) {
 		t.Errorf("when it is back the end is %+v, want none", got.End)
 	}
 }
+
+// TestNoNodesClockMovesAnEndPastALookThatSawIt: that look goes by the API server's.
+func TestNoNodesClockMovesAnEndPastALookThatSawIt(t *testing.T) {
+	t.Parallel()
+	for _, source := range []ledger.Source{ledger.SeenTerminal, ledger.StatusWritten} {
+		for at, want := range map[ledger.Time]ledger.Time{noon + 15*minute: noon + 10*minute, noon + 8*minute: noon + 8*minute} {
+			l := of(t, pod(1, noon))
+			l.Header.LastRun = noon + 9*minute
+			seen := ended(pod(1, noon), noon+10*minute, source)
+			seen.Seen = noon + 10*minute
+			observe(t, l, seen)
+			later := ended(pod(1, noon), at, ledger.ContainerFinished)
+			later.Seen = noon + 20*minute
+			observe(t, l, later)
+			if got, _ := l.Get(uid(1)); got.End != ledger.ExactEnd(want, ledger.ContainerFinished) {
+				t.Errorf("%s, and then finished at %d: the end is %+v", source, at-noon, got.End)
+			}
+			if source == ledger.SeenTerminal {
+				continue
+			}
+			l = of(t, ended(pod(1, noon), noon+10*minute, source))
+			later.End.Source = ledger.NotReady
+			observe(t, l, later)
+			if got, _ := l.Get(uid(1)); got.End.At > noon+10*minute {
+				t.Errorf("%s, and then not ready at %d: the end is %+v", source, at-noon, got.End)
+			}
+		}
+	}
+}
