@@ -12,15 +12,17 @@ import (
 )
 
 const manifestsHelp = `Print what a cluster needs to run gpupool by itself, for kubectl apply: a
-namespace that is the store, service accounts for the run and for terraform apply,
-the rights that each needs and no others, the policy behind freezes, and a CronJob
-that runs gpupool reconcile.
+namespace that is the store, another one for the run, service accounts for it and
+for terraform apply, the rights that each needs and no others, the policies that
+hold the accounts to them, what freezes are made of, and a CronJob that runs gpupool
+reconcile.
 
 Nothing is called, and nothing is changed. What is printed is the same for the same
-flags, so that it can be kept in version control.
+flags, so that it can be kept in version control, and it can be applied again at any time,
+by kubectl apply with or without --server-side: freezes that are in force stay so.
 
 The run takes the cloud's credentials, and whatever else it is to find in its
-environment, from a Secret of the namespace. Without it, it does budgets alone.`
+environment, from a Secret of the run's namespace. Without it, it does budgets alone.`
 
 const manifestsExamples = `  # Set a cluster up, or bring it up to this version
   gpupool manifests | kubectl apply -f -
@@ -29,7 +31,7 @@ const manifestsExamples = `  # Set a cluster up, or bring it up to this version
   gpupool manifests --image registry.example.com/gpupool:1.0 | kubectl apply -f -
 
   # With the cloud's credentials, for spot pools
-  kubectl -n gpupool-system create secret generic gpupool-tencentcloud \
+  kubectl -n gpupool-system-run create secret generic gpupool-tencentcloud \
     --from-literal=TENCENTCLOUD_SECRET_ID=AKID... --from-literal=TENCENTCLOUD_SECRET_KEY=...
 
   # Count and tell, and be unable to do more
@@ -64,6 +66,7 @@ func newManifests(s *session) *cobra.Command {
 	o.given = f.Changed
 	f.StringVar(&o.manifests.Image, "image", "", "`NAME` of the image to run (default: the one published with this version, where it is a release)")
 	f.StringVar(&o.manifests.Namespace, "namespace", manifests.DefaultNamespace, "`NAME` of the namespace that is the store")
+	f.StringVar(&o.manifests.RunNamespace, "run-namespace", "", "`NAME` of the namespace of the run, its credentials and the accounts (default: the store's, with -run after it)")
 	f.StringVar(&o.manifests.Schedule, "schedule", manifests.DefaultSchedule, "when to run, as `CRON` writes it")
 	lengthVar(cmd, &o.manifests.Timeout, "timeout", manifests.DefaultTimeout, "how long a run may take")
 	f.StringVar(&o.enforcement, "enforcement", string(manifests.DefaultEnforcement), "the hardest `ACTION` that the rights allow: alert_only, freeze, pause or evict")

@@ -3,11 +3,16 @@ package manifests_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -15,18 +20,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // resources are the resources of the kinds that are printed.
 var resources = map[string]string{
 	"Namespace": "namespaces", "ConfigMap": "configmaps", "ServiceAccount": "serviceaccounts", "Role": "roles", "RoleBinding": "rolebindings",
 	"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings", "CronJob": "cronjobs",
-	"ValidatingAdmissionPolicy": "validatingadmissionpolicies",
+	"ValidatingAdmissionPolicy": "validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
 }
 
 // apply does what kubectl apply --server-side does with the text that is printed,
@@ -74,17 +83,115 @@ func apply(t *testing.T, cluster *kubetest.Cluster, all []manifests.Object) []*u
 	return applied
 }
 
-func TestAppliesAndAppliesAgain(t *testing.T) {
-	t.Parallel()
-	cluster := kubetest.Start(t)
-	o := options()
-	o.Namespace = cluster.Namespace(t)
-	first := apply(t, cluster, objects(t, o))
-	for n, again := range apply(t, cluster, objects(t, o)) {
-		if again.GetGeneration() != first[n].GetGeneration() {
-			t.Errorf("%s %s changed when it was applied again", again.GetKind(), again.GetName())
+// applyByClient does what kubectl apply does to the bindings that are printed, where
+// it was what created them: it compares what it applied last, what it applies now
+// and what is there, and patches.
+func applyByClient(t *testing.T, cluster *kubetest.Cluster, all []manifests.Object) {
+	t.Helper()
+	client := cluster.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	for _, o := range all {
+		binding, ok := o.Object.(*admissionv1.ValidatingAdmissionPolicyBinding)
+		if !ok {
+			continue
+		}
+		plain, err := manifests.Plain(binding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		applied, err := plain.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: string(applied)})
+		modified, err := plain.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wanted admissionv1.ValidatingAdmissionPolicyBinding
+		if err := json.Unmarshal(modified, &wanted); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Create(t.Context(), &wanted, metav1.CreateOptions{FieldManager: "kubectl-client-side-apply"}); err == nil {
+			continue
+		}
+		now, err := client.Get(t.Context(), binding.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		current, err := json.Marshal(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, err := strategicpatch.NewPatchMetaFromStruct(binding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		patch, err := strategicpatch.CreateThreeWayMergePatch([]byte(now.Annotations[corev1.LastAppliedConfigAnnotation]), modified, current, schema, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Patch(t.Context(), binding.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-client-side-apply"}); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+// TestAppliesAndAppliesAgain applies the manifests, and applies them again while a
+// budget is frozen, as kubectl apply does by client and by server: nothing changes.
+func TestAppliesAndAppliesAgain(t *testing.T) {
+	t.Parallel()
+	cluster := kubetest.StartOwn(t, "--no-kubelet", "--no-scheduler")
+	all := objects(t, options())
+	applyByClient(t, cluster, all)
+	first := apply(t, cluster, all)
+	ns := cluster.Namespace(t)
+	freeze := reconcile.Freeze{Budget: "b", BudgetUID: "f0f0f0f0", Selector: budget.Selector{Namespaces: []string{ns}}}
+	c := kube.NewCluster(connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()}))
+	if err := c.Freeze(t.Context(), freeze); err != nil {
+		t.Fatal(err)
+	}
+	frozen := slotsNow(t, cluster)
+	kubetest.WaitFor(t, "the freeze", func(ctx context.Context) error { return wantRefused(ctx, cluster, ns) })
+	applyByClient(t, cluster, all)
+	if diff := cmp.Diff(frozen, slotsNow(t, cluster)); diff != "" {
+		t.Errorf("the slots changed when the client applied them (-before +after)\n%s", diff)
+	}
+	for n, now := range apply(t, cluster, all) {
+		if now.GetKind() != "ValidatingAdmissionPolicyBinding" && now.GetGeneration() != first[n].GetGeneration() {
+			t.Errorf("%s %s changed when it was applied again", now.GetKind(), now.GetName())
+		}
+	}
+	if diff := cmp.Diff(frozen, slotsNow(t, cluster)); diff != "" {
+		t.Errorf("the slots changed when the server applied them (-before +after)\n%s", diff)
+	}
+	time.Sleep(2 * time.Second) // in which the API server would learn of it
+	if err := wantRefused(t.Context(), cluster, ns); err != nil {
+		t.Error(err)
+	}
+}
+
+// slotsNow are the specs and labels of all bindings.
+func slotsNow(t *testing.T, cluster *kubetest.Cluster) map[string]any {
+	t.Helper()
+	list, err := cluster.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]any{}
+	for _, b := range list.Items {
+		out[b.Name] = []any{b.Spec, b.Labels}
+	}
+	return out
+}
+
+// wantRefused is an error unless a pod with a GPU is refused by a freeze.
+func wantRefused(ctx context.Context, cluster *kubetest.Cluster, namespace string) error {
+	pod := kubetest.Pod(namespace, "", kubetest.GPUs(1))
+	_, err := cluster.Client().CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err == nil || !strings.Contains(err.Error(), kube.FreezePolicyName) {
+		return fmt.Errorf("a pod was not refused (%v)", err) //nolint:errorlint // it may be nil
+	}
+	return nil
 }
 
 // startJob starts a run as kubectl create job --from=cronjob/... does, with pods
@@ -144,7 +251,7 @@ func TestTheJobsVerdict(t *testing.T) {
 	for code, want := range map[int]batchv1.JobConditionType{0: batchv1.JobComplete, 1: batchv1.JobFailed, 11: batchv1.JobFailed} {
 		t.Run(fmt.Sprint("exit code ", code), func(t *testing.T) {
 			t.Parallel()
-			job := startJob(t, cluster, o.Namespace, kubetest.ExitCode(code), kubetest.RunFor(0))
+			job := startJob(t, cluster, manifests.RunNamespaceOf(o.Namespace), kubetest.ExitCode(code), kubetest.RunFor(0))
 			if got := waitJob(t, cluster, job); got != want {
 				t.Errorf("the Job is %s, want %s", got, want)
 			}
@@ -162,7 +269,7 @@ func TestADrainedNodeFailsNoRun(t *testing.T) {
 	o := options()
 	o.Namespace = cluster.Namespace(t)
 	apply(t, cluster, objects(t, o))
-	job := startJob(t, cluster, o.Namespace)
+	job := startJob(t, cluster, manifests.RunNamespaceOf(o.Namespace))
 	var first corev1.Pod
 	kubetest.WaitFor(t, "a pod to run", func(ctx context.Context) error {
 		pods, err := podsOf(ctx, cluster, job)
@@ -174,8 +281,8 @@ func TestADrainedNodeFailsNoRun(t *testing.T) {
 		}
 		return err
 	})
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: first.Name}, DeleteOptions: metav1.NewDeleteOptions(0)}
-	if err := cluster.Client().PolicyV1().Evictions(o.Namespace).Evict(t.Context(), eviction); err != nil {
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: first.Name}, DeleteOptions: metav1.NewDeleteOptions(0)}
+	if err := cluster.Client().PolicyV1().Evictions(job.Namespace).Evict(t.Context(), eviction); err != nil {
 		t.Fatal(err)
 	}
 	kubetest.WaitFor(t, "another pod to do the run", func(ctx context.Context) error {

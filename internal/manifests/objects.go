@@ -41,8 +41,9 @@ func Objects(o Options) ([]Object, error) {
 	layout := kubernetes.LayoutObject(o.Namespace)
 	layout.TypeMeta = kindOf("v1", "ConfigMap")
 	all := []Object{
-		{"The namespace is the store: declarations, status, ledger and locks.", namespace(o)},
+		{"The namespace is the store: declarations, status, ledger and locks. No account or pod belongs here: whoever may write the store's Secrets could get the account's token.", namespace(o.Namespace)},
 		{"It makes the namespace a store, empty at first.", layout},
+		{"The namespace of the run: the accounts, the CronJob, and the cloud's credentials, which no role lets anyone read.", namespace(o.runNamespace())},
 		{"It runs the CronJob.", o.account(ReconcileAccount)},
 		{"It is for terraform apply, which declares budgets and pools, and lifts what a destroyed budget enforced.", o.account(TerraformAccount)},
 	}
@@ -51,11 +52,17 @@ func Objects(o Options) ([]Object, error) {
 	all = append(all, o.granted("observe", "To count GPU-hours.", ObserveRules(), ReconcileAccount)...)
 	all = append(all, o.granted("lift", "To see what budgets have brought about, and to lift it.", LiftRules(o), ReconcileAccount, TerraformAccount)...)
 	all = append(all, o.granted("enforce", "To carry enforcement out, up to "+string(o.Enforcement)+".", EnforceRules(o), ReconcileAccount)...)
-	return append(all,
-		Object{"It keeps new GPU pods out where a binding says so. Nothing binds to it until a budget with enforcement is exceeded.", kube.FreezePolicy()},
-		Object{"The run. A run that finds another one under way ends well.", o.cronJob()},
-	), nil
+	all = append(all, o.limits()...)
+	all = append(all, Object{"It keeps new GPU pods out where a slot says so. None does until a budget with enforcement is exceeded.", kube.FreezePolicy()})
+	why := slotsUse
+	for _, slot := range kube.FreezeSlots() {
+		all = append(all, Object{why, slot})
+		why = ""
+	}
+	return append(all, Object{"The run. A run that finds another one under way ends well.", o.cronJob()}), nil
 }
+
+const slotsUse = "The slots of freezes. Each binds to nothing until a run takes it. What a run then writes is not in here: kubectl apply leaves it as it is, by client or by --server-side, and kubectl replace would lift freezes until the next run."
 
 func kindOf(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}
@@ -63,26 +70,26 @@ func kindOf(version, kind string) metav1.TypeMeta {
 
 func labels() map[string]string { return map[string]string{"app.kubernetes.io/name": "gpupool"} }
 
-// in is the metadata of an object of the namespace.
-func (o Options) in(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Namespace: o.Namespace, Labels: labels()}
+// in is the metadata of an object of a namespace.
+func in(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: labels()}
 }
 
-func namespace(o Options) *corev1.Namespace {
-	n := &corev1.Namespace{TypeMeta: kindOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: o.Namespace, Labels: labels()}}
+func namespace(name string) *corev1.Namespace {
+	n := &corev1.Namespace{TypeMeta: kindOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels()}}
 	n.Labels["pod-security.kubernetes.io/enforce"] = "restricted"
 	return n
 }
 
 func (o Options) account(name string) *corev1.ServiceAccount {
 	return &corev1.ServiceAccount{
-		TypeMeta: kindOf("v1", "ServiceAccount"), ObjectMeta: o.in(name),
+		TypeMeta: kindOf("v1", "ServiceAccount"), ObjectMeta: in(o.runNamespace(), name),
 		AutomountServiceAccountToken: new(false), // the CronJob's pods ask for it
 	}
 }
 
 func (o Options) subject(account string) rbacv1.Subject {
-	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: o.Namespace}
+	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: o.runNamespace()}
 }
 
 // store lets both accounts use the store.
@@ -90,10 +97,10 @@ func (o Options) store() []Object {
 	const rbac = "rbac.authorization.k8s.io/v1"
 	return []Object{
 		{"To use the store. Secrets: declarations may hold user data.", &rbacv1.Role{
-			TypeMeta: kindOf(rbac, "Role"), ObjectMeta: o.in(storeRole), Rules: StoreRules(),
+			TypeMeta: kindOf(rbac, "Role"), ObjectMeta: in(o.Namespace, storeRole), Rules: StoreRules(),
 		}},
 		{"", &rbacv1.RoleBinding{
-			TypeMeta: kindOf(rbac, "RoleBinding"), ObjectMeta: o.in(storeRole),
+			TypeMeta: kindOf(rbac, "RoleBinding"), ObjectMeta: in(o.Namespace, storeRole),
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: storeRole},
 			Subjects: []rbacv1.Subject{o.subject(ReconcileAccount), o.subject(TerraformAccount)},
 		}},
@@ -121,7 +128,7 @@ func (o Options) granted(purpose, why string, rules []rbacv1.PolicyRule, account
 
 func (o Options) cronJob() *batchv1.CronJob {
 	return &batchv1.CronJob{
-		TypeMeta: kindOf("batch/v1", "CronJob"), ObjectMeta: o.in(cronJob),
+		TypeMeta: kindOf("batch/v1", "CronJob"), ObjectMeta: in(o.runNamespace(), cronJob),
 		Spec: batchv1.CronJobSpec{
 			Schedule: o.Schedule,
 			// Cron's own guard against two at once is best effort; the run lock is

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -22,18 +24,32 @@ const (
 // Options say what the objects are made for.
 type Options struct {
 	Namespace string // that becomes the store
-	Image     string
-	Schedule  string // as cron writes it
+	// RunNamespace is where the run, its credentials and the accounts are; empty for
+	// RunNamespaceOf(Namespace). It can't be the store's: whoever may write the
+	// store's Secrets can get tokens of the accounts beside them.
+	RunNamespace string
+	Image        string
+	Schedule     string // as cron writes it
 	// Timeout is how long a run may take.
 	Timeout time.Duration
 	// Enforcement is the hardest action that the rights allow. Budgets that ask for
 	// a harder one are told of, and not enforced.
 	Enforcement budget.Action
-	// CredentialsSecret names a Secret of the namespace whose entries become
+	// CredentialsSecret names a Secret of the run's namespace whose entries become
 	// environment variables, such as TENCENTCLOUD_SECRET_ID. It may be absent.
 	CredentialsSecret string
 	// Arguments are handed to gpupool reconcile after those that it needs.
 	Arguments []string
+}
+
+// RunNamespaceOf is the namespace of the run where none is named, by the store's.
+func RunNamespaceOf(namespace string) string { return namespace + "-run" }
+
+func (o Options) runNamespace() string {
+	if o.RunNamespace == "" {
+		return RunNamespaceOf(o.Namespace)
+	}
+	return o.RunNamespace
 }
 
 // severity orders the actions from mildest to hardest.
@@ -46,6 +62,12 @@ func (o Options) allows(a budget.Action) bool { return severity[o.Enforcement] >
 func (o Options) Validate() error {
 	if _, err := store.InNamespace(o.Namespace); err != nil {
 		return err
+	}
+	if problems := validation.IsDNS1123Label(o.runNamespace()); len(problems) > 0 {
+		return fmt.Errorf("%q cannot be the run's namespace: %s", o.runNamespace(), strings.Join(problems, "; "))
+	}
+	if o.runNamespace() == o.Namespace {
+		return fmt.Errorf("%s cannot be the store and the run's namespace at once: whoever may write the store's Secrets could get tokens of the accounts there, and read the cloud's credentials", o.Namespace)
 	}
 	if o.Image == "" || strings.ContainsAny(o.Image, " \t\r\n") {
 		return fmt.Errorf("%q is no name of an image", o.Image)

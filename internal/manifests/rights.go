@@ -24,9 +24,9 @@ func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
-// named limits a rule to one object.
-func named(name string, r rbacv1.PolicyRule) rbacv1.PolicyRule {
-	r.ResourceNames = []string{name}
+// named limits a rule to some objects.
+func named(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
+	r.ResourceNames = names
 	return r
 }
 
@@ -43,7 +43,7 @@ func StoreRules() []rbacv1.PolicyRule {
 // DeclareRules are what declaring a budget needs of the cluster.
 func DeclareRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		named("kube-system", rule(core, "namespaces", "get")), // whose uid is the cluster's identity
+		named(rule(core, "namespaces", "get"), "kube-system"), // whose uid is the cluster's identity
 	}
 }
 
@@ -63,22 +63,23 @@ func ObserveRules() []rbacv1.PolicyRule {
 // LiftRules are what is needed to see what is in force, to lift what an
 // enforcement up to this one can have brought about, and to tell of it: when
 // usage falls, and when a budget is destroyed.
+//
+// Bindings are read whosever they are: RBAC can't limit a list to some of them,
+// and they hold nothing but names and selectors.
 func LiftRules(o Options) []rbacv1.PolicyRule {
-	freezes, workloads := []string{"list"}, []string{"list"}
+	rules := []rbacv1.PolicyRule{rule(admission, "validatingadmissionpolicybindings", "list")}
 	if o.allows(budget.Freeze) {
-		freezes = append(freezes, "delete")
+		rules = append(rules,
+			named(rule(admission, "validatingadmissionpolicybindings", "update"), kube.FreezeSlotNames()...),
+			tellingRule())
 	}
 	if o.allows(budget.Pause) {
-		workloads = append(workloads, "get", "update")
-	}
-	rules := []rbacv1.PolicyRule{
-		rule(admission, "validatingadmissionpolicybindings", freezes...),
-		rule(apps, "deployments", workloads...),
-		rule(apps, "statefulsets", workloads...),
-		rule(batch, "jobs", workloads...),
-	}
-	if o.allows(budget.Freeze) {
-		rules = append(rules, tellingRule())
+		rules = append(rules,
+			rule(apps, "deployments", "get"),
+			rule(apps, "deployments/scale", "update"),
+			rule(apps, "statefulsets", "get"),
+			rule(apps, "statefulsets/scale", "update"),
+			rule(batch, "jobs", "get", "patch")) // of spec.suspend alone: see limits
 	}
 	return rules
 }
@@ -91,8 +92,7 @@ func EnforceRules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{tellingRule()}
 	if o.allows(budget.Freeze) {
 		rules = append(rules,
-			named(kube.FreezePolicyName, rule(admission, "validatingadmissionpolicies", "get")),
-			rule(admission, "validatingadmissionpolicybindings", "get", "create", "update"))
+			named(rule(admission, "validatingadmissionpolicies", "get"), kube.FreezePolicyName))
 	}
 	if o.allows(budget.Pause) {
 		rules = append(rules,

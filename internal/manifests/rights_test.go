@@ -145,7 +145,7 @@ func TestTerraformsRights(t *testing.T) {
 
 	t.Run("whole", func(t *testing.T) {
 		t.Parallel()
-		client := connect(t, kube.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, manifests.TerraformAccount)})
+		client := connect(t, kube.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, manifests.RunNamespaceOf(namespace), manifests.TerraformAccount)})
 		inForce(t, manifests.TerraformAccount, func(ctx context.Context) error { _, err := client.UID(ctx); return err })
 		if err := useStore(t.Context(), client, namespace, "whole"); err != nil {
 			t.Error(err)

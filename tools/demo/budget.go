@@ -147,7 +147,7 @@ var budgetActs = []act{
 }
 
 func prepareCluster(ctx context.Context, s *stage) error {
-	for _, name := range []string{storeNamespace, podsNamespace} {
+	for _, name := range []string{storeNamespace, storeNamespace + "-run", podsNamespace} {
 		_, err := s.cluster.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 		if err == nil {
 			return fmt.Errorf("the cluster has a namespace %s already, and what is in it is not the demo's: remove it first", name)

@@ -1,0 +1,104 @@
+package manifests
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Power is what some of the rights can be used for by whoever has a printed
+// account, a run that was taken over included.
+type Power struct {
+	Verbs     []string
+	Resources []string
+	Where     string
+	Remains   string // what they can be abused for
+	Never     string // what was tried, and is refused
+}
+
+// Where rights hold.
+const (
+	inStore    = "the store's namespace"
+	everywhere = "everywhere"
+)
+
+// Powers are all rights that the manifests print at their fullest. A test takes
+// each of them, does what Never says as each account, and is refused.
+func Powers() []Power {
+	return []Power{
+		{
+			[]string{"get", "list", "create", "update", "delete"}, []string{"secrets"}, inStore,
+			"to read the user data in declarations of pools; to declare pools and budgets, change and delete them, so that the next run launches machines with other user data, ends some, or evicts pods",
+			"Secrets of other namespaces, the credentials of the cloud included; tokens of service accounts: there is none in this namespace but `default`, which may do nothing",
+		},
+		{
+			[]string{"get", "list", "create", "update", "delete"}, []string{"configmaps"}, inStore,
+			"to rewrite statuses and the ledger, and so to have budgets be exceeded or not",
+			"ConfigMaps of other namespaces",
+		},
+		{
+			[]string{"get", "create", "update", "delete"}, []string{"leases"}, inStore,
+			"to hold up runs, or have two act at once", "leases of other namespaces, by which nodes and controllers live",
+		},
+		{
+			[]string{"get", "list"}, []string{"namespaces"}, everywhere + "; for Terraform `kube-system` alone",
+			"to read names and labels", "to change or create a namespace",
+		},
+		{
+			[]string{"list"}, []string{"nodes"}, everywhere, "to read them", "to change a node, or reach its kubelet",
+		},
+		{
+			[]string{"get", "list", "watch"}, []string{"pods"}, everywhere,
+			"to read all pods, with the values that stand in their `env` (a Secret that is referred to is not shown)",
+			"to create, change or delete pods, enter them, or read their logs",
+		},
+		{
+			[]string{"get", "list", "create", "update"}, []string{"events"}, everywhere,
+			"to read Events, and to make up or rewrite some", "to delete Events",
+		},
+		{
+			[]string{"list"}, []string{"priorityclasses", "resourceslices"}, everywhere, "to read them", "to change them",
+		},
+		{
+			[]string{"list", "watch"}, []string{"resourceclaims"}, everywhere, "to read them", "to change a claim, or give it devices",
+		},
+		{
+			[]string{"list", "update"}, []string{"validatingadmissionpolicybindings"}, "`list` " + everywhere + ", `update` the 64 slots",
+			"to lift freezes, and lose slots; to refuse requests that some policy of the cluster was not meant for, by binding it to more of them (no policy can hold this right, since policies don't apply to their bindings)",
+			"to create a binding, delete one, or change one that is no slot: whatever others forbid stays forbidden",
+		},
+		{
+			[]string{"get"}, []string{"validatingadmissionpolicies"}, "`gpupool-freeze`", "to read it", "to change it, or any other policy",
+		},
+		{
+			[]string{"get"}, []string{"deployments", "statefulsets", "replicasets"}, everywhere,
+			"to read them by name, with the values that stand in their pods' `env`", "to change or delete them: their images, service accounts, labels",
+		},
+		{
+			[]string{"update"}, []string{"deployments/scale", "statefulsets/scale"}, everywhere + " but in the system's namespaces, the store's and the run's",
+			"to start fewer or more of the same pods, or none. A StatefulSet that deletes its volumes when it is scaled down loses them",
+			"the namespaces that are left out; anything but the count",
+		},
+		{
+			[]string{"get", "patch"}, []string{"jobs"}, everywhere + "; `patch` as for scales",
+			"to read Jobs by name; to suspend and resume them, which ends their pods", "to change anything but `spec.suspend`, create Jobs or delete them",
+		},
+		{
+			[]string{"list"}, []string{"horizontalpodautoscalers"}, everywhere, "to read them", "to change them",
+		},
+		{
+			[]string{"create"}, []string{"pods/eviction"}, everywhere + " but in the system's namespaces, the store's and the run's",
+			"to evict any pod that its disruption budget lets go", "the namespaces that are left out; pods that a disruption budget keeps",
+		},
+	}
+}
+
+// PowersTable is the table of the documentation.
+func PowersTable() string {
+	var out strings.Builder
+	out.WriteString("| right | where | what it can be abused for | what is refused |\n|---|---|---|---|\n")
+	for _, p := range Powers() {
+		resources := "`" + strings.Join(p.Resources, "`, `") + "`"
+		fmt.Fprintf(&out, "| %s %s | %s | %s | %s |\n", strings.Join(p.Verbs, ", "), resources, p.Where, p.Remains, p.Never)
+	}
+	return out.String()
+}

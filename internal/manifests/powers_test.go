@@ -1,0 +1,101 @@
+package manifests_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+)
+
+// printed are the rights that the manifests give to an account, as "list pods".
+func printed(t *testing.T, o manifests.Options, account string) []string {
+	t.Helper()
+	rules, bound := map[string][]rbacv1.PolicyRule{}, map[string]bool{}
+	to := func(subjects []rbacv1.Subject, role rbacv1.RoleRef) {
+		if slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool { return s.Name == account }) {
+			bound[role.Kind+" "+role.Name] = true
+		}
+	}
+	for _, object := range objects(t, o) {
+		switch o := object.Object.(type) {
+		case *rbacv1.Role:
+			rules["Role "+o.Name] = o.Rules
+		case *rbacv1.ClusterRole:
+			rules["ClusterRole "+o.Name] = o.Rules
+		case *rbacv1.RoleBinding:
+			to(o.Subjects, o.RoleRef)
+		case *rbacv1.ClusterRoleBinding:
+			to(o.Subjects, o.RoleRef)
+		}
+	}
+	var all []rbacv1.PolicyRule
+	for role := range bound {
+		all = append(all, rules[role]...)
+	}
+	return verbs(all)
+}
+
+// TestEveryRightHasItsPowers shows that the table has each right that is printed,
+// and none else.
+func TestEveryRightHasItsPowers(t *testing.T) {
+	t.Parallel()
+	var told []string
+	for _, p := range manifests.Powers() {
+		if p.Where == "" || p.Remains == "" || p.Never == "" {
+			t.Errorf("%v %v: something is left out", p.Verbs, p.Resources)
+		}
+		for _, resource := range p.Resources {
+			for _, verb := range p.Verbs {
+				told = append(told, verb+" "+resource)
+			}
+		}
+	}
+	slices.Sort(told)
+	all := append(printed(t, options(), manifests.ReconcileAccount), printed(t, options(), manifests.TerraformAccount)...)
+	slices.Sort(all)
+	if diff := cmp.Diff(slices.Compact(all), told); diff != "" {
+		t.Errorf("the table is not what is printed (-printed +table)\n%s", diff)
+	}
+	for _, action := range []budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause} {
+		o := options()
+		o.Enforcement = action
+		for _, right := range append(printed(t, o, manifests.ReconcileAccount), printed(t, o, manifests.TerraformAccount)...) {
+			if !slices.Contains(told, right) {
+				t.Errorf("with %s: %s is not in the table", action, right)
+			}
+		}
+	}
+}
+
+// TestTheGuideHasThePowers compares the guide's table; -update writes it.
+func TestTheGuideHasThePowers(t *testing.T) {
+	t.Parallel()
+	const begin = "| right | where |"
+	guide := filepath.Join("..", "..", "templates", "guides", "running-in-a-cluster.md")
+	text, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, table, found := strings.Cut(string(text), begin)
+	if !found {
+		t.Fatal("the guide has no such table")
+	}
+	table, after, _ := strings.Cut(begin+table, "\n\n")
+	want := strings.TrimSuffix(manifests.PowersTable(), "\n")
+	if *update {
+		if err := os.WriteFile(guide, []byte(before+want+"\n\n"+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, table); diff != "" {
+		t.Errorf("run the test with -update, and make generate (-want +got)\n%s", diff)
+	}
+}
