@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -158,6 +161,32 @@ func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
 		if got := mustNotPause(t, c, w); !strings.Contains(got, want) {
 			t.Errorf("%s %s: %q, want %q", w.Kind, w.Name, got, want)
 		}
+	}
+}
+
+// TestAStatefulSetThatWouldLoseItsVolumesIsNotPaused has one whose claims go with
+// its pods.
+func TestAStatefulSetThatWouldLoseItsVolumesIsNotPaused(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	s := kubetest.StatefulSet(ns, "ckpt", 1, kubetest.GPUs(1))
+	s.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType, WhenScaled: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+	}
+	s.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
+		ObjectMeta: metav1.ObjectMeta{Name: "ckpt"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}}
+	s = kubetest.Create(t, server, s)
+	if got := mustNotPause(t, look(t, server.Kubeconfig()), workloadOf("apps/v1", "StatefulSet", s)); !strings.Contains(got, "whenScaled is Delete") {
+		t.Errorf("got %q", got)
+	}
+	if now, err := server.Client().AppsV1().StatefulSets(ns).Get(t.Context(), "ckpt", metav1.GetOptions{}); err != nil || *now.Spec.Replicas != 1 {
+		t.Errorf("it was scaled: %v", err)
 	}
 }
 

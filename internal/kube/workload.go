@@ -158,6 +158,9 @@ func driven(o workload, kind string) string {
 	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind != "CronJob" {
 		return "the " + owner.Kind + " " + owner.Name + " controls it, and would undo it"
 	}
+	if s, ok := o.(statefulSet); ok && deletesVolumes(s) {
+		return "its persistentVolumeClaimRetentionPolicy.whenScaled is Delete: scaled to zero, it would lose its volumes"
+	}
 	field := "f:replicas"
 	if kind == "Job" {
 		field = "f:suspend"
@@ -178,6 +181,13 @@ func driven(o workload, kind string) string {
 		return fmt.Sprintf("the field manager %q sets %s, and would undo it", entry.Manager, "spec."+field[2:])
 	}
 	return ""
+}
+
+// deletesVolumes says that a StatefulSet's claims are deleted with the pods that
+// it is scaled down by.
+func deletesVolumes(s statefulSet) bool {
+	policy := s.Spec.PersistentVolumeClaimRetentionPolicy
+	return policy != nil && policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
 // owns says whether an entry of the managed fields has a field of the spec.
