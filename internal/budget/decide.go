@@ -117,7 +117,11 @@ func (d *decider) report() {
 	}
 	s.Unknown = d.unknown()
 	d.plan.frozen = d.Frozen
-	d.plan.paused = len(d.own())
+	for _, p := range d.own() {
+		if !p.Running {
+			d.plan.paused++
+		}
+	}
 	d.doubtWarnings()
 	if len(d.Result.Overlaps) > 0 && of.Enforce.Action != AlertOnly {
 		d.warn("some of its pods count for %s as well: each budget enforces its own limit on them", some(d.Result.Overlaps))
@@ -150,11 +154,11 @@ func (d *decider) graceEnds(reported time.Time) time.Time {
 }
 
 // own are the workloads that this budget paused.
-func (d *decider) own() []Workload {
-	var own []Workload
+func (d *decider) own() []Paused {
+	var own []Paused
 	for _, p := range d.Paused {
 		if p.BudgetUID == d.Declaration.UID {
-			own = append(own, p.Workload)
+			own = append(own, p)
 		}
 	}
 	return own
@@ -177,15 +181,15 @@ func (d *decider) lift() {
 		d.letGo()
 		return
 	}
-	for _, w := range d.own() {
-		d.decide(Decision{Kind: KindResume, Owner: &w, Reasons: []string{reason}})
+	for _, p := range d.own() {
+		d.decide(Decision{Kind: KindResume, Owner: &p.Workload, Reasons: []string{reason}})
 	}
 }
 
 // letGo resumes what the budget paused and does not select any longer.
 func (d *decider) letGo() {
-	for _, p := range d.Paused {
-		if p.BudgetUID == d.Declaration.UID && p.Set != nil && d.Declaration.Selector.excludes(p.Set) {
+	for _, p := range d.own() {
+		if p.Set != nil && d.Declaration.Selector.excludes(p.Set) {
 			d.decide(Decision{Kind: KindResume, Owner: &p.Workload, Reasons: []string{"the budget's selector does not match its pods any longer"}})
 		}
 	}

@@ -33,10 +33,16 @@ func situation(d Declaration, consumed int64) Situation {
 
 // pod is a pod of team a that holds a GPU.
 func pod(name string, priority int32) Pod {
-	return Pod{
+	return owned(Pod{
 		UID: "uid-" + name, Namespace: "ml", Name: name, Set: set("ml", "team", "a"), Start: ago(time.Hour), MilliGPUs: 1000, Priority: priority,
-		Owner: Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"},
-	}
+	}, "apps/v1", "Deployment", "train")
+}
+
+// owned is the pod as one of a workload, which the cluster confirms.
+func owned(p Pod, version, kind, name string) Pod {
+	p.Of = Ownership{Workload: Workload{Namespace: "ml", APIVersion: version, Kind: kind, Name: name, UID: "uid-of-" + name}}
+	p.Owner = p.Of.Workload
+	return p
 }
 
 func kinds(p Plan) []Kind {

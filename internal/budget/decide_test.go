@@ -154,8 +154,8 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 
 func TestWhatIsInForceIsUndone(t *testing.T) {
 	t.Parallel()
-	mine := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "mine"}, "uid-a", nil}
-	other := Paused{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "other"}, "uid-b", nil}
+	mine := Paused{Workload: Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}, BudgetUID: "uid-a"}
+	other := Paused{Workload: Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}, BudgetUID: "uid-b"}
 	tests := []struct {
 		name     string
 		action   Action

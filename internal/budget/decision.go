@@ -39,6 +39,20 @@ type Workload struct {
 	UID        string `json:"uid,omitempty"`
 }
 
+// Ownership is what the cluster knows of the workload of a pod, whatever the pod
+// says of it.
+type Ownership struct {
+	// Workload is what would be paused for the pod: it selects the pod, and asks for
+	// GPUs itself. Zero where there is none.
+	Workload Workload
+	// Reason says why there is none.
+	Reason string
+	// Stopped says that the workload is suspended, or has no replicas.
+	Stopped bool
+	// Forgiving says that to the workload a pod's end by a disruption is no failure.
+	Forgiving bool
+}
+
 // Pod is a pod that holds GPUs now, as enforcement sees it.
 type Pod struct {
 	UID       string `json:"uid"`
@@ -48,8 +62,11 @@ type Pod struct {
 	Set *ledger.LabelSet `json:"-"` // its labels of now
 	// Charged is what the ledger counts it by, frozen when it was first seen; nil
 	// where the ledger has not seen it. A label edit moves neither usage nor blame.
-	Charged           *ledger.LabelSet  `json:"-"`
+	Charged *ledger.LabelSet `json:"-"`
+	// Owner is what the pod names as its controller, and Of what the cluster knows
+	// of that; zero where it was not looked up.
 	Owner             Workload          `json:"-"`
+	Of                Ownership         `json:"-"`
 	Start             ledger.Time       `json:"-"`
 	MilliGPUs         int64             `json:"-"`
 	Priority          int32             `json:"-"`

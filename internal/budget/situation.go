@@ -37,7 +37,13 @@ type Paused struct {
 	BudgetUID string
 	// Set is what its pods are told apart by, as far as is known: their namespace,
 	// its labels, and the labels of the workload's template. Nil where it is not.
-	Set *ledger.LabelSet
+	Set               *ledger.LabelSet
+	PriorityClassName string // of its template of pods
+	// Running says that it is not stopped, as far as was looked.
+	Running bool
+	// Unsettled says that the pause has not come to its end, or that its end has
+	// begun: a run was killed then.
+	Unsettled bool
 }
 
 // Result is what Evaluate finds of one budget.

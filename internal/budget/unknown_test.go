@@ -16,7 +16,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		s := situation(enforcing(Evict), 10*Hour)
 		s.Previous.Usage.Consumed = 101 * Hour
 		s.Result.Lost = []string{"closed-2026-07-15: missing"}
-		s.Frozen, s.Paused = true, []Paused{{Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train"}, "uid-a", nil}}
+		s.Frozen, s.Paused = true, []Paused{{Workload: Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}, BudgetUID: "uid-a"}}
 		return s
 	}
 	s := lost()

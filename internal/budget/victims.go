@@ -7,9 +7,13 @@ import (
 	"strings"
 )
 
-// pausable are the owners that can be paused; a ReplicaSet by the Deployment
-// that owns it.
-var pausable = map[string]bool{"batch/Job": true, "apps/Deployment": true, "apps/StatefulSet": true, "apps/ReplicaSet": true}
+// Burning are the pods that count against the budget now and that enforcement may
+// touch.
+func (s Situation) Burning() []Pod {
+	d := &decider{Situation: s}
+	open, _ := d.burning()
+	return open
+}
 
 // burning are the pods that count against the budget now, and those of them that
 // are protected, with the reasons.
@@ -110,29 +114,25 @@ func order(last bool) int {
 }
 
 // suspend plans which owners are paused, each once. One that owns a protected
-// pod is left alone, and so is one that any budget has paused already.
+// pod is left alone, and so is one that this budget has paused already.
 func (d *decider) suspend() {
 	pods, spared := d.burning()
 	if len(spared) > 0 {
 		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from pausing", "pods are protected from pausing"), plural(len(spared), "counts", "count"), some(spared))
 	}
-	done := d.sparedOwners()
-	for _, p := range d.Paused {
-		done[p.id()] = true
-	}
+	sparedOwners, held, done := d.sparedOwners(), d.settled(), map[string]bool{}
 	var owners []Workload
 	var loose []string
 	for _, p := range pods {
-		w := p.Owner
-		group, _, _ := strings.Cut(w.APIVersion, "/")
+		w := p.Of.Workload
 		switch {
-		case w.Name == "":
+		case p.Owner.Name == "":
 			loose = append(loose, p.ref()+" (it has no owner)")
-		case !pausable[group+"/"+w.Kind]:
-			loose = append(loose, fmt.Sprintf("%s (its owner is a %s)", p.ref(), w.Kind))
-		case done[p.workload()]:
+		case w.Name == "":
+			loose = append(loose, fmt.Sprintf("%s (%s)", p.ref(), p.Of.Reason))
+		case done[w.UID], held[w.UID], sparedOwners[w.id()]:
 		default:
-			done[p.workload()] = true
+			done[w.UID] = true
 			owners = append(owners, w)
 		}
 	}
@@ -144,9 +144,45 @@ func (d *decider) suspend() {
 	for _, w := range owners {
 		d.decide(Decision{Kind: KindSuspend, Owner: &w, Reasons: d.because()})
 	}
+	for _, p := range d.own() {
+		if p.Unsettled && !p.Running && !done[p.UID] {
+			done[p.UID] = true
+			d.decide(Decision{Kind: KindSuspend, Owner: &p.Workload, Reasons: append(d.because(), "a run that was cut short stopped it")})
+		}
+	}
+	for _, p := range d.Paused {
+		if p.BudgetUID != d.Declaration.UID && !held[p.UID] && !done[p.UID] && !sparedOwners[p.id()] && d.covers(p) {
+			done[p.UID] = true
+			d.decide(Decision{Kind: KindSuspend, Owner: &p.Workload, Reasons: append(d.because(), "another budget has paused it, and this one holds it as well")})
+		}
+	}
 }
 
-// id tells workloads apart. Not the uid, which not every look at one has.
+// covers says whether the pods of a workload that another budget paused would
+// count against this one, and might be touched by it.
+func (d *decider) covers(p Paused) bool {
+	matcher, err := d.Declaration.Selector.Matcher()
+	if err != nil || p.Set == nil || p.Running || p.Unsettled || !matcher.Matches(p.Set) {
+		return false
+	}
+	return d.protection(Pod{
+		Namespace: p.Namespace, Set: p.Set, PriorityClassName: p.PriorityClassName, Priority: d.PriorityClasses[p.PriorityClassName],
+	}) == ""
+}
+
+// settled are the workloads that this budget paused for certain, by uid. Another
+// budget's pause is no reason to leave one alone: it may end earlier.
+func (d *decider) settled() map[string]bool {
+	held := map[string]bool{}
+	for _, p := range d.own() {
+		if !p.Unsettled {
+			held[p.UID] = true
+		}
+	}
+	return held
+}
+
+// id tells workloads apart by name: what a pod says of its owner may lack more.
 func (w Workload) id() string {
 	group, _, _ := strings.Cut(w.APIVersion, "/")
 	return w.Namespace + "/" + group + "/" + w.Kind + "/" + w.Name
@@ -158,6 +194,9 @@ func (w Workload) id() string {
 // (k8s.io/kubernetes pkg/controller/deployment/sync.go).
 func (p Pod) workload() string {
 	w := p.Owner
+	if p.Of.Workload.Name != "" {
+		return p.Of.Workload.id()
+	}
 	if w.Kind == "ReplicaSet" && p.Set != nil {
 		if name, found := strings.CutSuffix(w.Name, "-"+p.Set.Labels.Get("pod-template-hash")); found {
 			w.Kind, w.Name = "Deployment", name

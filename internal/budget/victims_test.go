@@ -153,31 +153,28 @@ func TestAnUnknownPriorityClassProtectsEveryone(t *testing.T) {
 
 func TestOwnersArePausedOnce(t *testing.T) {
 	t.Parallel()
-	own := func(name, version, kind, owner string) Pod {
-		p := pod(name, 0)
-		p.Owner = Workload{Namespace: "ml", APIVersion: version, Kind: kind, Name: owner}
-		return p
-	}
+	own := func(name, version, kind, owner string) Pod { return owned(pod(name, 0), version, kind, owner) }
 	loose := pod("loose", 0)
-	loose.Owner = Workload{}
+	loose.Owner, loose.Of = Workload{}, Ownership{}
 	kept := own("kept-1", "batch/v1", "Job", "kept")
 	kept.Annotations = map[string]string{ProtectedKey: "true"}
+	forged := own("forged", "apps/v1", "ReplicaSet", "api-1")
+	forged.Of = Ownership{Reason: "the ReplicaSet does not select it"}
 	s := situation(enforcing(Pause), 100*Hour)
 	s.Pods = []Pod{
 		own("web-1", "apps/v1", "Deployment", "web"), own("web-2", "apps/v1", "Deployment", "web"), own("job-1", "batch/v1", "Job", "job"), own("set-0", "apps/v1", "StatefulSet", "set"),
-		own("ray-1", "ray.io/v1", "RayCluster", "ray"), own("held-1", "batch/v1", "Job", "held"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
+		forged, own("held-1", "batch/v1", "Job", "held"), own("theirs-1", "batch/v1", "Job", "theirs"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
 	}
-	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "held"}, "uid-b", nil}}
+	s.Paused = []Paused{
+		{Workload: s.Pods[5].Owner, BudgetUID: "uid-a"},
+		{Workload: s.Pods[6].Owner, BudgetUID: "uid-b"},
+	}
 	p := Decide(s)
-	var owners []string
-	for _, d := range p.Decisions {
-		owners = append(owners, d.Summary())
-	}
-	if diff := cmp.Diff([]string{"pause Deployment ml/web", "pause StatefulSet ml/set", "pause Job ml/job"}, owners); diff != "" {
+	if diff := cmp.Diff([]string{"pause Deployment ml/web", "pause StatefulSet ml/set", "pause Job ml/job", "pause Job ml/theirs"}, summaries(p)); diff != "" {
 		t.Error(diff)
 	}
 	warnings := strings.Join(p.Status.Warnings, "\n")
-	for _, want := range []string{"ml/ray-1 (its owner is a RayCluster)", "ml/loose (it has no owner)", "ml/kept-1 (it is annotated"} {
+	for _, want := range []string{"ml/forged (the ReplicaSet does not select it)", "ml/loose (it has no owner)", "ml/kept-1 (it is annotated"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("%q lacks %q", warnings, want)
 		}
@@ -187,26 +184,79 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	}
 }
 
+func summaries(p Plan) []string {
+	var list []string
+	for _, d := range p.Decisions {
+		list = append(list, d.Summary())
+	}
+	return list
+}
+
+// TestAnotherBudgetsPauseIsHeldAsWell: it may end earlier than this budget's would.
+func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
+	t.Parallel()
+	theirs := Paused{
+		Workload:  Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "theirs", UID: "uid-of-theirs"},
+		BudgetUID: "uid-b", Set: set("ml", "team", "a"),
+	}
+	for name, test := range map[string]struct {
+		change func(s *Situation)
+		want   []string
+	}{
+		"covered":                  {func(*Situation) {}, []string{"pause Job ml/theirs"}},
+		"not covered":              {func(s *Situation) { s.Paused[0].Set = set("ml", "team", "b") }, nil},
+		"not known":                {func(s *Situation) { s.Paused[0].Set = nil }, nil},
+		"started again":            {func(s *Situation) { s.Paused[0].Running = true }, nil},
+		"in a protected namespace": {func(s *Situation) { s.Declaration.Enforce.ProtectedNamespaces = []string{"ml"} }, nil},
+		"of a protected class": {func(s *Situation) {
+			s.Paused[0].PriorityClassName, s.Declaration.Enforce.ProtectedPriorityClass = "high", "high"
+		}, nil},
+		"held already":                {func(s *Situation) { s.Paused = append(s.Paused, theirs); s.Paused[1].BudgetUID = "uid-a" }, nil},
+		"and nothing is to be paused": {func(s *Situation) { s.Declaration.Enforce.Action = Evict }, []string{"freeze: no new GPU pods"}},
+	} {
+		s := situation(enforcing(Pause), 100*Hour)
+		s.Paused = []Paused{theirs}
+		test.change(&s)
+		if diff := cmp.Diff(test.want, summaries(Decide(s))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestAPauseThatWasCutShortIsSettled: whoever comes after a kill finishes it.
+func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Pause), 100*Hour)
+	s.Paused = []Paused{{Workload: owned(Pod{}, "batch/v1", "Job", "train").Owner, BudgetUID: "uid-a", Unsettled: true}}
+	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+	s.Paused[0].Running = true
+	if p := Decide(s); len(p.Decisions) > 0 || p.Status.Enforced != nil {
+		t.Errorf("not stopped, and no pod runs: %v, enforced %v", p.Decisions, p.Status.Enforced)
+	}
+	s.Pods = []Pod{owned(pod("train-1", 0), "batch/v1", "Job", "train")}
+	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestADeploymentIsOneWorkload: while it rolls out it has two ReplicaSets, and to
 // pause the old one would end the new one's protected pods.
 func TestADeploymentIsOneWorkload(t *testing.T) {
 	t.Parallel()
 	of := func(name, hash string) Pod {
-		p := pod(name, 0)
+		p := owned(pod(name, 0), "apps/v1", "Deployment", "train")
 		p.Owner = Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-" + hash}
 		p.Set = set("ml", "team", "a", "pod-template-hash", hash)
 		return p
 	}
 	s := situation(enforcing(Pause), 100*Hour)
 	s.Pods = []Pod{of("old", "5d4f"), of("new", "77b9")}
-	if p := Decide(s); len(p.Decisions) != 1 || p.Decisions[0].Owner.Kind != "ReplicaSet" {
-		t.Errorf("%v", p.Decisions)
+	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s))); diff != "" {
+		t.Error(diff)
 	}
-	s.Paused = []Paused{{Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}, "uid-a", nil}}
-	if p := Decide(s); len(p.Decisions) != 0 {
-		t.Errorf("paused twice: %v", p.Decisions)
-	}
-	s.Paused = nil
+	s.Pods[1].Of = Ownership{} // a protected pod is not looked up
 	s.Pods[1].Annotations = map[string]string{ProtectedKey: "true"}
 	if p := Decide(s); len(p.Decisions) != 0 {
 		t.Errorf("%v", p.Decisions)

@@ -42,6 +42,37 @@ type Budget struct {
 // BudgetStatus is what the last run made of a budget.
 type BudgetStatus = budget.Status
 
+// Pauses are the workloads that a budget holds paused. The document outlives its
+// budget until all of them were let go.
+type Pauses struct {
+	BudgetUID  string  `json:"budget_uid"`
+	Budget     string  `json:"budget"` // its name
+	ClusterUID string  `json:"cluster_uid"`
+	Workloads  []Pause `json:"workloads"`
+}
+
+// PausePhase says how far a pause has come.
+type PausePhase string
+
+// The phases of a pause. Pausing and resuming are written before they are done.
+const (
+	Pausing  PausePhase = "pausing"
+	Paused   PausePhase = "paused"
+	Resuming PausePhase = "resuming"
+)
+
+// Pause is one workload that a budget holds paused.
+type Pause struct {
+	budget.Workload
+	Phase PausePhase `json:"phase"`
+	// Replicas is how many it had, and gets back; a Job has none.
+	Replicas int32     `json:"replicas,omitempty"`
+	At       time.Time `json:"at"`
+	// Labels and PriorityClassName are those of its template of pods.
+	Labels            map[string]string `json:"labels,omitempty"`
+	PriorityClassName string            `json:"priority_class_name,omitempty"`
+}
+
 // TombstoneLifetime is how long a tombstone stays.
 const TombstoneLifetime = 30 * 24 * time.Hour
 
@@ -94,6 +125,8 @@ func kindOf[T Body]() string {
 		return "budget"
 	case *BudgetStatus:
 		return "budget_status"
+	case *Pauses:
+		return "pauses"
 	}
 	return "state"
 }
@@ -114,6 +147,8 @@ func validate[T Body](body T) error {
 		return cmp.Or(b.Phase.validate(), identifiedBudget(b.Declaration))
 	case BudgetStatus:
 		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
+	case Pauses:
+		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget, "cluster_uid", b.ClusterUID), validatePauses(b))
 	case RunSummary:
 		return present("run_id", b.RunID)
 	case State:
@@ -149,6 +184,22 @@ func validateJournal(j Journal) error {
 		}
 		if r.Sequence < 1 || r.Sequence > j.LastSequence || r.SeqTag < 1 || r.Count < 1 {
 			return errors.New("an intent has a sequence or a count that cannot be")
+		}
+	}
+	return nil
+}
+
+// validatePauses checks what a workload is told apart and given back by.
+func validatePauses(p Pauses) error {
+	for _, w := range p.Workloads {
+		if err := present("namespace", w.Namespace, "api_version", w.APIVersion, "kind", w.Kind, "name", w.Name, "uid", w.UID); err != nil {
+			return fmt.Errorf("a workload: %w", err)
+		}
+		if w.Phase != Pausing && w.Phase != Paused && w.Phase != Resuming {
+			return errors.New("the phase of a workload is none of pausing, paused and resuming")
+		}
+		if w.Replicas < 0 {
+			return errors.New("a workload has a number of replicas that cannot be")
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ const checksumPrefix = "sha256:"
 
 // Body is what a document may hold.
 type Body interface {
-	SpotPool | Journal | Budget | BudgetStatus | RunSummary | Tombstone | State
+	SpotPool | Journal | Budget | BudgetStatus | Pauses | RunSummary | Tombstone | State
 }
 
 // envelope is a document as it is stored.

@@ -135,7 +135,7 @@ func TestPauseIsUndone(t *testing.T) {
 	kubetest.Create(t, r.server, kubetest.Job(r.namespace, "train", 1, team, gpus))
 	r.waitForPods(4)
 	report := r.runUntil("pauses", has("done suspend Job"))
-	for _, owner := range []string{"ReplicaSet", "StatefulSet", "Job"} {
+	for _, owner := range []string{"Deployment", "StatefulSet", "Job"} {
 		if !has("done suspend " + owner)(report) {
 			t.Errorf("the %s was not paused: %v", owner, decided(report))
 		}

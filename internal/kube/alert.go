@@ -29,12 +29,6 @@ func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 	if now.IsZero() {
 		now = metav1.NewTime(time.Now().Truncate(time.Second))
 	}
-	if a.About != nil {
-		// Where a ReplicaSet stands for its Deployment, that is what was paused.
-		if of, err := c.pausable(ctx, *a.About); err == nil {
-			a.About = &of
-		}
-	}
 	name := alertName(a)
 	client, object := c.kube.CoreV1().Events(a.Namespace), "events "+a.Namespace+"/"+name
 	about := corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: a.Namespace, Namespace: a.Namespace}

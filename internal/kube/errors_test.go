@@ -124,6 +124,7 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	ns := server.Namespace(t)
 	c := look(t, server.ServiceAccountKubeconfig(t, ns, "nobody"))
 	w := budget.Workload{Namespace: ns, APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}
+	job := budget.Workload{Namespace: ns, APIVersion: "batch/v1", Kind: "Job", Name: "j"}
 	pod := reconcile.PodRef{Namespace: ns, Name: "p", UID: "u"}
 	for want, call := range map[string]func() error{
 		"get on namespaces": func() error { _, err := c.UID(t.Context()); return err },
@@ -135,8 +136,10 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 		"create on events":                          func() error { return c.Alert(t.Context(), reconcile.Alert{Namespace: ns, Budget: "b"}) },
 		"get on validatingadmissionpolicies":        func() error { return c.Freeze(t.Context(), reconcile.Freeze{Budget: "b", BudgetUID: "u"}) },
 		"list on validatingadmissionpolicybindings": func() error { _, err := c.Freezes(t.Context()); return err },
-		"list on jobs":                              func() error { _, err := c.Paused(t.Context()); return err },
-		"get on deployments":                        func() error { return c.Pause(t.Context(), w, "b") },
+		"get on deployments":                        func() error { _, err := c.Workload(t.Context(), w); return err },
+		"list on horizontalpodautoscalers":          func() error { _, err := c.Autoscaler(t.Context(), w); return err },
+		"update on deployments/scale":               func() error { return c.Pause(t.Context(), reconcile.WorkloadState{Workload: w}) },
+		"patch on jobs":                             func() error { return c.Resume(t.Context(), reconcile.WorkloadState{Workload: job}, 0) },
 		"create on pods/eviction":                   func() error { return c.Evict(t.Context(), pod) },
 	} {
 		mustFail(t, call(), kube.ClassAuthorization, "cannot ", "the role needs the verb "+want)

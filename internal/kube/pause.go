@@ -2,158 +2,114 @@ package kube
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// Paused lists the workloads that are paused, by the budget that did it.
-func (c *Cluster) Paused(ctx context.Context) ([]reconcile.PausedWorkload, error) {
-	var out []reconcile.PausedWorkload
-	for _, k := range c.kinds() {
-		list, err := k.list(ctx, metav1.ListOptions{LabelSelector: LabelPausedBy, Limit: 500})
-		if err != nil {
-			return nil, Wrap("list", k.resource, err)
-		}
-		for _, w := range list {
-			out = append(out, reconcile.PausedWorkload{BudgetUID: w.GetLabels()[LabelPausedBy], Workload: budget.Workload{
-				Namespace: w.GetNamespace(), APIVersion: k.apiVersion, Kind: k.kind, Name: w.GetName(), UID: string(w.GetUID()),
-			}, Labels: w.template()})
-		}
+// Workload looks at a workload. The error is *reconcile.NotPausedError where it
+// is gone, or of a kind that can't be paused.
+func (c *Cluster) Workload(ctx context.Context, w budget.Workload) (reconcile.WorkloadState, error) {
+	o, err := c.find(ctx, w)
+	if err != nil {
+		return reconcile.WorkloadState{}, err
 	}
-	return out, nil
+	w.UID = string(o.GetUID())
+	return reconcile.WorkloadState{
+		Workload: w, ResourceVersion: o.GetResourceVersion(), Replicas: o.replicas(),
+		Labels: o.template().Labels, PriorityClassName: o.template().Spec.PriorityClassName,
+		Stopped: o.stopped(), Driven: driven(o),
+	}, nil
 }
 
-// Pause suspends a Job, or scales a Deployment or StatefulSet to zero, and marks
-// it with the budget and its previous size. A ReplicaSet stands for the
-// Deployment that it is of. What is paused already stays so. The error is
-// *reconcile.NotPausedError where it is none of these, or someone else drives it.
-func (c *Cluster) Pause(ctx context.Context, w budget.Workload, budgetUID string) error {
-	w, err := c.pausable(ctx, w)
+// Autoscaler says which autoscaler scales a workload, or nothing. KEDA's are
+// HorizontalPodAutoscalers as well.
+func (c *Cluster) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
+	if w.Kind == "Job" {
+		return "", nil
+	}
+	list, err := c.kube.AutoscalingV2().HorizontalPodAutoscalers(w.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", Wrap("list", "horizontalpodautoscalers in "+w.Namespace, err)
+	}
+	for _, h := range list.Items {
+		if t := h.Spec.ScaleTargetRef; t.Kind == w.Kind && t.Name == w.Name {
+			return "the HorizontalPodAutoscaler " + h.Name + " scales it, and would undo it", nil
+		}
+	}
+	return "", nil
+}
+
+// Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
+// still as it was seen. Else the error is reconcile.ErrWorkloadChanged.
+func (c *Cluster) Pause(ctx context.Context, seen reconcile.WorkloadState) error {
+	return c.turn(ctx, seen, true, 0)
+}
+
+// Resume undoes a pause, if the workload is still as it was seen: a Job goes on,
+// and anything else gets so many replicas.
+func (c *Cluster) Resume(ctx context.Context, seen reconcile.WorkloadState, replicas int32) error {
+	return c.turn(ctx, seen, false, replicas)
+}
+
+// turn stops or starts exactly the workload that was seen, by the least that the
+// API has for it: scale for what has replicas, and one field of a Job.
+func (c *Cluster) turn(ctx context.Context, seen reconcile.WorkloadState, stop bool, replicas int32) error {
+	resource, _ := resourceOf(seen.Workload)
+	object := fmt.Sprintf("%s/scale %s/%s", resource, seen.Namespace, seen.Name)
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name, UID: types.UID(seen.UID), ResourceVersion: seen.ResourceVersion},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: replicas},
+	}
+	options := metav1.UpdateOptions{FieldManager: FieldManager}
+	verb, err := "update", error(nil)
+	switch resource {
+	case "jobs":
+		verb, object = "patch", fmt.Sprintf("jobs %s/%s", seen.Namespace, seen.Name)
+		err = c.suspend(ctx, seen, stop)
+	case "deployments":
+		_, err = c.kube.AppsV1().Deployments(seen.Namespace).UpdateScale(ctx, seen.Name, scale, options)
+	case "statefulsets":
+		_, err = c.kube.AppsV1().StatefulSets(seen.Namespace).UpdateScale(ctx, seen.Name, scale, options)
+	default:
+		return notPaused(seen.Workload, "gpupool pauses no "+seen.Kind)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return gone(seen.Workload)
+	case apierrors.IsConflict(err):
+		return reconcile.ErrWorkloadChanged
+	case refusedByAdmission(err):
+		return notPaused(seen.Workload, "the cluster refuses the change: "+err.Error())
+	}
+	return Wrap(verb, object, err)
+}
+
+// suspend patches one field of a Job. The resource version in a patch is its
+// condition, and no two objects have the same one.
+func (c *Cluster) suspend(ctx context.Context, seen reconcile.WorkloadState, stop bool) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]string{"resourceVersion": seen.ResourceVersion},
+		"spec":     map[string]bool{"suspend": stop},
+	})
 	if err != nil {
 		return err
 	}
-	k, known := c.kindOf(w)
-	if !known {
-		return &reconcile.NotPausedError{Workload: w, Reason: "a " + w.Kind + " can be neither suspended nor scaled to zero here: its operator has to"}
-	}
-	return c.change(ctx, k, w, func(o workload) (changed bool, err error) {
-		switch by := o.GetLabels()[LabelPausedBy]; {
-		case by != "" && by != budgetUID:
-			return false, notPaused(w, "another budget paused it (uid "+by+")")
-		case by != "" && o.paused():
-			return false, nil
-		case by != "":
-			return false, notPaused(w, "it was paused, and someone started it again since; gpupool does not fight over it")
-		case o.paused():
-			return false, notPaused(w, "it is stopped already, by someone else")
-		}
-		if reason := driven(o, k.kind); reason != "" {
-			return false, notPaused(w, reason)
-		}
-		scaled, err := c.autoscaled(ctx, w)
-		if err != nil {
-			return false, err
-		}
-		if scaled != "" {
-			return false, notPaused(w, scaled)
-		}
-		o.SetLabels(merged(o.GetLabels(), map[string]string{LabelPausedBy: budgetUID}))
-		o.pause()
-		return true, nil
-	})
+	_, err = c.kube.BatchV1().Jobs(seen.Namespace).Patch(ctx, seen.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	return err
 }
-
-// Resume undoes a pause of this budget. Where someone else changed the workload
-// since, only the marks are taken off, and the error is
-// *reconcile.NotPausedError. What is gone, or not paused by this budget, stays.
-func (c *Cluster) Resume(ctx context.Context, w budget.Workload, budgetUID string) error {
-	k, known := c.kindOf(w)
-	if !known {
-		return notPaused(w, "gpupool pauses no "+w.Kind)
-	}
-	var touched error
-	err := c.change(ctx, k, w, func(o workload) (changed bool, err error) {
-		touched = nil
-		if o.GetLabels()[LabelPausedBy] != budgetUID {
-			return false, nil
-		}
-		if !o.paused() {
-			touched = notPaused(w, "someone started it again since it was paused; it is left as it is")
-		} else if err := o.resume(); err != nil {
-			touched = notPaused(w, err.Error())
-		}
-		labels, annotations := o.GetLabels(), o.GetAnnotations()
-		delete(labels, LabelPausedBy)
-		delete(annotations, AnnotationReplicas)
-		o.SetLabels(labels)
-		o.SetAnnotations(annotations)
-		return true, nil
-	})
-	var gone *reconcile.NotPausedError
-	if errors.As(err, &gone) && gone.Reason == reasonGone {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return touched
-}
-
-const reasonGone = "it is gone"
 
 func notPaused(w budget.Workload, reason string) *reconcile.NotPausedError {
 	return &reconcile.NotPausedError{Workload: w, Reason: reason}
 }
 
-// change reads a workload, has it changed, and writes it if nobody else wrote it
-// meanwhile; else it begins again.
-func (c *Cluster) change(ctx context.Context, k kind, w budget.Workload, edit func(workload) (bool, error)) error {
-	object := fmt.Sprintf("%s %s/%s", k.resource, w.Namespace, w.Name)
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		o, err := k.get(ctx, w.Namespace, w.Name)
-		if apierrors.IsNotFound(err) || err == nil && w.UID != "" && string(o.GetUID()) != w.UID {
-			return notPaused(w, reasonGone)
-		}
-		if err != nil {
-			return Wrap("get", object, err)
-		}
-		changed, err := edit(o)
-		if err != nil || !changed {
-			return err
-		}
-		err = k.update(ctx, o)
-		switch {
-		case apierrors.IsNotFound(err):
-			return notPaused(w, reasonGone)
-		case refusedByAdmission(err):
-			return notPaused(w, "the cluster refuses the change: "+err.Error())
-		}
-		return Wrap("update", object, err)
-	})
-}
-
-// pausable is the workload that a pod's owner stands for.
-func (c *Cluster) pausable(ctx context.Context, w budget.Workload) (budget.Workload, error) {
-	if w.Kind != "ReplicaSet" || w.APIVersion != "apps/v1" {
-		return w, nil
-	}
-	rs, err := c.kube.AppsV1().ReplicaSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || err == nil && w.UID != "" && string(rs.UID) != w.UID {
-		return w, notPaused(w, reasonGone)
-	}
-	if err != nil {
-		return w, Wrap("get", "replicasets "+w.Namespace+"/"+w.Name, err)
-	}
-	owner := metav1.GetControllerOf(rs)
-	if owner == nil || owner.Kind != "Deployment" {
-		return w, notPaused(w, "it is not of a Deployment, and ReplicaSets alone are not scaled")
-	}
-	return budget.Workload{Namespace: w.Namespace, APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: string(owner.UID)}, nil
+func gone(w budget.Workload) *reconcile.NotPausedError {
+	return &reconcile.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
 }

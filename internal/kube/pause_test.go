@@ -25,18 +25,14 @@ func workloadOf(apiVersion, kind string, o metav1.Object) budget.Workload {
 	return budget.Workload{Namespace: o.GetNamespace(), APIVersion: apiVersion, Kind: kind, Name: o.GetName(), UID: string(o.GetUID())}
 }
 
-func paused(t *testing.T, c *kube.Cluster, w budget.Workload) bool {
+// seen looks at a workload.
+func seen(t *testing.T, c *kube.Cluster, w budget.Workload) reconcile.WorkloadState {
 	t.Helper()
-	all, err := c.Paused(t.Context())
+	state, err := c.Workload(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range all {
-		if p.Workload == w {
-			return true
-		}
-	}
-	return false
+	return state
 }
 
 func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
@@ -66,60 +62,54 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 		})
 	}
 	waitFor("2/2 3/3 false/1")
-	sets, err := apps.ReplicaSets(ns).List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(sets.Items) != 1 {
-		t.Fatal(err)
-	}
 	c := look(t, server.Kubeconfig())
 	workloads := []budget.Workload{workloadOf("apps/v1", "Deployment", d), workloadOf("apps/v1", "StatefulSet", s), workloadOf("batch/v1", "Job", j)}
-	for range 2 {
-		for _, w := range append(workloads[1:], workloadOf("apps/v1", "ReplicaSet", &sets.Items[0])) {
-			if err := c.Pause(t.Context(), w, "budget-1"); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	waitFor("0/0 0/0 true/0")
-	err = c.Alert(t.Context(), reconcile.Alert{
-		Namespace: ns, Budget: "b", BudgetUID: "budget-1", Reason: "GPUBudgetPause", Message: "m",
-		About: new(workloadOf("apps/v1", "ReplicaSet", &sets.Items[0])),
-	})
-	events, listErr := server.Client().CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=GPUBudgetPause"})
-	if err := errors.Join(err, listErr); err != nil || len(events.Items) != 1 || events.Items[0].InvolvedObject.Kind != "Deployment" || events.Items[0].InvolvedObject.UID != d.UID {
-		t.Errorf("the pause of a Deployment is told of by %+v (%v)", events.Items, err)
-	}
+	before := map[string]int32{}
 	for _, w := range workloads {
-		if !paused(t, c, w) {
-			t.Errorf("%s is not listed as paused", w.Kind)
+		state := seen(t, c, w)
+		if state.Stopped || state.Driven != "" {
+			t.Errorf("%s: stopped %t, driven: %s", w, state.Stopped, state.Driven)
 		}
-		if err := c.Resume(t.Context(), w, "budget-2"); err != nil {
-			t.Errorf("resuming another budget's: %v", err)
+		before[w.UID] = state.Replicas
+		stale := state
+		stale.ResourceVersion = "1"
+		if err := c.Pause(t.Context(), stale); !errors.Is(err, reconcile.ErrWorkloadChanged) {
+			t.Errorf("%s as it was before a change: %v", w, err)
 		}
+		// The status changes the resource version, again and again.
+		kubetest.WaitFor(t, "a pause of "+w.String(), func(ctx context.Context) error { return c.Pause(ctx, seen(t, c, w)) })
 	}
 	waitFor("0/0 0/0 true/0")
-	for range 2 {
-		for _, w := range workloads {
-			if err := c.Resume(t.Context(), w, "budget-1"); err != nil {
-				t.Fatal(err)
-			}
+	for _, w := range workloads {
+		if state := seen(t, c, w); !state.Stopped {
+			t.Errorf("%s is not seen stopped", w)
 		}
+		kubetest.WaitFor(t, "a resumption of "+w.String(), func(ctx context.Context) error { return c.Resume(ctx, seen(t, c, w), before[w.UID]) })
 	}
 	waitFor("2/2 3/3 false/1")
-	for _, w := range workloads {
-		if paused(t, c, w) {
-			t.Errorf("%s is still listed as paused", w.Kind)
+	for call := range c.Calls() {
+		if strings.HasPrefix(call, "update ") && !strings.HasSuffix(call, "/scale") {
+			t.Errorf("it called %s", call)
 		}
 	}
 }
 
-// mustNotPause asks for a pause and returns why it was not done.
+// mustNotPause says why a workload must not be paused.
 func mustNotPause(t *testing.T, c *kube.Cluster, w budget.Workload) string {
 	t.Helper()
-	var not *reconcile.NotPausedError
-	if err := c.Pause(t.Context(), w, "budget-1"); !errors.As(err, &not) {
-		t.Fatalf("%s: got %v, want it not to be paused", w.Kind, err)
+	state, err := c.Workload(t.Context(), w)
+	if err != nil {
+		var not *reconcile.NotPausedError
+		if !errors.As(err, &not) {
+			t.Fatal(err)
+		}
+		return not.Reason
 	}
-	return not.Reason
+	scaler, err := c.Autoscaler(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.Driven + scaler
 }
 
 func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
@@ -187,31 +177,5 @@ func TestAStatefulSetThatWouldLoseItsVolumesIsNotPaused(t *testing.T) {
 	}
 	if now, err := server.Client().AppsV1().StatefulSets(ns).Get(t.Context(), "ckpt", metav1.GetOptions{}); err != nil || *now.Spec.Replicas != 1 {
 		t.Errorf("it was scaled: %v", err)
-	}
-}
-
-func TestWhatWasStartedAgainIsLeftAlone(t *testing.T) {
-	t.Parallel()
-	server := kubetest.Start(t)
-	ns := server.Namespace(t)
-	c := look(t, server.Kubeconfig())
-	w := workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, kubetest.Deployment(ns, "d", 2)))
-	if err := c.Pause(t.Context(), w, "budget-1"); err != nil {
-		t.Fatal(err)
-	}
-	deployments := server.Client().AppsV1().Deployments(ns)
-	if _, err := deployments.Patch(t.Context(), "d", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{FieldManager: "kubectl-scale"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := mustNotPause(t, c, w); !strings.Contains(got, "someone started it again") {
-		t.Errorf("got %q", got)
-	}
-	var not *reconcile.NotPausedError
-	if err := c.Resume(t.Context(), w, "budget-1"); !errors.As(err, &not) {
-		t.Errorf("got %v, want it to be told", err)
-	}
-	d, err := deployments.Get(t.Context(), "d", metav1.GetOptions{})
-	if err != nil || *d.Spec.Replicas != 1 || d.Labels[kube.LabelPausedBy] != "" || d.Annotations[kube.AnnotationReplicas] != "" {
-		t.Errorf("got %d replicas, %v, %v (%v)", *d.Spec.Replicas, d.Labels, d.Annotations, err)
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -17,144 +18,83 @@ import (
 // workload is an object that can be paused.
 type workload interface {
 	metav1.Object
-	paused() bool
-	template() map[string]string // the labels of its template of pods
-	pause()
-	resume() error
+	stopped() bool
+	replicas() int32 // one where none is given; of a Job, none
+	selector() *metav1.LabelSelector
+	template() *corev1.PodTemplateSpec
 }
 
-// kind is how to reach the objects of one kind of workload.
-type kind struct {
-	apiVersion, kind, resource string
+// resources are the kinds of workloads that can be paused.
+var resources = map[string]string{"batch/v1/Job": "jobs", "apps/v1/Deployment": "deployments", "apps/v1/StatefulSet": "statefulsets"}
 
-	get    func(ctx context.Context, namespace, name string) (workload, error)
-	list   func(ctx context.Context, o metav1.ListOptions) ([]workload, error)
-	update func(ctx context.Context, w workload) error
+// resourceOf is the resource of a workload; false where it can't be paused.
+func resourceOf(w budget.Workload) (string, bool) {
+	resource, known := resources[w.APIVersion+"/"+w.Kind]
+	return resource, known
 }
 
-func (c *Cluster) kindOf(w budget.Workload) (kind, bool) {
-	for _, k := range c.kinds() {
-		if k.kind == w.Kind && k.apiVersion == w.APIVersion {
-			return k, true
-		}
+// find reads a workload. The error is *reconcile.NotPausedError where it is gone,
+// or of a kind that can't be paused.
+func (c *Cluster) find(ctx context.Context, w budget.Workload) (workload, error) {
+	var o workload
+	var err error
+	resource, _ := resourceOf(w)
+	switch resource {
+	case "jobs":
+		var j *batchv1.Job
+		j, err = c.kube.BatchV1().Jobs(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		o = job{j}
+	case "deployments":
+		var d *appsv1.Deployment
+		d, err = c.kube.AppsV1().Deployments(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		o = deployment{d}
+	case "statefulsets":
+		var s *appsv1.StatefulSet
+		s, err = c.kube.AppsV1().StatefulSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		o = statefulSet{s}
+	default:
+		return nil, notPaused(w, "a "+w.Kind+" can be neither suspended nor scaled to zero here: its operator has to")
 	}
-	return kind{}, false
-}
-
-// client is what the API's typed clients have in common.
-type client[O, L any] interface {
-	Get(ctx context.Context, name string, o metav1.GetOptions) (O, error)
-	List(ctx context.Context, o metav1.ListOptions) (L, error)
-	Update(ctx context.Context, object O, o metav1.UpdateOptions) (O, error)
-}
-
-// kinds are the kinds of workloads that can be paused.
-func (c *Cluster) kinds() []kind {
-	apps, batch := c.kube.AppsV1(), c.kube.BatchV1()
-	return []kind{
-		kindFor("batch/v1", "Job", "jobs", func(namespace string) client[*batchv1.Job, *batchv1.JobList] { return batch.Jobs(namespace) },
-			func(l *batchv1.JobList) []batchv1.Job { return l.Items },
-			func(j *batchv1.Job) workload { return job{j} }, func(w workload) *batchv1.Job { return w.(job).Job }),
-		kindFor("apps/v1", "Deployment", "deployments", func(namespace string) client[*appsv1.Deployment, *appsv1.DeploymentList] {
-			return apps.Deployments(namespace)
-		}, func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items },
-			func(d *appsv1.Deployment) workload { return deployment{d} }, func(w workload) *appsv1.Deployment { return w.(deployment).Deployment }),
-		kindFor("apps/v1", "StatefulSet", "statefulsets", func(namespace string) client[*appsv1.StatefulSet, *appsv1.StatefulSetList] {
-			return apps.StatefulSets(namespace)
-		}, func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items },
-			func(s *appsv1.StatefulSet) workload { return statefulSet{s} }, func(w workload) *appsv1.StatefulSet { return w.(statefulSet).StatefulSet }),
+	switch {
+	case apierrors.IsNotFound(err), err == nil && w.UID != "" && string(o.GetUID()) != w.UID:
+		return nil, gone(w)
+	case err != nil:
+		return nil, Wrap("get", fmt.Sprintf("%s %s/%s", resource, w.Namespace, w.Name), err)
 	}
-}
-
-func kindFor[T any, L metav1.ListInterface](apiVersion, name, resource string, in func(namespace string) client[*T, L],
-	items func(L) []T, wrap func(*T) workload, unwrap func(workload) *T) kind {
-	return kind{
-		apiVersion: apiVersion, kind: name, resource: resource,
-		get: func(ctx context.Context, namespace, name string) (workload, error) {
-			o, err := in(namespace).Get(ctx, name, metav1.GetOptions{})
-			if err != nil {
-				return nil, err
-			}
-			return wrap(o), nil
-		},
-		list: func(ctx context.Context, o metav1.ListOptions) (out []workload, err error) {
-			for {
-				l, err := in(metav1.NamespaceAll).List(ctx, o)
-				if err != nil {
-					return nil, err
-				}
-				for _, item := range items(l) {
-					out = append(out, wrap(&item))
-				}
-				if o.Continue = l.GetContinue(); o.Continue == "" {
-					return out, nil
-				}
-			}
-		},
-		update: func(ctx context.Context, w workload) error {
-			_, err := in(w.GetNamespace()).Update(ctx, unwrap(w), metav1.UpdateOptions{FieldManager: FieldManager})
-			return err
-		},
-	}
+	return o, nil
 }
 
 type job struct{ *batchv1.Job }
 
-func (j job) template() map[string]string { return j.Spec.Template.Labels }
-
-func (j job) paused() bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
-func (j job) pause()       { j.Spec.Suspend = new(true) }
-func (j job) resume() error {
-	j.Spec.Suspend = new(false)
-	return nil
-}
+func (j job) stopped() bool                     { return j.Spec.Suspend != nil && *j.Spec.Suspend }
+func (j job) replicas() int32                   { return 0 }
+func (j job) selector() *metav1.LabelSelector   { return j.Spec.Selector }
+func (j job) template() *corev1.PodTemplateSpec { return &j.Spec.Template }
 
 type deployment struct{ *appsv1.Deployment }
 
-func (d deployment) template() map[string]string { return d.Spec.Template.Labels }
-
-func (d deployment) paused() bool { return stopped(d.Spec.Replicas) }
-func (d deployment) pause()       { d.Spec.Replicas = scaleDown(d.Deployment, d.Spec.Replicas) }
-func (d deployment) resume() (err error) {
-	d.Spec.Replicas, err = scaleUp(d.Deployment, d.Spec.Replicas)
-	return err
-}
+func (d deployment) stopped() bool                     { return d.replicas() == 0 }
+func (d deployment) replicas() int32                   { return orOne(d.Spec.Replicas) }
+func (d deployment) selector() *metav1.LabelSelector   { return d.Spec.Selector }
+func (d deployment) template() *corev1.PodTemplateSpec { return &d.Spec.Template }
 
 type statefulSet struct{ *appsv1.StatefulSet }
 
-func (s statefulSet) template() map[string]string { return s.Spec.Template.Labels }
+func (s statefulSet) stopped() bool                     { return s.replicas() == 0 }
+func (s statefulSet) replicas() int32                   { return orOne(s.Spec.Replicas) }
+func (s statefulSet) selector() *metav1.LabelSelector   { return s.Spec.Selector }
+func (s statefulSet) template() *corev1.PodTemplateSpec { return &s.Spec.Template }
 
-func (s statefulSet) paused() bool { return stopped(s.Spec.Replicas) }
-func (s statefulSet) pause()       { s.Spec.Replicas = scaleDown(s.StatefulSet, s.Spec.Replicas) }
-func (s statefulSet) resume() (err error) {
-	s.Spec.Replicas, err = scaleUp(s.StatefulSet, s.Spec.Replicas)
-	return err
-}
-
-func stopped(replicas *int32) bool { return replicas != nil && *replicas == 0 }
-
-// scaleDown notes the previous size, one where none is given.
-func scaleDown(o metav1.Object, replicas *int32) *int32 {
-	before := int32(1)
-	if replicas != nil {
-		before = *replicas
+func orOne(replicas *int32) int32 {
+	if replicas == nil {
+		return 1
 	}
-	o.SetAnnotations(merged(o.GetAnnotations(), map[string]string{AnnotationReplicas: strconv.Itoa(int(before))}))
-	return new(int32(0))
+	return *replicas
 }
 
-// scaleUp is the size that was noted.
-func scaleUp(o metav1.Object, replicas *int32) (*int32, error) {
-	text := o.GetAnnotations()[AnnotationReplicas]
-	before, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || before < 0 {
-		return replicas, fmt.Errorf("its annotation %s is %q, which is no count of replicas: scale it by hand", AnnotationReplicas, clip(text, 40))
-	}
-	return new(int32(before)), nil
-}
-
-// driven says who else drives a workload, or nothing.
-func driven(o workload, kind string) string {
+// driven says who else drives a workload, or why else it must not be paused;
+// nothing where it may be.
+func driven(o workload) string {
 	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind != "CronJob" {
 		return "the " + owner.Kind + " " + owner.Name + " controls it, and would undo it"
 	}
@@ -162,9 +102,9 @@ func driven(o workload, kind string) string {
 		return "its persistentVolumeClaimRetentionPolicy.whenScaled is Delete: scaled to zero, it would lose its volumes"
 	}
 	field := "f:replicas"
-	if kind == "Job" {
+	if j, ok := o.(job); ok {
 		field = "f:suspend"
-		if j := o.(job); j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName {
+		if j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName {
 			return "the controller " + *j.Spec.ManagedBy + " manages it"
 		}
 		if queue := o.GetLabels()["kueue.x-k8s.io/queue-name"]; queue != "" {
@@ -203,22 +143,4 @@ func owns(entry metav1.ManagedFieldsEntry, field string) bool {
 	}
 	_, has := fields.Spec[field]
 	return has
-}
-
-// autoscaled names the autoscaler of a workload, or nothing. KEDA's are
-// HorizontalPodAutoscalers as well.
-func (c *Cluster) autoscaled(ctx context.Context, w budget.Workload) (string, error) {
-	if w.Kind == "Job" {
-		return "", nil
-	}
-	list, err := c.kube.AutoscalingV2().HorizontalPodAutoscalers(w.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return "", Wrap("list", "horizontalpodautoscalers in "+w.Namespace, err)
-	}
-	for _, h := range list.Items {
-		if t := h.Spec.ScaleTargetRef; t.Kind == w.Kind && t.Name == w.Name {
-			return "the HorizontalPodAutoscaler " + h.Name + " scales it, and would undo it", nil
-		}
-	}
-	return "", nil
 }

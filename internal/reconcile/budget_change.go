@@ -175,7 +175,7 @@ func (e *Engine) buryBudget(ctx context.Context, c Cluster, r budgetRecord) ([]s
 	d := r.value.Declaration
 	status, known, err := e.loadBudgetStatus(ctx, d)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.value.Enforced) == 0)
-	notices, err := release(ctx, c, d, status.value)
+	notices, err := e.release(ctx, c, d, status.value)
 	if onlyAlerts && isForbidden(err) {
 		err = nil
 	}

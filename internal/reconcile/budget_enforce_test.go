@@ -17,7 +17,7 @@ func TestAlertsOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.declare()
-	d.cluster.failing["Freezes"], d.cluster.failing["Paused"] = forbidden{}, forbidden{}
+	d.cluster.failing["Freezes"] = forbidden{}
 	d.cluster.start("ml", "a", 2)
 	d.run()
 	d.cluster.step(time.Hour)

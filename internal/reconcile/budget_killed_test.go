@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,10 +63,49 @@ func budgetStories() []budgetStory {
 		}},
 		{"a run that pauses", declare(budget.Pause), run, nothing, func(d *desk, report reconcile.Report) {
 			usage(d, report)
-			if len(d.cluster.paused) != 1 || len(d.cluster.pods) != 0 {
-				d.t.Errorf("paused %v, left %v", d.cluster.paused, d.cluster.pods)
+			if len(d.cluster.stopped()) != 1 || len(d.cluster.pods) != 0 || !slices.Equal(report.Budgets[0].Enforced, []budget.Action{budget.Pause}) {
+				d.t.Errorf("paused %v, left %v, told %v", d.cluster.stopped(), d.cluster.pods, report.Budgets[0].Enforced)
+			}
+			if got := d.holds(); !slices.Equal(got, []string{"paused train 3"}) {
+				d.t.Errorf("the store holds %v", got)
 			}
 		}},
+		{"a run that resumes", func(d *desk) budget.Declaration {
+			b := declare(budget.Pause)(d)
+			d.run()
+			b.GPUHours = "100"
+			if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+				d.t.Fatal(err)
+			}
+			b.Generation++
+			return b
+		}, run, nothing, func(d *desk, report reconcile.Report) {
+			usage(d, report)
+			if w := d.cluster.workloads["uid-of-train"]; w.stopped || w.replicas != 3 || len(d.holds()) > 0 || len(report.Budgets[0].Enforced) > 0 {
+				d.t.Errorf("it is %+v, the store holds %v, told %v", w, d.holds(), report.Budgets[0].Enforced)
+			}
+		}},
+		{
+			"a deletion of a budget that paused", func(d *desk) budget.Declaration {
+				b := declare(budget.Pause)(d)
+				d.run()
+				return b
+			},
+			func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
+				_, err := e.DeleteBudget(ctx, b)
+				return err
+			},
+			func(d *desk, b budget.Declaration) {
+				if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+					d.t.Errorf("deleting again: %v", err)
+				}
+			},
+			func(d *desk, report reconcile.Report) {
+				if w := d.cluster.workloads["uid-of-train"]; w.stopped || w.replicas != 3 || len(d.holds()) > 0 || len(report.Budgets) > 0 {
+					d.t.Errorf("it is %+v, the store holds %v, declared %v", w, d.holds(), report.Budgets)
+				}
+			},
+		},
 		{
 			"a deletion", func(d *desk) budget.Declaration {
 				b := declare(budget.Evict)(d)
@@ -128,7 +168,7 @@ func TestBudgetsKilled(t *testing.T) {
 							// that a deletion was meant.
 							d.run()
 							report := d.run()
-							if story.name != "a deletion" || n > 3 {
+							if !strings.HasPrefix(story.name, "a deletion") || n > 3 {
 								story.verify(d, report)
 							}
 						})

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"time"
 
@@ -33,13 +34,18 @@ type Cluster interface {
 	Freeze(ctx context.Context, f Freeze) error
 	// Unfreeze lifts a budget's freeze; lifting what is not in force is no error.
 	Unfreeze(ctx context.Context, budgetUID string) error
-	// Paused lists the workloads that are paused, by the budget that did it.
-	Paused(ctx context.Context) ([]PausedWorkload, error)
-	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The
-	// error is *NotPausedError where it is none of these, or someone else drives it.
-	Pause(ctx context.Context, w budget.Workload, budgetUID string) error
-	// Resume undoes a pause, unless someone else changed the workload since.
-	Resume(ctx context.Context, w budget.Workload, budgetUID string) error
+	// Owners says which workloads would be paused for pods, by the pods' uids.
+	Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error)
+	// Workload looks at a workload. The error is *NotPausedError where it is gone, or
+	// can't be paused.
+	Workload(ctx context.Context, w budget.Workload) (WorkloadState, error)
+	// Autoscaler says which autoscaler scales a workload, or nothing.
+	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
+	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
+	// still as it was seen; else ErrWorkloadChanged.
+	Pause(ctx context.Context, seen WorkloadState) error
+	// Resume undoes a pause, if the workload is still as it was seen.
+	Resume(ctx context.Context, seen WorkloadState, replicas int32) error
 	// Evict asks for the eviction of exactly this pod. The error is
 	// *EvictionBlockedError where a disruption budget does not allow it, and nil
 	// where the pod is gone already.
@@ -133,13 +139,22 @@ type Freeze struct {
 	DisregardPodProtection bool
 }
 
-// PausedWorkload is a workload that a budget paused.
-type PausedWorkload struct {
+// WorkloadState is a workload as it was seen.
+type WorkloadState struct {
 	budget.Workload
-	BudgetUID string
-	// Labels are those of its template of pods.
-	Labels map[string]string
+	ResourceVersion string
+	Replicas        int32 // of a Deployment or StatefulSet
+	// Labels and PriorityClassName are those of its template of pods.
+	Labels            map[string]string
+	PriorityClassName string
+	// Stopped says that it is suspended, or has no replicas.
+	Stopped bool
+	// Driven says who else starts and stops it, or why else it must not be paused.
+	Driven string
 }
+
+// ErrWorkloadChanged says that a workload is not as it was seen any longer.
+var ErrWorkloadChanged = errors.New("it was changed by someone else again and again")
 
 // EvictionBlockedError says that a disruption budget does not allow an eviction.
 type EvictionBlockedError struct {
@@ -159,6 +174,9 @@ func (e *EvictionBlockedError) Unwrap() error { return e.Err }
 type NotPausedError struct {
 	Workload budget.Workload
 	Reason   string
+	Gone     bool // it is not there any longer
+	// Released says that the budget does not hold it any longer.
+	Released bool
 }
 
 // Error names the workload and the reason.

@@ -68,7 +68,8 @@ func (a *enforcer) run(ctx context.Context) {
 		release()
 		outcome := a.outcome(d, err)
 		a.results = append(a.results, budgetResult(d, outcome, err))
-		if outcome == Done {
+		var left *NotPausedError
+		if outcome == Done || errors.As(err, &left) && left.Released {
 			a.done = append(a.done, d)
 		}
 		if outcome == Failed && d.Kind == budget.KindEvict {
@@ -137,9 +138,9 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 	case budget.KindUnfreeze:
 		return c.Unfreeze(ctx, uid)
 	case budget.KindSuspend:
-		return c.Pause(ctx, *d.Owner, uid)
+		return pausing{a.Engine, c, a.declaration}.pause(ctx, *d.Owner)
 	case budget.KindResume:
-		return c.Resume(ctx, *d.Owner, uid)
+		return pausing{a.Engine, c, a.declaration}.resume(ctx, *d.Owner)
 	case budget.KindEvict:
 		return c.Evict(ctx, PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})
 	}

@@ -36,13 +36,16 @@ type fakeCluster struct {
 	classes   map[string]int32
 	grace     time.Duration // that evicted pods take to be gone; zero is at once
 
-	frozen  map[string]reconcile.Freeze
-	paused  []reconcile.PausedWorkload
-	alerts  []reconcile.Alert
-	evicted []string
-	acts    []string // all that was done, in order
-	calls   map[string]int
-	failing map[string]error // by the name of a method
+	frozen map[string]reconcile.Freeze
+	// workloads are by uid; forged and forgiving are names of such.
+	workloads map[string]*fakeWorkload
+	forged    map[string]bool
+	forgiving map[string]bool
+	alerts    []reconcile.Alert
+	evicted   []string
+	acts      []string // all that was done, in order
+	calls     map[string]int
+	failing   map[string]error // by the name of a method
 	// during runs at the beginning of each call, unless nil.
 	during     func(method string)
 	lists      int        // looks that listed all pods
@@ -62,7 +65,7 @@ func newFakeCluster() *fakeCluster {
 	return &fakeCluster{
 		uid: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), version: 1,
 		pods: map[string]*gpu.Sighting{}, events: map[string]time.Time{}, blocked: map[string]bool{}, driven: map[string]bool{},
-		frozen: map[string]reconcile.Freeze{}, calls: map[string]int{}, failing: map[string]error{}, classes: map[string]int32{"high": 1000},
+		frozen: map[string]reconcile.Freeze{}, calls: map[string]int{}, failing: map[string]error{}, workloads: map[string]*fakeWorkload{}, classes: map[string]int32{"high": 1000},
 	}
 }
 

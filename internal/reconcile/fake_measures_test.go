@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -41,40 +40,6 @@ func (c *fakeCluster) Freeze(_ context.Context, f reconcile.Freeze) error {
 
 func (c *fakeCluster) Unfreeze(_ context.Context, uid string) error {
 	return c.act("Unfreeze", "", func() error { delete(c.frozen, uid); return nil })
-}
-
-func (c *fakeCluster) Paused(context.Context) ([]reconcile.PausedWorkload, error) {
-	err := c.call("Paused")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.paused), err
-}
-
-func (c *fakeCluster) Pause(_ context.Context, w budget.Workload, uid string) error {
-	return c.act("Pause", w.Name, func() error {
-		if c.driven[w.Name] {
-			return &reconcile.NotPausedError{Workload: w, Reason: "an autoscaler drives it"}
-		}
-		if !slices.ContainsFunc(c.paused, func(p reconcile.PausedWorkload) bool { return p.Workload == w }) {
-			c.paused = append(c.paused, reconcile.PausedWorkload{Workload: w, BudgetUID: uid})
-		}
-		for id, p := range c.pods {
-			if p.Owner.Name == w.Name {
-				c.removeLocked(id)
-			}
-		}
-		return nil
-	})
-}
-
-func (c *fakeCluster) Resume(_ context.Context, w budget.Workload, _ string) error {
-	return c.act("Resume", w.Name, func() error {
-		c.paused = slices.DeleteFunc(c.paused, func(p reconcile.PausedWorkload) bool { return p.Workload == w })
-		if c.driven[w.Name] {
-			return &reconcile.NotPausedError{Workload: w, Reason: "someone else changed it since"}
-		}
-		return nil
-	})
 }
 
 func (c *fakeCluster) Evict(_ context.Context, p reconcile.PodRef) error {

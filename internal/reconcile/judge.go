@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -44,9 +45,9 @@ func (r *run) judge(ctx context.Context, c Cluster, uid string, targets []budget
 		}
 	}
 	results := budget.Evaluate(declarations, b.ledger.All(), b.ledger.Header, b.now())
-	force := r.lookForMeasures(ctx, c)
+	force := r.lookForMeasures(ctx, c, uid)
 	j := &judging{run: r, books: b, previous: previous, inForce: force, pausedSets: b.pausedSets(force.paused)}
-	j.liftOrphans(ctx, c, j.inForce)
+	j.liftOrphans(ctx, c, uid, j.inForce)
 	j.forgetStatuses(ctx)
 	j.judgeAll(ctx, targets, results)
 	j.noteDeletions(ctx)
@@ -143,7 +144,7 @@ func (j *judging) enforce(ctx context.Context, s budget.Situation) {
 			j.unacted(ctx, s, Failed, err)
 			return
 		}
-		j.recordDry(d, plan)
+		j.recordDry(d, plan.Plan)
 		return
 	}
 	recorded := false
@@ -161,9 +162,9 @@ func (j *judging) enforce(ctx context.Context, s budget.Situation) {
 		if err != nil {
 			return err
 		}
-		a := &enforcer{judging: j, declaration: d, plan: plan}
+		a := &enforcer{judging: j, declaration: d, plan: plan.Plan, failure: plan.ownerless}
 		a.run(ctx)
-		j.record(ctx, s, plan, a)
+		j.record(ctx, s, plan.Plan, a)
 		recorded = true
 		return nil
 	})
@@ -211,16 +212,46 @@ func (j *judging) keep(s budget.Status) {
 	j.statuses[s.Name] = s
 }
 
+// decided is a plan by the pods of now.
+type decided struct {
+	budget.Plan
+	// ownerless says why it can't be told whose the pods are: none is paused.
+	ownerless error
+}
+
 // decide is budget.Decide with the pods of now, where they matter.
-func (j *judging) decide(ctx context.Context, s budget.Situation) (budget.Plan, error) {
+func (j *judging) decide(ctx context.Context, s budget.Situation) (decided, error) {
+	var d decided
 	if wantsPods(s) {
 		pods, err := j.books.live(ctx, s.Declaration)
 		if err != nil {
-			return budget.Plan{}, err
+			return d, err
 		}
 		s.Pods = pods
+		d.ownerless = j.findOwners(ctx, s)
 	}
-	return budget.Decide(s), nil
+	d.Plan = budget.Decide(s)
+	return d, nil
+}
+
+// findOwners looks up whose the pods are that may be paused for the budget.
+func (j *judging) findOwners(ctx context.Context, s budget.Situation) error {
+	if s.Declaration.Enforce.Action != budget.Pause {
+		return nil
+	}
+	owned := s.Burning()
+	if len(owned) == 0 {
+		return nil
+	}
+	owners, err := j.books.cluster.Owners(ctx, owned, gpu.Rules{Weights: s.Declaration.ResourceWeights})
+	for n := range s.Pods {
+		p := &s.Pods[n]
+		p.Of = owners[p.UID]
+		if err != nil {
+			p.Of = budget.Ownership{Reason: "whose it is can't be told"}
+		}
+	}
+	return err
 }
 
 // record writes a budget's status, as what was done leaves it, and reports it.

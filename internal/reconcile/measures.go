@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,21 +19,44 @@ import (
 // inForce are the measures that were found in force.
 type inForce struct {
 	frozen map[string]Freeze // by the budget's uid
-	paused []PausedWorkload
-	err    error // why it can't be told; nothing else is certain then
+	paused []pausedWorkload
+	broken map[string]error // by the budget's uid: what it holds paused can't be read
+	err    error            // why it can't be told; nothing else is certain then
+}
+
+// pausedWorkload is a workload that a budget holds paused.
+type pausedWorkload struct {
+	declaration.Pause
+	budget, budgetUID string
+	// running says that it is not stopped, as far as was looked.
+	running bool
 }
 
 // lookForMeasures lists what is in force, of whatever budget.
-func (r *run) lookForMeasures(ctx context.Context, c Cluster) inForce {
+func (r *run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string) inForce {
 	force := inForce{frozen: map[string]Freeze{}}
 	freezes, err := c.Freezes(ctx)
 	force.err = err
 	for _, f := range freezes {
 		force.frozen[f.BudgetUID] = f
 	}
-	paused, err := c.Paused(ctx)
-	force.err = errors.Join(force.err, err)
-	force.paused = paused
+	held, broken, err := r.heldPaused(ctx, clusterUID)
+	force.err, force.broken = errors.Join(force.err, err), broken
+	for _, of := range held {
+		for _, hold := range of.Workloads {
+			p := pausedWorkload{Pause: hold, budget: of.Budget, budgetUID: of.BudgetUID}
+			if hold.Phase != declaration.Paused { // a run was killed: only a look tells how far it came
+				seen, err := c.Workload(ctx, hold.Workload)
+				p.running = err != nil || !seen.Stopped
+			}
+			force.paused = append(force.paused, p)
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(broken)) {
+		if !r.known[uid] {
+			r.warn(broken[uid].Error())
+		}
+	}
 	if force.err != nil && !isForbidden(force.err) {
 		r.warn(fmt.Sprintf("what budgets have in force can't be told: %v", force.err))
 	}
@@ -40,10 +64,10 @@ func (r *run) lookForMeasures(ctx context.Context, c Cluster) inForce {
 }
 
 // pausedSets are the paused workloads, with what their pods are told apart by.
-func (b *books) pausedSets(paused []PausedWorkload) []budget.Paused {
+func (b *books) pausedSets(paused []pausedWorkload) []budget.Paused {
 	list := make([]budget.Paused, len(paused))
 	for n, w := range paused {
-		list[n] = budget.Paused{Workload: w.Workload, BudgetUID: w.BudgetUID}
+		list[n] = budget.Paused{Workload: w.Workload, BudgetUID: w.budgetUID, PriorityClassName: w.PriorityClassName, Running: w.running, Unsettled: w.Phase != declaration.Paused}
 		if labels, there := b.observation.Namespaces[w.Namespace]; there {
 			list[n].Set = &ledger.LabelSet{Namespace: w.Namespace, Labels: ledger.LabelsOf(w.Labels), NamespaceLabels: ledger.LabelsOf(labels)}
 		}
@@ -68,18 +92,18 @@ func (j *judging) unlisted(s budget.Situation) error {
 	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || len(s.Previous.Enforced) == 0) {
 		return nil
 	}
-	return j.inForce.err
+	return cmp.Or(j.inForce.err, j.inForce.broken[s.Declaration.UID])
 }
 
 // liftOrphans lifts what budgets left in force that were destroyed in this store,
 // and tells of what no budget of it did.
-func (r *run) liftOrphans(ctx context.Context, c Cluster, force inForce) {
+func (r *run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, force inForce) {
 	left := map[string]bool{}
 	for uid := range force.frozen {
 		left[uid] = true
 	}
 	for _, p := range force.paused {
-		left[p.BudgetUID] = true
+		left[p.budgetUID] = true
 	}
 	for _, uid := range slices.Sorted(maps.Keys(left)) {
 		if r.known[uid] {
@@ -90,24 +114,24 @@ func (r *run) liftOrphans(ctx context.Context, c Cluster, force inForce) {
 		case err != nil:
 			r.warn(err.Error())
 		case tombstone.exists():
-			r.liftOrphan(ctx, c, strings.TrimPrefix(tombstone.value.Object, "budget/"), uid)
+			r.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !r.unread:
-			r.warn(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s, and kubectl get jobs,deployments,statefulsets -A -l gpupool/paused-by=%[1]s, show it", uid, r.Store))
+			r.warn(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s shows a freeze, and the store's document pauses/%[1]s what is paused", uid, r.Store))
 		}
 	}
 }
 
-func (r *run) liftOrphan(ctx context.Context, c Cluster, name, uid string) {
+func (r *run) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
 	if r.options.DryRun {
-		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", name))
+		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
 		return
 	}
-	notices, err := release(ctx, c, budget.Declaration{Name: name, UID: uid}, budget.Status{})
+	notices, err := r.release(ctx, c, d, budget.Status{})
 	if err != nil {
-		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v", name, err))
+		r.warn(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v", d.Name, err))
 		return
 	}
-	r.warn(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted", name)}, notices...), "; "))
+	r.warn(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted", d.Name)}, notices...), "; "))
 }
 
 // leftoverTime bounds the look for what destroyed budgets left in force where no
@@ -122,12 +146,12 @@ func (r *run) liftLeftovers(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, leftoverTime)
 	defer cancel()
-	c, _, err := r.cluster(ctx)
+	c, uid, err := r.cluster(ctx)
 	if err != nil {
 		r.log().Warn("what destroyed budgets left in force was not looked for", "error", err)
 		return
 	}
-	r.liftOrphans(ctx, c, r.lookForMeasures(ctx, c))
+	r.liftOrphans(ctx, c, uid, r.lookForMeasures(ctx, c, uid))
 }
 
 func (r *run) hasBuriedBudgets(ctx context.Context) bool {

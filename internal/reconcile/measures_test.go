@@ -32,8 +32,8 @@ func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 			return func() { delete(g.cluster.failing, "LivePods") }
 		},
 		"no list of what is in force": func(g *gated) func() {
-			g.cluster.failing["Paused"] = errors.New("list jobs: timeout")
-			return func() { delete(g.cluster.failing, "Paused") }
+			g.cluster.failing["Freezes"] = errors.New("list bindings: timeout")
+			return func() { delete(g.cluster.failing, "Freezes") }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestAPauseFollowsItsSelector(t *testing.T) {
 	}
 	wantTold(t, d.run(), "done resume serve")
 	wantTold(t, d.run())
-	if len(d.cluster.paused) != 1 || d.cluster.paused[0].Name != "train" {
-		t.Errorf("paused are %v", d.cluster.paused)
+	if got := d.cluster.stopped(); !slices.Equal(got, []string{"train"}) {
+		t.Errorf("paused are %v", got)
 	}
 }

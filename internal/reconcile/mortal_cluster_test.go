@@ -47,12 +47,12 @@ func (c *mortalCluster) Unfreeze(ctx context.Context, uid string) error {
 	return c.m.effect("Unfreeze", func() error { return c.Cluster.Unfreeze(ctx, uid) })
 }
 
-func (c *mortalCluster) Pause(ctx context.Context, w budget.Workload, uid string) error {
-	return c.m.effect("Pause", func() error { return c.Cluster.Pause(ctx, w, uid) })
+func (c *mortalCluster) Pause(ctx context.Context, seen reconcile.WorkloadState) error {
+	return c.m.effect("Pause", func() error { return c.Cluster.Pause(ctx, seen) })
 }
 
-func (c *mortalCluster) Resume(ctx context.Context, w budget.Workload, uid string) error {
-	return c.m.effect("Resume", func() error { return c.Cluster.Resume(ctx, w, uid) })
+func (c *mortalCluster) Resume(ctx context.Context, seen reconcile.WorkloadState, replicas int32) error {
+	return c.m.effect("Resume", func() error { return c.Cluster.Resume(ctx, seen, replicas) })
 }
 
 func (c *mortalCluster) Evict(ctx context.Context, p reconcile.PodRef) error {

@@ -9,12 +9,13 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
 // release lifts the freeze of a budget that is destroyed and resumes what it
 // paused. The notices say what was left as someone else has it. Events tell of
 // it on what was resumed, and where the last status, if any, has a freeze felt.
-func release(ctx context.Context, c Cluster, d budget.Declaration, last budget.Status) (notices []string, err error) {
+func (e *Engine) release(ctx context.Context, c Cluster, d budget.Declaration, last budget.Status) (notices []string, err error) {
 	if err := c.Unfreeze(ctx, d.UID); err != nil {
 		return nil, err
 	}
@@ -26,23 +27,21 @@ func release(ctx context.Context, c Cluster, d budget.Declaration, last budget.S
 			events = append(events, event)
 		}
 	}
-	paused, err := c.Paused(ctx)
+	p := pausing{e, c, d}
+	doc, err := p.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range paused {
-		if w.BudgetUID != d.UID {
-			continue
-		}
-		err := c.Resume(ctx, w.Workload, d.UID)
+	for _, hold := range doc.value.Workloads {
+		err := p.resume(ctx, hold.Workload)
 		var left *NotPausedError
 		switch {
 		case errors.As(err, &left):
 			notices = append(notices, left.Error())
 		case err != nil:
 			return notices, err
-		default:
-			events = append(events, announcement(d, budget.KindResume, destroyed).about(w.Workload))
+		case hold.Phase == declaration.Paused:
+			events = append(events, announcement(d, budget.KindResume, destroyed).about(hold.Workload))
 		}
 	}
 	for _, event := range events {

@@ -23,6 +23,7 @@ const (
 	Journals   Kind = "journals"   // spot pools' journals; secret
 	Budgets    Kind = "budgets"    // records; kept as the other declarations are
 	Ledger     Kind = "ledger"     // intervals of pods, by cluster: header and shards
+	Pauses     Kind = "pauses"     // workloads that budgets hold paused, by the budget's uid
 	Statuses   Kind = "statuses"   // what the last run saw
 	Tombstones Kind = "tombstones" // of destroyed objects, by uid
 	States     Kind = "states"     // Terraform states seen, by lineage
@@ -30,7 +31,7 @@ const (
 
 // Kinds returns all kinds of documents.
 func Kinds() []Kind {
-	return []Kind{SpotPools, Journals, Budgets, Ledger, Statuses, Tombstones, States}
+	return []Kind{SpotPools, Journals, Budgets, Ledger, Pauses, Statuses, Tombstones, States}
 }
 
 // Secret says whether documents of this kind may hold secrets.

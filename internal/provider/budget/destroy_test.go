@@ -6,10 +6,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // A destruction needs no record, and one that was cut short is told of and finished.
@@ -48,18 +49,28 @@ func TestDestructionResumes(t *testing.T) {
 	uid, _ := o.Attribute("uid").(string)
 	job := func(name string, suspended bool) *batchv1.Job {
 		j := kubetest.Job(namespace, name, 1)
-		j.Labels, j.Spec.Suspend = map[string]string{kube.LabelPausedBy: uid}, &suspended
+		j.Spec.Suspend = &suspended
 		return kubetest.Create(t, w.Cluster, j)
 	}
 	paused, started := job("paused", true), job("started", false)
+	w.Hold(declaration.Pauses{BudgetUID: uid, Budget: "team-a", ClusterUID: w.ClusterUID(), Workloads: []declaration.Pause{
+		{Workload: workloadOf(paused), Phase: declaration.Paused}, {Workload: workloadOf(started), Phase: declaration.Paused},
+	}})
 	_, diags := s.Apply(s.Plan(o, nil))
 	contains(t, diags, "WARNING", "Budget team-a left a workload as it was", namespace+"/"+started.Name, "someone started it again")
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
 	}
 	now, err := w.Cluster.Client().BatchV1().Jobs(namespace).Get(t.Context(), paused.Name, metav1.GetOptions{})
-	if err != nil || *now.Spec.Suspend || now.Labels[kube.LabelPausedBy] != "" {
-		t.Errorf("the job is still suspended, or marked: %v %v", now, err)
+	if err != nil || *now.Spec.Suspend {
+		t.Errorf("the job is still suspended: %v %v", now, err)
+	}
+	if docs, err := w.Store().List(t.Context(), store.Pauses); err != nil || len(docs) > 0 {
+		t.Errorf("the store still holds %v (%v)", docs, err)
 	}
 	nothingRecorded(t, w)
+}
+
+func workloadOf(j *batchv1.Job) core.Workload {
+	return core.Workload{Namespace: j.Namespace, APIVersion: "batch/v1", Kind: "Job", Name: j.Name, UID: string(j.UID)}
 }

@@ -36,6 +36,12 @@ func (w *World) Rewrite(name string, change func(*declaration.Budget)) {
 	write(w, doc, record)
 }
 
+// Hold writes what a run of gpupool reconcile would hold paused.
+func (w *World) Hold(p declaration.Pauses) {
+	w.tb.Helper()
+	write(w, store.Document{Key: store.Key{Kind: store.Pauses, Name: p.BudgetUID}}, p)
+}
+
 // Forget removes a budget's record behind everyone's back.
 func (w *World) Forget(name string) {
 	w.tb.Helper()

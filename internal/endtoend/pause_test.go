@@ -1,0 +1,107 @@
+package endtoend
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// owned has a pod name an owner.
+func owned(by metav1.OwnerReference) kubetest.PodOption {
+	return func(pod *corev1.Pod) {
+		by.Controller = new(true)
+		pod.OwnerReferences = []metav1.OwnerReference{by}
+	}
+}
+
+// replicas is how many a Deployment is to have.
+func (r *rig) replicas(name string) int32 {
+	r.t.Helper()
+	d, err := r.server.Client().AppsV1().Deployments(r.namespace).Get(r.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return *d.Spec.Replicas
+}
+
+// TestAForgedOwnerIsNotPaused has pods that name Deployments as their owners,
+// which own no pods but by ReplicaSets, one without and one with GPUs.
+func TestAForgedOwnerIsNotPaused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, enforcing(budget.Pause))
+	create := func(d *appsv1.Deployment) *appsv1.Deployment { return kubetest.Create(t, r.server, d) }
+	api, other := create(kubetest.Deployment(r.namespace, "prod-api", 1)), create(kubetest.Deployment(r.namespace, "other-gpus", 1, kubetest.GPUs(1)))
+	r.waitForPods(2)
+	ref := func(d *appsv1.Deployment) metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: d.Name, UID: d.UID}
+	}
+	r.start("direct", owned(ref(api)))
+	r.start("direct-gpus", owned(ref(other)))
+	told := func(report reconcile.Report) bool {
+		warnings := strings.Join(report.Budgets[0].Warnings, "\n")
+		return strings.Contains(warnings, "direct (") && strings.Contains(warnings, "direct-gpus (")
+	}
+	report := r.runUntil("forged owners to be told of", told)
+	for _, d := range decided(report) {
+		if strings.Contains(d, "suspend") {
+			t.Errorf("decisions %v", decided(report))
+		}
+	}
+	if n, m := r.replicas("prod-api"), r.replicas("other-gpus"); n != 1 || m != 1 {
+		t.Errorf("they have %d and %d replicas", n, m)
+	}
+}
+
+// TestALabelExemptsNobody has a Deployment that is labelled as if it were paused.
+func TestALabelExemptsNobody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, enforcing(budget.Pause))
+	d := kubetest.Deployment(r.namespace, "train", 1, team, kubetest.GPUs(1))
+	d.Labels = map[string]string{"gpupool/paused-by": "nobody"}
+	kubetest.Create(t, r.server, d)
+	r.waitForPods(1)
+	r.runUntil("a pause", has("done suspend Deployment"))
+	r.waitForPods(0)
+}
+
+// TestTwoBudgetsHoldAWorkload has one of two budgets let go of what both paused,
+// and then the other one.
+func TestTwoBudgetsHoldAWorkload(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, enforcing(budget.Pause))
+	second := r.budget
+	second.Name, second.UID = "all", ""
+	second.Selector = budget.Selector{Namespaces: []string{r.namespace}}
+	state, err := r.engine().CreateBudget(t.Context(), second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second = state.Declaration
+	kubetest.Create(t, r.server, kubetest.Deployment(r.namespace, "serve", 2, team, kubetest.GPUs(1)))
+	r.waitForPods(2)
+	r.runUntil("a pause", has("done suspend Deployment"))
+	r.waitForPods(0)
+	r.run(reconcile.RunOptions{})
+	raise := func(d budget.Declaration) {
+		t.Helper()
+		d.GPUHours = "1000"
+		if _, err := r.engine().UpdateBudget(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raise(r.budget)
+	r.run(reconcile.RunOptions{})
+	if n := r.replicas("serve"); n != 0 {
+		t.Errorf("the other budget is exceeded still, and it has %d replicas", n)
+	}
+	raise(second)
+	r.runUntil("a resumption", has("done resume Deployment"))
+	r.waitForPods(2)
+}

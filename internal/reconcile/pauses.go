@@ -1,0 +1,265 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// pausesDocument is the document of what one budget holds paused.
+type pausesDocument = held[declaration.Pauses]
+
+// heldPaused lists what budgets hold paused in a cluster. A document that can't be
+// read fails its own budget alone: broken is by the budget's uid.
+func (e *Engine) heldPaused(ctx context.Context, clusterUID string) (list []declaration.Pauses, broken map[string]error, err error) {
+	docs, err := e.Store.List(ctx, store.Pauses)
+	if err != nil {
+		return nil, nil, err
+	}
+	broken = map[string]error{}
+	for _, doc := range docs {
+		p, err := decodeListed[declaration.Pauses](ctx, e.Store, doc)
+		if err == nil && p.BudgetUID != doc.Key.Name {
+			err = fmt.Errorf("the document %s is of the budget with the uid %s", documentName(e.Store, doc.Key), p.BudgetUID)
+		}
+		switch {
+		case err != nil:
+			broken[doc.Key.Name] = err
+		case p.ClusterUID == clusterUID:
+			list = append(list, p)
+		}
+	}
+	return list, broken, nil
+}
+
+// pausing is what one budget pauses and resumes by.
+type pausing struct {
+	*Engine
+	cluster Cluster
+	budget  budget.Declaration // of a destroyed one, its name, uid and cluster
+}
+
+// attemptsAtMost is how often a workload is looked at anew that others write to.
+const attemptsAtMost = 5
+
+// pause stops a workload and holds it for the budget. What is to be done is
+// written before it is done, so that whoever comes after a kill knows whose it is
+// and how large it was. The error is *NotPausedError where it must not be stopped.
+func (p pausing) pause(ctx context.Context, w budget.Workload) error {
+	return p.withWorkload(ctx, w, func(ctx context.Context) error {
+		for range attemptsAtMost {
+			err := p.pauseOnce(ctx, w)
+			if !errors.Is(err, ErrWorkloadChanged) {
+				return err
+			}
+		}
+		return &NotPausedError{Workload: w, Reason: ErrWorkloadChanged.Error()}
+	})
+}
+
+func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
+	doc, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	hold, holds := holdOf(doc.value, w)
+	seen, err := p.cluster.Workload(ctx, w)
+	if err != nil {
+		return err
+	}
+	if seen.Stopped {
+		return p.takeStopped(ctx, doc, hold, seen)
+	}
+	if holds && hold.Phase == declaration.Paused {
+		return &NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since; gpupool does not fight over it"}
+	}
+	reason := seen.Driven
+	if reason == "" {
+		if reason, err = p.cluster.Autoscaler(ctx, w); err != nil {
+			return err
+		}
+	}
+	if reason != "" {
+		return &NotPausedError{Workload: w, Reason: reason}
+	}
+	hold = declaration.Pause{
+		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.now().UTC().Truncate(time.Second),
+		Labels: seen.Labels, PriorityClassName: seen.PriorityClassName,
+	}
+	if doc, err = p.keep(ctx, doc, hold); err != nil {
+		return err
+	}
+	if err := p.cluster.Pause(ctx, seen); err != nil {
+		var not *NotPausedError
+		if errors.As(err, &not) {
+			_, forgetting := p.forget(ctx, doc, w)
+			return errors.Join(err, forgetting)
+		}
+		return err
+	}
+	hold.Phase = declaration.Paused
+	_, err = p.keep(ctx, doc, hold)
+	return err
+}
+
+// takeStopped holds a workload that is stopped already: by this budget, of which
+// only the outcome was not written, or by another one, whose count passes on.
+func (p pausing) takeStopped(ctx context.Context, doc pausesDocument, hold declaration.Pause, seen WorkloadState) error {
+	switch hold.Phase {
+	case declaration.Paused:
+		return nil
+	case "":
+		others, err := p.others(ctx, seen.Workload)
+		if err != nil {
+			return err
+		}
+		if len(others) == 0 {
+			return &NotPausedError{Workload: seen.Workload, Reason: "it is stopped already, by someone else"}
+		}
+		hold = others[0].hold
+	}
+	hold.Phase = declaration.Paused
+	_, err := p.keep(ctx, doc, hold)
+	return err
+}
+
+// resume lets a workload go, and starts it where no other budget holds it. The
+// error is *NotPausedError where it was left as it is.
+func (p pausing) resume(ctx context.Context, w budget.Workload) error {
+	return p.withWorkload(ctx, w, func(ctx context.Context) error {
+		for range attemptsAtMost {
+			err := p.resumeOnce(ctx, w)
+			if !errors.Is(err, ErrWorkloadChanged) {
+				return err
+			}
+		}
+		return &NotPausedError{Workload: w, Reason: ErrWorkloadChanged.Error()}
+	})
+}
+
+func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
+	doc, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	hold, holds := holdOf(doc.value, w)
+	if !holds {
+		return nil
+	}
+	released := func(reason string) error {
+		if _, err := p.forget(ctx, doc, w); err != nil || reason == "" {
+			return err
+		}
+		return &NotPausedError{Workload: w, Reason: reason, Released: true}
+	}
+	others, err := p.others(ctx, w)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return released("the budget " + others[0].budget + " keeps it paused")
+	}
+	seen, err := p.cluster.Workload(ctx, hold.Workload)
+	var not *NotPausedError
+	switch {
+	case errors.As(err, &not):
+		return released("")
+	case err != nil:
+		return err
+	case !seen.Stopped && hold.Phase == declaration.Paused:
+		return released("someone started it again since it was paused; it is left as it is")
+	case !seen.Stopped: // never stopped, or started by a run that was killed then
+		return released("")
+	}
+	hold.Phase = declaration.Resuming
+	if doc, err = p.keep(ctx, doc, hold); err != nil {
+		return err
+	}
+	err = p.cluster.Resume(ctx, seen, hold.Replicas)
+	if errors.As(err, &not) && !not.Gone { // refused: it stays the budget's
+		return err
+	}
+	if err != nil && !errors.As(err, &not) {
+		return err
+	}
+	return released("")
+}
+
+// withWorkload keeps other budgets from the workload meanwhile: two may let it go
+// and take it at once, one in a run, one that is destroyed.
+func (p pausing) withWorkload(ctx context.Context, w budget.Workload, do func(ctx context.Context) error) error {
+	return p.withNamedLock(ctx, "workload/"+w.UID, p.LockTimeout, do)
+}
+
+// otherHold is what another budget holds of a workload.
+type otherHold struct {
+	budget string
+	hold   declaration.Pause
+}
+
+// others are the holds that other budgets have on a workload.
+func (p pausing) others(ctx context.Context, w budget.Workload) ([]otherHold, error) {
+	list, broken, err := p.heldPaused(ctx, p.budget.ClusterUID)
+	if err != nil {
+		return nil, err
+	}
+	for uid, err := range broken {
+		if uid != p.budget.UID {
+			return nil, fmt.Errorf("whether another budget holds the %s can't be told: %w", w, err)
+		}
+	}
+	var others []otherHold
+	for _, of := range list {
+		if of.BudgetUID == p.budget.UID {
+			continue
+		}
+		if hold, holds := holdOf(of, w); holds && hold.Phase == declaration.Paused {
+			others = append(others, otherHold{of.Budget, hold})
+		}
+	}
+	return others, nil
+}
+
+func (p pausing) load(ctx context.Context) (pausesDocument, error) {
+	return load[declaration.Pauses](ctx, p.Store, store.Pauses, p.budget.UID)
+}
+
+// holdOf is what a document has of a workload.
+func holdOf(p declaration.Pauses, w budget.Workload) (declaration.Pause, bool) {
+	n := slices.IndexFunc(p.Workloads, func(h declaration.Pause) bool { return h.UID == w.UID })
+	if n < 0 {
+		return declaration.Pause{}, false
+	}
+	return p.Workloads[n], true
+}
+
+// keep writes a hold down, in the place of what there was of its workload.
+func (p pausing) keep(ctx context.Context, doc pausesDocument, hold declaration.Pause) (pausesDocument, error) {
+	rest := without(doc.value.Workloads, hold.Workload)
+	return save(ctx, p.Store, store.Pauses, p.budget.UID, doc, declaration.Pauses{
+		BudgetUID: p.budget.UID, Budget: p.budget.Name, ClusterUID: p.budget.ClusterUID, Workloads: append(rest, hold),
+	})
+}
+
+// forget takes a hold off, and with the last one the document.
+func (p pausing) forget(ctx context.Context, doc pausesDocument, w budget.Workload) (pausesDocument, error) {
+	rest := without(doc.value.Workloads, w)
+	switch {
+	case len(rest) == len(doc.value.Workloads):
+		return doc, nil
+	case len(rest) == 0:
+		return pausesDocument{}, remove(ctx, p.Store, store.Pauses, p.budget.UID, doc.revision)
+	}
+	doc.value.Workloads = rest
+	return save(ctx, p.Store, store.Pauses, p.budget.UID, doc, doc.value)
+}
+
+func without(list []declaration.Pause, w budget.Workload) []declaration.Pause {
+	return slices.DeleteFunc(slices.Clone(list), func(h declaration.Pause) bool { return h.UID == w.UID })
+}

@@ -1,0 +1,180 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// holds lists what the store holds paused, as "phase name replicas".
+func (d *desk) holds() []string {
+	d.t.Helper()
+	docs, err := d.store().List(context.Background(), store.Pauses)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var list []string
+	for _, doc := range docs {
+		p, err := declaration.Decode[declaration.Pauses]("it", doc.Data)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, w := range p.Workloads {
+			list = append(list, fmt.Sprint(w.Phase, " ", w.Name, " ", w.Replicas))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestAWorkloadIsResumedWhenNobodyHoldsIt has one of two budgets let go of what
+// both paused, be it that its usage falls or that it is destroyed; then the other.
+func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
+	t.Parallel()
+	for name, letGo := range map[string]func(d *desk, b budget.Declaration) []string{
+		"its limit is raised": func(d *desk, b budget.Declaration) []string {
+			b.GPUHours = "100"
+			if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+				d.t.Fatal(err)
+			}
+			return told(d.run())
+		},
+		"it is destroyed": func(d *desk, b budget.Declaration) []string {
+			if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+				d.t.Fatal(err)
+			}
+			return told(d.run())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			quiet := func(b *budget.Declaration) { b.Thresholds = []int{100} }
+			first := d.declare(enforcing(budget.Pause), quiet)
+			second := d.declare(enforcing(budget.Pause), quiet, func(b *budget.Declaration) { b.Name = "team-b" })
+			d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+			d.cluster.step(time.Hour)
+			d.run()
+			d.run()
+			if got := d.holds(); !slices.Equal(got, []string{"paused train 3", "paused train 3"}) {
+				t.Errorf("the store holds %v", got)
+			}
+			letGo(d, first)
+			if got := d.cluster.stopped(); !slices.Equal(got, []string{"train"}) || len(d.holds()) != 1 {
+				t.Errorf("one holds it still, and stopped is %v; the store holds %v", got, d.holds())
+			}
+			letGo(d, second)
+			if w := d.cluster.workloads["uid-of-train"]; w.stopped || w.replicas != 3 || len(d.holds()) > 0 {
+				t.Errorf("nobody holds it, and it is %+v; the store holds %v", w, d.holds())
+			}
+		})
+	}
+}
+
+// TestALeftPauseIsLifted has what a destroyed budget held outlive it, as after a
+// kill, where no budget is left.
+func TestALeftPauseIsLifted(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Pause))
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.step(time.Hour)
+	d.run()
+	key := store.Key{Kind: store.Pauses, Name: b.UID}
+	doc, err := d.store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.cluster.scale("train", 0)
+	if _, err := d.store().Write(context.Background(), key, doc.Data, ""); err != nil {
+		t.Fatal(err)
+	}
+	report := d.run()
+	if got := d.cluster.stopped(); len(got) > 0 || len(d.holds()) > 0 || !strings.Contains(fmt.Sprint(report.Warnings), "it was lifted") {
+		t.Errorf("stopped is %v, the store holds %v, warnings %v", got, d.holds(), report.Warnings)
+	}
+}
+
+// TestADamagedListOfPausesStopsItsBudget resumes nothing by what can't be read,
+// and goes on with other budgets.
+func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.declare(func(b *budget.Declaration) { b.Name, b.Thresholds = "team-b", []int{100} })
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.step(time.Hour)
+	d.run()
+	key := store.Key{Kind: store.Pauses, Name: b.UID}
+	doc, err := d.store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.store().Write(context.Background(), key, append(doc.Data[:40:40], '}'), doc.Revision); err != nil {
+		t.Fatal(err)
+	}
+	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Budgets {
+		if want := map[string]reconcile.Outcome{"team-a": reconcile.Failed, "team-b": reconcile.Done}[r.Name]; r.Outcome != want {
+			t.Errorf("%s is %s: %+v", r.Name, r.Outcome, r.Error)
+		}
+	}
+}
+
+// TestAWorkloadOfTheSameNameIsAnother pauses what was made anew under the name of
+// what was paused, and gives each back what it had.
+func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.step(time.Hour)
+	d.run()
+	delete(d.cluster.workloads, "uid-of-train")
+	d.cluster.start("ml", "b", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) { s.Owner.UID = "uid-of-another" })
+	wantTold(t, d.run(), "done suspend train")
+	b.GPUHours = "100"
+	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.run()
+	if w := d.cluster.workloads["uid-of-another"]; w.stopped || w.replicas != 3 || len(d.holds()) > 0 {
+		t.Errorf("it is %+v, the store holds %v", w, d.holds())
+	}
+}
+
+// TestAForgedOwnerIsNotPaused tells of pods whose owner is not theirs.
+func TestAForgedOwnerIsNotPaused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.cluster.forged = map[string]bool{"prod-api": true}
+	d.cluster.start("ml", "a", 8, ownedBy("Deployment", "prod-api"))
+	d.cluster.step(time.Hour)
+	report := d.run()
+	wantTold(t, report, "done alert")
+	if !strings.Contains(fmt.Sprint(report.Budgets[0].Warnings), "which does not select it") {
+		t.Errorf("warnings %v", report.Budgets[0].Warnings)
+	}
+	d.cluster.failing["Owners"] = errors.New("cannot get replicasets: forbidden")
+	failed, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil || failed.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(failed.Budgets[0].Error.Message, "replicasets") {
+		t.Errorf("where it can't be told: %v, %+v", err, failed.Budgets)
+	}
+}
