@@ -103,6 +103,12 @@ type Enforcement struct {
 	// Pods whose priority is at or above this one's are protected.
 	ProtectedPriorityClass string   `json:"protected_priority_class,omitempty"`
 	ProtectedNamespaces    []string `json:"protected_namespaces,omitempty"`
+	// HonourPodProtection says whether a pod's own annotation or label spares it;
+	// nil means that it does. Who makes the pod writes that.
+	HonourPodProtection *bool `json:"honour_pod_protection,omitempty"`
+	// Repause says that what was paused, and started again by someone, is paused
+	// again.
+	Repause bool `json:"repause,omitempty"`
 	// MaxGap is the longest gap after which pods may be evicted on estimates.
 	MaxGap string `json:"max_gap,omitempty"`
 }

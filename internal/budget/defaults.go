@@ -35,6 +35,9 @@ func (d Declaration) WithDefaults() Declaration {
 	e.GracePeriod = or(e.GracePeriod, DefaultGracePeriod)
 	e.VictimOrder = or(e.VictimOrder, LowestPriority)
 	e.MaxGap = or(e.MaxGap, DefaultMaxGap)
+	if e.HonourPodProtection == nil {
+		e.HonourPodProtection = new(true)
+	}
 	if e.MaxEvictionsPerRun == 0 {
 		e.MaxEvictionsPerRun = DefaultMaxEvictionsPerRun
 	}

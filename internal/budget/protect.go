@@ -18,6 +18,9 @@ const systemPriority = 2_000_000_000
 // SystemNamespaces are never touched by enforcement.
 func SystemNamespaces() []string { return []string{"kube-system", "kube-public", "kube-node-lease"} }
 
+// HonoursPods says whether what is written on a pod itself spares it.
+func (e Enforcement) HonoursPods() bool { return e.HonourPodProtection == nil || *e.HonourPodProtection }
+
 // protection says why enforcement must leave a pod alone; empty where it need not.
 func (s Situation) protection(p Pod) string {
 	e := s.Declaration.Enforce
@@ -26,14 +29,15 @@ func (s Situation) protection(p Pod) string {
 		return there && value != "false"
 	}
 	annotation, annotated := p.Annotations[ProtectedKey]
+	honoured := e.HonoursPods()
 	switch {
 	case slices.Contains(SystemNamespaces(), p.Namespace), p.Namespace == s.StoreNamespace:
 		return "its namespace is the system's"
 	case slices.Contains(e.ProtectedNamespaces, p.Namespace):
 		return "its namespace is protected"
-	case annotated && annotation != "false":
+	case honoured && annotated && annotation != "false":
 		return "it is annotated with " + ProtectedKey
-	case p.Set != nil && marked(p.Set.Labels):
+	case honoured && p.Set != nil && marked(p.Set.Labels):
 		return "it is labelled with " + ProtectedKey
 	case p.Set != nil && marked(p.Set.NamespaceLabels):
 		return "its namespace is labelled with " + ProtectedKey

@@ -114,47 +114,101 @@ func order(last bool) int {
 }
 
 // suspend plans which owners are paused, each once. One that owns a protected
-// pod is left alone, and so is one that this budget has paused already.
+// pod is left alone, and so is one that this budget has paused already, unless it
+// was started again and the budget pauses such again.
 func (d *decider) suspend() {
 	pods, spared := d.burning()
 	if len(spared) > 0 {
 		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from pausing", "pods are protected from pausing"), plural(len(spared), "counts", "count"), some(spared))
 	}
-	sparedOwners, held, done := d.sparedOwners(), d.settled(), map[string]bool{}
-	var owners []Workload
-	var loose []string
+	s := &suspension{decider: d, spared: d.sparedOwners(), held: d.settled(), seen: map[string]bool{}}
 	for _, p := range pods {
-		w := p.Of.Workload
-		switch {
-		case p.Owner.Name == "":
-			loose = append(loose, p.ref()+" (it has no owner)")
-		case w.Name == "":
-			loose = append(loose, fmt.Sprintf("%s (%s)", p.ref(), p.Of.Reason))
-		case done[w.UID], held[w.UID], sparedOwners[w.id()]:
+		s.consider(p)
+	}
+	if len(s.loose) > 0 {
+		slices.Sort(s.loose)
+		d.warn("%d %s be paused, and still %s: %s", len(s.loose), plural(len(s.loose), "pod cannot", "pods cannot"), plural(len(s.loose), "counts", "count"), some(s.loose))
+	}
+	s.tellRestarted()
+	slices.SortFunc(s.owners, func(a, b Decision) int { return strings.Compare(a.Owner.id(), b.Owner.id()) })
+	for _, decision := range s.owners {
+		d.decide(decision)
+	}
+	s.takeStopped()
+}
+
+// suspension is one suspend at work. Workloads are by uid.
+type suspension struct {
+	*decider
+	spared    map[string]bool // by the id of a workload
+	held      map[string]bool // paused by this budget
+	seen      map[string]bool
+	owners    []Decision
+	loose     []string // pods without a workload that could be paused
+	restarted []string
+}
+
+// consider takes up the owner of a pod that burns.
+func (s *suspension) consider(p Pod) {
+	w := p.Of.Workload
+	switch {
+	case p.Owner.Name == "":
+		s.loose = append(s.loose, p.ref()+" (it has no owner)")
+		return
+	case w.Name == "":
+		s.loose = append(s.loose, fmt.Sprintf("%s (%s)", p.ref(), p.Of.Reason))
+		return
+	case s.seen[w.UID], s.spared[w.id()]:
+		return
+	}
+	s.seen[w.UID] = true
+	reasons := s.because()
+	if s.held[w.UID] {
+		if p.Of.Stopped { // its pods are about to end
+			return
+		}
+		s.restarted = append(s.restarted, w.String())
+		if !s.Declaration.Enforce.Repause {
+			return
+		}
+		reasons = append(reasons, "someone started it again since it was paused")
+	}
+	s.owners = append(s.owners, Decision{Kind: KindSuspend, Owner: &w, Reasons: reasons})
+}
+
+// tellRestarted tells of what was paused and runs again: it does not stand as
+// enforced.
+func (s *suspension) tellRestarted() {
+	n := len(s.restarted)
+	if n == 0 {
+		return
+	}
+	s.plan.paused -= n
+	then := "repause = false leaves it so"
+	if s.Declaration.Enforce.Repause {
+		then = "it is paused again"
+	}
+	slices.Sort(s.restarted)
+	s.warn("%d %s paused and started again by someone, and %s GPUs: %s; %s", n, plural(n, "workload was", "workloads were"), plural(n, "its pods hold", "their pods hold"), some(s.restarted), then)
+}
+
+// takeStopped holds what is stopped already: by a run of this budget's that was
+// cut short, or by another budget, whose pause may end earlier.
+func (s *suspension) takeStopped() {
+	for _, p := range s.Paused {
+		reason := ""
+		switch own := p.BudgetUID == s.Declaration.UID; {
+		case s.seen[p.UID] || s.held[p.UID]:
+			continue
+		case own && p.Unsettled && !p.Running:
+			reason = "a run that was cut short stopped it"
+		case !own && !s.spared[p.id()] && s.covers(p):
+			reason = "another budget has paused it, and this one holds it as well"
 		default:
-			done[w.UID] = true
-			owners = append(owners, w)
+			continue
 		}
-	}
-	if len(loose) > 0 {
-		slices.Sort(loose)
-		d.warn("%d %s be paused, and still %s: %s", len(loose), plural(len(loose), "pod cannot", "pods cannot"), plural(len(loose), "counts", "count"), some(loose))
-	}
-	slices.SortFunc(owners, func(a, b Workload) int { return strings.Compare(a.id(), b.id()) })
-	for _, w := range owners {
-		d.decide(Decision{Kind: KindSuspend, Owner: &w, Reasons: d.because()})
-	}
-	for _, p := range d.own() {
-		if p.Unsettled && !p.Running && !done[p.UID] {
-			done[p.UID] = true
-			d.decide(Decision{Kind: KindSuspend, Owner: &p.Workload, Reasons: append(d.because(), "a run that was cut short stopped it")})
-		}
-	}
-	for _, p := range d.Paused {
-		if p.BudgetUID != d.Declaration.UID && !held[p.UID] && !done[p.UID] && !sparedOwners[p.id()] && d.covers(p) {
-			done[p.UID] = true
-			d.decide(Decision{Kind: KindSuspend, Owner: &p.Workload, Reasons: append(d.because(), "another budget has paused it, and this one holds it as well")})
-		}
+		s.seen[p.UID] = true
+		s.decide(Decision{Kind: KindSuspend, Owner: &p.Workload, Reasons: append(s.because(), reason)})
 	}
 }
 

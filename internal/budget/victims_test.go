@@ -241,6 +241,54 @@ func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
 	}
 }
 
+// TestWhatWasStartedAgainIsTold: it does not count as paused, and is paused again
+// where the budget says so.
+func TestWhatWasStartedAgainIsTold(t *testing.T) {
+	t.Parallel()
+	for _, repause := range []bool{false, true} {
+		d := enforcing(Pause)
+		d.Enforce.Repause = repause
+		s := situation(d, 100*Hour)
+		s.Pods = []Pod{pod("a", 0), pod("b", 0), owned(pod("c", 0), "batch/v1", "Job", "ends")}
+		s.Pods[2].Of.Stopped = true
+		s.Paused = []Paused{{Workload: s.Pods[0].Of.Workload, BudgetUID: "uid-a"}, {Workload: s.Pods[2].Of.Workload, BudgetUID: "uid-a"}}
+		p := Decide(s)
+		want, told := []string(nil), "repause = false leaves it so"
+		if repause {
+			want, told = []string{"pause Deployment ml/train"}, "it is paused again"
+		}
+		if diff := cmp.Diff(want, summaries(p)); diff != "" {
+			t.Errorf("repause %t: %s", repause, diff)
+		}
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 workload was paused and started again by someone, and its pods hold GPUs: Deployment ml/train; "+told) {
+			t.Errorf("repause %t: %q", repause, p.Status.Warnings)
+		}
+		s.Paused = s.Paused[:1]
+		if enforced := Decide(s).Settle(nil).Enforced; enforced != nil {
+			t.Errorf("repause %t: it stands as enforced: %v", repause, enforced)
+		}
+	}
+}
+
+// TestWhatAPodSaysOfItselfNeedNotBeHonoured: the namespace and the priority class
+// are not the tenant's to write.
+func TestWhatAPodSaysOfItselfNeedNotBeHonoured(t *testing.T) {
+	t.Parallel()
+	d := enforcing(Evict)
+	d.Enforce.HonourPodProtection, d.Enforce.ProtectedPriorityClass = new(false), "high"
+	s := situation(d, 100*Hour)
+	s.PriorityClasses = map[string]int32{"high": 1000}
+	annotated, labelled, guarded, important := pod("annotated", 0), pod("labelled", 0), pod("guarded", 0), pod("important", 1000)
+	annotated.Annotations = map[string]string{ProtectedKey: "true"}
+	labelled.Set = set("ml", "team", "a", ProtectedKey, "true")
+	guarded.Set = set("ml", "team", "a")
+	guarded.Set.NamespaceLabels = ledger.LabelsOf(map[string]string{ProtectedKey: "true"})
+	s.Pods = []Pod{annotated, labelled, guarded, important}
+	if diff := cmp.Diff([]string{"annotated", "labelled"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestADeploymentIsOneWorkload: while it rolls out it has two ReplicaSets, and to
 // pause the old one would end the new one's protected pods.
 func TestADeploymentIsOneWorkload(t *testing.T) {

@@ -105,3 +105,33 @@ func TestTwoBudgetsHoldAWorkload(t *testing.T) {
 	r.runUntil("a resumption", has("done resume Deployment"))
 	r.waitForPods(2)
 }
+
+// TestWhatIsScaledUpAgainIsTold has a person scale up what was paused.
+func TestWhatIsScaledUpAgainIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, enforcing(budget.Pause))
+	kubetest.Create(t, r.server, kubetest.Deployment(r.namespace, "serve", 1, team, kubetest.GPUs(1)))
+	r.waitForPods(1)
+	r.runUntil("a pause", has("done suspend Deployment"))
+	r.waitForPods(0)
+	scale, err := r.server.Client().AppsV1().Deployments(r.namespace).GetScale(t.Context(), "serve", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale.Spec.Replicas = 1
+	if _, err := r.server.Client().AppsV1().Deployments(r.namespace).UpdateScale(t.Context(), "serve", scale, metav1.UpdateOptions{FieldManager: "kubectl"}); err != nil {
+		t.Fatal(err)
+	}
+	r.waitForPods(1)
+	report := r.run(reconcile.RunOptions{})
+	if b := report.Budgets[0]; len(report.Decisions) > 0 || len(b.Enforced) > 0 || !strings.Contains(strings.Join(b.Warnings, "\n"), "started again by someone") {
+		t.Errorf("decisions %v, enforced %v, warnings %v", decided(report), b.Enforced, b.Warnings)
+	}
+	again := r.budget
+	again.Enforce.Repause = true
+	if _, err := r.engine().UpdateBudget(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	r.runUntil("a pause", has("done suspend Deployment"))
+	r.waitForPods(0)
+}

@@ -130,6 +130,9 @@ type Freeze struct {
 	Selector  budget.Selector
 	// ProtectedNamespaces are left alone, beside those of the system.
 	ProtectedNamespaces []string
+	// IgnorePodProtection says that what is written on a pod itself does not let it
+	// in.
+	IgnorePodProtection bool
 	// Resources are counted beside those that are counted by default.
 	Resources []string
 	// Ignored are not counted, whatever is by default: resources and DRA drivers.

@@ -151,7 +151,10 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 // enforcement must.
 func (a *enforcer) freeze() Freeze {
 	d := a.declaration
-	f := Freeze{Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces)}
+	f := Freeze{
+		Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces),
+		IgnorePodProtection: !d.Enforce.HonoursPods(),
+	}
 	if namespace := storeNamespace(a.Store.String()); namespace != "" {
 		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
 	}

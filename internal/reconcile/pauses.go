@@ -76,8 +76,8 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 	if seen.Stopped {
 		return p.takeStopped(ctx, doc, hold, seen)
 	}
-	if holds && hold.Phase == declaration.Paused {
-		return &NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since; gpupool does not fight over it"}
+	if holds && hold.Phase == declaration.Paused && !p.budget.Enforce.Repause {
+		return &NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: repause = false leaves it so"}
 	}
 	reason := seen.Driven
 	if reason == "" {

@@ -178,3 +178,44 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 		t.Errorf("where it can't be told: %v, %+v", err, failed.Budgets)
 	}
 }
+
+// TestWhatIsStartedAgainIsTold has someone start what was paused: each run tells of
+// it, none says that it is paused, and it is paused again where the budget says so,
+// and gets back what it had last.
+func TestWhatIsStartedAgainIsTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.step(time.Hour)
+	wantTold(t, d.run(), "done alert", "done suspend train")
+	d.cluster.scale("train", 5)
+	d.cluster.start("ml", "b", 8, ownedBy("Job", "train"))
+	for range 2 {
+		report := d.run()
+		wantTold(t, report)
+		if r := report.Budgets[0]; len(r.Enforced) > 0 || !strings.Contains(fmt.Sprint(r.Warnings), "started again by someone") {
+			t.Errorf("enforced %v, warnings %v", r.Enforced, r.Warnings)
+		}
+	}
+	change := func(change func(*budget.Declaration)) {
+		t.Helper()
+		change(&b)
+		state, err := d.engine().UpdateBudget(context.Background(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = state.Declaration
+	}
+	change(func(b *budget.Declaration) { b.Enforce.Repause = true })
+	report := d.run()
+	wantTold(t, report, "done suspend train")
+	if got := d.cluster.stopped(); len(got) != 1 || !slices.Equal(report.Budgets[0].Enforced, []budget.Action{budget.Pause}) {
+		t.Errorf("stopped is %v, enforced %v", got, report.Budgets[0].Enforced)
+	}
+	change(func(b *budget.Declaration) { b.GPUHours = "100" })
+	d.run()
+	if w := d.cluster.workloads["uid-of-train"]; w.stopped || w.replicas != 5 {
+		t.Errorf("it is %+v", w)
+	}
+}

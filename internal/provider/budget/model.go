@@ -47,7 +47,7 @@ var (
 	enforcementTypes = map[string]attr.Type{
 		"action": types.StringType, "grace_period": types.StringType, "max_evictions_per_run": types.NumberType,
 		"victim_order": types.StringType, "protected_priority_class": types.StringType, "protected_namespaces": textsType,
-		"max_gap": types.StringType,
+		"max_gap": types.StringType, "honour_pod_protection": types.BoolType, "repause": types.BoolType,
 	}
 	timeoutTypes = map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType}
 )
@@ -83,12 +83,17 @@ func selectorOf(v types.Object) core.Selector {
 func enforcementOf(v types.Object) core.Enforcement {
 	o := values.FieldsOf(v)
 	evictions, _ := values.Whole(o.AnyNumber("max_evictions_per_run"))
+	var honoured *bool // nil, which means that it is, where it is unknown
+	if v := o.Bool("honour_pod_protection"); !v.IsUnknown() {
+		honoured = v.ValueBoolPointer()
+	}
 	return core.Enforcement{
 		Action: core.Action(o.Text("action").ValueString()), GracePeriod: o.Text("grace_period").ValueString(),
 		MaxEvictionsPerRun:     evictions,
 		VictimOrder:            core.VictimOrder(o.Text("victim_order").ValueString()),
 		ProtectedPriorityClass: o.Text("protected_priority_class").ValueString(),
 		ProtectedNamespaces:    values.Texts(o.List("protected_namespaces")), MaxGap: o.Text("max_gap").ValueString(),
+		HonourPodProtection: honoured, Repause: o.Bool("repause").ValueBool(),
 	}
 }
 
@@ -132,7 +137,7 @@ func enforcementValue(e core.Enforcement) types.Object {
 		"action": types.StringValue(string(e.Action)), "grace_period": types.StringValue(e.GracePeriod),
 		"max_evictions_per_run": values.OfNumber(e.MaxEvictionsPerRun), "victim_order": types.StringValue(string(e.VictimOrder)),
 		"protected_priority_class": values.OfText(e.ProtectedPriorityClass), "protected_namespaces": values.OfTexts(e.ProtectedNamespaces),
-		"max_gap": types.StringValue(e.MaxGap),
+		"max_gap": types.StringValue(e.MaxGap), "honour_pod_protection": types.BoolValue(e.HonoursPods()), "repause": types.BoolValue(e.Repause),
 	})
 }
 

@@ -115,7 +115,7 @@ func enforcementAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
 		Default:             objectdefault.StaticValue(enforcementValue(core.Declaration{}.WithDefaults().Enforce)),
-		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation or label `gpupool/protected: \"true\"`. Where it is left out, nothing is enforced.",
+		MarkdownDescription: "What is done when the limit is reached, and how carefully. Pods of `kube-system`, `kube-public`, `kube-node-lease` and the store's own namespace are never touched, nor is any pod that, or whose namespace, has the annotation or label `gpupool/protected: \"true\"` (see `honour_pod_protection`). Where it is left out, nothing is enforced.",
 		Attributes: map[string]schema.Attribute{
 			"action":       defaulted.Choice(core.AlertOnly, "`alert_only` tells and does nothing; `freeze` lets no new pods with GPUs of this selector in; `pause` suspends the pods' Jobs and scales their Deployments and StatefulSets to zero; `evict` freezes, and evicts pods by the eviction API, which heeds disruption budgets. A freeze, that of `evict` too, and a pause are undone when usage falls below the limit, or the budget is destroyed."),
 			"grace_period": defaulted.Duration(core.DefaultGracePeriod, "How long nothing is enforced, as a duration from `\"0s\"` to `\"30d\"`, such as `\"30m\"`. It runs from the latest of three times: when usage reached the limit, when this limit was applied, and the first run that reported it."),
@@ -132,6 +132,8 @@ func enforcementAttribute() schema.Attribute {
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "Namespaces whose pods count and are never touched.",
 			},
+			"honour_pod_protection": defaulted.Bool(true, "Whether the annotation or label `gpupool/protected` on a pod itself spares it, which whoever makes the pod can write. With `false` it does not; that of the namespace, `protected_namespaces` and `protected_priority_class` still do."),
+			"repause":               defaulted.Bool(false, "Whether `pause` pauses a workload again that someone started since, as `kubectl scale` and `kubectl apply` may. With `false` it is told of, does not count as paused, and goes on."),
 			"max_gap": defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A freeze, which ends no pod, does not wait for that."),
 		},
 	}

@@ -38,6 +38,12 @@ func (f Fields) AnyNumber(name string) types.Number {
 	return v
 }
 
+// Bool is the field's value; null where there is none.
+func (f Fields) Bool(name string) types.Bool {
+	v, _ := f[name].(types.Bool)
+	return v
+}
+
 // List is the field's value; null where there is none.
 func (f Fields) List(name string) types.List {
 	v, _ := f[name].(types.List)
