@@ -19,6 +19,7 @@ const (
 	restarts     = "localkube.gpupool.dev/restarts"
 	restartAfter = "localkube.gpupool.dev/restart-after"
 	stopsAfter   = "localkube.gpupool.dev/stops-after"
+	ignoresTerm  = "localkube.gpupool.dev/ignores-sigterm"
 	evictedAfter = "localkube.gpupool.dev/evicted-after"
 )
 
@@ -121,6 +122,15 @@ func RestartAfter(d time.Duration) PodOption { return Annotation(restartAfter, d
 
 // StopsAfter stops the containers d after the pod's deletion was asked for.
 func StopsAfter(d time.Duration) PodOption { return Annotation(stopsAfter, d.String()) }
+
+// IgnoresSIGTERM has the containers run until the pod's grace period, of so many
+// seconds unless whoever deletes it says another, is over.
+func IgnoresSIGTERM(grace int64) PodOption {
+	return func(pod *corev1.Pod) {
+		pod.Spec.TerminationGracePeriodSeconds = &grace
+		pod.Annotations[ignoresTerm] = "true"
+	}
+}
 
 // EvictedAfter has the kubelet evict the pod d after its start, as when its
 // node is short of memory: its containers' times are then unknown.

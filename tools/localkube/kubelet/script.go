@@ -34,6 +34,10 @@ const (
 	// containers stop, by default 1s. More than the grace period is a pod that
 	// hangs, as on a GPU that fell off its bus.
 	StopsAfter = prefix + "stops-after"
+	// IgnoresSIGTERM, with the value "true", has the containers of a deleted pod
+	// stop when its grace period is over and no sooner; a shorter one that is
+	// asked for later holds, too.
+	IgnoresSIGTERM = prefix + "ignores-sigterm"
 	// EvictedAfter is how long after their start the kubelet itself evicts
 	// the pod, as when the node is short of memory.
 	EvictedAfter = prefix + "evicted-after"
@@ -44,14 +48,15 @@ const (
 type script struct {
 	startAfter, initFor, runFor, restartAfter, stopsAfter, evictedAfter time.Duration
 
-	exitCode *int32
-	restarts *int32
+	exitCode       *int32
+	restarts       *int32
+	ignoresSIGTERM bool
 }
 
 const never = time.Duration(-1)
 
 func scriptOf(pod *corev1.Pod) (script, error) {
-	s := script{runFor: never, evictedAfter: never, stopsAfter: time.Second}
+	s := script{runFor: never, evictedAfter: never, stopsAfter: time.Second, ignoresSIGTERM: pod.Annotations[IgnoresSIGTERM] == "true"}
 	var errs []error
 	for name, into := range map[string]*time.Duration{
 		StartAfter: &s.startAfter, InitFor: &s.initFor, RunFor: &s.runFor,

@@ -93,6 +93,9 @@ func (s *stepper) due(at time.Time) bool {
 // stopTime is when a deleted pod's containers stop. The deletion timestamp is
 // the time of the request plus the grace period.
 func (s *stepper) stopTime() time.Time {
+	if s.script.ignoresSIGTERM {
+		return s.pod.DeletionTimestamp.Time
+	}
 	if !s.leave.IsZero() {
 		return s.leave.Add(s.script.stopsAfter)
 	}

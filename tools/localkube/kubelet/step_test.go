@@ -223,6 +223,26 @@ func TestDeletion(t *testing.T) {
 			t.Error("it is still there")
 		}
 	})
+	t.Run("of a pod that ignores SIGTERM", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, corev1.RestartPolicyAlways, map[string]string{kubelet.IgnoresSIGTERM: "true"}).delete().until(29 * time.Second)
+		if w.removed || w.main().State.Running == nil {
+			t.Errorf("within its grace period: removed %t, %+v", w.removed, w.main().State)
+		}
+		if !w.until(31 * time.Second).removed {
+			t.Error("its grace period is over, and it is still there")
+		}
+	})
+	t.Run("of a pod whose grace period is shortened", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, corev1.RestartPolicyAlways, map[string]string{kubelet.IgnoresSIGTERM: "true"}).delete().until(time.Second)
+		sooner := metav1.NewTime(w.now.Add(3 * time.Second))
+		w.pod.DeletionTimestamp = &sooner
+		w.look()
+		if !w.until(5 * time.Second).removed {
+			t.Error("its new grace period is over, and it is still there")
+		}
+	})
 	t.Run("of a pod that would have been restarted", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, corev1.RestartPolicyAlways, map[string]string{kubelet.RunFor: "10s", kubelet.StopsAfter: "1m"}).delete().until(11 * time.Second)
