@@ -89,7 +89,7 @@ func TestRunsUnderExactlyTheRightsThatArePrinted(t *testing.T) {
 				verb, resource, _ := strings.Cut(right, " ")
 				err := p.do(w)
 				if err == nil || !strings.Contains(err.Error(), "needs the verb "+verb+" on "+resource) {
-					t.Errorf("got %v, want a failure or warning that says that the role needs %s", err, right)
+					t.Errorf("got %v, want a failure or warning that says that the role needs %s; the last run reports %+v", err, right, w.last)
 				}
 			})
 			break

@@ -25,6 +25,7 @@ type world struct {
 	admin   *reconcile.Engine
 	client  *kube.Client // the account's
 	account *reconcile.Engine
+	last    reconcile.Report // of its runs
 }
 
 func engine(t *testing.T, client *kube.Client, s store.Store) *reconcile.Engine {
@@ -112,6 +113,7 @@ func (w *world) exceed() {
 func (w *world) run() error {
 	w.t.Helper()
 	report, err := w.account.Run(w.t.Context(), reconcile.RunOptions{})
+	w.last = report
 	errs := []error{err}
 	for _, b := range report.Budgets {
 		if b.Error != nil {
