@@ -209,9 +209,9 @@ func exactly(q resource.Quantity) *big.Rat {
 
 // shares turns amounts into what a sighting keeps, in the order of names. Claim
 // is by what they are held, where others may hold them, too.
-func (y *tally) shares(held amounts, claim string) []Share {
+func (y *tally) shares(held amounts, names []string, claim string) []Share {
 	var shares []Share
-	for _, name := range sortedKeys(held) {
+	for _, name := range names {
 		h := held[name]
 		if h.units.Sign() <= 0 || h.gpus.Sign() <= 0 && !y.table.extra[name] {
 			continue

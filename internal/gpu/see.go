@@ -72,13 +72,13 @@ func (t *Table) holds(s *Sighting, pod *corev1.Pod, w World, problems *doubts) {
 	if !held.gpus() && !shared.gpus() {
 		y.fraction(held, w)
 	}
-	counted := make(amounts, len(held))
-	for _, name := range sortedKeys(held) {
-		counted[name] = y.within(name, held[name], held)
+	names := sortedKeys(held)
+	for _, name := range names {
+		held[name] = y.within(name, held[name], held)
 	}
-	s.Shares = y.shares(counted, "")
+	s.Shares = y.shares(held, names, "")
 	for _, claim := range sortedKeys(shared) {
-		s.Shares = append(s.Shares, y.shares(shared[claim], claim)...)
+		s.Shares = append(s.Shares, y.shares(shared[claim], sortedKeys(shared[claim]), claim)...)
 	}
 	s.Shown, s.Capped = y.shown(), y.capped
 	*problems = y.doubts

@@ -22,7 +22,9 @@ func (v interval) on(w World, start Start) Node {
 	if len(found) == 0 {
 		return Node{Name: name, Gone: true}
 	}
-	found = slices.SortedFunc(slices.Values(found), func(a, b Node) int { return a.Created.Compare(b.Created) })
+	if len(found) > 1 {
+		found = slices.SortedFunc(slices.Values(found), func(a, b Node) int { return a.Created.Compare(b.Created) })
+	}
 	node, before := found[0], false
 	for _, n := range found {
 		if start.At.IsZero() || !n.Created.After(start.At.Add(clockSkew)) {
