@@ -48,8 +48,8 @@ func TestNobodysWordReachesALimit(t *testing.T) {
 // TestAGhostMovesNoGrace: the grace runs from where real usage reached the limit.
 func TestAGhostMovesNoGrace(t *testing.T) {
 	t.Parallel()
-	real := record("real", "100", ago(2*time.Hour), 0)
-	r := judged(t, teamA(), observed(), noon, real, ghost("5000", ago(10*time.Hour), 0))
+	used := record("real", "100", ago(2*time.Hour), 0)
+	r := judged(t, teamA(), observed(), noon, used, ghost("5000", ago(10*time.Hour), 0))
 	if want := noon.Add(-time.Hour); r.ExceededSince == nil || !r.ExceededSince.Equal(want) {
 		t.Errorf("the limit is reached at %v, want %v", r.ExceededSince, want)
 	}

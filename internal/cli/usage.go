@@ -41,8 +41,11 @@ the labels of their nodes (--nodes), parts of cards by core or memory, fractions
 annotation. --weight sets what a unit of a resource is worth. What could not be
 understood of a pod is told as a warning; with exit code 3 some of it is not counted.
 
-A node that a pod names and --nodes lacks is gone: a pod whose deletion is overdue
-there has ended. Without --nodes every node is taken to be there.`
+With --nodes no pod counts more than its node has, and a fraction counts where its
+scheduler reserved a GPU for it. A node that a pod names and --nodes lacks is gone: what
+the pod holds is an estimate, which reaches no limit, and one whose deletion is overdue
+there has ended. Without --nodes every node is taken to be there, and each pod is taken
+at its word, which a warning says. A pod counts once its kubelet took it.`
 
 const usageExamples = `  # A budget, and who used it
   gpupool usage team-a

@@ -91,20 +91,19 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 // knowing adds to the nodes what a replay told of them, and what earlier looks saw.
 func (n *nodes) knowing(told *nodeHistory, remembered []gpu.Node) {
 	known := map[string]*gpu.Node{} // by UID, of those that are not there
-	merge := func(node *gpu.Node) (gone *gpu.Node) {
-		if there, ok := n.there[node.Name]; ok && there.UID == node.UID {
+	merge := func(node *gpu.Node) {
+		there, taken := n.there[node.Name]
+		gone := known[node.UID]
+		switch {
+		case taken && there.UID == node.UID:
 			there.Merge(node)
 			n.there[node.Name] = there
-			return nil
-		}
-		if gone = known[node.UID]; gone != nil {
+		case gone != nil:
 			gone.Merge(node)
-			return gone
+		default:
+			node.Gone = true
+			known[node.UID] = node
 		}
-		gone = node
-		gone.Gone = true
-		known[node.UID] = gone
-		return gone
 	}
 	for _, uid := range told.order {
 		node := told.nodes[uid]
