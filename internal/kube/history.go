@@ -22,6 +22,7 @@ type history struct {
 	// Binding adds some, and before it whoever may edit a pod may label it.
 	labels      map[types.UID]map[string]string
 	deleted     map[types.UID]bool
+	namespaces  map[string]time.Time // when those that are there were created
 	wantsClaims bool
 	claims      map[types.NamespacedName]*resourcev1.ResourceClaim // as they last were while allocated
 	claimless   error                                              // why claims could not be watched
@@ -30,7 +31,7 @@ type history struct {
 func newHistory(table *gpu.Table) *history {
 	return &history{
 		table: table, filter: interestOf(table), pods: map[types.UID]*corev1.Pod{}, labels: map[types.UID]map[string]string{},
-		deleted: map[types.UID]bool{}, claims: map[types.NamespacedName]*resourcev1.ResourceClaim{},
+		deleted: map[types.UID]bool{}, namespaces: map[string]time.Time{}, claims: map[types.NamespacedName]*resourcev1.ResourceClaim{},
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
@@ -150,20 +149,10 @@ func (c *Cluster) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, erro
 	return n, err
 }
 
-// namespace is what budgets need of a namespace.
-type namespace struct {
-	name   string
-	labels map[string]string
-}
-
 func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
 	out, err := pages(ctx, listing{client: c.kube.CoreV1().RESTClient(), resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
-		var n corev1.Namespace
-		err := n.Unmarshal(object)
-		if value, ok := n.Annotations[budget.ProtectedKey]; ok {
-			n.Labels = merged(map[string]string{budget.ProtectedKey: value}, n.Labels)
-		}
-		return namespace{name: n.Name, labels: n.Labels}, true, err
+		n, err := namespaceOf(object)
+		return n, true, err
 	})
 	return out, err
 }

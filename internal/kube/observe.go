@@ -43,6 +43,9 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 	if out.Replay.Ended, err = history.ended(look); err != nil {
 		return out, err
 	}
+	if out.Replay.Former, out.Replay.FormerMissing, err = c.formerNamespaces(ctx, o.From, out.ResourceVersion, history); err != nil {
+		return out, err
+	}
 	list := !out.Replay.Complete || o.List || o.Relist != nil && o.Relist(out.At, out.Nodes)
 	if !list {
 		out.Pods, err = history.changed(look)
@@ -72,7 +75,7 @@ func (c *Cluster) gather(ctx context.Context, o reconcile.ObserveOptions, h *his
 		warning, err = c.replayNodes(ctx, o.From, out.ResourceVersion, nodes)
 		return err
 	})
-	group.Go(func() error { return c.readSettings(ctx, out) })
+	group.Go(func() error { return c.readSettings(ctx, h, out) })
 	group.Go(func() (err error) {
 		out.Replay, err = c.replayPods(ctx, o.From, out.ResourceVersion, h)
 		return err
@@ -98,7 +101,7 @@ func (c *Cluster) position(ctx context.Context) (string, error) {
 }
 
 // readSettings reads what budgets ask of namespaces and priority classes.
-func (c *Cluster) readSettings(ctx context.Context, out *reconcile.ClusterObservation) error {
+func (c *Cluster) readSettings(ctx context.Context, h *history, out *reconcile.ClusterObservation) error {
 	namespaces, err := c.readNamespaces(ctx)
 	if err != nil {
 		return err
@@ -106,6 +109,7 @@ func (c *Cluster) readSettings(ctx context.Context, out *reconcile.ClusterObserv
 	out.Namespaces = make(map[string]map[string]string, len(namespaces))
 	for _, n := range namespaces {
 		out.Namespaces[n.name] = n.labels
+		h.namespaces[n.name] = n.created
 	}
 	out.PriorityClasses, err = c.readPriorityClasses(ctx)
 	return err

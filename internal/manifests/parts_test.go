@@ -54,6 +54,34 @@ func counts(w *world) error {
 	return w.run()
 }
 
+// prepareByNamespace has a budget ask for the labels of namespaces.
+func prepareByNamespace(w *world) {
+	w.t.Helper()
+	kubetest.Create(w.t, w.cluster, kubetest.Node(w.work, 1))
+	w.declare(budget.AlertOnly, "1000", func(d *budget.Declaration) {
+		d.Selector = budget.Selector{NamespaceLabels: map[string]string{"for": w.work}}
+	})
+	if _, err := w.admin.Run(w.t.Context(), reconcile.RunOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// countsGone makes a run after a pod is gone with its namespace.
+func countsGone(w *world) error {
+	namespace := w.cluster.Namespace(w.t, "for="+w.work)
+	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(namespace, "test", kubetest.GPUs(1), kubetest.OnNode(w.work)))
+	w.cluster.WaitRunning(w.t, pod)
+	if err := w.cluster.Client().CoreV1().Pods(namespace).Delete(w.t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.cluster.WaitGone(w.t, pod)
+	w.cluster.EndNamespace(w.t, namespace)
+	if err := w.run(); err != nil && strings.Contains(err.Error(), namespace) {
+		return err
+	}
+	return nil // others may leave something behind of which a run warns
+}
+
 // prepareVanished lets a pod that a run saw be gone without a word: the ledger's
 // place in the watch is one that the API server doesn't have, as after it was
 // restored from a backup.

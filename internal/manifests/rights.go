@@ -50,7 +50,7 @@ func DeclareRules() []rbacv1.PolicyRule {
 // ObserveRules are what counting GPU-hours needs of the cluster.
 func ObserveRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		rule(core, "namespaces", "get", "list"),
+		rule(core, "namespaces", "get", "list", "watch"),
 		rule(core, "nodes", "list", "watch"),
 		rule(core, "pods", "list", "watch"),
 		rule(core, "events", "list"), // when pods ended that nobody saw end

@@ -70,12 +70,16 @@ func newWorld(t *testing.T, cluster *kubetest.Cluster, p part, less string) *wor
 	return w
 }
 
-func (w *world) declare(action budget.Action, hours string) budget.Declaration {
+func (w *world) declare(action budget.Action, hours string, changes ...func(*budget.Declaration)) budget.Declaration {
 	w.t.Helper()
-	state, err := w.admin.CreateBudget(w.t.Context(), budget.Declaration{
+	d := budget.Declaration{
 		Name: "team-a", GPUHours: hours, Window: "24h", Selector: budget.Selector{Namespaces: []string{w.work}},
 		Enforce: budget.Enforcement{Action: action, GracePeriod: "0s"},
-	}.WithDefaults())
+	}
+	for _, change := range changes {
+		change(&d)
+	}
+	state, err := w.admin.CreateBudget(w.t.Context(), d.WithDefaults())
 	if err != nil {
 		w.t.Fatal(err)
 	}

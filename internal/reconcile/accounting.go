@@ -28,6 +28,8 @@ type books struct {
 	warnings    []string
 	unclear     int // what about pods could not be understood
 	sharers     *budget.Sharers
+	// byNamespace says that some budget selects by the labels of namespaces.
+	byNamespace bool
 }
 
 // now is the cluster's clock at the look.
@@ -63,7 +65,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	b := &books{
 		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules, local: local,
 		recorder: recorder{at: milli(observation.At), namespaces: observation.Namespaces, pools: pools.names},
-		warnings: slices.Clone(observation.Warnings),
+		warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
 	}
 	for _, problem := range documents.problems {
 		b.warnings = append(b.warnings, problem.Error())
@@ -145,7 +147,7 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 		present[s.UID] = true
 		b.observe(s)
 	}
-	b.bury(o.Replay.Ended, present, ended)
+	b.bury(o.Replay, present, ended)
 	there := func(uid string) bool { return !ended[uid] }
 	if err := b.closeVanished(ctx, there, pools, lastRun); err != nil {
 		return err
@@ -171,8 +173,10 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 
 // bury takes up pods that were deleted, as they last were. That one still held
 // then says nothing of now.
-func (b *books) bury(deleted []gpu.Sighting, present, ended map[string]bool) {
-	for _, s := range deleted {
+func (b *books) bury(told Replay, present, ended map[string]bool) {
+	b.recorder.former = told.Former
+	b.missNamespaces(told)
+	for _, s := range told.Ended {
 		if !present[s.UID] {
 			ended[s.UID] = true
 			b.enter(s, s.End.At.IsZero())

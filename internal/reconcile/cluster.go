@@ -106,6 +106,11 @@ type Replay struct {
 	// Nodes are the nodes that it told of and that are gone. That this is not all of
 	// them makes no replay incomplete: pods on the others are estimates.
 	Nodes []gpu.Node
+	// Former are the labels of their namespaces, by the uid of the pod, where these
+	// are gone as well, or others of the same name by now; nil where nothing tells,
+	// for which FormerMissing may say why.
+	Former        map[string]map[string]string
+	FormerMissing string
 }
 
 // Alert is an Event to record.

@@ -34,7 +34,8 @@ type fakeCluster struct {
 	broken    map[string]error // by the name of the pod whose eviction fails so
 	driven    map[string]bool  // names of workloads that someone else drives
 	classes   map[string]int32
-	grace     time.Duration // that evicted pods take to be gone; zero is at once
+	former    map[string]map[string]string // labels of namespaces that are gone, by the pod's uid
+	grace     time.Duration                // that evicted pods take to be gone; zero is at once
 
 	frozen map[string]reconcile.Freeze
 	// workloads are by uid; forged and forgiving are names of such.
@@ -189,7 +190,7 @@ func (c *fakeCluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (
 	if err != nil || from < c.forgotten {
 		seen.Replay.Reason = "the history is gone"
 	} else {
-		seen.Replay.Complete = true
+		seen.Replay.Complete, seen.Replay.Former, seen.Replay.FormerMissing = true, c.former, "watch namespaces: forbidden"
 		last := map[string]change{}
 		for _, h := range c.history {
 			if h.version > from {

@@ -29,6 +29,7 @@ func moment(t ledger.Time) time.Time {
 type recorder struct {
 	at         ledger.Time                  // of the look
 	namespaces map[string]map[string]string // labels, by name
+	former     map[string]map[string]string // labels of namespaces that are gone, by the pod's uid
 	pools      map[string]string            // spot pools, by instance id
 }
 
@@ -62,7 +63,11 @@ func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 
 // labelSet is what selectors ask of a pod as it is now.
 func (m recorder) labelSet(s gpu.Sighting) *ledger.LabelSet {
-	return &ledger.LabelSet{Namespace: s.Namespace, Labels: ledger.LabelsOf(s.Labels), NamespaceLabels: ledger.LabelsOf(m.namespaces[s.Namespace])}
+	labels, gone := m.former[s.UID]
+	if !gone {
+		labels = m.namespaces[s.Namespace]
+	}
+	return &ledger.LabelSet{Namespace: s.Namespace, Labels: ledger.LabelsOf(s.Labels), NamespaceLabels: ledger.LabelsOf(labels)}
 }
 
 func (m recorder) place(n gpu.Node) *ledger.Place {

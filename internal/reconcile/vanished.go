@@ -28,7 +28,7 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 	if err != nil {
 		return 0, err
 	}
-	b.bury(further.Replay.Ended, present, ended)
+	b.bury(further.Replay, present, ended)
 	missing := l.Vanished(func(uid string) bool { return there(uid) || ended[uid] })
 	if !further.Replay.Complete || len(missing) == 0 || h.LastListed == 0 {
 		return h.LastRun, nil
