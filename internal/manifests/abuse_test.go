@@ -97,6 +97,8 @@ func abuses() []abuse {
 
 		{right: "get namespaces", what: "protect one", verb: http.MethodPatch, path: apiCore + "WORK", body: `{"metadata":{"annotations":{"gpupool/protected":"true"}}}`, as: types.MergePatchType},
 		{right: "list namespaces", what: "make one", verb: http.MethodPost, path: "/api/v1/namespaces", body: `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"mine"}}`},
+		{right: "watch namespaces", what: "delete one", verb: http.MethodDelete, path: "/api/v1/namespaces/WORK"},
+		{right: "watch nodes", what: "delete one", verb: http.MethodDelete, path: "/api/v1/nodes/any"},
 		{right: "list nodes", what: "change one", verb: http.MethodPatch, path: "/api/v1/nodes/any", body: `{"spec":{"unschedulable":true}}`, as: types.MergePatchType},
 		{right: "list nodes", what: "reach its kubelet", verb: http.MethodGet, path: "/api/v1/nodes/any/proxy/pods"},
 

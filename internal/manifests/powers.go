@@ -40,11 +40,11 @@ func Powers() []Power {
 			"to hold up runs, or have two act at once", "leases of other namespaces, by which nodes and controllers live",
 		},
 		{
-			[]string{"get", "list"}, []string{"namespaces"}, everywhere + "; for Terraform `kube-system` alone",
+			[]string{"get", "list", "watch"}, []string{"namespaces"}, everywhere + "; for Terraform `kube-system` alone",
 			"to read names and labels", "to change or create a namespace",
 		},
 		{
-			[]string{"list"}, []string{"nodes"}, everywhere, "to read them", "to change a node, or reach its kubelet",
+			[]string{"list", "watch"}, []string{"nodes"}, everywhere, "to read them", "to change a node, or reach its kubelet",
 		},
 		{
 			[]string{"get", "list", "watch"}, []string{"pods"}, everywhere,
