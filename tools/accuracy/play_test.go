@@ -61,9 +61,13 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 		}
 		return kube.NewCluster(client), nil
 	}}
+	covered := budget.Selector{Namespaces: []string{p.namespace}}
+	if s.selects != nil {
+		covered = s.selects(p.namespace)
+	}
 	declared := budget.Declaration{
 		Name: budgetName, GPUHours: "100", Window: "24h", CountFrom: s.from,
-		Selector: budget.Selector{Namespaces: []string{p.namespace}}, ResourceWeights: map[string]string{"nvidia.com/gpu": "1/10"},
+		Selector: covered, ResourceWeights: map[string]string{"nvidia.com/gpu": "1/10"},
 	}.WithDefaults()
 	if _, err := e.CreateBudget(t.Context(), declared); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -22,7 +23,19 @@ type scenario struct {
 	alone    bool // restarts the API server, so it needs one of its own
 	// inCluster keeps the store in the cluster, not in a directory.
 	inCluster bool
-	play      func(p *play)
+	// selects is whom the budget covers; nil is all pods of the namespace.
+	selects func(namespace string) budget.Selector
+	play    func(p *play)
+}
+
+// ofZone selects by what the binding to a node of this zone adds to a pod.
+func ofZone(zone string) budget.Selector {
+	return budget.Selector{MatchLabels: map[string]string{corev1.LabelTopologyZone: zone}}
+}
+
+// ofNamespace selects by a label that each namespace has.
+func ofNamespace(name string) budget.Selector {
+	return budget.Selector{NamespaceLabels: map[string]string{corev1.LabelMetadataName: name}}
 }
 
 var scenarios = []scenario{
@@ -58,6 +71,26 @@ var scenarios = []scenario{
 		time.Sleep(p.seconds(60))
 		p.remove(pods)
 		p.untilOver(n)
+	}},
+	{name: "a budget by zone, a label of the binding", from: budget.FromScheduled, selects: ofZone, play: func(p *play) {
+		name := p.namespace
+		kubetest.Create(p.T, p.cluster, kubetest.Node(name, 16, func(n *corev1.Node) { n.Labels[corev1.LabelTopologyZone] = name }))
+		pods := p.start(10, kubetest.OnNode(name))
+		time.Sleep(p.seconds(30))
+		p.remove(pods[:5])
+		p.untilOver(5)
+		p.reconcile()
+		time.Sleep(p.seconds(30))
+		p.remove(pods[5:])
+		p.untilOver(10)
+	}},
+	{name: "a budget by namespace labels, and the namespace gone", from: budget.FromScheduled, selects: ofNamespace, play: func(p *play) {
+		n := p.pods(10)
+		pods := p.start(n)
+		time.Sleep(p.seconds(60))
+		p.remove(pods)
+		p.untilOver(n)
+		p.cluster.EndNamespace(p.T, p.namespace)
 	}},
 	{name: "containers restarted three times", from: budget.FromRunning, play: func(p *play) {
 		n := p.pods(10)
@@ -117,6 +150,15 @@ var scenarios = []scenario{
 		time.Sleep(p.seconds(60))
 		p.remove(pods)
 		p.untilOver(n)
+		p.cluster.Restart(p.T)
+	}},
+	{name: "the API server forgot, pods seen on their way out", from: budget.FromScheduled, reported: true, alone: true, play: func(p *play) {
+		n := p.pods(20)
+		pods := p.start(n, kubetest.StopsAfter(p.seconds(20)))
+		p.remove(pods)
+		p.reconcile()
+		p.untilOver(n)
+		time.Sleep(p.seconds(120))
 		p.cluster.Restart(p.T)
 	}},
 	{name: "the API server forgot, pods born and gone", from: budget.FromScheduled, reported: true, alone: true, play: func(p *play) {
