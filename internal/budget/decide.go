@@ -216,6 +216,7 @@ func (d *decider) enforce() {
 	} else {
 		d.evict()
 	}
+	d.hurry(action == Evict)
 }
 
 func (d *decider) freeze() {

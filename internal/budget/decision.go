@@ -13,6 +13,7 @@ const (
 	KindSuspend  Kind = "suspend"  // pause one owner
 	KindResume   Kind = "resume"   // undo that
 	KindEvict    Kind = "evict"    // one pod
+	KindShorten  Kind = "shorten"  // the time that a pod takes to end
 )
 
 // Decision is one thing to do because of a budget, with its reasons.
@@ -23,7 +24,7 @@ type Decision struct {
 	Threshold int `json:"threshold,omitempty"`
 	// Namespaces are where an alert, a freeze or its end is told of.
 	Namespaces []string `json:"namespaces,omitempty"`
-	// Pod is the victim of an eviction.
+	// Pod is the victim of an eviction, or what ends already.
 	Pod *Pod `json:"pod,omitempty"`
 	// Owner is what is suspended or resumed.
 	Owner   *Workload `json:"owner,omitempty"`
@@ -74,6 +75,8 @@ type Pod struct {
 	Annotations       map[string]string `json:"-"`
 	Spot              bool              `json:"-"`
 	Deleting          bool              `json:"-"`
+	Deletion          ledger.Time       `json:"-"` // when it is to have ended; zero where nobody asked for it
+	Grace             int64             `json:"-"` // seconds that it asks for to end
 	Mirror            bool              `json:"-"`
 	Finished          bool              `json:"-"` // holds nothing any more
 }

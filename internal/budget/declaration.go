@@ -97,9 +97,11 @@ type Enforcement struct {
 	Action Action `json:"action"`
 	// GracePeriod runs from the latest of the crossing, the publication of the
 	// limit and the first run that reported the crossing.
-	GracePeriod        string      `json:"grace_period,omitempty"`
-	MaxEvictionsPerRun int         `json:"max_evictions_per_run,omitempty"`
-	VictimOrder        VictimOrder `json:"victim_order,omitempty"`
+	GracePeriod        string `json:"grace_period,omitempty"`
+	MaxEvictionsPerRun int    `json:"max_evictions_per_run,omitempty"`
+	// MaxGracePeriod is how long pods may take to end while the budget evicts.
+	MaxGracePeriod string      `json:"max_grace_period,omitempty"`
+	VictimOrder    VictimOrder `json:"victim_order,omitempty"`
 	// Pods whose priority is at or above this one's are protected.
 	ProtectedPriorityClass string   `json:"protected_priority_class,omitempty"`
 	ProtectedNamespaces    []string `json:"protected_namespaces,omitempty"`

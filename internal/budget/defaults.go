@@ -11,6 +11,7 @@ import (
 const (
 	DefaultGracePeriod        = "10m"
 	DefaultMaxEvictionsPerRun = 10
+	DefaultMaxGracePeriod     = "5m"
 	DefaultMaxGap             = "15m"
 	DefaultMaxStatusAge       = "1h"
 )
@@ -33,6 +34,7 @@ func (d Declaration) WithDefaults() Declaration {
 	e := &d.Enforce
 	e.Action = or(e.Action, AlertOnly)
 	e.GracePeriod = or(e.GracePeriod, DefaultGracePeriod)
+	e.MaxGracePeriod = or(e.MaxGracePeriod, DefaultMaxGracePeriod)
 	e.VictimOrder = or(e.VictimOrder, LowestPriority)
 	e.MaxGap = or(e.MaxGap, DefaultMaxGap)
 	if e.HonourPodProtection == nil {

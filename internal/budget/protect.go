@@ -19,7 +19,9 @@ const systemPriority = 2_000_000_000
 func SystemNamespaces() []string { return []string{"kube-system", "kube-public", "kube-node-lease"} }
 
 // HonoursPods says whether what is written on a pod itself spares it.
-func (e Enforcement) HonoursPods() bool { return e.HonourPodProtection == nil || *e.HonourPodProtection }
+func (e Enforcement) HonoursPods() bool {
+	return e.HonourPodProtection == nil || *e.HonourPodProtection
+}
 
 // protection says why enforcement must leave a pod alone; empty where it need not.
 func (s Situation) protection(p Pod) string {

@@ -34,6 +34,8 @@ func (d Decision) Summary() string {
 		return "resume " + d.Owner.String()
 	case KindEvict:
 		return "evict the pod " + d.Pod.ref()
+	case KindShorten:
+		return "shorten the end of the pod " + d.Pod.ref()
 	}
 	return string(d.Kind)
 }

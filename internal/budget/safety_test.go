@@ -34,7 +34,7 @@ func TestDecideReportsWhatItWasGiven(t *testing.T) {
 func checkSafety(t *rapid.T, s Situation, p Plan) {
 	destructive := 0
 	for _, d := range append(p.Decisions[:len(p.Decisions):len(p.Decisions)], p.Reserves...) {
-		if d.Kind != KindEvict && d.Kind != KindSuspend && d.Kind != KindFreeze {
+		if d.Kind != KindEvict && d.Kind != KindSuspend && d.Kind != KindFreeze && d.Kind != KindShorten {
 			continue
 		}
 		if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action == AlertOnly || s.Now.Before(*p.Status.EnforceAt) {
@@ -44,11 +44,11 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		if certain := r.Usage.Consumed - r.Usage.Estimated; d.Kind != KindFreeze && (r.EndsLost || certain < r.Usage.Limit && len(r.Lost) > 0) {
 			t.Fatalf("on a lost ledger: %s", d)
 		}
-		if d.Kind != KindEvict {
+		if d.Kind != KindEvict && d.Kind != KindShorten {
 			continue
 		}
 		v := d.Pod
-		if v.Deleting || v.Mirror || v.Finished || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
+		if v.Deleting != (d.Kind == KindShorten) || v.Deleting && v.Deletion <= fromTime(s.Now.Add(5*time.Minute)) || v.Mirror || v.Finished || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
 			t.Fatalf("never to be evicted: %+v", v)
 		}
 	}
@@ -89,6 +89,7 @@ func drawSituation(t *rapid.T) Situation {
 		switch rapid.IntRange(0, 7).Draw(t, "kind") {
 		case 0:
 			p.Deleting = true
+			p.Deletion = fromTime(s.Now.Add(time.Duration(rapid.IntRange(-600, 600).Draw(t, "left")) * time.Second))
 		case 1:
 			p.Mirror = true
 		case 2:

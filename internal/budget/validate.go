@@ -173,6 +173,7 @@ func (v *validator) enforcement() {
 	oneOf(v, "enforcement.action", e.Action, AlertOnly, Freeze, Pause, Evict)
 	oneOf(v, "enforcement.victim_order", e.VictimOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
 	v.duration("enforcement.grace_period", e.GracePeriod, 0, "Write how long nothing is done after the limit was reached, such as \"10m\".")
+	v.duration("enforcement.max_grace_period", e.MaxGracePeriod, time.Second, "Write how long pods that are evicted may take to end, such as \"5m\".")
 	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, such as \"15m\".")
 	if e.MaxEvictionsPerRun < 1 || e.MaxEvictionsPerRun > MaxEvictions {
 		v.add("enforcement.max_evictions_per_run", "Leave it out for 10.", "%d is out of range: it must be between 1 and %d", e.MaxEvictionsPerRun, MaxEvictions)

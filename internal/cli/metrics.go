@@ -95,7 +95,7 @@ func (m metrics) run(report reconcile.Report, success bool) {
 		}
 	}
 	if len(report.Budgets) > 0 {
-		for _, kind := range []budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindUnfreeze, budget.KindSuspend, budget.KindResume, budget.KindEvict} {
+		for _, kind := range []budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindUnfreeze, budget.KindSuspend, budget.KindResume, budget.KindEvict, budget.KindShorten} {
 			for _, outcome := range []reconcile.Outcome{reconcile.Done, reconcile.Skipped, reconcile.Failed} {
 				decisions.WithLabelValues(string(kind), string(outcome))
 			}

@@ -94,7 +94,10 @@ func ownerOf(pod *corev1.Pod) Owner {
 }
 
 func liveOf(pod *corev1.Pod) Live {
-	l := Live{Phase: string(pod.Status.Phase), PriorityClassName: pod.Spec.PriorityClassName}
+	l := Live{Phase: string(pod.Status.Phase), ResourceVersion: pod.ResourceVersion, PriorityClassName: pod.Spec.PriorityClassName}
+	if pod.Spec.TerminationGracePeriodSeconds != nil {
+		l.Grace = *pod.Spec.TerminationGracePeriodSeconds
+	}
 	if pod.DeletionTimestamp != nil {
 		l.Deletion = pod.DeletionTimestamp.UTC()
 	}

@@ -107,7 +107,10 @@ type Live struct {
 	Phase string // "Pending", "Running", …
 	// Deletion is the deletion timestamp, the grace period included; zero where
 	// nobody asked for the deletion.
-	Deletion          time.Time
+	Deletion time.Time
+	// Grace is how many seconds the pod asks for to end.
+	Grace             int64
+	ResourceVersion   string
 	PriorityClassName string
 	Priority          int32
 	Annotations       map[string]string // those that begin with gpupool/ alone

@@ -140,7 +140,7 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 		"list on horizontalpodautoscalers":          func() error { _, err := c.Autoscaler(t.Context(), w); return err },
 		"update on deployments/scale":               func() error { return c.Pause(t.Context(), reconcile.WorkloadState{Workload: w}) },
 		"patch on jobs":                             func() error { return c.Resume(t.Context(), reconcile.WorkloadState{Workload: job}, 0) },
-		"create on pods/eviction":                   func() error { return c.Evict(t.Context(), pod) },
+		"create on pods/eviction":                   func() error { return c.Evict(t.Context(), reconcile.Eviction{PodRef: pod}) },
 	} {
 		mustFail(t, call(), kube.ClassAuthorization, "cannot ", "the role needs the verb "+want)
 	}

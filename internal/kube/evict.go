@@ -13,15 +13,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// Evict asks for the eviction of exactly this pod, and no later one of its name.
+// Evict asks for the eviction of exactly this pod, and no later one of its name. It
+// shortens the end of a pod that ends already, for which the API server consults
+// no disruption budget (pkg/registry/core/pod/storage/eviction.go).
 // The error is *reconcile.EvictionBlockedError where a disruption budget does not
 // allow it now, or two of them or the cluster's own admission never do, and nil
 // where the pod is gone already.
-func (c *Cluster) Evict(ctx context.Context, p reconcile.PodRef) error {
-	uid := types.UID(p.UID)
+func (c *Cluster) Evict(ctx context.Context, e reconcile.Eviction) error {
+	p, uid := e.PodRef, types.UID(e.UID)
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: new(max(1, e.Grace)), Preconditions: &metav1.Preconditions{UID: &uid}},
 	}
 	// A blocked eviction is answered with "try again later", which client-go would
 	// wait for. The next victim is better than waiting.

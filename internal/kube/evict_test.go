@@ -16,25 +16,26 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
+func evictionOf(p *corev1.Pod) reconcile.Eviction {
+	return reconcile.Eviction{PodRef: reconcile.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}, Grace: 30}
+}
+
 func TestEvictTakesExactlyThisPod(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	node := kubetest.Create(t, server, kubetest.Node("evict-exactly", 8))
 	c := look(t, server.Kubeconfig())
-	ref := func(p *corev1.Pod) reconcile.PodRef {
-		return reconcile.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
-	}
 	first := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.OnNode(node.Name))))
-	if err := c.Evict(t.Context(), ref(first)); err != nil {
+	if err := c.Evict(t.Context(), evictionOf(first)); err != nil {
 		t.Fatal(err)
 	}
 	server.WaitGone(t, first)
-	if err := c.Evict(t.Context(), ref(first)); err != nil {
+	if err := c.Evict(t.Context(), evictionOf(first)); err != nil {
 		t.Errorf("it is gone already: %v", err)
 	}
 	second := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "p", kubetest.GPUs(1), kubetest.OnNode(node.Name))))
-	if err := c.Evict(t.Context(), ref(first)); err != nil {
+	if err := c.Evict(t.Context(), evictionOf(first)); err != nil {
 		t.Errorf("its name is another pod's: %v", err)
 	}
 	if now, err := server.Client().CoreV1().Pods(ns).Get(t.Context(), "p", metav1.GetOptions{}); err != nil || now.UID != second.UID || now.DeletionTimestamp != nil {
@@ -60,7 +61,7 @@ func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
 	c := look(t, server.Kubeconfig())
 	started := time.Now()
 	var blocked *reconcile.EvictionBlockedError
-	err := c.Evict(t.Context(), reconcile.PodRef{Namespace: ns, Name: "p", UID: string(pod.UID)})
+	err := c.Evict(t.Context(), evictionOf(pod))
 	if !errors.As(err, &blocked) || blocked.Pod.Name != "p" {
 		t.Errorf("got %v, want it blocked", err)
 	}
@@ -77,7 +78,7 @@ func TestTwoDisruptionBudgetsBlockAnEviction(t *testing.T) {
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "one", 0, guarded))
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "two", 0, guarded))
 	var blocked *reconcile.EvictionBlockedError
-	err := look(t, server.Kubeconfig()).Evict(t.Context(), reconcile.PodRef{Namespace: ns, Name: "p", UID: string(pod.UID)})
+	err := look(t, server.Kubeconfig()).Evict(t.Context(), evictionOf(pod))
 	if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "more than one PodDisruptionBudget") {
 		t.Errorf("got %v, want it blocked", err)
 	}
@@ -106,10 +107,55 @@ func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
 	kubetest.WaitFor(t, "an eviction to be refused", func(ctx context.Context) error {
 		pod := kubetest.Create(t, server, kubetest.Pod(ns, "", kubetest.BoundTo("nowhere")))
 		var blocked *reconcile.EvictionBlockedError
-		err := c.Evict(ctx, reconcile.PodRef{Namespace: ns, Name: pod.Name, UID: string(pod.UID)})
+		err := c.Evict(ctx, evictionOf(pod))
 		if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "hands off") {
 			return fmt.Errorf("it was not blocked: %w", err)
 		}
 		return nil
 	})
+}
+
+// TestAnEvictionGetsItsGrace has pods that would take ten years to end: one that is
+// evicted, and one that someone deleted before, which no disruption budget keeps.
+func TestAnEvictionGetsItsGrace(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	node := kubetest.Create(t, server, kubetest.Node("evict-grace", 8))
+	c := look(t, server.Kubeconfig())
+	pods := server.Client().CoreV1().Pods(ns)
+	slow := func(pod *corev1.Pod) { pod.Spec.TerminationGracePeriodSeconds = new(int64(315360000)) }
+	start := func(name string) *corev1.Pod {
+		return server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, name, kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name), kubetest.StopsAfter(time.Hour), slow)))
+	}
+	left := func(name string) time.Duration {
+		t.Helper()
+		pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil || pod.DeletionTimestamp == nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return time.Until(pod.DeletionTimestamp.Time)
+	}
+	evicted, deleted := start("evicted"), start("deleted")
+	if err := c.Evict(t.Context(), evictionOf(evicted)); err != nil {
+		t.Fatal(err)
+	}
+	if err := pods.Delete(t.Context(), "deleted", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if before := left("deleted"); before < 24*time.Hour {
+		t.Errorf("deleted by someone, it has %v left", before)
+	}
+	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "all", 2, guarded))
+	if err := c.Evict(t.Context(), evictionOf(deleted)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"evicted", "deleted"} {
+		if now := left(name); now > time.Minute {
+			t.Errorf("%s has %v left", name, now)
+		}
+		if err := pods.Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+			t.Error(err)
+		}
+	}
 }

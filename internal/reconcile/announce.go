@@ -39,6 +39,7 @@ var measures = map[budget.Kind]measure{
 	budget.KindSuspend:  {"GPUBudgetPause", "paused", true},
 	budget.KindResume:   {"GPUBudgetResume", "resumed", false},
 	budget.KindEvict:    {"GPUBudgetEvict", "evicted", true},
+	budget.KindShorten:  {"GPUBudgetShorten", "it gets less time to end", true},
 }
 
 // announcement is the Event about something that was done because of a budget.

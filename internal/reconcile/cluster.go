@@ -46,16 +46,23 @@ type Cluster interface {
 	Pause(ctx context.Context, seen WorkloadState) error
 	// Resume undoes a pause, if the workload is still as it was seen.
 	Resume(ctx context.Context, seen WorkloadState, replicas int32) error
-	// Evict asks for the eviction of exactly this pod. The error is
+	// Evict asks for the eviction of exactly this pod; of one that ends already, to
+	// end it sooner. The error is
 	// *EvictionBlockedError where a disruption budget does not allow it, and nil
 	// where the pod is gone already.
-	Evict(ctx context.Context, p PodRef) error
+	Evict(ctx context.Context, e Eviction) error
 	// Calls counts the API calls made so far, by verb and resource.
 	Calls() map[string]int
 }
 
 // PodRef names one pod, and no later one of the same name.
 type PodRef struct{ Namespace, Name, UID string }
+
+// Eviction is how one pod is to be evicted.
+type Eviction struct {
+	PodRef
+	Grace int64 // seconds that the pod gets to end
+}
 
 // ObserveOptions say what to look at.
 type ObserveOptions struct {

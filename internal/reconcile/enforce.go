@@ -141,8 +141,10 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 		return pausing{a.Engine, c, a.declaration}.pause(ctx, *d.Owner)
 	case budget.KindResume:
 		return pausing{a.Engine, c, a.declaration}.resume(ctx, *d.Owner)
-	case budget.KindEvict:
-		return c.Evict(ctx, PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})
+	case budget.KindEvict, budget.KindShorten:
+		return c.Evict(ctx, Eviction{
+			PodRef: PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
+		})
 	}
 	return fmt.Errorf("nobody knows how to %s", d.Kind)
 }

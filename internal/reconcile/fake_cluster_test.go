@@ -44,6 +44,7 @@ type fakeCluster struct {
 	forgiving map[string]bool
 	alerts    []reconcile.Alert
 	evicted   []string
+	graces    []int64  // of the evictions that were asked for
 	acts      []string // all that was done, in order
 	calls     map[string]int
 	failing   map[string]error // by the name of a method

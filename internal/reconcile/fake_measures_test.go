@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
@@ -42,8 +43,10 @@ func (c *fakeCluster) Unfreeze(_ context.Context, uid string) error {
 	return c.act("Unfreeze", "", func() error { delete(c.frozen, uid); return nil })
 }
 
-func (c *fakeCluster) Evict(_ context.Context, p reconcile.PodRef) error {
+func (c *fakeCluster) Evict(_ context.Context, e reconcile.Eviction) error {
+	p := e.PodRef
 	return c.act("Evict", p.Name, func() error {
+		c.graces = append(c.graces, e.Grace)
 		if c.blocked[p.Name] {
 			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
 		}
@@ -51,10 +54,14 @@ func (c *fakeCluster) Evict(_ context.Context, p reconcile.PodRef) error {
 			return err
 		}
 		if pod, there := c.pods[p.UID]; there {
-			if c.grace > 0 {
+			switch {
+			case !pod.Live.Deletion.IsZero(): // it is ending, and is given less time
+				pod.Live.Deletion = c.now.Add(time.Duration(e.Grace) * time.Second)
+				c.changed(*pod, false)
+			case c.grace > 0:
 				pod.Live.Deletion = c.now.Add(c.grace)
 				c.changed(*pod, false)
-			} else {
+			default:
 				c.removeLocked(p.UID)
 			}
 			c.evicted = append(c.evicted, p.Name)

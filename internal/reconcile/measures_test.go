@@ -217,3 +217,31 @@ func TestAPauseFollowsItsSelector(t *testing.T) {
 		t.Errorf("paused are %v", got)
 	}
 }
+
+// TestNobodyTakesYearsToEnd has pods that ask for ten years to end: one that the
+// budget evicts, and one that someone else deleted.
+func TestNobodyTakesYearsToEnd(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Evict), func(b *budget.Declaration) {
+		b.Thresholds, b.Enforce.MaxGracePeriod = []int{100}, "2m"
+	})
+	years := func(s *gpu.Sighting) { s.Live.Grace = 315360000 }
+	d.cluster.start("ml", "slow", 8, years)
+	deleted := d.cluster.start("ml", "deleted", 8, years)
+	d.cluster.pods[deleted].Live.Deletion = d.cluster.now.Add(87600 * time.Hour)
+	d.cluster.step(time.Hour)
+	wantTold(t, d.run(), "done alert", "done freeze", "done evict slow", "done shorten deleted")
+	if !slices.Equal(d.cluster.graces, []int64{120, 120}) {
+		t.Errorf("they got %v s to end", d.cluster.graces)
+	}
+	wantTold(t, d.run())
+	d.cluster.step(3 * time.Minute)
+	for range 2 {
+		report := d.run()
+		wantTold(t, report)
+		if !strings.Contains(fmt.Sprint(report.Budgets[0].Warnings), "1 pod is ending, and still holds GPUs: ml/deleted (was to end at") {
+			t.Errorf("warnings %v", report.Budgets[0].Warnings)
+		}
+	}
+}

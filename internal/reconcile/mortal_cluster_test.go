@@ -55,6 +55,6 @@ func (c *mortalCluster) Resume(ctx context.Context, seen reconcile.WorkloadState
 	return c.m.effect("Resume", func() error { return c.Cluster.Resume(ctx, seen, replicas) })
 }
 
-func (c *mortalCluster) Evict(ctx context.Context, p reconcile.PodRef) error {
-	return c.m.effect("Evict", func() error { return c.Cluster.Evict(ctx, p) })
+func (c *mortalCluster) Evict(ctx context.Context, e reconcile.Eviction) error {
+	return c.m.effect("Evict", func() error { return c.Cluster.Evict(ctx, e) })
 }

@@ -86,7 +86,7 @@ func (m recorder) pod(s gpu.Sighting) (budget.Pod, bool) {
 		Owner: budget.Workload{Namespace: s.Namespace, APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID},
 		Start: record.Start.At, Priority: s.Live.Priority,
 		PriorityClassName: s.Live.PriorityClassName, Annotations: s.Live.Annotations,
-		Spot: s.Node.Spot || record.Place.SpotPool != "", Deleting: !s.Live.Deletion.IsZero(), Mirror: s.Live.Mirror,
+		Spot: s.Node.Spot || record.Place.SpotPool != "", Deleting: !s.Live.Deletion.IsZero(), Deletion: milli(s.Live.Deletion), Grace: s.Live.Grace, Mirror: s.Live.Mirror,
 	}, true
 }
 

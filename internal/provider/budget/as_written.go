@@ -40,7 +40,7 @@ func (c comparison) keep(was, now model) model {
 	})
 	now.Thresholds = kept(c, was.Thresholds, now.Thresholds, attr.Value.Equal)
 	now.Enforcement = c.fields(was.Enforcement, now.Enforcement, enforcementTypes, map[string]says{
-		"grace_period": texts(sameDuration), "max_gap": texts(sameDuration),
+		"grace_period": texts(sameDuration), "max_grace_period": texts(sameDuration), "max_gap": texts(sameDuration),
 		"protected_priority_class": attr.Value.Equal, "protected_namespaces": sameMembers,
 	})
 	now.ResourceWeights = kept(c, was.ResourceWeights, now.ResourceWeights, sameWeights)

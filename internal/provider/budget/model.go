@@ -47,7 +47,7 @@ var (
 	enforcementTypes = map[string]attr.Type{
 		"action": types.StringType, "grace_period": types.StringType, "max_evictions_per_run": types.NumberType,
 		"victim_order": types.StringType, "protected_priority_class": types.StringType, "protected_namespaces": textsType,
-		"max_gap": types.StringType, "honour_pod_protection": types.BoolType, "repause": types.BoolType,
+		"max_gap": types.StringType, "honour_pod_protection": types.BoolType, "repause": types.BoolType, "max_grace_period": types.StringType,
 	}
 	timeoutTypes = map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType}
 )
@@ -93,7 +93,7 @@ func enforcementOf(v types.Object) core.Enforcement {
 		VictimOrder:            core.VictimOrder(o.Text("victim_order").ValueString()),
 		ProtectedPriorityClass: o.Text("protected_priority_class").ValueString(),
 		ProtectedNamespaces:    values.Texts(o.List("protected_namespaces")), MaxGap: o.Text("max_gap").ValueString(),
-		HonourPodProtection: honoured, Repause: o.Bool("repause").ValueBool(),
+		HonourPodProtection: honoured, Repause: o.Bool("repause").ValueBool(), MaxGracePeriod: o.Text("max_grace_period").ValueString(),
 	}
 }
 
@@ -137,7 +137,7 @@ func enforcementValue(e core.Enforcement) types.Object {
 		"action": types.StringValue(string(e.Action)), "grace_period": types.StringValue(e.GracePeriod),
 		"max_evictions_per_run": values.OfNumber(e.MaxEvictionsPerRun), "victim_order": types.StringValue(string(e.VictimOrder)),
 		"protected_priority_class": values.OfText(e.ProtectedPriorityClass), "protected_namespaces": values.OfTexts(e.ProtectedNamespaces),
-		"max_gap": types.StringValue(e.MaxGap), "honour_pod_protection": types.BoolValue(e.HonoursPods()), "repause": types.BoolValue(e.Repause),
+		"max_gap": types.StringValue(e.MaxGap), "honour_pod_protection": types.BoolValue(e.HonoursPods()), "repause": types.BoolValue(e.Repause), "max_grace_period": types.StringValue(e.MaxGracePeriod),
 	})
 }
 

@@ -123,7 +123,8 @@ func enforcementAttribute() schema.Attribute {
 				Optional: true, Computed: true, Default: numberdefault.StaticBigFloat(big.NewFloat(core.DefaultMaxEvictionsPerRun)),
 				MarkdownDescription: fmt.Sprintf("How many pods one run may evict at most, 1 to %d. Default: `%d`.", core.MaxEvictions, core.DefaultMaxEvictionsPerRun),
 			},
-			"victim_order": defaulted.Choice(core.LowestPriority, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), `spot_first` or `largest_usage`."),
+			"max_grace_period": defaulted.Duration(core.DefaultMaxGracePeriod, "How long pods may take to end while the budget evicts, as a duration from `\"1s\"` to `\"30d\"`: a pod that is evicted gets this or its own `terminationGracePeriodSeconds`, whichever is shorter, and one that is ending already with more than this left gets less time, whoever deleted it."),
+			"victim_order":     defaulted.Choice(core.LowestPriority, "Who is evicted first: `lowest_priority`, `newest_start` (the least work is lost), `spot_first` or `largest_usage`."),
 			"protected_priority_class": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Priority class at and above whose value pods are never touched. Where the cluster does not have it, no pod is.",
@@ -134,7 +135,7 @@ func enforcementAttribute() schema.Attribute {
 			},
 			"honour_pod_protection": defaulted.Bool(true, "Whether the annotation or label `gpupool/protected` on a pod itself spares it, which whoever makes the pod can write. With `false` it does not; that of the namespace, `protected_namespaces` and `protected_priority_class` still do."),
 			"repause":               defaulted.Bool(false, "Whether `pause` pauses a workload again that someone started since, as `kubectl scale` and `kubectl apply` may. With `false` it is told of, does not count as paused, and goes on."),
-			"max_gap": defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A freeze, which ends no pod, does not wait for that."),
+			"max_gap":               defaulted.Duration(core.DefaultMaxGap, "The longest gap between two observations after which pods may still be evicted or paused on the strength of estimates, as a duration from `\"1s\"` to `\"30d\"`. After a longer one, what is certain has to reach the limit by itself. A freeze, which ends no pod, does not wait for that."),
 		},
 	}
 }

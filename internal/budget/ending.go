@@ -1,0 +1,66 @@
+package budget
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+)
+
+// GraceOf is how many seconds a pod gets to end that asks for so many: no more
+// than the budget lets it, and never zero, which would delete it by force.
+func (e Enforcement) GraceOf(asked int64) int64 {
+	return max(1, min(asked, int64(e.maxGrace()/time.Second)))
+}
+
+func (e Enforcement) maxGrace() time.Duration {
+	grace, err := duration.Parse(or(e.MaxGracePeriod, DefaultMaxGracePeriod))
+	if err != nil {
+		return LongestDuration
+	}
+	return grace
+}
+
+// ending are the pods that count against the budget, may be touched, and are on
+// their way out, whoever sent them there.
+func (d *decider) ending() []Pod {
+	matcher, err := d.Declaration.Selector.Matcher()
+	if err != nil {
+		return nil // burning tells of it
+	}
+	var list []Pod
+	for _, p := range d.Pods {
+		set := p.charged()
+		if p.Deleting && !p.Finished && !p.Mirror && p.MilliGPUs > 0 && p.Deletion != 0 && set != nil && matcher.Matches(set) && d.protection(p) == "" {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b Pod) int { return strings.Compare(a.ref()+a.UID, b.ref()+b.UID) })
+	return list
+}
+
+// hurry sees to pods that end and hold GPUs until they have: where the budget
+// evicts, those that would take longer than it lets them are given less time. What
+// outlasts its time is told of in each run.
+func (d *decider) hurry(shorten bool) {
+	most := d.Declaration.Enforce.maxGrace()
+	var late []string
+	for _, p := range d.ending() {
+		left := toTime(p.Deletion).Sub(d.Now)
+		switch {
+		case left <= 0:
+			late = append(late, fmt.Sprintf("%s (was to end at %s)", p.ref(), stamp(toTime(p.Deletion))))
+		case left <= most:
+		case shorten:
+			d.decide(Decision{Kind: KindShorten, Pod: &p, Reasons: append(d.because(),
+				fmt.Sprintf("it is ending already and would take until %s, and max_grace_period is %s", stamp(toTime(p.Deletion)), duration.Words(most)))})
+		default:
+			late = append(late, fmt.Sprintf("%s (is to end at %s)", p.ref(), stamp(toTime(p.Deletion))))
+		}
+	}
+	if n := len(late); n > 0 {
+		d.warn("%d %s ending, and still %s GPUs: %s", n, plural(n, "pod is", "pods are"), plural(n, "holds", "hold"), some(late))
+	}
+}
