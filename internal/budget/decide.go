@@ -201,6 +201,7 @@ func (d *decider) enforce() {
 	if !d.due || action == AlertOnly {
 		return
 	}
+	d.tellWaiting()
 	if action == Freeze || action == Evict {
 		d.freeze()
 	}

@@ -54,7 +54,7 @@ type Ownership struct {
 	Forgiving bool
 }
 
-// Pod is a pod that holds GPUs now, as enforcement sees it.
+// Pod is a pod that holds GPUs now, or waits for some, as enforcement sees it.
 type Pod struct {
 	UID       string `json:"uid"`
 	Namespace string `json:"namespace"`
@@ -77,6 +77,10 @@ type Pod struct {
 	Deleting          bool              `json:"-"`
 	Deletion          ledger.Time       `json:"-"` // when it is to have ended; zero where nobody asked for it
 	Grace             int64             `json:"-"` // seconds that it asks for to end
-	Mirror            bool              `json:"-"`
-	Finished          bool              `json:"-"` // holds nothing any more
+	// Waiting says that the pod is not bound to a node: it asks for its GPUs, and
+	// uses none. ResourceVersion is that of the look that found it so.
+	Waiting         bool   `json:"-"`
+	ResourceVersion string `json:"-"`
+	Mirror          bool   `json:"-"`
+	Finished        bool   `json:"-"` // holds nothing any more
 }

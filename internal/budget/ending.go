@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (d *decider) ending() []Pod {
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(a, b Pod) int { return strings.Compare(a.ref()+a.UID, b.ref()+b.UID) })
+	slices.SortFunc(list, func(a, b Pod) int { return cmp.Or(strings.Compare(a.ref(), b.ref()), strings.Compare(a.UID, b.UID)) })
 	return list
 }
 

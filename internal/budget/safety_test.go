@@ -2,6 +2,8 @@ package budget
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +34,7 @@ func TestDecideReportsWhatItWasGiven(t *testing.T) {
 
 // checkSafety is what must hold of any plan.
 func checkSafety(t *rapid.T, s Situation, p Plan) {
-	destructive := 0
+	destructive, running := 0, false
 	for _, d := range append(p.Decisions[:len(p.Decisions):len(p.Decisions)], p.Reserves...) {
 		if d.Kind != KindEvict && d.Kind != KindSuspend && d.Kind != KindFreeze && d.Kind != KindShorten {
 			continue
@@ -56,12 +58,56 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		if lifts := d.Kind == KindUnfreeze || d.Kind == KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
 			t.Fatalf("of what nobody knows: %s", d)
 		}
-		if d.Kind == KindEvict {
+		if d.Kind == KindSuspend && (s.Declaration.Enforce.Action != Pause || d.Owner.UID == "") {
+			t.Fatalf("never to be paused: %s", d)
+		}
+		if d.Kind != KindEvict {
+			continue
+		}
+		if d.Pod.Waiting && (running || d.Pod.Owner.Kind == "Job" && !d.Pod.Of.Forgiving) {
+			t.Fatalf("after what makes room for it, or a failure of its Job: %s", d)
+		}
+		if !d.Pod.Waiting {
 			destructive++
+			running = true
 		}
 	}
+	checkPauses(t, s, p)
 	if destructive > s.Declaration.Enforce.MaxEvictionsPerRun {
 		t.Fatalf("%d evictions", destructive)
+	}
+}
+
+// checkPauses is what must hold of pauses: what runs is told of and paused, unless
+// it was paused before and the budget lets such be, and stands for nothing then.
+func checkPauses(t *rapid.T, s Situation, p Plan) {
+	suspended := map[string]bool{}
+	for _, d := range p.Decisions {
+		if d.Kind == KindSuspend {
+			if suspended[d.Owner.UID] {
+				t.Fatalf("twice: %s", d)
+			}
+			suspended[d.Owner.UID] = true
+		}
+	}
+	if s.Declaration.Enforce.Action != Pause || !s.Result.Usage.Exceeded() || len(s.Result.Lost) > 0 || s.Now.Before(*p.Status.EnforceAt) {
+		return
+	}
+	d := &decider{Situation: s}
+	spared, held := d.sparedOwners(), d.settled()
+	for _, pod := range s.Touchable() {
+		w := pod.Of.Workload
+		switch {
+		case w.Name == "" || spared[w.id()]:
+		case !held[w.UID] || s.Declaration.Enforce.Repause && !pod.Of.Stopped:
+			if !suspended[w.UID] {
+				t.Fatalf("%s runs, and nobody pauses it: %v", w, p.Decisions)
+			}
+		case !pod.Of.Stopped:
+			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "started again by someone") || slices.Contains(p.Settle(nil).Enforced, Pause) && len(s.Paused) == 1 {
+				t.Fatalf("%s was started again: %v, enforced %v", w, p.Status.Warnings, p.Settle(nil).Enforced)
+			}
+		}
 	}
 }
 
@@ -84,6 +130,12 @@ func drawSituation(t *rapid.T) Situation {
 		since := noon.Add(-time.Hour)
 		s.Result.KnownSince, s.Result.Forgotten = &since, rapid.Bool().Draw(t, "forgotten")
 	}
+	d.Enforce.Repause = rapid.Bool().Draw(t, "repause")
+	s.Declaration = d
+	stopped := map[string]bool{"train": rapid.Bool().Draw(t, "train stopped"), "sweep": rapid.Bool().Draw(t, "sweep stopped")}
+	if name := rapid.SampledFrom([]string{"", "train", "sweep"}).Draw(t, "paused"); name != "" {
+		s.Paused = []Paused{{Workload: owned(Pod{}, "apps/v1", "StatefulSet", name).Owner, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by")}}
+	}
 	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
 		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))
 		switch rapid.IntRange(0, 7).Draw(t, "kind") {
@@ -100,6 +152,17 @@ func drawSituation(t *rapid.T) Situation {
 			p.Namespace, p.Set = "kube-system", set("kube-system", "team", "a")
 		case 5:
 			p.Spot = true
+		}
+		p.Waiting = rapid.IntRange(0, 2).Draw(t, "waiting") == 0
+		switch owner := rapid.SampledFrom([]string{"train", "sweep"}).Draw(t, "owner"); rapid.IntRange(0, 3).Draw(t, "of") {
+		case 0:
+			p = owned(p, "batch/v1", "Job", owner)
+			p.Of.Forgiving = rapid.Bool().Draw(t, "forgiving")
+		case 1:
+			p.Of = Ownership{Reason: "it does not select it"}
+		default:
+			p = owned(p, "apps/v1", "StatefulSet", owner)
+			p.Of.Stopped = stopped[owner]
 		}
 		s.Pods = append(s.Pods, p)
 	}

@@ -15,8 +15,8 @@ type Situation struct {
 	Now      time.Time // the cluster's clock
 	RunID    string
 
-	// Pods are those that hold GPUs now and are neither finished nor unbound, of
-	// any budget: Decide picks its own.
+	// Pods are those that hold GPUs now, or wait for some, of any budget: Decide picks
+	// its own.
 	Pods []Pod
 	// Frozen says that this budget's freeze is in force.
 	Frozen bool

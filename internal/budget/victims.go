@@ -7,17 +7,21 @@ import (
 	"strings"
 )
 
-// Burning are the pods that count against the budget now and that enforcement may
-// touch.
-func (s Situation) Burning() []Pod {
+// Touchable are the pods of the budget that hold GPUs or wait for some, and that
+// enforcement may touch.
+func (s Situation) Touchable() []Pod {
 	d := &decider{Situation: s}
 	open, _ := d.burning()
-	return open
+	return append(open, d.waiting()...)
 }
 
 // burning are the pods that count against the budget now, and those of them that
 // are protected, with the reasons.
-func (d *decider) burning() (open []Pod, spared []string) {
+func (d *decider) burning() (open []Pod, spared []string) { return d.covered(false) }
+
+// covered are the pods of the budget that hold GPUs, or those that wait for some,
+// and those of them that are protected, with the reasons.
+func (d *decider) covered(waiting bool) (open []Pod, spared []string) {
 	matcher, err := d.Declaration.Selector.Matcher()
 	if err != nil {
 		d.warn("its selector is not valid, so nothing is enforced: %v", err)
@@ -26,7 +30,7 @@ func (d *decider) burning() (open []Pod, spared []string) {
 	for _, p := range d.Pods {
 		set := p.charged()
 		switch {
-		case p.Deleting || p.Finished || p.MilliGPUs <= 0 || set == nil || !matcher.Matches(set):
+		case p.Waiting != waiting || p.Deleting || p.Finished || p.MilliGPUs <= 0 || set == nil || !matcher.Matches(set):
 		case p.Mirror:
 			spared = append(spared, p.ref()+" (it is its node's own)")
 		default:
@@ -46,6 +50,7 @@ func (p Pod) ref() string { return p.Namespace + "/" + p.Name }
 // evict plans the evictions of this run: of all pods that burn, as many as one
 // run may evict; the others stand by for those that are blocked.
 func (d *decider) evict() {
+	d.evictWaiting()
 	victims, spared := d.burning()
 	if len(spared) > 0 {
 		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from eviction", "pods are protected from eviction"), plural(len(spared), "counts", "count"), some(spared))
@@ -122,7 +127,7 @@ func (d *decider) suspend() {
 		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from pausing", "pods are protected from pausing"), plural(len(spared), "counts", "count"), some(spared))
 	}
 	s := &suspension{decider: d, spared: d.sparedOwners(), held: d.settled(), seen: map[string]bool{}}
-	for _, p := range pods {
+	for _, p := range append(pods, d.waiting()...) {
 		s.consider(p)
 	}
 	if len(s.loose) > 0 {
@@ -148,10 +153,13 @@ type suspension struct {
 	restarted []string
 }
 
-// consider takes up the owner of a pod that burns.
+// consider takes up the owner of a pod. One that waits and can't be kept from it
+// was told of as that.
 func (s *suspension) consider(p Pod) {
 	w := p.Of.Workload
 	switch {
+	case w.Name == "" && p.Waiting:
+		return
 	case p.Owner.Name == "":
 		s.loose = append(s.loose, p.ref()+" (it has no owner)")
 		return
@@ -163,6 +171,9 @@ func (s *suspension) consider(p Pod) {
 	}
 	s.seen[w.UID] = true
 	reasons := s.because()
+	if p.Waiting {
+		reasons = append(reasons, "its pods wait for GPUs, and would start in what becomes free")
+	}
 	if s.held[w.UID] {
 		if p.Of.Stopped { // its pods are about to end
 			return

@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -128,7 +127,7 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	pod := reconcile.PodRef{Namespace: ns, Name: "p", UID: "u"}
 	for want, call := range map[string]func() error{
 		"get on namespaces": func() error { _, err := c.UID(t.Context()); return err },
-		"list on nodes":     func() error { _, err := c.LivePods(t.Context(), budget.Selector{}, gpu.Rules{}); return err },
+		"list on nodes":     func() error { _, err := c.LivePods(t.Context(), reconcile.LiveOptions{}); return err },
 		"list on events": func() error {
 			_, err := c.PodEvents(t.Context(), []reconcile.PodRef{pod})
 			return err

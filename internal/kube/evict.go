@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -19,33 +20,57 @@ import (
 // The error is *reconcile.EvictionBlockedError where a disruption budget does not
 // allow it now, or two of them or the cluster's own admission never do, and nil
 // where the pod is gone already.
+//
+// One that waits for a node is evicted only while it does, again without regard to
+// disruption budgets: what it is bound to meanwhile blocks the eviction.
 func (c *Cluster) Evict(ctx context.Context, e reconcile.Eviction) error {
-	p, uid := e.PodRef, types.UID(e.UID)
+	for range attempts {
+		err := c.evictOnce(ctx, e)
+		if !apierrors.IsConflict(err) {
+			return c.evicted(e, err)
+		}
+		// The name is another pod's by now, or the pod changed while it was asked.
+		live, getErr := c.kube.CoreV1().Pods(e.Namespace).Get(ctx, e.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(getErr), getErr == nil && string(live.UID) != e.UID:
+			return nil
+		case getErr != nil:
+			return Wrap("get", "pods "+e.Namespace+"/"+e.Name, getErr)
+		case e.Waiting == "":
+			return c.evicted(e, err)
+		case live.Spec.NodeName != "":
+			return &reconcile.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it waited for GPUs, and was bound to the node " + live.Spec.NodeName + " meanwhile")}
+		}
+		e.Waiting = live.ResourceVersion
+	}
+	return &reconcile.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it was changed by someone else again and again")}
+}
+
+func (c *Cluster) evictOnce(ctx context.Context, e reconcile.Eviction) error {
+	conditions := &metav1.Preconditions{UID: new(types.UID(e.UID))}
+	if e.Waiting != "" {
+		conditions.ResourceVersion = &e.Waiting
+	}
 	eviction := &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace},
-		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: new(max(1, e.Grace)), Preconditions: &metav1.Preconditions{UID: &uid}},
+		ObjectMeta:    metav1.ObjectMeta{Name: e.Name, Namespace: e.Namespace},
+		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: new(max(1, e.Grace)), Preconditions: conditions},
 	}
 	// A blocked eviction is answered with "try again later", which client-go would
 	// wait for. The next victim is better than waiting.
-	err := c.kube.CoreV1().RESTClient().Post().Namespace(p.Namespace).Resource("pods").Name(p.Name).
+	return c.kube.CoreV1().RESTClient().Post().Namespace(e.Namespace).Resource("pods").Name(e.Name).
 		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
+}
+
+// evicted is what an answer to an eviction means.
+func (c *Cluster) evicted(e reconcile.Eviction, err error) error {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsTooManyRequests(err), refusedByAdmission(err), guardedTwice(err):
-		return &reconcile.EvictionBlockedError{Pod: p, Err: err}
-	case apierrors.IsConflict(err):
-		// The name is another pod's by now, or the pod changed while it was asked.
-		live, getErr := c.kube.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(getErr), getErr == nil && live.UID != uid:
-			return nil
-		case getErr != nil:
-			return Wrap("get", "pods "+p.Namespace+"/"+p.Name, getErr)
-		}
+		return &reconcile.EvictionBlockedError{Pod: e.PodRef, Err: err}
 	}
-	return Wrap("create", "pods/eviction "+p.Namespace+"/"+p.Name, err)
+	return Wrap("create", "pods/eviction "+e.Namespace+"/"+e.Name, err)
 }
 
 // guardedTwice says that several disruption budgets cover the pod, which the API

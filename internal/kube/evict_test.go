@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
@@ -157,5 +158,46 @@ func TestAnEvictionGetsItsGrace(t *testing.T) {
 		if err := pods.Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAWaitingPodIsEvictedWhileItWaits has a disruption budget guard a pod that waits
+// for GPUs, for which it is not consulted. One that was bound meanwhile stays.
+func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	c := look(t, server.Kubeconfig())
+	pods := server.Client().CoreV1().Pods(ns)
+	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "all", 2, guarded))
+	start := func(name string, labels map[string]string) *corev1.Pod {
+		return kubetest.Create(t, server, kubetest.Pod(ns, name, kubetest.GPUs(1), kubetest.Labels(labels), kubetest.OnNode("evict-waiting-"+name)))
+	}
+	waits, bound := start("waits", guarded), start("bound", nil)
+	eviction := func(p *corev1.Pod) reconcile.Eviction {
+		e := evictionOf(p)
+		e.Waiting = p.ResourceVersion
+		return e
+	}
+	found, err := c.LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{Namespaces: []string{ns}}, Waiting: true})
+	if err != nil || len(found) != 2 || found[0].Live.ResourceVersion == "" {
+		t.Fatalf("waiting are %+v (%v)", found, err)
+	}
+	kubetest.Create(t, server, kubetest.Node("evict-waiting-bound", 8))
+	server.WaitRunning(t, bound)
+	if err := c.Evict(t.Context(), eviction(waits)); err != nil { // the scheduler wrote to it since
+		t.Error(err)
+	}
+	server.WaitGone(t, waits)
+	var blocked *reconcile.EvictionBlockedError
+	if err := c.Evict(t.Context(), eviction(bound)); !errors.As(err, &blocked) || !strings.Contains(err.Error(), "was bound to the node") {
+		t.Errorf("got %v, want it blocked", err)
+	}
+	if now, err := pods.Get(t.Context(), "bound", metav1.GetOptions{}); err != nil || now.DeletionTimestamp != nil {
+		t.Errorf("it was evicted though it runs: %v", err)
+	}
+	found, err = c.LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{Namespaces: []string{ns}}, Waiting: true})
+	if err != nil || len(found) != 0 {
+		t.Errorf("waiting are %+v (%v)", found, err)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -131,7 +130,7 @@ func TestAFirstPageThatIsReadAgainLosesNoPod(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	c.SetPageSize(3)
-	pods, err := c.LivePods(t.Context(), budget.Selector{Namespaces: []string{ns}}, gpu.Rules{})
+	pods, err := c.LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{Namespaces: []string{ns}}})
 	if got := names(pods); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v (%v), want %v", got, err, want)
 	}

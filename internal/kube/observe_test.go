@@ -182,9 +182,9 @@ func TestLivePodsAreThoseThatHoldGPUsNow(t *testing.T) {
 	server.WaitRunning(t, live)
 	server.WaitRunning(t, relabelled)
 	server.WaitFinished(t, done)
-	got, err := look(t, server.Kubeconfig()).LivePods(t.Context(), budget.Selector{
+	got, err := look(t, server.Kubeconfig()).LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{
 		Namespaces: []string{ns}, MatchLabels: one, MatchExpressions: []budget.Expression{{Key: "team", Operator: "In", Values: []string{"one", "two"}}},
-	}, gpu.Rules{})
+	}})
 	if err != nil || !slices.Equal(names(got), []string{"live", "relabelled"}) {
 		t.Errorf("got %v (%v), want the two that live in the namespace", names(got), err)
 	}

@@ -22,6 +22,7 @@ type listing struct {
 	client    rest.Interface
 	resource  string
 	namespace string // empty for all
+	fields    string // a field selector; empty for none
 	limit     int    // objects a page; zero for pageSize
 }
 
@@ -116,6 +117,9 @@ func (l listing) ask(ctx context.Context, token string) <-chan answer {
 	}
 	request := l.client.Get().NamespaceIfScoped(l.namespace, l.namespace != "").Resource(l.resource).Param("limit", strconv.Itoa(limit)).
 		SetHeader("Accept", "application/vnd.kubernetes.protobuf")
+	if l.fields != "" {
+		request.Param("fieldSelector", l.fields)
+	}
 	if token != "" {
 		request.Param("continue", token)
 	}

@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // look is one look at pods: what counts, and what is known beside them.
@@ -171,8 +171,8 @@ const fewNamespaces = 10
 // LivePods lists afresh the pods with GPUs that a selector may cover. It narrows
 // by namespace alone: the ledger counts a pod by the labels that it had when it
 // was first seen, so that one whose labels were edited since is covered still.
-func (c *Cluster) LivePods(ctx context.Context, s budget.Selector, rules gpu.Rules) ([]gpu.Sighting, error) {
-	table, err := rules.Table()
+func (c *Cluster) LivePods(ctx context.Context, o reconcile.LiveOptions) ([]gpu.Sighting, error) {
+	table, err := o.Rules.Table()
 	if err != nil {
 		return nil, err
 	}
@@ -181,13 +181,17 @@ func (c *Cluster) LivePods(ctx context.Context, s budget.Selector, rules gpu.Rul
 		return nil, err
 	}
 	at := c.Now().Truncate(time.Second)
-	namespaces := slices.Clone(s.Namespaces)
+	namespaces := slices.Clone(o.Selector.Namespaces)
 	if len(namespaces) == 0 || len(namespaces) > fewNamespaces {
 		namespaces = []string{""}
 	}
+	where := listing{}
+	if o.Waiting {
+		where.fields = "spec.nodeName=,status.phase=Pending"
+	}
 	var out []gpu.Sighting
-	for _, namespace := range namespaces {
-		found, err := c.newLook(ctx, table, n, at).listPods(ctx, listing{namespace: namespace})
+	for _, where.namespace = range namespaces {
+		found, err := c.newLook(ctx, table, n, at).listPods(ctx, where)
 		if err != nil {
 			return nil, err
 		}

@@ -21,8 +21,9 @@ type Cluster interface {
 	// of pods from there, and where that is complete it lists no pods.
 	Observe(ctx context.Context, o ObserveOptions) (ClusterObservation, error)
 	// LivePods lists afresh the pods with GPUs that a selector may cover (it may
-	// answer more, never fewer): what is enforced is judged on these.
-	LivePods(ctx context.Context, s budget.Selector, rules gpu.Rules) ([]gpu.Sighting, error)
+	// answer more, never fewer), those that wait for GPUs included: what is enforced
+	// is judged on these.
+	LivePods(ctx context.Context, o LiveOptions) ([]gpu.Sighting, error)
 	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
 	PodEvents(ctx context.Context, pods []PodRef) (map[string]time.Time, error)
 
@@ -58,10 +59,21 @@ type Cluster interface {
 // PodRef names one pod, and no later one of the same name.
 type PodRef struct{ Namespace, Name, UID string }
 
+// LiveOptions say which pods to list afresh.
+type LiveOptions struct {
+	Selector budget.Selector
+	Rules    gpu.Rules
+	// Waiting asks for the pods alone that are not bound to a node.
+	Waiting bool
+}
+
 // Eviction is how one pod is to be evicted.
 type Eviction struct {
 	PodRef
 	Grace int64 // seconds that the pod gets to end
+	// Waiting is the resource version of a pod that was not bound to a node: it is
+	// evicted only while it is not. Empty for any other pod.
+	Waiting string
 }
 
 // ObserveOptions say what to look at.

@@ -72,10 +72,11 @@ func (a *enforcer) run(ctx context.Context) {
 		if outcome == Done || errors.As(err, &left) && left.Released {
 			a.done = append(a.done, d)
 		}
-		if outcome == Failed && d.Kind == budget.KindEvict {
+		victim := d.Kind == budget.KindEvict && !d.Pod.Waiting
+		if outcome == Failed && victim {
 			failed++
 		}
-		if d.Kind == budget.KindEvict && outcome != Done && failed <= failuresAtMost && len(reserves) > 0 {
+		if victim && outcome != Done && failed <= failuresAtMost && len(reserves) > 0 {
 			queue = append(queue, reserves[0])
 			reserves = reserves[1:]
 		}
@@ -142,9 +143,13 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 	case budget.KindResume:
 		return pausing{a.Engine, c, a.declaration}.resume(ctx, *d.Owner)
 	case budget.KindEvict, budget.KindShorten:
-		return c.Evict(ctx, Eviction{
+		e := Eviction{
 			PodRef: PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
-		})
+		}
+		if d.Pod.Waiting {
+			e.Waiting = d.Pod.ResourceVersion
+		}
+		return c.Evict(ctx, e)
 	}
 	return fmt.Errorf("nobody knows how to %s", d.Kind)
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
@@ -114,6 +113,11 @@ func (c *fakeCluster) start(namespace, name string, gpus int64, with ...func(*gp
 	c.pods[uid] = &s
 	c.changed(s, false)
 	return uid
+}
+
+// waiting leaves a pod without a node.
+func waiting(s *gpu.Sighting) {
+	s.Node, s.Scheduled, s.Running, s.Live = gpu.Node{}, gpu.Start{}, gpu.Start{}, gpu.Live{Phase: "Pending", ResourceVersion: "7"}
 }
 
 func ownedBy(kind, name string) func(*gpu.Sighting) {
@@ -237,13 +241,13 @@ func (c *fakeCluster) list() []gpu.Sighting {
 	return list
 }
 
-func (c *fakeCluster) LivePods(context.Context, budget.Selector, gpu.Rules) ([]gpu.Sighting, error) {
+func (c *fakeCluster) LivePods(_ context.Context, o reconcile.LiveOptions) ([]gpu.Sighting, error) {
 	if err := c.call("LivePods"); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.list(), nil
+	return slices.DeleteFunc(c.list(), func(s gpu.Sighting) bool { return o.Waiting && s.Node.Name != "" }), nil
 }
 
 func (c *fakeCluster) PodEvents(context.Context, []reconcile.PodRef) (map[string]time.Time, error) {

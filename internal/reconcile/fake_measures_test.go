@@ -47,6 +47,9 @@ func (c *fakeCluster) Evict(_ context.Context, e reconcile.Eviction) error {
 	p := e.PodRef
 	return c.act("Evict", p.Name, func() error {
 		c.graces = append(c.graces, e.Grace)
+		if s := c.pods[p.UID]; s != nil && e.Waiting != "" && s.Node.Name != "" {
+			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("it was bound meanwhile")}
+		}
 		if c.blocked[p.Name] {
 			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
 		}

@@ -131,7 +131,7 @@ func storeNamespace(store string) string {
 // wantsPods says whether the pods of now decide what is done.
 func wantsPods(s budget.Situation) bool {
 	action := s.Declaration.Enforce.Action
-	return s.Result.Usage.Exceeded() && (action == budget.Pause || action == budget.Evict)
+	return s.Result.Usage.Exceeded() && action != budget.AlertOnly
 }
 
 // enforce decides about one budget on a fresh look, under its lock, and carries
@@ -162,7 +162,7 @@ func (j *judging) enforce(ctx context.Context, s budget.Situation) {
 		if err != nil {
 			return err
 		}
-		a := &enforcer{judging: j, declaration: d, plan: plan.Plan, failure: plan.ownerless}
+		a := &enforcer{judging: j, declaration: d, plan: plan.Plan, failure: plan.trouble}
 		a.run(ctx)
 		j.record(ctx, s, plan.Plan, a)
 		recorded = true
@@ -215,8 +215,9 @@ func (j *judging) keep(s budget.Status) {
 // decided is a plan by the pods of now.
 type decided struct {
 	budget.Plan
-	// ownerless says why it can't be told whose the pods are: none is paused.
-	ownerless error
+	// trouble says what of the pods can't be told, and why: what follows from that
+	// is not done, and the rest is.
+	trouble error
 }
 
 // decide is budget.Decide with the pods of now, where they matter.
@@ -224,22 +225,30 @@ func (j *judging) decide(ctx context.Context, s budget.Situation) (decided, erro
 	var d decided
 	if wantsPods(s) {
 		pods, err := j.books.live(ctx, s.Declaration)
-		if err != nil {
+		switch {
+		case err == nil:
+			s.Pods = pods
+			d.trouble = j.findOwners(ctx, s)
+		case s.Declaration.Enforce.Action == budget.Freeze: // who waits is told, no more
+			d.trouble = err
+		default:
 			return d, err
 		}
-		s.Pods = pods
-		d.ownerless = j.findOwners(ctx, s)
 	}
 	d.Plan = budget.Decide(s)
 	return d, nil
 }
 
-// findOwners looks up whose the pods are that may be paused for the budget.
+// findOwners looks up whose the pods are, where it decides what becomes of them.
 func (j *judging) findOwners(ctx context.Context, s budget.Situation) error {
-	if s.Declaration.Enforce.Action != budget.Pause {
-		return nil
+	action := s.Declaration.Enforce.Action
+	var owned []budget.Pod
+	for _, p := range s.Touchable() {
+		// An eviction asks only what a waiting pod's Job would make of it.
+		if action == budget.Pause || action == budget.Evict && p.Waiting && p.Owner.Kind == "Job" {
+			owned = append(owned, p)
+		}
 	}
-	owned := s.Burning()
 	if len(owned) == 0 {
 		return nil
 	}

@@ -7,9 +7,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// live are the pods of a fresh look that hold GPUs, as one budget sees them.
+// live are the pods of a fresh look that hold GPUs or wait for some, as one budget
+// sees them. A budget that does no more than freeze asks for the latter alone.
 func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, error) {
-	sightings, err := b.cluster.LivePods(ctx, d.Selector, b.rules)
+	sightings, err := b.cluster.LivePods(ctx, LiveOptions{Selector: d.Selector, Rules: b.rules, Waiting: d.Enforce.Action == budget.Freeze})
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,8 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 			if usage, counted := meter.Pod(&r); counted {
 				p.MilliGPUs = burned(usage.GPUs)
 			}
-		} else if r, bound := b.recorder.record(s); bound {
+		} else {
+			r := b.recorder.recordOf(s)
 			p.MilliGPUs = burned(meter.GPUs(&r))
 		}
 		pods = append(pods, p)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
@@ -25,8 +24,8 @@ func (c *mortalCluster) Observe(ctx context.Context, o reconcile.ObserveOptions)
 	return seen, err
 }
 
-func (c *mortalCluster) LivePods(ctx context.Context, s budget.Selector, r gpu.Rules) (pods []gpu.Sighting, err error) {
-	err = c.m.effect("LivePods", func() error { pods, err = c.Cluster.LivePods(ctx, s, r); return err })
+func (c *mortalCluster) LivePods(ctx context.Context, o reconcile.LiveOptions) (pods []gpu.Sighting, err error) {
+	err = c.m.effect("LivePods", func() error { pods, err = c.Cluster.LivePods(ctx, o); return err })
 	return pods, err
 }
 

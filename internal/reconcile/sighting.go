@@ -44,6 +44,11 @@ func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 	if s.UID == "" || s.Scheduled.At.IsZero() || len(s.Shares) == 0 {
 		return ledger.Record{}, false
 	}
+	return m.recordOf(s), true
+}
+
+// recordOf is record of a pod that has an interval, or of one that may get one.
+func (m recorder) recordOf(s gpu.Sighting) ledger.Record {
 	shares := make([]ledger.Share, len(s.Shares))
 	for n, share := range s.Shares {
 		shares[n] = ledger.Share{Resource: share.Resource, Units: share.Units, Weight: share.Weight, Claim: share.Claim}
@@ -58,7 +63,7 @@ func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 	if s.Owner != (gpu.Owner{}) {
 		r.Owner = &ledger.Owner{APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID}
 	}
-	return r, true
+	return r
 }
 
 // labelSet is what selectors ask of a pod as it is now.
@@ -75,19 +80,28 @@ func (m recorder) place(n gpu.Node) *ledger.Place {
 	return &ledger.Place{Node: n.Name, Model: n.Model, InstanceType: n.InstanceType, InstanceID: id, SpotPool: m.pools[id]}
 }
 
-// pod is a sighting as enforcement sees it. Only what holds GPUs now counts.
+// pod is a sighting as enforcement sees it: of a pod that holds GPUs now, or waits
+// for some.
 func (m recorder) pod(s gpu.Sighting) (budget.Pod, bool) {
 	record, bound := m.record(s)
-	if !bound || !s.End.At.IsZero() {
+	if !s.End.At.IsZero() || !bound && !waits(s) {
 		return budget.Pod{}, false
 	}
 	return budget.Pod{
-		UID: s.UID, Namespace: s.Namespace, Name: s.Name, Set: record.Set,
+		UID: s.UID, Namespace: s.Namespace, Name: s.Name, Set: m.labelSet(s),
 		Owner: budget.Workload{Namespace: s.Namespace, APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID},
 		Start: record.Start.At, Priority: s.Live.Priority,
 		PriorityClassName: s.Live.PriorityClassName, Annotations: s.Live.Annotations,
-		Spot: s.Node.Spot || record.Place.SpotPool != "", Deleting: !s.Live.Deletion.IsZero(), Deletion: milli(s.Live.Deletion), Grace: s.Live.Grace, Mirror: s.Live.Mirror,
+		Spot:     bound && (s.Node.Spot || record.Place.SpotPool != ""),
+		Deleting: !s.Live.Deletion.IsZero(), Deletion: milli(s.Live.Deletion), Grace: s.Live.Grace, Mirror: s.Live.Mirror,
+		Waiting: !bound, ResourceVersion: s.Live.ResourceVersion,
 	}, true
+}
+
+// waits says that a pod asks for GPUs and is not bound to a node. The ledger knows
+// nothing of it.
+func waits(s gpu.Sighting) bool {
+	return s.UID != "" && s.Node.Name == "" && s.Scheduled.At.IsZero() && len(s.Shares) > 0
 }
 
 // milliOf is a number of GPUs in thousandths, rounded half up.
