@@ -174,7 +174,12 @@ func (s *tenancy) declare(name string, selector budget.Selector, document string
 // declareOthers declares the others' budget: selected by a label alone, in all
 // namespaces, 12 minutes of a GPU, and evictions beyond it.
 func (s *tenancy) declareOthers() {
-	s.declare("others", budget.Selector{MatchLabels: map[string]string{teamKey: s.others}}, "")
+	s.declare("others", s.ofTeam(), "")
+}
+
+// ofTeam selects by the others' label alone.
+func (s *tenancy) ofTeam() budget.Selector {
+	return budget.Selector{MatchLabels: map[string]string{teamKey: s.others}}
 }
 
 // declareOwn declares the tenant's own budget, of all his pods.
