@@ -48,9 +48,9 @@ func (s *tenancy) scale(name string, replicas string) {
 	}
 }
 
-// TestAForgedOwnerIsNotPaused has one who may only create pods name others'
+// TestOwnersThatAreForgedAreNotPaused has one who may only create pods name others'
 // workloads of the namespace as his pods' owners.
-func TestAForgedOwnerIsNotPaused(t *testing.T) {
+func TestOwnersThatAreForgedAreNotPaused(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 8)
 	s.declareOwn(`{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`)
