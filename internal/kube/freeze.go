@@ -115,7 +115,7 @@ func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f reconcile
 		annotationSelector:   string(selector),
 		annotationCounted:    strings.Join(slices.Sorted(slices.Values(f.Resources)), ","),
 		annotationIgnored:    strings.Join(slices.Sorted(slices.Values(f.Ignored)), ","),
-		annotationProtection: strconv.FormatBool(!f.DisregardPodProtection),
+		annotationProtection: strconv.FormatBool(!f.IgnorePodProtection),
 	})
 	equivalent := admissionv1.Equivalent
 	slot.Spec = slotSpec(n)

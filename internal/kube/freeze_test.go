@@ -119,6 +119,33 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 	}
 }
 
+// TestFreezeOfABudgetThatPodsCantEscape has a freeze begin to ignore what is
+// written on pods; what is written on their namespace still spares them.
+func TestFreezeOfABudgetThatPodsCantEscape(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	policy(t, server)
+	ns, spared := server.Namespace(t), server.Namespace(t, budget.ProtectedKey+"=true")
+	c := look(t, server.Kubeconfig())
+	freeze := reconcile.Freeze{Budget: "freeze-all", BudgetUID: "a1a2a3a4-aaaa", Selector: budget.Selector{Namespaces: []string{ns, spared}}}
+	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
+	pod := func(namespace string) func() *corev1.Pod {
+		return func() *corev1.Pod {
+			return kubetest.Pod(namespace, "", kubetest.GPUs(1), kubetest.Annotation(budget.ProtectedKey, "true"), kubetest.Labels(map[string]string{budget.ProtectedKey: "true"}))
+		}
+	}
+	for _, freeze.IgnorePodProtection = range []bool{false, true, false} {
+		if err := c.Freeze(t.Context(), freeze); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, server, true, func() *corev1.Pod { return kubetest.Pod(ns, "", kubetest.GPUs(1)) })
+		refused(t, server, freeze.IgnorePodProtection, pod(ns))
+	}
+	if _, err := kubetest.TryCreate(t.Context(), server, pod(spared)()); err != nil {
+		t.Errorf("in a protected namespace: %v", err)
+	}
+}
+
 // TestFreezeAdmitsWhatItsBudgetDoesNotCount freezes a budget that weighs resources
 // with zero.
 func TestFreezeAdmitsWhatItsBudgetDoesNotCount(t *testing.T) {

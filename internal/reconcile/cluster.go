@@ -161,9 +161,6 @@ type Freeze struct {
 	Resources []string
 	// Ignored are not counted, whatever is by default: resources and DRA drivers.
 	Ignored []string
-	// DisregardPodProtection keeps pods out also where they bear the mark that
-	// protects them. Their namespace's mark holds nevertheless.
-	DisregardPodProtection bool
 }
 
 // WorkloadState is a workload as it was seen.
