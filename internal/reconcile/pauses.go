@@ -98,8 +98,7 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 	if err := p.cluster.Pause(ctx, seen); err != nil {
 		var not *NotPausedError
 		if errors.As(err, &not) {
-			_, forgetting := p.forget(ctx, doc, w)
-			return errors.Join(err, forgetting)
+			return errors.Join(err, p.forget(ctx, doc, w))
 		}
 		return err
 	}
@@ -153,7 +152,7 @@ func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
 		return nil
 	}
 	released := func(reason string) error {
-		if _, err := p.forget(ctx, doc, w); err != nil || reason == "" {
+		if err := p.forget(ctx, doc, w); err != nil || reason == "" {
 			return err
 		}
 		return &NotPausedError{Workload: w, Reason: reason, Released: true}
@@ -248,16 +247,17 @@ func (p pausing) keep(ctx context.Context, doc pausesDocument, hold declaration.
 }
 
 // forget takes a hold off, and with the last one the document.
-func (p pausing) forget(ctx context.Context, doc pausesDocument, w budget.Workload) (pausesDocument, error) {
+func (p pausing) forget(ctx context.Context, doc pausesDocument, w budget.Workload) error {
 	rest := without(doc.value.Workloads, w)
 	switch {
 	case len(rest) == len(doc.value.Workloads):
-		return doc, nil
+		return nil
 	case len(rest) == 0:
-		return pausesDocument{}, remove(ctx, p.Store, store.Pauses, p.budget.UID, doc.revision)
+		return remove(ctx, p.Store, store.Pauses, p.budget.UID, doc.revision)
 	}
 	doc.value.Workloads = rest
-	return save(ctx, p.Store, store.Pauses, p.budget.UID, doc, doc.value)
+	_, err := save(ctx, p.Store, store.Pauses, p.budget.UID, doc, doc.value)
+	return err
 }
 
 func without(list []declaration.Pause, w budget.Workload) []declaration.Pause {

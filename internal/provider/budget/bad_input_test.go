@@ -95,6 +95,7 @@ func TestBadDeclarations(t *testing.T) {
 		"endless evictions":        {enforcement(providertest.Values{"max_evictions_per_run": 1e30}), []string{`"max_evictions_per_run"`, "1e+30 is no whole number"}},
 		"no threshold":             {providertest.Values{"thresholds": []int{}}, []string{`"thresholds"`, "No threshold"}},
 		"an unknown action":        {enforcement(providertest.Values{"action": "delete"}), []string{`"action"`, `"delete" is not known`, `"evict"`}},
+		"no time to end":           {enforcement(providertest.Values{"max_grace_period": "0s"}), []string{`"max_grace_period"`, "out of range"}},
 		"no gap":                   {enforcement(providertest.Values{"max_gap": "0s"}), []string{`"max_gap"`, "out of range"}},
 		"an illegal protection":    {enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}), []string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`}},
 		"no grace period":          {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `"soon" is no duration`}},

@@ -38,6 +38,7 @@ func declarations() *rapid.Generator[core.Declaration] {
 				Action: rapid.SampledFrom([]core.Action{core.AlertOnly, core.Freeze, core.Evict}).Draw(t, "action"), GracePeriod: duration.Draw(t, "grace"),
 				MaxEvictionsPerRun: rapid.IntRange(1, 9).Draw(t, "evictions"),
 				VictimOrder:        rapid.SampledFrom([]core.VictimOrder{core.LowestPriority, core.NewestStart}).Draw(t, "order"), MaxGap: duration.Draw(t, "gap"),
+				MaxGracePeriod: duration.Draw(t, "longest"), HonourPodProtection: new(rapid.Bool().Draw(t, "honoured")), Repause: rapid.Bool().Draw(t, "repause"),
 			},
 			Thresholds:   rapid.SampledFrom([][]int{{100}, {50, 80, 100}}).Draw(t, "thresholds"),
 			CountFrom:    rapid.SampledFrom([]core.CountFrom{core.FromScheduled, core.FromRunning}).Draw(t, "from"),
@@ -94,7 +95,7 @@ func unordered() []cmp.Option {
 		cmpopts.SortSlices(func(a, b string) bool { return a < b }),
 		cmp.FilterPath(func(p cmp.Path) bool {
 			name := p.Last().String()
-			return slices.Contains([]string{".Window", ".GracePeriod", ".MaxGap", ".MaxStatusAge"}, name)
+			return slices.Contains([]string{".Window", ".GracePeriod", ".MaxGracePeriod", ".MaxGap", ".MaxStatusAge"}, name)
 		}, cmp.Comparer(func(a, b string) bool { return a == b || sameDuration(a, b) })),
 	}
 }
@@ -133,7 +134,7 @@ func TestAttributesAreNamedAsDeclarationsAre(t *testing.T) {
 			Namespaces: []string{"a"}, NamespaceLabels: map[string]string{"a": "b"}, MatchLabels: map[string]string{"a": "b"},
 			MatchExpressions: []core.Expression{{Key: "a", Operator: "In", Values: []string{"b"}}},
 		},
-		Enforce: core.Enforcement{ProtectedPriorityClass: "a", ProtectedNamespaces: []string{"a"}},
+		Enforce: core.Enforcement{ProtectedPriorityClass: "a", ProtectedNamespaces: []string{"a"}, Repause: true},
 	}.WithDefaults()
 	data, err := json.Marshal(d)
 	if err != nil {
