@@ -1,7 +1,9 @@
 package endtoend
 
 import (
+	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +91,25 @@ func (w *truth) milliGPUSeconds(until time.Time, of func(*held) bool) int64 {
 		}
 	}
 	return sum
+}
+
+// apart lists the pods of which what is charged, in GPU-hours, is not what they
+// held, give or take two seconds of a GPU.
+func (w *truth) apart(now time.Time, charged map[string]string, of func(*held) bool) (list []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, h := range w.pods {
+		var want int64
+		if of(h) {
+			start, end := h.interval(now)
+			want = h.gpus() * max(0, end.Sub(start).Milliseconds())
+		}
+		hours, _ := strconv.ParseFloat(charged[h.last.Name], 64)
+		if got := int64(hours * 3_600_000); max(got-want, want-got) > 2000+2000*h.gpus() {
+			list = append(list, fmt.Sprintf("%s %d instead of %d (%s %s, until %s)", h.last.Name, got, want, h.last.Status.Phase, h.last.Status.Reason, h.gone))
+		}
+	}
+	return list
 }
 
 // gpus are those that a kubelet gave the pod: none before it took the pod on, and
