@@ -79,7 +79,7 @@ func withGate(name string) kubetest.PodOption {
 // that hold nothing, of all the kinds that he can make.
 func TestForgedHoursCountForNobody(t *testing.T) {
 	t.Parallel()
-	s := newTenancy(t, 2)
+	s := newCrowdedTenancy(t, 2)
 	s.declareOthers()
 	s.turn()
 	for name, options := range forgeries {
@@ -198,6 +198,35 @@ func TestLabelsCountAsTheyWereAtBinding(t *testing.T) {
 	}
 	if s.budget(gone, "bound").ConsumedMilliGPUSeconds < s.budget(running, "bound").ConsumedMilliGPUSeconds {
 		t.Error("usage fell when the pods were deleted")
+	}
+}
+
+// TestLabelsOfAPodThatIsBoundAndNotYetTaken has a run see a pod bound to a node
+// whose kubelet is away; the tenant relabels it before the kubelet takes it on.
+func TestLabelsOfAPodThatIsBoundAndNotYetTaken(t *testing.T) {
+	t.Parallel()
+	const served = "localkube.gpupool.dev/managed"
+	s := newTenancy(t, 2)
+	for _, stage := range []string{"bound", "running"} {
+		s.declare(stage, budget.Selector{Namespaces: []string{s.namespace}, MatchLabels: map[string]string{teamKey: stage}}, `{"gpu_hours":"1000","enforcement":{"action":"alert_only"}}`)
+	}
+	away := kubetest.Node(s.namespace+"-away", 2)
+	away.Labels[served] = "false"
+	kubetest.Create(t, s.server, away)
+	s.turn()
+	s.create(s.creator, "pod", kubetest.Labels(map[string]string{teamKey: "bound"}), kubetest.GPUs(2), kubetest.BoundTo(away.Name))
+	s.turn()
+	s.relabel("pod", "running")
+	s.turn()
+	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:"true"}}}`, served)
+	if _, err := s.server.Client().CoreV1().Nodes().Patch(t.Context(), away.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.server.WaitRunning(t, s.pod("pod"))
+	time.Sleep(2 * time.Second)
+	r := s.turn()
+	for _, stage := range []string{"bound", "running"} {
+		s.wantUsage(r, stage, func(h *held) bool { return h.bound[teamKey] == stage })
 	}
 }
 

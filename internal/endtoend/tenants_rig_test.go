@@ -53,7 +53,18 @@ const teamKey = "team.example.com/name"
 // and a pod of the others with one GPU.
 func newTenancy(t *testing.T, gpus int) *tenancy {
 	t.Helper()
-	server := kubetest.Start(t)
+	return newTenancyOn(t, kubetest.Start(t), gpus)
+}
+
+// newCrowdedTenancy is one on a cluster of its own: what a tenant has runs warn of
+// there would crowd out what other tests look for.
+func newCrowdedTenancy(t *testing.T, gpus int) *tenancy {
+	t.Helper()
+	return newTenancyOn(t, kubetest.StartOwn(t, "--nodes=0"), gpus)
+}
+
+func newTenancyOn(t *testing.T, server *kubetest.Cluster, gpus int) *tenancy {
+	t.Helper()
 	installFreezes(t, server)
 	s := &tenancy{
 		rig:    &rig{t: t, server: server, namespace: server.Namespace(t), dir: t.TempDir() + "/store"},

@@ -29,7 +29,7 @@ var (
 // anybody else ends.
 func TestATenantTriesEverything(t *testing.T) {
 	t.Parallel()
-	s := newTenancy(t, 8)
+	s := newCrowdedTenancy(t, 8)
 	for n := range 7 {
 		s.innocent = append(s.innocent, s.server.WaitRunning(t, kubetest.Create(t, s.server,
 			kubetest.Pod(s.others, fmt.Sprintf("innocent-%d", n), s.team, kubetest.GPUs(1), kubetest.OnNode(s.nodes[0].Name)))))
