@@ -126,11 +126,22 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history
 		return reconcile.Replay{}, err
 	}
 	if h.wantsClaims {
-		_, err = replay(ctx, watching{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"}, from, until, h.claim)
+		err = c.replayClaims(ctx, from, until, h)
 	}
 	if err != nil && !apierrors.IsForbidden(err) {
 		return reconcile.Replay{}, err
 	}
 	h.claimless = err
 	return reconcile.Replay{Complete: reason == "", Reason: reason}, nil
+}
+
+// replayClaims replays the watch of claims. Where none changes, its server does not
+// learn by itself that time goes on, and would say only after many seconds that it
+// told of everything: a list that must be up to date has it ask etcd.
+func (c *Cluster) replayClaims(ctx context.Context, from, until string, h *history) error {
+	if _, err := c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1}); err != nil && !apierrors.IsForbidden(err) {
+		return Wrap("list", "resourceclaims in the whole cluster", err)
+	}
+	_, err := replay(ctx, watching{client: c.kube.ResourceV1().RESTClient(), resource: "resourceclaims"}, from, until, h.claim)
+	return err
 }

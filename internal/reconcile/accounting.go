@@ -26,7 +26,7 @@ type books struct {
 	rules       gpu.Rules
 	local       time.Time // this machine's clock at the look
 	warnings    []string
-	unclear     int // what about pods could not be understood
+	doubts      doubts
 	sharers     *budget.Sharers
 	// byNamespace says that some budget selects by the labels of namespaces.
 	byNamespace bool
@@ -165,9 +165,7 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 	b.refine(pools)
 	b.rememberNodes()
 	b.turn(now)
-	if more := b.unclear - problemsAtMost; more > 0 {
-		b.warnings = append(b.warnings, fmt.Sprintf("%d more doubts about pods", more))
-	}
+	b.warnings = append(b.warnings, b.doubts.texts()...)
 	return nil
 }
 
@@ -222,15 +220,12 @@ func (b *books) turn(now ledger.Time) {
 	}
 }
 
-// problemsAtMost is how many pods that could not be understood are told of.
-const problemsAtMost = 5
-
 func (b *books) observe(s gpu.Sighting) { b.enter(s, false) }
 
 // enter merges a sighting into the ledger. One of the past says nothing of now.
 func (b *books) enter(s gpu.Sighting, past bool) {
 	for _, text := range s.Problems {
-		b.warn(fmt.Sprintf("the pod %s/%s: %s", s.Namespace, s.Name, text))
+		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: %s", s.Namespace, s.Name, text))
 	}
 	r, held := b.recorder.record(s)
 	if !held {
@@ -248,7 +243,7 @@ func (b *books) enter(s gpu.Sighting, past bool) {
 		merge = b.ledger.Merge
 	}
 	if err := merge(r); err != nil {
-		b.warn(err.Error())
+		b.doubts.add(s.Namespace, err.Error())
 	}
 }
 
@@ -270,11 +265,4 @@ func (b *books) again(s gpu.Sighting) (r ledger.Record, known bool) {
 		r.Held, r.HeldSeen = &ledger.Holding{Shown: s.Shown, Capped: true}, b.recorder.at
 	}
 	return r, true
-}
-
-// warn keeps the first few warnings about pods, and counts the rest.
-func (b *books) warn(text string) {
-	if b.unclear++; b.unclear <= problemsAtMost {
-		b.warnings = append(b.warnings, text)
-	}
 }

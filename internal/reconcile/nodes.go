@@ -72,7 +72,7 @@ func (b *books) remember(n *gpu.Node, gone ledger.Time) {
 
 func (b *books) keepNode(n ledger.Node) {
 	if err := b.ledger.Remember(n); err != nil {
-		b.warn(err.Error())
+		b.doubts.add("", err.Error())
 	}
 }
 

@@ -101,7 +101,7 @@ func (b *books) refine(pools instanceRecords) {
 	}
 	for _, r := range refined {
 		if err := b.ledger.Merge(r); err != nil {
-			b.warn(err.Error())
+			b.doubts.add(r.Set.Namespace, err.Error())
 		}
 	}
 }
