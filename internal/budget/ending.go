@@ -43,8 +43,8 @@ func (d *decider) ending() []Pod {
 }
 
 // hurry sees to pods that end and hold GPUs until they have: where the budget
-// evicts, those that would take longer than it lets them are given less time. What
-// outlasts its time is told of in each run.
+// evicts, those that would take longer than it lets them are given less time. The
+// others are told of in each run: what was evicted is not yet gone.
 func (d *decider) hurry(shorten bool) {
 	most := d.Declaration.Enforce.maxGrace()
 	var late []string
@@ -53,8 +53,7 @@ func (d *decider) hurry(shorten bool) {
 		switch {
 		case left <= 0:
 			late = append(late, fmt.Sprintf("%s (was to end at %s)", p.ref(), stamp(toTime(p.Deletion))))
-		case left <= most:
-		case shorten:
+		case left > most && shorten:
 			d.decide(Decision{Kind: KindShorten, Pod: &p, Reasons: append(d.because(),
 				fmt.Sprintf("it is ending already and would take until %s, and max_grace_period is %s", stamp(toTime(p.Deletion)), duration.Words(most)))})
 		default:

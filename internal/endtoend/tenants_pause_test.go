@@ -3,6 +3,7 @@ package endtoend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -116,9 +117,16 @@ func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 			s.turnUntil("the workloads to be paused", func(turn) bool { return s.replicas("train") == 0 && s.replicas("marked") == 0 })
 			s.scale("train", "2")
 			kubetest.WaitFor(t, "the workload to run again", func(ctx context.Context) error {
-				d, err := s.editor.AppsV1().Deployments(s.namespace).Get(ctx, "train", metav1.GetOptions{})
-				if err == nil && d.Status.ReadyReplicas != 2 {
-					err = errors.New("not yet")
+				// The Deployment's status may still be that of before the pause.
+				pods, err := s.editor.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{})
+				running := 0
+				for n := range pods.Items {
+					if p := &pods.Items[n]; strings.HasPrefix(p.Name, "train-") && p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodRunning {
+						running++
+					}
+				}
+				if err == nil && running != 2 {
+					err = fmt.Errorf("%d of its pods run", running)
 				}
 				return err
 			})
