@@ -32,10 +32,19 @@ func declaring() []rbacv1.PolicyRule {
 	return slices.Concat(manifests.DeclareRules(), manifests.LiftRules(options()))
 }
 
-const countsWhatIsGone = "counts what is gone"
+const (
+	countsClaims     = "counts"
+	countsWhatIsGone = "counts what is gone"
+)
+
+// ownTo are the rights that one part needs for what it prepares. Others may use
+// them by chance: the parts share a cluster, and so each other's pods.
+var ownTo = map[string]string{
+	"list resourceclaims": countsClaims, "watch resourceclaims": countsClaims, "watch namespaces": countsWhatIsGone,
+}
 
 var parts = []part{
-	{"counts", reconciling, prepareClaims, counts},
+	{countsClaims, reconciling, prepareClaims, counts},
 	{countsWhatIsGone, reconciling, prepareByNamespace, countsGone},
 	{"asks Events", reconciling, prepareVanished, func(w *world) error { return w.run() }},
 	{"alerts", reconciling, prepareUsed(budget.AlertOnly), alerts},
@@ -67,8 +76,7 @@ func TestRunsUnderExactlyTheRightsThatArePrinted(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				for call := range w.client.Calls() {
-					// Others come upon a namespace that is gone by chance.
-					if call == "watch namespaces" && p.name != countsWhatIsGone {
+					if owner, owned := ownTo[call]; owned && owner != p.name {
 						continue
 					}
 					usedBy[call] = append(usedBy[call], p.name)
