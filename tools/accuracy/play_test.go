@@ -69,6 +69,9 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 		Name: budgetName, GPUHours: "100", Window: "24h", CountFrom: s.from,
 		Selector: covered, ResourceWeights: map[string]string{"nvidia.com/gpu": "1/10"},
 	}.WithDefaults()
+	if s.byNode {
+		declared.ResourceWeights = nil
+	}
 	if _, err := e.CreateBudget(t.Context(), declared); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,18 @@ type scenario struct {
 	inCluster bool
 	// selects is whom the budget covers; nil is all pods of the namespace.
 	selects func(namespace string) budget.Selector
-	play    func(p *play)
+	// byNode has the nodes' labels say what a GPU is worth, not the budget: a tenth.
+	byNode bool
+	play   func(p *play)
+}
+
+// shared labels a node as GPU feature discovery does where each GPU is shared by ten.
+func (p *play) shared(node string) {
+	p.Helper()
+	patch := []byte(`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"10","nvidia.com/gpu.sharing-strategy":"time-slicing"}}}`)
+	if _, err := p.cluster.Client().CoreV1().Nodes().Patch(p.Context(), node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		p.Fatal(err)
+	}
 }
 
 // ofZone selects by what the binding to a node of this zone adds to a pod.
@@ -91,6 +102,17 @@ var scenarios = []scenario{
 		p.remove(pods)
 		p.untilOver(n)
 		p.cluster.EndNamespace(p.T, p.namespace)
+	}},
+	{name: "GPUs shared by ten, as their node's labels say after the first run", from: budget.FromScheduled, byNode: true, play: func(p *play) {
+		name := p.namespace
+		kubetest.Create(p.T, p.cluster, kubetest.Node(name, 16))
+		pods := p.start(10, kubetest.OnNode(name))
+		p.reconcile()
+		p.shared(name)
+		p.reconcile()
+		time.Sleep(p.seconds(60))
+		p.remove(pods)
+		p.untilOver(10)
 	}},
 	{name: "containers restarted three times", from: budget.FromRunning, play: func(p *play) {
 		n := p.pods(10)
