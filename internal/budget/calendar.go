@@ -73,6 +73,11 @@ func begins(day date, zone *time.Location) time.Time {
 			return best.UTC()
 		}
 		consider(until)
+		if !until.After(at) {
+			// From 2040 on Go says of a leap year's last day that it is past the end of
+			// its bounds: they come to an end after 365 days (tzset in package time).
+			until = at.Add(time.Hour)
+		}
 		at = until
 	}
 }

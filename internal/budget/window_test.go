@@ -120,6 +120,18 @@ func TestPeriodsFollowEachOther(t *testing.T) {
 	})
 }
 
+// A leap year's last day has an end, also beyond the tables of a zone.
+func TestTheLastDayOfALeapYear(t *testing.T) {
+	t.Parallel()
+	for _, zone := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe"} {
+		d := Declaration{Period: Day, TimeZone: zone}
+		w, err := d.WindowAt(time.Date(2040, 12, 31, 12, 0, 0, 0, time.UTC))
+		if err != nil || w.End.Sub(w.Start) != 24*time.Hour || w.Start.After(w.End) {
+			t.Errorf("%s: %v (%v)", zone, w, err)
+		}
+	}
+}
+
 func TestZones(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "UTC", "Asia/Singapore", "America/Argentina/Buenos_Aires"} {
