@@ -27,8 +27,11 @@ type Decision struct {
 	// Pod is the victim of an eviction, or what ends already.
 	Pod *Pod `json:"pod,omitempty"`
 	// Owner is what is suspended or resumed.
-	Owner   *Workload `json:"owner,omitempty"`
-	Reasons []string  `json:"reasons"`
+	Owner *Workload `json:"owner,omitempty"`
+	// Waiting are the uids of the pods that the owner has waiting for GPUs. They are
+	// to be gone before what holds GPUs is suspended.
+	Waiting []string `json:"-"`
+	Reasons []string `json:"reasons"`
 }
 
 // Workload names the owner of pods.

@@ -34,7 +34,7 @@ func TestDecideReportsWhatItWasGiven(t *testing.T) {
 
 // checkSafety is what must hold of any plan.
 func checkSafety(t *rapid.T, s Situation, p Plan) {
-	destructive, running := 0, false
+	destructive, running, suspended := 0, false, false
 	for _, d := range append(p.Decisions[:len(p.Decisions):len(p.Decisions)], p.Reserves...) {
 		if d.Kind != KindEvict && d.Kind != KindSuspend && d.Kind != KindFreeze && d.Kind != KindShorten {
 			continue
@@ -58,6 +58,10 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		if lifts := d.Kind == KindUnfreeze || d.Kind == KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
 			t.Fatalf("of what nobody knows: %s", d)
 		}
+		if d.Kind == KindSuspend && suspended && len(d.Waiting) > 0 {
+			t.Fatalf("after what makes room for it: %s", d)
+		}
+		suspended = suspended || d.Kind == KindSuspend && len(d.Waiting) == 0
 		if d.Kind == KindSuspend && (s.Declaration.Enforce.Action != Pause || d.Owner.UID == "") {
 			t.Fatalf("never to be paused: %s", d)
 		}

@@ -126,7 +126,10 @@ func (d *decider) suspend() {
 	if len(spared) > 0 {
 		d.warn("%d %s, and still %s: %s", len(spared), plural(len(spared), "pod is protected from pausing", "pods are protected from pausing"), plural(len(spared), "counts", "count"), some(spared))
 	}
-	s := &suspension{decider: d, spared: d.sparedOwners(), held: d.settled(), seen: map[string]bool{}}
+	s := &suspension{decider: d, spared: d.sparedOwners(), held: d.settled(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
+	for _, p := range pods {
+		s.burns[p.Of.Workload.UID] = true
+	}
 	for _, p := range append(pods, d.waiting()...) {
 		s.consider(p)
 	}
@@ -135,8 +138,12 @@ func (d *decider) suspend() {
 		d.warn("%d %s be paused, and still %s: %s", len(s.loose), plural(len(s.loose), "pod cannot", "pods cannot"), plural(len(s.loose), "counts", "count"), some(s.loose))
 	}
 	s.tellRestarted()
-	slices.SortFunc(s.owners, func(a, b Decision) int { return strings.Compare(a.Owner.id(), b.Owner.id()) })
+	// What only waits comes first: it would start in what the others leave.
+	slices.SortFunc(s.owners, func(a, b Decision) int {
+		return cmp.Or(cmp.Compare(order(s.burns[a.Owner.UID]), order(s.burns[b.Owner.UID])), strings.Compare(a.Owner.id(), b.Owner.id()))
+	})
 	for _, decision := range s.owners {
+		decision.Waiting = s.waits[decision.Owner.UID]
 		d.decide(decision)
 	}
 	s.takeStopped()
@@ -148,6 +155,8 @@ type suspension struct {
 	spared    map[string]bool // by the id of a workload
 	held      map[string]bool // paused by this budget
 	seen      map[string]bool
+	burns     map[string]bool     // has pods that hold GPUs
+	waits     map[string][]string // pods of what burns none
 	owners    []Decision
 	loose     []string // pods without a workload that could be paused
 	restarted []string
@@ -166,7 +175,13 @@ func (s *suspension) consider(p Pod) {
 	case w.Name == "":
 		s.loose = append(s.loose, fmt.Sprintf("%s (%s)", p.ref(), p.Of.Reason))
 		return
-	case s.seen[w.UID], s.spared[w.id()]:
+	case s.spared[w.id()]:
+		return
+	}
+	if p.Waiting && !s.burns[w.UID] {
+		s.waits[w.UID] = append(s.waits[w.UID], p.UID)
+	}
+	if s.seen[w.UID] {
 		return
 	}
 	s.seen[w.UID] = true

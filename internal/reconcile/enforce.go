@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
@@ -30,6 +31,9 @@ type enforcer struct {
 	untold bool
 	// frozenAt is when this run's own freeze began.
 	frozenAt time.Time
+	// withdrawn are the uids of waiting pods whose owners this run suspended: their
+	// controllers are about to delete them.
+	withdrawn []string
 }
 
 // failuresAtMost is how many evictions of a run may fail, other than by being
@@ -46,8 +50,11 @@ func (a *enforcer) run(ctx context.Context) {
 	reserves, failed := a.plan.Reserves, 0
 	for queue := slices.Clone(a.plan.Decisions); len(queue) > 0; queue = queue[1:] {
 		d := queue[0]
-		if d.Kind == budget.KindEvict {
+		switch {
+		case d.Kind == budget.KindEvict:
 			a.awaitFreeze(ctx)
+		case d.Kind == budget.KindSuspend && len(d.Waiting) == 0:
+			a.awaitWithdrawn(ctx)
 		}
 		if ctx.Err() != nil {
 			_, a.stopped = stopped(ctx)
@@ -71,6 +78,7 @@ func (a *enforcer) run(ctx context.Context) {
 		var left *NotPausedError
 		if outcome == Done || errors.As(err, &left) && left.Released {
 			a.done = append(a.done, d)
+			a.withdrawn = append(a.withdrawn, d.Waiting...)
 		}
 		victim := d.Kind == budget.KindEvict && !d.Pod.Waiting
 		if outcome == Failed && victim {
@@ -105,6 +113,30 @@ func (a *enforcer) awaitFreeze(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-heeded.C:
+	}
+}
+
+// awaitWithdrawn gives controllers as long as a freeze takes to be heeded to delete
+// the waiting pods of what was suspended, before what makes room for them is. Where
+// that takes longer, or can't be told, the next run tells of those that started.
+func (a *enforcer) awaitWithdrawn(ctx context.Context) {
+	left := a.withdrawn
+	a.withdrawn = nil
+	if len(left) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.freezeLag())
+	defer cancel()
+	for {
+		pods, err := a.books.cluster.LivePods(ctx, LiveOptions{Selector: a.declaration.Selector, Rules: a.books.rules, Waiting: true})
+		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Sighting) bool { return slices.Contains(left, s.UID) }) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
 }
 
