@@ -61,6 +61,15 @@ func byClaims(claims ...string) *ledger.Holding {
 	return h
 }
 
+// fraction is a part of each of these GPUs, which other pods share.
+func fraction(part string, of ...string) *ledger.Holding {
+	h := &ledger.Holding{Shown: 1}
+	for _, claim := range of {
+		h.Shares = append(h.Shares, ledger.Share{Resource: "gpu-fraction", Units: rat(part), Weight: rat("1"), Claim: claim, Whole: rat("1")})
+	}
+	return h
+}
+
 func rat(s string) *big.Rat {
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {

@@ -80,11 +80,8 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
 	number := m.valuer.rate(r)
 	if isShared(r) {
-		more := 1
-		if m.sharers != nil && m.sharers.pods[r.UID] {
-			more = 0
-		}
-		number, _ = m.valuer.divider(r, m.sharers).rate(placeOf(m.valuer.vanished), m.now, more)
+		beside := m.sharers == nil || !m.sharers.pods[r.UID]
+		number, _ = m.valuer.divider(r, m.sharers).rate(placeOf(m.valuer.vanished), m.now, beside)
 	}
 	return m.valuer.rates[number].rat()
 }

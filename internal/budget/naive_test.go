@@ -23,7 +23,7 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
 	}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
-	}}}
+	}}, fraction("1/2", "g1"), fraction("1/4", "g1"), fraction("1", "g1"), fraction("3/4", "g1", "g2")}
 	places := []*ledger.Place{nil, {Node: "n1", Model: "T4", InstanceType: "GN7"}, {Node: "n2", InstanceType: "GN7"}, {Node: "n3", Model: "A100"}}
 	step := func(label string, least, most int) ledger.Time {
 		return ms(noon.Add(time.Duration(rapid.IntRange(least, most).Draw(t, label)) * 7 * time.Minute))
@@ -109,7 +109,7 @@ func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) 
 }
 
 // integral is what a record's pod uses of what it holds, at each moment divided by
-// how many hold it then; who holds it now does so from then on.
+// how many times the whole is asked for then; who holds it now does so from then on.
 func integral(v *valuer, r *ledger.Record, all []*ledger.Record, from, until, now ledger.Time) *big.Rat {
 	ends := func(r *ledger.Record) ledger.Time {
 		if r.Open() {
@@ -133,16 +133,20 @@ func integral(v *valuer, r *ledger.Record, all []*ledger.Record, from, until, no
 	for n := 1; n < len(cuts); n++ {
 		at := min(cuts[n-1], now)
 		for _, share := range r.Held.Shares {
-			holders := int64(0)
+			asked := new(big.Rat)
 			for _, other := range all {
-				holds := slices.ContainsFunc(other.Held.Shares, func(s ledger.Share) bool { return s.Claim == share.Claim })
-				if holds && other.Start.At <= at && ends(other) > at {
-					holders++
+				n := slices.IndexFunc(other.Held.Shares, func(s ledger.Share) bool { return s.Claim == share.Claim })
+				switch {
+				case n < 0 || other.Start.At > at || ends(other) <= at:
+				case other.Held.Shares[n].Whole == nil:
+					asked.Add(asked, big.NewRat(1, 1))
+				default:
+					asked.Add(asked, new(big.Rat).Quo(other.Held.Shares[n].Units, other.Held.Shares[n].Whole))
 				}
 			}
 			used := v.share(&share)
-			if share.Claim != "" {
-				used.Mul(used, big.NewRat(1, max(1, holders)))
+			if share.Claim != "" && asked.Cmp(big.NewRat(1, 1)) > 0 {
+				used.Quo(used, asked)
 			}
 			sum.Add(sum, used.Mul(used, new(big.Rat).SetInt64(int64(cuts[n]-cuts[n-1]))))
 		}

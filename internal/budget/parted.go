@@ -34,15 +34,16 @@ type divider struct {
 	sharers *Sharers
 	alone   *big.Rat // GPUs that are its own
 	claims  []claimed
-	known   map[string]int32 // rates, by how many hold each claim
+	known   map[string]int32 // rates, by what is asked for of each claim
 	key     []byte
 }
 
-// claimed is what all pods together hold by a claim.
+// claimed is what a pod asked for of a claim.
 type claimed struct {
 	claim string
-	gpus  *big.Rat
-	pods  int64
+	gpus  *big.Rat // if no other held it
+	asked *big.Rat // of the whole
+	sum   int      // the number of what all of them ask for
 }
 
 func (v *valuer) divider(r *ledger.Record, sharers *Sharers) *divider {
@@ -57,27 +58,30 @@ func (v *valuer) divider(r *ledger.Record, sharers *Sharers) *divider {
 		if s.Claim == "" {
 			d.alone.Add(d.alone, gpus)
 		} else {
-			d.claims = append(d.claims, claimed{claim: s.Claim, gpus: gpus})
+			d.claims = append(d.claims, claimed{claim: s.Claim, gpus: gpus, asked: s.Asked()})
 		}
 	}
 	return d
 }
 
-// rate is the number of the rate at a moment, and until when it stays. More pods
-// hold the claims than are known.
-func (d *divider) rate(place int, at ledger.Time, more int) (number int32, until ledger.Time) {
-	d.key, until = d.key[:0], never
+// rate is the number of the rate at a moment, and until when it stays. Beside is for
+// a pod that is not among those who are known to hold the claims.
+func (d *divider) rate(place int, at ledger.Time, beside bool) (number int32, until ledger.Time) {
+	d.key, until = append(d.key[:0], 0), never
+	if beside {
+		d.key[0] = 1
+	}
 	for n := range d.claims {
-		pods, changes := d.sharers.at(d.claims[n].claim, place, at)
+		sum, changes := d.sharers.at(d.claims[n].claim, place, at)
 		until = min(until, changes)
-		d.claims[n].pods = int64(max(1, pods+more))
-		d.key = binary.AppendVarint(d.key, d.claims[n].pods)
+		d.claims[n].sum = sum
+		d.key = binary.AppendVarint(d.key, int64(sum))
 	}
 	number, known := d.known[string(d.key)]
 	if !known {
 		gpus := new(big.Rat).Set(d.alone)
-		for _, c := range d.claims {
-			gpus.Add(gpus, new(big.Rat).Mul(c.gpus, big.NewRat(1, c.pods)))
+		for n := range d.claims {
+			gpus.Add(gpus, d.part(&d.claims[n], beside))
 		}
 		number = d.valuer.number(gpus)
 		d.known[string(d.key)] = number
@@ -85,12 +89,29 @@ func (d *divider) rate(place int, at ledger.Time, more int) (number int32, until
 	return number, until
 }
 
+// part is what the pod has of a claim: what it asked for, as long as all of them
+// together ask for no more than there is.
+func (d *divider) part(c *claimed, beside bool) *big.Rat {
+	asked := d.sharers.asked(c.claim, c.sum)
+	if beside {
+		asked = new(big.Rat).Add(asked, c.asked)
+	}
+	if asked.Cmp(whole) <= 0 {
+		return c.gpus
+	}
+	return new(big.Rat).Quo(c.gpus, asked)
+}
+
 // pieces cuts a time where the rate changes.
-func (d *divider) pieces(pieces []piece, place int, from, to ledger.Time, more int) []piece {
+func (d *divider) pieces(pieces []piece, place int, from, to ledger.Time, beside bool) []piece {
 	for at := from; at < to; {
-		number, until := d.rate(place, at, more)
+		number, until := d.rate(place, at, beside)
 		until = min(until, to)
-		pieces = append(pieces, piece{at, until, number})
+		if last := len(pieces) - 1; last >= 0 && pieces[last].to == at && pieces[last].rate == number {
+			pieces[last].to = until
+		} else {
+			pieces = append(pieces, piece{at, until, number})
+		}
 		at = until
 	}
 	return pieces
@@ -105,15 +126,15 @@ func (v *valuer) parts(r *ledger.Record, s stretch, sharers *Sharers) parted {
 		end++
 	}
 	p := parted{stretch: s, sure: s.certain() && !slices.ContainsFunc(d.claims, func(c claimed) bool { return sharers.doubts(c.claim) })}
-	p.counted = d.pieces(nil, placeOf(v.vanished), s.start, end, 0)
+	p.counted = d.pieces(nil, placeOf(v.vanished), s.start, end, false)
 	if p.sure {
 		p.rates = v.rates
 		return p
 	}
-	p.least = d.pieces(nil, last, s.start, s.least, 0)
+	p.least = d.pieces(nil, last, s.start, s.least, false)
 	// Behind its earliest end it is not among those who hold for certain.
-	p.most = d.pieces(nil, first, s.start, s.least, 0)
-	p.most = d.pieces(p.most, first, s.least, s.most, 1)
+	p.most = d.pieces(nil, first, s.start, s.least, false)
+	p.most = d.pieces(p.most, first, s.least, s.most, true)
 	p.rates = v.rates
 	return p
 }

@@ -4,20 +4,22 @@ import (
 	"cmp"
 	"iter"
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // Sharers are the pods that hold by claims which others may hold as well. At each
-// moment what a claim holds is divided equally among the pods that hold it then:
-// from when they were scheduled until their ends, whatever of that a budget
-// counts. So it makes no difference when each was first seen, and nothing is
-// counted twice.
+// moment what a claim holds is divided among the pods that hold it then: each has
+// what it asked for, or less in proportion where all of them asked for more than
+// there is; so that those who asked for the whole have equal parts. They hold it
+// from when they were scheduled until their ends, whatever of that a budget counts.
+// So it makes no difference when each was first seen, and nothing is counted twice.
 type Sharers struct {
 	records []ledger.Record
 	pods    map[string]bool // by UID
-	claims  map[string]*headcount
+	claims  map[string]*demand
 }
 
 // SharersOf finds those among records who hold by claims.
@@ -32,25 +34,33 @@ func SharersOf(records iter.Seq[*ledger.Record]) *Sharers {
 	return s
 }
 
-func newSharers() *Sharers { return &Sharers{pods: map[string]bool{}, claims: map[string]*headcount{}} }
+func newSharers() *Sharers { return &Sharers{pods: map[string]bool{}, claims: map[string]*demand{}} }
 
 // isShared says whether some of what the pod holds is held by a claim.
 func isShared(r *ledger.Record) bool { return r.Held != nil && r.Held.Shared() }
 
-// headcount is how many pods hold a claim, and from when on: by each of the
-// places in its range where an estimated end may be taken to be.
-type headcount struct {
-	counts [3][]count
-	// shared says that two held it at once, and doubtful that some pod's end is
-	// estimated.
+// demand is how much of a claim the pods that hold it asked for together, and from
+// when on: by each of the places in its range where an estimated end may be taken
+// to be.
+type demand struct {
+	changes [3][]change // until all are known
+	levels  [3][]level
+	sums    []*big.Rat // the distinct ones: one is the whole
+	// shared says that they asked for more than the whole, and doubtful that some
+	// pod's end is estimated.
 	shared, doubtful bool
 }
 
-// count is how many pods there are from a moment on; and by how many more than
-// before, until all are known.
-type count struct {
+// change is by how much more is asked for than before a moment.
+type change struct {
+	at ledger.Time
+	by *big.Rat
+}
+
+// level is how much is asked for from a moment on, by the number of the sum.
+type level struct {
 	from ledger.Time
-	pods int
+	sum  int
 }
 
 // placeOf is where a policy's counts are.
@@ -72,47 +82,63 @@ func (s *Sharers) add(r *ledger.Record) {
 		if share.Claim == "" || slices.ContainsFunc(r.Held.Shares[:n], func(before ledger.Share) bool { return before.Claim == share.Claim }) {
 			continue
 		}
-		heads := s.claims[share.Claim]
-		if heads == nil {
-			heads = new(headcount)
-			s.claims[share.Claim] = heads
+		d := s.claims[share.Claim]
+		if d == nil {
+			d = new(demand)
+			s.claims[share.Claim] = d
 		}
-		heads.doubtful = heads.doubtful || r.End.Estimated()
+		d.doubtful = d.doubtful || r.End.Estimated()
+		more := share.Asked()
+		less := new(big.Rat).Neg(more)
 		for _, policy := range []ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow} {
-			counts, end := &heads.counts[placeOf(policy)], r.End.Point(policy)
+			changes, end := &d.changes[placeOf(policy)], r.End.Point(policy)
 			if r.Open() {
-				*counts = append(*counts, count{r.Start.At, 1})
+				*changes = append(*changes, change{r.Start.At, more})
 			} else if end > r.Start.At {
-				*counts = append(*counts, count{r.Start.At, 1}, count{end, -1})
+				*changes = append(*changes, change{r.Start.At, more}, change{end, less})
 			}
 		}
 	}
 }
 
-// settle turns changes into counts.
+// settle turns changes into levels.
 func (s *Sharers) settle() {
-	for _, heads := range s.claims {
-		for n, changes := range heads.counts {
-			slices.SortFunc(changes, func(a, b count) int { return cmp.Compare(a.from, b.from) })
-			counts, pods := changes[:0], 0
-			for i, change := range changes {
-				pods += change.pods
-				heads.shared = heads.shared || pods > 1
-				if i+1 == len(changes) || changes[i+1].from > change.from {
-					counts = append(counts, count{change.from, pods})
-				}
-			}
-			heads.counts[n] = slices.CompactFunc(counts, func(a, b count) bool { return a.pods == b.pods })
-		}
+	for _, d := range s.claims {
+		d.settle()
 	}
 }
 
-// divides says whether anything that the pod holds was ever held by another at
-// the same time.
+func (d *demand) settle() {
+	numbers := map[string]int{}
+	for n, changes := range d.changes {
+		slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+		sum, levels := new(big.Rat), make([]level, 0, len(changes))
+		for i, c := range changes {
+			sum.Add(sum, c.by)
+			if i+1 < len(changes) && changes[i+1].at == c.at {
+				continue
+			}
+			text := sum.RatString()
+			number, known := numbers[text]
+			if !known {
+				number = len(d.sums)
+				numbers[text] = number
+				d.sums = append(d.sums, new(big.Rat).Set(sum))
+				d.shared = d.shared || sum.Cmp(whole) > 0
+			}
+			levels = append(levels, level{c.at, number})
+		}
+		d.levels[n] = slices.CompactFunc(levels, func(a, b level) bool { return a.sum == b.sum })
+	}
+	d.changes = [3][]change{}
+}
+
+// divides says whether of anything that the pod holds more was ever asked for at
+// the same time than there is.
 func (s *Sharers) divides(r *ledger.Record) bool {
 	return s != nil && slices.ContainsFunc(r.Held.Shares, func(share ledger.Share) bool {
-		heads := s.claims[share.Claim]
-		return heads != nil && heads.shared
+		d := s.claims[share.Claim]
+		return d != nil && d.shared
 	})
 }
 
@@ -124,22 +150,34 @@ func (s *Sharers) doubts(claim string) bool {
 // never is after all moments.
 const never ledger.Time = math.MaxInt64
 
-// at is how many pods hold a claim at a moment, and until when.
-func (s *Sharers) at(claim string, place int, at ledger.Time) (pods int, until ledger.Time) {
+// whole is all of a claim.
+var whole = big.NewRat(1, 1)
+
+// at is the number of the sum that is asked for of a claim at a moment, below zero
+// for none, and until when.
+func (s *Sharers) at(claim string, place int, at ledger.Time) (sum int, until ledger.Time) {
 	until = never
 	if s == nil || s.claims[claim] == nil {
-		return 0, until
+		return -1, until
 	}
-	counts := s.claims[claim].counts[place]
-	n, found := slices.BinarySearchFunc(counts, at, func(c count, at ledger.Time) int { return cmp.Compare(c.from, at) })
+	levels := s.claims[claim].levels[place]
+	n, found := slices.BinarySearchFunc(levels, at, func(l level, at ledger.Time) int { return cmp.Compare(l.from, at) })
 	if found {
 		n++
 	}
-	if n < len(counts) {
-		until = counts[n].from
+	if n < len(levels) {
+		until = levels[n].from
 	}
 	if n == 0 {
-		return 0, until
+		return -1, until
 	}
-	return counts[n-1].pods, until
+	return levels[n-1].sum, until
+}
+
+// asked is what the pods that hold a claim ask for of it, by the number of the sum.
+func (s *Sharers) asked(claim string, sum int) *big.Rat {
+	if sum < 0 {
+		return new(big.Rat)
+	}
+	return s.claims[claim].sums[sum]
 }

@@ -20,6 +20,7 @@ import (
 // podsSeen are the pods of a list that hold GPUs and are asked for. Zero is none.
 type podsSeen struct {
 	records  []ledger.Record
+	others   []ledger.Record // of pods that are not asked for, and share GPUs with those
 	uids     map[string]bool
 	held     map[string]*ledger.Holding // by what is held: many pods hold the same
 	sets     map[string]*ledger.LabelSet
@@ -68,10 +69,10 @@ func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, er
 			reserved[[2]string{node, group}] = true
 		}
 		switch {
-		case !q.weights.MayHold(pod) || !q.covers(pod.Namespace, pod.Labels):
+		case !q.weights.MayHold(pod):
 		case !seen.believed && gpu.ByFraction(pod):
 			fractions = append(fractions, pod)
-		default:
+		case q.covers(pod.Namespace, pod.Labels):
 			seen.add(q, q.weights.See(pod, world))
 		}
 		return pod.Kind, nil
@@ -81,9 +82,37 @@ func (o *usageOptions) look(ctx context.Context, q usageQuestion) (*podsSeen, er
 	}
 	world.Reserved = func(node, group string) bool { return reserved[[2]string{node, group}] }
 	for _, pod := range fractions {
-		seen.add(q, q.weights.See(pod, world))
+		s := q.weights.See(pod, world)
+		if q.covers(pod.Namespace, pod.Labels) {
+			seen.add(q, s)
+		} else {
+			seen.addOther(q, s)
+		}
 	}
 	return seen, nil
+}
+
+// addOther keeps of a pod that is not asked for what it shares.
+func (p *podsSeen) addOther(q usageQuestion, s gpu.Sighting) {
+	s.Labels = map[string]string{otherLabel: ""}
+	if r, holds := reconcile.RecordOf(s, q.read); holds && r.Held.Shared() {
+		r.Place, r.Owner = nil, nil
+		p.others = append(p.others, r)
+	}
+}
+
+// otherLabel marks others.
+const otherLabel = "other"
+
+// all are the records of all pods, those that are not asked for included.
+func (p *podsSeen) all(yield func(*ledger.Record) bool) {
+	for _, list := range [][]ledger.Record{p.records, p.others} {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
 }
 
 // add keeps what accounting needs of a pod.
@@ -130,7 +159,7 @@ func (p *podsSeen) keep(r ledger.Record) {
 	r.Place, r.Owner = nil, nil
 	var key strings.Builder
 	for _, share := range r.Held.Shares {
-		fmt.Fprintf(&key, "%s %s %s\n", share.Resource, share.Units, share.Weight)
+		fmt.Fprintf(&key, "%s %s %s %s\n", share.Resource, share.Units, share.Weight, share.Claim)
 	}
 	fmt.Fprint(&key, r.Held.Shown)
 	if p.held[key.String()] == nil {
@@ -210,10 +239,14 @@ type usagePod struct {
 	GPUHours  string     `json:"gpu_hours"` // in the window
 }
 
-// report measures the pods by the rules of a budget that covers all of them.
+// report measures the pods by the rules of a budget that covers all that are asked
+// for.
 func (p *podsSeen) report(q usageQuestion) (usageReport, error) {
 	declared := budget.Declaration{Name: "usage", Window: q.window, CountFrom: q.from}
-	meter, err := declared.Meter(q.at, nil)
+	if len(p.others) > 0 {
+		declared.Selector.MatchExpressions = []budget.Expression{{Key: otherLabel, Operator: "DoesNotExist"}}
+	}
+	meter, err := declared.Meter(q.at, budget.SharersOf(p.all))
 	if err != nil {
 		return usageReport{}, err
 	}
@@ -265,15 +298,8 @@ func (p *podsSeen) compare(q usageQuestion, declared budget.Declaration, report 
 	if !exceeded {
 		return nil
 	}
-	all := func(yield func(*ledger.Record) bool) {
-		for i := range p.records {
-			if !yield(&p.records[i]) {
-				return
-			}
-		}
-	}
 	declared.GPUHours = budget.Hours(q.limit)
-	result := budget.Evaluate([]budget.Declaration{declared}, all, ledger.Header{}, q.at)[0]
+	result := budget.Evaluate([]budget.Declaration{declared}, p.all, ledger.Header{}, q.at)[0]
 	report.ExceededSince = result.ExceededSince
 	return result.Err
 }

@@ -72,6 +72,49 @@ func TestForgedHoursEvictNobody(t *testing.T) {
 	r.stillThere(innocent)
 }
 
+// TestCopiesOfALabelHoldOneGPU: fractions of a reserved GPU count as they were asked
+// for, and once copies of their label ask for more, all of them are that GPU.
+func TestCopiesOfALabelHoldOneGPU(t *testing.T) {
+	t.Parallel()
+	const key = "forged-copies"
+	r := newRig(t, overAll("100", key))
+	elsewhere := r.server.Namespace(t)
+	node := kubetest.Create(t, r.server, kubetest.Node("forged-copies", 2))
+	from := r.server.Reserve(t, node.Name, r.namespace).CreationTimestamp.Time
+	part := func(namespace, name, fraction string) *corev1.Pod {
+		return kubetest.Create(t, r.server, kubetest.Pod(namespace, name, labelled(key), kubetest.Group(r.namespace),
+			kubetest.BoundTo(node.Name), kubetest.Annotation("gpu-fraction", fraction)))
+	}
+	burns := func() (int64, int) {
+		t.Helper()
+		r.run(reconcile.RunOptions{})
+		live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := time.Since(from).Milliseconds(); live.Usage.Consumed > most {
+			t.Errorf("%d milli-GPU-seconds, and one GPU was held for less than %d", live.Usage.Consumed, most)
+		}
+		return live.Usage.BurnRate, live.Usage.ActivePods
+	}
+	r.server.WaitRunning(t, part(r.namespace, "half", "0.5"))
+	r.server.WaitRunning(t, part(r.namespace, "quarter", "0.25"))
+	if rate, pods := burns(); rate != 750 || pods != 2 {
+		t.Errorf("%d pods use %d thousandths of a GPU", pods, rate)
+	}
+	var copies []*corev1.Pod
+	for n := range 50 {
+		copies = append(copies, part(elsewhere, fmt.Sprint("copy-", n), "1"))
+	}
+	for _, pod := range copies {
+		r.server.WaitRunning(t, pod)
+	}
+	time.Sleep(2 * time.Second)
+	if rate, pods := burns(); rate != 1000 || pods != 52 {
+		t.Errorf("with copies %d pods use %d thousandths of a GPU", pods, rate)
+	}
+}
+
 // TestANodeThatIsGoneIsAnEstimate, where no run saw it, and none where one did.
 func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,8 @@ func (y *tally) reserved(devices int64, w World) int64 {
 			groups[group] = true
 		}
 	}
+	y.groups = sortedKeys(groups)
+	y.groups = y.groups[:min(int64(len(groups)), devices)]
 	if found := int64(len(groups)); found < devices {
 		y.capped = true
 		if (interval{pod: y.pod}).terminal() {
@@ -87,6 +89,22 @@ func (y *tally) reserved(devices int64, w World) int64 {
 		return found
 	}
 	return devices
+}
+
+// parted tells of the GPUs one by one of which the pod has fractions. Labels are
+// copied easily, and all pods of a group have that one GPU together.
+func (y *tally) parted(shares []Share) []Share {
+	n := slices.IndexFunc(shares, func(s Share) bool { return s.Resource == fractionAnnotation })
+	if n < 0 || len(y.groups) == 0 {
+		return shares
+	}
+	s, parts := shares[n], make([]Share, 0, len(y.groups))
+	s.Whole, s.Units = one, new(big.Rat).Mul(s.Units, big.NewRat(1, int64(len(y.groups))))
+	for _, group := range y.groups {
+		s.Claim = y.node.Name + "/" + group
+		parts = append(parts, s)
+	}
+	return slices.Replace(shares, n, n+1, parts...)
 }
 
 // fraction counts a fraction by annotation, as GPUs. It says nothing about a pod

@@ -75,6 +75,8 @@ type tally struct {
 	capped   bool // something is lowered to what the node has
 	unsure   bool // nothing shows how much of something it has
 	unread   bool // some of what it holds could not be read
+	// groups are those of whose GPUs it has fractions, one of each.
+	groups []string
 }
 
 // requested are the amounts that the scheduler charges for the pod's containers:

@@ -76,7 +76,7 @@ func (t *Table) holds(s *Sighting, pod *corev1.Pod, w World, problems *doubts) {
 	for _, name := range names {
 		held[name] = y.within(name, held[name], held)
 	}
-	s.Shares = y.shares(held, names, "")
+	s.Shares = y.parted(y.shares(held, names, ""))
 	for _, claim := range sortedKeys(shared) {
 		s.Shares = append(s.Shares, y.shares(shared[claim], sortedKeys(shared[claim]), claim)...)
 	}

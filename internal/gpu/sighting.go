@@ -55,10 +55,13 @@ type Share struct {
 	Resource string   // such as "nvidia.com/gpu", or a DRA driver such as "gpu.nvidia.com"
 	Units    *big.Rat // of the resource
 	Weight   *big.Rat // GPUs a unit, exact
-	// Claim is the uid of the resource claim by which it is held, where other pods
-	// may hold it, too: all of it then belongs to these pods together. Empty for
-	// what is the pod's alone.
+	// Claim is by what it is held, where other pods may hold it, too: the uid of a
+	// resource claim, or a GPU that is reserved for fractions. All of it then belongs
+	// to these pods together. Empty for what is the pod's alone.
 	Claim string
+	// Whole is how many units they hold together at most, where Units are but what
+	// this pod asked for. Nil is as many as Units.
+	Whole *big.Rat
 }
 
 // Start is when an interval begins, and how that is known. In seconds, as the

@@ -1,9 +1,12 @@
 package gpu_test
 
 import (
+	"fmt"
+	"math/big"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
@@ -215,6 +218,47 @@ func TestAFractionIsOfAReservedGPU(t *testing.T) {
 	if s := table(t).See(p, having("nvidia.com/gpu=1000")); s.Shown != 0 || gpus(s) != "999" {
 		t.Errorf("it holds %s GPUs, shown by %d", gpus(s), s.Shown)
 	}
+}
+
+// TestAFractionNamesTheGPUThatItIsOf, so that all who copy a group's label have one
+// GPU together.
+func TestAFractionNamesTheGPUThatItIsOf(t *testing.T) {
+	t.Parallel()
+	type texts = map[string]string
+	two := texts{"runai-gpu-group/b": "group-2", "runai-gpu-group/a": "group-1"}
+	w := having("cpu=8 nvidia.com/gpu=2")
+	w.Reserved = func(_, group string) bool { return group == "group-1" || group == "group-2" }
+	unread, small := having("cpu=8 nvidia.com/gpu=2"), having("cpu=8 nvidia.com/gpu=1")
+	small.Reserved = w.Reserved
+	for name, test := range map[string]struct {
+		world               gpu.World
+		labels, annotations texts
+		want                []string
+	}{
+		"one":                    {w, texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "0.25"}, []string{"1/4 of 1 node-1/group-1"}},
+		"two":                    {w, two, texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, []string{"1/4 of 1 node-1/group-1", "1/4 of 1 node-1/group-2"}},
+		"more named than wanted": {w, two, texts{"gpu-fraction": "0.25"}, []string{"1/4 of 1 node-1/group-1"}},
+		"fewer GPUs than named":  {small, two, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "2"}, []string{"1/2 of 1 node-1/group-1", "1/2 of 1 node-1/group-2"}},
+		"nothing is known":       {unread, two, texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, []string{"1/2 of <nil> "}},
+	} {
+		p := pod(asks("cpu=1"))
+		p.Labels, p.Annotations = test.labels, test.annotations
+		var got []string
+		for _, s := range table(t).See(p, test.world).Shares {
+			got = append(got, fmt.Sprintf("%s of %s %s", s.Units.RatString(), text(s.Whole), s.Claim))
+		}
+		if !cmp.Equal(got, test.want) {
+			t.Errorf("%s: it holds %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// text is a number's; that of none tells so.
+func text(n *big.Rat) string {
+	if n == nil {
+		return "<nil>"
+	}
+	return n.RatString()
 }
 
 func TestClaimsAreOfTheNodesDevices(t *testing.T) {

@@ -110,24 +110,9 @@ func TestAFractionIsOfAGPUThatItsSchedulerReserved(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	reserved := gpu.ReservationNamespaces()[0]
-	_, err := server.Client().CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: reserved}}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatal(err)
-	}
-	kubetest.WaitFor(t, "the namespace's service account", func(ctx context.Context) error {
-		_, err := server.Client().CoreV1().ServiceAccounts(reserved).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	})
 	node := kubetest.Create(t, server, kubetest.Node("trust-fraction", 2))
-	group := func(name string) kubetest.PodOption {
-		return kubetest.Labels(map[string]string{"runai-gpu-group": name})
-	}
-	holds := kubetest.Create(t, server, kubetest.Pod(reserved, "", group(ns), kubetest.GPUs(1), kubetest.BoundTo(node.Name)))
-	t.Cleanup(func() {
-		_ = server.Client().CoreV1().Pods(reserved).Delete(context.Background(), holds.Name, metav1.DeleteOptions{})
-	})
-	server.WaitRunning(t, holds)
+	group := kubetest.Group
+	holds := server.Reserve(t, node.Name, ns)
 	half := kubetest.Annotation("gpu-fraction", "0.5")
 	for _, pod := range []*corev1.Pod{
 		kubetest.Pod(ns, "half", half, group(ns), kubetest.BoundTo(node.Name)),
@@ -140,7 +125,9 @@ func TestAFractionIsOfAGPUThatItsSchedulerReserved(t *testing.T) {
 		for _, s := range in(ns, pods) {
 			out[s.Name] = "none"
 			for _, share := range s.Shares {
-				out[s.Name] = share.Units.RatString()
+				if out[s.Name] = share.Units.RatString(); share.Claim != node.Name+"/"+ns || share.Whole == nil || share.Whole.RatString() != "1" {
+					t.Errorf("%s has a part of %v of %q", s.Name, share.Whole, share.Claim)
+				}
 			}
 			if s.Name == "forged" && !strings.Contains(strings.Join(s.Problems, "\n"), "by annotation") {
 				t.Errorf("nothing says why it does not count: %q", s.Problems)

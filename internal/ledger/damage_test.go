@@ -177,7 +177,7 @@ func TestWhatStopsEverything(t *testing.T) {
 	d, _ := stored(t, 3, noon)
 	header, shard := d["header"], d["recent"]
 	newer := func(data []byte) []byte {
-		return bytes.Replace(data, []byte("gpupool-ledger 3 "), []byte("gpupool-ledger 4 "), 1)
+		return bytes.Replace(data, []byte("gpupool-ledger 4 "), []byte("gpupool-ledger 5 "), 1)
 	}
 	var tooNew *ledger.NewerError
 	var damaged *ledger.DamagedError
@@ -188,7 +188,7 @@ func TestWhatStopsEverything(t *testing.T) {
 		as      any
 		says    string
 	}{
-		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (version 4"},
+		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (version 5"},
 		"a newer shard":       {cluster, func(d disk) { d["recent"] = newer(shard) }, &tooNew, "recent was written by a newer gpupool"},
 		"a damaged header":    {cluster, func(d disk) { d["header"] = header[:len(header)-1] }, &damaged, "nothing was changed"},
 		"an empty header":     {cluster, func(d disk) { d["header"] = nil }, &damaged, "it is empty"},

@@ -13,6 +13,10 @@ const withoutClaims = 1
 // been seen, and what it had: what its pods hold is as they said.
 const withoutNodes = 2
 
+// withoutWholes is the last version in which all who held a claim asked for all of
+// it, and fractions of one GPU were each pod's alone.
+const withoutWholes = 3
+
 // decodedTables are what records have in common, by its number in the ledger.
 type decodedTables struct {
 	texts                          []string
@@ -115,9 +119,12 @@ func decodeLabels(r *reader, text func() string, room Labels) Labels {
 }
 
 func decodeHolding(r *reader, text func() string) *Holding {
-	size := 4
-	if r.version == withoutClaims {
+	size := 5
+	switch {
+	case r.version == withoutClaims:
 		size = 3
+	case r.version <= withoutWholes:
+		size = 4
 	}
 	h := &Holding{Shares: make([]Share, r.count(size))}
 	if r.version > withoutNodes {
@@ -130,6 +137,13 @@ func decodeHolding(r *reader, text func() string) *Holding {
 		share.Units, share.Weight = rational(text()), rational(text())
 		if r.version != withoutClaims {
 			share.Claim = text()
+		}
+		if r.version > withoutWholes {
+			if whole := text(); whole != "" {
+				if share.Whole = rational(whole); share.Whole == nil {
+					r.fail()
+				}
+			}
 		}
 	}
 	if h.problem() != "" {

@@ -102,6 +102,7 @@ func (t *tables) holding(h *Holding) int {
 			t.text(&t.holdingRows, share.Units.RatString())
 			t.text(&t.holdingRows, share.Weight.RatString())
 			t.text(&t.holdingRows, share.Claim)
+			t.text(&t.holdingRows, share.whole())
 		}
 	}
 	return number

@@ -20,7 +20,7 @@ import (
 // follows the line.
 const (
 	magic   = "gpupool-ledger"
-	version = 3
+	version = 4
 
 	// maxDocument is how long a document may be: an object of the Kubernetes API
 	// takes 1 MiB, names and annotations included.

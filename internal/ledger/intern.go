@@ -161,12 +161,15 @@ func (c *commons) holding(held *Holding) uint32 {
 	h := c.hasher()
 	hashLength(h, held.standing())
 	for _, share := range held.Shares {
-		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim)
+		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim, share.whole())
 	}
 	return c.holdings.add(h.Sum64(), held, func(number int32) *Holding {
 		kept := &Holding{Shares: make([]Share, len(held.Shares)), Shown: held.Shown, Capped: held.Capped, id: number}
 		for n, share := range held.Shares {
-			kept.Shares[n] = Share{c.key(share.Resource), c.number(share.Units), c.number(share.Weight), share.Claim}
+			kept.Shares[n] = Share{Resource: c.key(share.Resource), Units: c.number(share.Units), Weight: c.number(share.Weight), Claim: share.Claim}
+			if share.Whole != nil {
+				kept.Shares[n].Whole = c.number(share.Whole)
+			}
 		}
 		return kept
 	})

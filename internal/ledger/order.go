@@ -176,7 +176,10 @@ func compareHoldings(a, b *Holding) int {
 		return c
 	}
 	return slices.CompareFunc(a.Shares, b.Shares, func(a, b Share) int {
-		return cmp.Or(strings.Compare(a.Resource, b.Resource), a.Units.Cmp(b.Units), a.Weight.Cmp(b.Weight), strings.Compare(a.Claim, b.Claim))
+		return cmp.Or(
+			strings.Compare(a.Resource, b.Resource), a.Units.Cmp(b.Units), a.Weight.Cmp(b.Weight),
+			strings.Compare(a.Claim, b.Claim), strings.Compare(a.whole(), b.whole()),
+		)
 	})
 }
 

@@ -141,10 +141,29 @@ func (h *Holding) ID() int { return int(h.id) }
 type Share struct {
 	Resource      string
 	Units, Weight *big.Rat
-	// Claim is the UID of what other pods may hold as well; empty for what they
-	// can't. The units are then all that the claim holds: who adds up divides them,
-	// at each moment, among the pods that hold it.
+	// Claim names what other pods may hold as well; empty for what they can't. Who
+	// adds up divides it, at each moment, among the pods that hold it.
 	Claim string
+	// Whole is how many units the claim has, where pods ask for parts of it: each
+	// holds the Units that it asked for, and all of them together no more than the
+	// whole. Nil is all of them: each asked for the whole.
+	Whole *big.Rat
+}
+
+// Asked is how much of its claim a share asks for: one is the whole.
+func (s *Share) Asked() *big.Rat {
+	if s.Whole == nil {
+		return big.NewRat(1, 1)
+	}
+	return new(big.Rat).Quo(s.Units, s.Whole)
+}
+
+// whole is the text of a share's Whole; empty for none.
+func (s *Share) whole() string {
+	if s.Whole == nil {
+		return ""
+	}
+	return s.Whole.RatString()
 }
 
 // Place is where a pod ran.

@@ -15,6 +15,20 @@ import (
 // sample is a ledger of every kind of record, and of what is remembered of nodes.
 func sample(t failer) *ledger.Ledger {
 	t.Helper()
+	l := sampleOfVersion3(t)
+	fraction := pod(-6, noon-hour)
+	fraction.Held.Shares = []ledger.Share{
+		{Resource: "gpu-fraction", Units: big.NewRat(1, 4), Weight: big.NewRat(1, 1), Claim: "node-1/4f6a2b1c-gpu", Whole: big.NewRat(1, 1)},
+		{Resource: "gpu.nvidia.com", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1), Claim: "7c0a2f5e-1b3d-4c6a-9e8f-112233445566"},
+		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
+	}
+	observe(t, l, fraction)
+	return l
+}
+
+// sampleOfVersion3 has no record of a part of what other pods hold as well.
+func sampleOfVersion3(t failer) *ledger.Ledger {
+	t.Helper()
 	l := sampleOfVersion2(t, 1)
 	capped := pod(-4, noon-hour)
 	capped.Held.Shown, capped.Held.Capped, capped.HeldSeen = 3, true, capped.Seen+5*minute
@@ -86,7 +100,7 @@ func sampleOfVersion1(t failer, shown int) *ledger.Ledger {
 // so an estimate. Documents of a new version go beside them.
 func TestDocumentsOfAnyVersionAreRead(t *testing.T) {
 	t.Parallel()
-	for version, want := range map[string]*ledger.Ledger{"1": sampleOfVersion1(t, 0), "2": sampleOfVersion2(t, 0), "3": sample(t)} {
+	for version, want := range map[string]*ledger.Ledger{"1": sampleOfVersion1(t, 0), "2": sampleOfVersion2(t, 0), "3": sampleOfVersion3(t), "4": sample(t)} {
 		names, err := filepath.Glob("testdata/version-" + version + "/*")
 		if err != nil || len(names) < 5 {
 			t.Fatalf("%d documents: %v", len(names), err)

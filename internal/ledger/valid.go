@@ -1,6 +1,9 @@
 package ledger
 
-import "fmt"
+import (
+	"fmt"
+	"math/big"
+)
 
 // lastMoment is the end of the year 9999, after which no time is taken for one.
 const lastMoment Time = 253_402_300_799_999
@@ -73,6 +76,10 @@ func (r *Record) intervalProblem() string {
 // maxBits is how long the numerators and denominators of shares may be.
 const maxBits = 256
 
+// maxClaim is how long the name of a claim may be: that of a node, and of a group of
+// pods that share a GPU there.
+const maxClaim = 2 * maxText
+
 // mostShown is more than any node tells.
 const mostShown = 1 << 16
 
@@ -84,11 +91,14 @@ func (h *Holding) problem() string {
 		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
 			return "what it holds is missing or below zero"
 		}
-		if len(share.Claim) > maxText {
-			return "the UID of a claim is too long"
+		if len(share.Claim) > maxClaim {
+			return "the name of a claim is too long"
 		}
-		for _, x := range []interface{ BitLen() int }{share.Units.Num(), share.Units.Denom(), share.Weight.Num(), share.Weight.Denom()} {
-			if x.BitLen() > maxBits {
+		if share.Whole != nil && (share.Whole.Sign() <= 0 || share.Claim == "") {
+			return "all that a claim has is not above zero, or there is no claim"
+		}
+		for _, x := range []*big.Rat{share.Units, share.Weight, share.Whole} {
+			if x != nil && max(x.Num().BitLen(), x.Denom().BitLen()) > maxBits {
 				return "what it holds is no number of sensible size"
 			}
 		}

@@ -83,6 +83,9 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 		}
 		r.Held = gpus(int64(few("gpus")))
 		r.Held.Shares[0].Claim = rapid.SampledFrom([]string{"", "claim-1", "claim-2"}).Draw(t, "claim")
+		if whole := int64(few("whole")); whole > 0 && r.Held.Shares[0].Claim != "" {
+			r.Held.Shares[0].Whole = big.NewRat(whole, 1)
+		}
 		r.Held.Shown, r.Held.Capped = rapid.IntRange(0, 2).Draw(t, "shown"), rapid.Bool().Draw(t, "capped")
 		if rapid.Bool().Draw(t, "held later") {
 			r.HeldSeen = r.Seen + few("borne out")*minute

@@ -51,7 +51,7 @@ func (m recorder) record(s gpu.Sighting) (ledger.Record, bool) {
 func (m recorder) recordOf(s gpu.Sighting) ledger.Record {
 	shares := make([]ledger.Share, len(s.Shares))
 	for n, share := range s.Shares {
-		shares[n] = ledger.Share{Resource: share.Resource, Units: share.Units, Weight: share.Weight, Claim: share.Claim}
+		shares[n] = ledger.Share{Resource: share.Resource, Units: share.Units, Weight: share.Weight, Claim: share.Claim, Whole: share.Whole}
 	}
 	r := ledger.Record{
 		UID: s.UID, Name: s.Name, Seen: m.at, Set: m.labelSet(s),
