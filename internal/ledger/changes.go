@@ -38,7 +38,7 @@ func (l *Ledger) Changes() (Changes, error) {
 	for name, stored := range l.stored {
 		switch {
 		case name == headerName:
-		case l.past(stored.shard), stored.kind == nodesShard && l.nodesChanged:
+		case l.past(stored.shard), l.memoryChanged(stored.kind):
 			deleted[name] = true // unless it is among the documents below
 		case stored.damaged: // left for a person, as long as the loss counts
 			deleted[name] = !slices.ContainsFunc(l.Header.Lost, func(lost Loss) bool { return lost.Document == name })
@@ -55,13 +55,11 @@ func (l *Ledger) Changes() (Changes, error) {
 		}
 		l.put(documents, &changes, listed, deleted)
 	}
-	if l.nodesChanged {
-		documents, err := l.nodesDocuments()
-		if err != nil {
-			return Changes{}, err
-		}
-		l.put(documents, &changes, listed, deleted)
+	memories, err := l.memories()
+	if err != nil {
+		return Changes{}, err
 	}
+	l.put(memories, &changes, listed, deleted)
 	maps.DeleteFunc(deleted, func(_ string, yes bool) bool { return !yes })
 	changes.Delete = slices.Sorted(maps.Keys(deleted))
 	return changes, l.headerChanges(&changes, listed)

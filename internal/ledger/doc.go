@@ -10,14 +10,17 @@
 // merged. Of each pod the earliest start is kept; what it held and its labels as
 // they were first seen, so that no later edit moves past usage; and the end by
 // the best source. An end that is only known to lie between two runs is kept as
-// that range, and each budget takes its own point in it.
+// that range, and each budget takes its own point in it. A pod that is bound and of
+// which there is nothing to record yet has a [Binding]: its record is frozen as of
+// then.
 //
 // # Storage
 //
 // [Ledger.Changes] makes documents of at most 900 KiB: of closed intervals one
 // for each hour of today and yesterday (UTC) and one for each day before, by the
 // end; of open ones one for each of 64 hashes of the UID; one of what is recent
-// among these; and a header. So a run writes the current hour, what is recent, and
+// among these; one of nodes and one of bound pods, where there are any to remember;
+// and a header. So a run writes the current hour, what is recent, and
 // the header; and retention removes whole days. Documents that are written twice,
 // by two runs or by one that was cut short and its successor, are merged when
 // they are loaded: between any two writes the documents hold all that they held

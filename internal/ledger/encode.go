@@ -143,7 +143,13 @@ func encodeRecords(records []Record) []byte {
 
 	var body writer
 	body.count(len(records))
-	t.writeTexts(&body)
+	t.write(&body)
+	return append(body.b, columns.b...)
+}
+
+// write writes the texts, and the tables that name them.
+func (t *tables) write(body *writer) {
+	t.writeTexts(body)
 	for _, table := range []struct {
 		rows  int
 		bytes []byte
@@ -154,7 +160,6 @@ func encodeRecords(records []Record) []byte {
 		body.count(table.rows)
 		body.b = append(body.b, table.bytes...)
 	}
-	return append(body.b, columns.b...)
 }
 
 func (t *tables) writeTexts(w *writer) {

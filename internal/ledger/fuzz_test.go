@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -43,6 +45,34 @@ func FuzzShard(f *testing.F) {
 	var p packer
 	f.Fuzz(func(t *testing.T, body []byte) {
 		again(t, loadSealed(t, "closed-2026-11-20", body, &p), &p)
+	})
+}
+
+// FuzzBindings reads any bytes as the body of the document of bindings. What it takes
+// for one is written and read again as the same.
+func FuzzBindings(f *testing.F) {
+	data, err := os.ReadFile("testdata/version-3/bound")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bodyOf(f, bindingsName, data))
+	var p packer
+	f.Fuzz(func(t *testing.T, body []byte) {
+		l := loadSealed(t, bindingsName, body, &p)
+		if len(l.bindings) == 0 {
+			return
+		}
+		encoded := encodeBindings(slices.SortedFunc(maps.Values(l.bindings), compareBindings))
+		read := loadSealed(t, bindingsName, encoded, &p)
+		if len(read.bindings) != len(l.bindings) {
+			t.Fatalf("%d bindings of %d could be read again", len(read.bindings), len(l.bindings))
+		}
+		for uid, b := range l.bindings {
+			same := read.bindings[uid]
+			if x, y := b.frozen(), same.frozen(); compareFrozen(&x, &y) != 0 {
+				t.Fatalf("read again it differs: %+v, %+v", b, same)
+			}
+		}
 	})
 }
 

@@ -22,6 +22,11 @@ type Ledger struct {
 	nodes        map[string]Node
 	nodesChanged bool
 
+	// bindings are pods that are bound and have no record, by UID; bindingsChanged says
+	// that their documents may not say the same.
+	bindings        map[string]Binding
+	bindingsChanged bool
+
 	// dirty are the closed homes whose documents may not say what the ledger does.
 	dirty map[home]bool
 	// left are records as documents still say them, by the closed home that they left:
@@ -43,7 +48,7 @@ type Ledger struct {
 func New(clusterUID string) *Ledger {
 	l := &Ledger{
 		Header: Header{ClusterUID: clusterUID}, commons: newCommons(),
-		nodes: map[string]Node{}, dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
+		nodes: map[string]Node{}, bindings: map[string]Binding{}, dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
 	}
 	l.decoder.commons = &l.commons
 	return l
@@ -90,6 +95,7 @@ func (l *Ledger) Merge(r Record) error {
 	if err := r.normalise(); err != nil {
 		return err
 	}
+	l.bind(&r)
 	number, found := l.find(r.UID, l.hash(r.UID))
 	if !found {
 		if !l.expired(r.End) {
@@ -186,6 +192,11 @@ func (l *Ledger) Join(other *Ledger) error {
 	}
 	for _, n := range other.nodes {
 		if err := l.Remember(n); err != nil {
+			return err
+		}
+	}
+	for _, b := range other.bindings {
+		if err := l.Bind(b); err != nil {
 			return err
 		}
 	}

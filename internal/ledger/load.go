@@ -92,6 +92,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 			problems = append(problems, Problem{Document: s.name, Err: err})
 		}
 	}
+	l.bindRecords()
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		p, known := parsePart(name)
 		if _, there := documents[name]; !there && known && !l.past(p.shard) {
@@ -151,8 +152,11 @@ func (l *Ledger) loadShard(s sealed) error {
 		l.keep(s.name, storedDocument{part: p, sum: s.sum})
 		return nil
 	}
-	if p.kind == nodesShard {
+	switch p.kind {
+	case nodesShard:
 		return l.loadNodes(p, s)
+	case bindingsShard:
+		return l.loadBindings(p, s)
 	}
 	body, err := l.unpacker.body(s)
 	if err != nil {
@@ -256,8 +260,12 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 	if errors.As(problem.Err, &damage) {
 		l.keep(problem.Document, storedDocument{part: p, damaged: true})
 	}
-	if p.kind == nodesShard {
-		problem.Err, l.nodesChanged = forgetful(problem.Err), true
+	switch p.kind {
+	case nodesShard:
+		problem.Err, l.nodesChanged = forgetful(problem.Err, "nodes", "pods on nodes that are gone are counted as estimates"), true
+		return
+	case bindingsShard:
+		problem.Err, l.bindingsChanged = forgetful(problem.Err, "pods that are bound and that no kubelet took yet", "these are counted by the labels that they have when they are next seen"), true
 		return
 	}
 	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}

@@ -58,6 +58,9 @@ func same(t failer, what string, got, want *ledger.Ledger) {
 	if diff := cmp.Diff(slices.Collect(want.Nodes()), slices.Collect(got.Nodes()), alike); diff != "" {
 		t.Fatalf("%s: nodes (-want +got):\n%s", what, diff)
 	}
+	if diff := cmp.Diff(slices.Collect(want.Bindings()), slices.Collect(got.Bindings()), alike); diff != "" {
+		t.Fatalf("%s: bindings (-want +got):\n%s", what, diff)
+	}
 }
 
 func TestMergeIsIdempotentAndOrderFree(t *testing.T) {

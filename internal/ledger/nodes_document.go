@@ -1,12 +1,5 @@
 package ledger
 
-import (
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
-)
-
 // The body of the nodes' document is like that of a shard: how many nodes, the
 // texts, the lists of labels, and then the columns.
 
@@ -113,52 +106,4 @@ func (l *Ledger) loadNodes(p part, s sealed) error {
 	}
 	l.nodesChanged = changed
 	return nil
-}
-
-// forgetful says what it means that a document of nodes can't be read. No interval
-// is lost by it, and what is remembered anew is written in its place.
-func forgetful(cause error) error {
-	return fmt.Errorf("%w; what it held of nodes is forgotten: pods on nodes that are gone are counted as estimates", cause)
-}
-
-// nodesDocuments makes the documents of the nodes, as few as fit.
-func (l *Ledger) nodesDocuments() ([]made, error) {
-	if len(l.nodes) == 0 {
-		return nil, nil
-	}
-	for parts := 1; parts <= maxParts; parts *= 2 {
-		split := make([][]Node, parts)
-		for _, n := range l.nodes {
-			at := partOf(n.UID, parts) - 1
-			split[at] = append(split[at], n)
-		}
-		documents, fit, err := l.sealNodes(split)
-		if err != nil || fit {
-			return documents, err
-		}
-	}
-	return nil, errors.New("what is remembered of nodes is more than a store takes; nothing was changed")
-}
-
-func (l *Ledger) sealNodes(split [][]Node) (documents []made, fit bool, err error) {
-	for n, nodes := range split {
-		if len(nodes) == 0 {
-			continue
-		}
-		slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.UID, b.UID) })
-		body := encodeNodes(nodes)
-		if len(body) > maxBody {
-			return nil, false, nil
-		}
-		document, err := l.seal(part{shard: shard{kind: nodesShard}, number: n + 1, parts: len(split)}.String(), body)
-		if err != nil {
-			return nil, false, err
-		}
-		if len(document.Data) > maxDocument {
-			return nil, false, nil
-		}
-		document.records = len(nodes)
-		documents = append(documents, document)
-	}
-	return documents, true, nil
 }

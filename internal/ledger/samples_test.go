@@ -12,7 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// sample is a ledger of every kind of record, and of what is remembered of nodes.
+// sample is a ledger of every kind of record, and of what is remembered of nodes and
+// of pods that are bound.
 func sample(t failer) *ledger.Ledger {
 	t.Helper()
 	l := sampleOfVersion3(t)
@@ -46,6 +47,9 @@ func sampleOfVersion3(t failer) *ledger.Ledger {
 			t.Fatalf("remember: %v", err)
 		}
 	}
+	alone := binding(-7, noon-2*hour, "b")
+	alone.Owner = nil
+	bind(t, l, binding(-6, noon-hour, "a"), alone)
 	return l
 }
 
@@ -117,6 +121,9 @@ func TestDocumentsOfAnyVersionAreRead(t *testing.T) {
 		}
 		if diff := cmp.Diff(slices.Collect(want.Nodes()), slices.Collect(loaded.Nodes()), alike); diff != "" {
 			t.Errorf("nodes of version %s (-want +got):\n%s", version, diff)
+		}
+		if diff := cmp.Diff(slices.Collect(want.Bindings()), slices.Collect(loaded.Bindings()), alike); diff != "" {
+			t.Errorf("bindings of version %s (-want +got):\n%s", version, diff)
 		}
 		if diff := cmp.Diff(want.Header, loaded.Header, alike); diff != "" {
 			t.Errorf("header of version %s (-want +got):\n%s", version, diff)

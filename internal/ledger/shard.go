@@ -55,7 +55,8 @@ const (
 	dayShard
 	openShard
 	recentShard
-	nodesShard // no records: the nodes that are remembered
+	nodesShard    // no records: the nodes that are remembered
+	bindingsShard // no records: the pods that are bound and have none
 )
 
 func (s shard) closed() bool { return s.kind == hourShard || s.kind == dayShard }
@@ -71,6 +72,7 @@ const (
 	closedPrefix = "closed-"
 	recentName   = "recent"
 	nodesName    = "nodes"
+	bindingsName = "bound"
 	headerName   = "header"
 
 	hourForm = "2006-01-02-15"
@@ -122,6 +124,8 @@ func (s shard) String() string {
 		return recentName
 	case nodesShard:
 		return nodesName
+	case bindingsShard:
+		return bindingsName
 	case openShard:
 		return fmt.Sprintf(openPrefix+"%02x", -1-s.first)
 	case dayShard:
@@ -163,6 +167,8 @@ func parseShard(name string) (shard, bool) {
 		return shard{kind: recentShard}, true
 	case nodesName:
 		return shard{kind: nodesShard}, true
+	case bindingsName:
+		return shard{kind: bindingsShard}, true
 	}
 	if number, open := strings.CutPrefix(name, openPrefix); open {
 		n, err := strconv.ParseUint(number, 16, 8)

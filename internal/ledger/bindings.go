@@ -1,0 +1,131 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Binding is a pod as a run first saw it bound to a node, while there was nothing to
+// record of it yet: its kubelet had not taken it. Its record is frozen as of then,
+// whatever whoever may edit the pod makes of its labels until it gets one.
+type Binding struct {
+	UID   string
+	Name  string
+	Seen  Time // when the run looked
+	Set   *LabelSet
+	Owner *Owner // nil for a pod without one
+}
+
+// MostBindings is how many are remembered from one run to the next.
+const MostBindings = 5000
+
+// frozen is the part of a record that a binding is.
+func (b *Binding) frozen() Record {
+	return Record{UID: b.UID, Name: b.Name, Seen: b.Seen, Set: b.Set, Owner: b.Owner}
+}
+
+func (b *Binding) normalise() error {
+	if b.Set == nil {
+		b.Set = &LabelSet{}
+	}
+	if b.UID == "" || len(b.UID) > maxText || len(b.Name) > maxText || b.Seen <= 0 || b.Seen > lastMoment {
+		return fmt.Errorf("the ledger takes up no binding of the pod %.80q (UID %.60q): its UID or when it was seen is missing, or one of its texts is too long", b.Set.Namespace+"/"+b.Name, b.UID)
+	}
+	return nil
+}
+
+// freeze gives a record what is frozen of a pod at its binding, where that was seen
+// before.
+func (b *Binding) freeze(r *Record) {
+	if f := b.frozen(); compareFrozen(&f, r) < 0 {
+		r.Name, r.Seen, r.Set, r.Owner = b.Name, b.Seen, b.Set, b.Owner
+	}
+}
+
+// Bind adds what was seen of a pod that is bound. The earliest that was seen stays:
+// again changes nothing, and the order makes no difference, nor whether the pod's
+// record comes before or after. A pod that has a record has no binding.
+func (l *Ledger) Bind(b Binding) error {
+	if err := b.normalise(); err != nil {
+		return err
+	}
+	if r, recorded := l.Get(b.UID); recorded {
+		b.freeze(&r)
+		return l.Merge(r)
+	}
+	seen := b.frozen()
+	if old, known := l.bindings[b.UID]; known {
+		if before := old.frozen(); compareFrozen(&seen, &before) >= 0 {
+			return nil
+		}
+	}
+	b.Set = l.commons.sets.values[l.commons.set(b.Set)]
+	if b.Owner != nil {
+		b.Owner = l.commons.owners.values[l.commons.owner(b.Owner)]
+	}
+	l.bindings[b.UID], l.bindingsChanged = b, true
+	return nil
+}
+
+// Unbind forgets a pod that was bound, and is gone or never gets a record.
+func (l *Ledger) Unbind(uid string) {
+	if _, known := l.bindings[uid]; known {
+		delete(l.bindings, uid)
+		l.bindingsChanged = true
+	}
+}
+
+// Binding returns what is remembered of a pod that is bound and has no record.
+func (l *Ledger) Binding(uid string) (Binding, bool) {
+	b, known := l.bindings[uid]
+	return b, known
+}
+
+// Bindings yields the pods that are bound and have no record, as they were first
+// seen, the first seen first.
+func (l *Ledger) Bindings() iter.Seq[Binding] {
+	return slices.Values(slices.SortedFunc(maps.Values(l.bindings), compareBindings))
+}
+
+// TrimBindings forgets the bindings that are more than MostBindings, those that were
+// seen first, and returns how many.
+func (l *Ledger) TrimBindings() int {
+	more := len(l.bindings) - MostBindings
+	if more <= 0 {
+		return 0
+	}
+	for _, b := range slices.SortedFunc(maps.Values(l.bindings), compareBindings)[:more] {
+		l.Unbind(b.UID)
+	}
+	return more
+}
+
+func compareBindings(a, b Binding) int {
+	return cmp.Or(cmp.Compare(a.Seen, b.Seen), strings.Compare(a.UID, b.UID))
+}
+
+// bind freezes a record as of its pod's binding, which is thereby used up.
+func (l *Ledger) bind(r *Record) {
+	if b, known := l.bindings[r.UID]; known {
+		b.freeze(r)
+		l.Unbind(r.UID)
+	}
+}
+
+// bindRecords uses up bindings of pods whose records are in other documents: a run
+// was cut short before it removed them.
+func (l *Ledger) bindRecords() {
+	for _, b := range slices.Collect(maps.Values(l.bindings)) {
+		r, recorded := l.Get(b.UID)
+		if !recorded {
+			continue
+		}
+		if err := l.Merge(r); err != nil {
+			l.Unbind(b.UID) // never: the record was merged before
+		}
+	}
+}
