@@ -51,7 +51,7 @@ func FuzzShard(f *testing.F) {
 // FuzzBindings reads any bytes as the body of the document of bindings. What it takes
 // for one is written and read again as the same.
 func FuzzBindings(f *testing.F) {
-	data, err := os.ReadFile("testdata/version-3/bound")
+	data, err := os.ReadFile("testdata/version-4/bound")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func again(t *testing.T, l *Ledger, p *packer) {
 func samples(t testing.TB) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{}
-	names, err := filepath.Glob("testdata/version-2/*")
+	names, err := filepath.Glob("testdata/version-4/*")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}

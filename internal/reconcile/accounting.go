@@ -161,7 +161,9 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 		if err := b.closeVanished(ctx, there, pools, heldAt); err != nil {
 			return err
 		}
+		b.unbind(there)
 	}
+	b.trimBindings()
 	b.refine(pools)
 	b.rememberNodes()
 	b.turn(now)
@@ -178,6 +180,7 @@ func (b *books) bury(told Replay, present, ended map[string]bool) {
 		if !present[s.UID] {
 			ended[s.UID] = true
 			b.enter(s, s.End.At.IsZero())
+			b.ledger.Unbind(s.UID)
 		}
 	}
 }
@@ -230,6 +233,7 @@ func (b *books) enter(s gpu.Sighting, past bool) {
 	r, held := b.recorder.record(s)
 	if !held {
 		if r, held = b.again(s); !held {
+			b.bind(s)
 			return
 		}
 	}

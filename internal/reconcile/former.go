@@ -21,7 +21,9 @@ func (b *books) missNamespaces(told Replay) {
 	}
 	for _, s := range told.Ended {
 		labels, gone := told.Former[s.UID]
-		if _, known := b.ledger.Get(s.UID); !gone || labels != nil || known {
+		_, known := b.ledger.Get(s.UID)
+		_, bound := b.ledger.Binding(s.UID)
+		if !gone || labels != nil || known || bound {
 			continue
 		}
 		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: %s",

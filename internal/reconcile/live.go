@@ -32,6 +32,9 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 		} else {
 			r := b.recorder.recordOf(s)
 			p.MilliGPUs = burned(meter.GPUs(&r))
+			if bound, known := b.ledger.Binding(s.UID); known {
+				p.Charged = bound.Set
+			}
 		}
 		pods = append(pods, p)
 	}

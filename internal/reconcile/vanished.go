@@ -21,7 +21,7 @@ const killLasts = 30 * time.Second
 func (b *books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
 	l, o := b.ledger, b.observation
 	h := l.Header
-	if !o.Replay.Complete || len(l.Vanished(there)) == 0 {
+	if !o.Replay.Complete || len(l.Vanished(there)) == 0 && len(b.unbound(there)) == 0 {
 		return h.LastRun, nil
 	}
 	further, err := b.cluster.Observe(ctx, ObserveOptions{From: o.ResourceVersion, Rules: b.rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes)})
