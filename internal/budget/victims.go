@@ -15,6 +15,17 @@ func (s Situation) Touchable() []Pod {
 	return append(open, d.waiting()...)
 }
 
+// Sparing are the protected pods whose workloads are not paused.
+func (s Situation) Sparing() []Pod {
+	var list []Pod
+	for _, p := range s.Pods {
+		if !p.Finished && p.Owner.Name != "" && (p.Mirror || s.protection(p) != "") {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // burning are the pods that count against the budget now, and those of them that
 // are protected, with the reasons.
 func (d *decider) burning() (open []Pod, spared []string) { return d.covered(false) }
@@ -268,29 +279,13 @@ func (w Workload) id() string {
 	return w.Namespace + "/" + group + "/" + w.Kind + "/" + w.Name
 }
 
-// workload is the id of what would be paused for a pod: its owner, or, of the
-// several ReplicaSets that a Deployment has while it rolls out, the Deployment,
-// after which they are named with a hash that their pods are labelled with
-// (k8s.io/kubernetes pkg/controller/deployment/sync.go).
-func (p Pod) workload() string {
-	w := p.Owner
-	if p.Of.Workload.Name != "" {
-		return p.Of.Workload.id()
-	}
-	if w.Kind == "ReplicaSet" && p.Set != nil {
-		if name, found := strings.CutSuffix(w.Name, "-"+p.Set.Labels.Get("pod-template-hash")); found {
-			w.Kind, w.Name = "Deployment", name
-		}
-	}
-	return w.id()
-}
-
-// sparedOwners are those that own a protected pod.
+// sparedOwners are those that own a protected pod: that it only names them as its
+// owners spares nobody's.
 func (d *decider) sparedOwners() map[string]bool {
 	spared := map[string]bool{}
-	for _, p := range d.Pods {
-		if !p.Finished && p.Owner.Name != "" && (p.Mirror || d.protection(p) != "") {
-			spared[p.workload()] = true
+	for _, p := range d.Sparing() {
+		if p.Of.Workload.Name != "" {
+			spared[p.Of.Workload.id()] = true
 		}
 	}
 	return spared

@@ -304,9 +304,12 @@ func TestADeploymentIsOneWorkload(t *testing.T) {
 	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s))); diff != "" {
 		t.Error(diff)
 	}
-	s.Pods[1].Of = Ownership{} // a protected pod is not looked up
 	s.Pods[1].Annotations = map[string]string{ProtectedKey: "true"}
 	if p := Decide(s); len(p.Decisions) != 0 {
 		t.Errorf("%v", p.Decisions)
+	}
+	s.Pods[1].Of = Ownership{Reason: "the ReplicaSet does not select it"} // whoever names it as owner
+	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s))); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -32,7 +32,7 @@ func Powers() []Power {
 		},
 		{
 			[]string{"get", "list", "create", "update", "delete"}, []string{"configmaps"}, inStore,
-			"to rewrite statuses and the ledger, and so to have budgets be exceeded or not",
+			"to rewrite statuses and the ledger, and so to have budgets be exceeded or not; to rewrite what is paused, and so to have runs resume workloads at another size",
 			"ConfigMaps of other namespaces",
 		},
 		{
@@ -87,7 +87,7 @@ func Powers() []Power {
 		},
 		{
 			[]string{"create"}, []string{"pods/eviction"}, everywhere + " but in the system's namespaces, the store's and the run's",
-			"to evict any pod that its disruption budget lets go", "the namespaces that are left out; pods that a disruption budget keeps",
+			"to evict any pod that its disruption budget lets go, and any that waits or is ending already, with a grace of its choosing", "the namespaces that are left out; running pods that a disruption budget keeps",
 		},
 	}
 }

@@ -249,6 +249,9 @@ func (j *judging) findOwners(ctx context.Context, s budget.Situation) error {
 			owned = append(owned, p)
 		}
 	}
+	if action == budget.Pause && len(owned) > 0 {
+		owned = append(owned, s.Sparing()...)
+	}
 	if len(owned) == 0 {
 		return nil
 	}
