@@ -51,6 +51,8 @@ type Ownership struct {
 	Workload Workload
 	// Reason says why there is none.
 	Reason string
+	// Labels are those of the workload's own template of pods.
+	Labels ledger.Labels
 	// Stopped says that the workload is suspended, or has no replicas.
 	Stopped bool
 	// Forgiving says that to the workload a pod's end by a disruption is no failure.

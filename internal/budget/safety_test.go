@@ -160,7 +160,7 @@ func drawSituation(t *rapid.T) Situation {
 		p.Waiting = rapid.IntRange(0, 2).Draw(t, "waiting") == 0
 		switch owner := rapid.SampledFrom([]string{"train", "sweep"}).Draw(t, "owner"); rapid.IntRange(0, 3).Draw(t, "of") {
 		case 0:
-			p = owned(p, "batch/v1", "Job", owner)
+			p = owned(p, "batch/v1", "Job", "job-"+owner)
 			p.Of.Forgiving = rapid.Bool().Draw(t, "forgiving")
 		case 1:
 			p.Of = Ownership{Reason: "it does not select it"}

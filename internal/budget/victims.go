@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // Touchable are the pods of the budget that hold GPUs or wait for some, and that
@@ -19,7 +21,7 @@ func (s Situation) Touchable() []Pod {
 func (s Situation) Sparing() []Pod {
 	var list []Pod
 	for _, p := range s.Pods {
-		if !p.Finished && p.Owner.Name != "" && (p.Mirror || s.protection(p) != "") {
+		if !p.Finished && p.Owner.Name != "" && s.protection(p) != "" {
 			list = append(list, p)
 		}
 	}
@@ -186,6 +188,9 @@ func (s *suspension) consider(p Pod) {
 	case w.Name == "":
 		s.loose = append(s.loose, fmt.Sprintf("%s (%s)", p.ref(), p.Of.Reason))
 		return
+	case s.foreign(p):
+		s.loose = append(s.loose, fmt.Sprintf("%s (the pods that the %s makes are not the budget's)", p.ref(), w))
+		return
 	case s.spared[w.id()]:
 		return
 	}
@@ -211,6 +216,13 @@ func (s *suspension) consider(p Pod) {
 		reasons = append(reasons, "someone started it again since it was paused")
 	}
 	s.owners = append(s.owners, Decision{Kind: KindSuspend, Owner: &w, Reasons: reasons})
+}
+
+// foreign says that a workload makes pods of others, by its own template: that one
+// pod which it is made to own is the budget's doesn't have the others pay for it.
+func (s *suspension) foreign(p Pod) bool {
+	set := p.charged()
+	return set != nil && s.Declaration.Selector.excludes(&ledger.LabelSet{Namespace: set.Namespace, Labels: p.Of.Labels, NamespaceLabels: set.NamespaceLabels})
 }
 
 // tellRestarted tells of what was paused and runs again: it does not stand as

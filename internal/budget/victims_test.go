@@ -184,6 +184,29 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	}
 }
 
+// TestAWorkloadOfOthersIsNotPaused: a pod with the budget's labels, made to be
+// owned by a workload whose own template has another's, has that one paused for
+// nobody; nor does a pod that only says it is static spare one.
+func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
+	t.Parallel()
+	forged := owned(pod("forged", 0), "apps/v1", "StatefulSet", "theirs")
+	forged.Waiting, forged.Of.Labels = true, ledger.LabelsOf(map[string]string{"team": "b"})
+	own := owned(pod("own", 0), "apps/v1", "StatefulSet", "own")
+	own.Of.Labels = ledger.LabelsOf(map[string]string{"team": "a"})
+	static := owned(pod("static", 0), "apps/v1", "StatefulSet", "own")
+	static.Mirror, static.Waiting = true, true
+	s := situation(enforcing(Pause), 100*Hour)
+	s.Declaration.Selector = Selector{MatchLabels: map[string]string{"team": "a"}}
+	s.Pods = []Pod{forged, own, static}
+	p := Decide(s)
+	if diff := cmp.Diff([]string{"pause StatefulSet ml/own"}, summaries(p)); diff != "" {
+		t.Error(diff)
+	}
+	if warnings := strings.Join(p.Status.Warnings, "\n"); !strings.Contains(warnings, "ml/forged (the pods that the StatefulSet ml/theirs makes are not the budget's)") {
+		t.Errorf("%q", warnings)
+	}
+}
+
 func summaries(p Plan) []string {
 	var list []string
 	for _, d := range p.Decisions {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -104,7 +105,9 @@ func (o *owners) look(ctx context.Context, named budget.Workload) (f found, err 
 	if !o.table.MayHold(&corev1.Pod{ObjectMeta: object.template().ObjectMeta, Spec: object.template().Spec}) {
 		return f, notPaused(w, "its own template of pods asks for no GPUs that the budget counts")
 	}
-	f.of = budget.Ownership{Workload: w, Stopped: object.stopped(), Forgiving: forgiving(object)}
+	f.of = budget.Ownership{
+		Workload: w, Labels: ledger.LabelsOf(object.template().Labels), Stopped: object.stopped(), Forgiving: forgiving(object),
+	}
 	return f, nil
 }
 

@@ -90,21 +90,38 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 	}
 	hold = declaration.Pause{
 		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.now().UTC().Truncate(time.Second),
-		Labels: seen.Labels, PriorityClassName: seen.PriorityClassName,
+		Labels: p.asked(seen.Labels), PriorityClassName: seen.PriorityClassName,
 	}
 	if doc, err = p.keep(ctx, doc, hold); err != nil {
 		return err
 	}
 	if err := p.cluster.Pause(ctx, seen); err != nil {
 		var not *NotPausedError
-		if errors.As(err, &not) {
-			return errors.Join(err, p.forget(ctx, doc, w))
+		// What was certainly refused is held by nobody: else it would be, once
+		// somebody else stops it.
+		if errors.As(err, &not) || errors.Is(err, ErrWorkloadChanged) || isForbidden(err) {
+			if err := p.forget(ctx, doc, w); err != nil {
+				return err
+			}
 		}
 		return err
 	}
 	hold.Phase = declaration.Paused
 	_, err = p.keep(ctx, doc, hold)
 	return err
+}
+
+// asked are the labels by which the budget selects. The others are a tenant's, and
+// may be as many as he likes.
+func (p pausing) asked(labels map[string]string) map[string]string {
+	s, asked := p.budget.Selector, map[string]string{}
+	for key, value := range labels {
+		_, matched := s.MatchLabels[key]
+		if matched || slices.ContainsFunc(s.MatchExpressions, func(e budget.Expression) bool { return e.Key == key }) {
+			asked[key] = value
+		}
+	}
+	return asked
 }
 
 // takeStopped holds a workload that is stopped already: by this budget, of which
@@ -161,6 +178,8 @@ func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
 	if err != nil {
 		return err
 	}
+	// A hold of before this one was of a pause that someone undid in between.
+	others = slices.DeleteFunc(others, func(o otherHold) bool { return o.hold.At.Before(hold.At) })
 	if len(others) > 0 {
 		return released("the budget " + others[0].budget + " keeps it paused")
 	}

@@ -108,6 +108,42 @@ func TestALeftPauseIsLifted(t *testing.T) {
 	}
 }
 
+// TestADestroyThatCannotResumeFails: it says gone of nothing that stays stopped.
+func TestADestroyThatCannotResumeFails(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.declare(enforcing(budget.Pause))
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.step(time.Hour)
+	d.run()
+	d.cluster.failing["Resume"] = &reconcile.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
+		t.Errorf("the destroy says %v", err)
+	}
+	if holds := d.holds(); len(holds) != 1 {
+		t.Errorf("the store holds %v", holds)
+	}
+	delete(d.cluster.failing, "Resume")
+	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil || len(d.cluster.stopped()) > 0 || len(d.holds()) > 0 {
+		t.Errorf("%v; stopped is %v, the store holds %v", err, d.cluster.stopped(), d.holds())
+	}
+}
+
+// TestARefusedPauseIsHeldByNobody: else what its owner stops later would be started
+// when usage falls.
+func TestARefusedPauseIsHeldByNobody(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.declare(enforcing(budget.Pause))
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.step(time.Hour)
+	d.cluster.failing["Pause"] = reconcile.ErrWorkloadChanged
+	d.run()
+	if holds := d.holds(); len(holds) > 0 {
+		t.Errorf("the store holds %v", holds)
+	}
+}
+
 // TestADamagedListOfPausesStopsItsBudget resumes nothing by what can't be read,
 // and goes on with other budgets.
 func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {

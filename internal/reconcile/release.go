@@ -36,7 +36,7 @@ func (e *Engine) release(ctx context.Context, c Cluster, d budget.Declaration, l
 		err := p.resume(ctx, hold.Workload)
 		var left *NotPausedError
 		switch {
-		case errors.As(err, &left):
+		case errors.As(err, &left) && left.Released:
 			notices = append(notices, left.Error())
 		case err != nil:
 			return notices, err
