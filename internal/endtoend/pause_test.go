@@ -1,6 +1,7 @@
 package endtoend
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -114,14 +115,15 @@ func TestWhatIsScaledUpAgainIsTold(t *testing.T) {
 	r.waitForPods(1)
 	r.runUntil("a pause", has("done suspend Deployment"))
 	r.waitForPods(0)
-	scale, err := r.server.Client().AppsV1().Deployments(r.namespace).GetScale(t.Context(), "serve", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale.Spec.Replicas = 1
-	if _, err := r.server.Client().AppsV1().Deployments(r.namespace).UpdateScale(t.Context(), "serve", scale, metav1.UpdateOptions{FieldManager: "kubectl"}); err != nil {
-		t.Fatal(err)
-	}
+	kubetest.WaitFor(t, "the Deployment to be scaled", func(ctx context.Context) error { // its controller writes, too
+		deployments := r.server.Client().AppsV1().Deployments(r.namespace)
+		scale, err := deployments.GetScale(ctx, "serve", metav1.GetOptions{})
+		if err == nil {
+			scale.Spec.Replicas = 1
+			_, err = deployments.UpdateScale(ctx, "serve", scale, metav1.UpdateOptions{FieldManager: "kubectl"})
+		}
+		return err
+	})
 	r.waitForPods(1)
 	report := r.run(reconcile.RunOptions{})
 	if b := report.Budgets[0]; len(report.Decisions) > 0 || len(b.Enforced) > 0 || !strings.Contains(strings.Join(b.Warnings, "\n"), "started again by someone") {

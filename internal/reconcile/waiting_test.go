@@ -14,7 +14,7 @@ import (
 
 // waitingRun starts a run that launches two of three machines again and waits for
 // them: their launch hangs. It looks after each pause.
-func waitingRun(t *testing.T, pause time.Duration) (w *world, d spotpool.Declaration, report func() reconcile.Report) {
+func waitingRun(t *testing.T, pause, atMost time.Duration) (w *world, d spotpool.Declaration, report func() reconcile.Report) {
 	t.Helper()
 	w = newWorld(t)
 	d = w.mustCreate(3, 3)
@@ -24,7 +24,7 @@ func waitingRun(t *testing.T, pause time.Duration) (w *world, d spotpool.Declara
 	engine := w.engine(nil)
 	engine.PollInterval = pause
 	go func() {
-		r, err := engine.Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: 5 * time.Second})
+		r, err := engine.Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: atMost})
 		if err != nil {
 			t.Errorf("reconcile: %v", err)
 		}
@@ -40,7 +40,7 @@ func waitingRun(t *testing.T, pause time.Duration) (w *world, d spotpool.Declara
 // lowered meanwhile, it launches no more for the minimum of before.
 func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
 	t.Parallel()
-	w, lowered, report := waitingRun(t, 5*time.Millisecond)
+	w, lowered, report := waitingRun(t, 5*time.Millisecond, 5*time.Second)
 	lowered.Minimum, lowered.Maximum = 1, 1
 	if _, err := w.engine(nil).UpdatePool(context.Background(), lowered, time.Millisecond); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
 // Nor does it launch for a pool whose destruction was begun, or is over.
 func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
 	t.Parallel()
-	w, d, report := waitingRun(t, 3*time.Second) // so that all is over before it looks again
+	w, d, report := waitingRun(t, 3*time.Second, time.Minute) // so that all is over before it looks again
 	before := w.launched()
 	deleted := make(chan error, 1)
 	go func() { deleted <- w.engine(nil).DeletePool(context.Background(), d, 20*time.Second) }()
