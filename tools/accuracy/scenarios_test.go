@@ -2,6 +2,8 @@ package accuracy
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +35,7 @@ type scenario struct {
 // shared labels a node as GPU feature discovery does where each GPU is shared by ten.
 func (p *play) shared(node string) {
 	p.Helper()
-	patch := []byte(`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"10","nvidia.com/gpu.sharing-strategy":"time-slicing"}}}`)
+	patch := []byte(`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"10","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`)
 	if _, err := p.cluster.Client().CoreV1().Nodes().Patch(p.Context(), node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
 	}
@@ -105,9 +107,12 @@ var scenarios = []scenario{
 	}},
 	{name: "GPUs shared by ten, as their node's labels say after the first run", from: budget.FromScheduled, byNode: true, play: func(p *play) {
 		name := p.namespace
-		kubetest.Create(p.T, p.cluster, kubetest.Node(name, 16))
+		kubetest.Create(p.T, p.cluster, kubetest.Node(name, 16, func(n *corev1.Node) {
+			maps.DeleteFunc(n.Labels, func(key, _ string) bool { return strings.HasPrefix(key, "nvidia.com/") })
+		}))
 		pods := p.start(10, kubetest.OnNode(name))
 		p.reconcile()
+		time.Sleep(1100 * time.Millisecond) // looks are told apart by seconds
 		p.shared(name)
 		p.reconcile()
 		time.Sleep(p.seconds(60))
