@@ -52,7 +52,7 @@ type Ownership struct {
 	// Reason says why there is none.
 	Reason string
 	// Labels are those of the workload's own template of pods.
-	Labels ledger.Labels
+	Labels map[string]string
 	// Stopped says that the workload is suspended, or has no replicas.
 	Stopped bool
 	// Forgiving says that to the workload a pod's end by a disruption is no failure.

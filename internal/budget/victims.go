@@ -222,7 +222,7 @@ func (s *suspension) consider(p Pod) {
 // pod which it is made to own is the budget's doesn't have the others pay for it.
 func (s *suspension) foreign(p Pod) bool {
 	set := p.charged()
-	return set != nil && s.Declaration.Selector.excludes(&ledger.LabelSet{Namespace: set.Namespace, Labels: p.Of.Labels, NamespaceLabels: set.NamespaceLabels})
+	return set != nil && s.Declaration.Selector.excludes(&ledger.LabelSet{Namespace: set.Namespace, Labels: ledger.LabelsOf(p.Of.Labels), NamespaceLabels: set.NamespaceLabels})
 }
 
 // tellRestarted tells of what was paused and runs again: it does not stand as

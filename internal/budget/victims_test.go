@@ -190,9 +190,9 @@ func TestOwnersArePausedOnce(t *testing.T) {
 func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
 	t.Parallel()
 	forged := owned(pod("forged", 0), "apps/v1", "StatefulSet", "theirs")
-	forged.Waiting, forged.Of.Labels = true, ledger.LabelsOf(map[string]string{"team": "b"})
+	forged.Waiting, forged.Of.Labels = true, map[string]string{"team": "b"}
 	own := owned(pod("own", 0), "apps/v1", "StatefulSet", "own")
-	own.Of.Labels = ledger.LabelsOf(map[string]string{"team": "a"})
+	own.Of.Labels = map[string]string{"team": "a"}
 	static := owned(pod("static", 0), "apps/v1", "StatefulSet", "own")
 	static.Mirror, static.Waiting = true, true
 	s := situation(enforcing(Pause), 100*Hour)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -106,7 +105,7 @@ func (o *owners) look(ctx context.Context, named budget.Workload) (f found, err 
 		return f, notPaused(w, "its own template of pods asks for no GPUs that the budget counts")
 	}
 	f.of = budget.Ownership{
-		Workload: w, Labels: ledger.LabelsOf(object.template().Labels), Stopped: object.stopped(), Forgiving: forgiving(object),
+		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), Forgiving: forgiving(object),
 	}
 	return f, nil
 }
