@@ -46,6 +46,14 @@ func (b *Binding) freeze(r *Record) {
 	}
 }
 
+func (l *Ledger) newBindings() memory[Binding] {
+	return memory[Binding]{
+		kind: bindingsShard, of: map[string]Binding{}, uid: func(b Binding) string { return b.UID },
+		take: l.Bind, encode: encodeBindings, decode: l.decoder.decodeBindings,
+		called: "pods that are bound and that no kubelet took yet", lost: "these are counted by the labels that they have when they are next seen",
+	}
+}
+
 // Bind adds what was seen of a pod that is bound. The earliest that was seen stays:
 // again changes nothing, and the order makes no difference, nor whether the pod's
 // record comes before or after. A pod that has a record has no binding.
@@ -58,7 +66,7 @@ func (l *Ledger) Bind(b Binding) error {
 		return l.Merge(r)
 	}
 	seen := b.frozen()
-	if old, known := l.bindings[b.UID]; known {
+	if old, known := l.bindings.of[b.UID]; known {
 		if before := old.frozen(); compareFrozen(&seen, &before) >= 0 {
 			return nil
 		}
@@ -67,38 +75,33 @@ func (l *Ledger) Bind(b Binding) error {
 	if b.Owner != nil {
 		b.Owner = l.commons.owners.values[l.commons.owner(b.Owner)]
 	}
-	l.bindings[b.UID], l.bindingsChanged = b, true
+	l.bindings.put(b)
 	return nil
 }
 
 // Unbind forgets a pod that was bound, and is gone or never gets a record.
-func (l *Ledger) Unbind(uid string) {
-	if _, known := l.bindings[uid]; known {
-		delete(l.bindings, uid)
-		l.bindingsChanged = true
-	}
-}
+func (l *Ledger) Unbind(uid string) { l.bindings.forget(uid) }
 
 // Binding returns what is remembered of a pod that is bound and has no record.
 func (l *Ledger) Binding(uid string) (Binding, bool) {
-	b, known := l.bindings[uid]
+	b, known := l.bindings.of[uid]
 	return b, known
 }
 
 // Bindings yields the pods that are bound and have no record, as they were first
 // seen, the first seen first.
 func (l *Ledger) Bindings() iter.Seq[Binding] {
-	return slices.Values(slices.SortedFunc(maps.Values(l.bindings), compareBindings))
+	return slices.Values(slices.SortedFunc(maps.Values(l.bindings.of), compareBindings))
 }
 
 // TrimBindings forgets the bindings that are more than MostBindings, those that were
 // seen first, and returns how many.
 func (l *Ledger) TrimBindings() int {
-	more := len(l.bindings) - MostBindings
+	more := len(l.bindings.of) - MostBindings
 	if more <= 0 {
 		return 0
 	}
-	for _, b := range slices.SortedFunc(maps.Values(l.bindings), compareBindings)[:more] {
+	for _, b := range slices.SortedFunc(maps.Values(l.bindings.of), compareBindings)[:more] {
 		l.Unbind(b.UID)
 	}
 	return more
@@ -110,7 +113,7 @@ func compareBindings(a, b Binding) int {
 
 // bind freezes a record as of its pod's binding, which is thereby used up.
 func (l *Ledger) bind(r *Record) {
-	if b, known := l.bindings[r.UID]; known {
+	if b, known := l.bindings.of[r.UID]; known {
 		b.freeze(r)
 		l.Unbind(r.UID)
 	}
@@ -119,7 +122,7 @@ func (l *Ledger) bind(r *Record) {
 // bindRecords uses up bindings of pods whose records are in other documents: a run
 // was cut short before it removed them.
 func (l *Ledger) bindRecords() {
-	for _, b := range slices.Collect(maps.Values(l.bindings)) {
+	for _, b := range slices.Collect(maps.Values(l.bindings.of)) {
 		r, recorded := l.Get(b.UID)
 		if !recorded {
 			continue

@@ -66,26 +66,3 @@ func (d *decoder) decodeBindings(body []byte, version int) ([]Binding, error) {
 	}
 	return bindings, nil
 }
-
-// loadBindings takes up the bindings of a document.
-func (l *Ledger) loadBindings(p part, s sealed) error {
-	body, err := l.unpacker.body(s)
-	if err != nil {
-		return err
-	}
-	bindings, err := l.decoder.decodeBindings(body, s.version)
-	if err != nil {
-		return &DamagedError{Document: s.name, Reason: err.Error()}
-	}
-	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(bindings)})
-	changed := l.bindingsChanged
-	for _, b := range bindings {
-		_, twice := l.bindings[b.UID] // a run was cut short before it removed one of the two
-		changed = changed || twice
-		if err := l.Bind(b); err != nil {
-			return &DamagedError{Document: s.name, Reason: err.Error()}
-		}
-	}
-	l.bindingsChanged = changed
-	return nil
-}

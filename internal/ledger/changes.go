@@ -55,11 +55,13 @@ func (l *Ledger) Changes() (Changes, error) {
 		}
 		l.put(documents, &changes, listed, deleted)
 	}
-	memories, err := l.memories()
-	if err != nil {
-		return Changes{}, err
+	for _, m := range l.memories() {
+		documents, err := m.documents(l)
+		if err != nil {
+			return Changes{}, err
+		}
+		l.put(documents, &changes, listed, deleted)
 	}
-	l.put(memories, &changes, listed, deleted)
 	maps.DeleteFunc(deleted, func(_ string, yes bool) bool { return !yes })
 	changes.Delete = slices.Sorted(maps.Keys(deleted))
 	return changes, l.headerChanges(&changes, listed)

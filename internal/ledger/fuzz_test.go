@@ -59,16 +59,16 @@ func FuzzBindings(f *testing.F) {
 	var p packer
 	f.Fuzz(func(t *testing.T, body []byte) {
 		l := loadSealed(t, bindingsName, body, &p)
-		if len(l.bindings) == 0 {
+		if len(l.bindings.of) == 0 {
 			return
 		}
-		encoded := encodeBindings(slices.SortedFunc(maps.Values(l.bindings), compareBindings))
+		encoded := encodeBindings(slices.SortedFunc(maps.Values(l.bindings.of), compareBindings))
 		read := loadSealed(t, bindingsName, encoded, &p)
-		if len(read.bindings) != len(l.bindings) {
-			t.Fatalf("%d bindings of %d could be read again", len(read.bindings), len(l.bindings))
+		if len(read.bindings.of) != len(l.bindings.of) {
+			t.Fatalf("%d bindings of %d could be read again", len(read.bindings.of), len(l.bindings.of))
 		}
-		for uid, b := range l.bindings {
-			same := read.bindings[uid]
+		for uid, b := range l.bindings.of {
+			same := read.bindings.of[uid]
 			if x, y := b.frozen(), same.frozen(); compareFrozen(&x, &y) != 0 {
 				t.Fatalf("read again it differs: %+v, %+v", b, same)
 			}

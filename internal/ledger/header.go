@@ -42,9 +42,7 @@ type Gap struct {
 
 // join is what two headers of one cluster say together.
 func (h Header) join(o Header) Header {
-	if h.Began == 0 || o.Began != 0 && o.Began < h.Began {
-		h.Began = o.Began
-	}
+	h.Began = earlier(h.Began, o.Began)
 	if c := cmp.Or(cmp.Compare(o.LastRun, h.LastRun), cmp.Compare(o.ResourceVersion, h.ResourceVersion), cmp.Compare(o.Resources, h.Resources)); c > 0 {
 		h.LastRun, h.ResourceVersion, h.Resources = o.LastRun, o.ResourceVersion, o.Resources
 	}

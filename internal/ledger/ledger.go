@@ -17,15 +17,8 @@ type Ledger struct {
 	uids    index
 	commons commons
 
-	// nodes are those that are remembered, by UID; nodesChanged says that their
-	// documents may not say the same.
-	nodes        map[string]Node
-	nodesChanged bool
-
-	// bindings are pods that are bound and have no record, by UID; bindingsChanged says
-	// that their documents may not say the same.
-	bindings        map[string]Binding
-	bindingsChanged bool
+	nodes    memory[Node]
+	bindings memory[Binding] // pods that are bound and have no record
 
 	// dirty are the closed homes whose documents may not say what the ledger does.
 	dirty map[home]bool
@@ -48,9 +41,10 @@ type Ledger struct {
 func New(clusterUID string) *Ledger {
 	l := &Ledger{
 		Header: Header{ClusterUID: clusterUID}, commons: newCommons(),
-		nodes: map[string]Node{}, bindings: map[string]Binding{}, dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
+		dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
 	}
 	l.decoder.commons = &l.commons
+	l.nodes, l.bindings = l.newNodes(), l.newBindings()
 	return l
 }
 
@@ -190,12 +184,12 @@ func (l *Ledger) Join(other *Ledger) error {
 			return err
 		}
 	}
-	for _, n := range other.nodes {
+	for _, n := range other.nodes.of {
 		if err := l.Remember(n); err != nil {
 			return err
 		}
 	}
-	for _, b := range other.bindings {
+	for _, b := range other.bindings.of {
 		if err := l.Bind(b); err != nil {
 			return err
 		}

@@ -152,11 +152,8 @@ func (l *Ledger) loadShard(s sealed) error {
 		l.keep(s.name, storedDocument{part: p, sum: s.sum})
 		return nil
 	}
-	switch p.kind {
-	case nodesShard:
-		return l.loadNodes(p, s)
-	case bindingsShard:
-		return l.loadBindings(p, s)
+	if m := l.memoryOf(p.kind); m != nil {
+		return m.load(l, p, s)
 	}
 	body, err := l.unpacker.body(s)
 	if err != nil {
@@ -260,12 +257,8 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 	if errors.As(problem.Err, &damage) {
 		l.keep(problem.Document, storedDocument{part: p, damaged: true})
 	}
-	switch p.kind {
-	case nodesShard:
-		problem.Err, l.nodesChanged = forgetful(problem.Err, "nodes", "pods on nodes that are gone are counted as estimates"), true
-		return
-	case bindingsShard:
-		problem.Err, l.bindingsChanged = forgetful(problem.Err, "pods that are bound and that no kubelet took yet", "these are counted by the labels that they have when they are next seen"), true
+	if m := l.memoryOf(p.kind); m != nil {
+		problem.Err = m.forgetful(problem.Err)
 		return
 	}
 	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}

@@ -7,54 +7,105 @@ import (
 	"slices"
 )
 
-// Beside its records the ledger has two memories, of nodes and of bindings: each is
-// one document, or several where that would be too large, and is written as a whole.
+// memory is what the ledger remembers beside its records, by UID: in one document,
+// or in several where that would be too large, which are written as a whole.
+type memory[T any] struct {
+	kind shardKind
+	of   map[string]T
+	// changed says that its documents may not say the same.
+	changed bool
+	uid     func(T) string
+	take    func(T) error // merges what a document held
+	encode  func([]T) []byte
+	decode  func(body []byte, version int) ([]T, error)
+	// called is what it holds, and lost what it means that it can't be read.
+	called, lost string
+}
 
-// forgetful says what it means that a document of a memory can't be read. No
-// interval is lost by it, and what is remembered anew is written in its place.
-func forgetful(cause error, of, so string) error {
-	return fmt.Errorf("%w; what it held of %s is forgotten: %s", cause, of, so)
+// remembered is a memory of whatever kind.
+type remembered interface {
+	is(kind shardKind) bool
+	isChanged() bool
+	documents(l *Ledger) ([]made, error)
+	load(l *Ledger, p part, s sealed) error
+	forgetful(cause error) error
+}
+
+// memories are all that the ledger has.
+func (l *Ledger) memories() []remembered { return []remembered{&l.nodes, &l.bindings} }
+
+// memoryOf is the memory whose documents are of a kind; nil where they are records'.
+func (l *Ledger) memoryOf(kind shardKind) remembered {
+	for _, m := range l.memories() {
+		if m.is(kind) {
+			return m
+		}
+	}
+	return nil
 }
 
 // memoryChanged says whether documents of a kind are those of a memory that may say
 // something else by now.
 func (l *Ledger) memoryChanged(kind shardKind) bool {
-	return kind == nodesShard && l.nodesChanged || kind == bindingsShard && l.bindingsChanged
+	m := l.memoryOf(kind)
+	return m != nil && m.isChanged()
 }
 
-// memories makes the documents of the memories that changed.
-func (l *Ledger) memories() ([]made, error) {
-	var all []made
-	if l.nodesChanged {
-		documents, err := memoryOf(l, nodesShard, l.nodes, encodeNodes)
-		if err != nil {
-			return nil, err
-		}
-		all = documents
+func (m *memory[T]) is(kind shardKind) bool { return m.kind == kind }
+func (m *memory[T]) isChanged() bool        { return m.changed }
+
+func (m *memory[T]) put(value T) { m.of[m.uid(value)], m.changed = value, true }
+
+func (m *memory[T]) forget(uid string) {
+	if _, known := m.of[uid]; known {
+		delete(m.of, uid)
+		m.changed = true
 	}
-	if l.bindingsChanged {
-		documents, err := memoryOf(l, bindingsShard, l.bindings, encodeBindings)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, documents...)
-	}
-	return all, nil
 }
 
-// memoryOf makes the documents of one memory, by UID, as few as fit.
-func memoryOf[T any](l *Ledger, kind shardKind, all map[string]T, encode func([]T) []byte) ([]made, error) {
-	if len(all) == 0 {
+// forgetful says what it means that a document can't be read. No interval is lost by
+// it, and what is remembered anew is written in its place.
+func (m *memory[T]) forgetful(cause error) error {
+	m.changed = true
+	return fmt.Errorf("%w; what it held of %s is forgotten: %s", cause, m.called, m.lost)
+}
+
+// load takes up what a document holds.
+func (m *memory[T]) load(l *Ledger, p part, s sealed) error {
+	body, err := l.unpacker.body(s)
+	if err != nil {
+		return err
+	}
+	values, err := m.decode(body, s.version)
+	if err != nil {
+		return &DamagedError{Document: s.name, Reason: err.Error()}
+	}
+	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(values)})
+	changed := m.changed
+	for _, value := range values {
+		_, twice := m.of[m.uid(value)] // a run was cut short before it removed one of the two
+		changed = changed || twice
+		if err := m.take(value); err != nil {
+			return &DamagedError{Document: s.name, Reason: err.Error()}
+		}
+	}
+	m.changed = changed
+	return nil
+}
+
+// documents are those of a memory that changed, by UID, as few as fit.
+func (m *memory[T]) documents(l *Ledger) ([]made, error) {
+	if !m.changed || len(m.of) == 0 {
 		return nil, nil
 	}
-	uids := slices.Sorted(maps.Keys(all))
+	uids := slices.Sorted(maps.Keys(m.of))
 	for parts := 1; parts <= maxParts; parts *= 2 {
 		split := make([][]T, parts)
 		for _, uid := range uids {
 			at := partOf(uid, parts) - 1
-			split[at] = append(split[at], all[uid])
+			split[at] = append(split[at], m.of[uid])
 		}
-		documents, fit, err := sealMemory(l, kind, split, encode)
+		documents, fit, err := m.seal(l, split)
 		if err != nil || fit {
 			return documents, err
 		}
@@ -62,16 +113,16 @@ func memoryOf[T any](l *Ledger, kind shardKind, all map[string]T, encode func([]
 	return nil, errors.New("what is remembered of nodes, or of pods that are bound, is more than a store takes; nothing was changed")
 }
 
-func sealMemory[T any](l *Ledger, kind shardKind, split [][]T, encode func([]T) []byte) (documents []made, fit bool, err error) {
+func (m *memory[T]) seal(l *Ledger, split [][]T) (documents []made, fit bool, err error) {
 	for n, values := range split {
 		if len(values) == 0 {
 			continue
 		}
-		body := encode(values)
+		body := m.encode(values)
 		if len(body) > maxBody {
 			return nil, false, nil
 		}
-		document, err := l.seal(part{shard: shard{kind: kind}, number: n + 1, parts: len(split)}.String(), body)
+		document, err := l.seal(part{shard: shard{kind: m.kind}, number: n + 1, parts: len(split)}.String(), body)
 		if err != nil {
 			return nil, false, err
 		}

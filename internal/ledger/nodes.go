@@ -52,6 +52,14 @@ func (n *Node) problem() string {
 // maxMachine is how long a cloud's name of a machine may be.
 const maxMachine = 1 << 10
 
+func (l *Ledger) newNodes() memory[Node] {
+	return memory[Node]{
+		kind: nodesShard, of: map[string]Node{}, uid: func(n Node) string { return n.UID },
+		take: l.Remember, encode: encodeNodes, decode: l.decoder.decodeNodes,
+		called: "nodes", lost: "pods on nodes that are gone are counted as estimates",
+	}
+}
+
 // Remember adds what is known of a node to what the ledger remembers of it. Again
 // changes nothing, and the order makes no difference. A node that was gone before
 // Header.KeptSince is not taken up.
@@ -59,48 +67,41 @@ func (l *Ledger) Remember(n Node) error {
 	if problem := n.problem(); problem != "" {
 		return fmt.Errorf("the ledger takes up no node %.80q (UID %.60q): %s", n.Name, n.UID, problem)
 	}
-	old, known := l.nodes[n.UID]
+	old, known := l.nodes.of[n.UID]
 	if known {
 		n = joinNodes(old, n)
 	}
 	if l.forgotten(&n) {
-		if known {
-			l.forget(n.UID)
-		}
+		l.nodes.forget(n.UID)
 		return nil
 	}
 	n.Traits, n.Capacity = l.commons.list(n.Traits), l.commons.list(n.Capacity)
 	if known && n.equal(&old) {
 		return nil
 	}
-	l.nodes[n.UID], l.nodesChanged = n, true
+	l.nodes.put(n)
 	return nil
 }
 
 // Nodes yields the nodes that are remembered, by name and then by UID.
 func (l *Ledger) Nodes() iter.Seq[Node] {
-	return slices.Values(slices.SortedFunc(maps.Values(l.nodes), func(a, b Node) int {
+	return slices.Values(slices.SortedFunc(maps.Values(l.nodes.of), func(a, b Node) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	}))
 }
 
 // Node returns what is remembered of a node.
 func (l *Ledger) Node(uid string) (Node, bool) {
-	n, known := l.nodes[uid]
+	n, known := l.nodes.of[uid]
 	return n, known
 }
 
 func (l *Ledger) forgotten(n *Node) bool { return n.Gone != 0 && n.Gone < l.Header.KeptSince }
 
-func (l *Ledger) forget(uid string) {
-	delete(l.nodes, uid)
-	l.nodesChanged = true
-}
-
 func (l *Ledger) pruneNodes() {
-	for uid, n := range l.nodes {
+	for uid, n := range l.nodes.of {
 		if l.forgotten(&n) {
-			l.forget(uid)
+			l.nodes.forget(uid)
 		}
 	}
 }

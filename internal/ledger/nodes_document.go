@@ -84,26 +84,3 @@ func (d *decoder) decodeNodes(body []byte, version int) ([]Node, error) {
 	}
 	return nodes, nil
 }
-
-// loadNodes takes up the nodes of a document.
-func (l *Ledger) loadNodes(p part, s sealed) error {
-	body, err := l.unpacker.body(s)
-	if err != nil {
-		return err
-	}
-	nodes, err := l.decoder.decodeNodes(body, s.version)
-	if err != nil {
-		return &DamagedError{Document: s.name, Reason: err.Error()}
-	}
-	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(nodes)})
-	changed := l.nodesChanged
-	for _, n := range nodes {
-		_, twice := l.nodes[n.UID] // a run was cut short before it removed one of the two
-		changed = changed || twice
-		if err := l.Remember(n); err != nil {
-			return &DamagedError{Document: s.name, Reason: err.Error()}
-		}
-	}
-	l.nodesChanged = changed
-	return nil
-}

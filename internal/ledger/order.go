@@ -213,8 +213,6 @@ func join(a, b *Record) Record {
 	if compareEnds(b.End, a.End) < 0 {
 		joined.End = b.End
 	}
-	if b.Deletion != 0 && (a.Deletion == 0 || b.Deletion < a.Deletion) {
-		joined.Deletion = b.Deletion
-	}
+	joined.Deletion = earlier(a.Deletion, b.Deletion)
 	return joined
 }
