@@ -34,6 +34,12 @@ func (s Selector) Shares() bool {
 	return len(s.NamespaceLabels) > 0
 }
 
+// AsksFor says whether a label of pods decides whether they are covered.
+func (s Selector) AsksFor(key string) bool {
+	_, matched := s.MatchLabels[key]
+	return matched || slices.ContainsFunc(s.MatchExpressions, func(e Expression) bool { return e.Key == key })
+}
+
 // Same says whether two selectors say the same, in whatever order.
 func (s Selector) Same(other Selector) bool { return s.key() == other.key() }
 

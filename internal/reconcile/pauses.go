@@ -52,15 +52,7 @@ const attemptsAtMost = 5
 // written before it is done, so that whoever comes after a kill knows whose it is
 // and how large it was. The error is *NotPausedError where it must not be stopped.
 func (p pausing) pause(ctx context.Context, w budget.Workload) error {
-	return p.withWorkload(ctx, w, func(ctx context.Context) error {
-		for range attemptsAtMost {
-			err := p.pauseOnce(ctx, w)
-			if !errors.Is(err, ErrWorkloadChanged) {
-				return err
-			}
-		}
-		return &NotPausedError{Workload: w, Reason: ErrWorkloadChanged.Error()}
-	})
+	return p.withWorkload(ctx, w, p.pauseOnce)
 }
 
 func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
@@ -90,7 +82,7 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 	}
 	hold = declaration.Pause{
 		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.now().UTC().Truncate(time.Second),
-		Labels: p.asked(seen.Labels), PriorityClassName: seen.PriorityClassName,
+		Labels: p.known(seen.Labels), PriorityClassName: seen.PriorityClassName,
 	}
 	if doc, err = p.keep(ctx, doc, hold); err != nil {
 		return err
@@ -111,15 +103,22 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 	return err
 }
 
-// asked are the labels by which the budget selects. The others are a tenant's, and
-// may be as many as he likes.
-func (p pausing) asked(labels map[string]string) map[string]string {
-	s, asked := p.budget.Selector, map[string]string{}
+// labelsAtMost is how many bytes of labels are kept of a workload. They are a
+// tenant's, who may write many more, and stand in one document with all others.
+const labelsAtMost = 2 << 10
+
+// known are the labels that are kept of a workload, by which other budgets tell
+// whether it is theirs as well: all of them, or those alone that this one asks for.
+func (p pausing) known(labels map[string]string) map[string]string {
+	size, asked := 0, map[string]string{}
 	for key, value := range labels {
-		_, matched := s.MatchLabels[key]
-		if matched || slices.ContainsFunc(s.MatchExpressions, func(e budget.Expression) bool { return e.Key == key }) {
+		size += len(key) + len(value)
+		if p.budget.Selector.AsksFor(key) {
 			asked[key] = value
 		}
+	}
+	if size <= labelsAtMost {
+		return labels
 	}
 	return asked
 }
@@ -148,15 +147,7 @@ func (p pausing) takeStopped(ctx context.Context, doc pausesDocument, hold decla
 // resume lets a workload go, and starts it where no other budget holds it. The
 // error is *NotPausedError where it was left as it is.
 func (p pausing) resume(ctx context.Context, w budget.Workload) error {
-	return p.withWorkload(ctx, w, func(ctx context.Context) error {
-		for range attemptsAtMost {
-			err := p.resumeOnce(ctx, w)
-			if !errors.Is(err, ErrWorkloadChanged) {
-				return err
-			}
-		}
-		return &NotPausedError{Workload: w, Reason: ErrWorkloadChanged.Error()}
-	})
+	return p.withWorkload(ctx, w, p.resumeOnce)
 }
 
 func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
@@ -209,10 +200,18 @@ func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
 	return released("")
 }
 
-// withWorkload keeps other budgets from the workload meanwhile: two may let it go
-// and take it at once, one in a run, one that is destroyed.
-func (p pausing) withWorkload(ctx context.Context, w budget.Workload, do func(ctx context.Context) error) error {
-	return p.withNamedLock(ctx, "workload/"+w.UID, p.LockTimeout, do)
+// withWorkload does something with a workload, anew where others wrote to it
+// meanwhile. It keeps other budgets from it: two may let it go and take it at once,
+// one in a run, one that is destroyed.
+func (p pausing) withWorkload(ctx context.Context, w budget.Workload, once func(ctx context.Context, w budget.Workload) error) error {
+	return p.withNamedLock(ctx, "workload/"+w.UID, p.LockTimeout, func(ctx context.Context) error {
+		for range attemptsAtMost {
+			if err := once(ctx, w); !errors.Is(err, ErrWorkloadChanged) {
+				return err
+			}
+		}
+		return &NotPausedError{Workload: w, Reason: ErrWorkloadChanged.Error()}
+	})
 }
 
 // otherHold is what another budget holds of a workload.

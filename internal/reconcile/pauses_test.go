@@ -37,6 +37,18 @@ func (d *desk) holds() []string {
 	return list
 }
 
+// training is a desk with a budget that pauses, and what has used it up.
+func training(t *testing.T, with ...func(*budget.Declaration)) (*desk, budget.Declaration) {
+	t.Helper()
+	d := newDesk(t)
+	b := d.declare(append([]func(*budget.Declaration){enforcing(budget.Pause)}, with...)...)
+	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+	d.cluster.step(time.Hour)
+	return d, b
+}
+
+func quietly(b *budget.Declaration) { b.Thresholds = []int{100} }
+
 // TestAWorkloadIsResumedWhenNobodyHoldsIt has one of two budgets let go of what
 // both paused, be it that its usage falls or that it is destroyed; then the other.
 func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
@@ -59,10 +71,15 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			quiet := func(b *budget.Declaration) { b.Thresholds = []int{100} }
-			first := d.declare(enforcing(budget.Pause), quiet)
-			second := d.declare(enforcing(budget.Pause), quiet, func(b *budget.Declaration) { b.Name = "team-b" })
-			d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
+			first := d.declare(enforcing(budget.Pause), quietly)
+			second := d.declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
+				b.Name, b.Selector = "team-b", budget.Selector{MatchLabels: map[string]string{"project": "x"}}
+			})
+			labels := map[string]string{"team": "a", "project": "x"}
+			d.cluster.start("ml", "a", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) {
+				s.Labels = labels
+				d.cluster.workload(budget.Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: s.Owner.UID}).labels = labels
+			})
 			d.cluster.step(time.Hour)
 			d.run()
 			d.run()
@@ -85,10 +102,7 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 // kill, where no budget is left.
 func TestALeftPauseIsLifted(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	b := d.declare(enforcing(budget.Pause))
-	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
-	d.cluster.step(time.Hour)
+	d, b := training(t)
 	d.run()
 	key := store.Key{Kind: store.Pauses, Name: b.UID}
 	doc, err := d.store().Read(context.Background(), key)
@@ -111,10 +125,7 @@ func TestALeftPauseIsLifted(t *testing.T) {
 // TestADestroyThatCannotResumeFails: it says gone of nothing that stays stopped.
 func TestADestroyThatCannotResumeFails(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	b := d.declare(enforcing(budget.Pause))
-	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
-	d.cluster.step(time.Hour)
+	d, b := training(t)
 	d.run()
 	d.cluster.failing["Resume"] = &reconcile.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
 	if _, err := d.engine().DeleteBudget(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
@@ -133,14 +144,27 @@ func TestADestroyThatCannotResumeFails(t *testing.T) {
 // when usage falls.
 func TestARefusedPauseIsHeldByNobody(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.declare(enforcing(budget.Pause))
-	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
-	d.cluster.step(time.Hour)
+	d, _ := training(t)
 	d.cluster.failing["Pause"] = reconcile.ErrWorkloadChanged
 	d.run()
 	if holds := d.holds(); len(holds) > 0 {
 		t.Errorf("the store holds %v", holds)
+	}
+}
+
+// TestLabelsFillNoDocument: a tenant may write as many of them as an object holds.
+func TestLabelsFillNoDocument(t *testing.T) {
+	t.Parallel()
+	d, b := training(t)
+	labels := map[string]string{"team": "a"}
+	for n := range 10_000 {
+		labels[fmt.Sprint("example.com/label-", n)] = strings.Repeat("x", 60)
+	}
+	d.cluster.workload(budget.Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}).labels = labels
+	d.run()
+	doc, err := d.store().Read(context.Background(), store.Key{Kind: store.Pauses, Name: b.UID})
+	if err != nil || len(doc.Data) > 2<<10 || !strings.Contains(string(doc.Data), `"team"`) {
+		t.Errorf("the document has %d bytes: %v", len(doc.Data), err)
 	}
 }
 
@@ -149,7 +173,7 @@ func TestARefusedPauseIsHeldByNobody(t *testing.T) {
 func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	b := d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	b := d.declare(enforcing(budget.Pause), quietly)
 	d.declare(func(b *budget.Declaration) { b.Name, b.Thresholds = "team-b", []int{100} })
 	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
 	d.cluster.step(time.Hour)
@@ -177,10 +201,7 @@ func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
 // what was paused, and gives each back what it had.
 func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	b := d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
-	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
-	d.cluster.step(time.Hour)
+	d, b := training(t, quietly)
 	d.run()
 	delete(d.cluster.workloads, "uid-of-train")
 	d.cluster.start("ml", "b", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) { s.Owner.UID = "uid-of-another" })
@@ -199,7 +220,7 @@ func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
 func TestAForgedOwnerIsNotPaused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	d.declare(enforcing(budget.Pause), quietly)
 	d.cluster.forged = map[string]bool{"prod-api": true}
 	d.cluster.start("ml", "a", 8, ownedBy("Deployment", "prod-api"))
 	d.cluster.step(time.Hour)
@@ -220,10 +241,7 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 // and gets back what it had last.
 func TestWhatIsStartedAgainIsTold(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	b := d.declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Thresholds = []int{100} })
-	d.cluster.start("ml", "a", 8, ownedBy("Job", "train"))
-	d.cluster.step(time.Hour)
+	d, b := training(t, quietly)
 	wantTold(t, d.run(), "done alert", "done suspend train")
 	d.cluster.scale("train", 5)
 	d.cluster.start("ml", "b", 8, ownedBy("Job", "train"))
