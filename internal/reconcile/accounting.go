@@ -264,7 +264,7 @@ func (b *books) again(s gpu.Sighting) (r ledger.Record, known bool) {
 		return r, false
 	}
 	r.Seen, r.Deletion = b.recorder.at, milli(s.Live.Deletion)
-	r.End = ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}
+	r.End = endOf(s)
 	if none {
 		r.Held, r.HeldSeen = &ledger.Holding{Shown: s.Shown, Capped: true}, b.recorder.at
 	}

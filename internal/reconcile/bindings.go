@@ -20,7 +20,7 @@ func (b *books) bind(s gpu.Sighting) {
 	}
 	r := b.recorder.recordOf(s)
 	if err := b.ledger.Bind(ledger.Binding{UID: r.UID, Name: r.Name, Seen: r.Seen, Set: r.Set, Owner: r.Owner}); err != nil {
-		b.doubts.add("", err.Error())
+		b.doubts.add(s.Namespace, err.Error())
 	}
 }
 

@@ -43,6 +43,15 @@ func budgetStories() []budgetStory {
 		return err
 	}
 	nothing := func(*desk, budget.Declaration) {}
+	remove := func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
+		_, err := e.DeleteBudget(ctx, b)
+		return err
+	}
+	removeAgain := func(d *desk, b budget.Declaration) {
+		if err := remove(context.Background(), d.engine(), b); err != nil {
+			d.t.Errorf("deleting again: %v", err)
+		}
+	}
 	usage := func(d *desk, report reconcile.Report) {
 		d.t.Helper()
 		// 4 for half an hour, 4 for an hour, 2 for half an hour.
@@ -91,15 +100,7 @@ func budgetStories() []budgetStory {
 				d.run()
 				return b
 			},
-			func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
-				_, err := e.DeleteBudget(ctx, b)
-				return err
-			},
-			func(d *desk, b budget.Declaration) {
-				if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
-					d.t.Errorf("deleting again: %v", err)
-				}
-			},
+			remove, removeAgain,
 			func(d *desk, report reconcile.Report) {
 				if w := d.cluster.workloads["uid-of-train"]; w.stopped || w.replicas != 3 || len(d.holds()) > 0 || len(report.Budgets) > 0 {
 					d.t.Errorf("it is %+v, the store holds %v, declared %v", w, d.holds(), report.Budgets)
@@ -112,15 +113,7 @@ func budgetStories() []budgetStory {
 				d.run()
 				return b
 			},
-			func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
-				_, err := e.DeleteBudget(ctx, b)
-				return err
-			},
-			func(d *desk, b budget.Declaration) {
-				if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
-					d.t.Errorf("deleting again: %v", err)
-				}
-			},
+			remove, removeAgain,
 			func(d *desk, report reconcile.Report) {
 				if len(d.cluster.frozen) > 0 || len(report.Budgets) > 0 {
 					d.t.Errorf("frozen %v, declared %v", d.cluster.frozen, report.Budgets)

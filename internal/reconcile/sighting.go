@@ -58,12 +58,17 @@ func (m recorder) recordOf(s gpu.Sighting) ledger.Record {
 		Held: &ledger.Holding{Shares: shares, Shown: s.Shown, Capped: s.Capped}, Place: m.place(s.Node),
 		Start: ledger.Start{At: milli(s.Scheduled.At), Source: ledger.Source(s.Scheduled.Source)},
 		Runs:  ledger.Start{At: milli(s.Running.At), Source: ledger.Source(s.Running.Source)},
-		End:   ledger.End{Earliest: milli(s.End.At), At: milli(s.End.At), Source: ledger.Source(s.End.Source)}, Deletion: milli(s.Live.Deletion),
+		End:   endOf(s), Deletion: milli(s.Live.Deletion),
 	}
 	if s.Owner != (gpu.Owner{}) {
 		r.Owner = &ledger.Owner{APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID}
 	}
 	return r
+}
+
+// endOf is the end of a sighting; open where it has none.
+func endOf(s gpu.Sighting) ledger.End {
+	return ledger.ExactEnd(milli(s.End.At), ledger.Source(s.End.Source))
 }
 
 // labelSet is what selectors ask of a pod as it is now.
