@@ -85,6 +85,10 @@ type decider struct {
 	usage Usage
 	plan  Plan
 	due   bool // the grace is over
+	// matcher is that of the selector once it was asked for; nil where that is not
+	// valid.
+	matcher *Matcher
+	asked   bool
 }
 
 func (d *decider) decide(decision Decision) {

@@ -1,10 +1,8 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
@@ -27,19 +25,9 @@ func (e Enforcement) maxGrace() time.Duration {
 // ending are the pods that count against the budget, may be touched, and are on
 // their way out, whoever sent them there.
 func (d *decider) ending() []Pod {
-	matcher, err := d.Declaration.Selector.Matcher()
-	if err != nil {
-		return nil // burning tells of it
-	}
-	var list []Pod
-	for _, p := range d.Pods {
-		set := p.charged()
-		if p.Deleting && !p.Finished && !p.Mirror && p.MilliGPUs > 0 && p.Deletion != 0 && set != nil && matcher.Matches(set) && d.protection(p) == "" {
-			list = append(list, p)
-		}
-	}
-	slices.SortFunc(list, func(a, b Pod) int { return cmp.Or(strings.Compare(a.ref(), b.ref()), strings.Compare(a.UID, b.UID)) })
-	return list
+	open, _ := d.covered(func(p Pod) bool { return p.Deleting && p.Deletion != 0 })
+	slices.SortFunc(open, byName)
+	return open
 }
 
 // hurry sees to pods that end and hold GPUs until they have: where the budget

@@ -118,16 +118,13 @@ func (v *valuation) stretch(r *ledger.Record, now ledger.Time) (stretch, bool) {
 	s.unshown = r.Held != nil && r.Held.Shown == 0
 	if r.Open() {
 		s.least, s.end, s.most, s.active = now, now, now, true
-		if s.unshown {
-			s.least = s.start
-		}
-		return s, true
+	} else {
+		end := r.End.Point(v.vanished)
+		s.active = end > now
+		s.most = max(s.start, min(r.End.At, now))
+		s.end = max(s.start, min(end, now))
+		s.least = max(s.start, min(r.End.Earliest, now))
 	}
-	s.least, s.end, s.most = r.End.Earliest, r.End.Point(v.vanished), r.End.At
-	s.active = s.end > now
-	s.most = max(s.start, min(s.most, now))
-	s.end = max(s.start, min(s.end, now))
-	s.least = max(s.start, min(s.least, now))
 	if s.unshown {
 		s.least = s.start
 	}

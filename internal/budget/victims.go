@@ -30,20 +30,16 @@ func (s Situation) Sparing() []Pod {
 
 // burning are the pods that count against the budget now, and those of them that
 // are protected, with the reasons.
-func (d *decider) burning() (open []Pod, spared []string) { return d.covered(false) }
+func (d *decider) burning() (open []Pod, spared []string) {
+	return d.covered(func(p Pod) bool { return !p.Waiting && !p.Deleting })
+}
 
-// covered are the pods of the budget that hold GPUs, or those that wait for some,
+// covered are those pods of the budget among some that hold GPUs or wait for them,
 // and those of them that are protected, with the reasons.
-func (d *decider) covered(waiting bool) (open []Pod, spared []string) {
-	matcher, err := d.Declaration.Selector.Matcher()
-	if err != nil {
-		d.warn("its selector is not valid, so nothing is enforced: %v", err)
-		return nil, nil
-	}
+func (d *decider) covered(among func(Pod) bool) (open []Pod, spared []string) {
 	for _, p := range d.Pods {
-		set := p.charged()
 		switch {
-		case p.Waiting != waiting || p.Deleting || p.Finished || p.MilliGPUs <= 0 || set == nil || !matcher.Matches(set):
+		case !among(p) || p.Finished || p.MilliGPUs <= 0 || !d.selects(p.charged()):
 		case p.Mirror:
 			spared = append(spared, p.ref()+" (it is its node's own)")
 		default:
@@ -56,6 +52,18 @@ func (d *decider) covered(waiting bool) (open []Pod, spared []string) {
 	}
 	slices.Sort(spared)
 	return open, spared
+}
+
+// selects says whether the budget's selector takes pods that are told apart so.
+func (d *decider) selects(set *ledger.LabelSet) bool {
+	if !d.asked {
+		var err error
+		if d.matcher, err = d.Declaration.Selector.Matcher(); err != nil {
+			d.warn("its selector is not valid, so nothing is enforced: %v", err)
+		}
+		d.asked = true
+	}
+	return d.matcher != nil && set != nil && d.matcher.Matches(set)
 }
 
 func (p Pod) ref() string { return p.Namespace + "/" + p.Name }
@@ -264,8 +272,7 @@ func (s *suspension) takeStopped() {
 // covers says whether the pods of a workload that another budget paused would
 // count against this one, and might be touched by it.
 func (d *decider) covers(p Paused) bool {
-	matcher, err := d.Declaration.Selector.Matcher()
-	if err != nil || p.Set == nil || p.Running || p.Unsettled || !matcher.Matches(p.Set) {
+	if p.Running || p.Unsettled || !d.selects(p.Set) {
 		return false
 	}
 	return d.protection(Pod{

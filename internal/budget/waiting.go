@@ -11,14 +11,21 @@ import (
 // name. They were let in before any freeze, have used nothing, and would start in
 // each GPU that becomes free.
 func (d *decider) waiting() []Pod {
-	open, _ := d.covered(true)
-	slices.SortFunc(open, func(a, b Pod) int { return cmp.Or(strings.Compare(a.ref(), b.ref()), strings.Compare(a.UID, b.UID)) })
+	open, _ := d.covered(queued)
+	slices.SortFunc(open, byName)
 	return open
+}
+
+func queued(p Pod) bool { return p.Waiting && !p.Deleting }
+
+// byName orders pods by their namespaces and names.
+func byName(a, b Pod) int {
+	return cmp.Or(strings.Compare(a.ref(), b.ref()), strings.Compare(a.UID, b.UID))
 }
 
 // tellWaiting tells of the pods that wait for GPUs, with how many they ask for.
 func (d *decider) tellWaiting() {
-	open, spared := d.covered(true)
+	open, spared := d.covered(queued)
 	var names []string
 	gpus := int64(0)
 	for _, p := range open {
