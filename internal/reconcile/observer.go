@@ -25,6 +25,22 @@ type regionView struct {
 	gone      map[string]bool // recorded ids that are certainly gone
 	markets   marketView
 	warnings  []string
+
+	indexed sync.Once
+	byName  map[string][]spotpool.Instance
+}
+
+// named are the instances that carry a pool's name, of any uid.
+func (v *regionView) named(name string) []spotpool.Instance {
+	v.indexed.Do(func() {
+		v.byName = map[string][]spotpool.Instance{}
+		for _, instances := range v.byUID {
+			for _, i := range instances {
+				v.byName[i.PoolName] = append(v.byName[i.PoolName], i)
+			}
+		}
+	})
+	return v.byName[name]
 }
 
 // observer shares looks at regions between the pools of one process.
@@ -57,17 +73,22 @@ func (e *Engine) region(ctx context.Context, region string, maxAge time.Duration
 	return view, nil
 }
 
-// viewOf returns a look that shows one pool. The first few pools of a region are
-// looked at by themselves; from then on it pays to share one look at all of it.
-func (e *Engine) viewOf(ctx context.Context, t target) (*regionView, error) {
-	shared := e.observer.shared(t.declaration.Region)
+// alone says whether one more pool of a region is looked at by itself. The first
+// few are; from then on it pays to share one look at all of it.
+func (e *Engine) alone(region string) bool {
+	shared := e.observer.shared(region)
 	shared.mu.Lock()
-	alone := shared.view == nil && shared.single < fewPools
-	if alone {
-		shared.single++
+	defer shared.mu.Unlock()
+	if shared.view != nil || shared.single >= fewPools {
+		return false
 	}
-	shared.mu.Unlock()
-	if alone {
+	shared.single++
+	return true
+}
+
+// viewOf returns a look that shows one pool.
+func (e *Engine) viewOf(ctx context.Context, t target) (*regionView, error) {
+	if e.alone(t.declaration.Region) {
 		return e.lookAtEach(ctx, t.declaration.Region, []target{t})
 	}
 	return e.region(ctx, t.declaration.Region, sharedFor)

@@ -11,7 +11,8 @@ import (
 
 // PreviewPool decides what the creation of a pool would do on the market of now,
 // as CreatePool decides it, and writes nothing. All pools of a plan share one look
-// at a region's market. The error says why that is not known.
+// at a region's market. The error says why that is not known, and is *ExistsError
+// where the creation would be refused.
 func (e *Engine) PreviewPool(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error) {
 	account, err := e.Cloud.AccountID(ctx)
 	if err != nil {
@@ -44,18 +45,24 @@ func (e *Engine) standing(ctx context.Context, d spotpool.Declaration) error {
 	case r.exists():
 		return nil
 	}
-	view, err := e.region(ctx, d.Region, sharedFor)
+	named, err := e.named(ctx, d)
 	if err != nil {
 		return err
 	}
-	var named []spotpool.Instance
-	for _, instances := range view.byUID {
-		for _, i := range instances {
-			if i.PoolName == d.Name {
-				named = append(named, i)
-			}
-		}
-	}
 	slices.SortFunc(named, func(a, b spotpool.Instance) int { return strings.Compare(a.ID, b.ID) })
 	return taken(d, named)
+}
+
+// named are the instances that carry the name of a pool that is planned. The first
+// few pools are asked for by themselves, and all others share one look.
+func (e *Engine) named(ctx context.Context, d spotpool.Declaration) ([]spotpool.Instance, error) {
+	if e.alone(d.Region) {
+		found, _, err := e.Cloud.ObserveNamed(ctx, d.Region, d.Name)
+		return found, err
+	}
+	view, err := e.region(ctx, d.Region, sharedFor)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(view.named(d.Name)), nil
 }
