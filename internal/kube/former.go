@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
@@ -15,7 +14,6 @@ import (
 // namespace is what budgets need of a namespace.
 type namespace struct {
 	name    string
-	uid     types.UID
 	created time.Time
 	labels  map[string]string
 }
@@ -26,7 +24,7 @@ func namespaceOf(object []byte) (namespace, error) {
 	if value, ok := n.Annotations[budget.ProtectedKey]; ok {
 		n.Labels = merged(map[string]string{budget.ProtectedKey: value}, n.Labels)
 	}
-	return namespace{name: n.Name, uid: n.UID, created: n.CreationTimestamp.Time, labels: n.Labels}, err
+	return namespace{name: n.Name, created: n.CreationTimestamp.Time, labels: n.Labels}, err
 }
 
 // formerNamespaces are the labels of the namespaces of deleted pods, by the pod,

@@ -190,8 +190,9 @@ func (c *Cluster) LivePods(ctx context.Context, o reconcile.LiveOptions) ([]gpu.
 		where.fields = "spec.nodeName=,status.phase=Pending"
 	}
 	var out []gpu.Sighting
+	look := c.newLook(ctx, table, n, at) // which asks for claims and reservations once
 	for _, where.namespace = range namespaces {
-		found, err := c.newLook(ctx, table, n, at).listPods(ctx, where)
+		found, err := look.listPods(ctx, where)
 		if err != nil {
 			return nil, err
 		}

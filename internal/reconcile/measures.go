@@ -27,7 +27,7 @@ type inForce struct {
 // pausedWorkload is a workload that a budget holds paused.
 type pausedWorkload struct {
 	declaration.Pause
-	budget, budgetUID string
+	budgetUID string
 	// running says that it is not stopped, as far as was looked.
 	running bool
 }
@@ -44,7 +44,7 @@ func (r *run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string)
 	force.err, force.broken = errors.Join(force.err, err), broken
 	for _, of := range held {
 		for _, hold := range of.Workloads {
-			p := pausedWorkload{Pause: hold, budget: of.Budget, budgetUID: of.BudgetUID}
+			p := pausedWorkload{Pause: hold, budgetUID: of.BudgetUID}
 			if hold.Phase != declaration.Paused { // a run was killed: only a look tells how far it came
 				seen, err := c.Workload(ctx, hold.Workload)
 				p.running = err != nil || !seen.Stopped
