@@ -108,9 +108,9 @@ func freezeVariables() []admissionv1.Variable {
 			mostContainers, named("limits"), named("requests"))},
 		{Name: "counted", Expression: names(annotationCounted)},
 		{Name: "ignored", Expression: names(annotationIgnored)},
-		{Name: "exact", Expression: texts(frozenResources) + ".filter(n, !(n in variables.ignored)) + variables.counted"},
+		{Name: "exact", Expression: CELTexts(frozenResources...) + ".filter(n, !(n in variables.ignored)) + variables.counted"},
 		// Whether claims count: what their devices are can't be told from the pod.
-		{Name: "devices", Expression: "!" + texts(gpu.Drivers()) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && !d.contains('/'))"},
+		{Name: "devices", Expression: "!" + CELTexts(gpu.Drivers()...) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && !d.contains('/'))"},
 		{Name: "claims", Expression: "variables.devices && has(object.spec.resourceClaims) && size(object.spec.resourceClaims) > 0"},
 		{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && has(object.metadata.annotations) && ('gpu-fraction' in object.metadata.annotations || 'gpu-memory' in object.metadata.annotations)"},
 		{Name: "asks", Expression: "variables.containers.exists(c, has(c.resources) && (" + asks("c.resources", "limits") + " || " + asks("c.resources", "requests") + "))" +
@@ -141,8 +141,8 @@ func names(annotation string) string {
 	return marked("params", "annotations", annotation) + " && " + list + " != '' ? " + list + ".split(',') : []"
 }
 
-// texts is a list of texts as CEL has it.
-func texts(list []string) string { return "['" + strings.Join(list, "', '") + "']" }
+// CELTexts is a list of texts as CEL has it. None may have a quote in it.
+func CELTexts(list ...string) string { return "['" + strings.Join(list, "', '") + "']" }
 
 // asks is true of quantities that name more than zero of a resource that counts.
 // Known names are looked up, however many there are; only what is known by its

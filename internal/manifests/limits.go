@@ -1,12 +1,11 @@
 package manifests
 
 import (
-	"strings"
-
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 )
 
 // limits hold the accounts to less than RBAC can say: of a Job, which has no scale
@@ -31,11 +30,11 @@ func (o Options) limits() []Object {
 					concerning(core, "v1", []string{"pods/eviction"}, admissionv1.Create),
 				}},
 				MatchConditions: []admissionv1.MatchCondition{{
-					Name: "by-gpupool", Expression: "request.userInfo.username in " + texts(o.username(ReconcileAccount), o.username(TerraformAccount)),
+					Name: "by-gpupool", Expression: "request.userInfo.username in " + kube.CELTexts(o.username(ReconcileAccount), o.username(TerraformAccount)),
 				}},
 				Validations: []admissionv1.Validation{
 					{
-						Expression: "!(request.namespace in " + texts(append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())...) + ")",
+						Expression: "!(request.namespace in " + kube.CELTexts(append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())...) + ")",
 						Reason:     &forbidden, Message: "gpupool pauses and evicts nothing in this namespace",
 					},
 					{
@@ -72,12 +71,9 @@ func (o Options) username(account string) string {
 func suspendAlone() string {
 	same := func(part string, but ...string) string {
 		now, before := "dyn(object."+part+")", "dyn(oldObject."+part+")"
-		list := texts(but...)
+		list := kube.CELTexts(but...)
 		return now + ".all(k, k in " + list + " || k in " + before + " && " + now + "[k] == " + before + "[k])" +
 			" && " + before + ".all(k, k in " + list + " || k in " + now + ")"
 	}
 	return same("spec", "suspend") + " && " + same("metadata", "generation", "managedFields", "resourceVersion")
 }
-
-// texts is a list of texts as CEL has it.
-func texts(list ...string) string { return "['" + strings.Join(list, "', '") + "']" }
