@@ -112,15 +112,14 @@ func (y *tally) ofCards(name string, h amount, held amounts) amount {
 		if !asked || name != f.cores && name != f.memory && name != f.memoryPercent {
 			continue
 		}
-		most.Mul(y.atMost(f.count, f.count, cards).units, big.NewRat(100, 1))
+		each := int64(100) // percent of a card
 		if name == f.memory {
-			card := y.node.devices().Memory
-			if card == 0 {
+			if each = y.node.devices().Memory; each == 0 {
 				y.unsure = true
 				return h
 			}
-			most.Mul(y.atMost(f.count, f.count, cards).units, new(big.Rat).SetInt64(card))
 		}
+		most.Mul(y.atMost(f.count, f.count, cards).units, new(big.Rat).SetInt64(each))
 	}
 	if h.units.Cmp(most) <= 0 {
 		return h

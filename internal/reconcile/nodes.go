@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -64,7 +65,7 @@ func (b *books) remember(n *gpu.Node, gone ledger.Time) {
 		UID: n.UID, Name: n.Name, Machine: n.ProviderID, Created: milli(n.Created), Gone: gone,
 		Told: n.Told, ToldAt: b.recorder.at, Traits: ledger.LabelsOf(n.Traits()), Capacity: capacityOf(n),
 	}
-	if known, there := b.ledger.Node(n.UID); there && known.Told == kept.Told && sameLabels(known.Traits, kept.Traits) {
+	if known, there := b.ledger.Node(n.UID); there && known.Told == kept.Told && slices.Equal(known.Traits, kept.Traits) {
 		kept.ToldAt = known.ToldAt // it tells nothing new
 	}
 	b.keepNode(kept)
@@ -82,18 +83,6 @@ func capacityOf(n *gpu.Node) ledger.Labels {
 		texts[resource] = units.RatString()
 	}
 	return ledger.LabelsOf(texts)
-}
-
-func sameLabels(a, b ledger.Labels) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for n := range a {
-		if a[n] != b[n] {
-			return false
-		}
-	}
-	return true
 }
 
 // grown are the nodes, by name, that show more than the ledger remembers of them,
