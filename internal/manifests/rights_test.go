@@ -90,7 +90,7 @@ var errLost = errors.New("the lock was lost")
 // useStore does with a store whatever is done with one: it returns the first
 // thing that fails.
 func useStore(ctx context.Context, client *kube.Client, namespace, name string) error {
-	s, err := kubernetes.Open(ctx, client, namespace, kubernetes.Options{LeaseDuration: 3 * time.Second, RenewEvery: 300 * time.Millisecond})
+	s, err := kubernetes.Open(ctx, client, namespace, kubernetes.Options{LeaseDuration: 5 * time.Second, RenewEvery: 300 * time.Millisecond})
 	if err != nil {
 		return err
 	}

@@ -52,9 +52,10 @@ func (l *lock) Lost() <-chan struct{} { return l.lost }
 
 // safe is how long after a renewal was asked for nobody else can have the lock:
 // less than the Lease lasts, since servers' clocks differ, and tell whole seconds.
+// Who renews may know the time a second less well than who waits.
 func (l *lock) safe() time.Duration {
 	duration := l.store.options.LeaseDuration
-	return duration - duration/6
+	return duration - max(duration/6, 2*time.Second)
 }
 
 // keep renews the Lease until it is given back or lost.

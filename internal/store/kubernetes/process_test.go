@@ -33,7 +33,7 @@ const (
 )
 
 // short has locks change hands quickly. The API server tells whole seconds.
-var short = kubernetes.Options{LeaseDuration: 4 * time.Second, RenewEvery: time.Second}
+var short = kubernetes.Options{LeaseDuration: 5 * time.Second, RenewEvery: time.Second}
 
 var roles = map[string]func(context.Context, store.Store) error{
 	"guarded":       incrementUnderLock,

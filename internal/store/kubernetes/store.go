@@ -30,8 +30,9 @@ type Options struct {
 	// Command is what a lock's holder is called to others who want the lock,
 	// such as "gpupool reconcile". Empty: the name of the program.
 	Command string
-	// LeaseDuration is how long a lock outlives its holder, in whole seconds, and
-	// RenewEvery how often a living holder renews it. Zero means 60 s and 20 s.
+	// LeaseDuration is how long a lock outlives its holder, in whole seconds and at
+	// least five, and RenewEvery how often a living holder renews it. Zero means
+	// 60 s and 20 s.
 	LeaseDuration, RenewEvery time.Duration
 }
 
