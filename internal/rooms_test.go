@@ -39,7 +39,7 @@ var rooms = map[string]struct {
 		module + "internal/declaration", module + "internal/store", module + "internal/weight", "golang.org/x/sync/",
 	}},
 	"internal/kube": {may: []string{
-		module + "internal/gpu", module + "internal/budget", module + "internal/reconcile", "k8s.io/", "sigs.k8s.io/", "google.golang.org/protobuf/", "golang.org/x/",
+		module + "internal/gpu", module + "internal/budget", "k8s.io/", "sigs.k8s.io/", "google.golang.org/protobuf/", "golang.org/x/",
 	}},
 	"internal/manifests": {may: []string{
 		module + "internal/budget", module + "internal/kube", module + "internal/store", "k8s.io/", "sigs.k8s.io/yaml",

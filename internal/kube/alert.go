@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 // Alert records an Event in a namespace, because of a budget. The same alert again
 // counts up the Event that is there, so that a run each minute does not flood
 // the namespace. A namespace that is gone is told nothing.
-func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
+func (c *Cluster) Alert(ctx context.Context, a budget.Event) error {
 	kind := corev1.EventTypeNormal
 	if a.Warning {
 		kind = corev1.EventTypeWarning
@@ -60,7 +60,7 @@ func (c *Cluster) Alert(ctx context.Context, a reconcile.Alert) error {
 }
 
 // alertName is the same for what is the same alert.
-func alertName(a reconcile.Alert) string {
+func alertName(a budget.Event) string {
 	of := fmt.Appendf(nil, "%s\x00%s\x00%d", a.BudgetUID, a.Reason, a.Threshold)
 	if a.About != nil {
 		of = fmt.Appendf(of, "\x00%s\x00%s\x00%s", a.About.Kind, a.About.Name, a.About.UID)

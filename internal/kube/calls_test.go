@@ -14,10 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // journal is what was logged.
@@ -60,7 +59,7 @@ func TestEachCallIsLoggedWithoutItsSecrets(t *testing.T) {
 		if _, err := c.UID(t.Context()); err == nil {
 			t.Error("a service account without rights read a namespace")
 		}
-		if _, err := c.LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{Namespaces: []string{ns}}}); err == nil {
+		if _, err := c.LivePods(t.Context(), []string{ns}, gpu.Rules{}); err == nil {
 			t.Error("a service account without rights listed nodes")
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // Cluster is what budgets see of a cluster, and do in it. It is safe for
@@ -19,8 +17,6 @@ type Cluster struct {
 	// nodes are those of the last look, for pods that are looked at again.
 	nodes *nodes
 }
-
-var _ reconcile.Cluster = (*Cluster)(nil)
 
 // NewCluster looks at a cluster through a connection. It makes no call.
 func NewCluster(c *Client) *Cluster { return &Cluster{Client: c} }

@@ -8,8 +8,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // TestDevicesAreCountedAsTheSchedulerHandsThemOut has the real scheduler hand out
@@ -59,7 +59,7 @@ func TestDevicesAreCountedAsTheSchedulerHandsThemOut(t *testing.T) {
 	}
 
 	held, by := map[string]string{}, map[string]string{}
-	for _, s := range in(ns, observe(t, look(t, server.Kubeconfig()), reconcile.ObserveOptions{}).Pods) {
+	for _, s := range in(ns, observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods) {
 		sum := new(big.Rat)
 		for _, share := range s.Shares {
 			sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))

@@ -19,9 +19,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -124,28 +124,28 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	c := look(t, server.ServiceAccountKubeconfig(t, ns, "nobody"))
 	w := budget.Workload{Namespace: ns, APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}
 	job := budget.Workload{Namespace: ns, APIVersion: "batch/v1", Kind: "Job", Name: "j"}
-	pod := reconcile.PodRef{Namespace: ns, Name: "p", UID: "u"}
+	pod := budget.PodRef{Namespace: ns, Name: "p", UID: "u"}
 	for want, call := range map[string]func() error{
 		"get on namespaces": func() error { _, err := c.UID(t.Context()); return err },
-		"list on nodes":     func() error { _, err := c.LivePods(t.Context(), reconcile.LiveOptions{}); return err },
+		"list on nodes":     func() error { _, err := c.LivePods(t.Context(), nil, gpu.Rules{}); return err },
 		"list on events": func() error {
-			_, err := c.PodEvents(t.Context(), []reconcile.PodRef{pod})
+			_, err := c.PodEvents(t.Context(), []budget.PodRef{pod})
 			return err
 		},
-		"create on events":                          func() error { return c.Alert(t.Context(), reconcile.Alert{Namespace: ns, Budget: "b"}) },
-		"get on validatingadmissionpolicies":        func() error { return c.Freeze(t.Context(), reconcile.Freeze{Budget: "b", BudgetUID: "u"}) },
+		"create on events":                          func() error { return c.Alert(t.Context(), budget.Event{Namespace: ns, Budget: "b"}) },
+		"get on validatingadmissionpolicies":        func() error { return c.Freeze(t.Context(), budget.FreezeRule{Budget: "b", BudgetUID: "u"}) },
 		"list on validatingadmissionpolicybindings": func() error { _, err := c.Freezes(t.Context()); return err },
 		"get on deployments":                        func() error { _, err := c.Workload(t.Context(), w); return err },
 		"list on horizontalpodautoscalers":          func() error { _, err := c.Autoscaler(t.Context(), w); return err },
-		"update on deployments/scale":               func() error { return c.Pause(t.Context(), reconcile.WorkloadState{Workload: w}) },
-		"patch on jobs":                             func() error { return c.Resume(t.Context(), reconcile.WorkloadState{Workload: job}, 0) },
-		"create on pods/eviction":                   func() error { return c.Evict(t.Context(), reconcile.Eviction{PodRef: pod}) },
+		"update on deployments/scale":               func() error { return c.Pause(t.Context(), budget.WorkloadState{Workload: w}) },
+		"patch on jobs":                             func() error { return c.Resume(t.Context(), budget.WorkloadState{Workload: job}, 0) },
+		"create on pods/eviction":                   func() error { return c.Evict(t.Context(), budget.Eviction{PodRef: pod}) },
 	} {
 		mustFail(t, call(), kube.ClassAuthorization, "cannot ", "the role needs the verb "+want)
 	}
 	// A role that lacks one verb of a look.
 	allow(t, server, ns, "partly", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}})
-	_, err := look(t, server.ServiceAccountKubeconfig(t, ns, "partly")).Observe(t.Context(), reconcile.ObserveOptions{})
+	_, err := look(t, server.ServiceAccountKubeconfig(t, ns, "partly")).Observe(t.Context(), gpu.ObserveOptions{})
 	mustFail(t, err, kube.ClassAuthorization, "cannot list pods in the whole cluster", "the role needs the verb list on pods")
 }
 

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fieldselector "k8s.io/apimachinery/pkg/fields"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 // endings are the reasons of Events that tell of a pod's end; beginnings those
@@ -29,8 +29,8 @@ const eachAlone = 5
 // PodEvents looks up, in the cluster's Events, when pods ended: by uid. A pod of
 // which they tell nothing is absent. Events are kept for an hour, and are
 // best-effort: they refine an estimate, and nothing rests on them.
-func (c *Cluster) PodEvents(ctx context.Context, pods []reconcile.PodRef) (map[string]time.Time, error) {
-	byNamespace := map[string][]reconcile.PodRef{}
+func (c *Cluster) PodEvents(ctx context.Context, pods []budget.PodRef) (map[string]time.Time, error) {
+	byNamespace := map[string][]budget.PodRef{}
 	for _, p := range pods {
 		byNamespace[p.Namespace] = append(byNamespace[p.Namespace], p)
 	}

@@ -9,14 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 func TestANamespaceThatIsGoneIsToldNothing(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	err := look(t, server.Kubeconfig()).Alert(t.Context(), reconcile.Alert{Namespace: "no-such-namespace", Budget: "b", BudgetUID: "u", Reason: "GPUBudgetThreshold", Message: "m"})
+	err := look(t, server.Kubeconfig()).Alert(t.Context(), budget.Event{Namespace: "no-such-namespace", Budget: "b", BudgetUID: "u", Reason: "GPUBudgetThreshold", Message: "m"})
 	if err != nil {
 		t.Error(err)
 	}
@@ -29,7 +29,7 @@ func TestAnAlertIsOneEventHoweverOften(t *testing.T) {
 	c := look(t, server.Kubeconfig())
 	for range 3 {
 		for _, threshold := range []int{50, 80} {
-			if err := c.Alert(t.Context(), reconcile.Alert{
+			if err := c.Alert(t.Context(), budget.Event{
 				Namespace: ns, Budget: "team-a", BudgetUID: "u1", Reason: "GPUBudgetThreshold", Threshold: threshold,
 				Message: fmt.Sprintf("%d%% used", threshold), Warning: true,
 			}); err != nil {
@@ -66,9 +66,9 @@ func TestEventsTellWhenPodsEnded(t *testing.T) {
 	tell("restarted-2", "2", "Started", at.Add(time.Second))
 	tell("taint", "3", "TaintManagerEviction", at.Add(-time.Minute))
 	tell("unknown", "4", "BackOff", at)
-	refs := func(n int) (out []reconcile.PodRef) {
+	refs := func(n int) (out []budget.PodRef) {
 		for i := range n {
-			out = append(out, reconcile.PodRef{Namespace: ns, Name: "x", UID: fmt.Sprint(i + 1)})
+			out = append(out, budget.PodRef{Namespace: ns, Name: "x", UID: fmt.Sprint(i + 1)})
 		}
 		return out
 	}

@@ -11,19 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 // Evict asks for the eviction of exactly this pod, and no later one of its name. It
 // shortens the end of a pod that ends already, for which the API server consults
 // no disruption budget (pkg/registry/core/pod/storage/eviction.go).
-// The error is *reconcile.EvictionBlockedError where a disruption budget does not
+// The error is *budget.EvictionBlockedError where a disruption budget does not
 // allow it now, or two of them or the cluster's own admission never do, and nil
 // where the pod is gone already.
 //
 // One that waits for a node is evicted only while it does, again without regard to
 // disruption budgets: what it is bound to meanwhile blocks the eviction.
-func (c *Cluster) Evict(ctx context.Context, e reconcile.Eviction) error {
+func (c *Cluster) Evict(ctx context.Context, e budget.Eviction) error {
 	for range attempts {
 		err := c.evictOnce(ctx, e)
 		if !apierrors.IsConflict(err) {
@@ -39,14 +39,14 @@ func (c *Cluster) Evict(ctx context.Context, e reconcile.Eviction) error {
 		case e.Waiting == "":
 			return c.evicted(e, err)
 		case live.Spec.NodeName != "":
-			return &reconcile.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it waited for GPUs, and was bound to the node " + live.Spec.NodeName + " meanwhile")}
+			return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it waited for GPUs, and was bound to the node " + live.Spec.NodeName + " meanwhile")}
 		}
 		e.Waiting = live.ResourceVersion
 	}
-	return &reconcile.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it was changed by someone else again and again")}
+	return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it was changed by someone else again and again")}
 }
 
-func (c *Cluster) evictOnce(ctx context.Context, e reconcile.Eviction) error {
+func (c *Cluster) evictOnce(ctx context.Context, e budget.Eviction) error {
 	conditions := &metav1.Preconditions{UID: new(types.UID(e.UID))}
 	if e.Waiting != "" {
 		conditions.ResourceVersion = &e.Waiting
@@ -63,12 +63,12 @@ func (c *Cluster) evictOnce(ctx context.Context, e reconcile.Eviction) error {
 }
 
 // evicted is what an answer to an eviction means.
-func (c *Cluster) evicted(e reconcile.Eviction, err error) error {
+func (c *Cluster) evicted(e budget.Eviction, err error) error {
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsTooManyRequests(err), refusedByAdmission(err), guardedTwice(err):
-		return &reconcile.EvictionBlockedError{Pod: e.PodRef, Err: err}
+		return &budget.EvictionBlockedError{Pod: e.PodRef, Err: err}
 	}
 	return Wrap("create", "pods/eviction "+e.Namespace+"/"+e.Name, err)
 }

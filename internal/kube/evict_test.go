@@ -13,12 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-func evictionOf(p *corev1.Pod) reconcile.Eviction {
-	return reconcile.Eviction{PodRef: reconcile.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}, Grace: 30}
+func evictionOf(p *corev1.Pod) budget.Eviction {
+	return budget.Eviction{PodRef: budget.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}, Grace: 30}
 }
 
 func TestEvictTakesExactlyThisPod(t *testing.T) {
@@ -61,7 +61,7 @@ func TestADisruptionBudgetBlocksAnEvictionAtOnce(t *testing.T) {
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "all", 1, guarded))
 	c := look(t, server.Kubeconfig())
 	started := time.Now()
-	var blocked *reconcile.EvictionBlockedError
+	var blocked *budget.EvictionBlockedError
 	err := c.Evict(t.Context(), evictionOf(pod))
 	if !errors.As(err, &blocked) || blocked.Pod.Name != "p" {
 		t.Errorf("got %v, want it blocked", err)
@@ -78,7 +78,7 @@ func TestTwoDisruptionBudgetsBlockAnEviction(t *testing.T) {
 	pod := runningGuarded(t, server, ns, "pdbs-block")
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "one", 0, guarded))
 	kubetest.Create(t, server, kubetest.PodDisruptionBudget(ns, "two", 0, guarded))
-	var blocked *reconcile.EvictionBlockedError
+	var blocked *budget.EvictionBlockedError
 	err := look(t, server.Kubeconfig()).Evict(t.Context(), evictionOf(pod))
 	if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "more than one PodDisruptionBudget") {
 		t.Errorf("got %v, want it blocked", err)
@@ -107,7 +107,7 @@ func TestAnEvictionThatAPolicyRefusesIsBlocked(t *testing.T) {
 	c := look(t, server.Kubeconfig())
 	kubetest.WaitFor(t, "an eviction to be refused", func(ctx context.Context) error {
 		pod := kubetest.Create(t, server, kubetest.Pod(ns, "", kubetest.BoundTo("nowhere")))
-		var blocked *reconcile.EvictionBlockedError
+		var blocked *budget.EvictionBlockedError
 		err := c.Evict(ctx, evictionOf(pod))
 		if !errors.As(err, &blocked) || !strings.Contains(err.Error(), "hands off") {
 			return fmt.Errorf("it was not blocked: %w", err)
@@ -174,12 +174,12 @@ func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
 		return kubetest.Create(t, server, kubetest.Pod(ns, name, kubetest.GPUs(1), kubetest.Labels(labels), kubetest.OnNode("evict-waiting-"+name)))
 	}
 	waits, bound := start("waits", guarded), start("bound", nil)
-	eviction := func(p *corev1.Pod) reconcile.Eviction {
+	eviction := func(p *corev1.Pod) budget.Eviction {
 		e := evictionOf(p)
 		e.Waiting = p.ResourceVersion
 		return e
 	}
-	found, err := c.LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{Namespaces: []string{ns}}, Waiting: true})
+	found, err := c.WaitingPods(t.Context(), []string{ns}, gpu.Rules{})
 	if err != nil || len(found) != 2 || found[0].Live.ResourceVersion == "" {
 		t.Fatalf("waiting are %+v (%v)", found, err)
 	}
@@ -189,14 +189,14 @@ func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
 		t.Error(err)
 	}
 	server.WaitGone(t, waits)
-	var blocked *reconcile.EvictionBlockedError
+	var blocked *budget.EvictionBlockedError
 	if err := c.Evict(t.Context(), eviction(bound)); !errors.As(err, &blocked) || !strings.Contains(err.Error(), "was bound to the node") {
 		t.Errorf("got %v, want it blocked", err)
 	}
 	if now, err := pods.Get(t.Context(), "bound", metav1.GetOptions{}); err != nil || now.DeletionTimestamp != nil {
 		t.Errorf("it was evicted though it runs: %v", err)
 	}
-	found, err = c.LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{Namespaces: []string{ns}}, Waiting: true})
+	found, err = c.WaitingPods(t.Context(), []string{ns}, gpu.Rules{})
 	if err != nil || len(found) != 0 {
 		t.Errorf("waiting are %+v (%v)", found, err)
 	}

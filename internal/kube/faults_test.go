@@ -17,10 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // between stands between gpupool and the API server, and may answer itself.
@@ -87,7 +86,7 @@ func TestAPageThatIsCutOffIsReadAgain(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	c.SetPageSize(3)
-	if got := names(in(ns, observe(t, c, reconcile.ObserveOptions{}).Pods)); !slices.Equal(got, want) {
+	if got := names(in(ns, observe(t, c, gpu.ObserveOptions{}).Pods)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -130,7 +129,7 @@ func TestAFirstPageThatIsReadAgainLosesNoPod(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	c.SetPageSize(3)
-	pods, err := c.LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{Namespaces: []string{ns}}})
+	pods, err := c.LivePods(t.Context(), []string{ns}, gpu.Rules{})
 	if got := names(pods); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v (%v), want %v", got, err, want)
 	}
@@ -161,7 +160,7 @@ func TestAListThatExpiresGoesOnWhereItWas(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 		c.SetPageSize(2)
-		if got := names(in(ns, observe(t, c, reconcile.ObserveOptions{}).Pods)); !slices.Equal(got, want) || expired.Load() != 1 {
+		if got := names(in(ns, observe(t, c, gpu.ObserveOptions{}).Pods)); !slices.Equal(got, want) || expired.Load() != 1 {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
@@ -172,7 +171,7 @@ func TestAWatchThatIsCutGoesOnFromWhereItWas(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	direct := look(t, server.Kubeconfig())
-	before := observe(t, direct, reconcile.ObserveOptions{})
+	before := observe(t, direct, gpu.ObserveOptions{})
 	want := five(t, server, ns)
 	var watches atomic.Int32
 	c := between(t, server, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -181,7 +180,7 @@ func TestAWatchThatIsCutGoesOnFromWhereItWas(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if !after.Replay.Complete || after.Listed {
 		t.Errorf("got %+v, listed %v", after.Replay, after.Listed)
 	}
@@ -197,7 +196,7 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
-	before := observe(t, look(t, server.Kubeconfig()), reconcile.ObserveOptions{})
+	before := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{})
 	want := five(t, server, ns)
 	c := between(t, server, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.URL.Query().Get("watch") != "" {
@@ -206,7 +205,7 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "alone, and it is at") || !after.Listed || !slices.Equal(names(in(ns, after.Pods)), want) {
 		t.Errorf("replay %+v, listed %v, pods %v", after.Replay, after.Listed, names(in(ns, after.Pods)))
 	}
@@ -241,7 +240,7 @@ func TestWhatIsLeftOfAHistoryTellsOfClaimsToo(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	node := nodeWithDevices(t, server, ns, "history-claims")
-	before := observe(t, look(t, server.Kubeconfig()), reconcile.ObserveOptions{})
+	before := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{})
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "dra", kubetest.ClaimTemplate("two"), kubetest.OnNode(node.Name)))
 	server.WaitRunning(t, pod)
 	remove(t, server, pod)
@@ -262,7 +261,7 @@ func TestWhatIsLeftOfAHistoryTellsOfClaimsToo(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	got := in(ns, after.Replay.Ended)
 	if after.Replay.Complete || len(got) != 1 || len(got[0].Shares) != 1 || got[0].Shares[0].Units.String() != "2/1" {
 		t.Errorf("replay %v (%s): ended %+v, want a pod with two devices", after.Replay.Complete, after.Replay.Reason, got)

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // TestANamespaceThatIsGoneIsToldOf with the labels that it last had, for pods that
@@ -19,7 +19,7 @@ func TestANamespaceThatIsGoneIsToldOf(t *testing.T) {
 	node := kubetest.Create(t, server, kubetest.Node("former", 8))
 	stays := server.Namespace(t, "kind=stays")
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	pods := map[string]string{} // by namespace
 	for _, kind := range []string{"gone", "replaced"} {
 		ns := server.Namespace(t, "kind="+kind)
@@ -36,7 +36,7 @@ func TestANamespaceThatIsGoneIsToldOf(t *testing.T) {
 	there := kubetest.Create(t, server, kubetest.Pod(stays, "test", kubetest.GPUs(1), kubetest.OnNode(node.Name)))
 	server.WaitRunning(t, there)
 	remove(t, server, there)
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if !after.Replay.Complete || after.Replay.FormerMissing != "" {
 		t.Fatalf("replay: %q, %q", after.Replay.Reason, after.Replay.FormerMissing)
 	}
@@ -50,7 +50,7 @@ func TestANamespaceThatIsGoneIsToldOf(t *testing.T) {
 			t.Errorf("of a namespace that stays it says %v", labels)
 		}
 	}
-	again := observe(t, c, reconcile.ObserveOptions{From: after.ResourceVersion})
+	again := observe(t, c, gpu.ObserveOptions{From: after.ResourceVersion})
 	for kind, uid := range pods { // other tests have namespaces that end in the same cluster
 		if labels, told := again.Replay.Former[uid]; told {
 			t.Errorf("later it tells again of the one that is %s: %v", kind, labels)

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 const bindings = "validatingadmissionpolicybindings"
@@ -40,15 +39,15 @@ func (e *MissingPolicyError) Error() string {
 func (e *MissingPolicyError) ErrorClass() string { return "configuration" }
 
 // Freezes lists the budgets whose freeze is in force.
-func (c *Cluster) Freezes(ctx context.Context) ([]reconcile.Freeze, error) {
+func (c *Cluster) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
 	taken, err := c.freezeSlots(ctx, metav1.ListOptions{LabelSelector: LabelBudgetUID})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]reconcile.Freeze, 0, len(taken))
+	out := make([]budget.FreezeRule, 0, len(taken))
 	for _, n := range slices.Sorted(maps.Keys(taken)) {
 		b := taken[n]
-		f := reconcile.Freeze{Budget: b.Annotations[annotationBudget], BudgetUID: b.Labels[LabelBudgetUID]}
+		f := budget.FreezeRule{Budget: b.Annotations[annotationBudget], BudgetUID: b.Labels[LabelBudgetUID]}
 		// Where someone rewrote the annotation the freeze is listed all the same:
 		// it is in force, and has to be lifted one day.
 		_ = json.Unmarshal([]byte(b.Annotations[annotationSelector]), &f.Selector)
@@ -63,7 +62,7 @@ var contended = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor:
 // Freeze keeps new GPU pods out; again with the same is nothing new. The error
 // is *MissingPolicyError where the cluster lacks the policy, and
 // *NoFreezeSlotError where it has no free slot.
-func (c *Cluster) Freeze(ctx context.Context, f reconcile.Freeze) error {
+func (c *Cluster) Freeze(ctx context.Context, f budget.FreezeRule) error {
 	policy, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, FreezePolicyName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -104,7 +103,7 @@ func wrapSlot(err error) error {
 }
 
 // fill has a slot be a budget's freeze.
-func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f reconcile.Freeze) error {
+func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f budget.FreezeRule) error {
 	selector, err := json.Marshal(f.Selector)
 	if err != nil {
 		return fmt.Errorf("the selector of the budget %s: %w", f.Budget, err)
@@ -129,7 +128,7 @@ func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f reconcile
 
 // namespaceSelector selects the budget's namespaces, by name and by label, less
 // those that are protected.
-func namespaceSelector(f reconcile.Freeze) *metav1.LabelSelector {
+func namespaceSelector(f budget.FreezeRule) *metav1.LabelSelector {
 	s := &metav1.LabelSelector{MatchLabels: maps.Clone(f.Selector.NamespaceLabels)}
 	if names := f.Selector.Namespaces; len(names) > 0 {
 		s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{

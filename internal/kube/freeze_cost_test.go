@@ -13,7 +13,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // none asks for a quantity of zero of so many resources that nobody has, and
@@ -54,7 +53,7 @@ func TestNoPodExhaustsAFreeze(t *testing.T) {
 	policy(t, server)
 	ns, free := server.Namespace(t), server.Namespace(t)
 	c := look(t, server.Kubeconfig())
-	freeze := reconcile.Freeze{Budget: "freeze-costly", BudgetUID: "a7a7a7a7-aaaa", Selector: budget.Selector{Namespaces: []string{ns}}}
+	freeze := budget.FreezeRule{Budget: "freeze-costly", BudgetUID: "a7a7a7a7-aaaa", Selector: budget.Selector{Namespaces: []string{ns}}}
 	for i := range 40 { // so many that each name is compared with all of them
 		freeze.Ignored = append(freeze.Ignored, fmt.Sprintf("ignored.example.com/resource-%d", i))
 		freeze.Resources = append(freeze.Resources, fmt.Sprintf("counted.example.com/resource-%d", i))

@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 // mostFreezes is how many budgets of a cluster can be frozen at once.
@@ -137,7 +137,7 @@ func (s slots) of(budgetUID string) (n int, found bool) {
 
 // take writes a freeze into a budget's slot, or into a free one. Whoever wrote
 // the slot meanwhile has it: then the error is a conflict.
-func (c *Cluster) take(ctx context.Context, f reconcile.Freeze) error {
+func (c *Cluster) take(ctx context.Context, f budget.FreezeRule) error {
 	have, err := c.freezeSlots(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (c *Cluster) rest(ctx context.Context, slot *admissionv1.ValidatingAdmissio
 			changed = entry.Time.Time
 		}
 	}
-	heeded := time.NewTimer(changed.Add(reconcile.DefaultFreezeLag).Sub(c.Now()))
+	heeded := time.NewTimer(changed.Add(budget.FreezeLag).Sub(c.Now()))
 	defer heeded.Stop()
 	select {
 	case <-ctx.Done():

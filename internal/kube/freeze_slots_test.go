@@ -16,7 +16,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // slotsOf are the names of the slots that are taken, by the budget's uid.
@@ -76,8 +75,8 @@ func TestManyBudgetsAreFrozenAtOnce(t *testing.T) {
 	policy(t, server)
 	ns, other := server.Namespace(t), server.Namespace(t)
 	team := func(n int) string { return fmt.Sprintf("team-%d", n) }
-	freeze := func(n int) reconcile.Freeze {
-		return reconcile.Freeze{Budget: team(n), BudgetUID: fmt.Sprintf("uid-%d", n), Selector: budget.Selector{
+	freeze := func(n int) budget.FreezeRule {
+		return budget.FreezeRule{Budget: team(n), BudgetUID: fmt.Sprintf("uid-%d", n), Selector: budget.Selector{
 			Namespaces: []string{ns}, MatchLabels: map[string]string{"team": team(n)},
 		}}
 	}
@@ -149,13 +148,13 @@ func TestFreezesOutliveTheAPIServer(t *testing.T) {
 	policy(t, server)
 	ns, other := server.Namespace(t), server.Namespace(t)
 	c := look(t, server.Kubeconfig())
-	f := reconcile.Freeze{Budget: "lasting", BudgetUID: "b7b7b7b7-aaaa", Selector: budget.Selector{Namespaces: []string{ns}}}
+	f := budget.FreezeRule{Budget: "lasting", BudgetUID: "b7b7b7b7-aaaa", Selector: budget.Selector{Namespaces: []string{ns}}}
 	in := func(namespace string) func() *corev1.Pod {
 		return func() *corev1.Pod { return kubetest.Pod(namespace, "", kubetest.GPUs(1)) }
 	}
 	frozen := func(want bool) {
 		t.Helper()
-		do := func(ctx context.Context, f reconcile.Freeze) error { return c.Unfreeze(ctx, f.BudgetUID) }
+		do := func(ctx context.Context, f budget.FreezeRule) error { return c.Unfreeze(ctx, f.BudgetUID) }
 		if want {
 			do = c.Freeze
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // refused waits until the server refuses pods such as this one, or admits them.
@@ -68,7 +67,7 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 	policy(t, server)
 	ns, other, spared := server.Namespace(t, "env=prod"), server.Namespace(t, "env=dev"), server.Namespace(t, "env=prod")
 	c := look(t, server.Kubeconfig())
-	freeze := reconcile.Freeze{
+	freeze := budget.FreezeRule{
 		Budget: "freeze-selected", BudgetUID: "f1f2f3f4-aaaa", ProtectedNamespaces: []string{spared}, Resources: []string{"example.com/tensor"},
 		Selector: budget.Selector{
 			Namespaces: []string{ns, other, spared}, NamespaceLabels: map[string]string{"env": "prod"},
@@ -127,7 +126,7 @@ func TestFreezeOfABudgetThatPodsCantEscape(t *testing.T) {
 	policy(t, server)
 	ns, spared := server.Namespace(t), server.Namespace(t, budget.ProtectedKey+"=true")
 	c := look(t, server.Kubeconfig())
-	freeze := reconcile.Freeze{Budget: "freeze-all", BudgetUID: "a1a2a3a4-aaaa", Selector: budget.Selector{Namespaces: []string{ns, spared}}}
+	freeze := budget.FreezeRule{Budget: "freeze-all", BudgetUID: "a1a2a3a4-aaaa", Selector: budget.Selector{Namespaces: []string{ns, spared}}}
 	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
 	pod := func(namespace string) func() *corev1.Pod {
 		return func() *corev1.Pod {
@@ -155,7 +154,7 @@ func TestFreezeAdmitsWhatItsBudgetDoesNotCount(t *testing.T) {
 	ns := server.Namespace(t)
 	c := look(t, server.Kubeconfig())
 	const slice = "nvidia.com/mig-1g.5gb"
-	freeze := reconcile.Freeze{
+	freeze := budget.FreezeRule{
 		Budget: "freeze-ignores", BudgetUID: "e1e2e3e4-aaaa", Selector: budget.Selector{Namespaces: []string{ns}},
 		Ignored: append(gpu.Drivers(), slice, "gpu-fraction"),
 	}
@@ -199,7 +198,7 @@ func TestFreezeIsListedChangedAndLifted(t *testing.T) {
 	policy(t, server)
 	ns := server.Namespace(t)
 	c := look(t, server.Kubeconfig())
-	freeze := reconcile.Freeze{Budget: "freeze-lifted", BudgetUID: "c1c2c3c4-bbbb", Selector: budget.Selector{Namespaces: []string{ns}}}
+	freeze := budget.FreezeRule{Budget: "freeze-lifted", BudgetUID: "c1c2c3c4-bbbb", Selector: budget.Selector{Namespaces: []string{ns}}}
 	pod := func() *corev1.Pod { return kubetest.Pod(ns, "", kubetest.GPUs(1)) }
 	if err := c.Freeze(t.Context(), freeze); err != nil {
 		t.Fatal(err)
@@ -242,7 +241,7 @@ func TestFreezeWithoutItsPolicySaysWhatToApply(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t)
 	c := look(t, server.Kubeconfig())
-	freeze := reconcile.Freeze{Budget: "b", BudgetUID: "d1d2d3d4", Selector: budget.Selector{Namespaces: []string{"x"}}}
+	freeze := budget.FreezeRule{Budget: "b", BudgetUID: "d1d2d3d4", Selector: budget.Selector{Namespaces: []string{"x"}}}
 	var missing *kube.MissingPolicyError
 	err := c.Freeze(t.Context(), freeze)
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "gpupool manifests") {

@@ -7,16 +7,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"golang.org/x/sync/errgroup"
 )
 
 // Observe looks at the cluster. With a resource version it replays the watch of
 // pods from there, and where that is complete it lists no pods, unless it is
 // asked to.
-func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reconcile.ClusterObservation, error) {
-	var out reconcile.ClusterObservation
+func (c *Cluster) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
+	var out gpu.Observation
 	table, err := o.Rules.Table()
 	if err != nil {
 		return out, err
@@ -62,7 +62,7 @@ func (c *Cluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reco
 
 // gather reads at once what does not depend on one another: the nodes, what budgets
 // ask of namespaces, and the replay from a position up to the observation's own.
-func (c *Cluster) gather(ctx context.Context, o reconcile.ObserveOptions, h *history, out *reconcile.ClusterObservation) (n *nodes, err error) {
+func (c *Cluster) gather(ctx context.Context, o gpu.ObserveOptions, h *history, out *gpu.Observation) (n *nodes, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	nodes, warning := newNodeHistory(), ""
 	group.Go(func() (err error) {
@@ -101,7 +101,7 @@ func (c *Cluster) position(ctx context.Context) (string, error) {
 }
 
 // readSettings reads what budgets ask of namespaces and priority classes.
-func (c *Cluster) readSettings(ctx context.Context, h *history, out *reconcile.ClusterObservation) error {
+func (c *Cluster) readSettings(ctx context.Context, h *history, out *gpu.Observation) error {
 	namespaces, err := c.readNamespaces(ctx)
 	if err != nil {
 		return err
@@ -117,22 +117,22 @@ func (c *Cluster) readSettings(ctx context.Context, h *history, out *reconcile.C
 
 // replayPods replays the watch of pods, and of the claims by which they may have
 // held devices.
-func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history) (reconcile.Replay, error) {
+func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history) (gpu.Replay, error) {
 	if from == "" {
-		return reconcile.Replay{Reason: "there was no run before this one"}, nil
+		return gpu.Replay{Reason: "there was no run before this one"}, nil
 	}
 	reason, err := replay(ctx, watching{client: c.kube.CoreV1().RESTClient(), resource: "pods"}, from, until, h.pod)
 	if err != nil {
-		return reconcile.Replay{}, err
+		return gpu.Replay{}, err
 	}
 	if h.wantsClaims {
 		err = c.replayClaims(ctx, from, until, h)
 	}
 	if err != nil && !apierrors.IsForbidden(err) {
-		return reconcile.Replay{}, err
+		return gpu.Replay{}, err
 	}
 	h.claimless = err
-	return reconcile.Replay{Complete: reason == "", Reason: reason}, nil
+	return gpu.Replay{Complete: reason == "", Reason: reason}, nil
 }
 
 // replayClaims replays the watch of claims. Where none changes, its server does not

@@ -10,11 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // look connects to a cluster as the person of a kubeconfig.
@@ -28,7 +26,7 @@ func look(t testing.TB, kubeconfig string) *kube.Cluster {
 }
 
 // observe looks, and fails the test where that fails.
-func observe(t testing.TB, c *kube.Cluster, o reconcile.ObserveOptions) reconcile.ClusterObservation {
+func observe(t testing.TB, c *kube.Cluster, o gpu.ObserveOptions) gpu.Observation {
 	t.Helper()
 	got, err := c.Observe(t.Context(), o)
 	if err != nil {
@@ -76,7 +74,7 @@ func TestObserveSeesPodsWithGPUsAlone(t *testing.T) {
 	server.WaitRunning(t, trained)
 
 	c := look(t, server.Kubeconfig())
-	got := observe(t, c, reconcile.ObserveOptions{})
+	got := observe(t, c, gpu.ObserveOptions{})
 	pods := in(ns, got.Pods)
 	if len(pods) != 1 || pods[0].Name != "train" || pods[0].Shares[0].Units.String() != "2/1" || pods[0].Node.Model != "Tesla-T4" || pods[0].Labels["app"] != "x" {
 		t.Fatalf("got %+v", pods)
@@ -113,7 +111,7 @@ func TestObserveReadsPageAfterPage(t *testing.T) {
 	}
 	c := look(t, server.Kubeconfig())
 	c.SetPageSize(2)
-	if got := names(in(ns, observe(t, c, reconcile.ObserveOptions{}).Pods)); !slices.Equal(got, want) {
+	if got := names(in(ns, observe(t, c, gpu.ObserveOptions{}).Pods)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if n := c.Calls()["list pods"]; n < 4 {
@@ -127,14 +125,14 @@ func TestDevicesByClaimAreCountedAlsoWhenThePodIsGone(t *testing.T) {
 	ns := server.Namespace(t)
 	node := nodeWithDevices(t, server, ns, "claims-counted")
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "dra", kubetest.ClaimTemplate("two"), kubetest.OnNode(node.Name)))
 	server.WaitRunning(t, pod)
-	if got := in(ns, observe(t, c, reconcile.ObserveOptions{}).Pods); len(got) != 1 || len(got[0].Shares) != 1 || got[0].Shares[0].Units.String() != "2/1" {
+	if got := in(ns, observe(t, c, gpu.ObserveOptions{}).Pods); len(got) != 1 || len(got[0].Shares) != 1 || got[0].Shares[0].Units.String() != "2/1" {
 		t.Fatalf("got %+v, want two devices", got)
 	}
 	remove(t, server, pod)
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if got := in(ns, after.Replay.Ended); len(got) != 1 || len(got[0].Shares) != 1 || got[0].Shares[0].Units.String() != "2/1" {
 		t.Errorf("after it was deleted with its claim: %+v (%v)", got, after.Replay.Reason)
 	}
@@ -162,7 +160,7 @@ func TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone(t *testing.T) {
 		}
 		return nil
 	})
-	got := in(ns, observe(t, look(t, server.Kubeconfig()), reconcile.ObserveOptions{}).Pods)
+	got := in(ns, observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods)
 	if len(got) != 1 || got[0].End.Source != gpu.ContainerFinished {
 		t.Errorf("got %+v, want its end", got)
 	}
@@ -182,9 +180,7 @@ func TestLivePodsAreThoseThatHoldGPUsNow(t *testing.T) {
 	server.WaitRunning(t, live)
 	server.WaitRunning(t, relabelled)
 	server.WaitFinished(t, done)
-	got, err := look(t, server.Kubeconfig()).LivePods(t.Context(), reconcile.LiveOptions{Selector: budget.Selector{
-		Namespaces: []string{ns}, MatchLabels: one, MatchExpressions: []budget.Expression{{Key: "team", Operator: "In", Values: []string{"one", "two"}}},
-	}})
+	got, err := look(t, server.Kubeconfig()).LivePods(t.Context(), []string{ns}, gpu.Rules{})
 	if err != nil || !slices.Equal(names(got), []string{"live", "relabelled"}) {
 		t.Errorf("got %v (%v), want the two that live in the namespace", names(got), err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // Owners says which workloads would be paused for pods, by the pods' uids. A pod's
@@ -59,7 +58,7 @@ func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error)
 	if !known {
 		var err error
 		f, err = o.look(ctx, p.Owner)
-		var not *reconcile.NotPausedError
+		var not *budget.NotPausedError
 		if errors.As(err, &not) {
 			f.of = budget.Ownership{Reason: "its owner, the " + not.Error()}
 		} else if err != nil {

@@ -11,18 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// Workload looks at a workload. The error is *reconcile.NotPausedError where it
+// Workload looks at a workload. The error is *budget.NotPausedError where it
 // is gone, or of a kind that can't be paused.
-func (c *Cluster) Workload(ctx context.Context, w budget.Workload) (reconcile.WorkloadState, error) {
+func (c *Cluster) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
 	o, err := c.find(ctx, w)
 	if err != nil {
-		return reconcile.WorkloadState{}, err
+		return budget.WorkloadState{}, err
 	}
 	w.UID = string(o.GetUID())
-	return reconcile.WorkloadState{
+	return budget.WorkloadState{
 		Workload: w, ResourceVersion: o.GetResourceVersion(), Replicas: o.replicas(),
 		Labels: o.template().Labels, PriorityClassName: o.template().Spec.PriorityClassName,
 		Stopped: o.stopped(), Driven: driven(o),
@@ -48,20 +47,20 @@ func (c *Cluster) Autoscaler(ctx context.Context, w budget.Workload) (string, er
 }
 
 // Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
-// still as it was seen. Else the error is reconcile.ErrWorkloadChanged.
-func (c *Cluster) Pause(ctx context.Context, seen reconcile.WorkloadState) error {
+// still as it was seen. Else the error is budget.ErrWorkloadChanged.
+func (c *Cluster) Pause(ctx context.Context, seen budget.WorkloadState) error {
 	return c.turn(ctx, seen, true, 0)
 }
 
 // Resume undoes a pause, if the workload is still as it was seen: a Job goes on,
 // and anything else gets so many replicas.
-func (c *Cluster) Resume(ctx context.Context, seen reconcile.WorkloadState, replicas int32) error {
+func (c *Cluster) Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error {
 	return c.turn(ctx, seen, false, replicas)
 }
 
 // turn stops or starts exactly the workload that was seen, by the least that the
 // API has for it: scale for what has replicas, and one field of a Job.
-func (c *Cluster) turn(ctx context.Context, seen reconcile.WorkloadState, stop bool, replicas int32) error {
+func (c *Cluster) turn(ctx context.Context, seen budget.WorkloadState, stop bool, replicas int32) error {
 	resource, _ := resourceOf(seen.Workload)
 	object := fmt.Sprintf("%s/scale %s/%s", resource, seen.Namespace, seen.Name)
 	scale := &autoscalingv1.Scale{
@@ -85,7 +84,7 @@ func (c *Cluster) turn(ctx context.Context, seen reconcile.WorkloadState, stop b
 	case apierrors.IsNotFound(err):
 		return gone(seen.Workload)
 	case apierrors.IsConflict(err):
-		return reconcile.ErrWorkloadChanged
+		return budget.ErrWorkloadChanged
 	case refusedByAdmission(err):
 		return notPaused(seen.Workload, "the cluster refuses the change: "+err.Error())
 	}
@@ -94,7 +93,7 @@ func (c *Cluster) turn(ctx context.Context, seen reconcile.WorkloadState, stop b
 
 // suspend patches one field of a Job. The resource version in a patch is its
 // condition, and no two objects have the same one.
-func (c *Cluster) suspend(ctx context.Context, seen reconcile.WorkloadState, stop bool) error {
+func (c *Cluster) suspend(ctx context.Context, seen budget.WorkloadState, stop bool) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]string{"resourceVersion": seen.ResourceVersion},
 		"spec":     map[string]bool{"suspend": stop},
@@ -106,10 +105,10 @@ func (c *Cluster) suspend(ctx context.Context, seen reconcile.WorkloadState, sto
 	return err
 }
 
-func notPaused(w budget.Workload, reason string) *reconcile.NotPausedError {
-	return &reconcile.NotPausedError{Workload: w, Reason: reason}
+func notPaused(w budget.Workload, reason string) *budget.NotPausedError {
+	return &budget.NotPausedError{Workload: w, Reason: reason}
 }
 
-func gone(w budget.Workload) *reconcile.NotPausedError {
-	return &reconcile.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
+func gone(w budget.Workload) *budget.NotPausedError {
+	return &budget.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
 }

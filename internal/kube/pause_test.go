@@ -17,7 +17,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // workloadOf names an object as budgets do.
@@ -26,7 +25,7 @@ func workloadOf(apiVersion, kind string, o metav1.Object) budget.Workload {
 }
 
 // seen looks at a workload.
-func seen(t *testing.T, c *kube.Cluster, w budget.Workload) reconcile.WorkloadState {
+func seen(t *testing.T, c *kube.Cluster, w budget.Workload) budget.WorkloadState {
 	t.Helper()
 	state, err := c.Workload(t.Context(), w)
 	if err != nil {
@@ -73,7 +72,7 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 		before[w.UID] = state.Replicas
 		stale := state
 		stale.ResourceVersion = "1"
-		if err := c.Pause(t.Context(), stale); !errors.Is(err, reconcile.ErrWorkloadChanged) {
+		if err := c.Pause(t.Context(), stale); !errors.Is(err, budget.ErrWorkloadChanged) {
 			t.Errorf("%s as it was before a change: %v", w, err)
 		}
 		// The status changes the resource version, again and again.
@@ -99,7 +98,7 @@ func mustNotPause(t *testing.T, c *kube.Cluster, w budget.Workload) string {
 	t.Helper()
 	state, err := c.Workload(t.Context(), w)
 	if err != nil {
-		var not *reconcile.NotPausedError
+		var not *budget.NotPausedError
 		if !errors.As(err, &not) {
 			t.Fatal(err)
 		}

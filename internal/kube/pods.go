@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // look is one look at pods: what counts, and what is known beside them.
@@ -168,11 +167,21 @@ func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*res
 // in one list of the whole cluster.
 const fewNamespaces = 10
 
-// LivePods lists afresh the pods with GPUs that a selector may cover. It narrows
-// by namespace alone: the ledger counts a pod by the labels that it had when it
-// was first seen, so that one whose labels were edited since is covered still.
-func (c *Cluster) LivePods(ctx context.Context, o reconcile.LiveOptions) ([]gpu.Sighting, error) {
-	table, err := o.Rules.Table()
+// LivePods lists afresh the pods with GPUs of some namespaces, or of all where none
+// is named. Labels narrow nothing: the ledger counts a pod by those that it had
+// when it was first seen, so that one whose labels were edited since is covered
+// still.
+func (c *Cluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+	return c.live(ctx, namespaces, rules, listing{})
+}
+
+// WaitingPods are those of LivePods that are not bound to a node.
+func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+	return c.live(ctx, namespaces, rules, listing{fields: "spec.nodeName=,status.phase=Pending"})
+}
+
+func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules, where listing) ([]gpu.Sighting, error) {
+	table, err := rules.Table()
 	if err != nil {
 		return nil, err
 	}
@@ -181,13 +190,8 @@ func (c *Cluster) LivePods(ctx context.Context, o reconcile.LiveOptions) ([]gpu.
 		return nil, err
 	}
 	at := c.Now().Truncate(time.Second)
-	namespaces := slices.Clone(o.Selector.Namespaces)
 	if len(namespaces) == 0 || len(namespaces) > fewNamespaces {
 		namespaces = []string{""}
-	}
-	where := listing{}
-	if o.Waiting {
-		where.fields = "spec.nodeName=,status.phase=Pending"
 	}
 	var out []gpu.Sighting
 	look := c.newLook(ctx, table, n, at) // which asks for claims and reservations once

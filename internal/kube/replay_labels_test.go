@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // TestAPodThatIsBornBoundIsToldWithTheLabelsOfItsBirth has the labels of a pod changed
@@ -19,14 +19,14 @@ func TestAPodThatIsBornBoundIsToldWithTheLabelsOfItsBirth(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	kubetest.Create(t, server, kubetest.Pod(ns, "train", kubetest.GPUs(1), kubetest.BoundTo("nowhere"), kubetest.Labels(map[string]string{"team": "a"})))
 	moved := []byte(`{"metadata": {"labels": {"team": "b"}}}`)
 	if _, err := server.Client().CoreV1().Pods(ns).Patch(t.Context(), "train", types.MergePatchType, moved, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, list := range []bool{false, true} {
-		after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion, List: list})
+		after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion, List: list})
 		if pods := in(ns, after.Pods); after.Listed != list || len(pods) != 1 || pods[0].Labels["team"] != "a" {
 			t.Errorf("listed %v: got %+v, want the pod with the label team=a", after.Listed, pods)
 		}
@@ -42,7 +42,7 @@ func TestAPodIsToldWithTheLabelsThatItWasBoundWith(t *testing.T) {
 	ns := server.Namespace(t)
 	node := kubetest.Create(t, server, kubetest.Node("bound-with", 8, func(n *corev1.Node) { n.Labels["topology.kubernetes.io/zone"] = "z1" }))
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	patch := func(name, text string) {
 		t.Helper()
 		if _, err := server.Client().CoreV1().Pods(ns).Patch(t.Context(), name, types.MergePatchType, []byte(text), metav1.PatchOptions{}); err != nil {
@@ -62,7 +62,7 @@ func TestAPodIsToldWithTheLabelsThatItWasBoundWith(t *testing.T) {
 		}
 	}
 	for _, list := range []bool{false, true} {
-		after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion, List: list})
+		after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion, List: list})
 		seen := in(ns, slices.Concat(after.Pods, after.Replay.Ended))
 		if len(seen) != 2 {
 			t.Fatalf("listed %v: %d pods, want 2", list, len(seen))

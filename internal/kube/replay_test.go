@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 func TestReplayTellsOfPodsBornAndDeletedBetweenTwoLooks(t *testing.T) {
@@ -27,7 +27,7 @@ func TestReplayTellsOfPodsBornAndDeletedBetweenTwoLooks(t *testing.T) {
 	server.WaitRunning(t, stays)
 	server.WaitRunning(t, goes)
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 
 	brief := kubetest.Create(t, server, kubetest.Pod(ns, "brief", kubetest.GPUs(3), kubetest.OnNode(node.Name)))
 	server.WaitRunning(t, brief)
@@ -37,7 +37,7 @@ func TestReplayTellsOfPodsBornAndDeletedBetweenTwoLooks(t *testing.T) {
 	server.WaitRunning(t, born)
 
 	started := time.Now()
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	t.Logf("the second look took %v", time.Since(started))
 	if !after.Replay.Complete || after.Listed {
 		t.Fatalf("the replay is not complete, or all was listed: %q, listed %v", after.Replay.Reason, after.Listed)
@@ -62,7 +62,7 @@ func TestAReplayTellsOfTheEndOfAPodThatNoLongerSaysWhatItHolds(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	pod := kubetest.Create(t, server, kubetest.Pod(ns, "fraction", kubetest.Annotation("gpu-fraction", "0.5"), kubetest.BoundTo("nowhere")))
 	unmarked := []byte(`{"metadata": {"annotations": null}}`)
 	if _, err := server.Client().CoreV1().Pods(ns).Patch(t.Context(), pod.Name, types.MergePatchType, unmarked, metav1.PatchOptions{}); err != nil {
@@ -72,7 +72,7 @@ func TestAReplayTellsOfTheEndOfAPodThatNoLongerSaysWhatItHolds(t *testing.T) {
 	if err := server.Client().CoreV1().Pods(ns).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if ended, there := names(in(ns, after.Replay.Ended)), names(in(ns, after.Pods)); !after.Replay.Complete || !slices.Equal(ended, []string{"fraction"}) || len(there) > 0 {
 		t.Errorf("replay %+v: ended %v, there %v, want its end", after.Replay.Reason, ended, there)
 	}
@@ -82,9 +82,9 @@ func TestNothingNewIsACompleteReplay(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	started := time.Now()
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if !after.Replay.Complete || after.Listed {
 		t.Errorf("got %+v, listed %v", after.Replay.Reason, after.Listed)
 	}
@@ -99,11 +99,11 @@ func TestAnIdleClusterTakesItsServersWord(t *testing.T) {
 	t.Parallel()
 	server := kubetest.StartOwn(t, "--nodes=1")
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	for range 3 {
 		server.Namespace(t)
 		started := time.Now()
-		after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+		after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 		t.Logf("it took %v and %d watches", time.Since(started), c.Calls()["watch pods"])
 		if !after.Replay.Complete || after.Listed || len(after.Pods)+len(after.Replay.Ended) > 0 || after.ResourceVersion == before.ResourceVersion {
 			t.Errorf("replay %+v, listed %v, %d pods, from %s to %s", after.Replay, after.Listed, len(after.Pods), before.ResourceVersion, after.ResourceVersion)
@@ -118,8 +118,8 @@ func TestAListMayBeAskedForBesideAReplay(t *testing.T) {
 	ns := server.Namespace(t)
 	kubetest.Create(t, server, kubetest.Pod(ns, "old", kubetest.GPUs(1), kubetest.BoundTo("nowhere")))
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion, List: true})
+	before := observe(t, c, gpu.ObserveOptions{})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion, List: true})
 	if !after.Replay.Complete || !after.Listed || !slices.Equal(names(in(ns, after.Pods)), []string{"old"}) {
 		t.Errorf("replay %+v, listed %v, pods %v", after.Replay, after.Listed, names(in(ns, after.Pods)))
 	}
@@ -131,7 +131,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 	ns := server.Namespace(t)
 	kubetest.Create(t, server, kubetest.Pod(ns, "there", kubetest.GPUs(1)))
 	c := look(t, server.Kubeconfig())
-	before := observe(t, c, reconcile.ObserveOptions{})
+	before := observe(t, c, gpu.ObserveOptions{})
 	kubetest.Create(t, server, kubetest.Pod(ns, "later", kubetest.GPUs(1)))
 	server.Restart(t)
 	kubetest.WaitFor(t, "the API server to have forgotten", func(ctx context.Context) error {
@@ -150,7 +150,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 	})
 	brief := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "brief", kubetest.GPUs(1))))
 	remove(t, server, brief)
-	after := observe(t, c, reconcile.ObserveOptions{From: before.ResourceVersion})
+	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "no longer has the history") {
 		t.Errorf("got %+v", after.Replay)
 	}
@@ -161,7 +161,7 @@ func TestALostHistoryIsAGapAndAListInstead(t *testing.T) {
 		t.Errorf("listed %v: %v", after.Listed, got)
 	}
 	for stored, want := range map[string]string{"999999999": "restored", "yesterday": "no number", "0": "no number"} {
-		got := observe(t, c, reconcile.ObserveOptions{From: stored})
+		got := observe(t, c, gpu.ObserveOptions{From: stored})
 		if got.Replay.Complete || !strings.Contains(got.Replay.Reason, want) || !got.Listed {
 			t.Errorf("from %s: %+v, listed %v", stored, got.Replay, got.Listed)
 		}

@@ -33,7 +33,7 @@ func resourceOf(w budget.Workload) (string, bool) {
 	return resource, known
 }
 
-// find reads a workload. The error is *reconcile.NotPausedError where it is gone,
+// find reads a workload. The error is *budget.NotPausedError where it is gone,
 // or of a kind that can't be paused.
 func (c *Cluster) find(ctx context.Context, w budget.Workload) (workload, error) {
 	var o workload

@@ -28,7 +28,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // resources are the resources of the kinds that are printed.
@@ -145,7 +144,7 @@ func TestAppliesAndAppliesAgain(t *testing.T) {
 	applyByClient(t, cluster, all)
 	first := apply(t, cluster, all)
 	ns := cluster.Namespace(t)
-	freeze := reconcile.Freeze{Budget: "b", BudgetUID: "f0f0f0f0", Selector: budget.Selector{Namespaces: []string{ns}}}
+	freeze := budget.FreezeRule{Budget: "b", BudgetUID: "f0f0f0f0", Selector: budget.Selector{Namespaces: []string{ns}}}
 	c := kube.NewCluster(connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()}))
 	if err := c.Freeze(t.Context(), freeze); err != nil {
 		t.Fatal(err)

@@ -191,7 +191,7 @@ func evicts(w *world) error {
 		return err
 	}
 	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(w.home, "another"))
-	return kube.NewCluster(w.client).Evict(w.t.Context(), reconcile.Eviction{PodRef: reconcile.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"}, Grace: 30})
+	return kube.NewCluster(w.client).Evict(w.t.Context(), budget.Eviction{PodRef: budget.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"}, Grace: 30})
 }
 
 // prepareEnforced has a budget be frozen, and its workloads be paused.
@@ -209,7 +209,7 @@ func prepareEnforced(w *world) {
 	}
 	c, err := w.admin.Cluster(ctx)
 	if err == nil {
-		err = c.Freeze(ctx, reconcile.Freeze{Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector})
+		err = c.Freeze(ctx, budget.FreezeRule{Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector})
 	}
 	if err != nil {
 		w.t.Fatal(err)

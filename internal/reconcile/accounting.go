@@ -21,7 +21,7 @@ const listEvery = time.Hour
 type books struct {
 	*ledgerDocuments
 	cluster     Cluster
-	observation ClusterObservation
+	observation gpu.Observation
 	recorder    recorder
 	rules       gpu.Rules
 	local       time.Time // this machine's clock at the look
@@ -44,7 +44,7 @@ func (e *Engine) account(ctx context.Context, c Cluster, uid string, budgets []b
 	}
 	rules := rulesFor(budgets)
 	h := documents.ledger.Header
-	observation, err := c.Observe(ctx, ObserveOptions{
+	observation, err := c.Observe(ctx, gpu.ObserveOptions{
 		From: h.ResourceVersion, Rules: rules, Nodes: nodesRemembered(documents.ledger),
 		List: e.now().Sub(moment(h.LastListed)) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
 	})
@@ -173,7 +173,7 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 
 // bury takes up pods that were deleted, as they last were. That one still held
 // then says nothing of now.
-func (b *books) bury(told Replay, present, ended map[string]bool) {
+func (b *books) bury(told gpu.Replay, present, ended map[string]bool) {
 	b.recorder.former = told.Former
 	b.missNamespaces(told)
 	for _, s := range told.Ended {

@@ -17,7 +17,7 @@ func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
 		if _, there := a.books.observation.Namespaces[namespace]; !there {
 			continue
 		}
-		err := a.books.cluster.Alert(ctx, Alert{
+		err := a.books.cluster.Alert(ctx, budget.Event{
 			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: d.Threshold,
 			Message: fmt.Sprintf("GPU budget %s: %d%% reached: %s", a.declaration.Name, d.Threshold, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
 		})
@@ -43,18 +43,12 @@ var measures = map[budget.Kind]measure{
 }
 
 // announcement is the Event about something that was done because of a budget.
-func announcement(d budget.Declaration, kind budget.Kind, reasons ...string) Alert {
+func announcement(d budget.Declaration, kind budget.Kind, reasons ...string) budget.Event {
 	m := measures[kind]
-	return Alert{
+	return budget.Event{
 		Budget: d.Name, BudgetUID: d.UID, Reason: m.reason, Warning: m.warning,
 		Message: fmt.Sprintf("GPU budget %s: %s: %s", d.Name, m.done, strings.Join(reasons, "; ")),
 	}
-}
-
-// about is the announcement on one object.
-func (a Alert) about(w budget.Workload) Alert {
-	a.Namespace, a.About = w.Namespace, &w
-	return a
 }
 
 // announce tells of what was done by Events on the objects concerned. It is done
@@ -65,12 +59,12 @@ func (a *enforcer) announce(ctx context.Context, d budget.Decision) {
 		return
 	}
 	event := announcement(a.declaration, d.Kind, d.Reasons...)
-	var events []Alert
+	var events []budget.Event
 	switch {
 	case d.Pod != nil:
-		events = []Alert{event.about(budget.Workload{Namespace: d.Pod.Namespace, APIVersion: "v1", Kind: "Pod", Name: d.Pod.Name, UID: d.Pod.UID})}
+		events = []budget.Event{event.On(budget.Workload{Namespace: d.Pod.Namespace, APIVersion: "v1", Kind: "Pod", Name: d.Pod.Name, UID: d.Pod.UID})}
 	case d.Owner != nil:
-		events = []Alert{event.about(*d.Owner)}
+		events = []budget.Event{event.On(*d.Owner)}
 	default:
 		for _, namespace := range d.Namespaces {
 			if _, there := a.books.observation.Namespaces[namespace]; there {

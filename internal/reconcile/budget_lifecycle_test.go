@@ -159,8 +159,8 @@ func TestOrphanedFreezeIsLifted(t *testing.T) {
 	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
-	d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID}
-	d.cluster.frozen["someone-elses"] = reconcile.Freeze{Budget: "x", BudgetUID: "someone-elses"}
+	d.cluster.frozen[b.UID] = budget.FreezeRule{Budget: b.Name, BudgetUID: b.UID}
+	d.cluster.frozen["someone-elses"] = budget.FreezeRule{Budget: "x", BudgetUID: "someone-elses"}
 	report := d.run()
 	if _, there := d.cluster.frozen[b.UID]; there || len(d.cluster.frozen) != 1 {
 		t.Errorf("frozen: %v", d.cluster.frozen)

@@ -67,7 +67,7 @@ func (j *judging) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map
 		namespaces = append(namespaces, p.Namespace)
 	}
 	slices.Sort(namespaces)
-	live, err := j.books.cluster.LivePods(ctx, LiveOptions{Selector: budget.Selector{Namespaces: slices.Compact(namespaces)}, Rules: j.books.rules})
+	live, err := j.books.cluster.LivePods(ctx, slices.Compact(namespaces), j.books.rules)
 	if err != nil {
 		return nil, err
 	}

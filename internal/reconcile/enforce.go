@@ -75,7 +75,7 @@ func (a *enforcer) run(ctx context.Context) {
 		release()
 		outcome := a.outcome(d, err)
 		a.results = append(a.results, budgetResult(d, outcome, err))
-		var left *NotPausedError
+		var left *budget.NotPausedError
 		if outcome == Done || errors.As(err, &left) && left.Released {
 			a.done = append(a.done, d)
 			a.withdrawn = append(a.withdrawn, d.Waiting...)
@@ -128,7 +128,7 @@ func (a *enforcer) awaitWithdrawn(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, a.freezeLag())
 	defer cancel()
 	for {
-		pods, err := a.books.cluster.LivePods(ctx, LiveOptions{Selector: a.declaration.Selector, Rules: a.books.rules, Waiting: true})
+		pods, err := a.books.cluster.WaitingPods(ctx, a.declaration.Selector.Namespaces, a.books.rules)
 		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Sighting) bool { return slices.Contains(left, s.UID) }) {
 			return
 		}
@@ -143,8 +143,8 @@ func (a *enforcer) awaitWithdrawn(ctx context.Context) {
 var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
 
 func (a *enforcer) outcome(d budget.Decision, err error) Outcome {
-	var blocked *EvictionBlockedError
-	var left *NotPausedError
+	var blocked *budget.EvictionBlockedError
+	var left *budget.NotPausedError
 	switch {
 	case err == nil:
 		return Done
@@ -175,8 +175,8 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 	case budget.KindResume:
 		return pausing{a.Engine, c, a.declaration}.resume(ctx, *d.Owner)
 	case budget.KindEvict, budget.KindShorten:
-		e := Eviction{
-			PodRef: PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
+		e := budget.Eviction{
+			PodRef: budget.PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
 		}
 		if d.Pod.Waiting {
 			e.Waiting = d.Pod.ResourceVersion
@@ -188,9 +188,9 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 
 // freeze is what keeps the budget's new pods out, and leaves alone what
 // enforcement must.
-func (a *enforcer) freeze() Freeze {
+func (a *enforcer) freeze() budget.FreezeRule {
 	d := a.declaration
-	f := Freeze{
+	f := budget.FreezeRule{
 		Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces),
 		IgnorePodProtection: !d.Enforce.HonoursPods(),
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
@@ -33,7 +34,7 @@ type Engine struct {
 	// later ones grow to ten times of it. Zero means DefaultPollInterval.
 	PollInterval time.Duration
 	// FreezeLag is how long API servers may go on admitting pods after a freeze:
-	// nobody is evicted before. Zero means DefaultFreezeLag.
+	// nobody is evicted before. Zero means [budget.FreezeLag].
 	FreezeLag time.Duration
 	// Clock is this machine's; nil is time.Now.
 	Clock func() time.Time
@@ -55,12 +56,6 @@ func (e *Engine) drafted() *Engine {
 
 // DefaultPollInterval is the pause between two looks at settling instances.
 const DefaultPollInterval = time.Second
-
-// DefaultFreezeLag is how long a freeze may take to be heeded: an API server
-// looks for new bindings of policies once a second (k8s.io/apiserver,
-// pkg/admission/plugin/policy/generic/policy_source.go), and hears of them by a
-// watch first.
-const DefaultFreezeLag = 3 * time.Second
 
 // Event is one step of a run, as it happens.
 type Event struct {
@@ -126,7 +121,7 @@ func (e *Engine) now() time.Time {
 
 func (e *Engine) freezeLag() time.Duration {
 	if e.FreezeLag <= 0 {
-		return DefaultFreezeLag
+		return budget.FreezeLag
 	}
 	return e.FreezeLag
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
@@ -36,12 +37,12 @@ type fakeCluster struct {
 	former    map[string]map[string]string // labels of namespaces that are gone, by the pod's uid
 	grace     time.Duration                // that evicted pods take to be gone; zero is at once
 
-	frozen map[string]reconcile.Freeze
+	frozen map[string]budget.FreezeRule
 	// workloads are by uid; forged and forgiving are names of such.
 	workloads map[string]*fakeWorkload
 	forged    map[string]bool
 	forgiving map[string]bool
-	alerts    []reconcile.Alert
+	alerts    []budget.Event
 	evicted   []string
 	graces    []int64  // of the evictions that were asked for
 	acts      []string // all that was done, in order
@@ -66,7 +67,7 @@ func newFakeCluster() *fakeCluster {
 	return &fakeCluster{
 		uid: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), version: 1,
 		pods: map[string]*gpu.Sighting{}, events: map[string]time.Time{}, blocked: map[string]bool{}, driven: map[string]bool{},
-		frozen: map[string]reconcile.Freeze{}, calls: map[string]int{}, failing: map[string]error{}, workloads: map[string]*fakeWorkload{}, classes: map[string]int32{"high": 1000},
+		frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, failing: map[string]error{}, workloads: map[string]*fakeWorkload{}, classes: map[string]int32{"high": 1000},
 	}
 }
 
@@ -181,13 +182,13 @@ func (c *fakeCluster) call(method string) error {
 
 func (c *fakeCluster) UID(context.Context) (string, error) { return c.uid, c.call("UID") }
 
-func (c *fakeCluster) Observe(ctx context.Context, o reconcile.ObserveOptions) (reconcile.ClusterObservation, error) {
+func (c *fakeCluster) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
 	if err := cmp.Or(c.call("Observe"), ctx.Err()); err != nil {
-		return reconcile.ClusterObservation{}, err
+		return gpu.Observation{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	seen := reconcile.ClusterObservation{
+	seen := gpu.Observation{
 		ClusterUID: c.uid, At: c.now.Add(c.fast), ResourceVersion: strconv.Itoa(c.version), PriorityClasses: c.classes,
 		Namespaces: map[string]map[string]string{"ml": {"kind": "research"}, "web": nil}, Allocatable: big.NewRat(16, 1),
 	}
@@ -241,16 +242,21 @@ func (c *fakeCluster) list() []gpu.Sighting {
 	return list
 }
 
-func (c *fakeCluster) LivePods(_ context.Context, o reconcile.LiveOptions) ([]gpu.Sighting, error) {
+func (c *fakeCluster) LivePods(context.Context, []string, gpu.Rules) ([]gpu.Sighting, error) {
 	if err := c.call("LivePods"); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.DeleteFunc(c.list(), func(s gpu.Sighting) bool { return o.Waiting && s.Node.Name != "" }), nil
+	return c.list(), nil
 }
 
-func (c *fakeCluster) PodEvents(context.Context, []reconcile.PodRef) (map[string]time.Time, error) {
+func (c *fakeCluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+	pods, err := c.LivePods(ctx, namespaces, rules)
+	return slices.DeleteFunc(pods, func(s gpu.Sighting) bool { return s.Node.Name != "" }), err
+}
+
+func (c *fakeCluster) PodEvents(context.Context, []budget.PodRef) (map[string]time.Time, error) {
 	return c.events, c.call("PodEvents")
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 // act notes something that was done.
@@ -24,18 +24,18 @@ func (c *fakeCluster) act(method, what string, do func() error) error {
 	return nil
 }
 
-func (c *fakeCluster) Alert(_ context.Context, a reconcile.Alert) error {
+func (c *fakeCluster) Alert(_ context.Context, a budget.Event) error {
 	return c.act("Alert", a.Namespace, func() error { c.alerts = append(c.alerts, a); return nil })
 }
 
-func (c *fakeCluster) Freezes(context.Context) ([]reconcile.Freeze, error) {
+func (c *fakeCluster) Freezes(context.Context) ([]budget.FreezeRule, error) {
 	err := c.call("Freezes")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Values(c.frozen)), err
 }
 
-func (c *fakeCluster) Freeze(_ context.Context, f reconcile.Freeze) error {
+func (c *fakeCluster) Freeze(_ context.Context, f budget.FreezeRule) error {
 	return c.act("Freeze", f.Budget, func() error { c.frozen[f.BudgetUID] = f; return nil })
 }
 
@@ -43,15 +43,15 @@ func (c *fakeCluster) Unfreeze(_ context.Context, uid string) error {
 	return c.act("Unfreeze", "", func() error { delete(c.frozen, uid); return nil })
 }
 
-func (c *fakeCluster) Evict(_ context.Context, e reconcile.Eviction) error {
+func (c *fakeCluster) Evict(_ context.Context, e budget.Eviction) error {
 	p := e.PodRef
 	return c.act("Evict", p.Name, func() error {
 		c.graces = append(c.graces, e.Grace)
 		if s := c.pods[p.UID]; s != nil && e.Waiting != "" && s.Node.Name != "" {
-			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("it was bound meanwhile")}
+			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("it was bound meanwhile")}
 		}
 		if c.blocked[p.Name] {
-			return &reconcile.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
+			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
 		}
 		if err := c.broken[p.Name]; err != nil {
 			return err

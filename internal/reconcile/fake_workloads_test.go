@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // fakeWorkload is a workload of the cluster in memory.
@@ -70,17 +69,17 @@ func (c *fakeCluster) Owners(_ context.Context, pods []budget.Pod, _ gpu.Rules) 
 	return owners, nil
 }
 
-func (c *fakeCluster) Workload(_ context.Context, w budget.Workload) (reconcile.WorkloadState, error) {
+func (c *fakeCluster) Workload(_ context.Context, w budget.Workload) (budget.WorkloadState, error) {
 	if err := c.call("Workload"); err != nil {
-		return reconcile.WorkloadState{}, err
+		return budget.WorkloadState{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen := c.workloads[w.UID]
 	if seen == nil {
-		return reconcile.WorkloadState{}, &reconcile.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
+		return budget.WorkloadState{}, &budget.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
 	}
-	return reconcile.WorkloadState{
+	return budget.WorkloadState{
 		Workload: seen.Workload, ResourceVersion: strconv.Itoa(seen.version), Replicas: seen.replicas, Labels: seen.labels,
 		Stopped: seen.stopped,
 	}, nil
@@ -94,11 +93,11 @@ func (c *fakeCluster) Autoscaler(_ context.Context, w budget.Workload) (string, 
 	return "", err
 }
 
-func (c *fakeCluster) Pause(_ context.Context, seen reconcile.WorkloadState) error {
+func (c *fakeCluster) Pause(_ context.Context, seen budget.WorkloadState) error {
 	return c.act("Pause", seen.Name, func() error {
 		w := c.workloads[seen.UID]
 		if strconv.Itoa(w.version) != seen.ResourceVersion {
-			return reconcile.ErrWorkloadChanged
+			return budget.ErrWorkloadChanged
 		}
 		w.stopped, w.replicas = true, 0
 		w.version++
@@ -111,11 +110,11 @@ func (c *fakeCluster) Pause(_ context.Context, seen reconcile.WorkloadState) err
 	})
 }
 
-func (c *fakeCluster) Resume(_ context.Context, seen reconcile.WorkloadState, replicas int32) error {
+func (c *fakeCluster) Resume(_ context.Context, seen budget.WorkloadState, replicas int32) error {
 	return c.act("Resume", seen.Name, func() error {
 		w := c.workloads[seen.UID]
 		if strconv.Itoa(w.version) != seen.ResourceVersion {
-			return reconcile.ErrWorkloadChanged
+			return budget.ErrWorkloadChanged
 		}
 		w.stopped, w.replicas = false, replicas
 		w.version++

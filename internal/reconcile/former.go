@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
 // selectByNamespace says whether any budget selects by the labels of namespaces.
@@ -15,7 +16,7 @@ func selectByNamespace(budgets []budget.Declaration) bool {
 
 // missNamespaces warns of pods that no run saw, and whose namespace is gone with
 // its labels: where a budget selects by these, it does not count them.
-func (b *books) missNamespaces(told Replay) {
+func (b *books) missNamespaces(told gpu.Replay) {
 	if !b.byNamespace {
 		return
 	}

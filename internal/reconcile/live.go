@@ -10,7 +10,11 @@ import (
 // live are the pods of a fresh look that hold GPUs or wait for some, as one budget
 // sees them. A budget that does no more than freeze asks for the latter alone.
 func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, error) {
-	sightings, err := b.cluster.LivePods(ctx, LiveOptions{Selector: d.Selector, Rules: b.rules, Waiting: d.Enforce.Action == budget.Freeze})
+	look := b.cluster.LivePods
+	if d.Enforce.Action == budget.Freeze {
+		look = b.cluster.WaitingPods
+	}
+	sightings, err := look(ctx, d.Selector.Namespaces, b.rules)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // inForce are the measures that were found in force.
 type inForce struct {
-	frozen map[string]Freeze // by the budget's uid
+	frozen map[string]budget.FreezeRule // by the budget's uid
 	paused []pausedWorkload
 	broken map[string]error // by the budget's uid: what it holds paused can't be read
 	err    error            // why it can't be told; nothing else is certain then
@@ -34,7 +34,7 @@ type pausedWorkload struct {
 
 // lookForMeasures lists what is in force, of whatever budget.
 func (r *run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string) inForce {
-	force := inForce{frozen: map[string]Freeze{}}
+	force := inForce{frozen: map[string]budget.FreezeRule{}}
 	freezes, err := c.Freezes(ctx)
 	force.err = err
 	for _, f := range freezes {

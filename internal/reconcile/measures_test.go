@@ -82,7 +82,7 @@ func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 		b := d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Thresholds = []int{100} })
 		d.cluster.start("ml", "a", 8)
 		d.cluster.step(time.Hour)
-		d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID, Selector: b.Selector}
+		d.cluster.frozen[b.UID] = budget.FreezeRule{Budget: b.Name, BudgetUID: b.UID, Selector: b.Selector}
 		b.Enforce.Action = budget.AlertOnly
 		if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestFreezeThatLandsAfterTheEndIsLifted(t *testing.T) {
 		if alerts {
 			d.declare(func(b *budget.Declaration) { b.Name = "alerts" })
 		}
-		d.cluster.frozen[b.UID] = reconcile.Freeze{Budget: b.Name, BudgetUID: b.UID}
+		d.cluster.frozen[b.UID] = budget.FreezeRule{Budget: b.Name, BudgetUID: b.UID}
 		report := d.run()
 		if len(d.cluster.frozen) > 0 || !strings.Contains(fmt.Sprint(report.Warnings), "it was lifted") {
 			t.Errorf("with alerts alone %t: frozen %v, warnings %v", alerts, d.cluster.frozen, report.Warnings)
@@ -133,7 +133,7 @@ func TestMeasuresOfAStrangerAreTold(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.declare()
-	d.cluster.frozen["uid-of-nobody"] = reconcile.Freeze{Budget: "theirs", BudgetUID: "uid-of-nobody"}
+	d.cluster.frozen["uid-of-nobody"] = budget.FreezeRule{Budget: "theirs", BudgetUID: "uid-of-nobody"}
 	report := d.run()
 	if len(d.cluster.frozen) != 1 || !strings.Contains(fmt.Sprint(report.Warnings), "a budget with the uid uid-of-nobody") {
 		t.Errorf("frozen %v, warnings %v", d.cluster.frozen, report.Warnings)

@@ -50,7 +50,7 @@ const attemptsAtMost = 5
 
 // pause stops a workload and holds it for the budget. What is to be done is
 // written before it is done, so that whoever comes after a kill knows whose it is
-// and how large it was. The error is *NotPausedError where it must not be stopped.
+// and how large it was. The error is *budget.NotPausedError where it must not be stopped.
 func (p pausing) pause(ctx context.Context, w budget.Workload) error {
 	return p.withWorkload(ctx, w, p.pauseOnce)
 }
@@ -69,7 +69,7 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 		return p.takeStopped(ctx, doc, hold, seen)
 	}
 	if holds && hold.Phase == declaration.Paused && !p.budget.Enforce.Repause {
-		return &NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: repause = false leaves it so"}
+		return &budget.NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: repause = false leaves it so"}
 	}
 	reason := seen.Driven
 	if reason == "" {
@@ -78,7 +78,7 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 		}
 	}
 	if reason != "" {
-		return &NotPausedError{Workload: w, Reason: reason}
+		return &budget.NotPausedError{Workload: w, Reason: reason}
 	}
 	hold = declaration.Pause{
 		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.now().UTC().Truncate(time.Second),
@@ -88,10 +88,10 @@ func (p pausing) pauseOnce(ctx context.Context, w budget.Workload) error {
 		return err
 	}
 	if err := p.cluster.Pause(ctx, seen); err != nil {
-		var not *NotPausedError
+		var not *budget.NotPausedError
 		// What was certainly refused is held by nobody: else it would be, once
 		// somebody else stops it.
-		if errors.As(err, &not) || errors.Is(err, ErrWorkloadChanged) || isForbidden(err) {
+		if errors.As(err, &not) || errors.Is(err, budget.ErrWorkloadChanged) || isForbidden(err) {
 			if err := p.forget(ctx, doc, w); err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func (p pausing) known(labels map[string]string) map[string]string {
 
 // takeStopped holds a workload that is stopped already: by this budget, of which
 // only the outcome was not written, or by another one, whose count passes on.
-func (p pausing) takeStopped(ctx context.Context, doc pausesDocument, hold declaration.Pause, seen WorkloadState) error {
+func (p pausing) takeStopped(ctx context.Context, doc pausesDocument, hold declaration.Pause, seen budget.WorkloadState) error {
 	switch hold.Phase {
 	case declaration.Paused:
 		return nil
@@ -135,7 +135,7 @@ func (p pausing) takeStopped(ctx context.Context, doc pausesDocument, hold decla
 			return err
 		}
 		if len(others) == 0 {
-			return &NotPausedError{Workload: seen.Workload, Reason: "it is stopped already, by someone else"}
+			return &budget.NotPausedError{Workload: seen.Workload, Reason: "it is stopped already, by someone else"}
 		}
 		hold = others[0].hold
 	}
@@ -145,7 +145,7 @@ func (p pausing) takeStopped(ctx context.Context, doc pausesDocument, hold decla
 }
 
 // resume lets a workload go, and starts it where no other budget holds it. The
-// error is *NotPausedError where it was left as it is.
+// error is *budget.NotPausedError where it was left as it is.
 func (p pausing) resume(ctx context.Context, w budget.Workload) error {
 	return p.withWorkload(ctx, w, p.resumeOnce)
 }
@@ -163,7 +163,7 @@ func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
 		if err := p.forget(ctx, doc, w); err != nil || reason == "" {
 			return err
 		}
-		return &NotPausedError{Workload: w, Reason: reason, Released: true}
+		return &budget.NotPausedError{Workload: w, Reason: reason, Released: true}
 	}
 	others, err := p.others(ctx, w)
 	if err != nil {
@@ -175,7 +175,7 @@ func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
 		return released("the budget " + others[0].budget + " keeps it paused")
 	}
 	seen, err := p.cluster.Workload(ctx, hold.Workload)
-	var not *NotPausedError
+	var not *budget.NotPausedError
 	switch {
 	case errors.As(err, &not):
 		return released("")
@@ -206,11 +206,11 @@ func (p pausing) resumeOnce(ctx context.Context, w budget.Workload) error {
 func (p pausing) withWorkload(ctx context.Context, w budget.Workload, once func(ctx context.Context, w budget.Workload) error) error {
 	return p.withNamedLock(ctx, "workload/"+w.UID, p.LockTimeout, func(ctx context.Context) error {
 		for range attemptsAtMost {
-			if err := once(ctx, w); !errors.Is(err, ErrWorkloadChanged) {
+			if err := once(ctx, w); !errors.Is(err, budget.ErrWorkloadChanged) {
 				return err
 			}
 		}
-		return &NotPausedError{Workload: w, Reason: ErrWorkloadChanged.Error()}
+		return &budget.NotPausedError{Workload: w, Reason: budget.ErrWorkloadChanged.Error()}
 	})
 }
 

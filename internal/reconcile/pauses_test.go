@@ -127,7 +127,7 @@ func TestADestroyThatCannotResumeFails(t *testing.T) {
 	t.Parallel()
 	d, b := training(t)
 	d.run()
-	d.cluster.failing["Resume"] = &reconcile.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
+	d.cluster.failing["Resume"] = &budget.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
 	if _, err := d.engine().DeleteBudget(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
 		t.Errorf("the destroy says %v", err)
 	}
@@ -145,7 +145,7 @@ func TestADestroyThatCannotResumeFails(t *testing.T) {
 func TestARefusedPauseIsHeldByNobody(t *testing.T) {
 	t.Parallel()
 	d, _ := training(t)
-	d.cluster.failing["Pause"] = reconcile.ErrWorkloadChanged
+	d.cluster.failing["Pause"] = budget.ErrWorkloadChanged
 	d.run()
 	if holds := d.holds(); len(holds) > 0 {
 		t.Errorf("the store holds %v", holds)

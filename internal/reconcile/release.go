@@ -19,7 +19,7 @@ func (e *Engine) release(ctx context.Context, c Cluster, d budget.Declaration, l
 	if err := c.Unfreeze(ctx, d.UID); err != nil {
 		return nil, err
 	}
-	var events []Alert
+	var events []budget.Event
 	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
 		for _, namespace := range toldOf(last.Usage.ByNamespace) {
 			event := announcement(d, budget.KindUnfreeze, destroyed)
@@ -34,14 +34,14 @@ func (e *Engine) release(ctx context.Context, c Cluster, d budget.Declaration, l
 	}
 	for _, hold := range doc.value.Workloads {
 		err := p.resume(ctx, hold.Workload)
-		var left *NotPausedError
+		var left *budget.NotPausedError
 		switch {
 		case errors.As(err, &left) && left.Released:
 			notices = append(notices, left.Error())
 		case err != nil:
 			return notices, err
 		case hold.Phase == declaration.Paused:
-			events = append(events, announcement(d, budget.KindResume, destroyed).about(hold.Workload))
+			events = append(events, announcement(d, budget.KindResume, destroyed).On(hold.Workload))
 		}
 	}
 	for _, event := range events {

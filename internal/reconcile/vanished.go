@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -24,7 +26,7 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 	if !o.Replay.Complete || len(l.Vanished(there)) == 0 && len(b.unbound(there)) == 0 {
 		return h.LastRun, nil
 	}
-	further, err := b.cluster.Observe(ctx, ObserveOptions{From: o.ResourceVersion, Rules: b.rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes)})
+	further, err := b.cluster.Observe(ctx, gpu.ObserveOptions{From: o.ResourceVersion, Rules: b.rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes)})
 	if err != nil {
 		return 0, err
 	}
@@ -69,10 +71,10 @@ func (b *books) closeVanished(ctx context.Context, there func(string) bool, pool
 // endsByEvents asks the cluster's Events when pods ended of which nothing better
 // is known.
 func (b *books) endsByEvents(ctx context.Context, vanished []ledger.Record, pools instanceRecords, heldAt ledger.Time) (map[string]time.Time, error) {
-	var refs []PodRef
+	var refs []budget.PodRef
 	for _, r := range vanished {
 		if pools.end(&r, heldAt).Open() {
-			refs = append(refs, PodRef{Namespace: r.Set.Namespace, Name: r.Name, UID: r.UID})
+			refs = append(refs, budget.PodRef{Namespace: r.Set.Namespace, Name: r.Name, UID: r.UID})
 		}
 	}
 	if len(refs) == 0 {

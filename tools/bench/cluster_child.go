@@ -13,8 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // childVariable has the program measure one thing, print its nanoseconds and end.
@@ -36,8 +36,8 @@ func measureInChild(ctx context.Context, what string) error {
 	case "download":
 		err = download(ctx, client)
 	case "scan":
-		var seen reconcile.ClusterObservation
-		seen, err = kube.NewCluster(client).Observe(ctx, reconcile.ObserveOptions{List: true})
+		var seen gpu.Observation
+		seen, err = kube.NewCluster(client).Observe(ctx, gpu.ObserveOptions{List: true})
 		if err == nil && len(seen.Pods) == 0 {
 			err = fmt.Errorf("no pod with GPUs was seen")
 		}

@@ -1,0 +1,106 @@
+package budget
+
+import (
+	"errors"
+	"time"
+)
+
+// PodRef names one pod, and no later one of the same name.
+type PodRef struct{ Namespace, Name, UID string }
+
+// Eviction is how one pod is to be evicted.
+type Eviction struct {
+	PodRef
+	Grace int64 // seconds that the pod gets to end
+	// Waiting is the resource version of a pod that was not bound to a node: it is
+	// evicted only while it is not. Empty for any other pod.
+	Waiting string
+}
+
+// Event is a Kubernetes Event to record because of a
+type Event struct {
+	Namespace string
+	Budget    string
+	BudgetUID string
+	Reason    string // "GPUBudgetThreshold"
+	// About is the pod or workload that it is about; nil for the namespace.
+	About *Workload
+	// Threshold tells alerts of one reason apart; those of the same, about the same,
+	// are one Event.
+	Threshold int
+	Message   string
+	Warning   bool
+}
+
+// On is the event about one object.
+func (e Event) On(w Workload) Event {
+	e.Namespace, e.About = w.Namespace, &w
+	return e
+}
+
+// FreezeRule keeps new GPU pods of a budget's selector out.
+type FreezeRule struct {
+	Budget    string
+	BudgetUID string
+	Selector  Selector
+	// ProtectedNamespaces are left alone, beside those of the system.
+	ProtectedNamespaces []string
+	// IgnorePodProtection says that what is written on a pod itself does not let it
+	// in.
+	IgnorePodProtection bool
+	// Resources are counted beside those that are counted by default.
+	Resources []string
+	// Ignored are not counted, whatever is by default: resources and DRA drivers.
+	Ignored []string
+}
+
+// WorkloadState is a workload as it was seen.
+type WorkloadState struct {
+	Workload
+	ResourceVersion string
+	Replicas        int32 // of a Deployment or StatefulSet
+	// Labels and PriorityClassName are those of its template of pods.
+	Labels            map[string]string
+	PriorityClassName string
+	// Stopped says that it is suspended, or has no replicas.
+	Stopped bool
+	// Driven says who else starts and stops it, or why else it must not be paused.
+	Driven string
+}
+
+// ErrWorkloadChanged says that a workload is not as it was seen any longer.
+var ErrWorkloadChanged = errors.New("it was changed by someone else again and again")
+
+// EvictionBlockedError says that a disruption budget does not allow an eviction.
+type EvictionBlockedError struct {
+	Pod PodRef
+	Err error
+}
+
+// Error says which pod, and what the API server said.
+func (e *EvictionBlockedError) Error() string {
+	return "the eviction of the pod " + e.Pod.Namespace + "/" + e.Pod.Name + " is blocked: " + e.Err.Error()
+}
+
+// Unwrap returns the API server's error.
+func (e *EvictionBlockedError) Unwrap() error { return e.Err }
+
+// NotPausedError says why a workload cannot be paused or resumed, or must not be.
+type NotPausedError struct {
+	Workload Workload
+	Reason   string
+	Gone     bool // it is not there any longer
+	// Released says that the budget does not hold it any longer.
+	Released bool
+}
+
+// Error names the workload and the reason.
+func (e *NotPausedError) Error() string {
+	return e.Workload.Kind + " " + e.Workload.Namespace + "/" + e.Workload.Name + ": " + e.Reason
+}
+
+// FreezeLag is how long a freeze may take to be heeded: an API server
+// looks for new bindings of policies once a second (k8s.io/apiserver,
+// pkg/admission/plugin/policy/generic/policy_source.go), and hears of them by a
+// watch first.
+const FreezeLag = 3 * time.Second
