@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// Build says which gpupool this is.
-type Build struct {
-	Version string // without a leading v
-	Commit  string // empty where it is unknown
-}
-
 // NewBuild completes the version that the linker set. A build by go install has
 // "dev" there, and its version is the module's.
 func NewBuild(version string) Build {

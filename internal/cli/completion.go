@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 )
 
 const completionExamples = `  # bash, for this shell alone, and for good (needs the package bash-completion)
@@ -20,7 +22,7 @@ const completionExamples = `  # bash, for this shell alone, and for good (needs 
   # PowerShell, for this shell alone
   gpupool completion powershell | Out-String | Invoke-Expression`
 
-func newCompletion(s *session) *cobra.Command {
+func newCompletion(s *process.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "completion bash|zsh|fish|powershell",
 		Short:                 "Print the script that lets a shell complete gpupool's commands and flags",
@@ -29,7 +31,7 @@ func newCompletion(s *session) *cobra.Command {
 		Args:                  cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		DisableFlagsInUseLine: true,
 	}
-	cmd.RunE = s.run(func(_ context.Context, args []string) error {
+	cmd.RunE = s.Run(func(_ context.Context, args []string) error {
 		return writeCompletion(cmd.Root(), args[0], s.Stdout)
 	})
 	return cmd

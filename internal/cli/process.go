@@ -8,27 +8,15 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 )
 
 // Process is everything that commands know of the process they run in.
-type Process struct {
-	Args   []string // without the program's name
-	Getenv func(name string) string
-	Stdin  io.Reader
-	Stdout io.Writer
-	Stderr io.Writer
-	// Terminal is the size of the terminal that a stream writes to; ok is false
-	// where it writes to something else.
-	Terminal func(stream io.Writer) (width, height int, ok bool)
-	// Signals has the requests to stop delivered until the returned function is
-	// called.
-	Signals func(chan<- os.Signal) (stop func())
-	// Exit ends the process at once. It is for a second request to stop alone;
-	// else Run returns the exit code.
-	Exit  func(code int)
-	Now   func() time.Time
-	Build Build
-}
+type Process = process.Process
+
+// Build says which gpupool this is.
+type Build = process.Build
 
 // ThisProcess is the process that the program runs in.
 func ThisProcess(b Build) Process {

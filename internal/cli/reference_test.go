@@ -1,43 +1,17 @@
 package cli
 
 import (
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
-
-const guides = "../../templates/guides/"
-
-func guide(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(guides + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// section returns what stands under a heading, up to the next one of its level or
-// above.
-func section(t *testing.T, page, heading string) string {
-	t.Helper()
-	_, rest, found := strings.Cut(page, "\n"+heading+"\n")
-	if !found {
-		t.Fatalf("the page has no heading %q", heading)
-	}
-	level := strings.Index(heading, " ")
-	next := regexp.MustCompile(`(?m)^#{1,` + string(rune('0'+level)) + `} `)
-	if at := next.FindStringIndex(rest); at != nil {
-		rest = rest[:at[0]]
-	}
-	return rest
-}
 
 // fieldsOf lists the paths of a type's JSON, such as spot_pools[].name, and those
 // of the types that it holds.
@@ -104,9 +78,9 @@ func documented(text string) map[string]bool {
 // printed as JSON.
 func TestReferenceHasEveryField(t *testing.T) {
 	t.Parallel()
-	page := section(t, guide(t, "reconcile.md"), "## JSON")
+	page := clitest.Section(t, clitest.Guide(t, "reconcile.md"), "## JSON")
 	run, rest, found := strings.Cut(page, "\n### status\n")
-	status, usage, foundToo := strings.Cut(rest, "\n### usage\n")
+	status, counted, foundToo := strings.Cut(rest, "\n### usage\n")
 	if !found || !foundToo {
 		t.Fatal("the page has no section about status or usage")
 	}
@@ -116,7 +90,7 @@ func TestReferenceHasEveryField(t *testing.T) {
 	}{
 		"reconcile": {run, []reflect.Type{reflect.TypeFor[reconcile.Report]()}},
 		"status":    {run + status, []reflect.Type{reflect.TypeFor[reconcile.StatusReport]()}},
-		"usage":     {usage, []reflect.Type{reflect.TypeFor[usageReport](), reflect.TypeFor[liveReport]()}},
+		"usage":     {counted, []reflect.Type{reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport]()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

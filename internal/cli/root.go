@@ -1,72 +1,44 @@
+// Package cli is the command line of gpupool.
+//
+// Each command is an options struct, a constructor that only parses, and a run
+// function. What a command knows of its process (arguments, environment,
+// streams, terminal, signals) it has from [Process]; the package keeps no state.
+// Data goes to standard output, everything else to standard error.
+//
+// What pools need done is not decided here, but in package reconcile.
 package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/adopt"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/offers"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/simulate"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/status"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/usage"
 )
 
 // Run runs the command that the process's arguments name, and returns the exit
 // code.
 func Run(p Process) int {
-	p = p.guarded()
-	ctx, stop := p.interruptible(context.Background())
+	p = p.Guarded()
+	ctx, stop := p.Interruptible(context.Background())
 	defer stop()
-	s := &session{Process: p}
+	s := &process.Session{Process: p}
 	root := newRoot(s)
 	root.SetArgs(append([]string{}, p.Args...))
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	return s.finish(ctx, cmd, err)
-}
-
-// session is one run of one command.
-type session struct {
-	Process
-	log     logOptions
-	running bool // the arguments were understood, and the command was started
-}
-
-// finish says what went wrong, and returns the exit code.
-func (s *session) finish(ctx context.Context, cmd *cobra.Command, err error) int {
-	if err != nil && !s.running {
-		err = &usageError{err} // all that cobra itself finds wrong
-	}
-	if signal := interrupted(ctx); signal != nil && errors.Is(err, context.Canceled) {
-		err = signal
-	}
-	code := exitCode(err)
-	if err == nil || silent(err) {
-		return code
-	}
-	s.complain(err)
-	if code == exitUsage {
-		fmt.Fprintf(s.Stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
-	}
-	return code
-}
-
-// complain puts an error on standard error.
-func (s *session) complain(err error) {
-	if s.log.format == logJSON {
-		s.log.logger(s.Process).Error(err.Error())
-		return
-	}
-	fmt.Fprintf(s.Stderr, "gpupool: %s\n", strings.TrimRight(err.Error(), "\n"))
-}
-
-// warn puts a doubt on standard error.
-func (s *session) warn(text string) {
-	if s.log.format == logJSON {
-		s.log.logger(s.Process).Warn(text)
-		return
-	}
-	fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", text)
+	return s.Finish(ctx, cmd, err)
 }
 
 const rootHelp = `gpupool keeps pools of GPU spot instances at the size that Terraform declares, and
@@ -89,15 +61,11 @@ const rootExamples = `  # What is declared, and what is there
   # A local CVM to try everything without an account
   gpupool simulate`
 
-const exitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-exitcode alone; 3 some
-declarations failed and the rest was done; 11 another run is under way; 64 wrong
-usage; 130 and 143 stopped by SIGINT or SIGTERM.`
-
-func newRoot(s *session) *cobra.Command {
+func newRoot(s *process.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "gpupool",
 		Short:             "Keeps GPU spot pools and GPU-hour budgets as they are declared",
-		Long:              rootHelp + "\n\n" + exitCodesHelp,
+		Long:              rootHelp + "\n\n" + process.ExitCodesHelp,
 		Example:           rootExamples,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -107,7 +75,7 @@ func newRoot(s *session) *cobra.Command {
 	root.SetVersionTemplate(versionText(s.Build))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newReconcile(s), newStatus(s), newUsage(s), newOffers(s), newAdopt(s), newManifests(s), newSimulate(s),
+		reconcile.New(s), status.New(s), usage.New(s), offers.New(s), adopt.New(s), manifests.New(s), simulate.New(s),
 		newVersion(s), newCompletion(s),
 	)
 	return root
@@ -138,14 +106,5 @@ func newHelp(root *cobra.Command) *cobra.Command {
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
 		},
-	}
-}
-
-// run makes a run function one that cobra calls. What the function returns is
-// not for cobra's own handling of wrong usage.
-func (s *session) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		s.running = true
-		return do(cmd.Context(), args)
 	}
 }

@@ -6,23 +6,25 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 )
 
 type versionOptions struct {
-	session *session
+	session *process.Session
 	output  string
 }
 
-func newVersion(s *session) *cobra.Command {
+func newVersion(s *process.Session) *cobra.Command {
 	o := &versionOptions{session: s}
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  gpupool version\n  gpupool version -o json",
 		Args:    cobra.NoArgs,
-		RunE:    s.run(o.run),
+		RunE:    s.Run(o.run),
 	}
-	outputVar(cmd, &o.output)
+	process.OutputVar(cmd, &o.output)
 	return cmd
 }
 
@@ -36,12 +38,12 @@ type versionReport struct {
 
 func (o *versionOptions) run(context.Context, []string) error {
 	b := o.session.Build
-	if o.output == asJSON {
-		return o.session.putJSON(versionReport{
+	if o.output == process.AsJSON {
+		return o.session.PutJSON(versionReport{
 			Version: b.Version, Commit: b.Commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		}, true)
 	}
-	return o.session.put([]byte(versionText(b)))
+	return o.session.Put([]byte(versionText(b)))
 }
 
 func versionText(b Build) string {

@@ -1,0 +1,120 @@
+// Package adopt is the command gpupool adopt.
+package adopt
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+const adoptExamples = `  # Whether it would work
+  gpupool adopt ap-singapore/train ins-a1b2c3d4 ins-e5f6a7b8 --dry-run
+
+  # The instance is the pool's from now on
+  gpupool adopt ap-singapore/train ins-a1b2c3d4
+  gpupool adopt train ins-a1b2c3d4 --region ap-singapore`
+
+type options struct {
+	session *process.Session
+	cloud   connect.CloudFlags
+	store   connect.StoreFlags
+	output  string
+	dryRun  bool
+}
+
+// New is the command.
+func New(s *process.Session) *cobra.Command {
+	o := &options{session: s}
+	cmd := &cobra.Command{
+		Use:   "adopt POOL INSTANCE...",
+		Short: "Take existing instances into a pool",
+		Long: `Take instances that run already into a pool, all of them or none: they get the
+pool's tags, count from then on, and end with the pool. POOL is REGION/NAME, or
+NAME with --region.
+
+Refused are instances that would pass the pool's maximum, are paid for in another
+way, are in another VPC, don't run, or are tagged as another pool's. What they
+were launched with is unknown, so a refresh leaves them alone until the pool's
+configuration next changes.`,
+		Example: adoptExamples,
+		Args:    cobra.MinimumNArgs(2),
+		RunE:    s.Run(o.run),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return o.store.CompleteNames(cmd.Context(), s, store.SpotPools)
+		},
+	}
+	o.store.Register(cmd)
+	o.cloud.RegisterRegion(cmd, "`REGION` of a POOL that names none (TENCENTCLOUD_REGION)")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "check, and change nothing")
+	o.cloud.Register(cmd)
+	s.Log.Register(cmd)
+	process.OutputVar(cmd, &o.output)
+	return cmd
+}
+
+// report is the JSON of adopt.
+type report struct {
+	SchemaVersion int      `json:"schema_version"`
+	DryRun        bool     `json:"dry_run"`
+	Object        string   `json:"object"`
+	InstanceIDs   []string `json:"instance_ids"`
+}
+
+func (o *options) run(ctx context.Context, args []string) error {
+	region, name, found := strings.Cut(args[0], "/")
+	if !found {
+		region, name = o.cloud.Region, args[0]
+	}
+	switch {
+	case found && o.cloud.Region != "" && o.cloud.Region != region:
+		return process.Usagef("POOL is in %s, and --region says %s", region, o.cloud.Region)
+	case name == "" || found && region == "" || strings.Contains(name, "/"):
+		return process.Usagef("POOL must be REGION/NAME, such as ap-singapore/train, not %q", args[0])
+	}
+	for _, id := range args[1:] {
+		if !strings.HasPrefix(id, "ins-") {
+			return process.Usagef("%q is no instance: its id begins with ins-", id)
+		}
+	}
+	place, err := o.store.Open(ctx, o.session, false)
+	if err != nil {
+		return err
+	}
+	log := o.session.Log.Logger(o.session.Process)
+	client, err := o.cloud.Client(ctx, o.session, log)
+	if err != nil {
+		return err
+	}
+	if region == "" {
+		region = client.Region()
+	}
+	engine := o.store.Engine(o.session, place, client, nil)
+	engine.LockTimeout = time.Minute
+	if err := engine.Adopt(ctx, region, name, args[1:], o.dryRun); err != nil {
+		return err
+	}
+	return o.print(report{
+		SchemaVersion: 1, DryRun: o.dryRun, Object: "spot_pool/" + region + "/" + name, InstanceIDs: args[1:],
+	})
+}
+
+func (o *options) print(r report) error {
+	if o.output == process.AsJSON {
+		return o.session.PutJSON(r, true)
+	}
+	verb := "adopted"
+	if r.DryRun {
+		verb = "would adopt"
+	}
+	return o.session.Put(fmt.Appendf(nil, "%s into %s: %s\n", verb, strings.TrimPrefix(r.Object, "spot_pool/"), strings.Join(r.InstanceIDs, ", ")))
+}

@@ -1,0 +1,38 @@
+package clitest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func Golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+var (
+	Plain    = terminal.Style{}
+	Coloured = terminal.Style{Colour: true, Width: 120, Height: 40}
+	At       = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+)

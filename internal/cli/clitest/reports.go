@@ -1,0 +1,113 @@
+package clitest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// EveryOutcome is a report with all that can happen.
+func EveryOutcome(t *testing.T) reconcile.Report {
+	t.Helper()
+	offering := &spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"}
+	launch := func(object string, count int) spotpool.Decision {
+		return spotpool.Decision{
+			Kind: spotpool.Launch, Object: object, Count: count, Offering: offering, ChargeType: spotpool.Spot, Sequence: 3,
+			Reasons: []string{"capacity 1 is below minimum 3", "1.90 CNY an hour each"},
+		}
+	}
+	soldOut := &reconcile.ErrorReport{
+		Class: spotpool.ClassCapacity, Code: "ResourcesSoldOut.SpecifiedInstanceType", RequestID: "5b6e…",
+		Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: The resources are sold out. (RequestId 5b6e…)",
+	}
+	denied := &reconcile.ErrorReport{
+		Class: spotpool.ClassAuthorisation, Code: "UnauthorizedOperation",
+		Message: "RunInstances: UnauthorizedOperation: You are not authorized.\nAsk for cvm:RunInstances. (RequestId 7c1d…)",
+	}
+	done := launch("spot_pool/ap-singapore/a-done", 2)
+	done.InstanceIDs = []string{"ins-aaaaaaa1", "ins-aaaaaaa2"}
+	again := launch("spot_pool/ap-singapore/a-done", 1)
+	again.Resume, again.InstanceIDs = true, []string{"ins-aaaaaaa3"}
+	short, refused := launch("spot_pool/ap-singapore/c-short", 2), launch("spot_pool/ap-singapore/d-failed", 2)
+	end := spotpool.Decision{
+		Kind: spotpool.Terminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
+		Reasons: []string{"5 held is above maximum 4", "ins-bbbbbbb1 is outdated"},
+	}
+	counts := func(minimum, maximum, capacity, held int, cost string) spotpool.Counts {
+		return spotpool.Counts{Minimum: minimum, Maximum: maximum, Capacity: capacity, Held: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost)}
+	}
+	locked := &reconcile.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
+	unknown := &reconcile.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store directory:.gpupool yet, which gpupool reconcile makes"}
+	usedUp := &reconcile.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of 2026-01-02T03:04:00Z; launches go on by themselves once usage is below the limit"}
+	return reconcile.Report{
+		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: At, FinishedAt: At.Add(3 * time.Second),
+		Decisions: []reconcile.Result{
+			{Pool: &again, Outcome: reconcile.Done}, {Pool: &done, Outcome: reconcile.Done}, {Pool: &end, Outcome: reconcile.Done},
+			{Pool: &short, Outcome: reconcile.Short, Error: soldOut},
+			{Pool: &refused, Outcome: reconcile.Failed, Error: denied},
+		},
+		SpotPools: []reconcile.PoolReport{
+			{Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: reconcile.Done, Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"}},
+			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: reconcile.Done},
+			{Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: reconcile.Short, Short: []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"}, Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"}},
+			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: reconcile.Failed, Error: denied},
+			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: reconcile.Skipped, Error: locked},
+			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done, Gate: usedUp},
+			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
+			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
+			{Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: reconcile.Done, Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"}},
+			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: reconcile.Failed, Short: []string{unknown.Message}, Error: unknown},
+		},
+	}
+}
+
+func Price(t *testing.T, s string) spotpool.Price {
+	t.Helper()
+	p, err := spotpool.ParsePrice(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// BudgetUsed is a budget of which so many of 100 GPU-hours are used.
+func BudgetUsed(name string, percent int64, change func(*reconcile.BudgetReport)) reconcile.BudgetReport {
+	u := budget.Usage{
+		WindowStart: At.Add(-24 * time.Hour), WindowEnd: At, Limit: 100 * budget.Hour, Consumed: percent * budget.Hour,
+		Coverage: 1000, TrackedPods: 12, ActivePods: 3, BurnRate: 1500,
+	}
+	var since *time.Time
+	if u.Exceeded() {
+		crossed := At.Add(-time.Hour)
+		since = &crossed
+	}
+	b := reconcile.BudgetReport{
+		Name: name, UID: name, Action: budget.AlertOnly, Observed: true, Outcome: reconcile.Done,
+		UsageReport: reconcile.NewUsageReport(u, At.Add(-2*time.Minute), since),
+	}
+	if change != nil {
+		change(&b)
+	}
+	return b
+}
+
+// EveryBudget is a budget in each of the ways in which one can stand.
+func EveryBudget() []reconcile.BudgetReport {
+	hundred := "100.000"
+	return []reconcile.BudgetReport{
+		BudgetUsed("a-calm", 12, nil),
+		BudgetUsed("b-warned", 85, func(b *reconcile.BudgetReport) { b.Fired = []int{50, 80}; b.ErrorBoundGPUHours = "0.250" }),
+		BudgetUsed("c-evicting", 103, func(b *reconcile.BudgetReport) {
+			b.Action, b.Enforced, b.Fired = budget.Evict, []budget.Action{budget.Freeze, budget.Evict}, []int{50, 80, 100}
+			b.Warnings = []string{"1 pod is protected from eviction, and still counts: ml/notebook (it is annotated with gpupool/protected)"}
+		}),
+		BudgetUsed("d-alert-only", 100, func(b *reconcile.BudgetReport) { b.Fired = []int{50, 80, 100} }),
+		{Name: "e-elsewhere", UID: "e", Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing was touched"}},
+		{Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: reconcile.Skipped, Error: &reconcile.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`}},
+		{Name: "g-gone", UID: "g", Outcome: reconcile.Done, Deleted: true, Notices: []string{"Deployment ml/serve: someone else scaled it since"}},
+	}
+}

@@ -1,0 +1,69 @@
+package connect
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
+)
+
+// CloudFlags say which account is used, and how it is reached. What they
+// leave out comes from the environment. Secrets have no flags: the command line
+// is for everyone to read.
+type CloudFlags struct {
+	Region     string
+	endpoint   string
+	profile    string
+	profileDir string
+	camRole    string
+	podOIDC    bool
+	domain     string
+	allowed    []string
+	forbidden  []string
+}
+
+func (o *CloudFlags) Register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.endpoint, "endpoint", "", "`URL` that stands for CVM, tag and STS alike; no other host is then called (GPUPOOL_ENDPOINT)")
+	f.StringVar(&o.profile, "profile", "", "`NAME` of the profile with the credentials (TENCENTCLOUD_PROFILE)")
+	f.StringVar(&o.profileDir, "shared-credentials-dir", "", "`DIR` of the profiles (TENCENTCLOUD_SHARED_CREDENTIALS_DIR, else ~/.tccli)")
+	f.StringVar(&o.camRole, "cam-role-name", "", "`ROLE` of the instance this runs on, to take credentials from (TENCENTCLOUD_CAM_ROLE_NAME)")
+	f.BoolVar(&o.podOIDC, "enable-pod-oidc", false, "take credentials from the identity that TKE gives to pods (TKE_*)")
+	f.StringVar(&o.domain, "domain", "", "root `DOMAIN` of the API (TENCENTCLOUD_DOMAIN, else tencentcloudapi.com)")
+	f.StringSliceVar(&o.allowed, "allowed-account-id", nil, "`ID` of an account that may be used; repeat it for several (default: any)")
+	f.StringSliceVar(&o.forbidden, "forbidden-account-id", nil, "`ID` of an account that must not be used; repeat it for several")
+	_ = cmd.MarkFlagDirname("shared-credentials-dir")
+}
+
+func (o *CloudFlags) RegisterRegion(cmd *cobra.Command, usage string) {
+	cmd.Flags().StringVar(&o.Region, "region", "", usage)
+}
+
+// Cloud prepares a client when it is first needed: a store of budgets alone
+// needs no account. Where pools are declared, it is needed now.
+func (o *CloudFlags) Cloud(ctx context.Context, s *process.Session, place store.Store, log *slog.Logger) (reconcile.Cloud, error) {
+	pools, err := place.List(ctx, store.SpotPools)
+	if err == nil && len(pools) > 0 {
+		return o.Client(ctx, s, log)
+	}
+	return reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return o.Client(ctx, s, log) }), nil
+}
+
+// Client prepares a client. Credentials are looked up; nothing is called yet.
+func (o *CloudFlags) Client(ctx context.Context, s *process.Session, log *slog.Logger) (*tencent.Client, error) {
+	config := tencent.Config{
+		Region: o.Region, Endpoint: o.endpoint, Profile: o.profile, SharedCredentialsDir: o.profileDir,
+		CamRoleName: o.camRole, EnablePodOIDC: o.podOIDC, Domain: o.domain,
+		AllowedAccountIDs: o.allowed, ForbiddenAccountIDs: o.forbidden, Logger: log,
+	}
+	config = config.WithEnvironment(s.Getenv)
+	for _, text := range config.Warnings() {
+		s.Warn(text)
+	}
+	return tencent.New(ctx, config)
+}

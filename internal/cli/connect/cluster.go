@@ -1,0 +1,55 @@
+package connect
+
+import (
+	"context"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// ClusterFlags say which cluster is used, and as whom. What they leave out comes
+// from the environment, and then from where kubectl looks. Credentials have no
+// flags: the command line is for everyone to read.
+type ClusterFlags struct {
+	kubeconfig string
+	context    string
+
+	once   sync.Once
+	opened *kube.Client
+	err    error
+}
+
+func (o *ClusterFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster (KUBE_CONFIG_PATH, KUBECONFIG, else ~/.kube/config, else the pod's own service account)")
+	f.StringVar(&o.context, "context", "", "`NAME` of the kubeconfig's context to use (KUBE_CTX, else the current one)")
+	_ = cmd.MarkFlagFilename("kubeconfig")
+}
+
+// client prepares the one client of the command. Nothing is called yet.
+func (o *ClusterFlags) client(s *process.Session) (*kube.Client, error) {
+	o.once.Do(func() {
+		config := kube.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: s.Log.Logger(s.Process)}
+		config = config.WithEnvironment(s.Getenv).WithKubectlDefaults(s.Getenv)
+		o.opened, o.err = kube.Open(config, "gpupool/"+s.Build.Version)
+	})
+	return o.opened, o.err
+}
+
+// Cluster returns what reaches the cluster when budgets need it.
+func (o *ClusterFlags) Cluster(s *process.Session) func(context.Context) (reconcile.Cluster, error) {
+	var once sync.Once
+	var reached *kube.Cluster
+	return func(context.Context) (reconcile.Cluster, error) {
+		client, err := o.client(s)
+		if err != nil {
+			return nil, err
+		}
+		once.Do(func() { reached = kube.NewCluster(client) })
+		return reached, nil
+	}
+}

@@ -1,0 +1,200 @@
+// Package offers is the command gpupool offers.
+package offers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+const offersExamples = `  # Every GPU type that the region sells
+  gpupool offers --region ap-singapore
+
+  # Where a T4 can be had now, as a spot instance
+  gpupool offers --gpu-type T4 --in-stock
+
+  # For a script
+  gpupool offers --zone ap-singapore-2 -o json | jq '.offers[] | select(.charge_type == "SPOTPAID")'`
+
+type options struct {
+	session      *process.Session
+	cloud        connect.CloudFlags
+	output       string
+	gpuType      string
+	zone         string
+	instanceType string
+	inStock      bool
+}
+
+// New is the command.
+func New(s *process.Session) *cobra.Command {
+	o := &options{session: s}
+	cmd := &cobra.Command{
+		Use:   "offers",
+		Short: "Price and stock of GPU types by zone",
+		Long: `Print what a region's zones ask for GPU instance types, as spot instances and on
+demand, and how much of them they have. Prices are CNY an hour for CPU, memory
+and GPU, without disks and bandwidth. Stock is the cloud's own word, and a hint:
+only a launch tells.`,
+		Example: offersExamples,
+		Args:    cobra.NoArgs,
+		RunE:    s.Run(o.run),
+	}
+	o.cloud.RegisterRegion(cmd, "`REGION` to ask about (TENCENTCLOUD_REGION)")
+	f := cmd.Flags()
+	f.StringVar(&o.gpuType, "gpu-type", "", "this `GPU` alone, such as T4")
+	f.StringVar(&o.zone, "zone", "", "this availability `ZONE` alone")
+	f.StringVar(&o.instanceType, "instance-type", "", "this instance `TYPE` alone, or a family such as GN7")
+	f.BoolVar(&o.inStock, "in-stock", false, "leave out what is sold out as a spot instance")
+	o.cloud.Register(cmd)
+	s.Log.Register(cmd)
+	process.OutputVar(cmd, &o.output)
+	return cmd
+}
+
+// report is the JSON of offers.
+type report struct {
+	SchemaVersion int              `json:"schema_version"`
+	At            time.Time        `json:"at"`
+	Region        string           `json:"region"`
+	Offers        []spotpool.Offer `json:"offers"`
+	// SpotVCPUs is how many vCPUs the account may still launch as spot
+	// instances, by zone; null where the cloud did not say.
+	SpotVCPUs map[string]int `json:"spot_vcpus"`
+	Warnings  []string       `json:"warnings"`
+}
+
+func (o *options) run(ctx context.Context, _ []string) error {
+	client, err := o.cloud.Client(ctx, o.session, o.session.Log.Logger(o.session.Process))
+	if err != nil {
+		return err
+	}
+	if _, err := client.AccountID(ctx); err != nil {
+		return err
+	}
+	region := client.Region()
+	markets, err := client.Markets(ctx, region)
+	report := report{SchemaVersion: 1, At: o.session.Now().UTC(), Region: region, SpotVCPUs: markets.SpotVCPUs, Warnings: []string{}}
+	switch quota := markets.QuotaWarning(region); {
+	case err != nil && len(markets.Offers) == 0:
+		return err
+	case err != nil: // on-demand instances are there to be had
+		report.Warnings = append(report.Warnings, err.Error())
+	case quota != "":
+		report.Warnings = append(report.Warnings, quota)
+	}
+	for _, text := range report.Warnings {
+		o.session.Warn(text)
+	}
+	report.Offers = o.filter(markets.Offers)
+	if o.output == process.AsJSON {
+		return o.session.PutJSON(report, true)
+	}
+	return o.print(report)
+}
+
+// filter keeps the GPU types that were asked for, in the order of zone, GPU,
+// size and name.
+func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
+	sold := map[[2]string]bool{}
+	for _, f := range offers {
+		if f.ChargeType == spotpool.Spot && f.Stock != spotpool.StockNone {
+			sold[marketOf(f)] = true
+		}
+	}
+	kept := []spotpool.Offer{}
+	for _, f := range offers {
+		switch {
+		case f.GPUs == "" || f.GPUs == "0":
+		case o.gpuType != "" && !strings.EqualFold(f.GPUType, o.gpuType):
+		case o.zone != "" && f.AvailabilityZone != o.zone:
+		case o.instanceType != "" && !ofType(f.InstanceType, o.instanceType):
+		case o.inStock && !sold[marketOf(f)]:
+		default:
+			kept = append(kept, f)
+		}
+	}
+	slices.SortFunc(kept, func(a, b spotpool.Offer) int {
+		return cmp.Or(
+			cmp.Compare(a.AvailabilityZone, b.AvailabilityZone), cmp.Compare(a.GPUType, b.GPUType),
+			cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.InstanceType, b.InstanceType), -cmp.Compare(a.ChargeType, b.ChargeType),
+		)
+	})
+	return kept
+}
+
+func marketOf(f spotpool.Offer) [2]string { return [2]string{f.AvailabilityZone, f.InstanceType} }
+
+func ofType(instanceType, wanted string) bool {
+	family, _, _ := strings.Cut(instanceType, ".")
+	return strings.EqualFold(instanceType, wanted) || strings.EqualFold(family, wanted)
+}
+
+// print has one line a zone and type, with both ways to pay.
+func (o *options) print(r report) error {
+	if len(r.Offers) == 0 {
+		o.session.Warn(fmt.Sprintf("%s sells nothing that fits", r.Region))
+		return nil
+	}
+	look := o.session.StyleOf(o.session.Stdout)
+	t := &terminal.Table{}
+	t.Add("ZONE", "INSTANCE TYPE", "GPU", "VCPU", "MEMORY", "ON-DEMAND CNY/H", "SPOT CNY/H", "SPOT STOCK")
+	for n := 0; n < len(r.Offers); {
+		first := r.Offers[n]
+		var spot, demand spotpool.Offer
+		for ; n < len(r.Offers) && marketOf(r.Offers[n]) == marketOf(first); n++ {
+			if r.Offers[n].ChargeType == spotpool.Spot {
+				spot = r.Offers[n]
+			} else {
+				demand = r.Offers[n]
+			}
+		}
+		t.Add(first.AvailabilityZone, first.InstanceType, first.GPUs+" "+first.GPUType, fmt.Sprint(first.VCPUs),
+			fmt.Sprintf("%d GiB", first.MemoryGB), describe.Price(demand.Price), describe.Price(spot.Price), stockText(look, spot))
+	}
+	var out bytes.Buffer
+	t.Write(&out)
+	printQuota(&out, r)
+	return o.session.Put(out.Bytes())
+}
+
+// printQuota says how many spot vCPUs are left in the zones that were listed.
+func printQuota(out *bytes.Buffer, r report) {
+	var left []string
+	for _, f := range r.Offers {
+		n, known := r.SpotVCPUs[f.AvailabilityZone]
+		text := fmt.Sprintf("%s %d", f.AvailabilityZone, n)
+		if known && !slices.Contains(left, text) {
+			left = append(left, text)
+		}
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(out, "\nSpot vCPUs that the account may still launch: %s\n", strings.Join(left, ", "))
+	}
+}
+
+func stockText(look terminal.Style, f spotpool.Offer) string {
+	switch {
+	case f.InstanceType == "":
+		return look.Paint(terminal.Dim, "not sold")
+	case f.Stock == spotpool.StockUnknown:
+		return "unknown"
+	case f.Stock == spotpool.StockNone:
+		return look.Paint(terminal.Red, "sold out")
+	case f.Stock == spotpool.StockLow:
+		return look.Paint(terminal.Yellow, "low")
+	}
+	return look.Paint(terminal.Green, string(f.Stock))
+}

@@ -1,0 +1,90 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// The exit codes. 130 and 143 are 128 and the number of the signal.
+const (
+	ExitDone      = 0
+	ExitFailed    = 1  // nothing of what was asked for could be done
+	ExitChanges   = 2  // with --detailed-exitcode alone: something was done, or would be
+	ExitPartly    = 3  // some declarations failed and the rest was done
+	ExitRunLocked = 11 // another run is under way
+	exitUsage     = 64 // EX_USAGE of sysexits.h
+	exitInterrupt = 130
+	exitTerminate = 143
+)
+
+// exitError attaches an exit code to an error. Without an error the command
+// has said everything already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func WithExitCode(code int, err error) error {
+	if code == ExitDone && err == nil {
+		return nil
+	}
+	return &exitError{code: code, err: err}
+}
+
+// usageError says that the command was called in a wrong way.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// WrongUsage says so of an error.
+func WrongUsage(err error) error { return &usageError{err} }
+
+func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// ExitCode reads the code that belongs to an error.
+func ExitCode(err error) int {
+	var coded *exitError
+	var usage *usageError
+	var interrupt *Interrupt
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &coded):
+		return coded.code
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &interrupt):
+		return interrupt.Code()
+	case errors.Is(err, syscall.EPIPE):
+		return ExitDone // the reader had enough
+	}
+	return ExitFailed
+}
+
+// Silent reports whether there is nothing to say about an error.
+func Silent(err error) bool {
+	var coded *exitError
+	return errors.As(err, &coded) && coded.err == nil || errors.Is(err, syscall.EPIPE)
+}
+
+const ExitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-exitcode alone; 3 some
+declarations failed and the rest was done; 11 another run is under way; 64 wrong
+usage; 130 and 143 stopped by SIGINT or SIGTERM.`
+
+func Partly(done int) int {
+	if done > 0 {
+		return ExitPartly
+	}
+	return ExitFailed
+}

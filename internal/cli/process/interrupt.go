@@ -1,0 +1,100 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+)
+
+// Interrupt is the cause of a context that a signal ended.
+type Interrupt struct{ signal os.Signal }
+
+func (e *Interrupt) Error() string {
+	if e.signal == syscall.SIGTERM {
+		return "stopped by SIGTERM"
+	}
+	return "interrupted"
+}
+
+func (e *Interrupt) Code() int {
+	if e.signal == syscall.SIGTERM {
+		return exitTerminate
+	}
+	return exitInterrupt
+}
+
+// Beside keeps another error that the signal did not bring about.
+func (e *Interrupt) Beside(err error) error {
+	var same *Interrupt
+	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &same) {
+		return e
+	}
+	return errors.Join(e, err)
+}
+
+// Interruptible returns a context that the first SIGINT or SIGTERM ends. The
+// second one ends the process.
+func (p Process) Interruptible(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	ignore := p.Signals(signals)
+	done := make(chan struct{})
+	go func() {
+		var first *Interrupt
+		for {
+			select {
+			case s := <-signals:
+				if first != nil {
+					p.Exit(first.Code())
+					return
+				}
+				first = &Interrupt{s}
+				cancel(first)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		ignore()
+		close(done)
+		cancel(nil)
+	}
+}
+
+// Interrupted returns the signal that ended the context, if one did.
+func Interrupted(ctx context.Context) *Interrupt {
+	cause, _ := context.Cause(ctx).(*Interrupt) //nolint:errorlint // the cause itself, not a chain
+	return cause
+}
+
+// Pause waits, unless something ends the context: then it returns why.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// OnInterrupt says what a first signal leads to.
+func (p Process) OnInterrupt(ctx context.Context, what string) (stop func()) {
+	stopped := context.AfterFunc(ctx, func() {
+		if s := Interrupted(ctx); s != nil {
+			erase := ""
+			if p.StyleOf(p.Stderr).Terminal() {
+				erase = terminal.EraseLine // of a progress that is being shown
+			}
+			fmt.Fprintf(terminal.Raw(p.Stderr), "%sgpupool: %s; %s\n", erase, s, what)
+		}
+	})
+	return func() { stopped() }
+}

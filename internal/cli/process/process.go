@@ -1,0 +1,60 @@
+// Package process is what every command has of the process it runs in: arguments
+// and flags, environment, streams, logs, signals and the exit code. It knows no
+// command.
+package process
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+)
+
+// Process is everything that commands know of the process they run in.
+type Process struct {
+	Args   []string // without the program's name
+	Getenv func(name string) string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Terminal is the size of the terminal that a stream writes to; ok is false
+	// where it writes to something else.
+	Terminal func(stream io.Writer) (width, height int, ok bool)
+	// Signals has the requests to stop delivered until the returned function is
+	// called.
+	Signals func(chan<- os.Signal) (stop func())
+	// Exit ends the process at once. It is for a second request to stop alone;
+	// else Run returns the exit code.
+	Exit  func(code int)
+	Now   func() time.Time
+	Build Build
+}
+
+// Build says which gpupool this is.
+type Build struct {
+	Version string // without a leading v
+	Commit  string // empty where it is unknown
+}
+
+// Guarded are the process's streams behind guards.
+func (p Process) Guarded() Process {
+	size := p.Terminal
+	p.Terminal = func(stream io.Writer) (width, height int, ok bool) { return size(terminal.Raw(stream)) }
+	p.Stdout, p.Stderr = &terminal.Guard{Writer: p.Stdout, Colours: p.StyleOf(p.Stdout).Colour}, &terminal.Guard{Writer: p.Stderr}
+	return p
+}
+
+// StyleOf never colours what is no terminal, nor where NO_COLOR (no-color.org)
+// or a dumb terminal forbids it.
+func (p Process) StyleOf(stream io.Writer) terminal.Style {
+	width, height, ok := p.Terminal(stream)
+	if !ok {
+		return terminal.Style{}
+	}
+	dumb := p.Getenv("TERM") == "dumb"
+	if dumb {
+		return terminal.Style{}
+	}
+	return terminal.Style{Colour: p.Getenv("NO_COLOR") == "", Width: width, Height: height}
+}

@@ -1,0 +1,34 @@
+package reconcile
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// TestBudgetExample has the guide about budgets show what is printed.
+func TestBudgetExample(t *testing.T) {
+	t.Parallel()
+	page, declared := clitest.Guide(t, "budgets.md"), clitest.GuideBudget()
+	now := time.Date(2026, 11, 21, 7, 32, 8, 0, time.UTC)
+	result := clitest.Judged(t, now)
+	plan := budget.Decide(budget.Situation{Declaration: declared, Result: result, Now: now, RunID: "r"})
+	report := reconcile.Report{Budgets: []reconcile.BudgetReport{{
+		Name: declared.Name, Action: declared.Enforce.Action, Observed: true, Outcome: reconcile.Done,
+		UsageReport: reconcile.NewUsageReport(result.Usage, now, nil), Fired: plan.Status.Fired,
+	}}}
+	for _, d := range plan.Decisions {
+		report.Decisions = append(report.Decisions, reconcile.Result{Budget: &d, Outcome: reconcile.Done})
+	}
+	var out bytes.Buffer
+	writeReport(&out, clitest.Plain, report, "")
+	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool reconcile"), out.String()); diff != "" {
+		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
+	}
+}

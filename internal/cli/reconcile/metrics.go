@@ -1,0 +1,199 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+const lastSuccess = "gpupool_last_success_timestamp_seconds"
+
+// writeMetrics writes what a run did and saw, for the textfile collector of
+// node_exporter. A run that failed keeps the time of the last success.
+func (o *options) writeMetrics(report reconcile.Report, success bool) {
+	if o.metricsFile == "" {
+		return
+	}
+	finished := o.session.Now()
+	succeeded := float64(finished.Unix())
+	if !success {
+		var err error
+		if succeeded, err = previousSuccess(o.metricsFile); err != nil {
+			o.session.Warn(fmt.Sprintf("when a run last succeeded can't be read from %s, and starts anew: %v", o.metricsFile, err))
+		}
+	}
+	m := newMetrics()
+	m.run(report, success)
+	m.set("gpupool_last_run_timestamp_seconds", "When the last run ended.", float64(finished.Unix()))
+	m.set(lastSuccess, "When the last run ended that succeeded; 0: none has.", succeeded)
+	m.set("gpupool_run_duration_seconds", "How long the last run took.", finished.Sub(report.StartedAt).Seconds())
+	if err := prometheus.WriteToTextfile(o.metricsFile, m.registry); err != nil {
+		o.session.Warn(fmt.Sprintf("the metrics could not be written: %v", err))
+	}
+}
+
+// previousSuccess reads the time out of the metrics of the run before. It is 0
+// where there are none.
+func previousSuccess(path string) (float64, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(f)
+	if err != nil {
+		return 0, err
+	}
+	for _, metric := range families[lastSuccess].GetMetric() {
+		return metric.GetGauge().GetValue(), nil
+	}
+	return 0, nil
+}
+
+// metrics gathers the gauges of one run in a registry of their own: what a
+// process tells of itself by default says nothing about a cron run.
+type metrics struct{ registry *prometheus.Registry }
+
+func newMetrics() metrics { return metrics{prometheus.NewRegistry()} }
+
+func (m metrics) set(name, help string, value float64) {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	m.registry.MustRegister(g)
+	g.Set(value)
+}
+
+func (m metrics) vector(name, help string, labels ...string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	m.registry.MustRegister(g)
+	return g
+}
+
+func (m metrics) run(report reconcile.Report, success bool) {
+	value := 0.0
+	if success {
+		value = 1
+	}
+	m.set("gpupool_run_success", "Whether the last run did all that was declared (1) or something failed (0).", value)
+	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by what was decided and what became of it.", "kind", "outcome")
+	for _, kind := range []spotpool.Kind{spotpool.Launch, spotpool.Terminate} {
+		for _, outcome := range []reconcile.Outcome{reconcile.Done, reconcile.Short, reconcile.Failed} {
+			decisions.WithLabelValues(string(kind), string(outcome))
+		}
+	}
+	if len(report.Budgets) > 0 {
+		for _, kind := range []budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindUnfreeze, budget.KindSuspend, budget.KindResume, budget.KindEvict, budget.KindShorten} {
+			for _, outcome := range []reconcile.Outcome{reconcile.Done, reconcile.Skipped, reconcile.Failed} {
+				decisions.WithLabelValues(string(kind), string(outcome))
+			}
+		}
+	}
+	for _, d := range report.Decisions {
+		decisions.WithLabelValues(d.Kind(), string(d.Outcome)).Inc()
+	}
+	m.declarations(report)
+	m.pools(report.SpotPools)
+	m.budgets(report.Budgets)
+}
+
+// declarations are how many things a run found declared, those among them whose
+// records it could not read. A run that did not take place knows of none, and
+// writes no zero.
+func (m metrics) declarations(report reconcile.Report) {
+	if report.FinishedAt.IsZero() {
+		return
+	}
+	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}}
+	for _, p := range report.SpotPools {
+		if !p.Deleted {
+			declared["spot_pool"][describe.ObjectOf(p)] = true
+		}
+	}
+	for _, b := range report.Budgets {
+		if !b.Deleted {
+			declared["budget"][b.Name] = true
+		}
+	}
+	gauge := m.vector("gpupool_declarations", "What was declared in the store at the end of the last run.", "kind")
+	for kind, names := range declared {
+		gauge.WithLabelValues(kind).Set(float64(len(names)))
+	}
+}
+
+// budgets writes nothing of a budget whose usage could not be told: no number is
+// better than a zero that nobody counted.
+func (m metrics) budgets(budgets []reconcile.BudgetReport) {
+	if len(budgets) == 0 {
+		return
+	}
+	limit := m.vector("gpupool_budget_limit_gpu_hours", "GPU-hours that the budget allows in its window.", "name")
+	consumed := m.vector("gpupool_budget_consumed_gpu_hours", "GPU-hours that were used in the budget's window.", "name")
+	remaining := m.vector("gpupool_budget_remaining_gpu_hours", "GPU-hours that are left in the budget's window.", "name")
+	estimated := m.vector("gpupool_budget_estimated_gpu_hours", "The part of the used GPU-hours that rests on estimated ends.", "name")
+	bound := m.vector("gpupool_budget_error_bound_gpu_hours", "By how much the used GPU-hours may be wrong, either way.", "name")
+	coverage := m.vector("gpupool_budget_coverage_ratio", "How much of the window until now was observed.", "name")
+	tracked := m.vector("gpupool_budget_tracked_pods", "Pods that held GPUs in the budget's window.", "name")
+	burn := m.vector("gpupool_budget_burn_rate_gpus", "GPUs that the budget's pods hold now.", "name")
+	for _, b := range budgets {
+		u := b.UsageReport
+		if u == nil {
+			continue
+		}
+		for _, g := range []struct {
+			gauge *prometheus.GaugeVec
+			text  string
+		}{
+			{limit, describe.OrDash(u.LimitGPUHours)}, {consumed, u.ConsumedGPUHours}, {remaining, describe.OrDash(u.RemainingGPUHours)},
+			{estimated, u.EstimatedGPUHours}, {bound, u.ErrorBoundGPUHours}, {coverage, u.Coverage.String()}, {burn, u.BurnRateGPUs},
+		} {
+			if value, err := strconv.ParseFloat(g.text, 64); err == nil {
+				g.gauge.WithLabelValues(b.Name).Set(value)
+			}
+		}
+		tracked.WithLabelValues(b.Name).Set(float64(u.TrackedPods))
+	}
+}
+
+func (m metrics) pools(pools []reconcile.PoolReport) {
+	minimum := m.vector("gpupool_pool_minimum", "Instances that the pool is to have at least.", "region", "name")
+	maximum := m.vector("gpupool_pool_maximum", "Instances that the pool may have at most.", "region", "name")
+	capacity := m.vector("gpupool_pool_capacity", "Instances of the pool that work, or will soon.", "region", "name")
+	shortfall := m.vector("gpupool_pool_shortfall", "Instances that the pool lacks to its minimum.", "region", "name")
+	price := m.vector("gpupool_pool_hourly_price", "What the pool's instances cost, in CNY an hour.", "region", "name")
+	for _, p := range pools {
+		if p.UID == "" {
+			continue // its record can't be read: nothing is known of it
+		}
+		minimum.WithLabelValues(p.Region, p.Name).Set(float64(p.Minimum))
+		maximum.WithLabelValues(p.Region, p.Name).Set(float64(p.Maximum))
+		if !p.Observed {
+			continue // no number is better than a capacity of 0 that nobody saw
+		}
+		capacity.WithLabelValues(p.Region, p.Name).Set(float64(p.Capacity))
+		shortfall.WithLabelValues(p.Region, p.Name).Set(float64(p.Shortfall))
+		price.WithLabelValues(p.Region, p.Name).Set(inCNY(p.HourlyPrice))
+	}
+}
+
+// inCNY is for a gauge, which is a float whatever it measures.
+func inCNY(p spotpool.Price) float64 {
+	value, err := strconv.ParseFloat(p.String(), 64)
+	if err != nil {
+		return 0
+	}
+	return value
+}

@@ -1,0 +1,98 @@
+package reconcile
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// written are the names of all metrics that a run can write.
+func written(t *testing.T) []string {
+	t.Helper()
+	path := t.TempDir() + "/gpupool.prom"
+	used := &reconcile.UsageReport{Coverage: "1", ConsumedGPUHours: "1", EstimatedGPUHours: "0", ErrorBoundGPUHours: "0", BurnRateGPUs: "1", LimitGPUHours: ptr("4"), RemainingGPUHours: ptr("3")}
+	o := &options{metricsFile: path, session: &process.Session{Process: process.Process{Now: time.Now}}}
+	o.writeMetrics(reconcile.Report{
+		FinishedAt: time.Now(),
+		SpotPools:  []reconcile.PoolReport{{Name: "train", Region: "ap-singapore", UID: "u", Observed: true}},
+		Budgets:    []reconcile.BudgetReport{{Name: "team-a", UsageReport: used}},
+	}, true)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names(string(text))
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// names are the metrics that a text names, each once.
+func names(text string) []string {
+	found := map[string]bool{}
+	for _, name := range regexp.MustCompile(`\bgpupool_[a-z_]+\b`).FindAllString(text, -1) {
+		found[name] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// TestReferenceHasEveryMetric compares the table of the reference with what is
+// written.
+func TestReferenceHasEveryMetric(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(written(t), names(clitest.Section(t, clitest.Guide(t, "reconcile.md"), "## Metrics"))); diff != "" {
+		t.Errorf("written (-) and documented (+):\n%s", diff)
+	}
+}
+
+// TestAlertsAskForMetricsThatAreThere reads the alerting rules of the examples.
+func TestAlertsAskForMetricsThatAreThere(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(clitest.RepositoryFile(t, "examples/prometheus/alerts.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string `json:"name"`
+			Rules []struct {
+				Alert       string            `json:"alert"`
+				Expr        string            `json:"expr"`
+				For         string            `json:"for"`
+				Annotations map[string]string `json:"annotations"`
+			} `json:"rules"`
+		} `json:"groups"`
+	}
+	if err := yaml.UnmarshalStrict(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	known, asked := written(t), map[string]bool{}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			of := names(r.Expr)
+			if r.Alert == "" || len(of) == 0 || r.Annotations["summary"] == "" {
+				t.Errorf("a rule lacks something: %+v", r)
+			}
+			for _, name := range of {
+				asked[name] = true
+				if !slices.Contains(known, name) {
+					t.Errorf("%s asks for %s, which no run writes", r.Alert, name)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"gpupool_declarations", "gpupool_last_run_timestamp_seconds", "gpupool_last_success_timestamp_seconds"} {
+		if !asked[name] {
+			t.Errorf("no alert asks for %s", name)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+// Package reconcile is the command gpupool reconcile.
+package reconcile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+const reconcileHelp = `Look at everything that is declared, and bring it where it should be. First count
+what budgets have used, tell of the thresholds that were crossed, and enforce their
+limits; then launch what a pool lacks to its minimum, terminate what it has above its
+maximum, go on with refreshes and deletions. A run returns once its launches are accepted; --wait
+stays until the instances are there.
+
+Any number of runs may be started, beside each other and beside terraform apply:
+one run at a time works, and one process at a time works on a pool. A run that is
+killed is made good by the next one, without launching anything twice.
+
+A pool that stays short because there is no stock, or only above its price cap,
+is no failure: its outcome says short, and the exit code is 0.
+
+`
+
+const reconcileExamples = `  # What a run would do
+  gpupool reconcile --dry-run
+
+  # A line for cron: every minute, for at most five
+  * * * * *  gpupool reconcile --store directory:/var/lib/gpupool --timeout 5m
+
+  # As a service, with metrics for the textfile collector of node_exporter
+  gpupool reconcile --every 40s --metrics-file /var/lib/node_exporter/gpupool.prom
+
+  # In a pipeline that has the Terraform state and no store of its own
+  terraform show -json | gpupool reconcile --from-state - --wait
+
+  # For a script
+  gpupool reconcile -o json | jq '.spot_pools[] | select(.outcome != "done")'`
+
+type options struct {
+	session     *process.Session
+	cloud       connect.CloudFlags
+	store       connect.StoreFlags
+	output      string
+	fromState   string
+	dryRun      bool
+	wait        bool
+	detailed    bool
+	every       time.Duration
+	timeout     time.Duration
+	lockTimeout time.Duration
+	keepLedger  time.Duration
+	acceptLoss  string
+	given       func(flag string) bool
+	metricsFile string
+	// conflictCode is the exit code where another run is under way.
+	conflictCode int
+}
+
+// New is the command.
+func New(s *process.Session) *cobra.Command {
+	o := &options{session: s}
+	cmd := &cobra.Command{
+		Use:     "reconcile",
+		Short:   "Bring every pool and budget where it is declared to be",
+		Long:    reconcileHelp + process.ExitCodesHelp,
+		Example: reconcileExamples,
+		Args:    cobra.NoArgs,
+		RunE:    s.Run(o.run),
+	}
+	f := cmd.Flags()
+	o.given = f.Changed
+	o.store.Register(cmd)
+	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
+	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
+	f.BoolVar(&o.wait, "wait", false, "stay until what was launched is there, or --timeout is over")
+	process.DurationVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
+	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
+	process.DurationVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
+	process.DurationVar(cmd, &o.keepLedger, "keep-ledger", reconcile.DefaultKeepLedger, "how long the ledger keeps what ended, also where no budget's window reaches back to it")
+	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: it holds nothing back any more")
+	f.IntVar(&o.conflictCode, "conflict-exit-code", process.ExitRunLocked, "exit with this `CODE` where another run is under way")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
+	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
+	_ = cmd.MarkFlagFilename("metrics-file", "prom")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "metrics-file")
+	cmd.MarkFlagsMutuallyExclusive("every", "detailed-exitcode")
+	cmd.MarkFlagsMutuallyExclusive("every", "accept-loss") // of losses to come nobody can know
+	o.cloud.Register(cmd)
+	s.Log.Register(cmd)
+	process.OutputVar(cmd, &o.output)
+	return cmd
+}
+
+// reasonAtMost is how long a reason may be that is kept.
+const reasonAtMost = 500
+
+func (o *options) validate() error {
+	switch {
+	case o.timeout == 0:
+		return process.Usagef("--timeout must be longer than 0, such as 5m")
+	case o.keepLedger == 0:
+		return process.Usagef("--keep-ledger must be longer than 0, such as 35d")
+	case o.given("accept-loss") && strings.TrimSpace(o.acceptLoss) == "" || len(o.acceptLoss) > reasonAtMost:
+		return process.Usagef("--accept-loss needs a reason of at most %d characters", reasonAtMost)
+	case o.conflictCode < 0 || o.conflictCode > 255:
+		return process.Usagef("--conflict-exit-code must be from 0 to 255")
+	case o.every > 0 && o.fromState == "-":
+		return process.Usagef("standard input can be read once only: with --every, name a file in --from-state")
+	}
+	if dir := filepath.Dir(o.metricsFile); o.metricsFile != "" {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return process.Usagef("--metrics-file %s: there is no directory %s", o.metricsFile, dir)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+func TestReportForPeople(t *testing.T) {
+	t.Parallel()
+	report := clitest.EveryOutcome(t)
+	planned := report
+	planned.DryRun, planned.Decisions, planned.SpotPools = true, nil, nil
+	for _, d := range report.Decisions[:3] {
+		if !d.Pool.Resume && d.Pool.Kind == spotpool.Launch {
+			unborn := *d.Pool
+			unborn.InstanceIDs = nil
+			d.Pool = &unborn
+		}
+		d.Outcome = reconcile.Planned
+		planned.Decisions = append(planned.Decisions, d)
+	}
+	for _, p := range report.SpotPools[:2] {
+		p.Outcome = reconcile.Planned
+		planned.SpotPools = append(planned.SpotPools, p)
+	}
+	many := reconcile.Report{}
+	for n := range 30 {
+		p := reconcile.PoolReport{Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Held: 1}, Outcome: reconcile.Done}
+		many.SpotPools = append(many.SpotPools, p)
+	}
+	allIdle := many
+	many.SpotPools = append([]reconcile.PoolReport{report.SpotPools[2], report.SpotPools[8]}, many.SpotPools...)
+	for name, tt := range map[string]struct {
+		look   terminal.Style
+		report reconcile.Report
+	}{
+		"report.txt":                 {clitest.Plain, report},
+		"report_colours.txt":         {clitest.Coloured, report},
+		"report_dry_run.txt":         {clitest.Plain, planned},
+		"report_many.txt":            {clitest.Plain, many},
+		"report_all_idle.txt":        {clitest.Plain, allIdle},
+		"report_nothing.txt":         {clitest.Plain, reconcile.Report{}},
+		"report_budgets.txt":         {clitest.Plain, withBudgets(report)},
+		"report_budgets_colours.txt": {clitest.Coloured, withBudgets(report)},
+		"report_only_budgets.txt":    {clitest.Plain, withBudgets(reconcile.Report{})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			writeReport(&out, tt.look, tt.report, "directory:.gpupool")
+			clitest.Golden(t, name, out.String())
+		})
+	}
+}
+
+func withBudgets(r reconcile.Report) reconcile.Report {
+	decide := func(kind budget.Kind, outcome reconcile.Outcome, change func(*budget.Decision)) reconcile.Result {
+		d := budget.Decision{Kind: kind, Object: "budget/c-evicting", Reasons: []string{"103.000 of 100.000 GPU-hours are used (103%)"}}
+		change(&d)
+		return reconcile.Result{Budget: &d, Outcome: outcome}
+	}
+	pod := func(name string) func(*budget.Decision) {
+		return func(d *budget.Decision) { d.Pod = &budget.Pod{Namespace: "ml", Name: name, UID: name} }
+	}
+	blocked := decide(budget.KindEvict, reconcile.Skipped, pod("serve-1"))
+	blocked.Error = &reconcile.ErrorReport{Message: "the eviction of the pod ml/serve-1 is blocked: the disruption budget serve needs 2 healthy pods"}
+	r.Budgets = clitest.EveryBudget()
+	r.Decisions = append([]reconcile.Result{
+		decide(budget.KindAlert, reconcile.Done, func(d *budget.Decision) { d.Threshold, d.Namespaces = 100, []string{"ml"} }),
+		decide(budget.KindFreeze, reconcile.Done, func(*budget.Decision) {}),
+		blocked,
+		decide(budget.KindEvict, reconcile.Done, pod("train-1")),
+	}, r.Decisions...)
+	return r
+}

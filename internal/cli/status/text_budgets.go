@@ -1,0 +1,68 @@
+package status
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// writeBudgetStatuses writes how the budgets stood at the last run.
+func writeBudgetStatuses(out *bytes.Buffer, look terminal.Style, budgets []reconcile.BudgetStatus, at time.Time) {
+	if len(budgets) == 0 {
+		return
+	}
+	t := &terminal.Table{}
+	t.Add("BUDGET", "USED", "GPU-HOURS", "LIMIT", "LEFT", "GPUS NOW", "PODS", "AS OF", "STATE")
+	for _, b := range budgets {
+		asOf, state := "-", describe.BudgetState(look, b.BudgetReport)
+		switch {
+		case b.Phase == declaration.Deleting:
+			state = look.Paint(terminal.Cyan, "deleting")
+		case b.UsageReport == nil && b.LastRunError != "":
+			state = look.Paint(terminal.Red, "failed")
+		case b.UsageReport == nil && b.Outcome == reconcile.Skipped:
+			state = look.Paint(terminal.Dim, "not judged yet")
+		}
+		if b.UsageReport != nil {
+			asOf = describe.Age(at.Sub(b.AsOf)) + " ago"
+		}
+		t.Add(append(describe.BudgetCells(look, b.BudgetReport), asOf, state)...)
+	}
+	t.Write(out)
+}
+
+// budgetDetails says what there is to say about a budget beside its numbers.
+func budgetDetails(look terminal.Style, b reconcile.BudgetStatus, at time.Time) []string {
+	s := &describe.Details{Style: look}
+	if u := b.UsageReport; u != nil {
+		if u.ExceededSince != nil {
+			text := "since " + u.ExceededSince.UTC().Format(time.RFC3339)
+			if b.EnforceAt != nil && b.EnforceAt.After(at) {
+				text += fmt.Sprintf("; its enforcement (%s) begins in %s", b.Action, describe.Age(b.EnforceAt.Sub(at)))
+			}
+			s.Add(terminal.Red, "exceeded: ", text)
+		} else if u.ProjectedExhaustion != nil {
+			s.Add(terminal.Yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
+		}
+		if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
+			s.Add(terminal.Yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
+		}
+	}
+	if b.Phase == declaration.Deleting {
+		s.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
+	}
+	s.Add(terminal.Dim, "note: ", b.Notices...)
+	s.Add(terminal.Yellow, "warning: ", b.Warnings...)
+	if b.Error != nil {
+		s.Add(terminal.Red, "failed: ", b.Error.Message)
+	}
+	if b.LastRunError != "" && (b.Error == nil || b.Error.Message != b.LastRunError) {
+		s.Add(terminal.Red, "failed: ", "in the last run: "+b.LastRunError)
+	}
+	return s.Lines
+}

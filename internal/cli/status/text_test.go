@@ -1,0 +1,98 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// budgetStatuses are every budget as a status shows them.
+func budgetStatuses() []reconcile.BudgetStatus {
+	var list []reconcile.BudgetStatus
+	for n, b := range clitest.EveryBudget() {
+		s := reconcile.BudgetStatus{BudgetReport: b, Phase: declaration.Active, Window: "24h"}
+		if n == 1 {
+			exhausted := clitest.At.Add(10 * time.Hour)
+			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"
+		}
+		if n == 0 {
+			s.LastRunError = "budget/a-calm belongs to another cluster: nothing was touched"
+		}
+		if n == 2 {
+			due := clitest.At.Add(5 * time.Minute)
+			s.Enforced, s.EnforceAt = nil, &due
+		}
+		if b.Deleted {
+			s.Deleted, s.Phase = false, declaration.Deleting
+		}
+		if b.UsageReport == nil && b.Outcome == reconcile.Skipped {
+			s.Error = nil
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func everyState(t *testing.T) reconcile.StatusReport {
+	t.Helper()
+	report := clitest.EveryOutcome(t)
+	status := reconcile.StatusReport{
+		SchemaVersion: 1, At: clitest.At, Store: "directory:.gpupool",
+		LastRun: &declaration.RunSummary{RunID: "r", FinishedAt: clitest.At.Add(-130 * time.Second), Decisions: 2, Failed: 1},
+	}
+	for _, p := range report.SpotPools {
+		status.SpotPools = append(status.SpotPools, reconcile.PoolStatus{PoolReport: p, Phase: declaration.Active})
+	}
+	member := func(id string, c spotpool.Condition) spotpool.Member {
+		return spotpool.Member{Instance: spotpool.Instance{
+			ID: id, AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", ChargeType: spotpool.Spot,
+			LaunchedAt: clitest.At.Add(-3 * time.Hour), PrivateIP: "10.0.0.7",
+		}, Condition: c, Price: clitest.Price(t, "1.90")}
+	}
+	a, c := &status.SpotPools[0], &status.SpotPools[2]
+	a.Phase = declaration.Deleting
+	starting, failed := member("ins-aaaaaaa1", spotpool.Launching), member("ins-aaaaaaa2", spotpool.Failed)
+	starting.Outdated, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
+	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0
+	a.Machines = []spotpool.Member{starting, failed, member("ins-aaaaaaa3", spotpool.Terminating)}
+	c.Machines = []spotpool.Member{member("ins-ccccccc1", spotpool.Stopped), member("ins-ccccccc2", spotpool.Running)}
+	c.Intents = 2
+	c.Cooldowns = []spotpool.Cooldown{
+		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedBySoldOut, Until: clitest.At.Add(20 * time.Minute)},
+		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-3"}, Cause: spotpool.CausedByQuota, Until: clitest.At.Add(90 * time.Second)},
+		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-4", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedByBatch, Batch: 4, Until: clitest.At.Add(20 * time.Minute)},
+		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-1"}, Cause: spotpool.CausedByQuota, Until: clitest.At},
+	}
+	idle := &status.SpotPools[5]
+	idle.Decisions = []spotpool.Decision{*report.Decisions[2].Pool}
+	b := &status.SpotPools[1]
+	b.Machines = []spotpool.Member{member("ins-bbbbbbb1", spotpool.Launching)}
+	return status
+}
+
+func TestStatusForPeople(t *testing.T) {
+	t.Parallel()
+	status := everyState(t)
+	for name, tt := range map[string]struct {
+		look     terminal.Style
+		machines bool
+		report   reconcile.StatusReport
+	}{
+		"status.txt":          {clitest.Plain, false, status},
+		"status_machines.txt": {clitest.Plain, true, status},
+		"status_colours.txt":  {clitest.Coloured, true, status},
+		"status_budgets.txt":  {clitest.Coloured, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()}},
+		"status_both.txt":     {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6]}},
+		"status_nothing.txt":  {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clitest.Golden(t, name, text(tt.look, tt.report, tt.machines))
+		})
+	}
+}

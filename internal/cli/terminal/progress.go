@@ -1,0 +1,164 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+const (
+	quietOnTerminal = 400 * time.Millisecond // nothing is shown of what is quick
+	quietElsewhere  = 2 * time.Second
+	redrawEvery     = 100 * time.Millisecond
+	linesEvery      = 2 * time.Second
+	linesAtOnce     = 20
+)
+
+// Progress shows on standard error how a run gets on: on a terminal a line that
+// changes, elsewhere lines now and then, and nothing of what is over at once.
+// Where logs were asked for, each step is logged instead.
+type Progress struct {
+	stream  io.Writer
+	look    Style
+	now     func() time.Time
+	log     *slog.Logger // nil: steps are shown
+	started time.Time
+	done    chan struct{}
+	ended   sync.WaitGroup
+
+	mu     sync.Mutex
+	latest map[string]reconcile.Event
+	fresh  []string // objects with news since the lines before, in their order
+	last   string   // the object with the latest news
+	shown  bool     // the line is on the screen
+	frame  int
+}
+
+// StartProgress shows on a stream, unless there is a log for it.
+func StartProgress(stream io.Writer, look Style, now func() time.Time, log *slog.Logger) *Progress {
+	p := &Progress{
+		stream: stream, look: look, now: now, log: log, started: now(),
+		done: make(chan struct{}), latest: map[string]reconcile.Event{},
+	}
+	if log == nil {
+		p.ended.Go(p.keepShowing)
+	}
+	return p
+}
+
+// Stop takes the line off the screen.
+func (p *Progress) Stop() {
+	close(p.done)
+	p.ended.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(Raw(p.stream), EraseLine)
+		p.shown = false
+	}
+}
+
+const EraseLine = "\r\x1b[K"
+
+// Hear takes a step in. Several pools may tell at the same time.
+func (p *Progress) Hear(e reconcile.Event) {
+	if p.log != nil {
+		attrs := []slog.Attr{slog.String("object", e.Object)}
+		if e.Counts != nil {
+			attrs = append(attrs, slog.Int("capacity", e.Counts.Capacity), slog.Int("minimum", e.Counts.Minimum), slog.Int("held", e.Counts.Held))
+		}
+		p.log.LogAttrs(context.Background(), slog.LevelInfo, e.Message, attrs...)
+		return
+	}
+	if e.Counts != nil {
+		counts := *e.Counts // the run goes on counting in its own
+		e.Counts = &counts
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old, known := p.latest[e.Object]
+	if known && old.Message == e.Message {
+		return
+	}
+	p.latest[e.Object], p.last = e, e.Object
+	if !slices.Contains(p.fresh, e.Object) {
+		p.fresh = append(p.fresh, e.Object)
+	}
+}
+
+func (p *Progress) keepShowing() {
+	quiet, every, show, to := quietElsewhere, linesEvery, p.lines, p.stream
+	if p.look.Terminal() {
+		quiet, every, show, to = quietOnTerminal, redrawEvery, p.redraw, Raw(to)
+	}
+	next := time.NewTimer(quiet)
+	defer next.Stop()
+	for {
+		select {
+		case <-p.done:
+			return
+		case <-next.C:
+			fmt.Fprint(to, show())
+			next.Reset(every)
+		}
+	}
+}
+
+// redraw is the line as it is now, drawn over the one before.
+func (p *Progress) redraw() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = true
+	p.frame++
+	spinner := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	elapsed := p.now().Sub(p.started).Truncate(time.Second)
+	return EraseLine + p.look.Clip(fmt.Sprintf("%c %s %s", spinner[p.frame%len(spinner)], elapsed, printable.Line(p.text())))
+}
+
+// text says what the pools wait for: what is missing where something is, else
+// the latest news.
+func (p *Progress) text() string {
+	var missing []string
+	for _, object := range slices.Sorted(maps.Keys(p.latest)) {
+		if c := p.latest[object].Counts; c != nil && c.Capacity < c.Minimum {
+			missing = append(missing, fmt.Sprintf("%s %d/%d", poolOf(object), c.Capacity, c.Minimum))
+		}
+	}
+	switch {
+	case len(missing) > 1:
+		return fmt.Sprintf("%d pools below minimum: %s", len(missing), strings.Join(missing, ", "))
+	case p.last != "":
+		return poolOf(p.last) + ": " + OneLine(p.latest[p.last].Message)
+	}
+	return "looking at what is declared and what is there"
+}
+
+// lines is what is new since the lines before.
+func (p *Progress) lines() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var b strings.Builder
+	for n, object := range p.fresh {
+		if n == linesAtOnce {
+			fmt.Fprintf(&b, "and %d more pools\n", len(p.fresh)-n)
+			break
+		}
+		fmt.Fprintf(&b, "%s: %s\n", poolOf(object), OneLine(p.latest[object].Message))
+	}
+	p.fresh = nil
+	return b.String()
+}
+
+// poolOf takes the kind off an object's name, where people see that it's a pool.
+func poolOf(object string) string { return strings.TrimPrefix(object, "spot_pool/") }
+
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,79 @@
+// Package terminal writes to terminals: in colours, in columns, within the width,
+// and so that no name that is printed steers them. It knows no pool and no budget,
+// but for the steps of a run that it shows as progress.
+package terminal
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style is how a stream may be written to.
+type Style struct {
+	Colour bool
+	Width  int // of the terminal; 0: none
+	Height int
+}
+
+func (s Style) Terminal() bool { return s.Width > 0 }
+
+type Colour string
+
+const (
+	Red    Colour = "31"
+	Green  Colour = "32"
+	Yellow Colour = "33"
+	Cyan   Colour = "36"
+	Dim    Colour = "2"
+	Bold   Colour = "1"
+)
+
+func (s Style) Paint(c Colour, text string) string {
+	if !s.Colour || text == "" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// Bar draws part of whole in a few cells, on a terminal alone.
+func (s Style) Bar(part, whole int) string {
+	const cells = 10
+	if !s.Terminal() || whole <= 0 {
+		return ""
+	}
+	full := min(cells, max(0, part)*cells/whole)
+	if part > 0 && full == 0 {
+		full = 1
+	}
+	return strings.Repeat("█", full) + strings.Repeat("░", cells-full)
+}
+
+// Clip cuts a line to the terminal's width. Colours have no width.
+func (s Style) Clip(line string) string {
+	if s.Width <= 1 {
+		return line
+	}
+	const reset = "\x1b[0m"
+	width, escape := 0, false
+	for at, r := range line {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		case width == s.Width-2 && utf8.RuneCountInString(withoutColours(line[at:])) > 1:
+			if strings.Contains(line[:at], "\x1b") {
+				return line[:at] + "…" + reset
+			}
+			return line[:at] + "…"
+		default:
+			width++
+		}
+	}
+	return line
+}
+
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func withoutColours(s string) string { return colours.ReplaceAllString(s, "") }

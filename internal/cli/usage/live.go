@@ -1,0 +1,113 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// LiveReport is the JSON of usage from the cluster and the ledger: that of a
+// list of pods, and what is known beside it.
+type LiveReport struct {
+	SchemaVersion int    `json:"schema_version"`
+	Budget        string `json:"budget,omitempty"`
+	*reconcile.UsageReport
+	Overlaps []string `json:"overlaps,omitempty"`
+	Pods     []Pod    `json:"pods"`
+	Warnings []string `json:"warnings"`
+}
+
+// live answers from the cluster and the ledger.
+func (o *options) live(ctx context.Context, budgets []string) error {
+	for _, flag := range []string{"nodes", "at"} {
+		if o.given(flag) {
+			return process.Usagef("--%s is for usage without a cluster: give the pods by --pods FILE, too", flag)
+		}
+	}
+	asked, err := o.asked(budgets)
+	if err != nil {
+		return process.WrongUsage(err)
+	}
+	engine, err := o.engine(ctx, asked.Name == "")
+	if err != nil {
+		return err
+	}
+	progress := o.session.StartProgress()
+	var live reconcile.LiveUsage
+	if asked.Name != "" {
+		live, err = engine.BudgetUsage(ctx, asked.Name)
+	} else {
+		live, err = engine.Usage(ctx, asked)
+	}
+	progress.Stop()
+	if err != nil {
+		return err
+	}
+	report := newLiveReport(live)
+	if o.output == process.AsJSON {
+		return o.session.PutJSON(report, true)
+	}
+	for _, text := range report.Warnings {
+		o.session.Warn(text)
+	}
+	return o.session.Put([]byte(liveText(o.session.StyleOf(o.session.Stdout), report, live)))
+}
+
+// asked is what the flags select; of a declared budget only its name.
+func (o *options) asked(budgets []string) (budget.Declaration, error) {
+	if len(budgets) > 0 {
+		for _, flag := range []string{"namespace", "selector", "window", "gpu-hours", "count-from", "weight"} {
+			if o.given(flag) {
+				return budget.Declaration{}, fmt.Errorf("--%s and a budget's name don't go together: the budget has its own", flag)
+			}
+		}
+		if budgets[0] == "" {
+			return budget.Declaration{}, errors.New("the budget's name is empty")
+		}
+		return budget.Declaration{Name: budgets[0]}, nil
+	}
+	terms, err := o.terms()
+	if err != nil {
+		return budget.Declaration{}, err
+	}
+	d := budget.Declaration{Window: o.window, GPUHours: o.gpuHours, CountFrom: budget.CountFrom(o.countFrom), ResourceWeights: terms.rules.Weights}
+	if o.given("selector") {
+		selector, err := budget.ParseSelector(o.selector)
+		if err != nil {
+			return d, fmt.Errorf("--selector: %w", err)
+		}
+		d.Selector = selector
+	}
+	d.Selector.Namespaces = o.namespaces
+	return d.WithDefaults(), nil
+}
+
+// engine reaches the cluster, and the store with the ledger. A selector can do
+// without one.
+func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engine, error) {
+	place, err := o.store.Open(ctx, o.session, false)
+	if anySelector && errors.Is(err, store.ErrNoStore) {
+		o.session.Warn("there is no store, and so no ledger: pods that are gone are not counted")
+		place, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.store.Engine(o.session, place, nil, o.store.Kube.Cluster(o.session)), nil
+}
+
+func newLiveReport(live reconcile.LiveUsage) LiveReport {
+	report := LiveReport{
+		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: reconcile.NewUsageReport(live.Usage, live.At, live.ExceededSince),
+		Overlaps: live.Overlaps, Pods: []Pod{}, Warnings: append([]string{}, live.Warnings...),
+	}
+	for n := range live.Pods {
+		report.Pods = append(report.Pods, podOf(&live.Pods[n].Record, live.Pods[n].PodUsage))
+	}
+	return report
+}

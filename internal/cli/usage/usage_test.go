@@ -1,0 +1,185 @@
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+func TestUsageForPeople(t *testing.T) {
+	t.Parallel()
+	ptr := func(s string) *string { return &s }
+	yes, no, end := true, false, clitest.At.Add(-time.Hour)
+	pods := []Pod{
+		{UID: "u1", Namespace: "ml", Name: "train", GPUs: "2", Start: clitest.At.Add(-2 * time.Hour), GPUHours: "4.000"},
+		{UID: "u2", Namespace: "ml-batch", Name: "slices", GPUs: "1/7", Start: clitest.At.Add(-8 * time.Hour), End: &end, EndSource: ptr("container_finished"), GPUHours: "1.000"},
+	}
+	within := Report{ConsumedGPUHours: "5.000", ConsumedMilliGPUSeconds: 5 * budget.Hour, RemainingGPUHours: ptr("5.000"), Exceeded: &no, TrackedPods: 2, Pods: pods}
+	beyond := within
+	since := clitest.At.Add(-30 * time.Minute)
+	beyond.Exceeded, beyond.ExceededSince, beyond.RemainingGPUHours = &yes, &since, ptr("0.000")
+	for name, tt := range map[string]struct {
+		look   terminal.Style
+		report Report
+		limit  int64
+	}{
+		"usage.txt":                  {clitest.Plain, within, 10 * budget.Hour},
+		"usage_colours.txt":          {clitest.Coloured, within, 10 * budget.Hour},
+		"usage_exceeded_colours.txt": {clitest.Coloured, beyond, 4 * budget.Hour},
+		"usage_nothing.txt":          {clitest.Plain, Report{ConsumedGPUHours: "0.000"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clitest.Golden(t, name, podsText(tt.look, tt.report, question{at: clitest.At, terms: terms{window: "7d", limit: tt.limit}}))
+		})
+	}
+}
+
+func TestUsageStopsWhenInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	list := kubeList{kind: "Pod", plural: "pods", item: func(json.RawMessage) (string, error) {
+		cancel(errors.New("interrupted"))
+		return "Pod", nil
+	}}
+	err := list.read(ctx, strings.NewReader(`{"apiVersion":"v1","kind":"PodList","items":[{},{},{}]}`))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// FuzzKubeList reads whatever is given as a list: it ends, and a list that is
+// taken for whole is valid JSON of the right kind.
+func FuzzKubeList(f *testing.F) {
+	for _, seed := range []string{
+		`{"apiVersion":"v1","items":[{"kind":"Pod","metadata":{"name":"a"}}],"kind":"List"}`,
+		`{"kind":"PodList","apiVersion":"v1","metadata":{"continue":""},"items":null}`,
+		"\xef\xbb\xbf {\"items\":[[]]}", `{"items":[{"kind":"Pod"}`, `{}{}`, `[]`, ``, `{"metadata":7}`, `{"kind":{}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		items := 0
+		list := kubeList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
+			items++
+			pod, err := gpu.DecodePod(raw)
+			if err != nil {
+				return "", err
+			}
+			return pod.Kind, nil
+		}}
+		if err := list.read(context.Background(), strings.NewReader(string(data))); err != nil {
+			if strings.TrimSpace(err.Error()) == "" {
+				t.Fatal("the error says nothing")
+			}
+			return
+		}
+		text := strings.TrimPrefix(string(data), "\xef\xbb\xbf")
+		var whole map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &whole); err != nil {
+			t.Fatalf("%q was read, and is no JSON: %v", data, err)
+		}
+		var pods []json.RawMessage
+		if err := json.Unmarshal(whole["items"], &pods); err != nil || len(pods) != items {
+			t.Fatalf("%q was read as %d pods: %v", data, items, err)
+		}
+	})
+}
+
+// TestUsageIsTheSumOfItsParts compares with sums done by hand, for lists of
+// random pods.
+func TestUsageIsTheSumOfItsParts(t *testing.T) {
+	t.Parallel()
+	weights, err := gpu.Rules{}.Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		hours := rapid.IntRange(1, 48).Draw(r, "window")
+		q := question{
+			at: clitest.At, read: clitest.At, from: budget.FromScheduled,
+			terms: terms{
+				window: fmt.Sprintf("%dh", hours), length: time.Duration(hours) * time.Hour, weights: weights,
+				covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
+			},
+		}
+		begin, seen := q.begin(), &podsSeen{believed: true}
+		var want int64
+		tracked := 0
+		for n := range rapid.IntRange(0, 20).Draw(r, "pods") {
+			start := clitest.At.Add(-time.Duration(rapid.IntRange(-7200, 3*86400).Draw(r, "started")) * time.Second)
+			end := start.Add(time.Duration(rapid.IntRange(0, 86400).Draw(r, "lasted")) * time.Second)
+			held := rapid.IntRange(0, 8).Draw(r, "gpus")
+			over := end.Before(clitest.At) && rapid.Bool().Draw(r, "over")
+			seen.add(q, weights.See(onePod(n, held, start, end, over), gpu.World{Now: clitest.At, Read: clitest.At.Add(24 * time.Hour)}))
+			if !over {
+				end = clitest.At
+			}
+			if from, to := later(start, begin), earlier(end, clitest.At); from.Before(to) && held > 0 {
+				want += int64(held) * to.Sub(from).Milliseconds()
+				tracked++
+			}
+		}
+		report, err := seen.report(q)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if report.ConsumedMilliGPUSeconds != want || report.TrackedPods != tracked || len(report.Pods) != tracked {
+			r.Fatalf("%d by %d pods, want %d by %d", report.ConsumedMilliGPUSeconds, report.TrackedPods, want, tracked)
+		}
+		if exceeded := want >= q.limit; *report.Exceeded != exceeded || (report.ExceededSince != nil) != exceeded {
+			r.Fatalf("%d of %d: exceeded %t since %v", want, q.limit, *report.Exceeded, report.ExceededSince)
+		}
+		if since := report.ExceededSince; since != nil && since.After(clitest.At) {
+			r.Fatalf("exceeded since %v, at %v", since, clitest.At)
+		}
+	})
+}
+
+func onePod(n, gpus int, start, end time.Time, over bool) *corev1.Pod {
+	p := &corev1.Pod{}
+	p.UID, p.Namespace, p.Name = types.UID(fmt.Sprint("u", n)), "ml", fmt.Sprint("p", n)
+	p.CreationTimestamp = metav1.NewTime(start)
+	p.Spec.NodeName = "node-1"
+	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
+		Limits: corev1.ResourceList{"nvidia.com/gpu": *resource.NewQuantity(int64(gpus), resource.DecimalSI)},
+	}}}
+	p.Status.Phase = corev1.PodRunning
+	p.Status.StartTime = &p.CreationTimestamp
+	if over {
+		p.Status.Phase = corev1.PodSucceeded
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(end)},
+		}}}
+	}
+	return p
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
