@@ -31,7 +31,7 @@ func newCompletion(s *process.Session) *cobra.Command {
 		Args:                  cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		DisableFlagsInUseLine: true,
 	}
-	cmd.RunE = s.Run(func(_ context.Context, args []string) error {
+	cmd.RunE = s.Command(func(_ context.Context, args []string) error {
 		return writeCompletion(cmd.Root(), args[0], s.Stdout)
 	})
 	return cmd

@@ -23,11 +23,12 @@ func ThisProcess(b Build) Process {
 	return Process{
 		Args: os.Args[1:], Getenv: os.Getenv,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Terminal: terminal, Signals: stopSignals, Exit: os.Exit, Now: time.Now, Build: b,
+		Terminal: terminalSize, Signals: stopSignals, Exit: os.Exit, Now: time.Now, Build: b,
 	}
 }
 
-func terminal(stream io.Writer) (width, height int, ok bool) {
+// terminalSize is 80 by 24 where a terminal does not tell.
+func terminalSize(stream io.Writer) (width, height int, ok bool) {
 	f, isFile := stream.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 0, 0, false

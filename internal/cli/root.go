@@ -9,7 +9,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -27,19 +26,7 @@ import (
 
 // Run runs the command that the process's arguments name, and returns the exit
 // code.
-func Run(p Process) int {
-	p = p.Guarded()
-	ctx, stop := p.Interruptible(context.Background())
-	defer stop()
-	s := &process.Session{Process: p}
-	root := newRoot(s)
-	root.SetArgs(append([]string{}, p.Args...))
-	root.SetIn(p.Stdin)
-	root.SetOut(p.Stdout)
-	root.SetErr(p.Stderr)
-	cmd, err := root.ExecuteContextC(ctx)
-	return s.Finish(ctx, cmd, err)
-}
+func Run(p Process) int { return process.Run(p, newRoot) }
 
 const rootHelp = `gpupool keeps pools of GPU spot instances at the size that Terraform declares, and
 GPU-hours of a Kubernetes cluster's pods within the budgets that it declares.

@@ -8,23 +8,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 )
 
-type versionOptions struct {
-	session *process.Session
-	output  string
-}
-
 func newVersion(s *process.Session) *cobra.Command {
-	o := &versionOptions{session: s}
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  gpupool version\n  gpupool version -o json",
 		Args:    cobra.NoArgs,
-		RunE:    s.Run(o.run),
+		RunE: s.Command(func(context.Context, []string) error {
+			b := s.Build
+			return s.Print(versionReport{
+				Version: b.Version, Commit: b.Commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+			}, func(terminal.Style) string { return versionText(b) })
+		}),
 	}
-	process.OutputVar(cmd, &o.output)
+	s.OutputFlag(cmd)
 	return cmd
 }
 
@@ -34,16 +34,6 @@ type versionReport struct {
 	Commit   string `json:"commit,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-}
-
-func (o *versionOptions) run(context.Context, []string) error {
-	b := o.session.Build
-	if o.output == process.AsJSON {
-		return o.session.PutJSON(versionReport{
-			Version: b.Version, Commit: b.Commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		}, true)
-	}
-	return o.session.Put([]byte(versionText(b)))
 }
 
 func versionText(b Build) string {

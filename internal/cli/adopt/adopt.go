@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -25,7 +26,6 @@ type options struct {
 	session *process.Session
 	cloud   connect.CloudFlags
 	store   connect.StoreFlags
-	output  string
 	dryRun  bool
 }
 
@@ -45,20 +45,16 @@ were launched with is unknown, so a refresh leaves them alone until the pool's
 configuration next changes.`,
 		Example: adoptExamples,
 		Args:    cobra.MinimumNArgs(2),
-		RunE:    s.Run(o.run),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return o.store.CompleteNames(cmd.Context(), s, store.SpotPools)
-		},
+		RunE:    s.Command(o.run),
+
+		ValidArgsFunction: o.store.CompleteNames(true, store.SpotPools),
 	}
-	o.store.Register(cmd)
+	o.store.Register(cmd, s)
 	o.cloud.RegisterRegion(cmd, "`REGION` of a POOL that names none (TENCENTCLOUD_REGION)")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "check, and change nothing")
-	o.cloud.Register(cmd)
-	s.Log.Register(cmd)
-	process.OutputVar(cmd, &o.output)
+	o.cloud.Register(cmd, s)
+	s.LogFlags(cmd)
+	s.OutputFlag(cmd)
 	return cmd
 }
 
@@ -86,35 +82,28 @@ func (o *options) run(ctx context.Context, args []string) error {
 			return process.Usagef("%q is no instance: its id begins with ins-", id)
 		}
 	}
-	place, err := o.store.Open(ctx, o.session, false)
+	place, err := o.store.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	log := o.session.Log.Logger(o.session.Process)
-	client, err := o.cloud.Client(ctx, o.session, log)
+	client, err := o.cloud.Client(ctx)
 	if err != nil {
 		return err
 	}
 	if region == "" {
 		region = client.Region()
 	}
-	engine := o.store.Engine(o.session, place, client, nil)
+	engine := o.store.Engine(place, client, nil)
 	engine.LockTimeout = time.Minute
 	if err := engine.Adopt(ctx, region, name, args[1:], o.dryRun); err != nil {
 		return err
 	}
-	return o.print(report{
-		SchemaVersion: 1, DryRun: o.dryRun, Object: "spot_pool/" + region + "/" + name, InstanceIDs: args[1:],
+	adopted := report{SchemaVersion: 1, DryRun: o.dryRun, Object: "spot_pool/" + region + "/" + name, InstanceIDs: args[1:]}
+	return o.session.Print(adopted, func(terminal.Style) string {
+		verb := "adopted"
+		if o.dryRun {
+			verb = "would adopt"
+		}
+		return fmt.Sprintf("%s into %s/%s: %s\n", verb, region, name, strings.Join(args[1:], ", "))
 	})
-}
-
-func (o *options) print(r report) error {
-	if o.output == process.AsJSON {
-		return o.session.PutJSON(r, true)
-	}
-	verb := "adopted"
-	if r.DryRun {
-		verb = "would adopt"
-	}
-	return o.session.Put(fmt.Appendf(nil, "%s into %s: %s\n", verb, strings.TrimPrefix(r.Object, "spot_pool/"), strings.Join(r.InstanceIDs, ", ")))
 }

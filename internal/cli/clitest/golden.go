@@ -14,6 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// Golden compares a text with the file of that name in testdata/golden, which the
+// flag -update writes anew.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
@@ -31,8 +33,11 @@ func Golden(t *testing.T, name, got string) {
 	}
 }
 
+// Plain is the style of a file, and Coloured that of a terminal.
 var (
 	Plain    = terminal.Style{}
 	Coloured = terminal.Style{Colour: true, Width: 120, Height: 40}
-	At       = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 )
+
+// At is the time at which the reports were made.
+var At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -30,6 +30,7 @@ func RepositoryFile(t *testing.T, name string) string {
 	return ""
 }
 
+// Guide returns the text of a guide, as it is written in templates/guides.
 func Guide(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(RepositoryFile(t, "templates/guides/"+name))
@@ -98,7 +99,7 @@ func GuideBudget() budget.Declaration {
 	}.WithDefaults()
 }
 
-// Judged is what that budget's pods used.
+// Judged is how the guide's budget stands with its pods.
 func Judged(t *testing.T, now time.Time) budget.Result {
 	t.Helper()
 	result := budget.Evaluate([]budget.Declaration{GuideBudget()}, GuidePods(now), ledger.Header{Began: ledger.Time(now.UnixMilli()) - 1000}, now)[0]

@@ -65,6 +65,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	}
 }
 
+// Price is a price in CNY.
 func Price(t *testing.T, s string) spotpool.Price {
 	t.Helper()
 	p, err := spotpool.ParsePrice(s)

@@ -2,7 +2,6 @@ package connect
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,8 @@ import (
 // leave out comes from the environment. Secrets have no flags: the command line
 // is for everyone to read.
 type CloudFlags struct {
-	Region     string
+	session    *process.Session
+	Region     string // empty: the environment names it
 	endpoint   string
 	profile    string
 	profileDir string
@@ -27,7 +27,9 @@ type CloudFlags struct {
 	forbidden  []string
 }
 
-func (o *CloudFlags) Register(cmd *cobra.Command) {
+// Register gives a command the flags.
+func (o *CloudFlags) Register(cmd *cobra.Command, s *process.Session) {
+	o.session = s
 	f := cmd.Flags()
 	f.StringVar(&o.endpoint, "endpoint", "", "`URL` that stands for CVM, tag and STS alike; no other host is then called (GPUPOOL_ENDPOINT)")
 	f.StringVar(&o.profile, "profile", "", "`NAME` of the profile with the credentials (TENCENTCLOUD_PROFILE)")
@@ -40,30 +42,30 @@ func (o *CloudFlags) Register(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("shared-credentials-dir")
 }
 
+// RegisterRegion gives a command that asks for one region the flag that names it.
 func (o *CloudFlags) RegisterRegion(cmd *cobra.Command, usage string) {
 	cmd.Flags().StringVar(&o.Region, "region", "", usage)
 }
 
-// Cloud prepares a client when it is first needed: a store of budgets alone
-// needs no account. Where pools are declared, it is needed now.
-func (o *CloudFlags) Cloud(ctx context.Context, s *process.Session, place store.Store, log *slog.Logger) (reconcile.Cloud, error) {
+// Cloud is the client for what a store declares: prepared now where pools are
+// declared, so that credentials that lack are told at once, and else when it is
+// first needed. A store of budgets alone needs no account.
+func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (reconcile.Cloud, error) {
 	pools, err := place.List(ctx, store.SpotPools)
 	if err == nil && len(pools) > 0 {
-		return o.Client(ctx, s, log)
+		return o.Client(ctx)
 	}
-	return reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return o.Client(ctx, s, log) }), nil
+	return reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return o.Client(ctx) }), nil
 }
 
 // Client prepares a client. Credentials are looked up; nothing is called yet.
-func (o *CloudFlags) Client(ctx context.Context, s *process.Session, log *slog.Logger) (*tencent.Client, error) {
+func (o *CloudFlags) Client(ctx context.Context) (*tencent.Client, error) {
 	config := tencent.Config{
 		Region: o.Region, Endpoint: o.endpoint, Profile: o.profile, SharedCredentialsDir: o.profileDir,
 		CamRoleName: o.camRole, EnablePodOIDC: o.podOIDC, Domain: o.domain,
-		AllowedAccountIDs: o.allowed, ForbiddenAccountIDs: o.forbidden, Logger: log,
+		AllowedAccountIDs: o.allowed, ForbiddenAccountIDs: o.forbidden, Logger: o.session.Logger(),
 	}
-	config = config.WithEnvironment(s.Getenv)
-	for _, text := range config.Warnings() {
-		s.Warn(text)
-	}
+	config = config.WithEnvironment(o.session.Getenv)
+	o.session.Warn(config.Warnings()...)
 	return tencent.New(ctx, config)
 }

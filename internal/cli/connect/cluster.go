@@ -11,10 +11,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// ClusterFlags say which cluster is used, and as whom. What they leave out comes
+// clusterFlags say which cluster is used, and as whom. What they leave out comes
 // from the environment, and then from where kubectl looks. Credentials have no
 // flags: the command line is for everyone to read.
-type ClusterFlags struct {
+type clusterFlags struct {
+	session    *process.Session
 	kubeconfig string
 	context    string
 
@@ -23,7 +24,8 @@ type ClusterFlags struct {
 	err    error
 }
 
-func (o *ClusterFlags) register(cmd *cobra.Command) {
+func (o *clusterFlags) register(cmd *cobra.Command, s *process.Session) {
+	o.session = s
 	f := cmd.Flags()
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster (KUBE_CONFIG_PATH, KUBECONFIG, else ~/.kube/config, else the pod's own service account)")
 	f.StringVar(&o.context, "context", "", "`NAME` of the kubeconfig's context to use (KUBE_CTX, else the current one)")
@@ -31,21 +33,21 @@ func (o *ClusterFlags) register(cmd *cobra.Command) {
 }
 
 // client prepares the one client of the command. Nothing is called yet.
-func (o *ClusterFlags) client(s *process.Session) (*kube.Client, error) {
+func (o *clusterFlags) client() (*kube.Client, error) {
 	o.once.Do(func() {
-		config := kube.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: s.Log.Logger(s.Process)}
-		config = config.WithEnvironment(s.Getenv).WithKubectlDefaults(s.Getenv)
-		o.opened, o.err = kube.Open(config, "gpupool/"+s.Build.Version)
+		config := kube.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: o.session.Logger()}
+		config = config.WithEnvironment(o.session.Getenv).WithKubectlDefaults(o.session.Getenv)
+		o.opened, o.err = kube.Open(config, "gpupool/"+o.session.Build.Version)
 	})
 	return o.opened, o.err
 }
 
-// Cluster returns what reaches the cluster when budgets need it.
-func (o *ClusterFlags) Cluster(s *process.Session) func(context.Context) (reconcile.Cluster, error) {
+// reach returns what reaches the cluster, once budgets need it.
+func (o *clusterFlags) reach() func(context.Context) (reconcile.Cluster, error) {
 	var once sync.Once
 	var reached *kube.Cluster
 	return func(context.Context) (reconcile.Cluster, error) {
-		client, err := o.client(s)
+		client, err := o.client()
 		if err != nil {
 			return nil, err
 		}

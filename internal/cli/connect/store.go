@@ -6,33 +6,35 @@ import (
 	"context"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
 
 // StoreFlags say where the store is, and in which cluster if it is in one.
 type StoreFlags struct {
+	session  *process.Session
 	location string
-	Kube     ClusterFlags
+	cluster  clusterFlags
 	actor    string // what the command calls itself in records and locks
 }
 
-func (o *StoreFlags) Register(cmd *cobra.Command) {
+// Register gives a command the flags.
+func (o *StoreFlags) Register(cmd *cobra.Command, s *process.Session) {
+	o.session = s
 	cmd.Flags().StringVar(&o.location, "store", "", "where declarations are kept: `directory:DIR` or kubernetes:NAMESPACE (GPUPOOL_STORE, else directory:.gpupool)")
 	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions([]string{"directory:", "kubernetes:"}, cobra.ShellCompDirectiveNoSpace))
-	o.Kube.register(cmd)
+	o.cluster.register(cmd, s)
 	o.actor = "gpupool " + cmd.Name()
 }
 
 // Locate says where the store is, without opening it.
-func (o *StoreFlags) Locate(s *process.Session) (store.Location, error) {
-	location, err := store.Resolve(o.location, s.Getenv)
+func (o *StoreFlags) Locate() (store.Location, error) {
+	location, err := store.Resolve(o.location, o.session.Getenv)
 	if err != nil && o.location != "" {
 		return store.Location{}, process.WrongUsage(err)
 	}
@@ -40,56 +42,75 @@ func (o *StoreFlags) Locate(s *process.Session) (store.Location, error) {
 }
 
 // Open opens the store. Only a command that declares may create it.
-func (o *StoreFlags) Open(ctx context.Context, s *process.Session, create bool) (store.Store, error) {
-	location, err := o.Locate(s)
+func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error) {
+	location, err := o.Locate()
 	if err != nil {
 		return nil, err
 	}
-	if warning := location.Warning(s.Getenv); warning != "" {
-		s.Warn(warning)
+	if warning := location.Warning(o.session.Getenv); warning != "" {
+		o.session.Warn(warning)
 	}
-	return open.Store(ctx, location, o.options(s, create))
+	return open.Store(ctx, location, o.options(create))
 }
 
-func (o *StoreFlags) options(s *process.Session, create bool) open.Options {
+func (o *StoreFlags) options(create bool) open.Options {
 	return open.Options{
 		Create: create, Command: o.actor,
-		Kubernetes: func() (*kube.Client, error) { return o.Kube.client(s) },
+		Kubernetes: func() (*kube.Client, error) { return o.cluster.client() },
 	}
 }
 
 // completionTimeout is how long a shell waits for names that are in a cluster.
 const completionTimeout = 3 * time.Second
 
-// CompleteNames completes the names of what is declared in the store. It asks the
-// store alone: a shell waits for the answer.
-func (o *StoreFlags) CompleteNames(ctx context.Context, s *process.Session, kinds ...store.Kind) ([]string, cobra.ShellCompDirective) {
-	const nothingElse = cobra.ShellCompDirectiveNoFileComp
-	location, err := store.Resolve(o.location, s.Getenv)
+// CompleteNames completes arguments that name what is declared in the store: the
+// first one alone, or each.
+func (o *StoreFlags) CompleteNames(firstAlone bool, kinds ...store.Kind) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if firstAlone && len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names, err := o.names(cmd.Context(), kinds)
+		if err != nil { // a shell has no place to say it
+			names = nil
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// names are those of what is declared in the store. It asks the store alone: a
+// shell waits for the answer.
+func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, error) {
+	location, err := o.Locate()
 	if err != nil {
-		return nil, nothingElse
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
-	place, err := open.Store(ctx, location, o.options(s, false))
+	place, err := open.Store(ctx, location, o.options(false))
 	if err != nil {
-		return nil, nothingElse
+		return nil, err
 	}
 	var names []string
 	for _, kind := range kinds {
 		documents, err := place.List(ctx, kind)
 		if err != nil {
-			return nil, nothingElse
+			return nil, err
 		}
 		for _, d := range documents {
 			names = append(names, d.Key.Name)
 		}
 	}
-	return names, nothingElse
+	return names, nil
 }
 
-// Engine is the core as a command runs it. What a command has no need of, a store,
-// a cloud or a cluster, is nil.
-func (o *StoreFlags) Engine(s *process.Session, place store.Store, cloud reconcile.Cloud, cluster func(context.Context) (reconcile.Cluster, error)) *reconcile.Engine {
-	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Log: s.Log.Logger(s.Process)}
+// Engine is the core as the command runs it: on its store, its cloud and its
+// cluster, nil for each that it has no need of.
+func (o *StoreFlags) Engine(place store.Store, cloud reconcile.Cloud, cluster func(context.Context) (reconcile.Cluster, error)) *reconcile.Engine {
+	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Log: o.session.Logger()}
+}
+
+// Cluster returns what reaches the cluster, once budgets need it.
+func (o *StoreFlags) Cluster() func(context.Context) (reconcile.Cluster, error) {
+	return o.cluster.reach()
 }

@@ -63,7 +63,7 @@ func New(s *process.Session) *cobra.Command {
 		Long:    manifestsHelp + "\n\nArguments after -- are handed to gpupool reconcile.",
 		Example: manifestsExamples,
 		Args:    onlyAfterDash,
-		RunE:    s.Run(o.run),
+		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()
 	o.given = f.Changed
@@ -104,7 +104,7 @@ func (o *options) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.session.Put(text)
+	return o.session.Put(string(text))
 }
 
 // imageOf names the image that was published with a version.

@@ -31,7 +31,6 @@ const offersExamples = `  # Every GPU type that the region sells
 type options struct {
 	session      *process.Session
 	cloud        connect.CloudFlags
-	output       string
 	gpuType      string
 	zone         string
 	instanceType string
@@ -50,7 +49,7 @@ and GPU, without disks and bandwidth. Stock is the cloud's own word, and a hint:
 only a launch tells.`,
 		Example: offersExamples,
 		Args:    cobra.NoArgs,
-		RunE:    s.Run(o.run),
+		RunE:    s.Command(o.run),
 	}
 	o.cloud.RegisterRegion(cmd, "`REGION` to ask about (TENCENTCLOUD_REGION)")
 	f := cmd.Flags()
@@ -58,9 +57,9 @@ only a launch tells.`,
 	f.StringVar(&o.zone, "zone", "", "this availability `ZONE` alone")
 	f.StringVar(&o.instanceType, "instance-type", "", "this instance `TYPE` alone, or a family such as GN7")
 	f.BoolVar(&o.inStock, "in-stock", false, "leave out what is sold out as a spot instance")
-	o.cloud.Register(cmd)
-	s.Log.Register(cmd)
-	process.OutputVar(cmd, &o.output)
+	o.cloud.Register(cmd, s)
+	s.LogFlags(cmd)
+	s.OutputFlag(cmd)
 	return cmd
 }
 
@@ -77,7 +76,7 @@ type report struct {
 }
 
 func (o *options) run(ctx context.Context, _ []string) error {
-	client, err := o.cloud.Client(ctx, o.session, o.session.Log.Logger(o.session.Process))
+	client, err := o.cloud.Client(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,23 +94,22 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	case quota != "":
 		report.Warnings = append(report.Warnings, quota)
 	}
-	for _, text := range report.Warnings {
-		o.session.Warn(text)
-	}
+	o.session.Warn(report.Warnings...)
 	report.Offers = o.filter(markets.Offers)
-	if o.output == process.AsJSON {
-		return o.session.PutJSON(report, true)
+	if len(report.Offers) == 0 && !o.session.JSON() {
+		o.session.Warn(region + " sells nothing that fits")
+		return nil
 	}
-	return o.print(report)
+	return o.session.Print(report, report.text)
 }
 
 // filter keeps the GPU types that were asked for, in the order of zone, GPU,
 // size and name.
 func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
-	sold := map[[2]string]bool{}
+	sold := map[spotpool.Market]bool{}
 	for _, f := range offers {
 		if f.ChargeType == spotpool.Spot && f.Stock != spotpool.StockNone {
-			sold[marketOf(f)] = true
+			sold[anyCharge(f)] = true
 		}
 	}
 	kept := []spotpool.Offer{}
@@ -121,7 +119,7 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 		case o.gpuType != "" && !strings.EqualFold(f.GPUType, o.gpuType):
 		case o.zone != "" && f.AvailabilityZone != o.zone:
 		case o.instanceType != "" && !ofType(f.InstanceType, o.instanceType):
-		case o.inStock && !sold[marketOf(f)]:
+		case o.inStock && !sold[anyCharge(f)]:
 		default:
 			kept = append(kept, f)
 		}
@@ -135,26 +133,26 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 	return kept
 }
 
-func marketOf(f spotpool.Offer) [2]string { return [2]string{f.AvailabilityZone, f.InstanceType} }
+// anyCharge is an offer's market, however it is paid.
+func anyCharge(f spotpool.Offer) spotpool.Market {
+	f.ChargeType = ""
+	return f.Market
+}
 
 func ofType(instanceType, wanted string) bool {
 	family, _, _ := strings.Cut(instanceType, ".")
 	return strings.EqualFold(instanceType, wanted) || strings.EqualFold(family, wanted)
 }
 
-// print has one line a zone and type, with both ways to pay.
-func (o *options) print(r report) error {
-	if len(r.Offers) == 0 {
-		o.session.Warn(fmt.Sprintf("%s sells nothing that fits", r.Region))
-		return nil
-	}
-	look := o.session.StyleOf(o.session.Stdout)
+// text has one line a zone and type, with both ways to pay, and what is left of the
+// quota below them.
+func (r report) text(style terminal.Style) string {
 	t := &terminal.Table{}
 	t.Add("ZONE", "INSTANCE TYPE", "GPU", "VCPU", "MEMORY", "ON-DEMAND CNY/H", "SPOT CNY/H", "SPOT STOCK")
 	for n := 0; n < len(r.Offers); {
 		first := r.Offers[n]
 		var spot, demand spotpool.Offer
-		for ; n < len(r.Offers) && marketOf(r.Offers[n]) == marketOf(first); n++ {
+		for ; n < len(r.Offers) && anyCharge(r.Offers[n]) == anyCharge(first); n++ {
 			if r.Offers[n].ChargeType == spotpool.Spot {
 				spot = r.Offers[n]
 			} else {
@@ -162,16 +160,18 @@ func (o *options) print(r report) error {
 			}
 		}
 		t.Add(first.AvailabilityZone, first.InstanceType, first.GPUs+" "+first.GPUType, fmt.Sprint(first.VCPUs),
-			fmt.Sprintf("%d GiB", first.MemoryGB), describe.Price(demand.Price), describe.Price(spot.Price), stockText(look, spot))
+			fmt.Sprintf("%d GiB", first.MemoryGB), describe.Price(demand.Price), describe.Price(spot.Price), stockText(style, spot))
 	}
 	var out bytes.Buffer
 	t.Write(&out)
-	printQuota(&out, r)
-	return o.session.Put(out.Bytes())
+	if left := r.quota(); len(left) > 0 {
+		fmt.Fprintf(&out, "\nSpot vCPUs that the account may still launch: %s\n", strings.Join(left, ", "))
+	}
+	return out.String()
 }
 
-// printQuota says how many spot vCPUs are left in the zones that were listed.
-func printQuota(out *bytes.Buffer, r report) {
+// quota says how many spot vCPUs are left in each of the zones that are listed.
+func (r report) quota() []string {
 	var left []string
 	for _, f := range r.Offers {
 		n, known := r.SpotVCPUs[f.AvailabilityZone]
@@ -180,21 +180,19 @@ func printQuota(out *bytes.Buffer, r report) {
 			left = append(left, text)
 		}
 	}
-	if len(left) > 0 {
-		fmt.Fprintf(out, "\nSpot vCPUs that the account may still launch: %s\n", strings.Join(left, ", "))
-	}
+	return left
 }
 
-func stockText(look terminal.Style, f spotpool.Offer) string {
+func stockText(style terminal.Style, f spotpool.Offer) string {
 	switch {
 	case f.InstanceType == "":
-		return look.Paint(terminal.Dim, "not sold")
+		return style.Paint(terminal.Dim, "not sold")
 	case f.Stock == spotpool.StockUnknown:
 		return "unknown"
 	case f.Stock == spotpool.StockNone:
-		return look.Paint(terminal.Red, "sold out")
+		return style.Paint(terminal.Red, "sold out")
 	case f.Stock == spotpool.StockLow:
-		return look.Paint(terminal.Yellow, "low")
+		return style.Paint(terminal.Yellow, "low")
 	}
-	return look.Paint(terminal.Green, string(f.Stock))
+	return style.Paint(terminal.Green, string(f.Stock))
 }

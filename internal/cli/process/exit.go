@@ -3,7 +3,6 @@ package process
 import (
 	"errors"
 	"fmt"
-	"syscall"
 )
 
 // The exit codes. 130 and 143 are 128 and the number of the signal.
@@ -18,8 +17,12 @@ const (
 	exitTerminate = 143
 )
 
-// exitError attaches an exit code to an error. Without an error the command
-// has said everything already.
+// ExitCodesHelp is what help says of exit codes.
+const ExitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-exitcode alone; 3 some
+declarations failed and the rest was done; 11 another run is under way; 64 wrong
+usage; 130 and 143 stopped by SIGINT or SIGTERM.`
+
+// exitError is an error with its exit code, or the code alone.
 type exitError struct {
 	code int
 	err  error
@@ -34,6 +37,8 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// WithExitCode attaches an exit code to an error. Without an error the command has
+// said everything already.
 func WithExitCode(code int, err error) error {
 	if code == ExitDone && err == nil {
 		return nil
@@ -47,9 +52,10 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// WrongUsage says so of an error.
+// WrongUsage marks an error as a mistake in the arguments.
 func WrongUsage(err error) error { return &usageError{err} }
 
+// Usagef is a mistake in the arguments.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // ExitCode reads the code that belongs to an error.
@@ -66,7 +72,7 @@ func ExitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &interrupt):
 		return interrupt.Code()
-	case errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, ErrReaderGone):
 		return ExitDone // the reader had enough
 	}
 	return ExitFailed
@@ -75,15 +81,12 @@ func ExitCode(err error) int {
 // Silent reports whether there is nothing to say about an error.
 func Silent(err error) bool {
 	var coded *exitError
-	return errors.As(err, &coded) && coded.err == nil || errors.Is(err, syscall.EPIPE)
+	return errors.As(err, &coded) && coded.err == nil || errors.Is(err, ErrReaderGone)
 }
 
-const ExitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-exitcode alone; 3 some
-declarations failed and the rest was done; 11 another run is under way; 64 wrong
-usage; 130 and 143 stopped by SIGINT or SIGTERM.`
-
-func Partly(done int) int {
-	if done > 0 {
+// Partly is the exit code where some declarations failed and so many did not.
+func Partly(rest int) int {
+	if rest > 0 {
 		return ExitPartly
 	}
 	return ExitFailed

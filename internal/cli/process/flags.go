@@ -28,6 +28,7 @@ func (c choiceFlag) Set(s string) error {
 	return nil
 }
 
+// ChoiceVar gives a command a flag that takes one of a few words.
 func ChoiceVar(cmd *cobra.Command, value *string, name, shorthand, usage string, allowed ...string) {
 	cmd.Flags().VarP(choiceFlag{value, allowed}, name, shorthand, usage)
 	// The error is for flags that are not there or are completed already.
@@ -35,28 +36,32 @@ func ChoiceVar(cmd *cobra.Command, value *string, name, shorthand, usage string,
 }
 
 const (
-	AsTable = "table"
-	AsJSON  = "json"
+	asTable = "table"
+	asJSON  = "json"
 )
 
-func OutputVar(cmd *cobra.Command, value *string) {
-	*value = AsTable
-	ChoiceVar(cmd, value, "output", "o", "print a table for people, or JSON for programs", AsTable, AsJSON)
+// OutputFlag gives a command the flag that chooses between text and JSON.
+func (s *Session) OutputFlag(cmd *cobra.Command) {
+	s.output = asTable
+	ChoiceVar(cmd, &s.output, "output", "o", "print a table for people, or JSON for programs", asTable, asJSON)
 }
+
+// JSON reports whether the command is to print JSON.
+func (s *Session) JSON() bool { return s.output == asJSON }
 
 // durationFlag is a flag that takes a length of time, as attributes of pools and
 // budgets do: "90s", "1h30m", "7d".
 type durationFlag struct{ value *time.Duration }
 
-func (l durationFlag) String() string { return l.value.String() }
+func (d durationFlag) String() string { return d.value.String() }
+func (d durationFlag) Type() string   { return "duration" }
 
-func (l durationFlag) Type() string { return "duration" }
-
-func (l durationFlag) Set(s string) (err error) {
-	*l.value, err = duration.Parse(s)
+func (d durationFlag) Set(s string) (err error) {
+	*d.value, err = duration.Parse(s)
 	return err
 }
 
+// DurationVar gives a command a flag that takes a length of time.
 func DurationVar(cmd *cobra.Command, value *time.Duration, name string, initial time.Duration, usage string) {
 	*value = initial
 	cmd.Flags().Var(durationFlag{value}, name, usage)

@@ -21,6 +21,7 @@ func (e *Interrupt) Error() string {
 	return "interrupted"
 }
 
+// Code is the exit code: 128 and the number of the signal.
 func (e *Interrupt) Code() int {
 	if e.signal == syscall.SIGTERM {
 		return exitTerminate
@@ -37,9 +38,9 @@ func (e *Interrupt) Beside(err error) error {
 	return errors.Join(e, err)
 }
 
-// Interruptible returns a context that the first SIGINT or SIGTERM ends. The
+// interruptible returns a context that the first SIGINT or SIGTERM ends. The
 // second one ends the process.
-func (p Process) Interruptible(parent context.Context) (context.Context, func()) {
+func (p Process) interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	ignore := p.Signals(signals)
@@ -85,12 +86,12 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// OnInterrupt says what a first signal leads to.
+// OnInterrupt says on standard error what a first signal leads to.
 func (p Process) OnInterrupt(ctx context.Context, what string) (stop func()) {
 	stopped := context.AfterFunc(ctx, func() {
 		if s := Interrupted(ctx); s != nil {
 			erase := ""
-			if p.StyleOf(p.Stderr).Terminal() {
+			if p.styleOf(p.Stderr).IsTerminal() {
 				erase = terminal.EraseLine // of a progress that is being shown
 			}
 			fmt.Fprintf(terminal.Raw(p.Stderr), "%sgpupool: %s; %s\n", erase, s, what)

@@ -37,23 +37,21 @@ type Build struct {
 	Commit  string // empty where it is unknown
 }
 
-// Guarded are the process's streams behind guards.
-func (p Process) Guarded() Process {
+// withoutSteering is the process with streams on which no name that is printed
+// steers the terminal. Standard output has colours where it may have some.
+func (p Process) withoutSteering() Process {
 	size := p.Terminal
 	p.Terminal = func(stream io.Writer) (width, height int, ok bool) { return size(terminal.Raw(stream)) }
-	p.Stdout, p.Stderr = &terminal.Guard{Writer: p.Stdout, Colours: p.StyleOf(p.Stdout).Colour}, &terminal.Guard{Writer: p.Stderr}
+	colours := p.styleOf(p.Stdout).Colour
+	p.Stdout, p.Stderr = terminal.Unsteered(p.Stdout, colours), terminal.Unsteered(p.Stderr, false)
 	return p
 }
 
-// StyleOf never colours what is no terminal, nor where NO_COLOR (no-color.org)
-// or a dumb terminal forbids it.
-func (p Process) StyleOf(stream io.Writer) terminal.Style {
+// styleOf is how a stream may be written to. What is no terminal gets no colours,
+// nor does one that is dumb or where NO_COLOR (no-color.org) is set.
+func (p Process) styleOf(stream io.Writer) terminal.Style {
 	width, height, ok := p.Terminal(stream)
-	if !ok {
-		return terminal.Style{}
-	}
-	dumb := p.Getenv("TERM") == "dumb"
-	if dumb {
+	if !ok || p.Getenv("TERM") == "dumb" {
 		return terminal.Style{}
 	}
 	return terminal.Style{Colour: p.Getenv("NO_COLOR") == "", Width: width, Height: height}

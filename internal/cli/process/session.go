@@ -18,12 +18,29 @@ import (
 // Session is one run of one command.
 type Session struct {
 	Process
-	Log     LogFlags
-	running bool // the arguments were understood, and the command was started
+	log     logFlags
+	output  string // what --output says
+	running bool   // the arguments were understood, and the command was started
 }
 
-// Finish says what went wrong, and returns the exit code.
-func (s *Session) Finish(ctx context.Context, cmd *cobra.Command, err error) int {
+// Run runs the command that the process's arguments name, and returns the exit
+// code. newRoot makes the command that has all the others.
+func Run(p Process, newRoot func(*Session) *cobra.Command) int {
+	p = p.withoutSteering()
+	ctx, stop := p.interruptible(context.Background())
+	defer stop()
+	s := &Session{Process: p}
+	root := newRoot(s)
+	root.SetArgs(append([]string{}, p.Args...))
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	return s.finish(ctx, cmd, err)
+}
+
+// finish says what went wrong, and returns the exit code.
+func (s *Session) finish(ctx context.Context, cmd *cobra.Command, err error) int {
 	if err != nil && !s.running {
 		err = &usageError{err} // all that cobra itself finds wrong
 	}
@@ -41,35 +58,49 @@ func (s *Session) Finish(ctx context.Context, cmd *cobra.Command, err error) int
 	return code
 }
 
-// Complain puts an error on standard error.
-func (s *Session) Complain(err error) {
-	if s.Log.format == logJSON {
-		s.Log.Logger(s.Process).Error(err.Error())
-		return
-	}
-	fmt.Fprintf(s.Stderr, "gpupool: %s\n", strings.TrimRight(err.Error(), "\n"))
-}
-
-// Warn puts a doubt on standard error.
-func (s *Session) Warn(text string) {
-	if s.Log.format == logJSON {
-		s.Log.Logger(s.Process).Warn(text)
-		return
-	}
-	fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", text)
-}
-
-// Run makes a run function one that cobra calls. What the function returns is
-// not for cobra's own handling of wrong usage.
-func (s *Session) Run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+// Command makes a function one that cobra calls as a command's RunE. What it
+// returns is none of the mistakes in flags and arguments that cobra finds.
+func (s *Session) Command(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s.running = true
 		return do(cmd.Context(), args)
 	}
 }
 
+// Complain puts an error on standard error.
+func (s *Session) Complain(err error) {
+	if s.log.format == logJSON {
+		s.Logger().Error(err.Error())
+		return
+	}
+	fmt.Fprintf(s.Stderr, "gpupool: %s\n", strings.TrimRight(err.Error(), "\n"))
+}
+
+// Warn puts warnings on standard error.
+func (s *Session) Warn(texts ...string) {
+	for _, text := range texts {
+		if s.log.format == logJSON {
+			s.Logger().Warn(text)
+			continue
+		}
+		fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", text)
+	}
+}
+
+// Print writes a report: as JSON where --output asks for it, else as text makes
+// it for people.
+func (s *Session) Print(report any, text func(terminal.Style) string) error {
+	if s.JSON() {
+		return s.PutJSON(report, true)
+	}
+	return s.Put(text(s.Style()))
+}
+
+// Style is how standard output may be written to.
+func (s *Session) Style() terminal.Style { return s.styleOf(s.Stdout) }
+
 // Put writes to standard output, in one write.
-func (s *Session) Put(data []byte) error { return Put(s.Stdout, data) }
+func (s *Session) Put(text string) error { return PutTo(s.Stdout, text) }
 
 // PutJSON writes a value: indented where it stands alone, else on a line of its
 // own, as one of several.
@@ -81,11 +112,12 @@ func (s *Session) PutJSON(value any, alone bool) error {
 	if err != nil {
 		return err
 	}
-	return s.Put(append(data, '\n'))
+	return s.Put(string(data) + "\n")
 }
 
-func Put(stream io.Writer, data []byte) error {
-	_, err := stream.Write(data)
+// PutTo writes to the stream that stands for standard output.
+func PutTo(stream io.Writer, text string) error {
+	_, err := io.WriteString(stream, text)
 	if err == nil || errors.Is(err, ErrReaderGone) {
 		return err
 	}
@@ -95,11 +127,12 @@ func Put(stream io.Writer, data []byte) error {
 // ErrReaderGone says that nobody reads standard output any more.
 var ErrReaderGone error = syscall.EPIPE
 
-// StartProgress shows how the command gets on, or logs it where logs were asked for.
+// StartProgress shows how the command gets on. Where logs were asked for, steps
+// are logged instead.
 func (s *Session) StartProgress() *terminal.Progress {
 	var log *slog.Logger
-	if s.Log.chosen() {
-		log = s.Log.Logger(s.Process)
+	if s.log.chosen() {
+		log = s.Logger()
 	}
-	return terminal.StartProgress(s.Stderr, s.StyleOf(s.Stderr), s.Now, log)
+	return terminal.StartProgress(s.Stderr, s.styleOf(s.Stderr), s.Now, log)
 }

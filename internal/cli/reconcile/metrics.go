@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -120,7 +119,7 @@ func (m metrics) declarations(report reconcile.Report) {
 	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}}
 	for _, p := range report.SpotPools {
 		if !p.Deleted {
-			declared["spot_pool"][describe.ObjectOf(p)] = true
+			declared["spot_pool"][objectOf(p)] = true
 		}
 	}
 	for _, b := range report.Budgets {
@@ -155,12 +154,15 @@ func (m metrics) budgets(budgets []reconcile.BudgetReport) {
 		}
 		for _, g := range []struct {
 			gauge *prometheus.GaugeVec
-			text  string
+			text  *string // nil: none is known
 		}{
-			{limit, describe.OrDash(u.LimitGPUHours)}, {consumed, u.ConsumedGPUHours}, {remaining, describe.OrDash(u.RemainingGPUHours)},
-			{estimated, u.EstimatedGPUHours}, {bound, u.ErrorBoundGPUHours}, {coverage, u.Coverage.String()}, {burn, u.BurnRateGPUs},
+			{limit, u.LimitGPUHours}, {consumed, &u.ConsumedGPUHours}, {remaining, u.RemainingGPUHours},
+			{estimated, &u.EstimatedGPUHours}, {bound, &u.ErrorBoundGPUHours}, {coverage, (*string)(&u.Coverage)}, {burn, &u.BurnRateGPUs},
 		} {
-			if value, err := strconv.ParseFloat(g.text, 64); err == nil {
+			if g.text == nil {
+				continue
+			}
+			if value, err := strconv.ParseFloat(*g.text, 64); err == nil {
 				g.gauge.WithLabelValues(b.Name).Set(value)
 			}
 		}

@@ -48,7 +48,6 @@ type options struct {
 	session     *process.Session
 	cloud       connect.CloudFlags
 	store       connect.StoreFlags
-	output      string
 	fromState   string
 	dryRun      bool
 	wait        bool
@@ -73,11 +72,11 @@ func New(s *process.Session) *cobra.Command {
 		Long:    reconcileHelp + process.ExitCodesHelp,
 		Example: reconcileExamples,
 		Args:    cobra.NoArgs,
-		RunE:    s.Run(o.run),
+		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()
 	o.given = f.Changed
-	o.store.Register(cmd)
+	o.store.Register(cmd, s)
 	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
 	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
 	f.BoolVar(&o.wait, "wait", false, "stay until what was launched is there, or --timeout is over")
@@ -94,9 +93,9 @@ func New(s *process.Session) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "metrics-file")
 	cmd.MarkFlagsMutuallyExclusive("every", "detailed-exitcode")
 	cmd.MarkFlagsMutuallyExclusive("every", "accept-loss") // of losses to come nobody can know
-	o.cloud.Register(cmd)
-	s.Log.Register(cmd)
-	process.OutputVar(cmd, &o.output)
+	o.cloud.Register(cmd, s)
+	s.LogFlags(cmd)
+	s.OutputFlag(cmd)
 	return cmd
 }
 

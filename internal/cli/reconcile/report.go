@@ -3,42 +3,36 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// rowsAtMost is how many pools the table lists before it leaves out those that
-// are as declared.
+// rowsAtMost is how many pools, or budgets, a table lists before it leaves out
+// those that need nobody's eye.
 const rowsAtMost = 20
 
-// idsAtMost is how many instances of a launch are named.
-const idsAtMost = 8
-
-func (r *runner) print(report reconcile.Report) error {
-	if r.output == process.AsJSON {
-		return r.session.PutJSON(report, r.every == 0)
+// print prints the report of a run. One of several has its time above it.
+func (o *options) print(report reconcile.Report, store string) error {
+	if o.session.JSON() {
+		return o.session.PutJSON(report, o.every == 0)
 	}
 	var out bytes.Buffer
-	if r.every > 0 {
+	if o.every > 0 {
 		fmt.Fprintf(&out, "%s\n", report.FinishedAt.Format("2006-01-02 15:04:05 UTC"))
 	}
-	writeReport(&out, r.session.StyleOf(r.session.Stdout), report, r.engine.Store.String())
-	if r.every > 0 {
+	writeReport(&out, o.session.Style(), report, store)
+	if o.every > 0 {
 		out.WriteByte('\n')
 	}
-	for _, text := range report.Warnings {
-		r.session.Warn(text)
-	}
-	return r.session.Put(out.Bytes())
+	o.session.Warn(report.Warnings...)
+	return o.session.Put(out.String())
 }
 
 // writeReport writes a report for people: what was decided of each pool and
 // why, and then how the pools stand.
-func writeReport(out *bytes.Buffer, look terminal.Style, report reconcile.Report, store string) {
+func writeReport(out *bytes.Buffer, style terminal.Style, report reconcile.Report, store string) {
 	if len(report.SpotPools)+len(report.Budgets) == 0 {
 		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
 		return
@@ -50,96 +44,30 @@ func writeReport(out *bytes.Buffer, look terminal.Style, report reconcile.Report
 	for _, d := range report.Decisions {
 		decisions[d.Object()] = append(decisions[d.Object()], d)
 	}
-	var told describe.Sections
+	var sections describe.Sections
 	for _, b := range report.Budgets {
-		told.Add("budget "+b.Name, budgetDetails(look, b, decisions["budget/"+b.Name]))
+		sections.Add("budget "+b.Name, budgetDetails(style, b, decisions["budget/"+b.Name]))
 	}
 	for _, p := range report.SpotPools {
-		told.Add(p.Region+"/"+p.Name, poolDetails(look, p, decisions[describe.ObjectOf(p)]))
+		sections.Add(describe.PoolName(p), poolDetails(style, p, decisions[objectOf(p)]))
 	}
-	told.Write(out, look)
+	sections.Write(out, style)
 	if out.Len() > 0 {
 		out.WriteByte('\n')
 	}
-	writeBudgets(out, look, report.Budgets)
+	writeBudgets(out, style, report.Budgets)
 	if len(report.Budgets) > 0 && len(report.SpotPools) > 0 {
 		out.WriteByte('\n')
 	}
-	writePools(out, look, report.SpotPools, decisions)
+	writePools(out, style, report.SpotPools, decisions)
 }
 
-// poolDetails says what happened to a pool, if anything did.
-func poolDetails(look terminal.Style, p reconcile.PoolReport, decisions []reconcile.Result) []string {
-	s := &describe.Details{Style: look}
-	s.Add(terminal.Dim, "seen: ", p.Notices...)
-	addDecisions(s, decisions)
-	for _, why := range p.Short {
-		if p.Error == nil || p.Error.Message != why {
-			s.Add(terminal.Yellow, "short: ", why)
-		}
-	}
-	s.HeldBack(p)
-	s.Add(terminal.Yellow, "warning: ", p.Warnings...)
-	addFailure(s, p.Outcome, p.Error, decisions)
-	return s.Lines
-}
+// objectOf names a pool as decisions do.
+func objectOf(p reconcile.PoolReport) string { return "spot_pool/" + describe.PoolName(p) }
 
-// addDecisions adds what was decided, why, and what went wrong with it.
-func addDecisions(s *describe.Details, decisions []reconcile.Result) {
-	for _, d := range decisions {
-		s.Lines = append(s.Lines, decisionText(s.Style, d))
-		s.Reasons(d.Reasons())
-		if d.Error != nil {
-			s.Lines = append(s.Lines, "  "+s.Style.Paint(describe.OutcomeColour(d.Outcome), string(d.Outcome)+": ")+describe.Indented(d.Error.Message, "      "))
-		}
-	}
-}
-
-// addFailure adds what went wrong, unless it stands at a decision.
-func addFailure(s *describe.Details, o reconcile.Outcome, e *reconcile.ErrorReport, decisions []reconcile.Result) {
-	if e != nil && !saidAlready(decisions, e) {
-		s.Add(describe.OutcomeColour(o), string(o)+": ", e.Message)
-	}
-}
-
-// saidAlready reports whether an error stands at one of its decisions already.
-func saidAlready(decisions []reconcile.Result, e *reconcile.ErrorReport) bool {
-	for _, d := range decisions {
-		if d.Error != nil && d.Error.Message == e.Message {
-			return true
-		}
-	}
-	return false
-}
-
-// forms are how a decision's verb reads once it is known what became of it.
-var forms = map[string]map[reconcile.Outcome]string{
-	"launch":    {reconcile.Planned: "would launch", reconcile.Done: "launched", reconcile.Short: "could not launch", reconcile.Failed: "failed to launch"},
-	"terminate": {reconcile.Planned: "would terminate", reconcile.Done: "terminated", reconcile.Short: "could not terminate", reconcile.Failed: "failed to terminate"},
-	"alert":     {reconcile.Planned: "would alert", reconcile.Done: "alerted", reconcile.Failed: "failed to alert"},
-	"freeze:":   {reconcile.Planned: "would freeze:", reconcile.Done: "froze:", reconcile.Failed: "failed to freeze:"},
-	"lift":      {reconcile.Planned: "would lift", reconcile.Done: "lifted", reconcile.Failed: "failed to lift"},
-	"pause":     {reconcile.Planned: "would pause", reconcile.Done: "paused", reconcile.Failed: "failed to pause", reconcile.Skipped: "did not pause"},
-	"resume":    {reconcile.Planned: "would resume", reconcile.Done: "resumed", reconcile.Failed: "failed to resume", reconcile.Skipped: "did not resume"},
-	"evict":     {reconcile.Planned: "would evict", reconcile.Done: "evicted", reconcile.Failed: "failed to evict", reconcile.Skipped: "did not evict"},
-	"ask":       {reconcile.Planned: "would ask", reconcile.Done: "asked", reconcile.Short: "asked", reconcile.Failed: "asked"},
-}
-
-func decisionText(look terminal.Style, d reconcile.Result) string {
-	verb, rest, _ := strings.Cut(d.Summary(), " ")
-	form, known := forms[verb][d.Outcome]
-	if !known {
-		form = verb + " (" + string(d.Outcome) + ")"
-	}
-	text := look.Paint(describe.OutcomeColour(d.Outcome), form) + " " + rest
-	if p := d.Pool; p != nil && p.Offering != nil && d.Outcome == reconcile.Done && len(p.InstanceIDs) > 0 {
-		text += ": " + describe.FirstOf(p.InstanceIDs, idsAtMost)
-	}
-	return text
-}
-
-// writePools writes how the pools stand.
-func writePools(out *bytes.Buffer, look terminal.Style, pools []reconcile.PoolReport, decisions map[string][]reconcile.Result) {
+// writePools writes how the pools stand. Those that are as declared are counted
+// where there are many.
+func writePools(out *bytes.Buffer, style terminal.Style, pools []reconcile.PoolReport, decisions map[string][]reconcile.Result) {
 	if len(pools) == 0 {
 		return
 	}
@@ -147,7 +75,7 @@ func writePools(out *bytes.Buffer, look terminal.Style, pools []reconcile.PoolRe
 	t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H", "OUTCOME")
 	left := 0
 	for _, p := range pools {
-		idle := p.Outcome == reconcile.Done && len(decisions[describe.ObjectOf(p)]) == 0
+		idle := p.Outcome == reconcile.Done && len(decisions[objectOf(p)]) == 0
 		above := describe.AboveMaximum(p)
 		if idle && !above && len(pools) > rowsAtMost {
 			left++
@@ -160,16 +88,42 @@ func writePools(out *bytes.Buffer, look terminal.Style, pools []reconcile.PoolRe
 		case idle:
 			outcome = "as declared"
 		}
-		t.Add(p.Region+"/"+p.Name, describe.Number(p, p.Capacity), describe.Limit(p, p.Minimum), describe.Limit(p, p.Maximum),
-			describe.Number(p, p.Held), describe.Price(p.HourlyPrice), look.Paint(describe.OutcomeColour(p.Outcome), outcome))
+		t.Add(describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
+			describe.Seen(p, p.Held), describe.Price(p.HourlyPrice), style.Paint(describe.OutcomeColour(p.Outcome), outcome))
 	}
-	if left < len(pools) {
+	writeTable(out, t, left, len(pools), "pools are as declared.")
+}
+
+// writeBudgets writes how the budgets stand. Those that are far from their limit
+// are counted where there are many.
+func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []reconcile.BudgetReport) {
+	if len(budgets) == 0 {
+		return
+	}
+	t := &terminal.Table{}
+	t.Add(append(describe.BudgetColumns(), "STATE")...)
+	left := 0
+	for _, b := range budgets {
+		calm := b.Outcome == reconcile.Done && b.Observed && !b.Deleted && !describe.Exceeded(b) && len(b.Fired) == 0
+		if calm && len(budgets) > rowsAtMost {
+			left++
+			continue
+		}
+		t.Add(append(describe.BudgetCells(style, b), describe.BudgetState(style, b))...)
+	}
+	writeTable(out, t, left, len(budgets), "budgets are below their thresholds.")
+}
+
+// writeTable writes a table, and what so many of all have in common that it leaves
+// out.
+func writeTable(out *bytes.Buffer, t *terminal.Table, left, all int, what string) {
+	if left < all {
 		t.Write(out)
 	}
 	switch {
-	case left == len(pools):
-		fmt.Fprintf(out, "All %d pools are as declared.\n", left)
+	case left == all:
+		fmt.Fprintf(out, "All %d %s\n", left, what)
 	case left > 0:
-		fmt.Fprintf(out, "%d more pools are as declared.\n", left)
+		fmt.Fprintf(out, "%d more %s\n", left, what)
 	}
 }

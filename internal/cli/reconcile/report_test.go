@@ -38,7 +38,7 @@ func TestReportForPeople(t *testing.T) {
 	allIdle := many
 	many.SpotPools = append([]reconcile.PoolReport{report.SpotPools[2], report.SpotPools[8]}, many.SpotPools...)
 	for name, tt := range map[string]struct {
-		look   terminal.Style
+		style  terminal.Style
 		report reconcile.Report
 	}{
 		"report.txt":                 {clitest.Plain, report},
@@ -54,7 +54,7 @@ func TestReportForPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			writeReport(&out, tt.look, tt.report, "directory:.gpupool")
+			writeReport(&out, tt.style, tt.report, "directory:.gpupool")
 			clitest.Golden(t, name, out.String())
 		})
 	}

@@ -14,74 +14,65 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
 )
 
-// runner runs, once or several times.
-type runner struct {
-	*options
-	engine *reconcile.Engine
-}
-
 func (o *options) run(ctx context.Context, _ []string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
 	defer o.session.OnInterrupt(ctx, "what is under way is finished first; a second signal ends at once")()
 	started := o.session.Now()
-	r, err := o.open(ctx)
+	engine, err := o.engine(ctx)
 	switch {
 	case err != nil:
 		o.writeMetrics(reconcile.Report{StartedAt: started}, false)
 		return err
 	case o.every > 0:
-		return r.again(ctx)
+		return o.again(ctx, engine)
 	}
-	return r.once(ctx)
+	return o.once(ctx, engine)
 }
 
 // again runs until it is stopped. What fails in one run is for the next one to
 // make good, except that there must be a store and credentials to begin with.
-func (r *runner) again(ctx context.Context) error {
+func (o *options) again(ctx context.Context, engine *reconcile.Engine) error {
 	for {
-		next := r.session.Now().Add(r.every)
-		err := r.once(ctx)
+		next := o.session.Now().Add(o.every)
+		err := o.once(ctx, engine)
 		if signal := process.Interrupted(ctx); signal != nil {
 			return process.WithExitCode(signal.Code(), signal)
 		}
 		if err != nil && !process.Silent(err) {
-			r.session.Complain(err)
+			o.session.Complain(err)
 		}
 		if errors.Is(err, process.ErrReaderGone) {
 			return err
 		}
-		if err := process.Pause(ctx, next.Sub(r.session.Now())); err != nil {
+		if err := process.Pause(ctx, next.Sub(o.session.Now())); err != nil {
 			return err
 		}
 	}
 }
 
-// open prepares what a run needs, and calls nobody yet.
-func (o *options) open(ctx context.Context) (*runner, error) {
-	r := &runner{options: o}
+// engine prepares what a run needs, and calls nobody yet.
+func (o *options) engine(ctx context.Context) (*reconcile.Engine, error) {
 	place, err := o.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	log := o.session.Log.Logger(o.session.Process)
-	cloud, err := o.cloud.Cloud(ctx, o.session, place, log)
+	cloud, err := o.cloud.Cloud(ctx, place)
 	if err != nil {
 		return nil, err
 	}
-	r.engine = o.store.Engine(o.session, place, cloud, o.store.Kube.Cluster(o.session))
-	return r, nil
+	return o.store.Engine(place, cloud, o.store.Cluster()), nil
 }
 
 // openStore makes a store where --from-state brings declarations and there is
 // none. A dry run has no right to: it takes an empty one in memory.
 func (o *options) openStore(ctx context.Context) (store.Store, error) {
-	place, err := o.store.Open(ctx, o.session, o.fromState != "" && !o.dryRun)
+	place, err := o.store.Open(ctx, o.fromState != "" && !o.dryRun)
 	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" || !o.dryRun {
 		return place, err
 	}
-	location, err := o.store.Locate(o.session)
+	location, err := o.store.Locate()
 	if err != nil {
 		return nil, err
 	}
@@ -92,53 +83,56 @@ var errTimeout = errors.New("--timeout is over")
 
 // once runs once: it prints the report, writes the metrics, and returns an
 // error with the exit code.
-func (r *runner) once(ctx context.Context) error {
-	started := r.session.Now().UTC()
-	limited, cancel := context.WithTimeoutCause(ctx, r.timeout, errTimeout)
+func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
+	started := o.session.Now().UTC()
+	limited, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 	defer cancel()
-	report, err := r.reconcile(limited)
+	report, err := o.reconcile(limited, engine)
 	ran := !report.FinishedAt.IsZero()
-	verdict := r.verdict(limited, report, err)
+	verdict := o.verdict(limited, report, err)
 	var locked *reconcile.RunLockedError
 	if !errors.As(err, &locked) {
 		report.StartedAt = started
 		code := process.ExitCode(verdict)
-		r.writeMetrics(report, code == process.ExitDone || code == process.ExitChanges)
+		o.writeMetrics(report, code == process.ExitDone || code == process.ExitChanges)
 	}
 	if ran {
-		if err := r.print(report); err != nil && verdict == nil {
+		if err := o.print(report, engine.Store.String()); err != nil && verdict == nil {
 			return err
 		}
 	}
 	return verdict
 }
 
-func (r *runner) reconcile(ctx context.Context) (reconcile.Report, error) {
-	options := reconcile.RunOptions{DryRun: r.dryRun, Wait: r.wait, WaitTimeout: r.timeout, RunLockTimeout: r.lockTimeout, KeepLedger: r.keepLedger, AcceptLoss: strings.TrimSpace(r.acceptLoss)}
-	if r.fromState != "" {
-		state, err := r.readState(ctx)
+func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reconcile.Report, error) {
+	options := reconcile.RunOptions{
+		DryRun: o.dryRun, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
+		KeepLedger: o.keepLedger, AcceptLoss: strings.TrimSpace(o.acceptLoss),
+	}
+	if o.fromState != "" {
+		state, err := o.readState(ctx)
 		if err != nil {
 			return reconcile.Report{}, err
 		}
 		options.State = state
 	}
-	progress := r.session.StartProgress()
+	progress := o.session.StartProgress()
 	defer progress.Stop()
-	r.engine.Progress = progress.Hear
-	return r.engine.Run(ctx, options)
+	engine.Progress = progress.Hear
+	return engine.Run(ctx, options)
 }
 
 // readState reads the state that --from-state names.
-func (r *runner) readState(ctx context.Context) (*declaration.TerraformState, error) {
-	if r.fromState != "-" {
-		f, err := os.Open(r.fromState)
+func (o *options) readState(ctx context.Context) (*declaration.TerraformState, error) {
+	if o.fromState != "-" {
+		f, err := os.Open(o.fromState)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
 		}
 		defer f.Close() //nolint:errcheck // it was only read
 		state, err := declaration.FromState(f)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.fromState, err)
+			return nil, fmt.Errorf("%s: %w", o.fromState, err)
 		}
 		return state, nil
 	}
@@ -148,7 +142,7 @@ func (r *runner) readState(ctx context.Context) (*declaration.TerraformState, er
 	}
 	answers := make(chan answer, 1)
 	go func() { // a read of a pipe can't be interrupted
-		state, err := declaration.FromState(r.session.Stdin)
+		state, err := declaration.FromState(o.session.Stdin)
 		answers <- answer{state, err}
 	}()
 	select {

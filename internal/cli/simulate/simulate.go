@@ -56,7 +56,7 @@ func New(s *process.Session) *cobra.Command {
 		Long:    simulateHelp + cvmsim.ControlHelp(),
 		Example: simulateExamples,
 		Args:    cobra.NoArgs,
-		RunE:    s.Run(o.run),
+		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.config.Listen, "listen", "127.0.0.1:9170", "`ADDRESS` to serve at; port 0 takes a free one")

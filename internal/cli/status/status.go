@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -30,7 +31,6 @@ type options struct {
 	session  *process.Session
 	cloud    connect.CloudFlags
 	store    connect.StoreFlags
-	output   string
 	machines bool
 	follow   bool
 	interval time.Duration
@@ -50,20 +50,18 @@ nothing. NAME is that of a pool, REGION/NAME as well, or of a budget.
 capacity  instances that work, or launch and will soon
 held      all of the pool's instances, stuck and stopped ones and open launches too
 outdated  instances that were launched with another configuration`,
-		Example: statusExamples,
-		RunE:    s.Run(o.run),
-		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return o.store.CompleteNames(cmd.Context(), s, store.SpotPools, store.Budgets)
-		},
+		Example:           statusExamples,
+		RunE:              s.Command(o.run),
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
 	}
-	o.store.Register(cmd)
+	o.store.Register(cmd, s)
 	f := cmd.Flags()
 	f.BoolVar(&o.machines, "machines", false, "list the instances, too (JSON always does)")
 	f.BoolVarP(&o.follow, "watch", "w", false, "look again and again, until stopped")
 	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows, with --watch")
-	o.cloud.Register(cmd)
-	s.Log.Register(cmd)
-	process.OutputVar(cmd, &o.output)
+	o.cloud.Register(cmd, s)
+	s.LogFlags(cmd)
+	s.OutputFlag(cmd)
 	return cmd
 }
 
@@ -71,16 +69,15 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if o.interval < 100*time.Millisecond {
 		return process.Usagef("--interval must be at least 100ms")
 	}
-	place, err := o.store.Open(ctx, o.session, false)
+	place, err := o.store.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	log := o.session.Log.Logger(o.session.Process)
-	cloud, err := o.cloud.Cloud(ctx, o.session, place, log)
+	cloud, err := o.cloud.Cloud(ctx, place)
 	if err != nil {
 		return err
 	}
-	engine := o.store.Engine(o.session, place, cloud, nil)
+	engine := o.store.Engine(place, cloud, nil)
 	if o.follow {
 		return o.watch(ctx, engine, names)
 	}
@@ -88,22 +85,14 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if o.output == process.AsJSON {
-		err = o.session.PutJSON(report, true)
-	} else {
-		for _, text := range report.Warnings {
-			o.session.Warn(text)
-		}
-		err = o.session.Put([]byte(o.text(report)))
+	if !o.session.JSON() { // which has them in it
+		o.session.Warn(report.Warnings...)
 	}
+	err = o.session.Print(report, func(style terminal.Style) string { return text(style, report, o.machines) })
 	if err != nil {
 		return err
 	}
 	return verdict(report)
-}
-
-func (o *options) text(report reconcile.StatusReport) string {
-	return text(o.session.StyleOf(o.session.Stdout), report, o.machines)
 }
 
 // look asks once, and keeps what was named.
@@ -117,17 +106,8 @@ func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []st
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
-	for _, name := range names {
-		pool := slices.ContainsFunc(report.SpotPools, func(p reconcile.PoolStatus) bool { return named(p, name) })
-		if !pool && !slices.ContainsFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return b.Name == name }) {
-			return report, fmt.Errorf("no pool and no budget %s is declared in the store %s", name, report.Store)
-		}
-	}
-	if len(names) > 0 {
-		report.SpotPools = slices.DeleteFunc(report.SpotPools, func(p reconcile.PoolStatus) bool {
-			return !slices.ContainsFunc(names, func(name string) bool { return named(p, name) })
-		})
-		report.Budgets = slices.DeleteFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return !slices.Contains(names, b.Name) })
+	if err := keepNamed(&report, names); err != nil {
+		return report, err
 	}
 	for n := range report.SpotPools {
 		noNulls(&report.SpotPools[n])
@@ -135,11 +115,29 @@ func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []st
 	return report, nil
 }
 
-func named(p reconcile.PoolStatus, name string) bool {
-	return name == p.Name || name == p.Region+"/"+p.Name
+// keepNamed leaves out what is not named, where something is.
+func keepNamed(report *reconcile.StatusReport, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		pool := slices.ContainsFunc(report.SpotPools, func(p reconcile.PoolStatus) bool { return named(p, name) })
+		if !pool && !slices.ContainsFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return b.Name == name }) {
+			return fmt.Errorf("no pool and no budget %s is declared in the store %s", name, report.Store)
+		}
+	}
+	report.SpotPools = slices.DeleteFunc(report.SpotPools, func(p reconcile.PoolStatus) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return named(p, name) })
+	})
+	report.Budgets = slices.DeleteFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return !slices.Contains(names, b.Name) })
+	return nil
 }
 
-// noNulls has lists of nothing be lists in JSON.
+func named(p reconcile.PoolStatus, name string) bool {
+	return name == p.Name || name == describe.PoolName(p.PoolReport)
+}
+
+// noNulls has JSON print a list of nothing as [], not as null.
 func noNulls(p *reconcile.PoolStatus) {
 	orEmpty(&p.Decisions)
 	orEmpty(&p.Machines)
@@ -152,7 +150,7 @@ func orEmpty[T spotpool.Decision | spotpool.Member | spotpool.Cooldown](list *[]
 	}
 }
 
-// verdict is the exit code of a status: what can't be seen failed.
+// verdict is the exit code of a status: what can't be seen has failed.
 func verdict(report reconcile.StatusReport) error {
 	failed := 0
 	for _, p := range report.SpotPools {

@@ -14,38 +14,38 @@ import (
 )
 
 // text is a status for people.
-func text(look terminal.Style, r reconcile.StatusReport, machines bool) string {
+func text(style terminal.Style, r reconcile.StatusReport, machines bool) string {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s\n\n", look.Paint(terminal.Dim, "Store "+r.Store+", "+lastRunText(r)))
+	fmt.Fprintf(&out, "%s\n\n", style.Paint(terminal.Dim, "Store "+r.Store+", "+lastRunText(r)))
 	if len(r.SpotPools)+len(r.Budgets) == 0 {
 		out.WriteString("Nothing is declared.\n")
 		return out.String()
 	}
-	writeBudgetStatuses(&out, look, r.Budgets, r.At)
+	writeBudgetStatuses(&out, style, r.Budgets, r.At)
 	if len(r.Budgets) > 0 && len(r.SpotPools) > 0 {
 		out.WriteByte('\n')
 	}
-	writePoolStatuses(&out, look, r.SpotPools)
-	var told describe.Sections
+	writePoolStatuses(&out, style, r.SpotPools)
+	var sections describe.Sections
 	for _, b := range r.Budgets {
-		told.Add("budget "+b.Name, budgetDetails(look, b, r.At))
+		sections.Add("budget "+b.Name, budgetDetails(style, b, r.At))
 	}
 	for _, p := range r.SpotPools {
-		told.Add(p.Region+"/"+p.Name, poolDetails(look, p, r.At, machines))
+		sections.Add(describe.PoolName(p.PoolReport), poolDetails(style, p, r.At, machines))
 	}
-	told.Write(&out, look)
+	sections.Write(&out, style)
 	return out.String()
 }
 
-func writePoolStatuses(out *bytes.Buffer, look terminal.Style, pools []reconcile.PoolStatus) {
+func writePoolStatuses(out *bytes.Buffer, style terminal.Style, pools []reconcile.PoolStatus) {
 	if len(pools) == 0 {
 		return
 	}
 	t := &terminal.Table{}
 	t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
 	for _, p := range pools {
-		t.Add(p.Region+"/"+p.Name, capacityText(look, p.PoolReport), describe.Limit(p.PoolReport, p.Minimum), describe.Limit(p.PoolReport, p.Maximum),
-			describe.Number(p.PoolReport, p.Held), describe.Number(p.PoolReport, p.Outdated), describe.Price(p.HourlyPrice), stateText(look, p))
+		t.Add(describe.PoolName(p.PoolReport), capacityText(style, p.PoolReport), describe.Declared(p.PoolReport, p.Minimum), describe.Declared(p.PoolReport, p.Maximum),
+			describe.Seen(p.PoolReport, p.Held), describe.Seen(p.PoolReport, p.Outdated), describe.Price(p.HourlyPrice), stateText(style, p))
 	}
 	t.Write(out)
 }
@@ -62,31 +62,31 @@ func lastRunText(r reconcile.StatusReport) string {
 	return text
 }
 
-func capacityText(look terminal.Style, p reconcile.PoolReport) string {
-	text := describe.Number(p, p.Capacity)
-	if bar := look.Bar(p.Capacity, p.Minimum); bar != "" && p.Observed {
+func capacityText(style terminal.Style, p reconcile.PoolReport) string {
+	text := describe.Seen(p, p.Capacity)
+	if bar := style.Bar(p.Capacity, p.Minimum); bar != "" && p.Observed {
 		return bar + " " + text
 	}
 	return text
 }
 
 // stateText is one word for how a pool stands.
-func stateText(look terminal.Style, p reconcile.PoolStatus) string {
+func stateText(style terminal.Style, p reconcile.PoolStatus) string {
 	switch {
 	case p.Outcome == reconcile.Failed:
-		return look.Paint(terminal.Red, "not seen")
+		return style.Paint(terminal.Red, "not seen")
 	case p.Phase != declaration.Active && p.Phase != "":
-		return look.Paint(terminal.Cyan, string(p.Phase))
+		return style.Paint(terminal.Cyan, string(p.Phase))
 	case p.Shortfall > 0:
-		return look.Paint(terminal.Yellow, "short")
+		return style.Paint(terminal.Yellow, "short")
 	case len(p.Decisions) > 0:
-		return look.Paint(terminal.Cyan, "to change")
+		return style.Paint(terminal.Cyan, "to change")
 	case launching(p) > 0:
-		return look.Paint(terminal.Cyan, "launching")
+		return style.Paint(terminal.Cyan, "launching")
 	case describe.AboveMaximum(p.PoolReport):
-		return look.Paint(terminal.Yellow, "above maximum")
+		return style.Paint(terminal.Yellow, "above maximum")
 	}
-	return look.Paint(terminal.Green, "as declared")
+	return style.Paint(terminal.Green, "as declared")
 }
 
 func launching(p reconcile.PoolStatus) int {
@@ -100,31 +100,31 @@ func launching(p reconcile.PoolStatus) int {
 }
 
 // poolDetails says what there is to say about a pool beside its numbers.
-func poolDetails(look terminal.Style, p reconcile.PoolStatus, at time.Time, machines bool) []string {
-	s := &describe.Details{Style: look}
-	s.Add(terminal.Dim, "seen: ", p.Notices...)
+func poolDetails(style terminal.Style, p reconcile.PoolStatus, at time.Time, machines bool) []string {
+	details := &describe.Details{Style: style}
+	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	for _, d := range p.Decisions {
-		s.Add(terminal.Cyan, "a run would ", d.Summary())
-		s.Reasons(d.Reasons)
+		details.Add(terminal.Cyan, "a run would ", d.Summary())
+		details.Reasons(d.Reasons)
 	}
-	s.Add(terminal.Yellow, "short: ", p.Short...)
-	s.HeldBack(p.PoolReport)
+	details.Add(terminal.Yellow, "short: ", p.Short...)
+	details.HeldBack(p.PoolReport)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(at) {
-			s.Add(terminal.Dim, "cooling down: ", cooldownText(c, at))
+			details.Add(terminal.Dim, "cooling down: ", cooldownText(c, at))
 		}
 	}
 	if p.Intents > 0 {
-		s.Add(terminal.Yellow, "open: ", describe.Plural(p.Intents, "launch")+" without a known outcome; the next run asks again")
+		details.Add(terminal.Yellow, "open: ", describe.Plural(p.Intents, "launch")+" without a known outcome; the next run asks again")
 	}
-	s.Add(terminal.Yellow, "warning: ", p.Warnings...)
+	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
 	if p.Error != nil {
-		s.Add(terminal.Red, "failed: ", p.Error.Message)
+		details.Add(terminal.Red, "failed: ", p.Error.Message)
 	}
 	if machines && len(p.Machines) > 0 {
-		s.Lines = append(s.Lines, machineLines(look, p.Machines, at)...)
+		details.Lines = append(details.Lines, machineLines(style, p.Machines, at)...)
 	}
-	return s.Lines
+	return details.Lines
 }
 
 func cooldownText(c spotpool.Cooldown, at time.Time) string {
@@ -135,7 +135,7 @@ func cooldownText(c spotpool.Cooldown, at time.Time) string {
 	return fmt.Sprintf("%s for %s more (%s)", text, describe.Age(c.Until.Sub(at)), c.Cause)
 }
 
-func machineLines(look terminal.Style, machines []spotpool.Member, at time.Time) []string {
+func machineLines(style terminal.Style, machines []spotpool.Member, at time.Time) []string {
 	t := &terminal.Table{}
 	t.Add("INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H", "CONDITION")
 	for _, m := range machines {
@@ -148,12 +148,12 @@ func machineLines(look terminal.Style, machines []spotpool.Member, at time.Time)
 			paid = "on-demand"
 		}
 		t.Add(m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
-			orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price), conditionText(look, m))
+			orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price), conditionText(style, m))
 	}
 	return t.Lines()
 }
 
-func conditionText(look terminal.Style, m spotpool.Member) string {
+func conditionText(style terminal.Style, m spotpool.Member) string {
 	c := terminal.Yellow
 	switch m.Condition {
 	case spotpool.Running:
@@ -175,7 +175,7 @@ func conditionText(look terminal.Style, m spotpool.Member) string {
 	if m.OperationError != "" {
 		text += ": " + terminal.OneLine(m.OperationError)
 	}
-	return look.Paint(c, text)
+	return style.Paint(c, text)
 }
 
 // orDash stands for what is not there.

@@ -12,57 +12,57 @@ import (
 )
 
 // writeBudgetStatuses writes how the budgets stood at the last run.
-func writeBudgetStatuses(out *bytes.Buffer, look terminal.Style, budgets []reconcile.BudgetStatus, at time.Time) {
+func writeBudgetStatuses(out *bytes.Buffer, style terminal.Style, budgets []reconcile.BudgetStatus, at time.Time) {
 	if len(budgets) == 0 {
 		return
 	}
 	t := &terminal.Table{}
-	t.Add("BUDGET", "USED", "GPU-HOURS", "LIMIT", "LEFT", "GPUS NOW", "PODS", "AS OF", "STATE")
+	t.Add(append(describe.BudgetColumns(), "AS OF", "STATE")...)
 	for _, b := range budgets {
-		asOf, state := "-", describe.BudgetState(look, b.BudgetReport)
+		asOf, state := "-", describe.BudgetState(style, b.BudgetReport)
 		switch {
 		case b.Phase == declaration.Deleting:
-			state = look.Paint(terminal.Cyan, "deleting")
+			state = style.Paint(terminal.Cyan, "deleting")
 		case b.UsageReport == nil && b.LastRunError != "":
-			state = look.Paint(terminal.Red, "failed")
+			state = style.Paint(terminal.Red, "failed")
 		case b.UsageReport == nil && b.Outcome == reconcile.Skipped:
-			state = look.Paint(terminal.Dim, "not judged yet")
+			state = style.Paint(terminal.Dim, "not judged yet")
 		}
 		if b.UsageReport != nil {
 			asOf = describe.Age(at.Sub(b.AsOf)) + " ago"
 		}
-		t.Add(append(describe.BudgetCells(look, b.BudgetReport), asOf, state)...)
+		t.Add(append(describe.BudgetCells(style, b.BudgetReport), asOf, state)...)
 	}
 	t.Write(out)
 }
 
 // budgetDetails says what there is to say about a budget beside its numbers.
-func budgetDetails(look terminal.Style, b reconcile.BudgetStatus, at time.Time) []string {
-	s := &describe.Details{Style: look}
+func budgetDetails(style terminal.Style, b reconcile.BudgetStatus, at time.Time) []string {
+	details := &describe.Details{Style: style}
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
 			text := "since " + u.ExceededSince.UTC().Format(time.RFC3339)
 			if b.EnforceAt != nil && b.EnforceAt.After(at) {
 				text += fmt.Sprintf("; its enforcement (%s) begins in %s", b.Action, describe.Age(b.EnforceAt.Sub(at)))
 			}
-			s.Add(terminal.Red, "exceeded: ", text)
+			details.Add(terminal.Red, "exceeded: ", text)
 		} else if u.ProjectedExhaustion != nil {
-			s.Add(terminal.Yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
+			details.Add(terminal.Yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
 		}
 		if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
-			s.Add(terminal.Yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
+			details.Add(terminal.Yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
 		}
 	}
 	if b.Phase == declaration.Deleting {
-		s.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
+		details.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
 	}
-	s.Add(terminal.Dim, "note: ", b.Notices...)
-	s.Add(terminal.Yellow, "warning: ", b.Warnings...)
+	details.Add(terminal.Dim, "note: ", b.Notices...)
+	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
 	if b.Error != nil {
-		s.Add(terminal.Red, "failed: ", b.Error.Message)
+		details.Add(terminal.Red, "failed: ", b.Error.Message)
 	}
 	if b.LastRunError != "" && (b.Error == nil || b.Error.Message != b.LastRunError) {
-		s.Add(terminal.Red, "failed: ", "in the last run: "+b.LastRunError)
+		details.Add(terminal.Red, "failed: ", "in the last run: "+b.LastRunError)
 	}
-	return s.Lines
+	return details.Lines
 }

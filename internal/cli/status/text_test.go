@@ -79,7 +79,7 @@ func TestStatusForPeople(t *testing.T) {
 	t.Parallel()
 	status := everyState(t)
 	for name, tt := range map[string]struct {
-		look     terminal.Style
+		style    terminal.Style
 		machines bool
 		report   reconcile.StatusReport
 	}{
@@ -92,7 +92,7 @@ func TestStatusForPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clitest.Golden(t, name, text(tt.look, tt.report, tt.machines))
+			clitest.Golden(t, name, text(tt.style, tt.report, tt.machines))
 		})
 	}
 }

@@ -10,53 +10,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// screen shows texts one after the other: on a terminal each in the place of
-// the one before, elsewhere with an empty line between them.
-type screen struct {
-	session *process.Session
-	look    terminal.Style
-	lines   int // of the text on the terminal
-	before  bool
-}
-
-func (s *screen) show(text string) error {
-	if !s.look.Terminal() {
-		if s.before {
-			text = "\n" + text
-		}
-		s.before = true
-		return s.session.Put([]byte(text))
-	}
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if most := max(2, s.look.Height-1); len(lines) > most {
-		hidden := len(lines) - most + 1
-		lines = append(lines[:most-1], fmt.Sprintf("… %d more lines: name a pool to see it alone", hidden))
-	}
-	var b strings.Builder
-	if s.lines > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", s.lines)
-	}
-	b.WriteString("\r\x1b[J")
-	for _, line := range lines {
-		b.WriteString(s.look.Clip(terminal.WithoutSteering(line, s.look.Colour)) + "\n")
-	}
-	s.lines = len(lines)
-	return process.Put(terminal.Raw(s.session.Stdout), []byte(b.String()))
-}
-
-// note says why there is nothing new to show.
-func (s *screen) note(err error) error {
-	if s.look.Terminal() {
-		return s.show(s.look.Paint(terminal.Red, terminal.OneLine(err.Error())) + "\n")
-	}
-	s.session.Complain(err)
-	return nil
-}
-
 // watch looks again and again. The first look must succeed; later ones may fail,
 // and the one after tries again.
 func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []string) error {
-	screen := &screen{session: o.session, look: o.session.StyleOf(o.session.Stdout)}
+	screen := &screen{session: o.session, style: o.session.Style()}
 	for first := true; ; first = false {
 		report, err := o.look(ctx, engine, names)
 		switch {
@@ -66,10 +23,10 @@ func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []s
 			return err
 		case err != nil:
 			err = screen.note(err)
-		case o.output == process.AsJSON:
+		case o.session.JSON():
 			err = o.session.PutJSON(report, false)
 		default:
-			err = screen.show(o.text(report))
+			err = screen.show(text(screen.style, report, o.machines))
 		}
 		if err != nil {
 			return err
@@ -78,4 +35,47 @@ func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []s
 			return err
 		}
 	}
+}
+
+// screen shows texts one after the other: on a terminal each in the place of
+// the one before, elsewhere with an empty line between them.
+type screen struct {
+	session *process.Session
+	style   terminal.Style
+	lines   int  // of the text on the terminal
+	before  bool // something was shown
+}
+
+func (s *screen) show(text string) error {
+	if !s.style.IsTerminal() {
+		if s.before {
+			text = "\n" + text
+		}
+		s.before = true
+		return s.session.Put(text)
+	}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if most := max(2, s.style.Height-1); len(lines) > most {
+		hidden := len(lines) - most + 1
+		lines = append(lines[:most-1], fmt.Sprintf("… %d more lines: name a pool to see it alone", hidden))
+	}
+	var b strings.Builder
+	if s.lines > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.lines)
+	}
+	b.WriteString("\r\x1b[J")
+	for _, line := range lines {
+		b.WriteString(s.style.Clip(terminal.WithoutSteering(line, s.style.Colour)) + "\n")
+	}
+	s.lines = len(lines)
+	return process.PutTo(terminal.Raw(s.session.Stdout), b.String())
+}
+
+// note says why there is nothing new to show.
+func (s *screen) note(err error) error {
+	if s.style.IsTerminal() {
+		return s.show(s.style.Paint(terminal.Red, terminal.OneLine(err.Error())) + "\n")
+	}
+	s.session.Complain(err)
+	return nil
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	quietOnTerminal = 400 * time.Millisecond // nothing is shown of what is quick
-	quietElsewhere  = 2 * time.Second
+	firstOnTerminal = 400 * time.Millisecond // nothing is shown of what is over before
+	firstElsewhere  = 2 * time.Second
 	redrawEvery     = 100 * time.Millisecond
 	linesEvery      = 2 * time.Second
 	linesAtOnce     = 20
@@ -28,7 +28,7 @@ const (
 // Where logs were asked for, each step is logged instead.
 type Progress struct {
 	stream  io.Writer
-	look    Style
+	style   Style
 	now     func() time.Time
 	log     *slog.Logger // nil: steps are shown
 	started time.Time
@@ -43,10 +43,11 @@ type Progress struct {
 	frame  int
 }
 
-// StartProgress shows on a stream, unless there is a log for it.
-func StartProgress(stream io.Writer, look Style, now func() time.Time, log *slog.Logger) *Progress {
+// StartProgress starts to show steps on a stream. With a log they are logged
+// instead, and nothing is shown.
+func StartProgress(stream io.Writer, style Style, now func() time.Time, log *slog.Logger) *Progress {
 	p := &Progress{
-		stream: stream, look: look, now: now, log: log, started: now(),
+		stream: stream, style: style, now: now, log: log, started: now(),
 		done: make(chan struct{}), latest: map[string]reconcile.Event{},
 	}
 	if log == nil {
@@ -55,7 +56,7 @@ func StartProgress(stream io.Writer, look Style, now func() time.Time, log *slog
 	return p
 }
 
-// Stop takes the line off the screen.
+// Stop ends it, and takes the line off the screen.
 func (p *Progress) Stop() {
 	close(p.done)
 	p.ended.Wait()
@@ -67,9 +68,10 @@ func (p *Progress) Stop() {
 	}
 }
 
+// EraseLine empties the line of the terminal that the cursor is in.
 const EraseLine = "\r\x1b[K"
 
-// Hear takes a step in. Several pools may tell at the same time.
+// Hear is told of each step, by several pools at the same time.
 func (p *Progress) Hear(e reconcile.Event) {
 	if p.log != nil {
 		attrs := []slog.Attr{slog.String("object", e.Object)}
@@ -95,12 +97,13 @@ func (p *Progress) Hear(e reconcile.Event) {
 	}
 }
 
+// keepShowing shows what is new now and then, until the progress is stopped.
 func (p *Progress) keepShowing() {
-	quiet, every, show, to := quietElsewhere, linesEvery, p.lines, p.stream
-	if p.look.Terminal() {
-		quiet, every, show, to = quietOnTerminal, redrawEvery, p.redraw, Raw(to)
+	first, every, show, to := firstElsewhere, linesEvery, p.lines, p.stream
+	if p.style.IsTerminal() {
+		first, every, show, to = firstOnTerminal, redrawEvery, p.redraw, Raw(to)
 	}
-	next := time.NewTimer(quiet)
+	next := time.NewTimer(first)
 	defer next.Stop()
 	for {
 		select {
@@ -121,7 +124,7 @@ func (p *Progress) redraw() string {
 	p.frame++
 	spinner := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	elapsed := p.now().Sub(p.started).Truncate(time.Second)
-	return EraseLine + p.look.Clip(fmt.Sprintf("%c %s %s", spinner[p.frame%len(spinner)], elapsed, printable.Line(p.text())))
+	return EraseLine + p.style.Clip(fmt.Sprintf("%c %s %s", spinner[p.frame%len(spinner)], elapsed, printable.Line(p.text())))
 }
 
 // text says what the pools wait for: what is missing where something is, else
@@ -161,4 +164,5 @@ func (p *Progress) lines() string {
 // poolOf takes the kind off an object's name, where people see that it's a pool.
 func poolOf(object string) string { return strings.TrimPrefix(object, "spot_pool/") }
 
+// OneLine is a text without line breaks.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

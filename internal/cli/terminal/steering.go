@@ -8,33 +8,35 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
-// Guard is a stream on which nothing steers the terminal but what gpupool itself
-// means to: whatever is printed, names in it are anyone's. Colours pass where the
-// stream has them.
-type Guard struct {
-	io.Writer
-	Colours bool
+// Unsteered is the stream, without what would steer its terminal. Anyone can choose
+// the names that are printed, and they must not move the cursor or set the title.
+// Where colours is true, those of Style.Paint pass.
+func Unsteered(stream io.Writer, colours bool) io.Writer { return &unsteered{stream, colours} }
+
+type unsteered struct {
+	stream  io.Writer
+	colours bool
 }
 
-// Raw is the stream behind a guard, for what steers the terminal on purpose. What
-// else goes there has to be printable already.
+// Raw is the stream inside one that Unsteered made, for what steers the terminal on
+// purpose. What else goes there has to be printable already.
 func Raw(stream io.Writer) io.Writer {
-	if g, ok := stream.(*Guard); ok {
-		return g.Writer
+	if u, ok := stream.(*unsteered); ok {
+		return u.stream
 	}
 	return stream
 }
 
-// Write implements io.Writer. A character that is cut in two by two writes is
-// taken for none.
-func (g *Guard) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(g.Writer, WithoutSteering(string(p), g.Colours)); err != nil {
+// Write implements io.Writer. Where two writes cut a character in two, its halves
+// are shown as bytes that are no character.
+func (u *unsteered) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(u.stream, WithoutSteering(string(p), u.colours)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// ownColours are those of style.paint.
+// ownColours are those of Style.Paint.
 var ownColours = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32|33|36)m")
 
 // WithoutSteering is a text in which nothing but colours steers a terminal.

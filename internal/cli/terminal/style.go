@@ -1,6 +1,6 @@
-// Package terminal writes to terminals: in colours, in columns, within the width,
-// and so that no name that is printed steers them. It knows no pool and no budget,
-// but for the steps of a run that it shows as progress.
+// Package terminal writes to terminals: in colours, in columns, within their width,
+// and so that no name that is printed steers them. Of pools and budgets it knows the
+// steps of a run alone, which it shows as progress.
 package terminal
 
 import (
@@ -16,10 +16,13 @@ type Style struct {
 	Height int
 }
 
-func (s Style) Terminal() bool { return s.Width > 0 }
+// IsTerminal reports whether the stream is a terminal.
+func (s Style) IsTerminal() bool { return s.Width > 0 }
 
+// Colour is how a text is painted, as the number that ANSI gives it.
 type Colour string
 
+// The colours that are used, and two weights of the font.
 const (
 	Red    Colour = "31"
 	Green  Colour = "32"
@@ -29,6 +32,7 @@ const (
 	Bold   Colour = "1"
 )
 
+// Paint is the text in the colour, where the stream has colours.
 func (s Style) Paint(c Colour, text string) string {
 	if !s.Colour || text == "" {
 		return text
@@ -39,7 +43,7 @@ func (s Style) Paint(c Colour, text string) string {
 // Bar draws part of whole in a few cells, on a terminal alone.
 func (s Style) Bar(part, whole int) string {
 	const cells = 10
-	if !s.Terminal() || whole <= 0 {
+	if !s.IsTerminal() || whole <= 0 {
 		return ""
 	}
 	full := min(cells, max(0, part)*cells/whole)

@@ -13,7 +13,7 @@ import (
 // needs no padding: tabwriter would count the colour's bytes as width.
 type Table struct{ rows [][]string }
 
-// A cell is a cell, whatever name stands in it.
+// Add adds a row. A name with a tab or a newline in it stays in its cell.
 func (t *Table) Add(cells ...string) {
 	row := make([]string, len(cells))
 	for n, cell := range cells {
@@ -39,6 +39,7 @@ func (t *Table) Lines() []string {
 	return lines
 }
 
+// Write writes the table.
 func (t *Table) Write(out *bytes.Buffer) {
 	for _, line := range t.Lines() {
 		fmt.Fprintln(out, line)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -22,14 +23,14 @@ type LiveReport struct {
 	Warnings []string `json:"warnings"`
 }
 
-// live answers from the cluster and the ledger.
+// live prints what the cluster and the ledger tell.
 func (o *options) live(ctx context.Context, budgets []string) error {
 	for _, flag := range []string{"nodes", "at"} {
 		if o.given(flag) {
 			return process.Usagef("--%s is for usage without a cluster: give the pods by --pods FILE, too", flag)
 		}
 	}
-	asked, err := o.asked(budgets)
+	asked, err := o.declaration(budgets)
 	if err != nil {
 		return process.WrongUsage(err)
 	}
@@ -49,17 +50,15 @@ func (o *options) live(ctx context.Context, budgets []string) error {
 		return err
 	}
 	report := newLiveReport(live)
-	if o.output == process.AsJSON {
-		return o.session.PutJSON(report, true)
+	if !o.session.JSON() { // which has them in it
+		o.session.Warn(report.Warnings...)
 	}
-	for _, text := range report.Warnings {
-		o.session.Warn(text)
-	}
-	return o.session.Put([]byte(liveText(o.session.StyleOf(o.session.Stdout), report, live)))
+	return o.session.Print(report, func(style terminal.Style) string { return liveText(style, report, live) })
 }
 
-// asked is what the flags select; of a declared budget only its name.
-func (o *options) asked(budgets []string) (budget.Declaration, error) {
+// declaration is what is asked for, as a budget: that with the name, of which only
+// the name is known here, or one that selects what the flags do.
+func (o *options) declaration(budgets []string) (budget.Declaration, error) {
 	if len(budgets) > 0 {
 		for _, flag := range []string{"namespace", "selector", "window", "gpu-hours", "count-from", "weight"} {
 			if o.given(flag) {
@@ -71,11 +70,11 @@ func (o *options) asked(budgets []string) (budget.Declaration, error) {
 		}
 		return budget.Declaration{Name: budgets[0]}, nil
 	}
-	terms, err := o.terms()
+	q, err := o.question()
 	if err != nil {
 		return budget.Declaration{}, err
 	}
-	d := budget.Declaration{Window: o.window, GPUHours: o.gpuHours, CountFrom: budget.CountFrom(o.countFrom), ResourceWeights: terms.rules.Weights}
+	d := budget.Declaration{Window: o.window, GPUHours: o.gpuHours, CountFrom: budget.CountFrom(o.countFrom), ResourceWeights: q.rules.Weights}
 	if o.given("selector") {
 		selector, err := budget.ParseSelector(o.selector)
 		if err != nil {
@@ -90,7 +89,7 @@ func (o *options) asked(budgets []string) (budget.Declaration, error) {
 // engine reaches the cluster, and the store with the ledger. A selector can do
 // without one.
 func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engine, error) {
-	place, err := o.store.Open(ctx, o.session, false)
+	place, err := o.store.Open(ctx, false)
 	if anySelector && errors.Is(err, store.ErrNoStore) {
 		o.session.Warn("there is no store, and so no ledger: pods that are gone are not counted")
 		place, err = nil, nil
@@ -98,9 +97,10 @@ func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engi
 	if err != nil {
 		return nil, err
 	}
-	return o.store.Engine(o.session, place, nil, o.store.Kube.Cluster(o.session)), nil
+	return o.store.Engine(place, nil, o.store.Cluster()), nil
 }
 
+// newLiveReport is the JSON of what the engine found.
 func newLiveReport(live reconcile.LiveUsage) LiveReport {
 	report := LiveReport{
 		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: reconcile.NewUsageReport(live.Usage, live.At, live.ExceededSince),

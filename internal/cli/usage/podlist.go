@@ -1,249 +1,141 @@
 package usage
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
+	"strings"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// kubeList reads a list of the Kubernetes API from JSON, item by item, so that
-// memory holds one item and never the whole list.
-type kubeList struct {
-	file   string // what to call it in errors
-	kind   string // of the items: "Pod"
-	plural string // for advice: "pods"
-	// item reads one, and returns the kind that it says it is.
-	item func(raw json.RawMessage) (kind string, err error)
+// podList are the pods of a list that hold GPUs and are asked for. Zero is none.
+type podList struct {
+	records  []ledger.Record
+	others   []ledger.Record // of pods that are not asked for, and share GPUs with those
+	uids     map[string]bool
+	held     map[string]*ledger.Holding  // by what is held: many pods hold the same
+	sets     map[string]*ledger.LabelSet // by namespace
+	warnings []string
+	problems int  // how many warnings there would be, without a bound
+	noNodes  bool // no list of nodes was given: pods are taken at their word
+	partly   int  // pods of which something is not counted
 }
 
-// listName is how the items' list is called.
-func (l kubeList) listName() string { return l.kind + "List" }
-
-// openInput opens a file, or standard input.
-func openInput(s *process.Session, file string) (io.ReadCloser, error) {
-	if file == "-" {
-		return io.NopCloser(s.Stdin), nil
-	}
-	return os.Open(file)
-}
-
-// readFile reads the list in a file, or on standard input.
-func (l kubeList) readFile(ctx context.Context, s *process.Session, file string) error {
-	l.file = file
-	if file == "-" {
-		l.file = "standard input"
-	}
-	stream, err := openInput(s, file)
-	if err != nil {
-		return fmt.Errorf("cannot read the %s: %w", l.plural, err)
-	}
-	defer stream.Close()
-	if err := l.read(ctx, stream); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return fmt.Errorf("%s: %w", l.file, err)
-	}
-	return nil
-}
-
-// head is what a list says of itself, before or after its items.
-type head struct {
-	APIVersion string
-	Kind       string
-	items      int // -1 while there were none
-	Metadata   struct {
-		Continue string `json:"continue"`
-	}
-}
-
-func (l kubeList) read(ctx context.Context, stream io.Reader) error {
-	buffered := bufio.NewReaderSize(stream, 1<<16)
-	if err := l.looksLikeJSON(buffered); err != nil {
-		return err
-	}
-	decoder := json.NewDecoder(buffered)
-	if _, err := decoder.Token(); err != nil {
-		return l.broken(err)
-	}
-	h := head{items: -1}
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return l.broken(err)
-		}
-		if err := l.field(ctx, decoder, key, &h); err != nil {
-			return err
-		}
-	}
-	if _, err := decoder.Token(); err != nil {
-		return l.broken(err)
-	}
-	if err := l.check(h); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the list; give one list at a time")
-	}
-	return nil
-}
-
-// looksLikeJSON says of the most likely mistakes what to do about them.
-func (l kubeList) looksLikeJSON(stream *bufio.Reader) error {
-	if mark, _ := stream.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		_, _ = stream.Discard(3) // it was there to be peeked at
-	}
-	for {
-		first, err := stream.Peek(1)
-		switch {
-		case errors.Is(err, io.EOF):
-			return fmt.Errorf("it is empty; %s", l.advice())
-		case err != nil:
-			return err
-		case bytes.ContainsAny(first, " \t\r\n"):
-			_, _ = stream.Discard(1)
-		case first[0] == '{':
-			return nil
-		default:
-			return fmt.Errorf("it is no JSON object; %s", l.advice())
+// all are the records of all pods, those that are not asked for included.
+func (p *podList) all(yield func(*ledger.Record) bool) {
+	for _, list := range [][]ledger.Record{p.records, p.others} {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
 		}
 	}
 }
 
-func (l kubeList) advice() string {
-	return fmt.Sprintf("a list of %s is what kubectl get %s -o json prints", l.plural, l.plural)
+// add keeps what accounting needs of a pod.
+func (p *podList) add(q question, s gpu.Sighting) {
+	if p.uids == nil {
+		p.uids, p.held, p.sets = map[string]bool{}, map[string]*ledger.Holding{}, map[string]*ledger.LabelSet{}
+	}
+	pod := s.Namespace + "/" + s.Name
+	s.Labels = nil // they have done their part
+	uid := s.UID
+	if uid == "" {
+		s.UID = pod
+	}
+	if p.uids[s.UID] {
+		p.problem(pod, "it is in the list twice; the first counts")
+		return
+	}
+	p.uids[s.UID] = true
+	if s.End.At.IsZero() || s.End.At.After(q.begin()) {
+		for _, problem := range s.Problems {
+			p.problem(pod, problem)
+		}
+		if s.End.Source == gpu.SeenTerminal {
+			p.problem(pod, fmt.Sprintf("nothing tells when it ended: counted until %s, and further each time; kubectl get --show-managed-fields may tell", q.at.Format(time.RFC3339)))
+		}
+		if s.Shown == 0 && !p.noNodes && !s.Scheduled.At.IsZero() && len(s.Shares) > 0 {
+			p.problem(pod, fmt.Sprintf("nothing shows what its node %s has: an estimate, which reaches no limit", s.Node.Name))
+		}
+		if s.Incomplete {
+			p.partly++
+		}
+	}
+	if record, holds := reconcile.RecordOf(s, q.read); holds {
+		record.UID = uid
+		if p.noNodes {
+			record.Held.Shown = 1
+		}
+		p.keep(record)
+	}
 }
 
-// field reads one field of the list.
-func (l kubeList) field(ctx context.Context, decoder *json.Decoder, key json.Token, h *head) error {
-	switch key {
-	case "apiVersion":
-		return l.broken(decoder.Decode(&h.APIVersion))
-	case "kind":
-		if err := decoder.Decode(&h.Kind); err != nil {
-			return l.broken(err)
-		}
-		return l.checkKind(*h)
-	case "metadata":
-		return l.broken(decoder.Decode(&h.Metadata))
-	case "items":
-		if h.items >= 0 {
-			return errors.New("it has two lists of items")
-		}
-		h.items = 0
-		return l.items(ctx, decoder, h)
+// otherLabel marks the pods that are not asked for, so that a selector can leave
+// them out.
+const otherLabel = "other"
+
+// addOther keeps of a pod that is not asked for what it shares with others.
+func (p *podList) addOther(q question, s gpu.Sighting) {
+	s.Labels = map[string]string{otherLabel: ""}
+	if r, holds := reconcile.RecordOf(s, q.read); holds && r.Held.Shared() {
+		r.Place, r.Owner = nil, nil
+		p.others = append(p.others, r)
 	}
-	var skipped json.RawMessage
-	return l.broken(decoder.Decode(&skipped))
 }
 
-func (l kubeList) items(ctx context.Context, decoder *json.Decoder, h *head) error {
-	open, err := decoder.Token()
-	if err != nil {
-		return l.broken(err)
+// keep keeps a record without what only ledgers need. Records share what is the
+// same of them.
+func (p *podList) keep(r ledger.Record) {
+	r.Place, r.Owner = nil, nil
+	var key strings.Builder
+	for _, share := range r.Held.Shares {
+		fmt.Fprintf(&key, "%s %s %s %s\n", share.Resource, share.Units, share.Weight, share.Claim)
 	}
-	if open == nil { // null: a list of none
+	fmt.Fprint(&key, r.Held.Shown)
+	if p.held[key.String()] == nil {
+		p.held[key.String()] = r.Held
+	}
+	if p.sets[r.Set.Namespace] == nil {
+		p.sets[r.Set.Namespace] = r.Set
+	}
+	r.Held, r.Set = p.held[key.String()], p.sets[r.Set.Namespace]
+	p.records = append(p.records, r)
+}
+
+// warningsAtMost bounds what is said of pods one by one.
+const warningsAtMost = 20
+
+// problem keeps a warning about a pod, and counts those that are too many.
+func (p *podList) problem(pod, problem string) {
+	p.problems++
+	if len(p.warnings) < warningsAtMost {
+		p.warnings = append(p.warnings, fmt.Sprintf("the pod %s: %s", pod, problem))
+	}
+}
+
+// warn says on standard error what could not be understood.
+func (p *podList) warn(s *process.Session) {
+	if p.noNodes && len(p.records) > 0 {
+		s.Warn("without --nodes each pod is taken at its word: what its node has does not limit what it counts")
+	}
+	s.Warn(p.warnings...)
+	if more := p.problems - len(p.warnings); more > 0 {
+		s.Warn(fmt.Sprintf("and %d more of the kind", more))
+	}
+}
+
+// verdict is the exit code: 3 where something is not counted.
+func (p *podList) verdict() error {
+	if p.partly == 0 {
 		return nil
 	}
-	if open != json.Delim('[') {
-		return errors.New("its items are no list")
+	pods := "1 pod is"
+	if p.partly > 1 {
+		pods = fmt.Sprintf("%d pods are", p.partly)
 	}
-	var raw json.RawMessage
-	for ; decoder.More(); h.items++ {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		raw = raw[:0]
-		if err := decoder.Decode(&raw); err != nil {
-			return l.broken(err)
-		}
-		if err := l.one(raw); err != nil {
-			return fmt.Errorf("item %d%s: %w", h.items+1, nameOf(raw), err)
-		}
-	}
-	_, err = decoder.Token()
-	return l.broken(err)
-}
-
-// one reads an item, which in a list of mixed kinds may be of another one.
-func (l kubeList) one(raw json.RawMessage) error {
-	kind, err := l.item(raw)
-	if err != nil {
-		var is struct{ Kind string }
-		if json.Unmarshal(raw, &is) != nil {
-			return errors.New("it is no object")
-		}
-		kind = is.Kind
-	}
-	if kind != "" && kind != l.kind {
-		return fmt.Errorf("it is a %s, not a %s", kind, l.kind)
-	}
-	return err
-}
-
-// nameOf is " (namespace/name)", as far as that can be read.
-func nameOf(raw json.RawMessage) string {
-	var object struct {
-		Metadata struct{ Namespace, Name string }
-	}
-	if json.Unmarshal(raw, &object) != nil || object.Metadata.Name == "" {
-		return ""
-	}
-	if object.Metadata.Namespace == "" {
-		return fmt.Sprintf(" (%s)", object.Metadata.Name)
-	}
-	return fmt.Sprintf(" (%s/%s)", object.Metadata.Namespace, object.Metadata.Name)
-}
-
-func (l kubeList) checkKind(h head) error {
-	switch h.Kind {
-	case "List", l.listName():
-		return nil
-	case l.kind:
-		return fmt.Errorf("it is a single %s, not a list; %s", l.kind, l.advice())
-	case "":
-		return fmt.Errorf("it names no kind; %s", l.advice())
-	}
-	return fmt.Errorf("it is a %s, not a %s; %s", h.Kind, l.listName(), l.advice())
-}
-
-// check judges the list once all of it was read: kubectl names the kind behind
-// the items.
-func (l kubeList) check(h head) error {
-	if err := l.checkKind(h); err != nil {
-		return err
-	}
-	switch {
-	case h.APIVersion != "v1":
-		return fmt.Errorf("its apiVersion is %q, not v1", h.APIVersion)
-	case h.items < 0:
-		return fmt.Errorf("it has no items; %s", l.advice())
-	case h.Metadata.Continue != "":
-		return fmt.Errorf("it is one page of a longer list (metadata.continue is set); %s", l.advice())
-	}
-	return nil
-}
-
-// broken says what is wrong with JSON.
-func (l kubeList) broken(err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the JSON ends in the middle: it was cut off")
-	case errors.As(err, &syntax):
-		return fmt.Errorf("it is no JSON: %w (at byte %d)", err, syntax.Offset)
-	case errors.As(err, &kind):
-		return fmt.Errorf("it is no list of %s: %w", l.plural, err)
-	}
-	return err
+	return process.WithExitCode(process.ExitPartly, fmt.Errorf("%s not counted in full: the usage is at least what is printed", pods))
 }

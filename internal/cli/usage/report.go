@@ -40,7 +40,7 @@ type Pod struct {
 
 // report measures the pods by the rules of a budget that covers all that are asked
 // for.
-func (p *podsSeen) report(q question) (Report, error) {
+func (p *podList) report(q question) (Report, error) {
 	declared := budget.Declaration{Name: "usage", Window: q.window, CountFrom: q.from}
 	if len(p.others) > 0 {
 		declared.Selector.MatchExpressions = []budget.Expression{{Key: otherLabel, Operator: "DoesNotExist"}}
@@ -70,7 +70,7 @@ func (p *podsSeen) report(q question) (Report, error) {
 	return report, p.compare(q, declared, &report)
 }
 
-// podOf is one pod's part.
+// podOf is what one pod used.
 func podOf(r *ledger.Record, used budget.PodUsage) Pod {
 	pod := Pod{
 		UID: r.UID, Namespace: r.Set.Namespace, Name: r.Name, GPUs: budget.GPUs(used.GPUs),
@@ -87,7 +87,7 @@ func podOf(r *ledger.Record, used budget.PodUsage) Pod {
 }
 
 // compare fills in what depends on a limit.
-func (p *podsSeen) compare(q question, declared budget.Declaration, report *Report) error {
+func (p *podList) compare(q question, declared budget.Declaration, report *Report) error {
 	if q.limit == 0 {
 		return nil
 	}

@@ -2,15 +2,11 @@
 package usage
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
@@ -73,7 +69,6 @@ const usageExamples = `  # A budget, and who used it
 type options struct {
 	session    *process.Session
 	store      connect.StoreFlags
-	output     string
 	pods       string
 	nodes      string
 	namespaces []string
@@ -95,15 +90,11 @@ func New(s *process.Session) *cobra.Command {
 		Long:    usageHelp + "\n\n" + weightsHelp(),
 		Example: usageExamples,
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    s.Run(o.run),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return o.store.CompleteNames(cmd.Context(), s, store.Budgets)
-		},
+		RunE:    s.Command(o.run),
+
+		ValidArgsFunction: o.store.CompleteNames(true, store.Budgets),
 	}
-	o.store.Register(cmd)
+	o.store.Register(cmd, s)
 	f := cmd.Flags()
 	o.given = f.Changed
 	f.StringVar(&o.pods, "pods", "", "`FILE` with a list of pods, as kubectl get pods -A -o json prints it; - is standard input")
@@ -119,152 +110,24 @@ func New(s *process.Session) *cobra.Command {
 	for _, flag := range []string{"pods", "nodes"} {
 		_ = cmd.MarkFlagFilename(flag, "json")
 	}
-	s.Log.Register(cmd)
-	process.OutputVar(cmd, &o.output)
+	s.LogFlags(cmd)
+	s.OutputFlag(cmd)
 	return cmd
 }
 
-// question is what is asked, once the flags were understood.
-type question struct {
-	at, read time.Time // as of when, and no later than when the pods were read
-	from     budget.CountFrom
-	terms
-}
-
-// terms are which pods count, by what weights, over which time, and
-// against what.
-type terms struct {
-	window  string
-	length  time.Duration // of the window
-	limit   int64         // milli-GPU-seconds; 0 for none
-	rules   gpu.Rules
-	weights *gpu.Table // of the rules
-	covers  func(namespace string, podLabels map[string]string) bool
-}
-
 func (o *options) run(ctx context.Context, budgets []string) error {
-	if !o.given("pods") {
-		return o.live(ctx, budgets)
+	if o.given("pods") {
+		return o.offline(ctx, budgets)
 	}
-	if len(budgets) > 0 {
-		return process.Usagef("--pods is for usage without a cluster: leave out either it or the budget")
-	}
-	question, err := o.question()
-	if err != nil {
-		return process.WrongUsage(err)
-	}
-	seen, err := o.look(ctx, question)
-	if err != nil {
-		return err
-	}
-	report, err := seen.report(question)
-	if err != nil {
-		return err
-	}
-	seen.warn(o.session)
-	if o.output == process.AsJSON {
-		err = o.session.PutJSON(report, true)
-	} else {
-		err = o.session.Put([]byte(podsText(o.session.StyleOf(o.session.Stdout), report, question)))
-	}
-	if err != nil {
-		return err
-	}
-	return seen.verdict()
+	return o.live(ctx, budgets)
 }
 
-// question understands the flags, before anything is read.
-func (o *options) question() (question, error) {
-	now := o.session.Now().UTC()
-	q := question{at: now, read: now, from: budget.CountFrom(o.countFrom)}
-	switch {
-	case o.pods == "":
-		return q, errors.New("--pods names no file: write --pods FILE, or --pods - for standard input")
-	case o.pods == "-" && o.nodes == "-":
-		return q, errors.New("standard input can be read once only: --pods and --nodes can't both be -")
-	case o.given("nodes") && o.nodes == "":
-		return q, errors.New("--nodes names no file")
+// weightsHelp lists what a unit of each resource is worth where no flag says so.
+func weightsHelp() string {
+	var out bytes.Buffer
+	out.WriteString("GPUs a unit, where --weight says nothing else:\n")
+	for _, d := range gpu.DefaultWeights() {
+		fmt.Fprintf(&out, "\n  %s: %s\n      %s\n", d.Resource, d.Weight, d.Note)
 	}
-	var err error
-	if o.given("at") {
-		if q.at, err = parseMoment(o.at); err != nil {
-			return q, err
-		}
-		q.read = q.at.Add(budget.LongestWindow) // whenever it is asked again, the answer stays
-	}
-	q.terms, err = o.terms()
-	return q, err
-}
-
-// terms understands the flags that cluster and lists of pods have in common.
-func (o *options) terms() (t terms, err error) {
-	t.window = o.window
-	if t.length, err = budget.ParseWindow(o.window); err != nil {
-		return t, fmt.Errorf("--window: %w", err)
-	}
-	if o.given("gpu-hours") {
-		if t.limit, err = budget.ParseHours(o.gpuHours); err != nil {
-			return t, fmt.Errorf("--gpu-hours: %w", err)
-		}
-	}
-	if t.rules, err = parseWeights(o.weights); err != nil {
-		return t, fmt.Errorf("--weight: %w", err)
-	}
-	if t.weights, err = t.rules.Table(); err != nil {
-		return t, fmt.Errorf("--weight: %w", err)
-	}
-	t.covers, err = o.coverage()
-	return t, err
-}
-
-// parseMoment reads a time of this millennium.
-func parseMoment(text string) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, fmt.Errorf("--at: %q is no time: write it as RFC 3339 has it, such as 2026-11-02T12:00:00Z", text)
-	}
-	if at.Year() < 2000 || at.Year() > 2999 {
-		return at, fmt.Errorf("--at: %q is no time at which pods ran", text)
-	}
-	return at.UTC(), nil
-}
-
-func parseWeights(assignments []string) (gpu.Rules, error) {
-	rules := gpu.Rules{Weights: map[string]string{}}
-	for _, assignment := range assignments {
-		name, weight, ok := strings.Cut(assignment, "=")
-		if !ok {
-			return rules, fmt.Errorf("%q sets no weight: write RESOURCE=GPUS, such as nvidia.com/gpu=1", assignment)
-		}
-		if before, twice := rules.Weights[name]; twice && before != weight {
-			return rules, fmt.Errorf("%s has two weights, %s and %s", name, before, weight)
-		}
-		rules.Weights[name] = weight
-	}
-	return rules, nil
-}
-
-// coverage makes the flags that select pods ready.
-func (o *options) coverage() (func(string, map[string]string) bool, error) {
-	namespaces := map[string]bool{}
-	for _, name := range o.namespaces {
-		if reasons := validation.IsDNS1123Label(name); len(reasons) > 0 {
-			return nil, fmt.Errorf("--namespace: %q is no namespace: %s", name, strings.Join(reasons, "; "))
-		}
-		namespaces[name] = true
-	}
-	selector := labels.Everything()
-	if o.given("selector") {
-		if strings.TrimSpace(o.selector) == "" {
-			return nil, errors.New("--selector is empty: leave it out to count all pods")
-		}
-		parsed, err := labels.Parse(o.selector)
-		if err != nil {
-			return nil, fmt.Errorf("--selector: %q is no selector of labels: %w", o.selector, err)
-		}
-		selector = parsed
-	}
-	return func(namespace string, podLabels map[string]string) bool {
-		return (len(namespaces) == 0 || namespaces[namespace]) && selector.Matches(labels.Set(podLabels))
-	}, nil
+	return out.String()
 }

@@ -34,7 +34,7 @@ func TestUsageForPeople(t *testing.T) {
 	since := clitest.At.Add(-30 * time.Minute)
 	beyond.Exceeded, beyond.ExceededSince, beyond.RemainingGPUHours = &yes, &since, ptr("0.000")
 	for name, tt := range map[string]struct {
-		look   terminal.Style
+		style  terminal.Style
 		report Report
 		limit  int64
 	}{
@@ -45,7 +45,7 @@ func TestUsageForPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clitest.Golden(t, name, podsText(tt.look, tt.report, question{at: clitest.At, terms: terms{window: "7d", limit: tt.limit}}))
+			clitest.Golden(t, name, podsText(tt.style, tt.report, question{at: clitest.At, window: "7d", limit: tt.limit}))
 		})
 	}
 }
@@ -53,7 +53,7 @@ func TestUsageForPeople(t *testing.T) {
 func TestUsageStopsWhenInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	list := kubeList{kind: "Pod", plural: "pods", item: func(json.RawMessage) (string, error) {
+	list := kubectlList{kind: "Pod", plural: "pods", item: func(json.RawMessage) (string, error) {
 		cancel(errors.New("interrupted"))
 		return "Pod", nil
 	}}
@@ -75,7 +75,7 @@ func FuzzKubeList(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		items := 0
-		list := kubeList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
+		list := kubectlList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
 			items++
 			pod, err := gpu.DecodePod(raw)
 			if err != nil {
@@ -113,12 +113,10 @@ func TestUsageIsTheSumOfItsParts(t *testing.T) {
 		hours := rapid.IntRange(1, 48).Draw(r, "window")
 		q := question{
 			at: clitest.At, read: clitest.At, from: budget.FromScheduled,
-			terms: terms{
-				window: fmt.Sprintf("%dh", hours), length: time.Duration(hours) * time.Hour, weights: weights,
-				covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
-			},
+			window: fmt.Sprintf("%dh", hours), length: time.Duration(hours) * time.Hour, weights: weights,
+			covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
 		}
-		begin, seen := q.begin(), &podsSeen{believed: true}
+		begin, seen := q.begin(), &podList{noNodes: true}
 		var want int64
 		tracked := 0
 		for n := range rapid.IntRange(0, 20).Draw(r, "pods") {
