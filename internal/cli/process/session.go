@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"syscall"
 
@@ -94,6 +95,15 @@ func (s *Session) Print(report any, text func(terminal.Style) string) error {
 		return s.PutJSON(report, true)
 	}
 	return s.Put(text(s.Style()))
+}
+
+// Input opens a file, or standard input for "-", and says what to call it.
+func (s *Session) Input(file string) (stream io.ReadCloser, name string, err error) {
+	if file == "-" {
+		return io.NopCloser(s.Stdin), "standard input", nil
+	}
+	stream, err = os.Open(file)
+	return stream, file, err
 }
 
 // Style is how standard output may be written to.

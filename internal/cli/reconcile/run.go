@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
@@ -31,8 +30,8 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	return o.once(ctx, engine)
 }
 
-// again runs until it is stopped. What fails in one run is for the next one to
-// make good, except that there must be a store and credentials to begin with.
+// again runs until it is stopped. What fails in one run the next one makes good;
+// only a store and credentials must be there from the beginning.
 func (o *options) again(ctx context.Context, engine *reconcile.Engine) error {
 	for {
 		next := o.session.Now().Add(o.every)
@@ -65,8 +64,8 @@ func (o *options) engine(ctx context.Context) (*reconcile.Engine, error) {
 	return o.store.Engine(place, cloud, o.store.Cluster()), nil
 }
 
-// openStore makes a store where --from-state brings declarations and there is
-// none. A dry run has no right to: it takes an empty one in memory.
+// openStore opens the store. Where there is none and --from-state brings
+// declarations, a run makes it, and a dry run works on an empty one in memory.
 func (o *options) openStore(ctx context.Context) (store.Store, error) {
 	place, err := o.store.Open(ctx, o.fromState != "" && !o.dryRun)
 	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" || !o.dryRun {
@@ -122,35 +121,29 @@ func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reco
 	return engine.Run(ctx, options)
 }
 
-// readState reads the state that --from-state names.
+// readState reads the state that --from-state names. A read can't be interrupted,
+// and a pipe may never end: so it goes on beside the wait for it.
 func (o *options) readState(ctx context.Context) (*declaration.TerraformState, error) {
-	if o.fromState != "-" {
-		f, err := os.Open(o.fromState)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		state, err := declaration.FromState(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.fromState, err)
-		}
-		return state, nil
+	stream, name, err := o.session.Input(o.fromState)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the Terraform state: %w", err)
 	}
+	defer stream.Close()
 	type answer struct {
 		state *declaration.TerraformState
 		err   error
 	}
 	answers := make(chan answer, 1)
-	go func() { // a read of a pipe can't be interrupted
-		state, err := declaration.FromState(o.session.Stdin)
+	go func() {
+		state, err := declaration.FromState(stream)
 		answers <- answer{state, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, fmt.Errorf("reading the Terraform state from standard input: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("reading the Terraform state from %s: %w", name, context.Cause(ctx))
 	case a := <-answers:
 		if a.err != nil {
-			return nil, fmt.Errorf("standard input: %w", a.err)
+			return nil, fmt.Errorf("%s: %w", name, a.err)
 		}
 		return a.state, nil
 	}

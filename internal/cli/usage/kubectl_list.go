@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 )
@@ -16,7 +15,6 @@ import (
 // kubectlList reads a list of the Kubernetes API from JSON, item by item, so that
 // memory holds one item and never the whole list.
 type kubectlList struct {
-	file   string // what to call it in errors
 	kind   string // of the items: "Pod"
 	plural string // for advice: "pods"
 	// item reads one, and returns the kind that it says it is.
@@ -26,21 +24,9 @@ type kubectlList struct {
 // listName is how the items' list is called.
 func (l kubectlList) listName() string { return l.kind + "List" }
 
-// openInput opens a file, or standard input.
-func openInput(s *process.Session, file string) (io.ReadCloser, error) {
-	if file == "-" {
-		return io.NopCloser(s.Stdin), nil
-	}
-	return os.Open(file)
-}
-
 // readFile reads the list in a file, or on standard input.
 func (l kubectlList) readFile(ctx context.Context, s *process.Session, file string) error {
-	l.file = file
-	if file == "-" {
-		l.file = "standard input"
-	}
-	stream, err := openInput(s, file)
+	stream, name, err := s.Input(file)
 	if err != nil {
 		return fmt.Errorf("cannot read the %s: %w", l.plural, err)
 	}
@@ -49,7 +35,7 @@ func (l kubectlList) readFile(ctx context.Context, s *process.Session, file stri
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("%s: %w", l.file, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
@@ -164,7 +150,7 @@ func (l kubectlList) items(ctx context.Context, decoder *json.Decoder, h *head) 
 		if err := decoder.Decode(&raw); err != nil {
 			return l.broken(err)
 		}
-		if err := l.one(raw); err != nil {
+		if err := l.readItem(raw); err != nil {
 			return fmt.Errorf("item %d%s: %w", h.items+1, nameOf(raw), err)
 		}
 	}
@@ -172,8 +158,9 @@ func (l kubectlList) items(ctx context.Context, decoder *json.Decoder, h *head) 
 	return l.broken(err)
 }
 
-// one reads an item, which in a list of mixed kinds may be of another one.
-func (l kubectlList) one(raw json.RawMessage) error {
+// readItem reads one item. That it is of another kind, as items of mixed lists are,
+// is an error.
+func (l kubectlList) readItem(raw json.RawMessage) error {
 	kind, err := l.item(raw)
 	if err != nil {
 		var is struct{ Kind string }
@@ -214,8 +201,8 @@ func (l kubectlList) checkKind(h head) error {
 	return fmt.Errorf("it is a %s, not a %s; %s", h.Kind, l.listName(), l.advice())
 }
 
-// check judges the list once all of it was read: kubectl names the kind behind
-// the items.
+// check judges the list once all of it was read, since kubectl writes the kind
+// after the items.
 func (l kubectlList) check(h head) error {
 	if err := l.checkKind(h); err != nil {
 		return err
