@@ -1,11 +1,18 @@
-// Package cli is the command line of gpupool.
+// Package cli is the command line of gpupool: the list of its commands, and the
+// process that they run in.
 //
-// Each command is an options struct, a constructor that only parses, and a run
-// function. What a command knows of its process (arguments, environment,
-// streams, terminal, signals) it has from [Process]; the package keeps no state.
-// Data goes to standard output, everything else to standard error.
+// Each command is a folder: options that its flags fill, New, which only defines
+// the flags, and a run function. To add one, make its folder, and name it in
+// newRoot. Commands import none of each other; what they share is in
 //
-// What pools need done is not decided here, but in package reconcile.
+//	process   arguments, streams, logs, signals, exit codes
+//	connect   the store, the cluster and the cloud that flags name, and the engine
+//	describe  how pools, budgets and decisions read to people
+//	terminal  colours, columns, width, progress
+//
+// None of them keeps state in the package. Data goes to standard output, everything
+// else to standard error. What pools and budgets need done is not decided here, but
+// in package reconcile.
 package cli
 
 import (
@@ -48,6 +55,7 @@ const rootExamples = `  # What is declared, and what is there
   # A local CVM to try everything without an account
   gpupool simulate`
 
+// newRoot is the command gpupool, with all the others.
 func newRoot(s *process.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "gpupool",
@@ -62,8 +70,8 @@ func newRoot(s *process.Session) *cobra.Command {
 	root.SetVersionTemplate(versionText(s.Build))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		reconcile.New(s), status.New(s), usage.New(s), offers.New(s), adopt.New(s), manifests.New(s), simulate.New(s),
-		newVersion(s), newCompletion(s),
+		reconcile.New(s), status.New(s), usage.New(s), offers.New(s), adopt.New(s),
+		manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
 	)
 	return root
 }
