@@ -79,7 +79,7 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// onlyAfterDash takes a word that is not meant for another command for a mistake.
+// onlyAfterDash refuses arguments before --: manifests has none of its own.
 func onlyAfterDash(cmd *cobra.Command, args []string) error {
 	if before := cmd.ArgsLenAtDash(); len(args) > 0 && before != 0 {
 		return fmt.Errorf("%q is no argument of gpupool manifests: what is for gpupool reconcile comes after --", args[0])

@@ -40,9 +40,6 @@ func (e *exitError) Unwrap() error { return e.err }
 // WithExitCode attaches an exit code to an error. Without an error the command has
 // said everything already.
 func WithExitCode(code int, err error) error {
-	if code == ExitDone && err == nil {
-		return nil
-	}
 	return &exitError{code: code, err: err}
 }
 

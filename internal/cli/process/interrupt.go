@@ -29,7 +29,7 @@ func (e *Interrupt) Code() int {
 	return exitInterrupt
 }
 
-// Beside keeps another error that the signal did not bring about.
+// Beside joins another error to it, unless the signal has brought that one about.
 func (e *Interrupt) Beside(err error) error {
 	var same *Interrupt
 	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &same) {

@@ -109,9 +109,8 @@ func (m metrics) run(report reconcile.Report, success bool) {
 	m.budgets(report.Budgets)
 }
 
-// declarations are how many things a run found declared, those among them whose
-// records it could not read. A run that did not take place knows of none, and
-// writes no zero.
+// declarations counts what a run found declared, with the records that it could
+// not read. Where no run took place nothing is known, and no zero is written.
 func (m metrics) declarations(report reconcile.Report) {
 	if report.FinishedAt.IsZero() {
 		return
@@ -133,8 +132,8 @@ func (m metrics) declarations(report reconcile.Report) {
 	}
 }
 
-// budgets writes nothing of a budget whose usage could not be told: no number is
-// better than a zero that nobody counted.
+// budgets writes nothing of a budget whose usage is unknown: no number is better
+// than a zero that nobody counted.
 func (m metrics) budgets(budgets []reconcile.BudgetReport) {
 	if len(budgets) == 0 {
 		return

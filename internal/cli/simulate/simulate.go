@@ -81,7 +81,7 @@ func New(s *process.Session) *cobra.Command {
 func (o *options) run(ctx context.Context, _ []string) (err error) {
 	c := o.config
 	c.Stdout, c.Stderr = o.session.Stdout, o.session.Stderr
-	c.LaunchDelay, c.TerminateDelay = orAtOnce(o.launchDelay), orAtOnce(o.terminateDelay)
+	c.LaunchDelay, c.TerminateDelay = delay(o.launchDelay), delay(o.terminateDelay)
 	switch {
 	case o.quiet:
 		c.CallLog = io.Discard
@@ -96,8 +96,8 @@ func (o *options) run(ctx context.Context, _ []string) (err error) {
 	return cvmsim.ListenAndServe(ctx, c)
 }
 
-// orAtOnce writes a delay of nothing as the options of the local CVM do.
-func orAtOnce(d time.Duration) time.Duration {
+// delay is a delay as the local CVM has it: there 0 is its default, and -1 none.
+func delay(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1
 	}

@@ -3,6 +3,7 @@ package status
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func capacityText(style terminal.Style, p reconcile.PoolReport) string {
 	return text
 }
 
-// stateText is one word for how a pool stands.
+// stateText says in a word or two how a pool stands.
 func stateText(style terminal.Style, p reconcile.PoolStatus) string {
 	switch {
 	case p.Outcome == reconcile.Failed:
@@ -81,22 +82,12 @@ func stateText(style terminal.Style, p reconcile.PoolStatus) string {
 		return style.Paint(terminal.Yellow, "short")
 	case len(p.Decisions) > 0:
 		return style.Paint(terminal.Cyan, "to change")
-	case launching(p) > 0:
+	case slices.ContainsFunc(p.Machines, func(m spotpool.Member) bool { return m.Condition == spotpool.Launching }):
 		return style.Paint(terminal.Cyan, "launching")
 	case describe.AboveMaximum(p.PoolReport):
 		return style.Paint(terminal.Yellow, "above maximum")
 	}
 	return style.Paint(terminal.Green, "as declared")
-}
-
-func launching(p reconcile.PoolStatus) int {
-	n := 0
-	for _, m := range p.Machines {
-		if m.Condition == spotpool.Launching {
-			n++
-		}
-	}
-	return n
 }
 
 // poolDetails says what there is to say about a pool beside its numbers.
