@@ -32,10 +32,8 @@ type wireQuota struct {
 	Zone           string `json:"Zone"`
 }
 
-const (
-	demoAppID    = 1250000000
-	prepaidQuota = 100
-)
+// prepaidQuota is how many prepaid instances a zone may have.
+const prepaidQuota = 100
 
 func describeAccountQuota(w *world, c *call, p *describeAccountQuotaRequest) (*describeAccountQuotaResponse, *apiError) {
 	filters, failure := readFilters(p.Filters, 5, oneOf("zone", "quota-type"))
@@ -51,21 +49,21 @@ func describeAccountQuota(w *world, c *call, p *describeAccountQuotaRequest) (*d
 		if z.Retired || !passes(filters, "zone", z.ID) {
 			continue
 		}
-		limit, used := w.quota(z.ID), w.usage[z.ID]
+		limit, used := w.quota(z.ID), w.used(z.ID)
 		if passes(filters, "quota-type", "PostPaidQuotaSet") {
-			sets.PostPaidQuotaSet = append(sets.PostPaidQuotaSet, renderQuota(z.ID, used.hourlyInstances, limit.HourlyInstances))
+			sets.PostPaidQuotaSet = append(sets.PostPaidQuotaSet, renderQuota(z.ID, used.HourlyInstances, limit.HourlyInstances))
 		}
 		if passes(filters, "quota-type", "PrePaidQuotaSet") {
-			q := renderQuota(z.ID, used.prepaidInstances, prepaidQuota)
+			q := renderQuota(z.ID, used.PrepaidInstances, prepaidQuota)
 			q.OnceQuota = &q.TotalQuota
 			sets.PrePaidQuotaSet = append(sets.PrePaidQuotaSet, q)
 		}
 		if passes(filters, "quota-type", "SpotPaidQuotaSet") && !regions[c.Region].NoSpot {
-			sets.SpotPaidQuotaSet = append(sets.SpotPaidQuotaSet, renderQuota(z.ID, used.spotVCPU, limit.SpotVCPU))
+			sets.SpotPaidQuotaSet = append(sets.SpotPaidQuotaSet, renderQuota(z.ID, used.SpotVCPU, limit.SpotVCPU))
 		}
 	}
 	return &describeAccountQuotaResponse{
-		AppID:                demoAppID,
+		AppID:                appID,
 		AccountQuotaOverview: wireQuotaOverview{Region: c.Region, AccountQuota: sets},
 	}, nil
 }

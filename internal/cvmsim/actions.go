@@ -45,41 +45,54 @@ func (a *action) withoutSignature() *action { a.unsigned = true; return a }
 // withoutRegion marks an action of CVM that is about all regions.
 func (a *action) withoutRegion() *action { a.regional = false; return a }
 
-// actions are all operations by name, with the rates of the API documents
-// 213/568, 213/33237 and 213/33254; where those have none, the rate of the
-// nearest kin.
-var actions = byName(
-	operation("cvm", "RunInstances", 10, runInstances),
-	operation("cvm", "DescribeInstances", 40, describeInstances),
-	operation("cvm", "DescribeInstancesStatus", 40, describeInstancesStatus),
-	operation("cvm", "TerminateInstances", 10, terminateInstances),
-	operation("cvm", "ModifyInstancesAttribute", 10, modifyInstancesAttribute),
-	operation("cvm", "InquiryPriceRunInstances", 10, inquiryPriceRunInstances),
-	operation("cvm", "DescribeZoneInstanceConfigInfos", 40, describeZoneInstanceConfigInfos),
-	operation("cvm", "DescribeInstanceTypeConfigs", 40, describeInstanceTypeConfigs),
-	operation("cvm", "DescribeAccountQuota", 20, describeAccountQuota),
-	operation("cvm", "DescribeImages", 40, describeImages),
-	operation("cvm", "DescribeZones", 20, describeZones),
-	operation("cvm", "DescribeRegions", 20, describeRegions).withoutRegion(),
-	operation("cvm", "CreateLaunchTemplate", 10, createLaunchTemplate),
-	operation("cvm", "CreateLaunchTemplateVersion", 10, createLaunchTemplateVersion),
-	operation("cvm", "DeleteLaunchTemplate", 10, deleteLaunchTemplate),
-	operation("cvm", "DeleteLaunchTemplateVersions", 10, deleteLaunchTemplateVersions),
-	operation("cvm", "DescribeLaunchTemplates", 10, describeLaunchTemplates),
-	operation("cvm", "DescribeLaunchTemplateVersions", 10, describeLaunchTemplateVersions),
-	operation("cvm", "ModifyLaunchTemplateDefaultVersion", 10, modifyLaunchTemplateDefaultVersion),
-	operation("tag", "TagResources", 20, tagResources),
-	operation("tag", "UnTagResources", 20, unTagResources),
-	operation("tag", "ModifyResourceTags", 20, modifyResourceTags),
-	operation("tag", "GetResources", 20, getResources),
-	operation("tag", "DescribeResourcesByTags", 20, describeResourcesByTags),
-	operation("tag", "DescribeResourceTagsByResourceIds", 20, describeResourceTagsByResourceIDs),
-	operation("sts", "GetCallerIdentity", 20, getCallerIdentity),
-	operation("sts", "AssumeRole", 20, assumeRole),
-	operation("sts", "AssumeRoleWithWebIdentity", 20, assumeRoleWithWebIdentity).withoutSignature(),
-)
+// cvmActions are the operations of CVM, with the rates of API document 213/568.
+func cvmActions() []*action {
+	return []*action{
+		operation("cvm", "RunInstances", 10, runInstances),
+		operation("cvm", "DescribeInstances", 40, describeInstances),
+		operation("cvm", "DescribeInstancesStatus", 40, describeInstancesStatus),
+		operation("cvm", "TerminateInstances", 10, terminateInstances),
+		operation("cvm", "ModifyInstancesAttribute", 10, modifyInstancesAttribute),
+		operation("cvm", "InquiryPriceRunInstances", 10, inquiryPriceRunInstances),
+		operation("cvm", "DescribeZoneInstanceConfigInfos", 40, describeZoneInstanceConfigInfos),
+		operation("cvm", "DescribeInstanceTypeConfigs", 40, describeInstanceTypeConfigs),
+		operation("cvm", "DescribeAccountQuota", 20, describeAccountQuota),
+		operation("cvm", "DescribeImages", 40, describeImages),
+		operation("cvm", "DescribeZones", 20, describeZones),
+		operation("cvm", "DescribeRegions", 20, describeRegions).withoutRegion(),
+		operation("cvm", "CreateLaunchTemplate", 10, createLaunchTemplate),
+		operation("cvm", "CreateLaunchTemplateVersion", 10, createLaunchTemplateVersion),
+		operation("cvm", "DeleteLaunchTemplate", 10, deleteLaunchTemplate),
+		operation("cvm", "DeleteLaunchTemplateVersions", 10, deleteLaunchTemplateVersions),
+		operation("cvm", "DescribeLaunchTemplates", 10, describeLaunchTemplates),
+		operation("cvm", "DescribeLaunchTemplateVersions", 10, describeLaunchTemplateVersions),
+		operation("cvm", "ModifyLaunchTemplateDefaultVersion", 10, modifyLaunchTemplateDefaultVersion),
+	}
+}
 
-func byName(all ...*action) map[string]*action {
+// tagActions are the operations of the tag API; where its document has no
+// rate, the rate of the nearest kin.
+func tagActions() []*action {
+	return []*action{
+		operation("tag", "TagResources", 20, tagResources),
+		operation("tag", "UnTagResources", 20, unTagResources),
+		operation("tag", "ModifyResourceTags", 20, modifyResourceTags),
+		operation("tag", "GetResources", 20, getResources),
+		operation("tag", "DescribeResourcesByTags", 20, describeResourcesByTags),
+		operation("tag", "DescribeResourceTagsByResourceIds", 20, describeResourceTagsByResourceIDs),
+	}
+}
+
+// stsActions are the operations of STS.
+func stsActions() []*action {
+	return []*action{
+		operation("sts", "GetCallerIdentity", 20, getCallerIdentity),
+		operation("sts", "AssumeRole", 20, assumeRole),
+		operation("sts", "AssumeRoleWithWebIdentity", 20, assumeRoleWithWebIdentity).withoutSignature(),
+	}
+}
+
+func byName(all []*action) map[string]*action {
 	table := make(map[string]*action, len(all))
 	for _, a := range all {
 		table[a.name] = a

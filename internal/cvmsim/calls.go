@@ -54,21 +54,16 @@ func (l *callLog) add(c Call) {
 	}
 }
 
-func (l *callLog) all() []Call {
+// All returns the calls since the start or the last Reset, oldest first.
+func (l *callLog) All() []Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Call(nil), l.calls...)
 }
 
-func (l *callLog) reset() {
+// Reset forgets the calls.
+func (l *callLog) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls = nil
 }
-
-// Calls returns the calls since the start or the last ResetCalls, oldest
-// first.
-func (s *Server) Calls() []Call { return s.calls.all() }
-
-// ResetCalls forgets the calls.
-func (s *Server) ResetCalls() { s.calls.reset() }

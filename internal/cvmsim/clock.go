@@ -2,40 +2,19 @@ package cvmsim
 
 import (
 	"container/heap"
-	"errors"
 	"time"
 )
 
 // now is the world's time: the base clock plus all steps.
-func (s *Server) now() time.Time { return s.options.Clock().Add(s.world.offset) }
-
-// Now returns the world's time, which also stands in the Date header of each
-// answer.
-func (s *Server) Now() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now()
-}
-
-// StepClock moves the world's clock forward; everything that falls due in
-// between happens, in its order. Signatures and rate limits don't notice.
-func (s *Server) StepClock(step time.Duration) (time.Time, error) {
-	if step < 0 {
-		return time.Time{}, errors.New("step: the clock goes forward only")
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.goOn(step)
-	return s.now(), s.commit()
-}
+func (w *world) now() time.Time { return w.clock().Add(w.offset) }
 
 // goOn moves the world's clock, and lets everything happen that falls due.
-func (s *Server) goOn(step time.Duration) {
+func (w *world) goOn(step time.Duration) {
 	if step > 0 {
-		s.world.offset += step
-		s.world.touch(worldKey)
+		w.offset += step
+		w.touch(worldKey)
 	}
-	s.world.advance(s.now())
+	w.advance(w.now())
 }
 
 // eventKind is what falls due at an event's time. The truth stands in the

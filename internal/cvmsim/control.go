@@ -20,62 +20,79 @@ func fieldError(field, format string, args ...any) error {
 	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
+// Panel is what the control surface does, for its endpoints and for tests.
+type Panel struct {
+	keeper   *keeper
+	endpoint *endpoint
+}
+
+// newPanel makes the control surface of a world, and of the endpoint that
+// serves it.
+func newPanel(k *keeper, e *endpoint) *Panel { return &Panel{keeper: k, endpoint: e} }
+
 // Reset empties the world: no instances, the catalogue's market, the settings
 // of the start, no faults, no calls, and the clock not stepped. Ids are not
 // used again.
-func (s *Server) Reset() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fresh := newWorld(s.options)
-	fresh.ordinal = s.world.ordinal
-	s.world, s.faults, s.buckets = fresh, nil, map[string]*bucket{}
-	s.calls.reset()
-	if s.store == nil {
-		return nil
+func (p *Panel) Reset() error { return p.endpoint.Reset() }
+
+// Now returns the world's time, which also stands in the Date header of each
+// answer.
+func (p *Panel) Now() time.Time { return p.keeper.Now() }
+
+// StepClock moves the world's clock forward; everything that falls due in
+// between happens, in its order. Signatures and rate limits don't notice.
+func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
+	if step < 0 {
+		return time.Time{}, errors.New("step: the clock goes forward only")
 	}
-	return s.store.replace(fresh)
+	err = p.keeper.Change(func(w *world) error {
+		w.goOn(step)
+		now = w.now()
+		return nil
+	})
+	return now, err
 }
 
-// controlRoutes are the endpoints that ControlHelp documents.
-func (s *Server) controlRoutes() *http.ServeMux {
+// routes are the endpoints that ControlHelp documents.
+func (p *Panel) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sim/instances", func(w http.ResponseWriter, _ *http.Request) {
-		writeControl(w, map[string]any{"instances": s.Instances()})
+		writeControl(w, map[string]any{"instances": p.Instances()})
 	})
 	mux.HandleFunc("POST /_sim/instances", control(func(r *SeedRequest) (any, error) {
-		ids, err := s.Seed(*r)
+		ids, err := p.Seed(*r)
 		return map[string]any{"instance_ids": ids}, err
 	}))
 	mux.HandleFunc("POST /_sim/state", control(func(r *StateRequest) (any, error) {
-		return done, s.SetState(*r)
+		return done, p.SetState(*r)
 	}))
 	mux.HandleFunc("POST /_sim/reclaim", control(func(r *ReclaimRequest) (any, error) {
-		ids, err := s.Reclaim(*r)
+		ids, err := p.Reclaim(*r)
 		return map[string]any{"instance_ids": ids}, err
 	}))
 	mux.HandleFunc("POST /_sim/stock", control(func(r *StockRequest) (any, error) {
-		return done, s.SetStock(*r)
+		return done, p.SetStock(*r)
 	}))
 	mux.HandleFunc("POST /_sim/price", control(func(r *PriceRequest) (any, error) {
-		return done, s.SetPrice(*r)
+		return done, p.SetPrice(*r)
 	}))
 	mux.HandleFunc("POST /_sim/settings", control(func(r *Settings) (any, error) {
-		return done, s.Configure(*r)
+		return done, p.Configure(*r)
 	}))
 	mux.HandleFunc("GET /_sim/clock", func(w http.ResponseWriter, _ *http.Request) {
-		writeControl(w, map[string]any{"now": s.Now().UTC()})
+		writeControl(w, map[string]any{"now": p.Now().UTC()})
 	})
 	mux.HandleFunc("POST /_sim/clock", control(func(r *clockRequest) (any, error) {
-		now, err := s.StepClock(time.Duration(r.Step))
+		now, err := p.StepClock(time.Duration(r.Step))
 		if err != nil {
 			err = fieldError("step", "the clock goes forward only")
 		}
 		return map[string]any{"now": now.UTC()}, err
 	}))
-	s.faultRoutes(mux)
-	s.callRoutes(mux)
+	p.faultRoutes(mux)
+	p.callRoutes(mux)
 	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
-		if err := s.Reset(); err != nil {
+		if err := p.Reset(); err != nil {
 			writeControlError(w, err)
 			return
 		}
@@ -88,24 +105,24 @@ func (s *Server) controlRoutes() *http.ServeMux {
 	return mux
 }
 
-func (s *Server) callRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /_sim/calls", s.listCalls)
+func (p *Panel) callRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /_sim/calls", p.listCalls)
 	mux.HandleFunc("DELETE /_sim/calls", func(w http.ResponseWriter, _ *http.Request) {
-		s.ResetCalls()
+		p.ResetCalls()
 		writeControl(w, done)
 	})
 }
 
-func (s *Server) faultRoutes(mux *http.ServeMux) {
+func (p *Panel) faultRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_sim/faults", func(w http.ResponseWriter, _ *http.Request) {
-		writeControl(w, map[string]any{"faults": s.Faults()})
+		writeControl(w, map[string]any{"faults": p.Faults()})
 	})
 	mux.HandleFunc("POST /_sim/faults", control(func(f *Fault) (any, error) {
-		id, err := s.AddFault(*f)
+		id, err := p.AddFault(*f)
 		return map[string]any{"id": id}, err
 	}))
 	mux.HandleFunc("DELETE /_sim/faults", func(w http.ResponseWriter, r *http.Request) {
-		s.ClearFaults(r.URL.Query()["id"]...)
+		p.ClearFaults(r.URL.Query()["id"]...)
 		writeControl(w, done)
 	})
 }
@@ -114,10 +131,10 @@ type clockRequest struct {
 	Step Duration `json:"step"`
 }
 
-func (s *Server) listCalls(w http.ResponseWriter, r *http.Request) {
+func (p *Panel) listCalls(w http.ResponseWriter, r *http.Request) {
 	action := r.URL.Query().Get("action")
 	calls, counts := []Call{}, map[string]int{}
-	for _, c := range s.Calls() {
+	for _, c := range p.Calls() {
 		if fits(action, c.Action) {
 			calls = append(calls, c)
 			counts[c.Action]++

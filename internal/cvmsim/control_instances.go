@@ -56,14 +56,13 @@ func (in *instance) finalTag(key string) string {
 }
 
 // Instances lists every instance that isn't gone, in the order of launches.
-func (s *Server) Instances() []Instance {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.world.advance(s.now())
+func (p *Panel) Instances() []Instance {
 	out := []Instance{}
-	for _, in := range s.world.ordered() {
-		out = append(out, describeForControl(in))
-	}
+	p.keeper.Look(func(w *world) {
+		for _, in := range w.ordered() {
+			out = append(out, describeForControl(in))
+		}
+	})
 	return out
 }
 
@@ -116,35 +115,36 @@ type SeedRequest struct {
 }
 
 // Seed makes instances and returns their ids.
-func (s *Server) Seed(r SeedRequest) ([]string, error) {
-	setDefault(&r.Count, 1)
-	setDefault(&r.ChargeType, chargeSpot)
-	setDefault(&r.State, stateRunning)
-	setDefault(&r.VpcID, "vpc-seeded00")
-	setDefault(&r.SubnetID, "subnet-seeded00")
-	setDefault(&r.ImageID, "img-seeded00")
+func (p *Panel) Seed(r SeedRequest) ([]string, error) {
+	r.Count = cmp.Or(r.Count, 1)
+	r.ChargeType = cmp.Or(r.ChargeType, chargeSpot)
+	r.State = cmp.Or(r.State, stateRunning)
+	r.VpcID = cmp.Or(r.VpcID, "vpc-seeded00")
+	r.SubnetID = cmp.Or(r.SubnetID, "subnet-seeded00")
+	r.ImageID = cmp.Or(r.ImageID, "img-seeded00")
 	if err := checkSeed(r); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	s.world.advance(now)
-	spec := seedSpec(r)
-	s.world.rememberTags(spec.tags)
 	ids := make([]string, r.Count)
-	for i := range ids {
-		in := s.world.newInstance(spec, i, now)
-		for _, late := range in.Late {
-			in.Tags = withTag(in.Tags, late.Tag, false)
+	err := p.keeper.Change(func(w *world) error {
+		now := w.now()
+		w.advance(now)
+		seeded := seedLaunch(r)
+		w.rememberTags(seeded.tags)
+		for i := range ids {
+			in := w.newInstance(seeded, i, now)
+			for _, late := range in.Late {
+				in.Tags = withTag(in.Tags, late.Tag, false)
+			}
+			in.Late = nil
+			in.CreatedAt = in.CreatedAt.Add(-time.Duration(r.Age))
+			in.State, in.Operation, in.OperationState, in.OperationRequestID = r.State, "RunInstances", "SUCCESS", newUUID()
+			w.add(in)
+			ids[i] = in.ID
 		}
-		in.Late = nil
-		in.CreatedAt = in.CreatedAt.Add(-time.Duration(r.Age))
-		in.State, in.Operation, in.OperationState, in.OperationRequestID = r.State, "RunInstances", "SUCCESS", newUUID()
-		s.world.add(in)
-		ids[i] = in.ID
-	}
-	return ids, s.commit()
+		return nil
+	})
+	return ids, err
 }
 
 func checkSeed(r SeedRequest) error {
@@ -187,10 +187,10 @@ func seedTags(r SeedRequest) []Tag {
 	return tags
 }
 
-func seedSpec(r SeedRequest) launchSpec {
+func seedLaunch(r SeedRequest) launch {
 	zoneID, typeID := r.AvailabilityZone, r.InstanceType
-	return launchSpec{
-		sku: sku{zoneID, typeID, r.ChargeType}, itype: instanceTypes[typeID], count: int64(r.Count), tags: seedTags(r),
+	return launch{
+		sku: sku{zoneID, typeID, r.ChargeType}, count: int64(r.Count), tags: seedTags(r),
 		template: instance{
 			Region: zoneRegion[zoneID].ID, Zone: zoneID, Type: typeID, ChargeType: r.ChargeType, ImageID: r.ImageID,
 			VPCID: r.VpcID, SubnetID: r.SubnetID, Name: r.Name, Protected: r.Protected, CamRoleName: r.CamRoleName,
@@ -214,7 +214,7 @@ type StateRequest struct {
 
 // SetState changes the state of instances. What was under way with them, a
 // launch for one, is given up; a GONE instance vanishes.
-func (s *Server) SetState(r StateRequest) error {
+func (p *Panel) SetState(r StateRequest) error {
 	if r.State != "" && r.State != "GONE" && !slices.Contains(states, r.State) {
 		return fieldError("state", "%q is not a state", r.State)
 	}
@@ -227,24 +227,24 @@ func (s *Server) SetState(r StateRequest) error {
 	if len(r.InstanceIDs) == 0 {
 		return fieldError("instance_ids", "is required")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	s.world.advance(now)
-	for _, id := range r.InstanceIDs {
-		if s.world.instances[id] == nil {
-			return fieldError("instance_ids", "there is no instance %q", id)
+	return p.keeper.Change(func(w *world) error {
+		now := w.now()
+		w.advance(now)
+		for _, id := range r.InstanceIDs {
+			if w.instance(id) == nil {
+				return fieldError("instance_ids", "there is no instance %q", id)
+			}
 		}
-	}
-	for _, id := range r.InstanceIDs {
-		if in := s.world.instances[id]; in != nil {
-			s.world.setState(in, r, now)
+		for _, id := range r.InstanceIDs {
+			if in := w.instance(id); in != nil {
+				setState(w, in, r, now)
+			}
 		}
-	}
-	return s.commit()
+		return nil
+	})
 }
 
-func (w *world) setState(in *instance, r StateRequest, now time.Time) {
+func setState(w *world, in *instance, r StateRequest, now time.Time) {
 	if r.State == "GONE" {
 		w.remove(in)
 		return

@@ -1,6 +1,9 @@
 package cvmsim
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // StockRequest changes stock and quota. Nil fields stay as they are.
 type StockRequest struct {
@@ -18,7 +21,7 @@ type StockRequest struct {
 
 // SetStock changes stock and quota. A pair that wasn't sold is sold from then
 // on.
-func (s *Server) SetStock(r StockRequest) error {
+func (p *Panel) SetStock(r StockRequest) error {
 	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
 	if err != nil {
 		return err
@@ -31,17 +34,17 @@ func (s *Server) SetStock(r StockRequest) error {
 			return fieldError(f.name, "must not be negative")
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.Stock != nil {
-		s.world.changeOffer(k, func(o *offer) { o.Stock = *r.Stock })
-	}
-	if r.VCPUQuota != nil || r.InstanceQuota != nil {
-		s.world.changeQuota(k.Zone, func(q *quota) {
-			q.SpotVCPU, q.HourlyInstances = or(r.VCPUQuota, q.SpotVCPU), or(r.InstanceQuota, q.HourlyInstances)
-		})
-	}
-	return s.commit()
+	return p.keeper.Change(func(w *world) error {
+		if r.Stock != nil {
+			w.changeOffer(k, func(o *offer) { o.Stock = *r.Stock })
+		}
+		if r.VCPUQuota != nil || r.InstanceQuota != nil {
+			w.changeQuota(k.Zone, func(q *quota) {
+				q.SpotVCPU, q.HourlyInstances = or(r.VCPUQuota, q.SpotVCPU), or(r.InstanceQuota, q.HourlyInstances)
+			})
+		}
+		return nil
+	})
 }
 
 // PriceRequest changes the market price of a pair.
@@ -58,7 +61,7 @@ type PriceRequest struct {
 
 // SetPrice changes the market price of a pair. Running instances stay: the
 // cloud reclaims for stock, not for bids.
-func (s *Server) SetPrice(r PriceRequest) error {
+func (p *Panel) SetPrice(r PriceRequest) error {
 	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
 	if err != nil {
 		return err
@@ -73,19 +76,19 @@ func (s *Server) SetPrice(r PriceRequest) error {
 			return fieldError("list_price", "%v, not %q", err, r.ListPrice)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.world.changeOffer(k, func(o *offer) {
-		o.Price = price
-		if list > 0 {
-			o.List = list
-		}
+	return p.keeper.Change(func(w *world) error {
+		w.changeOffer(k, func(o *offer) {
+			o.Price = price
+			if list > 0 {
+				o.List = list
+			}
+		})
+		return nil
 	})
-	return s.commit()
 }
 
 func readSKU(zoneID, typeID, charge string) (sku, error) {
-	setDefault(&charge, chargeSpot)
+	charge = cmp.Or(charge, chargeSpot)
 	switch {
 	case zones[zoneID] == nil:
 		return sku{}, fieldError("availability_zone", "%q is not a zone of the catalogue", zoneID)
@@ -95,44 +98,4 @@ func readSKU(zoneID, typeID, charge string) (sku, error) {
 		return sku{}, fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", charge)
 	}
 	return sku{zoneID, typeID, charge}, nil
-}
-
-// Configure changes settings while the server runs.
-func (s *Server) Configure(c Settings) error {
-	for _, f := range []struct {
-		name  string
-		value *Duration
-	}{
-		{"launch_delay", c.LaunchDelay}, {"listing_delay", c.ListingDelay}, {"tag_delay", c.TagDelay},
-		{"terminate_delay", c.TerminateDelay}, {"launch_failed_linger", c.LaunchFailedLinger},
-	} {
-		if or(f.value, 0) < 0 {
-			return fieldError(f.name, "must not be negative")
-		}
-	}
-	if or(c.TagValuesPerKey, 0) < 0 {
-		return fieldError("tag_values_per_key", "must not be negative")
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	set := &s.world.settings
-	if c.Balance != nil {
-		balance, err := parseMoney(*c.Balance)
-		if err != nil {
-			return fieldError("balance", "%v, not %q", err, *c.Balance)
-		}
-		set.Balance = balance
-	}
-	assignDuration(&set.LaunchDelay, c.LaunchDelay)
-	assignDuration(&set.ListingDelay, c.ListingDelay)
-	assignDuration(&set.TagDelay, c.TagDelay)
-	assignDuration(&set.TerminateDelay, c.TerminateDelay)
-	assignDuration(&set.LaunchFailedLinger, c.LaunchFailedLinger)
-	set.EnforceRates = or(c.EnforceRates, set.EnforceRates)
-	set.TagKeyNotFound = or(c.TagKeyNotFound, set.TagKeyNotFound)
-	set.RecycleBin = or(c.RecycleBin, set.RecycleBin)
-	set.TagValuesPerKey = or(c.TagValuesPerKey, set.TagValuesPerKey)
-	set.TokenMismatchCode = or(c.TokenMismatchCode, set.TokenMismatchCode)
-	s.world.touch(worldKey)
-	return s.commit()
 }

@@ -17,11 +17,14 @@ type identity struct {
 	Session  string
 }
 
-// credentials knows the account's one key pair, and issues temporary ones.
-// What a temporary key pair is allowed follows from its token alone, so that
-// nothing about it has to be kept.
-type credentials struct {
-	accountID, secretID, secretKey string
+// appID is the account's AppId.
+const appID = 1250000000
+
+// account is the one that the server knows: its key pair signs, and issues
+// temporary ones. What a temporary key pair is allowed follows from its token
+// alone, so that nothing about it has to be kept.
+type account struct {
+	ID, SecretID, SecretKey string
 }
 
 // temporaryKey is an issued key pair, as STS and the metadata service give it.
@@ -38,48 +41,66 @@ type tokenClaims struct {
 }
 
 // issue makes temporary credentials for a role.
-func (c credentials) issue(role, session string, expires time.Time) temporaryKey {
+func (a account) issue(role, session string, expires time.Time) temporaryKey {
 	id := "AKIDtemp" + strings.ReplaceAll(newUUID(), "-", "")
 	claims := base64.RawURLEncoding.EncodeToString(mustJSON(tokenClaims{
 		SecretID: id, Role: role, Session: session, Expires: expires.Unix(),
 	}))
 	return temporaryKey{
 		SecretID:  id,
-		SecretKey: c.derive("key", id),
-		Token:     claims + "." + c.derive("token", claims),
+		SecretKey: a.derive("key", id),
+		Token:     claims + "." + a.derive("token", claims),
 		Expires:   expires,
 	}
 }
 
 // secretFor returns the key that a call with this id and token must be signed
 // with. now is the world's time, which temporary credentials expire by.
-func (c credentials) secretFor(id, token string, now time.Time) (string, identity, *apiError) {
+func (a account) secretFor(id, token string, now time.Time) (string, identity, *apiError) {
 	if id == "" {
 		return "", identity{}, fail("AuthFailure.InvalidSecretId", "The SecretId is empty.")
 	}
 	if token == "" {
-		if id == c.secretID {
-			return c.secretKey, identity{SecretID: id}, nil
+		if id == a.SecretID {
+			return a.SecretKey, identity{SecretID: id}, nil
 		}
 		if strings.HasPrefix(id, "AKIDtemp") {
 			return "", identity{}, fail("AuthFailure.TokenFailure", "Temporary credentials need their token.")
 		}
 		return "", identity{}, fail("AuthFailure.SecretIdNotFound", "The SecretId is not found. Please check that it is correct.")
 	}
-	claims, ok := c.readToken(token)
+	claims, ok := a.readToken(token)
 	if !ok || claims.SecretID != id {
 		return "", identity{}, fail("AuthFailure.TokenFailure", "The token is invalid or does not belong to this SecretId.")
 	}
 	if now.Unix() >= claims.Expires {
 		return "", identity{}, fail("AuthFailure.TokenFailure", "The token has expired.")
 	}
-	return c.derive("key", id), identity{SecretID: id, Role: claims.Role, Session: claims.Session}, nil
+	return a.derive("key", id), identity{SecretID: id, Role: claims.Role, Session: claims.Session}, nil
 }
 
-func (c credentials) readToken(token string) (tokenClaims, bool) {
+// verify checks the signature of a message. It returns who signed it, and for
+// TC3 which service it was signed for. clock is the base clock's time, which
+// timestamps are judged by; now is the world's, by which temporary credentials
+// expire.
+func (a account) verify(m message, clock, now time.Time) (identity, string, *apiError) {
+	if m.signedInHeader() {
+		if m.isForm() {
+			return identity{}, "", fail("InvalidParameter", "A form body must be signed with HmacSHA1 or HmacSHA256.")
+		}
+		return a.verifyTC3(m.http, m.body, clock, now)
+	}
+	if m.flat == nil {
+		return identity{}, "", fail("AuthFailure.InvalidAuthorization", "The Authorization header is missing.")
+	}
+	who, failure := a.verifyV1(m.http, m.flat, clock, now)
+	return who, "", failure
+}
+
+func (a account) readToken(token string) (tokenClaims, bool) {
 	var claims tokenClaims
 	encoded, mac, found := strings.Cut(token, ".")
-	if !found || !hmac.Equal([]byte(mac), []byte(c.derive("token", encoded))) {
+	if !found || !hmac.Equal([]byte(mac), []byte(a.derive("token", encoded))) {
 		return claims, false
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -89,8 +110,8 @@ func (c credentials) readToken(token string) (tokenClaims, bool) {
 	return claims, true
 }
 
-func (c credentials) derive(purpose, text string) string {
-	return hex.EncodeToString(hmacSHA256([]byte(c.secretKey), purpose+"/"+text))
+func (a account) derive(purpose, text string) string {
+	return hex.EncodeToString(hmacSHA256([]byte(a.SecretKey), purpose+"/"+text))
 }
 
 func hmacSHA256(key []byte, text string) []byte {

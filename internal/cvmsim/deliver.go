@@ -11,8 +11,8 @@ const badGateway = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<bo
 
 // deliver answers a call, or fails to, as its fault has it. The Date is that of
 // the answer, which may be later than that of the call.
-func (s *Server) deliver(w http.ResponseWriter, r *http.Request, body []byte, f Fault) {
-	s.date(w)
+func (e *endpoint) deliver(w http.ResponseWriter, r *http.Request, body []byte, f Fault) {
+	e.Date(w)
 	switch f.Kind {
 	case FaultHTTP502, FaultHTTP502After:
 		w.Header().Set("Content-Type", "text/html")
@@ -21,11 +21,11 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, body []byte, f 
 	case FaultResetBefore, FaultResetAfter:
 		reset(w)
 	case FaultTimeout, FaultTimeoutAfter:
-		s.hold(r, time.Duration(f.Delay), defaultFaultDelay)
+		e.hold(r, time.Duration(f.Delay), defaultFaultDelay)
 		reset(w)
 	case FaultSlow:
-		if s.hold(r, time.Duration(f.Delay), defaultSlowDelay) {
-			s.date(w)
+		if e.hold(r, time.Duration(f.Delay), defaultSlowDelay) {
+			e.Date(w)
 			writeEnvelope(w, body)
 		}
 	case FaultBadJSON:
@@ -37,7 +37,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, body []byte, f 
 
 // hold waits in real time, and reports false when the client gave up or the
 // server closed.
-func (s *Server) hold(r *http.Request, delay, otherwise time.Duration) bool {
+func (e *endpoint) hold(r *http.Request, delay, otherwise time.Duration) bool {
 	if delay == 0 {
 		delay = otherwise
 	}
@@ -47,7 +47,7 @@ func (s *Server) hold(r *http.Request, delay, otherwise time.Duration) bool {
 	case <-timer.C:
 		return true
 	case <-r.Context().Done():
-	case <-s.closing:
+	case <-e.closing:
 	}
 	return false
 }

@@ -88,7 +88,7 @@ func describeImages(_ *world, c *call, p *describeImagesRequest) (*describeImage
 		return nil, failure
 	}
 	asked := valuesOf(filters, "image-id")
-	images, failure := imagesNamed(append(asked, p.ImageIDs...), c.server.options.AccountID)
+	images, failure := imagesNamed(append(asked, p.ImageIDs...), c.account.ID)
 	if failure != nil {
 		return nil, failure
 	}

@@ -14,6 +14,9 @@ type describeInstancesRequest struct {
 	Limit       *int64         `json:"Limit,omitempty"`
 }
 
+// About says which instances the call is about.
+func (p *describeInstancesRequest) About() subject { return subject{InstanceIDs: p.InstanceIDs} }
+
 type describeInstancesResponse struct {
 	TotalCount  int            `json:"TotalCount"`
 	InstanceSet []wireInstance `json:"InstanceSet"`
@@ -22,7 +25,7 @@ type describeInstancesResponse struct {
 // describeInstances lists by ids or by filters; ids that don't exist are
 // simply absent (cvm models.go, DescribeInstancesRequest).
 func describeInstances(w *world, c *call, p *describeInstancesRequest) (*describeInstancesResponse, *apiError) {
-	found, failure := w.findInstances(c.Region, p)
+	found, failure := findInstances(w, c.Region, p)
 	if failure != nil {
 		return nil, failure
 	}
@@ -37,26 +40,26 @@ func describeInstances(w *world, c *call, p *describeInstancesRequest) (*describ
 	return &describeInstancesResponse{TotalCount: len(found), InstanceSet: set}, nil
 }
 
-func (w *world) findInstances(region string, p *describeInstancesRequest) ([]*instance, *apiError) {
+func findInstances(w *world, region string, p *describeInstancesRequest) ([]*instance, *apiError) {
 	if len(p.InstanceIDs) > 0 && len(p.Filters) > 0 {
 		return nil, fail("InvalidParameter", "`InstanceIds` and `Filters` exclude each other.")
 	}
 	if len(p.InstanceIDs) > 0 {
-		return w.byIDs(region, p.InstanceIDs)
+		return byIDs(w, region, p.InstanceIDs)
 	}
 	filters, failure := readFilters(p.Filters, 5, knownInstanceFilter)
 	if failure != nil {
 		return nil, failure
 	}
 	for _, f := range filters {
-		if failure := w.checkInstanceFilter(region, f); failure != nil {
+		if failure := checkInstanceFilter(w, region, f); failure != nil {
 			return nil, failure
 		}
 	}
 	return w.query(region, filters), nil
 }
 
-func (w *world) byIDs(region string, ids []string) ([]*instance, *apiError) {
+func byIDs(w *world, region string, ids []string) ([]*instance, *apiError) {
 	if failure := checkInstanceIDs(ids); failure != nil {
 		return nil, failure
 	}
@@ -100,7 +103,7 @@ func knownInstanceFilter(name string) bool {
 const filterTime = time.DateTime
 
 // checkInstanceFilter refuses values that can't be.
-func (w *world) checkInstanceFilter(region string, f filter) *apiError {
+func checkInstanceFilter(w *world, region string, f filter) *apiError {
 	for _, v := range f.values {
 		var failure *apiError
 		switch f.name {
@@ -125,7 +128,7 @@ func (w *world) checkInstanceFilter(region string, f filter) *apiError {
 			return failure
 		}
 	}
-	if key, isTag := strings.CutPrefix(f.name, tagPrefix); isTag && w.settings.TagKeyNotFound && !w.tagKeys[key] {
+	if key, isTag := strings.CutPrefix(f.name, tagPrefix); isTag && w.settings.TagKeyNotFound && !w.hasTagKey(key) {
 		return fail("InvalidParameterValue.TagKeyNotFound", "The tag key `%s` does not exist.", printable(key))
 	}
 	return nil
@@ -183,6 +186,9 @@ func (w *world) query(region string, filters []filter) []*instance {
 	w.queries[key] = cachedQuery{generation: w.generation, found: found}
 	return found
 }
+
+// listedIn returns the instances of a region that show in listings.
+func (w *world) listedIn(region string) []*instance { return w.index.inRegion(region) }
 
 // search starts from the shortest list that an index has for one of the
 // filters, and tries the rest on it.

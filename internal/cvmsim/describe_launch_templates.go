@@ -51,7 +51,7 @@ func describeLaunchTemplates(w *world, c *call, p *describeLaunchTemplatesReques
 	for _, t := range found[from:to] {
 		answer.LaunchTemplateSet = append(answer.LaunchTemplateSet, wireTemplate{
 			LatestVersionNumber: t.Latest, LaunchTemplateID: t.ID, LaunchTemplateName: t.Name, DefaultVersionNumber: t.Default,
-			LaunchTemplateVersionCount: len(t.Versions), CreatedBy: c.server.options.AccountID, CreationTime: t.CreatedAt.Format(wireTime),
+			LaunchTemplateVersionCount: len(t.Versions), CreatedBy: c.account.ID, CreationTime: t.CreatedAt.Format(wireTime),
 		})
 	}
 	return answer, nil
@@ -85,12 +85,12 @@ type wireTemplateVersion struct {
 // describeLaunchTemplateVersions lists the versions 0 to 30, unless told
 // otherwise.
 func describeLaunchTemplateVersions(w *world, c *call, p *describeLaunchTemplateVersionsRequest) (*describeLaunchTemplateVersionsResponse, *apiError) {
-	t, failure := w.template(c.Region, p.LaunchTemplateID)
+	t, failure := findTemplate(w, c.Region, p.LaunchTemplateID)
 	if failure != nil {
 		return nil, failure
 	}
 	for _, number := range p.LaunchTemplateVersions {
-		if _, failure := t.version(number); failure != nil {
+		if _, failure := versionOf(t, number); failure != nil {
 			return nil, failure
 		}
 	}
@@ -111,7 +111,7 @@ func describeLaunchTemplateVersions(w *world, c *call, p *describeLaunchTemplate
 		answer.LaunchTemplateVersionSet = append(answer.LaunchTemplateVersionSet, wireTemplateVersion{
 			LaunchTemplateVersion: v.Number, LaunchTemplateVersionData: v.Params, CreationTime: v.CreatedAt.Format(wireTime),
 			LaunchTemplateID: t.ID, IsDefaultVersion: v.Number == t.Default,
-			LaunchTemplateVersionDescription: v.Description, CreatedBy: c.server.options.AccountID,
+			LaunchTemplateVersionDescription: v.Description, CreatedBy: c.account.ID,
 		})
 	}
 	return answer, nil

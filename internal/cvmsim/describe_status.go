@@ -6,6 +6,9 @@ type describeInstancesStatusRequest struct {
 	Limit       *int64   `json:"Limit,omitempty"`
 }
 
+// About says which instances the call is about.
+func (p *describeInstancesStatusRequest) About() subject { return subject{InstanceIDs: p.InstanceIDs} }
+
 type describeInstancesStatusResponse struct {
 	TotalCount        int          `json:"TotalCount"`
 	InstanceStatusSet []wireStatus `json:"InstanceStatusSet"`
@@ -18,10 +21,10 @@ type wireStatus struct {
 
 // describeInstancesStatus lists states; it knows no filters.
 func describeInstancesStatus(w *world, c *call, p *describeInstancesStatusRequest) (*describeInstancesStatusResponse, *apiError) {
-	found := w.index.inRegion(c.Region)
+	found := w.listedIn(c.Region)
 	if len(p.InstanceIDs) > 0 {
 		var failure *apiError
-		if found, failure = w.byIDs(c.Region, p.InstanceIDs); failure != nil {
+		if found, failure = byIDs(w, c.Region, p.InstanceIDs); failure != nil {
 			return nil, failure
 		}
 	}

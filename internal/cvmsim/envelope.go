@@ -28,9 +28,14 @@ func missing(name string) *apiError {
 // parameterError gives a binding error its API code.
 func parameterError(e *bindError) *apiError {
 	if e.Unknown {
-		return fail("UnknownParameter", "The request contains an unknown parameter `%s`.", e.Path)
+		return unknown(e.Path)
 	}
 	return fail("InvalidParameter", "The parameter `%s` %s.", e.Path, e.Message)
+}
+
+// unknown is the refusal of a parameter that an action doesn't have.
+func unknown(name string) *apiError {
+	return fail("UnknownParameter", "The request contains an unknown parameter `%s`.", name)
 }
 
 // envelope renders an answer or an error as the API does.

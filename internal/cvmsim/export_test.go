@@ -9,23 +9,28 @@ import (
 // Retag changes a tag, and Find lists by one filter, without the way over
 // HTTP.
 func (s *Server) Retag(id, key, value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.world.changeTags(s.world.instances[id], s.now(), []Tag{{key, value}}, nil)
+	_ = s.keeper.Change(func(w *world) error {
+		w.changeTags(w.instance(id), w.now(), []Tag{{key, value}}, nil)
+		return nil
+	})
 }
 
 func (s *Server) Find(region, name string, values ...string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var ids []string
-	for _, in := range s.world.query(region, []filter{{name: name, values: values}}) {
-		ids = append(ids, in.ID)
-	}
+	s.keeper.Look(func(w *world) {
+		for _, in := range w.query(region, []filter{{name: name, values: values}}) {
+			ids = append(ids, in.ID)
+		}
+	})
 	return ids
 }
 
 // Rate is the limit of an action in calls a second.
-func Rate(action string) float64 { return actions[action].rate }
+func Rate(action string) float64 { return allActions()[action].rate }
+
+func allActions() map[string]*action {
+	return byName(slices.Concat(cvmActions(), tagActions(), stsActions()))
+}
 
 // JSONNames are the names of a struct's fields in JSON, FaultKinds the kinds of
 // faults.
@@ -36,7 +41,7 @@ func JSONNames(v any) []string {
 // Actions are the actions by name, with the services that they belong to.
 func Actions() map[string]string {
 	services := map[string]string{}
-	for name, a := range actions {
+	for name, a := range allActions() {
 		services[name] = a.service
 	}
 	return services

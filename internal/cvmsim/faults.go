@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 )
 
@@ -75,61 +75,19 @@ type Fault struct {
 
 // subject is what a call is about, for the choice of faults.
 type subject struct {
-	zone, itype, pool string
-	instanceIDs       []string
+	Zone, InstanceType, Pool string
+	InstanceIDs              []string
 }
 
-// aboutCall tells what parameters are about.
-func aboutCall(params any) subject {
-	switch p := params.(type) {
-	case *runInstancesRequest:
-		return aboutLaunch(p.launchParams)
-	case *inquiryPriceRunInstancesRequest:
-		return aboutLaunch(p.launchParams)
-	case *modifyInstancesAttributeRequest:
-		return subject{instanceIDs: p.InstanceIDs}
-	case *describeInstancesStatusRequest:
-		return subject{instanceIDs: p.InstanceIDs}
-	case *terminateInstancesRequest:
-		return subject{instanceIDs: p.InstanceIDs}
-	case *describeInstancesRequest:
-		return subject{instanceIDs: p.InstanceIDs}
-	}
-	return subject{}
+// faults are those that still have calls to hit.
+type faults struct {
+	mu    sync.Mutex
+	list  []*Fault
+	added int
 }
 
-func aboutLaunch(p launchParams) subject {
-	s := subject{itype: or(p.InstanceType, ""), zone: or(or(p.Placement, placementParams{}).Zone, "")}
-	for _, spec := range p.TagSpecification {
-		for _, t := range spec.Tags {
-			if or(t.Key, "") == poolTag {
-				s.pool = or(t.Value, "")
-			}
-		}
-	}
-	return s
-}
-
-// AddFault files a fault and returns its id.
-func (s *Server) AddFault(f Fault) (string, error) {
-	if !slices.Contains(faultKinds, f.Kind) {
-		return "", fieldError("kind", "must be one of %s, not %q", strings.Join(faultKinds, ", "), f.Kind)
-	}
-	if f.Action != "" && f.Action != "*" && actions[f.Action] == nil {
-		return "", fieldError("action", "%q is not an action of this server", f.Action)
-	}
-	if f.Kind == FaultError && f.Code == "" {
-		return "", fieldError("code", "is required for the kind error")
-	}
-	if f.Count < -1 {
-		return "", fieldError("count", "must be -1 (always), or how many calls")
-	}
-	if f.After < 0 {
-		return "", fieldError("after", "must not be negative")
-	}
-	if f.Delay < 0 {
-		return "", fieldError("delay", "must not be negative")
-	}
+// Add files a fault and returns its id.
+func (l *faults) Add(f Fault) string {
 	if f.Action == "" && slices.Contains(launchFaults, f.Kind) {
 		f.Action = "RunInstances"
 	}
@@ -139,37 +97,40 @@ func (s *Server) AddFault(f Fault) (string, error) {
 	if f.Count == 0 {
 		f.Count = 1
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faultSeq++
-	f.ID, f.Hits = fmt.Sprintf("fault-%d", s.faultSeq), 0
-	s.faults = append(s.faults, &f)
-	return f.ID, nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.added++
+	f.ID, f.Hits = fmt.Sprintf("fault-%d", l.added), 0
+	l.list = append(l.list, &f)
+	return f.ID
 }
 
-// Faults returns the faults that still have calls to hit.
-func (s *Server) Faults() []Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Fault, len(s.faults))
-	for i, f := range s.faults {
+// All returns the faults that still have calls to hit.
+func (l *faults) All() []Fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]Fault, len(l.list))
+	for i, f := range l.list {
 		out[i] = *f
 	}
 	return out
 }
 
-// ClearFaults removes the faults with these ids, or all of them.
-func (s *Server) ClearFaults(ids ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = slices.DeleteFunc(s.faults, func(f *Fault) bool {
+// Clear removes the faults with these ids, or all of them.
+func (l *faults) Clear(ids ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = slices.DeleteFunc(l.list, func(f *Fault) bool {
 		return len(ids) == 0 || slices.Contains(ids, f.ID)
 	})
 }
 
-// nextFault finds the first fault that hits this call, and spends it.
-func (s *Server) nextFault(action, region string, about subject) (Fault, bool) {
-	for i, f := range s.faults {
+// next finds the first fault that hits this call, and spends it. Without one
+// it is the zero Fault, which does nothing.
+func (l *faults) next(action, region string, about subject) Fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, f := range l.list {
 		if !f.matches(action, region, about) {
 			continue
 		}
@@ -183,17 +144,17 @@ func (s *Server) nextFault(action, region string, about subject) (Fault, bool) {
 		}
 		hit := *f
 		if f.Count == 0 {
-			s.faults = slices.Delete(s.faults, i, i+1)
+			l.list = slices.Delete(l.list, i, i+1)
 		}
-		return hit, true
+		return hit
 	}
-	return Fault{}, false
+	return Fault{}
 }
 
 func (f *Fault) matches(action, region string, about subject) bool {
-	return fits(f.Action, action) && fits(f.Region, region) && fits(f.AvailabilityZone, about.zone) &&
-		fits(f.InstanceType, about.itype) && fits(f.Pool, about.pool) &&
-		(f.InstanceID == "" || slices.Contains(about.instanceIDs, f.InstanceID))
+	return fits(f.Action, action) && fits(f.Region, region) && fits(f.AvailabilityZone, about.Zone) &&
+		fits(f.InstanceType, about.InstanceType) && fits(f.Pool, about.Pool) &&
+		(f.InstanceID == "" || slices.Contains(about.InstanceIDs, f.InstanceID))
 }
 
 func fits(want, is string) bool { return want == "" || want == is }
@@ -231,6 +192,17 @@ func (f Fault) passes() (before, after time.Duration) {
 		return 0, delay
 	}
 	return 0, 0
+}
+
+// fate is what becomes of the instances of a launch that it hits.
+func (f Fault) fate() launchFate {
+	switch f.Kind {
+	case FaultLaunchFailed:
+		return launchFails
+	case FaultLaunchHangs:
+		return launchHangs
+	}
+	return launchWorks
 }
 
 // beforeEffect reports the kinds that keep the call from running.

@@ -40,13 +40,13 @@ func getResources(w *world, c *call, p *getResourcesRequest) (*getResourcesRespo
 	if failure != nil {
 		return nil, failure
 	}
-	found, failure := w.resourcesOf(c, p)
+	found, failure := resourcesOf(w, c, p)
 	if failure != nil {
 		return nil, failure
 	}
 	answer := &getResourcesResponse{ResourceTagMappingList: []wireTagMapping{}}
 	for _, in := range slicePage(found, offset, size) {
-		name := "qcs::cvm:" + in.Region + ":uin/" + c.server.options.AccountID + ":instance/" + in.ID
+		name := "qcs::cvm:" + in.Region + ":uin/" + c.account.ID + ":instance/" + in.ID
 		answer.ResourceTagMappingList = append(answer.ResourceTagMappingList, wireTagMapping{name, serviceTags(in)})
 	}
 	if next := offset + size; next < uint64(len(found)) {
@@ -67,18 +67,18 @@ func readPageToken(token string) (uint64, *apiError) {
 	return offset, nil
 }
 
-func (w *world) resourcesOf(c *call, p *getResourcesRequest) ([]*instance, *apiError) {
+func resourcesOf(w *world, c *call, p *getResourcesRequest) ([]*instance, *apiError) {
 	filters, failure := readTagFilters(p.TagFilters)
 	if failure != nil {
 		return nil, failure
 	}
 	if len(p.ResourceList) == 0 {
-		tagged := w.taggedWith("", filters)
+		tagged := taggedWith(w, "", filters)
 		return slices.DeleteFunc(slices.Clone(tagged), func(in *instance) bool { return len(in.Tags) == 0 }), nil
 	}
 	var found []*instance
 	for _, name := range p.ResourceList {
-		in, failure := w.resource(c, name)
+		in, failure := resource(w, c, name)
 		if failure != nil {
 			return nil, failure
 		}

@@ -4,6 +4,9 @@ type inquiryPriceRunInstancesRequest struct {
 	launchParams
 }
 
+// About says what launch it is about.
+func (p *inquiryPriceRunInstancesRequest) About() subject { return aboutLaunch(p.launchParams) }
+
 type inquiryPriceRunInstancesResponse struct {
 	Price wirePrice `json:"Price"`
 }
@@ -20,10 +23,10 @@ func inquiryPriceRunInstances(w *world, c *call, p *inquiryPriceRunInstancesRequ
 		"DisableApiTermination": p.DisableAPITermination != nil, "DisasterRecoverGroupIds": p.DisasterRecoverGroupIDs != nil,
 	} {
 		if given {
-			return nil, parameterError(&bindError{Path: name, Unknown: true})
+			return nil, unknown(name)
 		}
 	}
-	params, failure := w.resolveTemplate(c.Region, p.launchParams)
+	params, failure := resolveTemplate(w, c.Region, p.launchParams)
 	if failure != nil {
 		return nil, failure
 	}
@@ -31,7 +34,7 @@ func inquiryPriceRunInstances(w *world, c *call, p *inquiryPriceRunInstancesRequ
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := w.checkOffer(spec); failure != nil {
+	if failure := checkOffer(w, spec); failure != nil {
 		return nil, failure
 	}
 	return &inquiryPriceRunInstancesResponse{Price: wirePrice{

@@ -17,21 +17,34 @@ const (
 	maxDataDisks      = 21
 )
 
+// launch is what is to be launched.
+type launch struct {
+	sku       sku
+	count     int64
+	template  instance // what all have in common
+	tags      []Tag
+	addresses []string // fixed ones, or none
+	months    int64    // of a prepaid term
+	renew     string   // at the end of it
+}
+
 // launchSpec is a launch request that has passed every check that needs no
 // look at the market.
 type launchSpec struct {
-	sku       sku
-	itype     *instanceType
-	count     int64
-	bid       money // 0 = the market price
-	template  instance
-	tags      []Tag
-	addresses []string
-	token     string
-	months    int64  // of a prepaid term
-	renew     string // at the end of it
+	launch
+	itype *instanceType
+	bid   money // 0 = the market price
 }
 
+// namePattern counts the instances of a launch in their names.
+var namePattern = regexp.MustCompile(`\{R:(\d{1,9})\}`)
+
+var (
+	typeName  = regexp.MustCompile(`^[A-Za-z0-9]+\.[A-Z0-9]+$`)
+	hostLabel = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$`)
+)
+
+// The shapes of ids and names.
 var (
 	imageID         = regexp.MustCompile(`^img-[a-z0-9]{8}$`)
 	keyID           = regexp.MustCompile(`^skey-[a-z0-9]{8}$`)
@@ -41,10 +54,7 @@ var (
 	instanceID      = regexp.MustCompile(`^ins-[a-z0-9]{8}$`)
 	templateID      = regexp.MustCompile(`^lt-[a-z0-9]{8}$`)
 	placementSetID  = regexp.MustCompile(`^ps-[a-z0-9]{8}$`)
-	typeName        = regexp.MustCompile(`^[A-Za-z0-9]+\.[A-Z0-9]+$`)
 	roleName        = regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]{1,128}$`)
-	hostLabel       = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$`)
-	namePattern     = regexp.MustCompile(`\{R:(\d{1,9})\}`)
 )
 
 // checkID refuses an id that isn't shaped like one of its kind.
@@ -77,11 +87,11 @@ func readCount(s *launchSpec, p launchParams) *apiError {
 	if s.count < 1 || s.count > maxInstanceCount {
 		return fail("InvalidParameterValue.Range", "`InstanceCount` must be from 1 to %d, not %d.", maxInstanceCount, s.count)
 	}
-	s.token = or(p.ClientToken, "")
-	if len(s.token) > maxClientToken {
+	token := or(p.ClientToken, "")
+	if len(token) > maxClientToken {
 		return fail("InvalidClientToken.TooLong", "`ClientToken` must have at most %d characters.", maxClientToken)
 	}
-	for _, r := range s.token {
+	for _, r := range token {
 		if r > '~' || r < ' ' {
 			return fail("InvalidParameterValue", "`ClientToken` must be ASCII.")
 		}

@@ -30,7 +30,7 @@ type templateVersion struct {
 
 func (t *launchTemplate) key() string { return "template/" + t.ID }
 
-func (t *launchTemplate) version(number uint64) (templateVersion, *apiError) {
+func versionOf(t *launchTemplate, number uint64) (templateVersion, *apiError) {
 	for _, v := range t.Versions {
 		if v.Number == number {
 			return v, nil
@@ -70,16 +70,13 @@ func createLaunchTemplate(w *world, c *call, p *createLaunchTemplateRequest) (*c
 	if or(p.DryRun, false) {
 		return &createLaunchTemplateResponse{}, nil
 	}
-	w.ordinal++
 	at := c.now.UTC().Truncate(time.Second)
 	p.ClientToken = nil // it is this call's, not that of launches to come
 	t := &launchTemplate{
-		ID: identifier("lt", w.ordinal), Region: c.Region, Name: name, CreatedAt: at, Default: 1, Latest: 1,
+		Region: c.Region, Name: name, CreatedAt: at, Default: 1, Latest: 1,
 		Versions: []templateVersion{{Number: 1, Description: description, CreatedAt: at, Params: p.launchParams}},
 	}
-	w.templates[t.ID] = t
-	w.touch(worldKey)
-	w.touch(t.key())
+	w.addTemplate(t)
 	c.record.TookEffect = true
 	return &createLaunchTemplateResponse{LaunchTemplateID: t.ID}, nil
 }
@@ -89,9 +86,9 @@ func createLaunchTemplate(w *world, c *call, p *createLaunchTemplateRequest) (*c
 func checkTemplate(c *call, p launchParams, description string) *apiError {
 	switch {
 	case p.LaunchTemplate != nil:
-		return parameterError(&bindError{Path: "LaunchTemplate", Unknown: true})
+		return unknown("LaunchTemplate")
 	case p.CPUTopology != nil:
-		return parameterError(&bindError{Path: "CpuTopology", Unknown: true})
+		return unknown("CpuTopology")
 	case p.LoginSettings != nil && p.LoginSettings.Password != nil:
 		return fail("InvalidParameter.PasswordNotSupported", "A launch template can't hold a password.")
 	case len([]rune(description)) > 256:
@@ -117,11 +114,11 @@ type createLaunchTemplateVersionResponse struct {
 // createLaunchTemplateVersion makes a version that takes what it doesn't say
 // from the version it is based on.
 func createLaunchTemplateVersion(w *world, c *call, p *createLaunchTemplateVersionRequest) (*createLaunchTemplateVersionResponse, *apiError) {
-	t, failure := w.template(c.Region, p.LaunchTemplateID)
+	t, failure := findTemplate(w, c.Region, p.LaunchTemplateID)
 	if failure != nil {
 		return nil, failure
 	}
-	base, failure := t.version(or(p.LaunchTemplateVersion, t.Default))
+	base, failure := versionOf(t, or(p.LaunchTemplateVersion, t.Default))
 	if failure != nil {
 		return nil, failure
 	}
@@ -151,12 +148,11 @@ type deleteLaunchTemplateRequest struct {
 }
 
 func deleteLaunchTemplate(w *world, c *call, p *deleteLaunchTemplateRequest) (*emptyResponse, *apiError) {
-	t, failure := w.template(c.Region, p.LaunchTemplateID)
+	t, failure := findTemplate(w, c.Region, p.LaunchTemplateID)
 	if failure != nil {
 		return nil, failure
 	}
-	delete(w.templates, t.ID)
-	w.touch(t.key())
+	w.removeTemplate(t)
 	c.record.TookEffect = true
 	return &emptyResponse{}, nil
 }
@@ -167,7 +163,7 @@ type deleteLaunchTemplateVersionsRequest struct {
 }
 
 func deleteLaunchTemplateVersions(w *world, c *call, p *deleteLaunchTemplateVersionsRequest) (*emptyResponse, *apiError) {
-	t, failure := w.template(c.Region, p.LaunchTemplateID)
+	t, failure := findTemplate(w, c.Region, p.LaunchTemplateID)
 	if failure != nil {
 		return nil, failure
 	}
@@ -178,7 +174,7 @@ func deleteLaunchTemplateVersions(w *world, c *call, p *deleteLaunchTemplateVers
 		if number == t.Default {
 			return nil, fail("InvalidParameterValue.LaunchTemplateDefaultVersion", "The version %d is the default one.", number)
 		}
-		if _, failure := t.version(number); failure != nil {
+		if _, failure := versionOf(t, number); failure != nil {
 			return nil, failure
 		}
 	}
@@ -196,14 +192,14 @@ type modifyLaunchTemplateDefaultVersionRequest struct {
 }
 
 func modifyLaunchTemplateDefaultVersion(w *world, c *call, p *modifyLaunchTemplateDefaultVersionRequest) (*emptyResponse, *apiError) {
-	t, failure := w.template(c.Region, p.LaunchTemplateID)
+	t, failure := findTemplate(w, c.Region, p.LaunchTemplateID)
 	if failure != nil {
 		return nil, failure
 	}
 	if p.DefaultVersion == nil {
 		return nil, missing("DefaultVersion")
 	}
-	if _, failure := t.version(*p.DefaultVersion); failure != nil {
+	if _, failure := versionOf(t, *p.DefaultVersion); failure != nil {
 		return nil, failure
 	}
 	if t.Default == *p.DefaultVersion {
@@ -216,18 +212,35 @@ func modifyLaunchTemplateDefaultVersion(w *world, c *call, p *modifyLaunchTempla
 }
 
 // template finds a template of the region.
-func (w *world) template(region string, id *string) (*launchTemplate, *apiError) {
+func findTemplate(w *world, region string, id *string) (*launchTemplate, *apiError) {
 	if or(id, "") == "" {
 		return nil, missing("LaunchTemplateId")
 	}
 	if failure := checkID(templateID, "InvalidParameterValue.LaunchTemplateIdMalformed", *id); failure != nil {
 		return nil, failure
 	}
-	t := w.templates[*id]
+	t := w.template(*id)
 	if t == nil || t.Region != region {
 		return nil, fail("InvalidParameterValue.LaunchTemplateIdNotExisted", "The launch template `%s` does not exist.", *id)
 	}
 	return t, nil
+}
+
+// addTemplate puts a new template into the world, and gives it its id.
+func (w *world) addTemplate(t *launchTemplate) {
+	w.ordinal++
+	t.ID = identifier("lt", w.ordinal)
+	w.templates[t.ID] = t
+	w.touch(worldKey)
+	w.touch(t.key())
+}
+
+// template returns a template, or nil.
+func (w *world) template(id string) *launchTemplate { return w.templates[id] }
+
+func (w *world) removeTemplate(t *launchTemplate) {
+	delete(w.templates, t.ID)
+	w.touch(t.key())
 }
 
 func (w *world) templatesIn(region string) []*launchTemplate {
@@ -244,15 +257,15 @@ func (w *world) templatesIn(region string) []*launchTemplate {
 }
 
 // resolveTemplate lays launch parameters over those of their template.
-func (w *world) resolveTemplate(region string, p launchParams) (launchParams, *apiError) {
+func resolveTemplate(w *world, region string, p launchParams) (launchParams, *apiError) {
 	if p.LaunchTemplate == nil {
 		return p, nil
 	}
-	t, failure := w.template(region, p.LaunchTemplate.LaunchTemplateID)
+	t, failure := findTemplate(w, region, p.LaunchTemplate.LaunchTemplateID)
 	if failure != nil {
 		return p, failure
 	}
-	v, failure := t.version(or(p.LaunchTemplate.LaunchTemplateVersion, t.Default))
+	v, failure := versionOf(t, or(p.LaunchTemplate.LaunchTemplateVersion, t.Default))
 	if failure != nil {
 		return p, failure
 	}

@@ -120,18 +120,21 @@ func (w *world) changeQuota(zoneID string, change func(*quota)) {
 }
 
 // usage is what instances hold of a zone's quota.
-type usage struct{ spotVCPU, hourlyInstances, prepaidInstances int64 }
+type usage struct{ SpotVCPU, HourlyInstances, PrepaidInstances int64 }
+
+// used is what instances hold of a zone's quota.
+func (w *world) used(zoneID string) usage { return w.usage[zoneID] }
 
 // account adds an instance to the zone's usage, or with -1 takes it away.
 func (w *world) account(in *instance, sign int64) {
 	u := w.usage[in.Zone]
 	switch in.ChargeType {
 	case chargeSpot:
-		u.spotVCPU += sign * instanceTypes[in.Type].CPU
+		u.SpotVCPU += sign * instanceTypes[in.Type].CPU
 	case chargeHourly:
-		u.hourlyInstances += sign
+		u.HourlyInstances += sign
 	case chargePrepaid:
-		u.prepaidInstances += sign
+		u.PrepaidInstances += sign
 	}
 	w.usage[in.Zone] = u
 }

@@ -22,21 +22,32 @@ const (
 	camSession      = 2 * time.Hour
 )
 
-// serveMetadata answers as http://metadata.tencentyun.com does (API document
+// metadataService is the instance metadata service.
+type metadataService struct {
+	keeper  *keeper
+	account account
+	role    string // that it lists where no instance is chosen
+}
+
+// newMetadata makes the metadata service of a world. role is the one that it
+// lists where no instance is chosen.
+func newMetadata(k *keeper, a account, role string) *metadataService {
+	return &metadataService{keeper: k, account: a, role: role}
+}
+
+// ServeHTTP answers as http://metadata.tencentyun.com does (API document
 // 213/4934): text, and 404 for what isn't there.
-func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) {
+func (s *metadataService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		http.Error(w, "the metadata service answers GET alone", http.StatusMethodNotAllowed)
 		return
 	}
-	s.mu.Lock()
-	now := s.now()
-	s.world.advance(now)
 	status, body := http.StatusNotFound, "there is no such instance\n"
-	if in, ok := s.asking(r); ok {
-		status, body = s.metadata(r.URL.Path, in, now)
-	}
-	s.mu.Unlock()
+	s.keeper.Look(func(w *world) {
+		if in, ok := asking(w, r); ok {
+			status, body = s.metadata(r.URL.Path, in, w.now())
+		}
+	})
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body) // the client may be gone
@@ -45,24 +56,22 @@ func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) {
 // asking finds the instance that asks: by query, by header, or as the only
 // one. It is nil where that doesn't tell, and ok is false for one that doesn't
 // exist.
-func (s *Server) asking(r *http.Request) (in *instance, ok bool) {
+func asking(w *world, r *http.Request) (in *instance, ok bool) {
 	id := r.URL.Query().Get("instance_id")
 	if id == "" {
 		id = r.Header.Get(instanceHeader)
 	}
 	if id != "" {
-		in = s.world.instances[id]
+		in = w.instance(id)
 		return in, in != nil
 	}
-	if len(s.world.instances) == 1 {
-		for _, in := range s.world.instances {
-			return in, true
-		}
+	if all := w.ordered(); len(all) == 1 {
+		return all[0], true
 	}
 	return nil, true
 }
 
-func (s *Server) metadata(path string, in *instance, now time.Time) (int, string) {
+func (s *metadataService) metadata(path string, in *instance, now time.Time) (int, string) {
 	key, isMeta := strings.CutPrefix(path, metaPath)
 	if role, ok := strings.CutPrefix(key, credentialsPath); ok && isMeta {
 		return s.camCredentials(role, in, now)
@@ -98,7 +107,7 @@ var metadataFields = map[string]func(*instance) string{
 	"hostname":               hostName,
 	"local-hostname":         hostName,
 	"mac":                    macAddress,
-	"app-id":                 func(*instance) string { return strconv.Itoa(demoAppID) },
+	"app-id":                 func(*instance) string { return strconv.Itoa(appID) },
 	"placement/region":       func(in *instance) string { return in.Region },
 	"placement/zone":         func(in *instance) string { return in.Zone },
 	"payment/charge-type":    func(in *instance) string { return in.ChargeType },
@@ -131,8 +140,8 @@ func macAddress(in *instance) string {
 
 // camCredentials issues the credentials of the instance's role; where no
 // instance is chosen, of any.
-func (s *Server) camCredentials(role string, in *instance, now time.Time) (int, string) {
-	bound := s.options.CamRoleName
+func (s *metadataService) camCredentials(role string, in *instance, now time.Time) (int, string) {
+	bound := s.role
 	if in != nil {
 		bound = in.CamRoleName
 	}
@@ -146,7 +155,7 @@ func (s *Server) camCredentials(role string, in *instance, now time.Time) (int, 
 	if in != nil {
 		session = in.ID
 	}
-	key := s.credentials.issue(role, session, now.Add(camSession))
+	key := s.account.issue(role, session, now.Add(camSession))
 	return http.StatusOK, string(mustJSON(map[string]any{
 		"TmpSecretId": key.SecretID, "TmpSecretKey": key.SecretKey, "Token": key.Token,
 		"ExpiredTime": key.Expires.Unix(), "Expiration": key.Expires.UTC().Format(wireTime), "Code": "Success",

@@ -21,6 +21,9 @@ type modifyInstancesAttributeRequest struct {
 	AutoReboot            *bool    `json:"AutoReboot,omitempty"`
 }
 
+// About says which instances the call is about.
+func (p *modifyInstancesAttributeRequest) About() subject { return subject{InstanceIDs: p.InstanceIDs} }
+
 // modifyInstancesAttribute changes exactly one attribute of all instances, or
 // of none.
 func modifyInstancesAttribute(w *world, c *call, p *modifyInstancesAttributeRequest) (*emptyResponse, *apiError) {
@@ -28,7 +31,7 @@ func modifyInstancesAttribute(w *world, c *call, p *modifyInstancesAttributeRequ
 	if failure != nil {
 		return nil, failure
 	}
-	found, failure := w.existing(c.Region, p.InstanceIDs)
+	found, failure := existing(w, c.Region, p.InstanceIDs)
 	if failure != nil {
 		return nil, failure
 	}

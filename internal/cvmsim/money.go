@@ -13,6 +13,9 @@ type money int64
 
 const yuan money = 1_000_000_000
 
+// startBalance is what the account has at the start.
+const startBalance = 1_000_000 * yuan
+
 func fen(n int64) money { return money(n) * yuan / 100 }
 
 // parseMoney reads a plain decimal, with up to nine digits on either side.

@@ -1,7 +1,7 @@
 package cvmsim
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 	"time"
 )
@@ -71,66 +71,26 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.AccountID, DemoAccountID)
-	setDefault(&o.SecretID, DemoSecretID)
-	setDefault(&o.SecretKey, DemoSecretKey)
-	setDefault(&o.CamRoleName, "gpu-node")
-	setDefault(&o.TokenMismatchCode, "InvalidParameter.ParameterConflict")
-	setDefault(&o.LaunchDelay, time.Second)
-	setDefault(&o.TerminateDelay, 500*time.Millisecond)
-	setDefault(&o.LaunchFailedLinger, time.Minute)
-	o.LaunchDelay = max(o.LaunchDelay, 0)
-	o.TerminateDelay = max(o.TerminateDelay, 0)
-	o.LaunchFailedLinger = max(o.LaunchFailedLinger, 0)
+	o.AccountID = cmp.Or(o.AccountID, DemoAccountID)
+	o.SecretID = cmp.Or(o.SecretID, DemoSecretID)
+	o.SecretKey = cmp.Or(o.SecretKey, DemoSecretKey)
+	o.CamRoleName = cmp.Or(o.CamRoleName, "gpu-node")
+	o.TokenMismatchCode = cmp.Or(o.TokenMismatchCode, "InvalidParameter.ParameterConflict")
+	o.LaunchDelay = max(cmp.Or(o.LaunchDelay, time.Second), 0)
+	o.TerminateDelay = max(cmp.Or(o.TerminateDelay, 500*time.Millisecond), 0)
+	o.LaunchFailedLinger = max(cmp.Or(o.LaunchFailedLinger, time.Minute), 0)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
 	return o
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
+// settings are those of the world.
+func (o Options) settings() worldSettings {
+	return worldSettings{
+		LaunchDelay: o.LaunchDelay, ListingDelay: o.ListingDelay, TagDelay: o.TagDelay,
+		TerminateDelay: o.TerminateDelay, LaunchFailedLinger: o.LaunchFailedLinger, EnforceRates: o.EnforceRates,
+		TagKeyNotFound: o.TagKeyNotFound, RecycleBin: o.RecycleBin, TagValuesPerKey: o.TagValuesPerKey,
+		TokenMismatchCode: o.TokenMismatchCode, Balance: startBalance,
 	}
-}
-
-// Duration is a time.Duration that is written as text, "1m30s", in JSON.
-type Duration time.Duration
-
-// MarshalText writes the duration as Go does.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// UnmarshalText reads a duration as Go does.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	if err != nil {
-		return fmt.Errorf("must be a duration like \"90s\" or \"20m\", not %q", text)
-	}
-	*d = Duration(v)
-	return nil
-}
-
-func assignDuration(field *time.Duration, value *Duration) {
-	if value != nil {
-		*field = time.Duration(*value)
-	}
-}
-
-// Settings are the options that can be changed while the server runs; nil
-// fields stay as they are.
-type Settings struct {
-	LaunchDelay        *Duration `json:"launch_delay,omitempty"`
-	ListingDelay       *Duration `json:"listing_delay,omitempty"`
-	TagDelay           *Duration `json:"tag_delay,omitempty"`
-	TerminateDelay     *Duration `json:"terminate_delay,omitempty"`
-	LaunchFailedLinger *Duration `json:"launch_failed_linger,omitempty"`
-	EnforceRates       *bool     `json:"enforce_rates,omitempty"`
-	TagKeyNotFound     *bool     `json:"tag_key_not_found,omitempty"`
-	TagValuesPerKey    *int      `json:"tag_values_per_key,omitempty"`
-	TokenMismatchCode  *string   `json:"token_mismatch_code,omitempty"`
-	RecycleBin         *bool     `json:"recycle_bin,omitempty"`
-	// Balance is the account's balance in CNY, a decimal string. A launch
-	// that costs more in one hour is refused.
-	Balance *string `json:"balance,omitempty"`
 }

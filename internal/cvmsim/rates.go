@@ -1,6 +1,9 @@
 package cvmsim
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // bucket is a token bucket that holds one second's worth of calls.
 type bucket struct {
@@ -8,13 +11,28 @@ type bucket struct {
 	filled time.Time
 }
 
+// rates keeps a bucket for each action.
+type rates struct {
+	mu      sync.Mutex
+	buckets map[string]*bucket
+}
+
+// reset fills all buckets.
+func (r *rates) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.buckets = map[string]*bucket{}
+}
+
 // allow takes a call out of the action's bucket. Buckets fill on the base
 // clock, so that stepping the world's clock grants no calls.
-func (s *Server) allow(a *action, clock time.Time) *apiError {
-	b := s.buckets[a.name]
+func (r *rates) allow(a *action, clock time.Time) *apiError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.buckets[a.name]
 	if b == nil {
 		b = &bucket{tokens: a.rate, filled: clock}
-		s.buckets[a.name] = b
+		r.buckets[a.name] = b
 	}
 	b.tokens = min(a.rate, b.tokens+clock.Sub(b.filled).Seconds()*a.rate)
 	b.filled = clock

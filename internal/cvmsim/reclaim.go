@@ -33,7 +33,7 @@ type ReclaimRequest struct {
 }
 
 // Reclaim takes instances back and returns their ids.
-func (s *Server) Reclaim(r ReclaimRequest) ([]string, error) {
+func (p *Panel) Reclaim(r ReclaimRequest) ([]string, error) {
 	if r.View == "" {
 		r.View = ViewVanish
 	}
@@ -46,26 +46,25 @@ func (s *Server) Reclaim(r ReclaimRequest) ([]string, error) {
 	if r.Linger < 0 {
 		return nil, fieldError("linger", "must not be negative")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	s.world.advance(now)
-	chosen, err := s.world.chooseReclaimed(r)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]string, len(chosen))
-	for i, in := range chosen {
-		ids[i] = in.ID
-		in.ReclaimAt, in.ReclaimView, in.Linger = now.Add(time.Duration(r.Notice)), r.View, r.Linger
-		s.world.touch(in.key())
-		s.world.schedule(in.ReclaimAt, in.ID, eventReclaim)
-	}
-	s.world.advance(now)
-	return ids, s.commit()
+	var ids []string
+	err := p.keeper.Change(func(w *world) error {
+		now := w.now()
+		w.advance(now)
+		chosen, err := chooseReclaimed(w, r)
+		if err != nil {
+			return err
+		}
+		for _, in := range chosen {
+			ids = append(ids, in.ID)
+			w.announceReclaim(in, now.Add(time.Duration(r.Notice)), r.View, r.Linger)
+		}
+		w.advance(now)
+		return nil
+	})
+	return ids, err
 }
 
-func (w *world) chooseReclaimed(r ReclaimRequest) ([]*instance, error) {
+func chooseReclaimed(w *world, r ReclaimRequest) ([]*instance, error) {
 	if (len(r.InstanceIDs) == 0) == (r.Pool == "") {
 		return nil, fieldError("instance_ids", "give either instance_ids or pool")
 	}
@@ -73,7 +72,7 @@ func (w *world) chooseReclaimed(r ReclaimRequest) ([]*instance, error) {
 		if r.Count != 0 {
 			return nil, fieldError("count", "goes with pool, not with instance_ids")
 		}
-		return w.reclaimableByID(r.InstanceIDs)
+		return reclaimableByID(w, r.InstanceIDs)
 	}
 	count := r.Count
 	if count == 0 {
@@ -94,10 +93,10 @@ func (w *world) chooseReclaimed(r ReclaimRequest) ([]*instance, error) {
 	return chosen, nil
 }
 
-func (w *world) reclaimableByID(ids []string) ([]*instance, error) {
+func reclaimableByID(w *world, ids []string) ([]*instance, error) {
 	chosen := make([]*instance, len(ids))
 	for i, id := range ids {
-		in := w.instances[id]
+		in := w.instance(id)
 		if in == nil {
 			return nil, fieldError("instance_ids", "there is no instance %q", id)
 		}
@@ -120,6 +119,14 @@ func reclaimable(in *instance) string {
 		return "is being reclaimed already"
 	}
 	return ""
+}
+
+// announceReclaim sets when the cloud takes an instance back, and what it
+// looks like then, for how long.
+func (w *world) announceReclaim(in *instance, at time.Time, view string, linger Duration) {
+	in.ReclaimAt, in.ReclaimView, in.Linger = at, view, linger
+	w.touch(in.key())
+	w.schedule(in.ReclaimAt, in.ID, eventReclaim)
 }
 
 // reclaim takes an instance back. Its place does not go back on sale: the

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 )
 
 // Size limits of requests (API document 1278/46710).
@@ -20,162 +18,79 @@ const (
 	maxBody  = 10 << 20
 )
 
-// request is one API call as it came in, before its parameters have types.
-type request struct {
-	Action, Version, Region string
-	Params                  map[string]any
-	Identity                identity
-}
-
-// wire is what the parser needs of an HTTP request, in the two protocols.
-type wire struct {
+// message is an HTTP request as either protocol writes it.
+type message struct {
 	http *http.Request
 	body []byte
 	flat map[string]string // of a query or form
 }
 
-// readRequest parses an HTTP request and verifies its signature. It returns
-// what it could read also beside an error, for the record of calls. clock is
-// the base clock's time, now the world's.
-func (s *Server) readRequest(r *http.Request, clock, now time.Time) (request, *apiError) {
-	var req request
-	w, failure := readWire(r)
-	req.Action, req.Version, req.Region = w.common("Action"), w.common("Version"), w.common("Region")
-	if failure != nil {
-		return req, failure
-	}
-	if req.Action == "" {
-		return req, missing("Action")
-	}
-	action, known := actions[req.Action]
-	if !known {
-		return req, fail("InvalidAction", "The requested action `%s` is not supported.", printable(req.Action))
-	}
-	if req.Version == "" {
-		return req, missing("Version")
-	}
-	if req.Version != action.version {
-		return req, fail("NoSuchVersion", "The version `%s` of `%s` does not exist; there is %s.", printable(req.Version), action.name, action.version)
-	}
-	who, failure := s.authenticate(w, action, clock, now)
-	if failure != nil {
-		return req, failure
-	}
-	req.Identity = who
-	if failure := checkRegion(action, req.Region); failure != nil {
-		return req, failure
-	}
-	req.Params, failure = w.parameters()
-	return req, failure
-}
-
-func readWire(r *http.Request) (wire, *apiError) {
-	w := wire{http: r}
+// readMessage reads a request within its limits of size. What it could read it
+// returns also beside an error.
+func readMessage(r *http.Request) (message, *apiError) {
+	m := message{http: r}
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
-		return w, fail("UnsupportedProtocol", "Only GET and POST requests are supported.")
+		return m, fail("UnsupportedProtocol", "Only GET and POST requests are supported.")
 	}
 	if len(r.URL.RawQuery) > maxQuery {
-		return w, fail("RequestSizeLimitExceeded", "The query is longer than 32 KB.")
+		return m, fail("RequestSizeLimitExceeded", "The query is longer than 32 KB.")
 	}
 	limit := int64(maxBody)
-	if w.isForm() {
+	if m.isForm() {
 		limit = maxForm
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return w, fail("RequestSizeLimitExceeded", "The body is longer than %d bytes.", limit)
+		return m, fail("RequestSizeLimitExceeded", "The body is longer than %d bytes.", limit)
 	}
 	if err != nil {
-		return w, fail("InternalError", "The body could not be read.")
+		return m, fail("InternalError", "The body could not be read.")
 	}
-	w.body = body
+	m.body = body
 	if r.Method == http.MethodGet {
-		w.flat, err = flatten(r.URL.RawQuery)
-	} else if w.isForm() {
-		w.flat, err = flatten(string(body))
+		m.flat, err = flatten(r.URL.RawQuery)
+	} else if m.isForm() {
+		m.flat, err = flatten(string(body))
 	}
 	if err != nil {
-		return w, fail("InvalidParameter", "The parameters are not well encoded: %v.", err)
+		return m, fail("InvalidParameter", "The parameters are not well encoded: %v.", err)
 	}
-	return w, nil
+	return m, nil
 }
 
-func (w wire) isForm() bool {
-	media, _, err := mime.ParseMediaType(w.http.Header.Get("Content-Type"))
-	return w.http.Method == http.MethodPost && err == nil && media == "application/x-www-form-urlencoded"
+func (m message) isForm() bool {
+	media, _, err := mime.ParseMediaType(m.http.Header.Get("Content-Type"))
+	return m.http.Method == http.MethodPost && err == nil && media == "application/x-www-form-urlencoded"
 }
 
 // signedInHeader tells TC3, which has its common parameters in headers, from
 // v1, which has them among the others.
-func (w wire) signedInHeader() bool { return w.http.Header.Get("Authorization") != "" }
+func (m message) signedInHeader() bool { return m.http.Header.Get("Authorization") != "" }
 
-func (w wire) common(name string) string {
-	if v := w.http.Header.Get("X-TC-" + name); v != "" {
+// unsigned tells a call that says of itself that it has no signature.
+func (m message) unsigned() bool { return m.http.Header.Get("Authorization") == "SKIP" }
+
+// Host is what the client called the server.
+func (m message) Host() string { return m.http.Host }
+
+// common returns a common parameter: Action, Version or Region.
+func (m message) common(name string) string {
+	if v := m.http.Header.Get("X-TC-" + name); v != "" {
 		return v
 	}
-	if w.signedInHeader() {
+	if m.signedInHeader() {
 		return ""
 	}
-	return w.flat[name]
-}
-
-func (s *Server) authenticate(w wire, action *action, clock, now time.Time) (identity, *apiError) {
-	if w.http.Header.Get("Authorization") == "SKIP" {
-		if !action.unsigned {
-			return identity{}, fail("AuthFailure.InvalidAuthorization", "`%s` must be signed.", action.name)
-		}
-		return identity{}, nil
-	}
-	if w.signedInHeader() {
-		if w.isForm() {
-			return identity{}, fail("InvalidParameter", "A form body must be signed with HmacSHA1 or HmacSHA256.")
-		}
-		who, service, failure := s.credentials.verifyTC3(w.http, w.body, clock, now)
-		if failure == nil && !serviceFits(service, action.service, w.http.Host) {
-			failure = fail("AuthFailure.SignatureFailure", "The credential scope names the service `%s`, and `%s` is one of `%s`.", printable(service), action.name, action.service)
-		}
-		return who, failure
-	}
-	if w.flat == nil {
-		return identity{}, fail("AuthFailure.InvalidAuthorization", "The Authorization header is missing.")
-	}
-	return s.credentials.verifyV1(w.http, w.flat, clock, now)
-}
-
-// serviceFits accepts the action's service, and the first label of the host,
-// which the Node.js SDK takes for the service's name: "127" for 127.0.0.1.
-func serviceFits(service, want, host string) bool {
-	if service == want {
-		return true
-	}
-	if bare, _, err := net.SplitHostPort(host); err == nil {
-		host = bare
-	}
-	label, _, _ := strings.Cut(host, ".")
-	_, known := serviceVersions[service]
-	return service == label && !known
-}
-
-func checkRegion(action *action, region string) *apiError {
-	if region == "" {
-		if action.regional {
-			return missing("Region")
-		}
-		return nil
-	}
-	if _, known := regions[region]; !known {
-		return fail("UnsupportedRegion", "The region `%s` is not supported by `%s`.", printable(region), action.name)
-	}
-	return nil
+	return m.flat[name]
 }
 
 // parameters returns the action's parameters as a tree.
-func (w wire) parameters() (map[string]any, *apiError) {
-	if w.flat == nil {
-		return parseJSON(w.body)
+func (m message) parameters() (map[string]any, *apiError) {
+	if m.flat == nil {
+		return parseJSON(m.body)
 	}
-	flat := w.flat
-	if !w.signedInHeader() {
+	flat := m.flat
+	if !m.signedInHeader() {
 		for _, name := range v1Parameters {
 			delete(flat, name)
 		}

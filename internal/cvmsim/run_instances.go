@@ -16,6 +16,12 @@ type runInstancesRequest struct {
 	EnableJumboFrame   *bool    `json:"EnableJumboFrame,omitempty"`
 }
 
+// About says what the launch is about.
+func (p *runInstancesRequest) About() subject { return aboutLaunch(p.launchParams) }
+
+// Token is the one that the record of calls shows.
+func (p *runInstancesRequest) Token() string { return or(p.ClientToken, "") }
+
 type runInstancesResponse struct {
 	InstanceIDSet []string `json:"InstanceIdSet,omitempty"`
 }
@@ -33,7 +39,7 @@ func (m *launchMemory) key() string { return "token/" + m.Token }
 func runInstances(w *world, c *call, p *runInstancesRequest) (*runInstancesResponse, *apiError) {
 	token := or(p.ClientToken, "")
 	digest := launchDigest(c.Region, p)
-	if memory := w.tokens[token]; memory != nil && !or(p.DryRun, false) {
+	if memory := w.memory(token); memory != nil && !or(p.DryRun, false) {
 		if memory.Digest != digest {
 			return nil, fail(w.settings.TokenMismatchCode, "The ClientToken was used before with other parameters.")
 		}
@@ -43,7 +49,7 @@ func runInstances(w *world, c *call, p *runInstancesRequest) (*runInstancesRespo
 	if p.DedicatedClusterID != nil || len(p.ChcIDs) > 0 {
 		return nil, fail("InvalidParameter.CdcNotSupported", "Dedicated clusters and CHC hosts are not sold here.")
 	}
-	params, failure := w.resolveTemplate(c.Region, p.launchParams)
+	params, failure := resolveTemplate(w, c.Region, p.launchParams)
 	if failure != nil {
 		return nil, failure
 	}
@@ -51,21 +57,31 @@ func runInstances(w *world, c *call, p *runInstancesRequest) (*runInstancesRespo
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := w.checkSale(spec); failure != nil {
+	if failure := checkSale(w, spec); failure != nil {
 		return nil, failure
 	}
 	if or(p.DryRun, false) {
 		return &runInstancesResponse{}, nil
 	}
-	ids := w.launch(spec, c)
+	ids := w.launch(spec.launch, c.now, c.requestID, c.fate)
 	if token != "" {
-		memory := &launchMemory{Token: token, Digest: digest, InstanceIDs: ids}
-		w.tokens[token] = memory
-		w.touch(memory.key())
+		w.remember(&launchMemory{Token: token, Digest: digest, InstanceIDs: ids})
 	}
 	c.record.InstanceIDs, c.record.TookEffect = ids, true
 	return &runInstancesResponse{InstanceIDSet: ids}, nil
 }
+
+// memory is what a ClientToken stands for, or nil.
+func (w *world) memory(token string) *launchMemory { return w.tokens[token] }
+
+// remember keeps what a ClientToken stands for.
+func (w *world) remember(m *launchMemory) {
+	w.tokens[m.Token] = m
+	w.touch(m.key())
+}
+
+// addressTaken reports whether an instance of the network has the address.
+func (w *world) addressTaken(vpc, address string) bool { return w.addresses[vpc+"/"+address] != "" }
 
 // launchDigest identifies the body of a launch, whatever the order of its
 // fields or the encoding it came in.
@@ -75,27 +91,27 @@ func launchDigest(region string, p *runInstancesRequest) string {
 
 // checkSale asks the market, the quotas and the balance, and what is left of
 // addresses and tags.
-func (w *world) checkSale(s launchSpec) *apiError {
-	if failure := w.checkOffer(s); failure != nil {
+func checkSale(w *world, s launchSpec) *apiError {
+	if failure := checkOffer(w, s); failure != nil {
 		return failure
 	}
-	if failure := w.checkQuota(s); failure != nil {
+	if failure := checkQuota(w, s); failure != nil {
 		return failure
 	}
 	if w.offer(s.sku).Price*money(s.count) > w.settings.Balance {
 		return fail("InvalidAccount.InsufficientBalance", "The account's balance does not suffice.")
 	}
 	for _, address := range s.addresses {
-		if w.addresses[s.template.VPCID+"/"+address] != "" {
+		if w.addressTaken(s.template.VPCID, address) {
 			return fail("VpcIpIsUsed", "The address %s is in use.", address)
 		}
 	}
-	return w.checkTagValues(s.tags)
+	return checkTagValues(w, s.tags)
 }
 
 // checkOffer asks whether there is enough of the sku, at the price that is
 // bid.
-func (w *world) checkOffer(s launchSpec) *apiError {
+func checkOffer(w *world, s launchSpec) *apiError {
 	spot := s.sku.Charge == chargeSpot
 	if spot && zoneRegion[s.sku.Zone].NoSpot {
 		return fail("UnsupportedOperation.SpotUnsupportedRegion", "The region `%s` does not sell spot instances.", zoneRegion[s.sku.Zone].ID)
@@ -116,45 +132,45 @@ func (w *world) checkOffer(s launchSpec) *apiError {
 	return nil
 }
 
-func (w *world) checkQuota(s launchSpec) *apiError {
-	limit, used := w.quota(s.sku.Zone), w.usage[s.sku.Zone]
+func checkQuota(w *world, s launchSpec) *apiError {
+	limit, used := w.quota(s.sku.Zone), w.used(s.sku.Zone)
 	switch s.sku.Charge {
 	case chargeSpot:
-		if used.spotVCPU+s.count*s.itype.CPU > limit.SpotVCPU {
-			return fail("LimitExceeded.UserSpotQuota", "%d more vCPU would exceed the spot quota of %d vCPU in `%s`, of which %d are in use.", s.count*s.itype.CPU, limit.SpotVCPU, s.sku.Zone, used.spotVCPU)
+		if used.SpotVCPU+s.count*s.itype.CPU > limit.SpotVCPU {
+			return fail("LimitExceeded.UserSpotQuota", "%d more vCPU would exceed the spot quota of %d vCPU in `%s`, of which %d are in use.", s.count*s.itype.CPU, limit.SpotVCPU, s.sku.Zone, used.SpotVCPU)
 		}
 	case chargePrepaid:
-		if used.prepaidInstances+s.count > prepaidQuota {
-			return fail("LimitExceeded.PrepayQuota", "%d more instances would exceed the quota of %d prepaid ones in `%s`, of which %d are in use.", s.count, prepaidQuota, s.sku.Zone, used.prepaidInstances)
+		if used.PrepaidInstances+s.count > prepaidQuota {
+			return fail("LimitExceeded.PrepayQuota", "%d more instances would exceed the quota of %d prepaid ones in `%s`, of which %d are in use.", s.count, prepaidQuota, s.sku.Zone, used.PrepaidInstances)
 		}
 	case chargeHourly:
-		if used.hourlyInstances+s.count > limit.HourlyInstances {
-			return fail("LimitExceeded.CvmInstanceQuota", "%d more instances would exceed the quota of %d in `%s`, of which %d are in use.", s.count, limit.HourlyInstances, s.sku.Zone, used.hourlyInstances)
+		if used.HourlyInstances+s.count > limit.HourlyInstances {
+			return fail("LimitExceeded.CvmInstanceQuota", "%d more instances would exceed the quota of %d in `%s`, of which %d are in use.", s.count, limit.HourlyInstances, s.sku.Zone, used.HourlyInstances)
 		}
 	}
 	return nil
 }
 
 // launch creates the instances; everything has been checked.
-func (w *world) launch(s launchSpec, c *call) []string {
+func (w *world) launch(s launch, now time.Time, requestID string, fate launchFate) []string {
 	w.changeOffer(s.sku, func(o *offer) { o.Stock -= s.count })
 	w.rememberTags(s.tags)
 	ids := make([]string, s.count)
 	for i := range ids {
-		in := w.newInstance(s, i, c.now)
-		in.Operation, in.OperationState, in.OperationRequestID = "RunInstances", "OPERATING", c.requestID
+		in := w.newInstance(s, i, now)
+		in.Operation, in.OperationState, in.OperationRequestID = "RunInstances", "OPERATING", requestID
 		in.State = statePending
-		switch c.launch {
+		switch fate {
 		case launchFails:
 			in.SettleTo, in.SettleError = stateLaunchFailed, "The instance could not be created: the resources of the host are insufficient."
 		default:
 			in.SettleTo = stateRunning
 		}
-		if c.launch != launchHangs {
-			in.SettleAt = c.now.Add(w.settings.LaunchDelay)
+		if fate != launchHangs {
+			in.SettleAt = now.Add(w.settings.LaunchDelay)
 		}
 		if w.settings.ListingDelay > 0 {
-			in.ListedAt = c.now.Add(w.settings.ListingDelay)
+			in.ListedAt = now.Add(w.settings.ListingDelay)
 		}
 		w.add(in)
 		ids[i] = in.ID
@@ -163,7 +179,7 @@ func (w *world) launch(s launchSpec, c *call) []string {
 }
 
 // newInstance makes the record of the i-th instance of a launch.
-func (w *world) newInstance(s launchSpec, i int, now time.Time) *instance {
+func (w *world) newInstance(s launch, i int, now time.Time) *instance {
 	w.ordinal++
 	w.touch(worldKey)
 	in := s.template
@@ -219,4 +235,17 @@ func numbered(name string, i int, count int64) string {
 		return fmt.Sprintf("%s%d", name, i+1)
 	}
 	return name
+}
+
+// aboutLaunch says what a launch is about.
+func aboutLaunch(p launchParams) subject {
+	s := subject{InstanceType: or(p.InstanceType, ""), Zone: or(or(p.Placement, placementParams{}).Zone, "")}
+	for _, spec := range p.TagSpecification {
+		for _, t := range spec.Tags {
+			if or(t.Key, "") == poolTag {
+				s.Pool = or(t.Value, "")
+			}
+		}
+	}
+	return s
 }

@@ -1,6 +1,7 @@
 package cvmsim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func ListenAndServe(ctx context.Context, c ServeConfig) error {
 			return err
 		}
 	}
-	setDefault(&c.Region, "ap-singapore")
+	c.Region = cmp.Or(c.Region, "ap-singapore")
 	if regions[c.Region] == nil {
 		return fmt.Errorf("the local CVM has no region %q; it has %s", c.Region, strings.Join(slices.Sorted(maps.Keys(regions)), ", "))
 	}
@@ -75,7 +76,7 @@ func ListenAndServe(ctx context.Context, c ServeConfig) error {
 
 // shutDown lets calls under way end, those that a fault holds back first.
 func shutDown(server *http.Server, s *Server) error {
-	s.release()
+	s.endpoint.Release()
 	grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
 	defer cancel()
 	err := server.Shutdown(grace)

@@ -60,7 +60,7 @@ func parseTC3(header string) (tc3Authorization, *apiError) {
 
 // verifyTC3 checks a TC3-HMAC-SHA256 signature. clock is the base clock's
 // time, which the timestamp is judged by; now is the world's.
-func (c credentials) verifyTC3(r *http.Request, body []byte, clock, now time.Time) (identity, string, *apiError) {
+func (a account) verifyTC3(r *http.Request, body []byte, clock, now time.Time) (identity, string, *apiError) {
 	auth, failure := parseTC3(r.Header.Get("Authorization"))
 	if failure != nil {
 		return identity{}, "", failure
@@ -73,7 +73,7 @@ func (c credentials) verifyTC3(r *http.Request, body []byte, clock, now time.Tim
 	if auth.Date != signedAt.UTC().Format(time.DateOnly) {
 		return identity{}, "", fail("AuthFailure.SignatureFailure", "The date of the credential scope is not that of X-TC-Timestamp in UTC.")
 	}
-	secret, who, failure := c.secretFor(auth.SecretID, r.Header.Get("X-TC-Token"), now)
+	secret, who, failure := a.secretFor(auth.SecretID, r.Header.Get("X-TC-Token"), now)
 	if failure != nil {
 		return identity{}, "", failure
 	}

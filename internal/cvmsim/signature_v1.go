@@ -22,7 +22,7 @@ var v1Parameters = []string{
 
 // verifyV1 checks an HmacSHA1 or HmacSHA256 signature over the sorted,
 // unescaped parameters (API document 213/15693).
-func (c credentials) verifyV1(r *http.Request, flat map[string]string, clock, now time.Time) (identity, *apiError) {
+func (a account) verifyV1(r *http.Request, flat map[string]string, clock, now time.Time) (identity, *apiError) {
 	for _, name := range []string{"Timestamp", "Nonce", "SecretId", "Signature"} {
 		if flat[name] == "" {
 			return identity{}, missing(name)
@@ -40,7 +40,7 @@ func (c credentials) verifyV1(r *http.Request, flat map[string]string, clock, no
 	default:
 		return identity{}, fail("InvalidParameterValue", "`SignatureMethod` must be HmacSHA1 or HmacSHA256.")
 	}
-	secret, who, failure := c.secretFor(flat["SecretId"], flat["Token"], now)
+	secret, who, failure := a.secretFor(flat["SecretId"], flat["Token"], now)
 	if failure != nil {
 		return identity{}, failure
 	}

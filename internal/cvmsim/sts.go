@@ -26,7 +26,7 @@ type getCallerIdentityResponse struct {
 
 // getCallerIdentity tells whose credentials signed the call.
 func getCallerIdentity(_ *world, c *call, _ *getCallerIdentityRequest) (*getCallerIdentityResponse, *apiError) {
-	account := c.server.options.AccountID
+	account := c.account.ID
 	answer := &getCallerIdentityResponse{
 		Arn: "qcs::cam::uin/" + account + ":uin/" + account, AccountID: account,
 		UserID: account, PrincipalID: account, Type: "RootAccount",
@@ -48,12 +48,17 @@ type roleParams struct {
 
 type assumeRoleRequest struct {
 	roleParams
-	Policy         *string     `json:"Policy,omitempty"`
-	ExternalID     *string     `json:"ExternalId,omitempty"`
-	Tags           []tagParams `json:"Tags,omitempty"`
-	SourceIdentity *string     `json:"SourceIdentity,omitempty"`
-	SerialNumber   *string     `json:"SerialNumber,omitempty"`
-	TokenCode      *string     `json:"TokenCode,omitempty"`
+	Policy         *string      `json:"Policy,omitempty"`
+	ExternalID     *string      `json:"ExternalId,omitempty"`
+	Tags           []sessionTag `json:"Tags,omitempty"`
+	SourceIdentity *string      `json:"SourceIdentity,omitempty"`
+	SerialNumber   *string      `json:"SerialNumber,omitempty"`
+	TokenCode      *string      `json:"TokenCode,omitempty"`
+}
+
+type sessionTag struct {
+	Key   *string `json:"Key,omitempty"`
+	Value *string `json:"Value,omitempty"`
 }
 
 type assumeRoleResponse struct {
@@ -69,7 +74,7 @@ type wireCredentials struct {
 }
 
 func assumeRole(_ *world, c *call, p *assumeRoleRequest) (*assumeRoleResponse, *apiError) {
-	return c.assume(p.roleParams)
+	return assume(c, p.roleParams)
 }
 
 type assumeRoleWithWebIdentityRequest struct {
@@ -91,10 +96,10 @@ func assumeRoleWithWebIdentity(_ *world, c *call, p *assumeRoleWithWebIdentityRe
 	if strings.TrimSpace(token) == "" {
 		return nil, fail("InvalidParameter.WebIdentityTokenError", "The web identity token is empty.")
 	}
-	return c.assume(p.roleParams)
+	return assume(c, p.roleParams)
 }
 
-func (c *call) assume(p roleParams) (*assumeRoleResponse, *apiError) {
+func assume(c *call, p roleParams) (*assumeRoleResponse, *apiError) {
 	arn, session := or(p.RoleArn, ""), or(p.RoleSessionName, "")
 	if arn == "" {
 		return nil, missing("RoleArn")
@@ -105,7 +110,7 @@ func (c *call) assume(p roleParams) (*assumeRoleResponse, *apiError) {
 	if !sessionName.MatchString(session) {
 		return nil, fail("InvalidParameter.ParamError", "`RoleSessionName` is malformed.")
 	}
-	role, failure := c.roleOf(arn)
+	role, failure := roleOf(c, arn)
 	if failure != nil {
 		return nil, failure
 	}
@@ -113,7 +118,7 @@ func (c *call) assume(p roleParams) (*assumeRoleResponse, *apiError) {
 	if seconds < 1 || seconds > maxSession {
 		return nil, fail("InvalidParameter.OverTimeError", "`DurationSeconds` must be from 1 to %d, not %d.", maxSession, seconds)
 	}
-	key := c.server.credentials.issue(role, session, c.now.Add(time.Duration(seconds)*time.Second))
+	key := c.account.issue(role, session, c.now.Add(time.Duration(seconds)*time.Second))
 	return &assumeRoleResponse{
 		ExpiredTime: key.Expires.Unix(), Expiration: key.Expires.UTC().Format(wireTime),
 		Credentials: wireCredentials{Token: key.Token, TmpSecretID: key.SecretID, TmpSecretKey: key.SecretKey},
@@ -122,14 +127,14 @@ func (c *call) assume(p roleParams) (*assumeRoleResponse, *apiError) {
 
 // roleOf reads qcs::cam::uin/<account>:roleName/<role>. Every well-formed role
 // of the account exists.
-func (c *call) roleOf(arn string) (string, *apiError) {
+func roleOf(c *call, arn string) (string, *apiError) {
 	rest, ok := strings.CutPrefix(arn, "qcs::cam::uin/")
 	account, resource, found := strings.Cut(rest, ":")
 	role, isRole := strings.CutPrefix(resource, "roleName/")
 	if !ok || !found || !isRole || !roleName.MatchString(role) {
-		return "", fail("InvalidParameter.ParamError", "`RoleArn` is not like qcs::cam::uin/%s:roleName/gpu-node.", c.server.options.AccountID)
+		return "", fail("InvalidParameter.ParamError", "`RoleArn` is not like qcs::cam::uin/%s:roleName/gpu-node.", c.account.ID)
 	}
-	if account != c.server.options.AccountID {
+	if account != c.account.ID {
 		return "", fail("ResourceNotFound.RoleNotFound", "The role does not exist in the account `%s`.", printable(account))
 	}
 	return role, nil

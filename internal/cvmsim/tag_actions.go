@@ -54,20 +54,20 @@ func tagResources(w *world, c *call, p *tagResourcesRequest) (*tagResourcesRespo
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := w.checkTagValues(set); failure != nil {
+	if failure := checkTagValues(w, set); failure != nil {
 		return nil, failure
 	}
-	return w.changeResources(c, p.ResourceList, set, nil)
+	return changeResources(w, c, p.ResourceList, set, nil)
 }
 
 func unTagResources(w *world, c *call, p *unTagResourcesRequest) (*tagResourcesResponse, *apiError) {
 	if failure := checkTagKeys("TagKeys", p.TagKeys); failure != nil {
 		return nil, failure
 	}
-	return w.changeResources(c, p.ResourceList, nil, p.TagKeys)
+	return changeResources(w, c, p.ResourceList, nil, p.TagKeys)
 }
 
-func (w *world) changeResources(c *call, list []string, set []Tag, remove []string) (*tagResourcesResponse, *apiError) {
+func changeResources(w *world, c *call, list []string, set []Tag, remove []string) (*tagResourcesResponse, *apiError) {
 	if len(list) == 0 {
 		return nil, missing("ResourceList")
 	}
@@ -76,7 +76,7 @@ func (w *world) changeResources(c *call, list []string, set []Tag, remove []stri
 	}
 	answer := &tagResourcesResponse{FailedResources: []failedResource{}}
 	for _, name := range list {
-		failure := w.changeResource(c, name, set, remove)
+		failure := changeResource(w, c, name, set, remove)
 		if failure != nil && failure.Code == "InvalidParameterValue.ResourceDescriptionError" {
 			return nil, failure
 		}
@@ -88,8 +88,8 @@ func (w *world) changeResources(c *call, list []string, set []Tag, remove []stri
 }
 
 // changeResource sets or deletes the tags of one resource.
-func (w *world) changeResource(c *call, name string, set []Tag, remove []string) *apiError {
-	in, failure := w.resource(c, name)
+func changeResource(w *world, c *call, name string, set []Tag, remove []string) *apiError {
+	in, failure := resource(w, c, name)
 	if failure != nil {
 		return failure
 	}
@@ -110,7 +110,7 @@ func (w *world) changeResource(c *call, name string, set []Tag, remove []string)
 
 // resource finds the instance of a six-part name,
 // qcs::cvm:<region>:uin/<uin>:instance/<id>; the uin may be empty.
-func (w *world) resource(c *call, name string) (*instance, *apiError) {
+func resource(w *world, c *call, name string) (*instance, *apiError) {
 	bad := fail("InvalidParameterValue.ResourceDescriptionError", "The resource `%s` is not like qcs::cvm:ap-singapore:uin/:instance/ins-a1b2c3d4.", printable(name))
 	parts := strings.Split(name, ":")
 	if len(parts) != 6 || parts[0] != "qcs" || !strings.HasPrefix(parts[4], "uin/") {
@@ -119,7 +119,7 @@ func (w *world) resource(c *call, name string) (*instance, *apiError) {
 	if parts[2] != "cvm" {
 		return nil, fail("InvalidParameter.UnsupportedService", "The service `%s` is not supported here.", printable(parts[2]))
 	}
-	if uin := strings.TrimPrefix(parts[4], "uin/"); uin != "" && uin != c.server.options.AccountID {
+	if uin := strings.TrimPrefix(parts[4], "uin/"); uin != "" && uin != c.account.ID {
 		return nil, fail("FailedOperation.ResourceAppIdNotSame", "The resource belongs to another account.")
 	}
 	id, isInstance := strings.CutPrefix(parts[5], "instance/")

@@ -52,10 +52,10 @@ func modifyResourceTags(w *world, c *call, p *modifyResourceTagsRequest) (*empty
 			return nil, fail("InvalidParameterValue.DeleteTagsParamError", "The tag key `%s` is to be set and deleted.", printable(t.Key))
 		}
 	}
-	if failure := w.checkTagValues(set); failure != nil {
+	if failure := checkTagValues(w, set); failure != nil {
 		return nil, failure
 	}
-	if failure := w.changeResource(c, *p.Resource, set, remove); failure != nil {
+	if failure := changeResource(w, c, *p.Resource, set, remove); failure != nil {
 		return nil, failure
 	}
 	return &emptyResponse{}, nil
@@ -107,7 +107,7 @@ func describeResourcesByTags(w *world, _ *call, p *describeResourcesByTagsReques
 		return nil, missing("TagFilters")
 	}
 	var found []*instance
-	for _, in := range w.taggedWith(or(p.ResourceRegion, ""), filters) {
+	for _, in := range taggedWith(w, or(p.ResourceRegion, ""), filters) {
 		if fits(or(p.ResourceID, ""), in.ID) && fits(or(p.ResourcePrefix, ""), instancePrefix) && fits(or(p.ServiceType, ""), serviceOfInstances) {
 			found = append(found, in)
 		}
@@ -145,7 +145,7 @@ func readTagFilters(params []tagFilter) ([]filter, *apiError) {
 }
 
 // taggedWith lists the instances of a region, or of all, that pass filters.
-func (w *world) taggedWith(region string, filters []filter) []*instance {
+func taggedWith(w *world, region string, filters []filter) []*instance {
 	var found []*instance
 	for _, r := range regionTable {
 		if fits(region, r.ID) {

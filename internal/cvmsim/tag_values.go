@@ -45,6 +45,12 @@ func (w *world) rememberTags(tags []Tag) {
 	}
 }
 
+// valuesOf returns the values that were ever used with a tag key.
+func (w *world) valuesOf(key string) map[string]bool { return w.tagValues[key] }
+
+// hasTagKey reports whether a tag key was ever created.
+func (w *world) hasTagKey(key string) bool { return w.tagKeys[key] }
+
 // checkTagValues refuses tags that would give a key more values than the
 // setting allows. LimitExceeded.TagValue is what the tag API lists for it, with
 // a limit of 1,000 (tag errors.go; AddResourceTag, ModifyResourceTags,
@@ -52,13 +58,13 @@ func (w *world) rememberTags(tags []Tag) {
 // own for it, only InvalidParameterValue.TagQuotaLimitExceeded, which doesn't
 // say what quota; that it passes the tag API's code on is assumed, documented
 // nowhere. So is that a value counts for as long as the account exists.
-func (w *world) checkTagValues(tags []Tag) *apiError {
+func checkTagValues(w *world, tags []Tag) *apiError {
 	limit := w.settings.TagValuesPerKey
 	if limit == 0 {
 		return nil
 	}
 	for _, t := range tags { // no key is in them twice
-		if values := w.tagValues[t.Key]; !values[t.Value] && len(values) >= limit {
+		if values := w.valuesOf(t.Key); !values[t.Value] && len(values) >= limit {
 			return fail("LimitExceeded.TagValue", "The tag key `%s` has %d values, which is the limit.", printable(t.Key), len(values))
 		}
 	}

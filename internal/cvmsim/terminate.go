@@ -12,13 +12,16 @@ type terminateInstancesRequest struct {
 	ReleasePrepaidDataDisks *bool    `json:"ReleasePrepaidDataDisks,omitempty"`
 }
 
+// About says which instances the call is about.
+func (p *terminateInstancesRequest) About() subject { return subject{InstanceIDs: p.InstanceIDs} }
+
 type emptyResponse struct{}
 
 // terminateInstances lets all instances go, or none. The first call for a
 // prepaid instance puts it into the recycle bin, the second one removes it (cvm
 // client.go, TerminateInstances).
 func terminateInstances(w *world, c *call, p *terminateInstancesRequest) (*emptyResponse, *apiError) {
-	found, failure := w.existing(c.Region, p.InstanceIDs)
+	found, failure := existing(w, c.Region, p.InstanceIDs)
 	if failure != nil {
 		return nil, failure
 	}
@@ -45,7 +48,7 @@ func terminateInstances(w *world, c *call, p *terminateInstancesRequest) (*empty
 
 // existing finds instances that must all exist in the region. One that isn't
 // listed yet doesn't exist for a call: assumed, documented nowhere.
-func (w *world) existing(region string, ids []string) ([]*instance, *apiError) {
+func existing(w *world, region string, ids []string) ([]*instance, *apiError) {
 	if len(ids) == 0 {
 		return nil, missing("InstanceIds")
 	}

@@ -8,8 +8,9 @@ import (
 const worldKey = "world"
 
 // world is what the cloud holds: the market, the quotas and the instances. It
-// does no IO and reads no clock; the server serialises access to it.
+// does no IO, and its keeper lets one caller at a time at it.
 type world struct {
+	clock     func() time.Time // the base clock
 	settings  worldSettings
 	offset    time.Duration // what the clock was stepped by
 	ordinal   uint64        // of the last instance
@@ -42,14 +43,10 @@ type worldSettings struct {
 	Balance                                  money
 }
 
-func newWorld(o Options) *world {
+func newWorld(clock func() time.Time, settings worldSettings) *world {
 	return &world{
-		settings: worldSettings{
-			LaunchDelay: o.LaunchDelay, ListingDelay: o.ListingDelay, TagDelay: o.TagDelay,
-			TerminateDelay: o.TerminateDelay, LaunchFailedLinger: o.LaunchFailedLinger, EnforceRates: o.EnforceRates,
-			TagKeyNotFound: o.TagKeyNotFound, RecycleBin: o.RecycleBin, TagValuesPerKey: o.TagValuesPerKey,
-			TokenMismatchCode: o.TokenMismatchCode, Balance: 1_000_000 * yuan,
-		},
+		clock:     clock,
+		settings:  settings,
 		instances: map[string]*instance{},
 		index:     newIndex(),
 		market:    map[sku]*offer{},
@@ -164,6 +161,9 @@ func (w *world) list(in *instance) {
 	w.index.add(in)
 	w.touch(in.key())
 }
+
+// instance returns an instance that isn't gone, or nil.
+func (w *world) instance(id string) *instance { return w.instances[id] }
 
 // visible returns an instance that calls can name: one that exists, and shows
 // in listings.
