@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"io"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
 // The demo account: obviously not a real one.
@@ -86,11 +88,11 @@ func (o Options) withDefaults() Options {
 }
 
 // settings are those of the world.
-func (o Options) settings() worldSettings {
-	return worldSettings{
+func (o Options) settings() world.Settings {
+	return world.Settings{
 		LaunchDelay: o.LaunchDelay, ListingDelay: o.ListingDelay, TagDelay: o.TagDelay,
 		TerminateDelay: o.TerminateDelay, LaunchFailedLinger: o.LaunchFailedLinger, EnforceRates: o.EnforceRates,
 		TagKeyNotFound: o.TagKeyNotFound, RecycleBin: o.RecycleBin, TagValuesPerKey: o.TagValuesPerKey,
-		TokenMismatchCode: o.TokenMismatchCode, Balance: startBalance,
+		TokenMismatchCode: o.TokenMismatchCode, Balance: world.StartBalance,
 	}
 }

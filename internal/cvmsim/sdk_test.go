@@ -120,10 +120,10 @@ func TestOfficialSDKSeesErrors(t *testing.T) {
 func TestOfficialSDKOverServices(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
-	id := seed(t, sim, cvmsim.SeedRequest{})[0]
+	id := cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{})[0]
 	p := sdkProfile(t, sim.URL)
 	request := tchttp.NewCommonRequest("sts", "2018-08-13", "AssumeRole")
-	if err := request.SetActionParameters(map[string]any{"RoleArn": roleArn, "RoleSessionName": "sdk"}); err != nil {
+	if err := request.SetActionParameters(map[string]any{"RoleArn": cvmsimtest.RoleArn, "RoleSessionName": "sdk"}); err != nil {
 		t.Fatal(err)
 	}
 	response := tchttp.NewCommonResponse()
@@ -151,12 +151,12 @@ func TestOfficialSDKOverServices(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := tag.NewTagResourcesRequest()
-		r.ResourceList = common.StringPtrs([]string{resource(id)})
+		r.ResourceList = common.StringPtrs([]string{cvmsimtest.Resource(id)})
 		r.Tags = []*tag.Tag{{TagKey: common.StringPtr("signed"), TagValue: common.StringPtr(sign)}}
 		if _, err := tags.TagResources(r); err != nil {
 			t.Fatal(err)
 		}
-		if got := tagsOf(sim, id)["signed"]; got != sign {
+		if got := cvmsimtest.TagsOf(sim, id)["signed"]; got != sign {
 			t.Errorf("%s: the tag is %q", sign, got)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
 // ServeConfig is how a person runs the local CVM.
@@ -44,8 +46,8 @@ func ListenAndServe(ctx context.Context, c ServeConfig) error {
 		}
 	}
 	c.Region = cmp.Or(c.Region, "ap-singapore")
-	if regions[c.Region] == nil {
-		return fmt.Errorf("the local CVM has no region %q; it has %s", c.Region, strings.Join(slices.Sorted(maps.Keys(regions)), ", "))
+	if world.RegionByID[c.Region] == nil {
+		return fmt.Errorf("the local CVM has no region %q; it has %s", c.Region, strings.Join(slices.Sorted(maps.Keys(world.RegionByID)), ", "))
 	}
 	c.EnforceRates = !c.NoRates
 	if c.CallLog == nil {

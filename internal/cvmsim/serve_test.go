@@ -58,10 +58,10 @@ func TestServe(t *testing.T) {
 	if d := cmp.Diff(want, exports); d != "" || !strings.HasPrefix(base, "http://127.0.0.1:") || strings.HasSuffix(base, ":0") {
 		t.Errorf("exports: %s\n%s", base, d)
 	}
-	a := newAPI(t, &cvmsimtest.Sim{URL: base})
-	a.ok("cvm", "RunInstances", launch(nil))
+	a := cvmsimtest.NewClient(t, &cvmsimtest.Sim{URL: base})
+	a.OK("cvm", "RunInstances", cvmsimtest.Launch(nil))
 	for range 12 { // the rate limits are on
-		if code := codeOf(a.call("cvm", "TerminateInstances", object{"InstanceIds": []string{"ins-nothere0"}})); code == "RequestLimitExceeded" {
+		if code := cvmsimtest.CodeOf(a.Call("cvm", "TerminateInstances", map[string]any{"InstanceIds": []string{"ins-nothere0"}})); code == "RequestLimitExceeded" {
 			break
 		}
 	}
@@ -81,10 +81,10 @@ func TestServeEndsWhileCallsHang(t *testing.T) {
 	defer cancel()
 	exports, ended := serving(ctx, t, cvmsim.ServeConfig{Listen: "127.0.0.1:0", Stderr: io.Discard})
 	sim := &cvmsimtest.Sim{URL: exports["GPUPOOL_ENDPOINT"]}
-	if status, answer := control(t, sim, http.MethodPost, "faults", `{"kind":"timeout_after","delay":"1h"}`); status != http.StatusOK {
+	if status, answer := cvmsimtest.Control(t, sim, http.MethodPost, "faults", `{"kind":"timeout_after","delay":"1h"}`); status != http.StatusOK {
 		t.Fatal(answer)
 	}
-	request := newAPI(t, sim).signed("cvm", "RunInstances", launch(nil))
+	request := cvmsimtest.NewClient(t, sim).Signed("cvm", "RunInstances", cvmsimtest.Launch(nil))
 	hung := make(chan error, 1)
 	go func() {
 		response, err := http.DefaultClient.Do(request)
@@ -94,7 +94,7 @@ func TestServeEndsWhileCallsHang(t *testing.T) {
 		hung <- err
 	}()
 	for { // until the call took effect
-		if _, answer := control(t, sim, http.MethodGet, "instances", ""); len(answer["instances"].([]any)) == 1 {
+		if _, answer := cvmsimtest.Control(t, sim, http.MethodGet, "instances", ""); len(answer["instances"].([]any)) == 1 {
 			break
 		}
 	}

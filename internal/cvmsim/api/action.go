@@ -1,0 +1,76 @@
+package api
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+// versions are the services of the endpoint and their API versions.
+var versions = map[string]string{"cvm": "2017-03-12", "tag": "2018-08-13", "sts": "2018-08-13"}
+
+// Action is one operation of the API. Names are unique over the services.
+type Action struct {
+	Name, Service string
+	Rate          float64 // calls a second
+
+	version  string
+	regional bool // needs a region
+	unsigned bool // may be called with Authorization: SKIP
+	// prepare gives the parameters their types and returns what runs them.
+	prepare func(params map[string]any) (prepared, *wire.Error)
+}
+
+// prepared is a call that is ready to run.
+type prepared struct {
+	params any
+	run    func(w *world.World, c *Call) (any, *wire.Error)
+}
+
+// Operation makes an action of a function over typed parameters.
+func Operation[P, R any](service, name string, rate float64, run func(*world.World, *Call, *P) (*R, *wire.Error)) *Action {
+	return &Action{
+		Name: name, Service: service, Rate: rate, version: versions[service], regional: service == "cvm",
+		prepare: func(tree map[string]any) (prepared, *wire.Error) {
+			params := new(P)
+			if err := wire.Bind(tree, params); err != nil {
+				return prepared{}, wire.ParameterError(err)
+			}
+			return prepared{params: params, run: func(w *world.World, c *Call) (any, *wire.Error) {
+				answer, failure := run(w, c, params)
+				if failure != nil {
+					return nil, failure
+				}
+				return answer, nil
+			}}, nil
+		},
+	}
+}
+
+// WithoutSignature marks an action that may come unsigned.
+func (a *Action) WithoutSignature() *Action { a.unsigned = true; return a }
+
+// WithoutRegion marks an action of CVM that is about all regions.
+func (a *Action) WithoutRegion() *Action { a.regional = false; return a }
+
+func byName(all []*Action) map[string]*Action {
+	table := make(map[string]*Action, len(all))
+	for _, a := range all {
+		table[a.Name] = a
+	}
+	return table
+}
+
+// Call is one API call while it runs.
+type Call struct {
+	Region    string
+	Now       time.Time
+	RequestID string
+	Identity  wire.Identity
+	Account   wire.Account
+	Fate      world.Fate
+	Record    *Record
+}
+
+type Empty struct{}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+// Limits of tags (API document 651/13354).
+const (
+	MaxTags        = 50
+	MaxTagKey      = 127
+	MaxTagValue    = 255
+	tagPunctuation = " +-=._:/@()[],;><"
+)
+
+// CheckLaunchTags applies the tag rules with the codes that CVM uses for them.
+func CheckLaunchTags(tags []world.Tag) *wire.Error {
+	seen := map[string]bool{}
+	for _, t := range tags {
+		switch {
+		case ReservedTagKey(t.Key):
+			return wire.Fail("FailedOperation.TagKeyReserved", "The tag key `%s` is reserved.", wire.Printable(t.Key))
+		case !LegalTagText(t.Key, MaxTagKey):
+			return wire.Fail("FailedOperation.IllegalTagKey", "The tag key `%s` is illegal.", wire.Printable(t.Key))
+		case !LegalTagText(t.Value, MaxTagValue):
+			return wire.Fail("FailedOperation.IllegalTagValue", "The value of the tag `%s` is illegal.", wire.Printable(t.Key))
+		case seen[t.Key]:
+			return wire.Fail("InvalidParameterValue.DuplicateTags", "The tag key `%s` is given twice.", wire.Printable(t.Key))
+		}
+		seen[t.Key] = true
+	}
+	if len(tags) > MaxTags {
+		return wire.Fail("InvalidParameterValue.TagQuotaLimitExceeded", "A resource can have at most %d tags.", MaxTags)
+	}
+	return nil
+}
+
+func ReservedTagKey(key string) bool {
+	for _, prefix := range []string{"qcs:", "project", "项目"} {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// LegalTagText reports whether text is 1 to limit characters of those that
+// tags may have, without a space at either end.
+func LegalTagText(text string, limit int) bool {
+	if n := utf8.RuneCountInString(text); n < 1 || n > limit || !utf8.ValidString(text) {
+		return false
+	}
+	if strings.TrimSpace(text) != text {
+		return false
+	}
+	for _, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) && !strings.ContainsRune(tagPunctuation, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// CheckTagValues refuses tags that would give a key more values than the
+// setting allows. LimitExceeded.TagValue is what the tag API lists for it, with
+// a limit of 1,000 (tag errors.go; AddResourceTag, ModifyResourceTags,
+// TagResources and others in its client.go). RunInstances lists no code of its
+// own for it, only InvalidParameterValue.TagQuotaLimitExceeded, which doesn't
+// say what quota; that it passes the tag API's code on is assumed, documented
+// nowhere. So is that a value counts for as long as the account exists.
+func CheckTagValues(w *world.World, tags []world.Tag) *wire.Error {
+	limit := w.Settings.TagValuesPerKey
+	if limit == 0 {
+		return nil
+	}
+	for _, t := range tags { // no key is in them twice
+		if values := w.ValuesOf(t.Key); !values[t.Value] && len(values) >= limit {
+			return wire.Fail("LimitExceeded.TagValue", "The tag key `%s` has %d values, which is the limit.", wire.Printable(t.Key), len(values))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+// Package control is the control surface of the local CVM, for people under
+// /_sim/ and for tests as methods: seeding, reclaiming, market, clock, settings,
+// faults, and the record of calls.
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+// FieldError is a refusal of the control surface that names the field.
+type FieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
+
+func fieldError(field, format string, args ...any) error {
+	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// Panel is what the control surface does, for its endpoints and for tests.
+type Panel struct {
+	keeper   *world.Keeper
+	endpoint *api.Endpoint
+}
+
+// New makes the control surface of a world, and of the endpoint that
+// serves it.
+func New(k *world.Keeper, e *api.Endpoint) *Panel { return &Panel{keeper: k, endpoint: e} }
+
+// Reset empties the world: no instances, the catalogue's market, the settings
+// of the start, no faults, no calls, and the clock not stepped. Ids are not
+// used again.
+func (p *Panel) Reset() error { return p.endpoint.Reset() }
+
+// Now returns the world's time, which also stands in the Date header of each
+// answer.
+func (p *Panel) Now() time.Time { return p.keeper.Now() }
+
+// StepClock moves the world's clock forward; everything that falls due in
+// between happens, in its order. Signatures and rate limits don't notice.
+func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
+	if step < 0 {
+		return time.Time{}, errors.New("step: the clock goes forward only")
+	}
+	err = p.keeper.Change(func(w *world.World) error {
+		w.GoOn(step)
+		now = w.Now()
+		return nil
+	})
+	return now, err
+}
+
+// Routes are the endpoints that Help documents.
+func (p *Panel) Routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_sim/instances", func(w http.ResponseWriter, _ *http.Request) {
+		writeControl(w, map[string]any{"instances": p.Instances()})
+	})
+	mux.HandleFunc("POST /_sim/instances", control(func(r *SeedRequest) (any, error) {
+		ids, err := p.Seed(*r)
+		return map[string]any{"instance_ids": ids}, err
+	}))
+	mux.HandleFunc("POST /_sim/state", control(func(r *StateRequest) (any, error) {
+		return done, p.SetState(*r)
+	}))
+	mux.HandleFunc("POST /_sim/reclaim", control(func(r *ReclaimRequest) (any, error) {
+		ids, err := p.Reclaim(*r)
+		return map[string]any{"instance_ids": ids}, err
+	}))
+	mux.HandleFunc("POST /_sim/stock", control(func(r *StockRequest) (any, error) {
+		return done, p.SetStock(*r)
+	}))
+	mux.HandleFunc("POST /_sim/price", control(func(r *PriceRequest) (any, error) {
+		return done, p.SetPrice(*r)
+	}))
+	mux.HandleFunc("POST /_sim/settings", control(func(r *Settings) (any, error) {
+		return done, p.Configure(*r)
+	}))
+	mux.HandleFunc("GET /_sim/clock", func(w http.ResponseWriter, _ *http.Request) {
+		writeControl(w, map[string]any{"now": p.Now().UTC()})
+	})
+	mux.HandleFunc("POST /_sim/clock", control(func(r *clockRequest) (any, error) {
+		now, err := p.StepClock(time.Duration(r.Step))
+		if err != nil {
+			err = fieldError("step", "the clock goes forward only")
+		}
+		return map[string]any{"now": now.UTC()}, err
+	}))
+	p.faultRoutes(mux)
+	p.callRoutes(mux)
+	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
+		if err := p.Reset(); err != nil {
+			writeControlError(w, err)
+			return
+		}
+		writeControl(w, done)
+	})
+	mux.HandleFunc("GET /_sim/help", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte(Help())) // the client may be gone
+	})
+	return mux
+}
+
+type clockRequest struct {
+	Step world.Duration `json:"step"`
+}
+
+// done is the answer of endpoints that have nothing else to say.
+var done = map[string]any{"ok": true}
+
+// maxControlBody limits what the control surface reads.
+const maxControlBody = 1 << 20
+
+// control makes a handler of a function over a strictly read JSON body.
+func control[P any](run func(*P) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var tree map[string]any
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxControlBody))
+		d.UseNumber()
+		if err := d.Decode(&tree); err != nil {
+			writeControlError(w, fieldError("body", "must be a JSON object: %v", err))
+			return
+		}
+		params := new(P)
+		if err := wire.Bind(tree, params); err != nil {
+			writeControlError(w, fieldError(err.Path, "%s", err.Message))
+			return
+		}
+		answer, err := run(params)
+		if err != nil {
+			writeControlError(w, err)
+			return
+		}
+		writeControl(w, answer)
+	}
+}
+
+func writeControl(w http.ResponseWriter, answer any) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(wire.MustJSON(answer), '\n')) // the client may be gone
+}
+
+// writeControlError answers 400 for a field that is wrong, and 500 where the
+// state could not be written.
+func writeControlError(w http.ResponseWriter, err error) {
+	status, body := http.StatusInternalServerError, &FieldError{Message: err.Error()}
+	if errors.As(err, &body) {
+		status = http.StatusBadRequest
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(wire.MustJSON(map[string]any{"error": body}), '\n'))
+}

@@ -1,0 +1,52 @@
+package control
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
+)
+
+// AddFault files a fault and returns its id.
+func (p *Panel) AddFault(f api.Fault) (string, error) {
+	if !slices.Contains(api.FaultKinds, f.Kind) {
+		return "", fieldError("kind", "must be one of %s, not %q", strings.Join(api.FaultKinds, ", "), f.Kind)
+	}
+	if f.Action != "" && f.Action != "*" && !p.endpoint.Knows(f.Action) {
+		return "", fieldError("action", "%q is not an action of this server", f.Action)
+	}
+	if f.Kind == api.FaultError && f.Code == "" {
+		return "", fieldError("code", "is required for the kind error")
+	}
+	if f.Count < -1 {
+		return "", fieldError("count", "must be -1 (always), or how many calls")
+	}
+	if f.After < 0 {
+		return "", fieldError("after", "must not be negative")
+	}
+	if f.Delay < 0 {
+		return "", fieldError("delay", "must not be negative")
+	}
+	return p.endpoint.Faults.Add(f), nil
+}
+
+// Faults returns the faults that still have calls to hit.
+func (p *Panel) Faults() []api.Fault { return p.endpoint.Faults.All() }
+
+// ClearFaults removes the faults with these ids, or all of them.
+func (p *Panel) ClearFaults(ids ...string) { p.endpoint.Faults.Clear(ids...) }
+
+func (p *Panel) faultRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /_sim/faults", func(w http.ResponseWriter, _ *http.Request) {
+		writeControl(w, map[string]any{"faults": p.Faults()})
+	})
+	mux.HandleFunc("POST /_sim/faults", control(func(f *api.Fault) (any, error) {
+		id, err := p.AddFault(*f)
+		return map[string]any{"id": id}, err
+	}))
+	mux.HandleFunc("DELETE /_sim/faults", func(w http.ResponseWriter, r *http.Request) {
+		p.ClearFaults(r.URL.Query()["id"]...)
+		writeControl(w, done)
+	})
+}

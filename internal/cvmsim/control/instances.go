@@ -1,0 +1,249 @@
+package control
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+// Instance is an instance as the control surface shows it: tags as they are,
+// not as late as clients see them.
+type Instance struct {
+	InstanceID       string            `json:"instance_id"`
+	Pool             string            `json:"pool,omitempty"`
+	State            string            `json:"state"`
+	Region           string            `json:"region"`
+	AvailabilityZone string            `json:"availability_zone"`
+	InstanceType     string            `json:"instance_type"`
+	ChargeType       string            `json:"charge_type"`
+	Seq              string            `json:"seq,omitempty"`
+	UID              string            `json:"uid,omitempty"`
+	Config           string            `json:"config,omitempty"`
+	Tags             map[string]string `json:"tags"`
+	Name             string            `json:"name"`
+	RestrictState    string            `json:"restrict_state"`
+	Protected        bool              `json:"protected"`
+	MaxPrice         string            `json:"max_price,omitempty"`
+	CreatedAt        time.Time         `json:"created_at"`
+	ListedAt         *time.Time        `json:"listed_at,omitempty"` // until it shows in listings
+	PrivateIP        string            `json:"private_ip"`
+	PublicIP         string            `json:"public_ip,omitempty"`
+	VpcID            string            `json:"vpc_id"`
+	SubnetID         string            `json:"subnet_id"`
+	ImageID          string            `json:"image_id"`
+	ReclaimAt        *time.Time        `json:"reclaim_at,omitempty"`
+	ExpiresAt        *time.Time        `json:"expires_at,omitempty"` // of a prepaid one
+}
+
+// Instances lists every instance that isn't gone, in the order of launches.
+func (p *Panel) Instances() []Instance {
+	out := []Instance{}
+	p.keeper.Look(func(w *world.World) {
+		for _, in := range w.Ordered() {
+			out = append(out, describeForControl(in))
+		}
+	})
+	return out
+}
+
+func describeForControl(in *world.Instance) Instance {
+	out := Instance{
+		InstanceID: in.ID, State: in.State, Region: in.Region, AvailabilityZone: in.Zone, InstanceType: in.Type,
+		ChargeType: in.ChargeType, Name: in.Name, RestrictState: in.RestrictState, Protected: in.Protected,
+		MaxPrice: in.MaxPrice, CreatedAt: in.CreatedAt, PrivateIP: in.PrivateIP, PublicIP: in.PublicIP,
+		VpcID: in.VPCID, SubnetID: in.SubnetID, ImageID: in.ImageID, Tags: map[string]string{},
+	}
+	for _, t := range in.FinalTags() {
+		out.Tags[t.Key] = t.Value
+	}
+	out.Pool, out.UID, out.Seq, out.Config = out.Tags[world.PoolTag], out.Tags[world.UIDTag], out.Tags[world.SeqTag], out.Tags[world.ConfigTag]
+	out.ListedAt, out.ReclaimAt, out.ExpiresAt = toCome(in.ListedAt), toCome(in.ReclaimAt), toCome(in.ExpiresAt)
+	return out
+}
+
+// toCome is a time as the control surface writes it, nil where nothing is to
+// come.
+func toCome(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	at = at.UTC()
+	return &at
+}
+
+// SeedRequest makes instances without a launch: no stock, quota or price is
+// asked, and they run at once.
+type SeedRequest struct {
+	// Pool, UID, Seq and Config become the tags gpupool/….
+	Pool             string            `json:"pool,omitempty"`
+	UID              string            `json:"uid,omitempty"`
+	Seq              string            `json:"seq,omitempty"`
+	Config           string            `json:"config,omitempty"`
+	Tags             map[string]string `json:"tags,omitempty"`
+	Count            int               `json:"count,omitempty"`         // 0 means 1
+	AvailabilityZone string            `json:"availability_zone"`       // decides the region
+	InstanceType     string            `json:"instance_type"`           //
+	ChargeType       string            `json:"charge_type,omitempty"`   // SPOTPAID
+	State            string            `json:"state,omitempty"`         // RUNNING
+	Name             string            `json:"name,omitempty"`          //
+	VpcID            string            `json:"vpc_id,omitempty"`        // vpc-seeded00
+	SubnetID         string            `json:"subnet_id,omitempty"`     // subnet-seeded00
+	ImageID          string            `json:"image_id,omitempty"`      // img-seeded00
+	Protected        bool              `json:"protected,omitempty"`     //
+	CamRoleName      string            `json:"cam_role_name,omitempty"` //
+	Age              world.Duration    `json:"age,omitempty"`           // how long ago they were created
+}
+
+// Seed makes instances and returns their ids.
+func (p *Panel) Seed(r SeedRequest) ([]string, error) {
+	r.Count = cmp.Or(r.Count, 1)
+	r.ChargeType = cmp.Or(r.ChargeType, world.ChargeSpot)
+	r.State = cmp.Or(r.State, world.StateRunning)
+	r.VpcID = cmp.Or(r.VpcID, "vpc-seeded00")
+	r.SubnetID = cmp.Or(r.SubnetID, "subnet-seeded00")
+	r.ImageID = cmp.Or(r.ImageID, "img-seeded00")
+	if err := checkSeed(r); err != nil {
+		return nil, err
+	}
+	ids := make([]string, r.Count)
+	err := p.keeper.Change(func(w *world.World) error {
+		now := w.Now()
+		w.Advance(now)
+		seeded := seedLaunch(r)
+		w.RememberTags(seeded.Tags)
+		for i := range ids {
+			in := w.NewInstance(seeded, i, now)
+			for _, late := range in.Late {
+				in.Tags = world.WithTag(in.Tags, late.Tag, false)
+			}
+			in.Late = nil
+			in.CreatedAt = in.CreatedAt.Add(-time.Duration(r.Age))
+			in.State, in.Operation, in.OperationState, in.OperationRequestID = r.State, "RunInstances", "SUCCESS", wire.NewUUID()
+			w.Add(in)
+			ids[i] = in.ID
+		}
+		return nil
+	})
+	return ids, err
+}
+
+func checkSeed(r SeedRequest) error {
+	switch {
+	case r.Count < 1 || r.Count > 1_000_000:
+		return fieldError("count", "must be from 1 to 1000000, not %d", r.Count)
+	case world.ZoneByID[r.AvailabilityZone] == nil:
+		return fieldError("availability_zone", "%q is not a zone of the catalogue", r.AvailabilityZone)
+	case world.TypeByName[r.InstanceType] == nil:
+		return fieldError("instance_type", "%q is not a type of the catalogue", r.InstanceType)
+	case !slices.Contains(world.ChargeTypes, r.ChargeType):
+		return fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", r.ChargeType)
+	case !slices.Contains(world.States, r.State):
+		return fieldError("state", "%q is not a state", r.State)
+	case r.Age < 0:
+		return fieldError("age", "must not be negative")
+	case !api.VpcID.MatchString(r.VpcID):
+		return fieldError("vpc_id", "%q is malformed", r.VpcID)
+	case !api.SubnetID.MatchString(r.SubnetID):
+		return fieldError("subnet_id", "%q is malformed", r.SubnetID)
+	case !api.ImageID.MatchString(r.ImageID):
+		return fieldError("image_id", "%q is malformed", r.ImageID)
+	}
+	if failure := api.CheckLaunchTags(seedTags(r)); failure != nil {
+		return fieldError("tags", "%s", failure.Message)
+	}
+	return nil
+}
+
+func seedTags(r SeedRequest) []world.Tag {
+	var tags []world.Tag
+	for key, value := range map[string]string{world.PoolTag: r.Pool, world.UIDTag: r.UID, world.SeqTag: r.Seq, world.ConfigTag: r.Config} {
+		if value != "" {
+			tags = append(tags, world.Tag{Key: key, Value: value})
+		}
+	}
+	for key, value := range r.Tags {
+		tags = append(tags, world.Tag{Key: key, Value: value})
+	}
+	return tags
+}
+
+func seedLaunch(r SeedRequest) world.Launch {
+	zoneID, typeID := r.AvailabilityZone, r.InstanceType
+	return world.Launch{
+		SKU: world.SKU{Zone: zoneID, Type: typeID, Charge: r.ChargeType}, Count: int64(r.Count), Tags: seedTags(r),
+		Instance: world.Instance{
+			Region: world.RegionOfZone[zoneID].ID, Zone: zoneID, Type: typeID, ChargeType: r.ChargeType, ImageID: r.ImageID,
+			VPCID: r.VpcID, SubnetID: r.SubnetID, Name: r.Name, Protected: r.Protected, CamRoleName: r.CamRoleName,
+			SystemDisk: world.Disk{Type: "CLOUD_PREMIUM", Size: 50, DeleteWithInstance: true},
+		},
+	}
+}
+
+// StateRequest changes what instances look like, as if something had happened
+// to them.
+type StateRequest struct {
+	InstanceIDs   []string `json:"instance_ids"`
+	State         string   `json:"state,omitempty"`          // of the API: STOPPED, REBOOTING, …
+	RestrictState string   `json:"restrict_state,omitempty"` // NORMAL, EXPIRED, PROTECTIVELY_ISOLATED
+	Protected     *bool    `json:"protected,omitempty"`
+	// ChargeType converts them, as ModifyInstancesChargeType does: to PREPAID,
+	// they are paid for a month from now. The cloud doesn't convert spot
+	// instances; this does.
+	ChargeType string `json:"charge_type,omitempty"`
+}
+
+// SetState changes the state of instances. What was under way with them, a
+// launch for one, is given up; a GONE instance vanishes.
+func (p *Panel) SetState(r StateRequest) error {
+	if r.State != "" && r.State != "GONE" && !slices.Contains(world.States, r.State) {
+		return fieldError("state", "%q is not a state", r.State)
+	}
+	if !slices.Contains([]string{"", "NORMAL", "EXPIRED", "PROTECTIVELY_ISOLATED"}, r.RestrictState) {
+		return fieldError("restrict_state", "must be NORMAL, EXPIRED or PROTECTIVELY_ISOLATED, not %q", r.RestrictState)
+	}
+	if r.ChargeType != "" && !slices.Contains(world.ChargeTypes, r.ChargeType) {
+		return fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", r.ChargeType)
+	}
+	if len(r.InstanceIDs) == 0 {
+		return fieldError("instance_ids", "is required")
+	}
+	return p.keeper.Change(func(w *world.World) error {
+		now := w.Now()
+		w.Advance(now)
+		for _, id := range r.InstanceIDs {
+			if w.Instance(id) == nil {
+				return fieldError("instance_ids", "there is no instance %q", id)
+			}
+		}
+		for _, id := range r.InstanceIDs {
+			if in := w.Instance(id); in != nil {
+				setState(w, in, r, now)
+			}
+		}
+		return nil
+	})
+}
+
+func setState(w *world.World, in *world.Instance, r StateRequest, now time.Time) {
+	if r.State == "GONE" {
+		w.Remove(in)
+		return
+	}
+	if r.State != "" {
+		in.State, in.SettleAt, in.GoneAt = r.State, time.Time{}, time.Time{}
+	}
+	if r.RestrictState != "" {
+		in.RestrictState = r.RestrictState
+	}
+	if r.Protected != nil {
+		in.Protected = *r.Protected
+	}
+	if r.ChargeType != "" {
+		w.Convert(in, r.ChargeType, now)
+	}
+	w.Touch(in.Key())
+}

@@ -1,0 +1,104 @@
+package control
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+// StockRequest changes stock and quota. Nil fields stay as they are.
+type StockRequest struct {
+	AvailabilityZone string `json:"availability_zone"`
+	InstanceType     string `json:"instance_type"`
+	// ChargeType is what the stock is for; empty means SPOTPAID.
+	ChargeType string `json:"charge_type,omitempty"`
+	// Stock is how many more can be launched.
+	Stock *int64 `json:"stock,omitempty"`
+	// VCPUQuota is the account's quota of spot vCPU in the zone,
+	// InstanceQuota that of pay-as-you-go instances.
+	VCPUQuota     *int64 `json:"vcpu_quota,omitempty"`
+	InstanceQuota *int64 `json:"instance_quota,omitempty"`
+}
+
+// SetStock changes stock and quota. A pair that wasn't sold is sold from then
+// on.
+func (p *Panel) SetStock(r StockRequest) error {
+	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name  string
+		value *int64
+	}{{"stock", r.Stock}, {"vcpu_quota", r.VCPUQuota}, {"instance_quota", r.InstanceQuota}} {
+		if wire.Or(f.value, 0) < 0 {
+			return fieldError(f.name, "must not be negative")
+		}
+	}
+	return p.keeper.Change(func(w *world.World) error {
+		if r.Stock != nil {
+			w.ChangeOffer(k, func(o *world.Offer) { o.Stock = *r.Stock })
+		}
+		if r.VCPUQuota != nil || r.InstanceQuota != nil {
+			w.ChangeQuota(k.Zone, func(q *world.Quota) {
+				q.SpotVCPU, q.HourlyInstances = wire.Or(r.VCPUQuota, q.SpotVCPU), wire.Or(r.InstanceQuota, q.HourlyInstances)
+			})
+		}
+		return nil
+	})
+}
+
+// PriceRequest changes the market price of a pair.
+type PriceRequest struct {
+	AvailabilityZone string `json:"availability_zone"`
+	InstanceType     string `json:"instance_type"`
+	// ChargeType is what the price is for; empty means SPOTPAID.
+	ChargeType string `json:"charge_type,omitempty"`
+	// Price is in CNY an hour, a decimal string. ListPrice is the price
+	// before the discount; empty leaves it.
+	Price     string `json:"price"`
+	ListPrice string `json:"list_price,omitempty"`
+}
+
+// SetPrice changes the market price of a pair. Running instances stay: the
+// cloud reclaims for stock, not for bids.
+func (p *Panel) SetPrice(r PriceRequest) error {
+	k, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType)
+	if err != nil {
+		return err
+	}
+	price, err := world.ParseMoney(r.Price)
+	if err != nil {
+		return fieldError("price", "%v, not %q", err, r.Price)
+	}
+	list := world.Money(0)
+	if r.ListPrice != "" {
+		if list, err = world.ParseMoney(r.ListPrice); err != nil {
+			return fieldError("list_price", "%v, not %q", err, r.ListPrice)
+		}
+	}
+	return p.keeper.Change(func(w *world.World) error {
+		w.ChangeOffer(k, func(o *world.Offer) {
+			o.Price = price
+			if list > 0 {
+				o.List = list
+			}
+		})
+		return nil
+	})
+}
+
+func readSKU(zoneID, typeID, charge string) (world.SKU, error) {
+	charge = cmp.Or(charge, world.ChargeSpot)
+	switch {
+	case world.ZoneByID[zoneID] == nil:
+		return world.SKU{}, fieldError("availability_zone", "%q is not a zone of the catalogue", zoneID)
+	case world.TypeByName[typeID] == nil:
+		return world.SKU{}, fieldError("instance_type", "%q is not a type of the catalogue", typeID)
+	case !slices.Contains(world.ChargeTypes, charge):
+		return world.SKU{}, fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", charge)
+	}
+	return world.SKU{Zone: zoneID, Type: typeID, Charge: charge}, nil
+}

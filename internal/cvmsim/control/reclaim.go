@@ -1,0 +1,103 @@
+package control
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+// ReclaimRequest says which spot instances the cloud takes back: by ids, or
+// Count of a pool.
+type ReclaimRequest struct {
+	InstanceIDs []string `json:"instance_ids,omitempty"`
+	Pool        string   `json:"pool,omitempty"`
+	// Region narrows Pool to one region.
+	Region string `json:"region,omitempty"`
+	// Count is how many of the pool, oldest first; 0 means 1.
+	Count int `json:"count,omitempty"`
+	// Notice is how long before the metadata service announces it; 0 means
+	// that it happens at once.
+	Notice world.Duration `json:"notice,omitempty"`
+	// View is what it looks like afterwards; empty means ViewVanish.
+	View string `json:"view,omitempty"`
+	// Linger is how long the other two views last; 0 means the terminate
+	// delay.
+	Linger world.Duration `json:"linger,omitempty"`
+}
+
+// Reclaim takes instances back and returns their ids.
+func (p *Panel) Reclaim(r ReclaimRequest) ([]string, error) {
+	if r.View == "" {
+		r.View = world.ViewVanish
+	}
+	if r.View != world.ViewVanish && r.View != world.ViewTerminating && r.View != world.ViewShutdown {
+		return nil, fieldError("view", "must be vanish, terminating or shutdown, not %q", r.View)
+	}
+	if r.Notice < 0 {
+		return nil, fieldError("notice", "must not be negative")
+	}
+	if r.Linger < 0 {
+		return nil, fieldError("linger", "must not be negative")
+	}
+	var ids []string
+	err := p.keeper.Change(func(w *world.World) error {
+		now := w.Now()
+		w.Advance(now)
+		chosen, err := chooseReclaimed(w, r)
+		if err != nil {
+			return err
+		}
+		for _, in := range chosen {
+			ids = append(ids, in.ID)
+			w.AnnounceReclaim(in, now.Add(time.Duration(r.Notice)), r.View, r.Linger)
+		}
+		w.Advance(now)
+		return nil
+	})
+	return ids, err
+}
+
+func chooseReclaimed(w *world.World, r ReclaimRequest) ([]*world.Instance, error) {
+	if (len(r.InstanceIDs) == 0) == (r.Pool == "") {
+		return nil, fieldError("instance_ids", "give either instance_ids or pool")
+	}
+	if len(r.InstanceIDs) > 0 {
+		if r.Count != 0 {
+			return nil, fieldError("count", "goes with pool, not with instance_ids")
+		}
+		return reclaimableByID(w, r.InstanceIDs)
+	}
+	count := r.Count
+	if count == 0 {
+		count = 1
+	}
+	if count < 0 {
+		return nil, fieldError("count", "must be above 0")
+	}
+	var chosen []*world.Instance
+	for _, in := range w.Ordered() {
+		if len(chosen) < count && in.FinalTag(world.PoolTag) == r.Pool && api.Fits(r.Region, in.Region) && world.Reclaimable(in) == "" {
+			chosen = append(chosen, in)
+		}
+	}
+	if len(chosen) < count {
+		return nil, fieldError("count", "the pool %q has %d spot instances that can be reclaimed, not %d", r.Pool, len(chosen), count)
+	}
+	return chosen, nil
+}
+
+func reclaimableByID(w *world.World, ids []string) ([]*world.Instance, error) {
+	chosen := make([]*world.Instance, len(ids))
+	for i, id := range ids {
+		in := w.Instance(id)
+		if in == nil {
+			return nil, fieldError("instance_ids", "there is no instance %q", id)
+		}
+		if why := world.Reclaimable(in); why != "" {
+			return nil, fieldError("instance_ids", "%s %s", id, why)
+		}
+		chosen[i] = in
+	}
+	return chosen, nil
+}

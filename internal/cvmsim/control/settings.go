@@ -1,0 +1,76 @@
+package control
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+// Settings are the options that can be changed while the server runs; nil
+// fields stay as they are.
+type Settings struct {
+	LaunchDelay        *world.Duration `json:"launch_delay,omitempty"`
+	ListingDelay       *world.Duration `json:"listing_delay,omitempty"`
+	TagDelay           *world.Duration `json:"tag_delay,omitempty"`
+	TerminateDelay     *world.Duration `json:"terminate_delay,omitempty"`
+	LaunchFailedLinger *world.Duration `json:"launch_failed_linger,omitempty"`
+	EnforceRates       *bool           `json:"enforce_rates,omitempty"`
+	TagKeyNotFound     *bool           `json:"tag_key_not_found,omitempty"`
+	TagValuesPerKey    *int            `json:"tag_values_per_key,omitempty"`
+	TokenMismatchCode  *string         `json:"token_mismatch_code,omitempty"`
+	RecycleBin         *bool           `json:"recycle_bin,omitempty"`
+	// Balance is the account's balance in CNY, a decimal string. A launch
+	// that costs more in one hour is refused.
+	Balance *string `json:"balance,omitempty"`
+}
+
+// Configure changes settings while the server runs.
+func (p *Panel) Configure(c Settings) error {
+	for _, f := range []struct {
+		name  string
+		value *world.Duration
+	}{
+		{"launch_delay", c.LaunchDelay}, {"listing_delay", c.ListingDelay}, {"tag_delay", c.TagDelay},
+		{"terminate_delay", c.TerminateDelay}, {"launch_failed_linger", c.LaunchFailedLinger},
+	} {
+		if wire.Or(f.value, 0) < 0 {
+			return fieldError(f.name, "must not be negative")
+		}
+	}
+	if wire.Or(c.TagValuesPerKey, 0) < 0 {
+		return fieldError("tag_values_per_key", "must not be negative")
+	}
+	return p.keeper.Change(func(w *world.World) error {
+		if c.Balance != nil {
+			balance, err := world.ParseMoney(*c.Balance)
+			if err != nil {
+				return fieldError("balance", "%v, not %q", err, *c.Balance)
+			}
+			w.Settings.Balance = balance
+		}
+		c.apply(&w.Settings)
+		w.Touch(world.WorldKey)
+		return nil
+	})
+}
+
+// apply changes what is given.
+func (c Settings) apply(set *world.Settings) {
+	assignDuration(&set.LaunchDelay, c.LaunchDelay)
+	assignDuration(&set.ListingDelay, c.ListingDelay)
+	assignDuration(&set.TagDelay, c.TagDelay)
+	assignDuration(&set.TerminateDelay, c.TerminateDelay)
+	assignDuration(&set.LaunchFailedLinger, c.LaunchFailedLinger)
+	set.EnforceRates = wire.Or(c.EnforceRates, set.EnforceRates)
+	set.TagKeyNotFound = wire.Or(c.TagKeyNotFound, set.TagKeyNotFound)
+	set.RecycleBin = wire.Or(c.RecycleBin, set.RecycleBin)
+	set.TagValuesPerKey = wire.Or(c.TagValuesPerKey, set.TagValuesPerKey)
+	set.TokenMismatchCode = wire.Or(c.TokenMismatchCode, set.TokenMismatchCode)
+}
+
+func assignDuration(field *time.Duration, value *world.Duration) {
+	if value != nil {
+		*field = time.Duration(*value)
+	}
+}

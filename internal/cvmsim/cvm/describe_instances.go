@@ -1,0 +1,151 @@
+package cvm
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
+)
+
+type describeInstancesRequest struct {
+	InstanceIDs []string       `json:"InstanceIds,omitempty"`
+	Filters     []filterParams `json:"Filters,omitempty"`
+	Offset      *int64         `json:"Offset,omitempty"`
+	Limit       *int64         `json:"Limit,omitempty"`
+}
+
+// About says which instances the call is about.
+func (p *describeInstancesRequest) About() api.Subject {
+	return api.Subject{InstanceIDs: p.InstanceIDs}
+}
+
+type describeInstancesResponse struct {
+	TotalCount  int            `json:"TotalCount"`
+	InstanceSet []wireInstance `json:"InstanceSet"`
+}
+
+// describeInstances lists by ids or by filters; ids that don't exist are
+// simply absent (cvm models.go, DescribeInstancesRequest).
+func describeInstances(w *world.World, c *api.Call, p *describeInstancesRequest) (*describeInstancesResponse, *wire.Error) {
+	found, failure := findInstances(w, c.Region, p)
+	if failure != nil {
+		return nil, failure
+	}
+	from, to, failure := page(p.Offset, p.Limit, len(found))
+	if failure != nil {
+		return nil, failure
+	}
+	set := make([]wireInstance, 0, to-from)
+	for _, in := range found[from:to] {
+		set = append(set, renderInstance(in))
+	}
+	return &describeInstancesResponse{TotalCount: len(found), InstanceSet: set}, nil
+}
+
+func findInstances(w *world.World, region string, p *describeInstancesRequest) ([]*world.Instance, *wire.Error) {
+	if len(p.InstanceIDs) > 0 && len(p.Filters) > 0 {
+		return nil, wire.Fail("InvalidParameter", "`InstanceIds` and `Filters` exclude each other.")
+	}
+	if len(p.InstanceIDs) > 0 {
+		return byIDs(w, region, p.InstanceIDs)
+	}
+	filters, failure := readFilters(p.Filters, 5, world.KnownFilter)
+	if failure != nil {
+		return nil, failure
+	}
+	for _, f := range filters {
+		if failure := checkInstanceFilter(w, region, f); failure != nil {
+			return nil, failure
+		}
+	}
+	return w.Query(region, filters), nil
+}
+
+func byIDs(w *world.World, region string, ids []string) ([]*world.Instance, *wire.Error) {
+	if failure := checkInstanceIDs(ids); failure != nil {
+		return nil, failure
+	}
+	var found []*world.Instance
+	for _, id := range ids {
+		if in := w.Visible(id); in != nil && in.Region == region && !slices.Contains(found, in) {
+			found = append(found, in)
+		}
+	}
+	return found, nil
+}
+
+// checkInstanceFilter refuses values that can't be.
+func checkInstanceFilter(w *world.World, region string, f world.Filter) *wire.Error {
+	for _, v := range f.Values {
+		var failure *wire.Error
+		switch f.Name {
+		case "zone":
+			if world.RegionOfZone[v] != world.RegionByID[region] {
+				failure = wire.Fail("InvalidZone.MismatchRegion", "The zone `%s` does not belong to the region `%s`.", wire.Printable(v), region)
+			}
+		case "instance-id":
+			failure = api.CheckID(api.InstanceID, "InvalidInstanceId.Malformed", v)
+		case "vpc-id":
+			failure = api.CheckID(api.VpcID, "InvalidParameterValue.VpcIdMalformed", v)
+		case "subnet-id":
+			failure = api.CheckID(api.SubnetID, "InvalidParameterValue.SubnetIdMalformed", v)
+		case "security-group-id":
+			failure = api.CheckID(api.SecurityGroupID, "InvalidSgId.Malformed", v)
+		case "creation-start-time", "creation-end-time":
+			if _, err := time.Parse(world.FilterTime, v); err != nil {
+				failure = wire.Fail("InvalidParameterValue.InvalidTimeFormat", "`%s` must look like 2023-06-01 00:00:00.", f.Name)
+			}
+		}
+		if failure != nil {
+			return failure
+		}
+	}
+	if key, isTag := strings.CutPrefix(f.Name, world.TagPrefix); isTag && w.Settings.TagKeyNotFound && !w.HasTagKey(key) {
+		return wire.Fail("InvalidParameterValue.TagKeyNotFound", "The tag key `%s` does not exist.", wire.Printable(key))
+	}
+	return nil
+}
+
+type describeInstancesStatusRequest struct {
+	InstanceIDs []string `json:"InstanceIds,omitempty"`
+	Offset      *int64   `json:"Offset,omitempty"`
+	Limit       *int64   `json:"Limit,omitempty"`
+}
+
+// About says which instances the call is about.
+func (p *describeInstancesStatusRequest) About() api.Subject {
+	return api.Subject{InstanceIDs: p.InstanceIDs}
+}
+
+type describeInstancesStatusResponse struct {
+	TotalCount        int          `json:"TotalCount"`
+	InstanceStatusSet []wireStatus `json:"InstanceStatusSet"`
+}
+
+type wireStatus struct {
+	InstanceID    string `json:"InstanceId"`
+	InstanceState string `json:"InstanceState"`
+}
+
+// describeInstancesStatus lists states; it knows no filters.
+func describeInstancesStatus(w *world.World, c *api.Call, p *describeInstancesStatusRequest) (*describeInstancesStatusResponse, *wire.Error) {
+	found := w.ListedIn(c.Region)
+	if len(p.InstanceIDs) > 0 {
+		var failure *wire.Error
+		if found, failure = byIDs(w, c.Region, p.InstanceIDs); failure != nil {
+			return nil, failure
+		}
+	}
+	from, to, failure := page(p.Offset, p.Limit, len(found))
+	if failure != nil {
+		return nil, failure
+	}
+	answer := &describeInstancesStatusResponse{TotalCount: len(found), InstanceStatusSet: []wireStatus{}}
+	for _, in := range found[from:to] {
+		answer.InstanceStatusSet = append(answer.InstanceStatusSet, wireStatus{in.ID, in.State})
+	}
+	return answer, nil
+}

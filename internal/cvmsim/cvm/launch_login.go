@@ -1,0 +1,86 @@
+package cvm
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/launch"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
+)
+
+func readLogin(s *launchSpec, p launch.Params) *wire.Error {
+	login := wire.Or(p.LoginSettings, launch.Login{})
+	keep := wire.Or(login.KeepImageLogin, "")
+	switch strings.ToLower(keep) {
+	case "", "false", "true":
+		s.Instance.KeepImageLogin = strings.EqualFold(keep, "true")
+	default:
+		return wire.Fail("InvalidParameterValue", "`KeepImageLogin` must be true or false.")
+	}
+	ways := 0
+	for _, given := range []bool{login.Password != nil, len(login.KeyIDs) > 0, s.Instance.KeepImageLogin} {
+		if given {
+			ways++
+		}
+	}
+	if ways > 1 {
+		return wire.Fail("InvalidParameterCombination", "`Password`, `KeyIds` and `KeepImageLogin` exclude each other.")
+	}
+	if s.Instance.KeepImageLogin && imageOf(s.Instance.ImageID).ImageType == imagePublic {
+		// Custom, shared and imported images alone keep theirs (cvm models.go,
+		// LoginSettings.KeepImageLogin). RunInstances lists this code; that it
+		// is the one is assumed, documented nowhere.
+		return wire.Fail("InvalidParameterCombination", "`KeepImageLogin` can't be true with the public image `%s`.", s.Instance.ImageID)
+	}
+	for _, id := range login.KeyIDs {
+		if failure := api.CheckID(api.KeyID, "InvalidKeyPairId.Malformed", id); failure != nil {
+			return failure
+		}
+	}
+	s.Instance.KeyIDs = login.KeyIDs
+	if login.Password != nil && !strongPassword(*login.Password) {
+		return wire.Fail("InvalidPassword", "`Password` must have 8 to 30 characters of at least two classes.")
+	}
+	return nil
+}
+
+// strongPassword applies the rule for Linux instances. The password itself is
+// not kept anywhere.
+func strongPassword(password string) bool {
+	if len(password) < 8 || len(password) > 30 {
+		return false
+	}
+	classes := map[string]bool{}
+	for _, r := range password {
+		switch {
+		case r >= 'a' && r <= 'z':
+			classes["lower"] = true
+		case r >= 'A' && r <= 'Z':
+			classes["upper"] = true
+		case r >= '0' && r <= '9':
+			classes["digit"] = true
+		case strings.ContainsRune("()`~!@#$%^&*-+=|{}[]:;',.?/", r):
+			classes["special"] = true
+		default:
+			return false
+		}
+	}
+	return len(classes) >= 2
+}
+
+func readUserData(s *launchSpec, p launch.Params) *wire.Error {
+	s.Instance.UserData = wire.Or(p.UserData, "")
+	return checkUserData(s.Instance.UserData)
+}
+
+func checkUserData(encoded string) *wire.Error {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return wire.Fail("InvalidParameterValue.InvalidUserDataFormat", "`UserData` is not base64.")
+	}
+	if len(raw) > maxUserData {
+		return wire.Fail("InvalidParameterValue.TooLarge", "`UserData` must have at most 16 KB.")
+	}
+	return nil
+}

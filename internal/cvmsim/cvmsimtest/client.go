@@ -1,0 +1,313 @@
+package cvmsimtest
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+)
+
+// Client is a client of the wire protocol that shares no code with the server or
+// the SDK, so that a test can bend whatever it likes.
+type Client struct {
+	tb     testing.TB
+	base   string
+	Region string
+	ID     string
+	Key    string
+	Token  string
+	// Bend changes a signed request before it is sent.
+	Bend func(*http.Request)
+	Now  time.Time
+}
+
+func NewClient(tb testing.TB, sim *Sim) *Client {
+	tb.Helper()
+	return &Client{tb: tb, base: sim.URL, Region: "ap-singapore", ID: cvmsim.DemoSecretID, Key: cvmsim.DemoSecretKey, Now: time.Now()}
+}
+
+type object = map[string]any
+
+var versions = map[string]string{"cvm": "2017-03-12", "tag": "2018-08-13", "sts": "2018-08-13"}
+
+// Call makes one call and returns the content of Response.
+func (a *Client) Call(service, action string, params object) object {
+	a.tb.Helper()
+	return a.Response(a.Signed(service, action, params))
+}
+
+// OK makes a call that must succeed.
+func (a *Client) OK(service, action string, params object) object {
+	a.tb.Helper()
+	answer := a.Call(service, action, params)
+	if code := CodeOf(answer); code != "" {
+		a.tb.Fatalf("%s: %v", action, answer["Error"])
+	}
+	return answer
+}
+
+// Refused makes a call that must be answered with the code.
+func (a *Client) Refused(code, service, action string, params object) {
+	a.tb.Helper()
+	if got := CodeOf(a.Call(service, action, params)); got != code {
+		a.tb.Errorf("%s %v: got %q, want %q", action, params, got, code)
+	}
+}
+
+// Signed is a TC3-signed POST.
+func (a *Client) Signed(service, action string, params object) *http.Request {
+	a.tb.Helper()
+	if params == nil {
+		params = object{}
+	}
+	body, err := json.Marshal(params)
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPost, a.base+"/", bytes.NewReader(body))
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-TC-Action", action)
+	r.Header.Set("X-TC-Version", versions[service])
+	if a.Region != "" {
+		r.Header.Set("X-TC-Region", a.Region)
+	}
+	if a.Token != "" {
+		r.Header.Set("X-TC-Token", a.Token)
+	}
+	a.Sign(r, service, body, []string{"content-type", "host"})
+	if a.Bend != nil {
+		a.Bend(r)
+	}
+	return r
+}
+
+// Sign puts a TC3 signature over the named headers on a request.
+func (a *Client) Sign(r *http.Request, service string, body []byte, headers []string) {
+	timestamp := strconv.FormatInt(a.Now.Unix(), 10)
+	r.Header.Set("X-TC-Timestamp", timestamp)
+	values := map[string]string{"host": r.URL.Host}
+	a.SignWith(r, service, body, headers, values, timestamp)
+}
+
+func (a *Client) SignWith(r *http.Request, service string, body []byte, headers []string, values map[string]string, timestamp string) {
+	date := a.Now.UTC().Format("2006-01-02")
+	var canonical strings.Builder
+	for _, name := range headers {
+		value, given := values[name]
+		if !given {
+			value = r.Header.Get(name)
+		}
+		fmt.Fprintf(&canonical, "%s:%s\n", name, value)
+	}
+	names := strings.Join(headers, ";")
+	request := strings.Join([]string{r.Method, "/", r.URL.RawQuery, canonical.String(), names, digest(body)}, "\n")
+	scope := date + "/" + service + "/tc3_request"
+	toSign := strings.Join([]string{"TC3-HMAC-SHA256", timestamp, scope, digest([]byte(request))}, "\n")
+	key := mac(mac(mac([]byte("TC3"+a.Key), date), service), "tc3_request")
+	r.Header.Set("Authorization", fmt.Sprintf("TC3-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s",
+		a.ID, scope, names, hex.EncodeToString(mac(key, toSign))))
+}
+
+func mac(key []byte, text string) []byte {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(text))
+	return m.Sum(nil)
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Response sends a request and reads an envelope.
+func (a *Client) Response(r *http.Request) object {
+	a.tb.Helper()
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	var envelope struct{ Response object }
+	if err := json.Unmarshal(raw, &envelope); err != nil {
+		a.tb.Fatalf("HTTP %d, no envelope: %.200s", resp.StatusCode, raw)
+	}
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "application/json" {
+		a.tb.Errorf("got HTTP %d with %q, want 200 with application/json", resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+	if id, _ := envelope.Response["RequestId"].(string); len(id) != 36 {
+		a.tb.Errorf("RequestId is %q", id)
+	}
+	return envelope.Response
+}
+
+// Launch is a well-formed RunInstances for a spot GN7 in Singapore zone 2, with
+// changes.
+func Launch(changes object) object {
+	params := object{
+		"InstanceChargeType": "SPOTPAID",
+		"Placement":          object{"Zone": "ap-singapore-2"},
+		"InstanceType":       "GN7.2XLARGE32",
+		"ImageId":            "img-a1b2c3d4",
+		"LoginSettings":      object{"KeyIds": []string{"skey-a1b2c3d4"}},
+		"TagSpecification":   TagSpec("gpupool/pool", "train"),
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(params, name)
+			continue
+		}
+		params[name] = value
+	}
+	return params
+}
+
+func TagSpec(pairs ...string) []object {
+	tags := []object{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		tags = append(tags, object{"Key": pairs[i], "Value": pairs[i+1]})
+	}
+	return []object{{"ResourceType": "instance", "Tags": tags}}
+}
+
+// Run launches and returns the ids.
+func (a *Client) Run(changes object) []string {
+	a.tb.Helper()
+	return Texts(a.OK("cvm", "RunInstances", Launch(changes))["InstanceIdSet"])
+}
+
+// Describe lists instances and returns them.
+func (a *Client) Describe(params object) []object {
+	a.tb.Helper()
+	var out []object
+	set, _ := a.OK("cvm", "DescribeInstances", params)["InstanceSet"].([]any)
+	for _, item := range set {
+		out = append(out, item.(object))
+	}
+	return out
+}
+
+func Texts(list any) []string {
+	var out []string
+	items, _ := list.([]any)
+	for _, item := range items {
+		out = append(out, item.(string))
+	}
+	return out
+}
+
+func FilterBy(pairs ...string) object {
+	filters := []object{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		filters = append(filters, object{"Name": pairs[i], "Values": []string{pairs[i+1]}})
+	}
+	return object{"Filters": filters}
+}
+
+// Step moves the world's clock.
+func Step(tb testing.TB, sim *Sim, by time.Duration) {
+	tb.Helper()
+	if _, err := sim.Server.StepClock(by); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Slow makes launches and terminations take so long that only a step ends
+// them.
+func Slow(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = time.Minute, time.Minute }
+
+func (a *Client) Offers(pairs ...string) []object {
+	a.tb.Helper()
+	var out []object
+	for _, item := range a.OK("cvm", "DescribeZoneInstanceConfigInfos", FilterBy(pairs...))["InstanceTypeQuotaSet"].([]any) {
+		out = append(out, item.(object))
+	}
+	return out
+}
+
+// As returns a client with temporary credentials.
+func (a *Client) As(answer object) *Client {
+	keys := answer["Credentials"].(object)
+	other := *a
+	other.ID, other.Key, other.Token = keys["TmpSecretId"].(string), keys["TmpSecretKey"].(string), keys["Token"].(string)
+	return &other
+}
+
+func Seed(tb testing.TB, sim *Sim, r cvmsim.SeedRequest) []string {
+	tb.Helper()
+	if r.AvailabilityZone == "" {
+		r.AvailabilityZone = "ap-singapore-2"
+	}
+	if r.InstanceType == "" {
+		r.InstanceType = "GN7.2XLARGE32"
+	}
+	ids, err := sim.Server.Seed(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return ids
+}
+
+func AddFault(t *testing.T, sim *Sim, f cvmsim.Fault) {
+	t.Helper()
+	if _, err := sim.Server.AddFault(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func CodeOf(answer object) string {
+	failure, _ := answer["Error"].(object)
+	code, _ := failure["Code"].(string)
+	return code
+}
+
+func Pick(from object, names ...string) object {
+	out := object{}
+	for _, name := range names {
+		out[name] = from[name]
+	}
+	return out
+}
+
+// Control calls an endpoint of the control surface.
+func Control(t *testing.T, sim *Sim, method, path, body string) (int, object) {
+	t.Helper()
+	r, err := http.NewRequest(method, sim.URL+"/_sim/"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer object
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatalf("%s %s: HTTP %d: %v", method, path, resp.StatusCode, err)
+	}
+	return resp.StatusCode, answer
+}
+
+const RoleArn = "qcs::cam::uin/" + cvmsim.DemoAccountID + ":roleName/gpu-node"
+
+// Frozen keeps the base clock still, so that the world's moves by steps alone.
+func Frozen(o *cvmsim.Options) {
+	now := time.Now()
+	o.Clock = func() time.Time { return now }
+}

@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Identity is who signed a call.
+type Identity struct {
+	SecretID string
+	Role     string // of temporary credentials, else ""
+	Session  string
+}
+
+// AppID is the account's AppId.
+const AppID = 1250000000
+
+// Account is the one that the server knows: its key pair signs, and issues
+// temporary ones. What a temporary key pair is allowed follows from its token
+// alone, so that nothing about it has to be kept.
+type Account struct {
+	ID, SecretID, SecretKey string
+}
+
+// temporaryKey is an issued key pair, as STS and the metadata service give it.
+type temporaryKey struct {
+	SecretID, SecretKey, Token string
+	Expires                    time.Time
+}
+
+type tokenClaims struct {
+	SecretID string `json:"id"`
+	Role     string `json:"role"`
+	Session  string `json:"session"`
+	Expires  int64  `json:"expires"`
+}
+
+// Issue makes temporary credentials for a role.
+func (a Account) Issue(role, session string, expires time.Time) temporaryKey {
+	id := "AKIDtemp" + strings.ReplaceAll(NewUUID(), "-", "")
+	claims := base64.RawURLEncoding.EncodeToString(MustJSON(tokenClaims{
+		SecretID: id, Role: role, Session: session, Expires: expires.Unix(),
+	}))
+	return temporaryKey{
+		SecretID:  id,
+		SecretKey: a.derive("key", id),
+		Token:     claims + "." + a.derive("token", claims),
+		Expires:   expires,
+	}
+}
+
+// secretFor returns the key that a call with this id and token must be signed
+// with. now is the world's time, which temporary credentials expire by.
+func (a Account) secretFor(id, token string, now time.Time) (string, Identity, *Error) {
+	if id == "" {
+		return "", Identity{}, Fail("AuthFailure.InvalidSecretId", "The SecretId is empty.")
+	}
+	if token == "" {
+		if id == a.SecretID {
+			return a.SecretKey, Identity{SecretID: id}, nil
+		}
+		if strings.HasPrefix(id, "AKIDtemp") {
+			return "", Identity{}, Fail("AuthFailure.TokenFailure", "Temporary credentials need their token.")
+		}
+		return "", Identity{}, Fail("AuthFailure.SecretIdNotFound", "The SecretId is not found. Please check that it is correct.")
+	}
+	claims, ok := a.readToken(token)
+	if !ok || claims.SecretID != id {
+		return "", Identity{}, Fail("AuthFailure.TokenFailure", "The token is invalid or does not belong to this SecretId.")
+	}
+	if now.Unix() >= claims.Expires {
+		return "", Identity{}, Fail("AuthFailure.TokenFailure", "The token has expired.")
+	}
+	return a.derive("key", id), Identity{SecretID: id, Role: claims.Role, Session: claims.Session}, nil
+}
+
+// Verify checks the signature of a message. It returns who signed it, and for
+// TC3 which service it was signed for. clock is the base clock's time, which
+// timestamps are judged by; now is the world's, by which temporary credentials
+// expire.
+func (a Account) Verify(m Message, clock, now time.Time) (Identity, string, *Error) {
+	if m.SignedInHeader() {
+		if m.isForm() {
+			return Identity{}, "", Fail("InvalidParameter", "A form body must be signed with HmacSHA1 or HmacSHA256.")
+		}
+		return a.verifyTC3(m.http, m.body, clock, now)
+	}
+	if m.flat == nil {
+		return Identity{}, "", Fail("AuthFailure.InvalidAuthorization", "The Authorization header is missing.")
+	}
+	who, failure := a.verifyV1(m.http, m.flat, clock, now)
+	return who, "", failure
+}
+
+func (a Account) readToken(token string) (tokenClaims, bool) {
+	var claims tokenClaims
+	encoded, mac, found := strings.Cut(token, ".")
+	if !found || !hmac.Equal([]byte(mac), []byte(a.derive("token", encoded))) {
+		return claims, false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil || json.Unmarshal(raw, &claims) != nil {
+		return claims, false
+	}
+	return claims, true
+}
+
+func (a Account) derive(purpose, text string) string {
+	return hex.EncodeToString(hmacSHA256([]byte(a.SecretKey), purpose+"/"+text))
+}
+
+func hmacSHA256(key []byte, text string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}

@@ -1,0 +1,149 @@
+// Package wire is the protocol of the local CVM: requests and their limits, the
+// binding of parameters, signatures and the account that they are of, and the
+// envelope of answers and errors. It knows no action.
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Size limits of requests (API document 1278/46710).
+const (
+	maxQuery = 32 << 10
+	maxForm  = 1 << 20
+	maxBody  = 10 << 20
+)
+
+// Message is an HTTP request as either protocol writes it.
+type Message struct {
+	http *http.Request
+	body []byte
+	flat map[string]string // of a query or form
+}
+
+// ReadMessage reads a request within its limits of size. What it could read it
+// returns also beside an error.
+func ReadMessage(r *http.Request) (Message, *Error) {
+	m := Message{http: r}
+	if r.Method != http.MethodGet && r.Method != http.MethodPost {
+		return m, Fail("UnsupportedProtocol", "Only GET and POST requests are supported.")
+	}
+	if len(r.URL.RawQuery) > maxQuery {
+		return m, Fail("RequestSizeLimitExceeded", "The query is longer than 32 KB.")
+	}
+	limit := int64(maxBody)
+	if m.isForm() {
+		limit = maxForm
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return m, Fail("RequestSizeLimitExceeded", "The body is longer than %d bytes.", limit)
+	}
+	if err != nil {
+		return m, Fail("InternalError", "The body could not be read.")
+	}
+	m.body = body
+	if r.Method == http.MethodGet {
+		m.flat, err = flatten(r.URL.RawQuery)
+	} else if m.isForm() {
+		m.flat, err = flatten(string(body))
+	}
+	if err != nil {
+		return m, Fail("InvalidParameter", "The parameters are not well encoded: %v.", err)
+	}
+	return m, nil
+}
+
+func (m Message) isForm() bool {
+	media, _, err := mime.ParseMediaType(m.http.Header.Get("Content-Type"))
+	return m.http.Method == http.MethodPost && err == nil && media == "application/x-www-form-urlencoded"
+}
+
+// SignedInHeader tells TC3, which has its common parameters in headers, from
+// v1, which has them among the others.
+func (m Message) SignedInHeader() bool { return m.http.Header.Get("Authorization") != "" }
+
+// Unsigned tells a call that says of itself that it has no signature.
+func (m Message) Unsigned() bool { return m.http.Header.Get("Authorization") == "SKIP" }
+
+// Host is what the client called the server.
+func (m Message) Host() string { return m.http.Host }
+
+// Common returns a common parameter: Action, Version or Region.
+func (m Message) Common(name string) string {
+	if v := m.http.Header.Get("X-TC-" + name); v != "" {
+		return v
+	}
+	if m.SignedInHeader() {
+		return ""
+	}
+	return m.flat[name]
+}
+
+// Parameters returns the action's parameters as a tree.
+func (m Message) Parameters() (map[string]any, *Error) {
+	if m.flat == nil {
+		return parseJSON(m.body)
+	}
+	flat := m.flat
+	if !m.SignedInHeader() {
+		for _, name := range v1Parameters {
+			delete(flat, name)
+		}
+	}
+	tree, err := nest(flat)
+	if err != nil {
+		return nil, ParameterError(err)
+	}
+	return tree, nil
+}
+
+// parseJSON reads one JSON object, and nothing after it.
+func parseJSON(body []byte) (map[string]any, *Error) {
+	var tree map[string]any
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil || tree == nil {
+		return nil, Fail("InvalidParameter", "The body is not a JSON object.")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, Fail("InvalidParameter", "Something follows the JSON object of the body.")
+	}
+	return tree, nil
+}
+
+func flatten(query string) (map[string]string, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, err
+	}
+	flat := make(map[string]string, len(values))
+	for name, all := range values {
+		if len(all) != 1 {
+			return nil, errors.New("a parameter is given twice")
+		}
+		flat[name] = all[0]
+	}
+	return flat, nil
+}
+
+// Printable shortens text of a stranger for a message.
+func Printable(text string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '`' {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	if runes := []rune(clean); len(runes) > 64 {
+		return string(runes[:64]) + "…"
+	}
+	return clean
+}

@@ -1,0 +1,56 @@
+package world
+
+import (
+	"fmt"
+	"time"
+)
+
+// What a reclaimed instance looks like in DescribeInstances is not documented;
+// these are the three ways that it can.
+const (
+	ViewVanish      = "vanish"      // gone at once
+	ViewTerminating = "terminating" // TERMINATING, then gone
+	ViewShutdown    = "shutdown"    // SHUTDOWN and isolated, then gone
+)
+
+// Reclaimable says why an instance can't be reclaimed, or "".
+func Reclaimable(in *Instance) string {
+	switch {
+	case in.ChargeType != ChargeSpot:
+		return fmt.Sprintf("is %s, and only spot instances are reclaimed", in.ChargeType)
+	case in.State == stateTerminating || in.State == stateLaunchFailed || in.State == StateShutdown:
+		return "is " + in.State
+	case !in.ReclaimAt.IsZero():
+		return "is being reclaimed already"
+	}
+	return ""
+}
+
+// AnnounceReclaim sets when the cloud takes an instance back, and what it
+// looks like then, for how long.
+func (w *World) AnnounceReclaim(in *Instance, at time.Time, view string, linger Duration) {
+	in.ReclaimAt, in.ReclaimView, in.Linger = at, view, linger
+	w.Touch(in.Key())
+	w.schedule(in.ReclaimAt, in.ID, eventReclaim)
+}
+
+// reclaim takes an instance back. Its place does not go back on sale: the
+// cloud wanted it for somebody else.
+func (w *World) reclaim(in *Instance, at time.Time) {
+	view, linger := in.ReclaimView, time.Duration(in.Linger)
+	if linger == 0 {
+		linger = w.Settings.TerminateDelay
+	}
+	if view == ViewVanish {
+		w.Remove(in)
+		return
+	}
+	w.BeginTermination(in, at, "TerminateInstances")
+	in.Restock = false
+	in.OperationRequestID = ""
+	if view == ViewShutdown {
+		in.State, in.IsolatedSource, in.OperationState = StateShutdown, "EXPIRE", "SUCCESS"
+	}
+	in.GoneAt = at.Add(linger)
+	w.schedule(in.GoneAt, in.ID, eventGone)
+}
