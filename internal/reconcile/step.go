@@ -193,8 +193,8 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 func (s *actor) leaveOpen(ctx context.Context, d spotpool.Decision, err error) error {
 	s.uncertain = true
 	s.halt(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
-	if refusal, known := spotpool.AsCloudError(err); known && refusal.NothingLaunched {
-		return s.remember(ctx, s.journal.value.NotClosed(d.Sequence))
+	if refusal, known := spotpool.AsCloudError(err); known {
+		return s.remember(ctx, s.journal.value.Refused(d.Sequence, refusal, s.declaration.Cooldown, s.observation.At))
 	}
 	return nil
 }

@@ -85,7 +85,8 @@ func absorb(d Declaration, j Journal, found []sighting, now time.Time) (Journal,
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
 	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.at()) > pastFor })
 	j = j.bindAccepted(d)
-	j = j.matchIntents(found, now)
+	j = j.counted(found)
+	j = j.sighted(found, now)
 	a := &absorber{declaration: d, now: now, found: make(map[string]bool, len(found))}
 	for _, s := range found {
 		a.found[s.ID] = true
@@ -143,35 +144,15 @@ func (j Journal) bindAccepted(d Declaration) Journal {
 	return j
 }
 
-// matchIntents notes which instances of open launches have shown, and closes
-// the launches that have shown all; j must be a clone. After TagLag, those that
-// have not shown are not waited for: they failed, or were reclaimed early.
-func (j Journal) matchIntents(found []sighting, now time.Time) Journal {
-	byTag := map[int64][]sighting{}
-	for _, s := range found {
-		if s.SeqTag > 0 {
-			byTag[s.SeqTag] = append(byTag[s.SeqTag], s)
-			// Where the journal was lost, sequences go on above the tags'.
-			j.LastSequence = max(j.LastSequence, s.SeqTag)
-		}
-	}
-	var open []Intent
+// counted raises the last sequence to those of open launches and, where the journal
+// was lost, to those of tags; j must be a clone.
+func (j Journal) counted(found []sighting) Journal {
 	for _, intent := range j.Intents {
 		j.LastSequence = max(j.LastSequence, intent.Request.Sequence)
-		seen := slices.Clone(intent.Seen)
-		for _, s := range byTag[intent.Request.SeqTag] {
-			if intent.mayHaveMade(s) {
-				seen = append(seen, s.ID)
-			}
-		}
-		slices.Sort(seen)
-		intent.Seen = slices.Compact(seen)
-		if intent.missing() == 0 || len(intent.Seen) > 0 && now.Sub(intent.asked()) > TagLag {
-			continue
-		}
-		open = append(open, intent)
 	}
-	j.Intents = open
+	for _, s := range found {
+		j.LastSequence = max(j.LastSequence, s.SeqTag)
+	}
 	return j
 }
 

@@ -225,8 +225,8 @@ func (c *chooser) warnf(format string, args ...any) {
 func (c *chooser) resume() {
 	for _, intent := range c.plan.Journal.Intents {
 		r := intent.Request
-		if n := len(intent.Seen); n > 0 {
-			c.short("launch %d shows %d of its %d instances so far", r.Sequence, n, r.Count)
+		if !intent.repeatable() {
+			c.short("launch %d shows %d of its %d instances so far", r.Sequence, len(intent.Seen), r.Count)
 			continue
 		}
 		c.plan.Decisions = append(c.plan.Decisions, Decision{

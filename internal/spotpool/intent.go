@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// Intent is a launch written down before it is asked for. It is open until its
-// outcome is definite, and then it is struck from the journal.
+// Intent is a launch written down before it is asked for. It stands in the journal
+// as long as it is open. How far the launch has come follows from what is stored,
+// see [Intent.State], and nothing outside this file takes an intent out of a
+// journal.
 type Intent struct {
 	Request   Request   `json:"request"`
 	WrittenAt time.Time `json:"written_at"`
@@ -19,6 +21,231 @@ type Intent struct {
 	// proof that the launch took effect, also after it is gone again.
 	Seen []string `json:"seen,omitempty"`
 }
+
+// LaunchState is how far a launch has come, as far as its journal can tell.
+type LaunchState string
+
+// The states of a launch. The last three are never stored: they close the intent.
+const (
+	// LaunchWritten: the first call is about to be made, or under way. A run that
+	// finds an intent like this takes that call for made and its answer for lost.
+	LaunchWritten LaunchState = "written"
+	// LaunchAsked: it is asked for again, since an earlier answer was lost.
+	LaunchAsked LaunchState = "asked"
+	// LaunchUnknown: the last call certainly launched nothing, and what an earlier
+	// one did is unknown.
+	LaunchUnknown LaunchState = "unknown"
+	// LaunchSeen: some of its instances showed, so that it took effect.
+	LaunchSeen LaunchState = "seen"
+	// LaunchRefused: it launched nothing.
+	LaunchRefused LaunchState = "refused"
+	// LaunchAccepted: the cloud named its instances.
+	LaunchAccepted LaunchState = "accepted"
+	// LaunchClosed: its instances showed, and those that did not never will.
+	LaunchClosed LaunchState = "closed"
+)
+
+// launchEvent is something that happens to a launch.
+type launchEvent string
+
+const (
+	askedAgain  launchEvent = "asked again"
+	idsCame     launchEvent = "ids"
+	refused     launchEvent = "refused"                                           // and no call launched anything
+	callRefused launchEvent = "refused, though an earlier call may have launched" // what, would not have shown yet
+	someShow    launchEvent = "some show"
+	allShow     launchEvent = "all show"
+	lagIsOver   launchEvent = "ten minutes after the last call" // TagLag: what shows by its tag has shown
+)
+
+// launchStates is the life of a launch. An event that a state does not name changes
+// nothing: an answer that is lost, a refusal that may speak of one call of several.
+var launchStates = map[LaunchState]struct {
+	// open launches stand in the journal; what they asked for and has not shown is
+	// held.
+	open bool
+	// repeatable ones are asked for again by the next run, with the same token.
+	repeatable bool
+	becomes    map[launchEvent]LaunchState
+}{
+	LaunchWritten: {open: true, repeatable: true, becomes: map[launchEvent]LaunchState{
+		askedAgain: LaunchAsked, idsCame: LaunchAccepted, refused: LaunchRefused, someShow: LaunchSeen, allShow: LaunchClosed,
+	}},
+	LaunchAsked: {open: true, repeatable: true, becomes: map[launchEvent]LaunchState{
+		askedAgain: LaunchAsked, idsCame: LaunchAccepted, refused: LaunchRefused, callRefused: LaunchUnknown, someShow: LaunchSeen, allShow: LaunchClosed,
+	}},
+	LaunchUnknown: {open: true, repeatable: true, becomes: map[launchEvent]LaunchState{
+		askedAgain: LaunchAsked, idsCame: LaunchAccepted, someShow: LaunchSeen, allShow: LaunchClosed,
+	}},
+	LaunchSeen: {open: true, becomes: map[launchEvent]LaunchState{
+		idsCame: LaunchAccepted, someShow: LaunchSeen, allShow: LaunchClosed, lagIsOver: LaunchClosed,
+	}},
+	LaunchRefused:  {},
+	LaunchAccepted: {},
+	LaunchClosed:   {},
+}
+
+// State is how far the launch of an intent in a journal has come.
+func (i Intent) State() LaunchState {
+	switch {
+	case len(i.Seen) > 0:
+		return LaunchSeen
+	case !i.LostAt.IsZero():
+		return LaunchAsked
+	case !i.AskedAt.IsZero():
+		return LaunchUnknown
+	}
+	return LaunchWritten
+}
+
+// Open writes a launch down before it is asked for.
+func (j Journal) Open(r Request, now time.Time) Journal {
+	j = j.Clone()
+	j.Intents = append(j.Intents, Intent{Request: r, WrittenAt: now})
+	j.LastSequence = max(j.LastSequence, r.Sequence)
+	return j
+}
+
+// AskAgain notes that a launch is asked for once more, since the answer to
+// the last call never told its outcome.
+func (j Journal) AskAgain(sequence int64, now time.Time) Journal {
+	j, _, _ = j.happened(sequence, askedAgain, func(i *Intent) { i.LostAt, i.AskedAt = i.asked(), now })
+	return j
+}
+
+// Accepted closes the intent of a launch that the cloud accepted with these ids,
+// and records them. The call may have taken minutes: at is the time of its answer,
+// and listings are given their lag from then.
+func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
+	if len(ids) == 0 {
+		return j
+	}
+	j, intent, _ := j.happened(sequence, idsCame, nil)
+	r := intent.Request
+	if asked := intent.asked(); at.Before(asked) {
+		at = asked
+	}
+	for _, id := range ids {
+		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), SeqTag: r.SeqTag, RecordedAt: at})
+	}
+	return j
+}
+
+// Refused notes that a call for a launch was refused. Where that says that nothing
+// was launched, it closes the intent, see ClosedBy, and remembers what the refusal
+// rules out and for how long.
+func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) Journal {
+	open, _ := j.intent(sequence)
+	j, intent, state := j.happened(sequence, open.refusedBy(refusal, now), func(i *Intent) { i.AskedAt, i.LostAt = i.LostAt, time.Time{} })
+	if state != LaunchRefused {
+		return j
+	}
+	if c, ok := refusalCooldown(intent.Request, refusal, now.Add(time.Duration(cooldown))); ok {
+		return j.cool(c)
+	}
+	return j
+}
+
+// ClosedBy reports whether a refusal says that a launch had no effect.
+func (j Journal) ClosedBy(sequence int64, refusal *CloudError, now time.Time) bool {
+	i, open := j.intent(sequence)
+	return open && launchStates[i.State()].becomes[i.refusedBy(refusal, now)] == LaunchRefused
+}
+
+// refusedBy is what a refusal means for a launch; empty where it means nothing. A
+// refusal speaks of its own call alone, and the cloud documents neither how long it
+// remembers a ClientToken nor whether it looks at that before its stock and quotas.
+// So where the answer to an earlier call was lost, the launch is refused only once
+// the instances of that call would have shown, which they have not.
+func (i Intent) refusedBy(refusal *CloudError, now time.Time) launchEvent {
+	switch {
+	case !refusal.NothingLaunched:
+		return ""
+	case !i.LostAt.IsZero() && now.Sub(i.LostAt) <= TagLag:
+		return callRefused
+	}
+	return refused
+}
+
+// sighted takes open launches on by the instances that were found. One that shows
+// is proof that its launch took effect. After TagLag the rest is not waited for:
+// they failed, or were reclaimed early.
+func (j Journal) sighted(found []sighting, now time.Time) Journal {
+	byTag := map[int64][]sighting{}
+	for _, s := range found {
+		if s.SeqTag > 0 {
+			byTag[s.SeqTag] = append(byTag[s.SeqTag], s)
+		}
+	}
+	for _, i := range slices.Clone(j.Intents) {
+		seen := slices.Clone(i.Seen)
+		for _, s := range byTag[i.Request.SeqTag] {
+			if i.mayHaveMade(s) {
+				seen = append(seen, s.ID)
+			}
+		}
+		slices.Sort(seen)
+		seen = slices.Compact(seen)
+		switch {
+		case len(seen) == 0:
+			continue
+		case len(seen) >= i.Request.Count:
+			j, _, _ = j.happened(i.Request.Sequence, allShow, nil)
+			continue
+		}
+		j, _, _ = j.happened(i.Request.Sequence, someShow, func(i *Intent) { i.Seen = seen })
+		if now.Sub(i.asked()) > TagLag {
+			j, _, _ = j.happened(i.Request.Sequence, lagIsOver, nil)
+		}
+	}
+	return j
+}
+
+// happened takes a launch on by what happened to it, as the table says, and returns
+// its intent and its state then. note stores what happened where the launch stays
+// open. This alone closes an intent.
+func (j Journal) happened(sequence int64, what launchEvent, note func(*Intent)) (Journal, Intent, LaunchState) {
+	n := slices.IndexFunc(j.Intents, func(i Intent) bool { return i.Request.Sequence == sequence })
+	if n < 0 {
+		return j, Intent{}, ""
+	}
+	j = j.Clone()
+	state, moved := launchStates[j.Intents[n].State()].becomes[what]
+	switch {
+	case !moved:
+		state = j.Intents[n].State()
+	case launchStates[state].open:
+		note(&j.Intents[n])
+	default:
+		intent := j.Intents[n]
+		j.Intents = slices.Delete(j.Intents, n, n+1)
+		return j, intent, state
+	}
+	return j, j.Intents[n], state
+}
+
+// intent finds an open intent.
+func (j Journal) intent(sequence int64) (Intent, bool) {
+	for _, i := range j.Intents {
+		if i.Request.Sequence == sequence {
+			return i, true
+		}
+	}
+	return Intent{}, false
+}
+
+// OpenCount is the number of instances that open intents asked for and that have
+// not shown.
+func (j Journal) OpenCount() int {
+	n := 0
+	for _, intent := range j.Intents {
+		n += intent.missing()
+	}
+	return n
+}
+
+// repeatable reports whether the next run asks for the launch again.
+func (i Intent) repeatable() bool { return launchStates[i.State()].repeatable }
 
 // missing is how many of the launch's instances were never seen.
 func (i Intent) missing() int { return max(0, i.Request.Count-len(i.Seen)) }
@@ -37,99 +264,4 @@ func (i Intent) asked() time.Time {
 func (i Intent) mayHaveMade(s sighting) bool {
 	const skew = time.Minute
 	return s.LaunchedAt.IsZero() || !s.LaunchedAt.Before(i.WrittenAt.Add(-skew))
-}
-
-// OpenCount is the number of instances that open intents asked for and that have
-// not shown.
-func (j Journal) OpenCount() int {
-	n := 0
-	for _, intent := range j.Intents {
-		n += intent.missing()
-	}
-	return n
-}
-
-// Open writes down a launch before it is asked for.
-func (j Journal) Open(r Request, now time.Time) Journal {
-	j = j.Clone()
-	j.Intents = append(j.Intents, Intent{Request: r, WrittenAt: now})
-	j.LastSequence = max(j.LastSequence, r.Sequence)
-	return j
-}
-
-// AskAgain notes that a launch is asked for once more, since the answer to
-// the last call never told its outcome.
-func (j Journal) AskAgain(sequence int64, now time.Time) Journal {
-	return j.withIntent(sequence, func(i *Intent) { i.LostAt, i.AskedAt = i.asked(), now })
-}
-
-// NotClosed notes that the last call for a launch certainly had no effect, which
-// says nothing of the calls before it.
-func (j Journal) NotClosed(sequence int64) Journal {
-	return j.withIntent(sequence, func(i *Intent) { i.AskedAt, i.LostAt = i.LostAt, time.Time{} })
-}
-
-func (j Journal) withIntent(sequence int64, change func(*Intent)) Journal {
-	j = j.Clone()
-	for n := range j.Intents {
-		if j.Intents[n].Request.Sequence == sequence {
-			change(&j.Intents[n])
-		}
-	}
-	return j
-}
-
-// ClosedBy reports whether a refusal tells that a launch had no effect. A refusal
-// speaks of its own call alone, and the cloud documents neither how long it
-// remembers a ClientToken nor whether it looks at that before its stock and
-// quotas. So where the answer to an earlier call was lost, a refusal closes the
-// launch only once the instances of that call would have shown, which they
-// have not.
-func (j Journal) ClosedBy(sequence int64, refusal *CloudError, now time.Time) bool {
-	if !refusal.NothingLaunched {
-		return false
-	}
-	for _, i := range j.Intents {
-		if i.Request.Sequence == sequence && !i.LostAt.IsZero() {
-			return now.Sub(i.LostAt) > TagLag
-		}
-	}
-	return true
-}
-
-// Accepted closes an intent whose launch the cloud accepted with these ids, and
-// records them. The call may have taken minutes: at is the time of its answer, and
-// listings are given their lag from then.
-func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
-	j, intent := j.close(sequence)
-	r := intent.Request
-	if asked := intent.asked(); at.Before(asked) {
-		at = asked
-	}
-	for _, id := range ids {
-		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), SeqTag: r.SeqTag, RecordedAt: at})
-	}
-	return j
-}
-
-// Refused closes an intent that certainly launched nothing, and remembers what
-// the refusal rules out and for how long. A batch that found no stock halves
-// the next one; a single instance that found none cools the offering down.
-func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) Journal {
-	j, intent := j.close(sequence)
-	if c, ok := refusalCooldown(intent.Request, refusal, now.Add(time.Duration(cooldown))); ok {
-		return j.cool(c)
-	}
-	return j
-}
-
-func (j Journal) close(sequence int64) (Journal, Intent) {
-	j = j.Clone()
-	for i, intent := range j.Intents {
-		if intent.Request.Sequence == sequence {
-			j.Intents = slices.Delete(j.Intents, i, i+1)
-			return j, intent
-		}
-	}
-	return j, Intent{}
 }

@@ -223,6 +223,6 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 		// A second answer that is lost counts from there; one that comes does not.
 		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, false)
 		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
-		shouldClose(again.NotClosed(7).AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
+		shouldClose(again.Refused(7, refusal(class, true), 0, noon).AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
 	}
 }

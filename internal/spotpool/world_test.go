@@ -323,7 +323,7 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 			return decided, nil
 		}
 		if refusal != nil && !w.journal.ClosedBy(d.Sequence, refusal, w.now) {
-			w.journal = w.journal.NotClosed(d.Sequence)
+			w.journal = w.journal.Refused(d.Sequence, refusal, w.d.Cooldown, w.now)
 			return decided, nil
 		}
 		if refusal != nil {
