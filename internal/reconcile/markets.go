@@ -74,18 +74,18 @@ func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool
 	if m.Offers == nil {
 		return o
 	}
-	wanted := map[[2]string]bool{}
+	wanted := map[spotpool.Market]bool{}
 	zones := map[string]bool{}
 	for _, offering := range d.Offerings {
-		wanted[[2]string{offering.AvailabilityZone, offering.InstanceType}] = true
+		wanted[offering.Market(spotpool.Spot).AnyCharge()] = true
 		zones[offering.AvailabilityZone] = true
 	}
 	for _, i := range o.Instances {
-		wanted[[2]string{i.AvailabilityZone, i.InstanceType}] = true
+		wanted[i.Market().AnyCharge()] = true
 	}
 	o.Offers = []spotpool.Offer{}
 	for _, offer := range m.Offers {
-		if wanted[[2]string{offer.AvailabilityZone, offer.InstanceType}] {
+		if wanted[offer.AnyCharge()] {
 			o.Offers = append(o.Offers, offer)
 		}
 	}

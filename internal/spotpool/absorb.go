@@ -199,7 +199,7 @@ func (a *absorber) judge(s sighting, k Known, before bool) Known {
 	if s.unlisted {
 		return k
 	}
-	k.Market, k.Seen, k.Tagged = s.market(), true, k.Tagged || !s.untagged
+	k.Market, k.Seen, k.Tagged = s.Market(), true, k.Tagged || !s.untagged
 	if s.SeqTag > 0 {
 		k.SeqTag = s.SeqTag
 	}
@@ -233,8 +233,4 @@ func orUnknown(s string) string {
 		return "the cloud gave no reason"
 	}
 	return s
-}
-
-func (i Instance) market() Market {
-	return Market{AvailabilityZone: i.AvailabilityZone, InstanceType: i.InstanceType, ChargeType: i.ChargeType}
 }

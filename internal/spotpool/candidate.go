@@ -25,7 +25,7 @@ type passedOver struct {
 }
 
 func (p passedOver) String() string {
-	return fmt.Sprintf("%s %s: %s", kindOf(p.charge), marketOf(p.offering, p.charge), p.why)
+	return fmt.Sprintf("%s %s: %s", kindOf(p.charge), p.offering.Market(p.charge), p.why)
 }
 
 // candidates tells the offerings that can launch from those that can't.
@@ -44,7 +44,7 @@ func (c *chooser) candidates(charge ChargeType) (list []*candidate, passed []pas
 // consider says why an offering can't launch now; empty where it can.
 func (c *chooser) consider(o *candidate) string {
 	if c.Observation.Offers != nil {
-		offer, sold := c.offers[marketOf(o.offering, o.charge)]
+		offer, sold := c.offers[o.offering.Market(o.charge)]
 		switch {
 		case !sold:
 			return "not sold there"
@@ -94,7 +94,7 @@ func (c *chooser) prefer(a, b *candidate) int {
 // fits is how many of n a candidate may launch, and what allows no more where
 // that is none.
 func (c *chooser) fits(o *candidate, n int) (int, string) {
-	if n = min(n, o.batch-c.asked[marketOf(o.offering, o.charge)]); n <= 0 {
+	if n = min(n, o.batch-c.asked[o.offering.Market(o.charge)]); n <= 0 {
 		return 0, o.smaller
 	}
 	n, why := c.withinQuota(o, n)
@@ -108,7 +108,7 @@ func (c *chooser) fits(o *candidate, n int) (int, string) {
 func (c *chooser) withinQuota(o *candidate, n int) (int, string) {
 	zone := o.offering.AvailabilityZone
 	left, known := c.Observation.SpotVCPUs[zone]
-	each := c.offers[marketOf(o.offering, o.charge)].VCPUs
+	each := c.offers[o.offering.Market(o.charge)].VCPUs
 	if !known || each <= 0 || o.charge != Spot {
 		return n, ""
 	}

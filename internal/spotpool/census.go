@@ -108,7 +108,7 @@ func members(s Situation, found []sighting, j Journal, offers map[Market]Offer) 
 			Instance:  i.Instance,
 			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
 			Outdated:  configs.outdated(i.ConfigurationTag),
-			Price:     offers[i.market()].Price,
+			Price:     offers[i.Market()].Price,
 			Untagged:  i.untagged,
 		}
 		list[n].Ending = k.Ended && list[n].held() && list[n].Condition != Isolated

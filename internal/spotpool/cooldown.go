@@ -72,7 +72,7 @@ func refusalCooldown(r Request, refusal *CloudError, until time.Time) (c Cooldow
 	if refusal.Scope == ScopePool || refusal.Class == ClassTransient {
 		return Cooldown{}, false
 	}
-	c = Cooldown{Market: marketOf(r.Offering, r.ChargeType), Until: until, Detail: refusal.Code}
+	c = Cooldown{Market: r.Offering.Market(r.ChargeType), Until: until, Detail: refusal.Code}
 	if refusal.Scope == ScopeZone {
 		c.InstanceType = ""
 	}
@@ -90,10 +90,6 @@ func refusalCooldown(r Request, refusal *CloudError, until time.Time) (c Cooldow
 		c.Cause = CausedByNotSold
 	}
 	return c, true
-}
-
-func marketOf(o Offering, charge ChargeType) Market {
-	return Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
 }
 
 // instant writes a time as decisions show it.

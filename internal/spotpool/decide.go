@@ -175,14 +175,14 @@ func (c *chooser) reserve(o Offering, charge ChargeType, n int) {
 	c.byZone[o.AvailabilityZone] += n
 	c.spent += Price(n) * c.priceOf(o, charge)
 	if charge == Spot {
-		c.vCPUs[o.AvailabilityZone] += n * c.offers[marketOf(o, charge)].VCPUs
+		c.vCPUs[o.AvailabilityZone] += n * c.offers[o.Market(charge)].VCPUs
 	}
 }
 
 // priceOf is what an instance of an offering costs at most: its market price,
 // or its cap while that is unknown.
 func (c *chooser) priceOf(o Offering, charge ChargeType) Price {
-	if price := c.offers[marketOf(o, charge)].Price; price > 0 || charge != Spot {
+	if price := c.offers[o.Market(charge)].Price; price > 0 || charge != Spot {
 		return price
 	}
 	return o.MaxPrice
@@ -195,7 +195,7 @@ func (c *chooser) costOf(m Member) Price {
 		return m.Price
 	}
 	for _, o := range c.Declaration.Offerings {
-		if marketOf(o, Spot) == m.market() {
+		if o.Market(Spot) == m.Market() {
 			return o.MaxPrice
 		}
 	}

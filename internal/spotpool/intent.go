@@ -126,7 +126,7 @@ func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
 		at = asked
 	}
 	for _, id := range ids {
-		j = j.know(Known{InstanceID: id, Market: marketOf(r.Offering, r.ChargeType), SeqTag: r.SeqTag, RecordedAt: at})
+		j = j.know(Known{InstanceID: id, Market: r.Offering.Market(r.ChargeType), SeqTag: r.SeqTag, RecordedAt: at})
 	}
 	return j
 }

@@ -154,7 +154,7 @@ func (j Journal) Listed(ids []string) Journal {
 func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 	j = j.Clone()
 	for _, i := range instances {
-		j = j.know(Known{InstanceID: i.ID, Market: i.market(), SeqTag: i.SeqTag, RecordedAt: now, Seen: true})
+		j = j.know(Known{InstanceID: i.ID, Market: i.Market(), SeqTag: i.SeqTag, RecordedAt: now, Seen: true})
 	}
 	return j
 }

@@ -26,7 +26,7 @@ func (c *chooser) launch(n int, charge ChargeType, p purpose) int {
 			count = 1
 		}
 		c.add(best, count, p, c.choice(best, list, passed))
-		c.asked[marketOf(best.offering, charge)] += count
+		c.asked[best.offering.Market(charge)] += count
 		total += count
 	}
 	if total < n {
@@ -80,7 +80,7 @@ func (c *chooser) newLaunch(to *candidate, n int, p purpose, choice []string) De
 // offerings that would have come first were passed over.
 func (c *chooser) choice(to *candidate, list []*candidate, passed []passedOver) []string {
 	var reasons []string
-	if price := c.offers[marketOf(to.offering, to.charge)].Price; price > 0 {
+	if price := c.offers[to.offering.Market(to.charge)].Price; price > 0 {
 		reasons = append(reasons, fmt.Sprintf("%s CNY an hour each", price))
 	}
 	if to.avoided != "" {
@@ -94,7 +94,7 @@ func (c *chooser) choice(to *candidate, list []*candidate, passed []passedOver) 
 	}
 	for _, o := range list {
 		if o.avoided != "" && to.avoided == "" && c.prefer(o, to) < 0 {
-			others = append(others, fmt.Sprintf("%s: %s", marketOf(o.offering, o.charge), o.avoided))
+			others = append(others, fmt.Sprintf("%s: %s", o.offering.Market(o.charge), o.avoided))
 		}
 	}
 	if len(others) > 0 {

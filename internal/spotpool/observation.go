@@ -66,39 +66,6 @@ func (i Instance) Protection() string {
 	return ""
 }
 
-// Stock is how much of an offering the cloud says that it has.
-type Stock string
-
-// The stock levels.
-const (
-	StockUnknown Stock = ""
-	StockEnough  Stock = "enough"
-	StockNormal  Stock = "normal"
-	StockLow     Stock = "low"
-	StockNone    Stock = "sold_out"
-)
-
-// Market names what has a price and a stock of its own.
-type Market struct {
-	AvailabilityZone string     `json:"availability_zone"`
-	InstanceType     string     `json:"instance_type"`
-	ChargeType       ChargeType `json:"charge_type"`
-}
-
-// String names the market for people, "GN7.2XLARGE32 in ap-singapore-2".
-func (m Market) String() string { return m.InstanceType + " in " + m.AvailabilityZone }
-
-// Offer is what the cloud asks for a market, and has in it, at one time.
-type Offer struct {
-	Market
-	Price    Price  `json:"price"` // an hour, what is paid; 0: unknown
-	Stock    Stock  `json:"stock,omitempty"`
-	VCPUs    int    `json:"vcpus,omitempty"`
-	MemoryGB int    `json:"memory_gb,omitempty"`
-	GPUs     string `json:"gpus,omitempty"` // a decimal: a share of a GPU is below 1
-	GPUType  string `json:"gpu_type,omitempty"`
-}
-
 // Observation is what was seen of one pool, and of the markets of its offerings,
 // at one time.
 type Observation struct {
@@ -112,25 +79,4 @@ type Observation struct {
 	// SpotVCPUs is how many vCPUs the account may still launch as spot
 	// instances, by zone; nil where the cloud could not be asked.
 	SpotVCPUs map[string]int `json:"spot_vcpus,omitempty"`
-}
-
-// offersFor indexes the offers of the markets that a pool launches in or has
-// instances in. An observation may carry every offer of a region.
-func (o Observation) offersFor(d Declaration, found []sighting) map[Market]Offer {
-	wanted := map[Market]bool{}
-	for _, offering := range d.Offerings {
-		for _, charge := range []ChargeType{Spot, OnDemand} {
-			wanted[marketOf(offering, charge)] = true
-		}
-	}
-	for _, s := range found {
-		wanted[s.market()] = true
-	}
-	offers := make(map[Market]Offer, len(wanted))
-	for _, offer := range o.Offers {
-		if _, twice := offers[offer.Market]; wanted[offer.Market] && !twice {
-			offers[offer.Market] = offer
-		}
-	}
-	return offers
 }

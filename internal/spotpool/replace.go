@@ -122,7 +122,7 @@ func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []string) {
 	for _, m := range c.victims(s.members, len(s.members)) {
 		works := m.Condition == Running && !m.Ending
 		spared := works && (short || running <= minimum-s.unavailable)
-		if len(batch) == s.batch || spared || hopeless[m.market()] {
+		if len(batch) == s.batch || spared || hopeless[m.Market()] {
 			continue
 		}
 		needed := !m.Ending && (!works || running <= minimum)
@@ -133,7 +133,7 @@ func (c *chooser) batchOf(s swap, short bool) (batch []Member, why []string) {
 		if needed {
 			missing, reasons := c.missingAfter(append(batch[:len(batch):len(batch)], m), replaced+1)
 			if missing > 0 {
-				hopeless[m.market()], why = true, reasons
+				hopeless[m.Market()], why = true, reasons
 				continue
 			}
 			replaced++
@@ -161,7 +161,7 @@ func (c *chooser) missingAfter(ended []Member, n int) (int, []string) {
 		trial.byZone[m.AvailabilityZone]--
 		trial.spent -= c.costOf(m)
 		if m.ChargeType == Spot {
-			trial.vCPUs[m.AvailabilityZone] -= c.offers[m.market()].VCPUs
+			trial.vCPUs[m.AvailabilityZone] -= c.offers[m.Market()].VCPUs
 		}
 	}
 	got := trial.fill(n, trial.byCharge[OnDemand], purpose{reasons: []string{"a trial"}})

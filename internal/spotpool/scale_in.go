@@ -97,7 +97,7 @@ func (c *chooser) terminate(list []Member, refresh bool, reason string) {
 
 // describe says of an instance what made it a victim.
 func describe(m Member) string {
-	facts := []string{kindOf(m.ChargeType) + " " + m.market().String()}
+	facts := []string{kindOf(m.ChargeType) + " " + m.Market().String()}
 	if m.Ending {
 		facts = append(facts, "its end was asked for before")
 	}

@@ -133,7 +133,7 @@ func (v *validator) offerings() {
 	if len(d.Offerings) == 0 {
 		v.add("offerings", "List at least one availability zone and instance type in which the pool may launch.", "the pool has no offering")
 	}
-	first := map[[2]string]int{}
+	first := map[Market]int{}
 	for n, o := range d.Offerings {
 		at := fmt.Sprintf("offerings[%d]", n)
 		v.zone(at+".availability_zone", o.AvailabilityZone)
@@ -141,7 +141,7 @@ func (v *validator) offerings() {
 			v.add(at+".instance_type", "Write it as the cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "%q is no instance type", o.InstanceType)
 		}
 		v.id(at+".subnet_id", "subnet-", o.SubnetID)
-		market := [2]string{o.AvailabilityZone, o.InstanceType}
+		market := o.Market(d.InstanceChargeType)
 		if before, twice := first[market]; twice {
 			v.add(at, "Leave one of them out: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]", o.InstanceType, o.AvailabilityZone, before)
 		} else {

@@ -25,8 +25,10 @@ const (
 // images remembers what was learned of images: they don't change their type.
 type images struct {
 	mu   sync.Mutex
-	seen map[[2]string]*imageLook // by region and id
+	seen map[imageKey]*imageLook
 }
+
+type imageKey struct{ region, id string }
 
 // imageLook is one image, which one caller asks for while the others wait.
 type imageLook struct {
@@ -41,12 +43,12 @@ type imageLook struct {
 func (c *Client) ImageType(ctx context.Context, region, id string) (ImageType, error) {
 	c.images.mu.Lock()
 	if c.images.seen == nil {
-		c.images.seen = map[[2]string]*imageLook{}
+		c.images.seen = map[imageKey]*imageLook{}
 	}
-	look := c.images.seen[[2]string{region, id}]
+	look := c.images.seen[imageKey{region, id}]
 	if look == nil {
 		look = &imageLook{}
-		c.images.seen[[2]string{region, id}] = look
+		c.images.seen[imageKey{region, id}] = look
 	}
 	c.images.mu.Unlock()
 

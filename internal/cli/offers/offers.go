@@ -109,7 +109,7 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 	sold := map[spotpool.Market]bool{}
 	for _, f := range offers {
 		if f.ChargeType == spotpool.Spot && f.Stock != spotpool.StockNone {
-			sold[anyCharge(f)] = true
+			sold[f.AnyCharge()] = true
 		}
 	}
 	kept := []spotpool.Offer{}
@@ -119,7 +119,7 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 		case o.gpuType != "" && !strings.EqualFold(f.GPUType, o.gpuType):
 		case o.zone != "" && f.AvailabilityZone != o.zone:
 		case o.instanceType != "" && !ofType(f.InstanceType, o.instanceType):
-		case o.inStock && !sold[anyCharge(f)]:
+		case o.inStock && !sold[f.AnyCharge()]:
 		default:
 			kept = append(kept, f)
 		}
@@ -131,12 +131,6 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 		)
 	})
 	return kept
-}
-
-// anyCharge is an offer's market, however it is paid.
-func anyCharge(f spotpool.Offer) spotpool.Market {
-	f.ChargeType = ""
-	return f.Market
 }
 
 func ofType(instanceType, wanted string) bool {
@@ -152,7 +146,7 @@ func (r report) text(style terminal.Style) string {
 	for n := 0; n < len(r.Offers); {
 		first := r.Offers[n]
 		var spot, demand spotpool.Offer
-		for ; n < len(r.Offers) && anyCharge(r.Offers[n]) == anyCharge(first); n++ {
+		for ; n < len(r.Offers) && r.Offers[n].AnyCharge() == first.AnyCharge(); n++ {
 			if r.Offers[n].ChargeType == spotpool.Spot {
 				spot = r.Offers[n]
 			} else {

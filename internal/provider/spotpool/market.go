@@ -82,7 +82,7 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	}
 	for n, o := range d.Offerings {
 		at := path.Root("offerings").AtListIndex(n)
-		offer, sold := byMarket[core.Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: d.InstanceChargeType}]
+		offer, sold := byMarket[o.Market(d.InstanceChargeType)]
 		switch {
 		case o.AvailabilityZone == "" || o.InstanceType == "": // not known yet
 		case !zones[o.AvailabilityZone]:
@@ -119,9 +119,7 @@ func estimate(d core.Declaration, offers []core.Offer) core.Price {
 	var total core.Price
 	for _, decision := range plan.Decisions {
 		if decision.Kind == core.Launch {
-			total += core.Price(decision.Count) * prices[core.Market{
-				AvailabilityZone: decision.Offering.AvailabilityZone, InstanceType: decision.Offering.InstanceType, ChargeType: decision.ChargeType,
-			}]
+			total += core.Price(decision.Count) * prices[decision.Offering.Market(decision.ChargeType)]
 		}
 	}
 	return total

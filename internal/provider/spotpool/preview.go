@@ -117,18 +117,17 @@ func configurationTags(d core.Declaration, o core.Observation) []string {
 
 // unseenOffers stands in for the offers of offerings that prior hasn't got.
 func unseenOffers(prior, d core.Declaration) []core.Offer {
-	seen := map[[2]string]bool{}
+	seen := map[core.Market]bool{}
 	for _, o := range prior.Offerings {
-		seen[[2]string{o.AvailabilityZone, o.InstanceType}] = true
+		seen[o.Market(core.Spot)] = true
 	}
 	var offers []core.Offer
 	for _, o := range d.Offerings {
-		if seen[[2]string{o.AvailabilityZone, o.InstanceType}] {
+		if seen[o.Market(core.Spot)] {
 			continue
 		}
 		for _, charge := range []core.ChargeType{core.Spot, core.OnDemand} {
-			market := core.Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
-			offers = append(offers, core.Offer{Market: market})
+			offers = append(offers, core.Offer{Market: o.Market(charge)})
 		}
 	}
 	return offers

@@ -1,0 +1,94 @@
+package spotpool
+
+import "fmt"
+
+// Market names what has a price and a stock of its own.
+type Market struct {
+	AvailabilityZone string     `json:"availability_zone"`
+	InstanceType     string     `json:"instance_type"`
+	ChargeType       ChargeType `json:"charge_type"`
+}
+
+// String names the market for people, "GN7.2XLARGE32 in ap-singapore-2".
+func (m Market) String() string { return m.InstanceType + " in " + m.AvailabilityZone }
+
+// AnyCharge is the market with all ways to pay taken together, as a key.
+func (m Market) AnyCharge() Market {
+	m.ChargeType = ""
+	return m
+}
+
+// Market is the one that a launch of the offering goes to.
+func (o Offering) Market(charge ChargeType) Market {
+	return Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
+}
+
+// Market is the one that the instance is of.
+func (i Instance) Market() Market {
+	return Market{AvailabilityZone: i.AvailabilityZone, InstanceType: i.InstanceType, ChargeType: i.ChargeType}
+}
+
+// Stock is how much of an offering the cloud says that it has.
+type Stock string
+
+// The stock levels.
+const (
+	StockUnknown Stock = ""
+	StockEnough  Stock = "enough"
+	StockNormal  Stock = "normal"
+	StockLow     Stock = "low"
+	StockNone    Stock = "sold_out"
+)
+
+// Offer is what the cloud asks for a market, and has in it, at one time.
+type Offer struct {
+	Market
+	Price    Price  `json:"price"` // an hour, what is paid; 0: unknown
+	Stock    Stock  `json:"stock,omitempty"`
+	VCPUs    int    `json:"vcpus,omitempty"`
+	MemoryGB int    `json:"memory_gb,omitempty"`
+	GPUs     string `json:"gpus,omitempty"` // a decimal: a share of a GPU is below 1
+	GPUType  string `json:"gpu_type,omitempty"`
+}
+
+// Markets is what the cloud sells in a region, and how much of it the account
+// may still have, at one time.
+type Markets struct {
+	Offers []Offer
+	// SpotVCPUs is how many vCPUs the account may still launch as spot
+	// instances, by zone; nil where that is unknown.
+	SpotVCPUs map[string]int
+	// QuotaUnknown says why SpotVCPUs is nil. Launches then go by price and
+	// stock alone, and learn of the quota by being refused.
+	QuotaUnknown error
+}
+
+// QuotaWarning says for people that the region's spot quota is unknown, and
+// why; empty where it is known.
+func (m Markets) QuotaWarning(region string) string {
+	if m.QuotaUnknown == nil {
+		return ""
+	}
+	return fmt.Sprintf("the spot quota of %s is unknown: %v", region, m.QuotaUnknown)
+}
+
+// offersFor indexes the offers of the markets that a pool launches in or has
+// instances in. An observation may carry every offer of a region.
+func (o Observation) offersFor(d Declaration, found []sighting) map[Market]Offer {
+	wanted := map[Market]bool{}
+	for _, offering := range d.Offerings {
+		for _, charge := range []ChargeType{Spot, OnDemand} {
+			wanted[offering.Market(charge)] = true
+		}
+	}
+	for _, s := range found {
+		wanted[s.Market()] = true
+	}
+	offers := make(map[Market]Offer, len(wanted))
+	for _, offer := range o.Offers {
+		if _, twice := offers[offer.Market]; wanted[offer.Market] && !twice {
+			offers[offer.Market] = offer
+		}
+	}
+	return offers
+}
