@@ -28,10 +28,11 @@ var rooms = map[string]struct {
 	"internal/duration":    {pure: true},
 	"internal/printable":   {pure: true},
 	"internal/weight":      {pure: true},
-	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration"}},
+	"internal/problem":     {pure: true},
+	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration", module + "internal/problem"}},
 	"internal/gpu":         {pure: true, may: []string{module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/ledger":      {pure: true},
-	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", module + "internal/weight", "k8s.io/apimachinery/"}},
+	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", module + "internal/problem", module + "internal/weight", "k8s.io/apimachinery/"}},
 	"internal/declaration": {may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{

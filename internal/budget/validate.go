@@ -13,20 +13,12 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // Problem is something wrong, or suspicious, in a declaration.
-type Problem struct {
-	Attribute string `json:"attribute"` // a path, "selector.match_expressions[1].key"
-	Summary   string `json:"summary"`   // what is wrong
-	Detail    string `json:"detail"`    // what to do about it
-}
-
-// String writes the problem on one line.
-func (p Problem) String() string {
-	return fmt.Sprintf("%s: %s. %s", p.Attribute, p.Summary, p.Detail)
-}
+type Problem = problem.Problem
 
 // The ranges of what a declaration counts.
 const (

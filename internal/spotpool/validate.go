@@ -7,19 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
 )
 
 // Problem is something wrong, or suspicious, in a declaration.
-type Problem struct {
-	Attribute string `json:"attribute"` // a path, "offerings[1].max_price"
-	Summary   string `json:"summary"`   // what is wrong
-	Detail    string `json:"detail"`    // what to do about it
-}
-
-// String writes the problem on one line.
-func (p Problem) String() string {
-	return fmt.Sprintf("%s: %s. %s", p.Attribute, p.Summary, p.Detail)
-}
+type Problem = problem.Problem
 
 // MaxPoolSize bounds maximum. One DescribeInstances shows 100 instances and 40
 // may be asked a second (Tencent CVM, 213/33258), so that a pool of this size is
@@ -53,105 +46,82 @@ func (d Declaration) Validate() []Problem {
 	v.disks()
 	v.userData()
 	v.tags()
-	return v.problems
+	return v.List
 }
 
 // validator gathers the problems of one declaration.
 type validator struct {
-	d        Declaration
-	problems []Problem
-}
-
-func (v *validator) add(attribute, detail, summary string, args ...any) {
-	v.problems = append(v.problems, Problem{Attribute: attribute, Summary: fmt.Sprintf(summary, args...), Detail: detail})
-}
-
-// within adds a problem where a number is out of range.
-func (v *validator) within(attribute string, n, least, most int64, unit, detail string) {
-	if n < least || n > most {
-		v.add(attribute, detail, "%d%s is out of range: it must be between %d and %d", n, unit, least, most)
-	}
-}
-
-// oneOf adds a problem where a value is none of those known.
-func oneOf[T ~string](v *validator, attribute string, value T, known ...T) {
-	if slices.Contains(known, value) {
-		return
-	}
-	names := make([]string, len(known))
-	for n, k := range known {
-		names[n] = fmt.Sprintf("%q", string(k))
-	}
-	v.add(attribute, "Choose one of "+strings.Join(names, ", ")+".", "%q is not known", string(value))
+	problem.List
+	d Declaration
 }
 
 func (v *validator) identity() {
 	d := v.d
 	const form = "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last."
 	if !nameForm.MatchString(d.Name) {
-		v.add("name", form, "%q is no name of a pool", d.Name)
+		v.Add("name", form, "%q is no name of a pool", d.Name)
 	}
 	if d.Budget != "" && !nameForm.MatchString(d.Budget) {
-		v.add("budget", form, "%q is no name of a budget", d.Budget)
+		v.Add("budget", form, "%q is no name of a budget", d.Budget)
 	}
 	if !regionForm.MatchString(d.Region) {
-		v.add("region", "Write it as the cloud does, such as \"ap-singapore\".", "%q is no region", d.Region)
+		v.Add("region", "Write it as the cloud does, such as \"ap-singapore\".", "%q is no region", d.Region)
 	}
 }
 
 func (v *validator) numbers() {
 	d := v.d
 	if d.Minimum < 0 {
-		v.add("minimum", "Set minimum to 0 for a pool that may be empty.", "minimum is %d, below 0", d.Minimum)
+		v.Add("minimum", "Set minimum to 0 for a pool that may be empty.", "minimum is %d, below 0", d.Minimum)
 	}
 	if d.Maximum < 0 || d.Maximum > MaxPoolSize {
-		v.within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split what is larger into several pools: more than %d instances can't be listed within seconds.", MaxPoolSize))
+		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split what is larger into several pools: more than %d instances can't be listed within seconds.", MaxPoolSize))
 	} else if d.Minimum > d.Maximum {
-		v.add("minimum", "Raise maximum to at least minimum, or lower minimum.", "minimum is %d, above maximum %d", d.Minimum, d.Maximum)
+		v.Add("minimum", "Raise maximum to at least minimum, or lower minimum.", "minimum is %d, above maximum %d", d.Minimum, d.Maximum)
 	}
 	if d.MaxLaunchesPerRun < 1 {
-		v.add("max_launches_per_run", "Set it to at least 1, or leave it out.", "max_launches_per_run is %d: no run could launch anything", d.MaxLaunchesPerRun)
+		v.Add("max_launches_per_run", "Set it to at least 1, or leave it out.", "max_launches_per_run is %d: no run could launch anything", d.MaxLaunchesPerRun)
 	}
 	if d.MaxHourlyCost < 0 {
-		v.add("max_hourly_cost", "Write CNY an hour above 0, or leave it out for no limit.", "max_hourly_cost is below 0")
+		v.Add("max_hourly_cost", "Write CNY an hour above 0, or leave it out for no limit.", "max_hourly_cost is below 0")
 	}
 	v.duration("launch_timeout", d.LaunchTimeout, "Launches take from a minute to more than five: \"15m\" leaves room for all.")
 	v.duration("cooldown", d.Cooldown, "Write how long an offering is left alone after it was sold out, such as \"20m\".")
 	if d.ProjectID < 0 {
-		v.add("project_id", "Use 0 for the default project.", "project_id is %d, below 0", d.ProjectID)
+		v.Add("project_id", "Use 0 for the default project.", "project_id is %d, below 0", d.ProjectID)
 	}
 }
 
 func (v *validator) duration(attribute string, d Duration, detail string) {
 	if d < shortestDuration || d > longestDuration {
-		v.add(attribute, detail, "%s is out of range: it must be between %s and %s", d.words(), shortestDuration.words(), longestDuration.words())
+		v.Add(attribute, detail, "%s is out of range: it must be between %s and %s", d.words(), shortestDuration.words(), longestDuration.words())
 	}
 }
 
 func (v *validator) offerings() {
 	d := v.d
 	if len(d.Offerings) == 0 {
-		v.add("offerings", "List at least one availability zone and instance type in which the pool may launch.", "the pool has no offering")
+		v.Add("offerings", "List at least one availability zone and instance type in which the pool may launch.", "the pool has no offering")
 	}
 	first := map[Market]int{}
 	for n, o := range d.Offerings {
 		at := fmt.Sprintf("offerings[%d]", n)
 		v.zone(at+".availability_zone", o.AvailabilityZone)
 		if !instanceTypeForm.MatchString(o.InstanceType) {
-			v.add(at+".instance_type", "Write it as the cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "%q is no instance type", o.InstanceType)
+			v.Add(at+".instance_type", "Write it as the cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "%q is no instance type", o.InstanceType)
 		}
 		v.id(at+".subnet_id", "subnet-", o.SubnetID)
 		market := o.Market(d.InstanceChargeType)
 		if before, twice := first[market]; twice {
-			v.add(at, "Leave one of them out: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]", o.InstanceType, o.AvailabilityZone, before)
+			v.Add(at, "Leave one of them out: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]", o.InstanceType, o.AvailabilityZone, before)
 		} else {
 			first[market] = n
 		}
 		switch {
 		case o.MaxPrice < 0:
-			v.add(at+".max_price", "Write CNY an hour above 0, or leave it out to pay the market price.", "max_price is below 0")
+			v.Add(at+".max_price", "Write CNY an hour above 0, or leave it out to pay the market price.", "max_price is below 0")
 		case o.MaxPrice > 0 && d.InstanceChargeType == OnDemand:
-			v.add(at+".max_price", "Leave it out, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.", "on-demand instances have a fixed price, and no cap")
+			v.Add(at+".max_price", "Leave it out, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.", "on-demand instances have a fixed price, and no cap")
 		}
 	}
 }
@@ -159,37 +129,37 @@ func (v *validator) offerings() {
 func (v *validator) zone(attribute, zone string) {
 	switch {
 	case zone == "":
-		v.add(attribute, fmt.Sprintf("Name a zone of the pool's region, such as %q.", v.d.Region+"-2"), "the offering has no availability zone")
+		v.Add(attribute, fmt.Sprintf("Name a zone of the pool's region, such as %q.", v.d.Region+"-2"), "the offering has no availability zone")
 	case ZoneOfRegion(zone, v.d.Region):
 	case zoneForm.MatchString(zone):
-		v.add(attribute, fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2"), "the zone %q is not one of the pool's region %q", zone, v.d.Region)
+		v.Add(attribute, fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2"), "the zone %q is not one of the pool's region %q", zone, v.d.Region)
 	default:
-		v.add(attribute, fmt.Sprintf("Write it as the cloud does, such as %q.", v.d.Region+"-2"), "%q is no availability zone", zone)
+		v.Add(attribute, fmt.Sprintf("Write it as the cloud does, such as %q.", v.d.Region+"-2"), "%q is no availability zone", zone)
 	}
 }
 
 func (v *validator) choices() {
 	d := v.d
-	oneOf(v, "allocation_strategy", d.AllocationStrategy, Priority, LowestPrice, Balanced)
-	oneOf(v, "instance_charge_type", d.InstanceChargeType, Spot, OnDemand)
-	oneOf(v, "refresh.strategy", d.Refresh.Strategy, RefreshNone, RefreshOpportunistic, RefreshRolling)
-	oneOf(v, "on_destroy", d.OnDestroy, DestroyTerminate, DestroyDetach)
+	problem.OneOf(&v.List, "allocation_strategy", d.AllocationStrategy, Priority, LowestPrice, Balanced)
+	problem.OneOf(&v.List, "instance_charge_type", d.InstanceChargeType, Spot, OnDemand)
+	problem.OneOf(&v.List, "refresh.strategy", d.Refresh.Strategy, RefreshNone, RefreshOpportunistic, RefreshRolling)
+	problem.OneOf(&v.List, "on_destroy", d.OnDestroy, DestroyTerminate, DestroyDetach)
 }
 
 func (v *validator) onDemand() {
 	d := v.d
 	if d.OnDemandBase < 0 || d.OnDemandBase > d.Maximum {
-		v.add("on_demand_base", "Set it to how many of the pool's instances are on-demand whatever spot costs.", "on_demand_base is %d, and the pool has 0 to %d instances", d.OnDemandBase, d.Maximum)
+		v.Add("on_demand_base", "Set it to how many of the pool's instances are on-demand whatever spot costs.", "on_demand_base is %d, and the pool has 0 to %d instances", d.OnDemandBase, d.Maximum)
 	}
 	f := d.OnDemandFallback
 	if f == nil {
 		return
 	}
 	if d.InstanceChargeType != Spot {
-		v.add("on_demand_fallback", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "there is nothing to fall back from: the pool's instances are %s", d.InstanceChargeType)
+		v.Add("on_demand_fallback", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "there is nothing to fall back from: the pool's instances are %s", d.InstanceChargeType)
 	}
 	if f.Maximum < 1 || f.Maximum > max(1, d.Maximum) {
-		v.add("on_demand_fallback.maximum", "Leave on_demand_fallback out for no on-demand instances.", "%d on-demand instances are out of range: it must be between 1 and maximum %d", f.Maximum, d.Maximum)
+		v.Add("on_demand_fallback.maximum", "Leave on_demand_fallback out for no on-demand instances.", "%d on-demand instances are out of range: it must be between 1 and maximum %d", f.Maximum, d.Maximum)
 	}
 	v.duration("on_demand_fallback.after", f.After, "Write how long the pool must have been short of spot instances, such as \"30m\".")
 }
@@ -197,26 +167,26 @@ func (v *validator) onDemand() {
 func (v *validator) refresh() {
 	d, r := v.d, v.d.Refresh
 	if r.MaxSurge < 0 {
-		v.add("refresh.max_surge", "Set it to how many instances above minimum a refresh may launch.", "max_surge is %d, below 0", r.MaxSurge)
+		v.Add("refresh.max_surge", "Set it to how many instances above minimum a refresh may launch.", "max_surge is %d, below 0", r.MaxSurge)
 	}
 	if r.MaxUnavailable < 0 {
-		v.add("refresh.max_unavailable", "Set it to how many instances below minimum a refresh may leave.", "max_unavailable is %d, below 0", r.MaxUnavailable)
+		v.Add("refresh.max_unavailable", "Set it to how many instances below minimum a refresh may leave.", "max_unavailable is %d, below 0", r.MaxUnavailable)
 	}
 	if r.Strategy != RefreshRolling || r.MaxUnavailable != 0 {
 		return
 	}
 	switch {
 	case r.MaxSurge == 0:
-		v.add("refresh", "Set max_surge or max_unavailable to at least 1.", "a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing")
+		v.Add("refresh", "Set max_surge or max_unavailable to at least 1.", "a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing")
 	case d.Minimum == d.Maximum && d.Maximum > 0:
-		v.add("refresh", "Set max_unavailable to at least 1, or raise maximum.", "minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace anything", d.Maximum)
+		v.Add("refresh", "Set max_unavailable to at least 1, or raise maximum.", "minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace anything", d.Maximum)
 	}
 }
 
 func (v *validator) tags() {
 	tags := v.d.Tags
 	if most := maxTags - len(launchTags); len(tags) > most {
-		v.add("tags", fmt.Sprintf("Leave %d out.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)", len(tags), maxTags, len(launchTags), strings.Join(launchTags, ", "))
+		v.Add("tags", fmt.Sprintf("Leave %d out.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)", len(tags), maxTags, len(launchTags), strings.Join(launchTags, ", "))
 	}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		at := fmt.Sprintf("tags[%q]", key)
@@ -224,7 +194,7 @@ func (v *validator) tags() {
 		v.tagText(at, "value", tags[key], maxTagValue)
 		for _, prefix := range reservedTagPrefixes {
 			if strings.HasPrefix(key, prefix) {
-				v.add(at, "Choose another key.", "the tag key %q begins with %q, which is reserved", key, prefix)
+				v.Add(at, "Choose another key.", "the tag key %q begins with %q, which is reserved", key, prefix)
 			}
 		}
 	}

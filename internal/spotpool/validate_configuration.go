@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
 )
 
 // Limits of one RunInstances (Tencent CVM, RunInstances; Go SDK,
@@ -52,7 +54,7 @@ func (v *validator) id(attribute, prefix, value string) {
 	if rest, ok := strings.CutPrefix(value, prefix); ok && idForm.MatchString(rest) {
 		return
 	}
-	v.add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix), "%q is no id that begins with %q", value, prefix)
+	v.Add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix), "%q is no id that begins with %q", value, prefix)
 }
 
 // ids is id for a list, in which nothing may stand twice.
@@ -61,7 +63,7 @@ func (v *validator) ids(attribute, prefix string, values []string) {
 		at := fmt.Sprintf("%s[%d]", attribute, n)
 		v.id(at, prefix, value)
 		if before := slices.Index(values, value); before < n {
-			v.add(at, "Leave one of them out.", "%q is listed already, as %s[%d]", value, attribute, before)
+			v.Add(at, "Leave one of them out.", "%q is listed already, as %s[%d]", value, attribute, before)
 		}
 	}
 }
@@ -73,15 +75,15 @@ func (v *validator) network() {
 	v.ids("security_group_ids", "sg-", c.SecurityGroupIDs)
 	v.ids("key_ids", "skey-", c.KeyIDs)
 	if c.CamRoleName != "" && (len(c.CamRoleName) > maxRoleName || !roleNameForm.MatchString(c.CamRoleName)) {
-		v.add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName), "%q is no name of a CAM role", c.CamRoleName)
+		v.Add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName), "%q is no name of a CAM role", c.CamRoleName)
 	}
 	if i := c.Internet; i != nil {
-		v.within("internet.max_bandwidth_out", i.MaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Leave internet out for no public address.")
+		v.Within("internet.max_bandwidth_out", i.MaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Leave internet out for no public address.")
 		switch {
 		case i.ChargeType == bandwidthPrepaid:
-			v.add("internet.charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".", "%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
+			v.Add("internet.charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".", "%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
 		case i.ChargeType != "":
-			oneOf(v, "internet.charge_type", i.ChargeType, bandwidthTypes...)
+			problem.OneOf(&v.List, "internet.charge_type", i.ChargeType, bandwidthTypes...)
 		}
 	}
 }
@@ -89,8 +91,8 @@ func (v *validator) network() {
 func (v *validator) disks() {
 	c := v.d.Configuration
 	if disk := c.SystemDisk; disk != nil {
-		oneOf(v, "system_disk.type", disk.Type, systemDiskTypes...)
-		v.within("system_disk.size", disk.Size, minSystemDisk, maxSystemDisk, " GiB", "Put what needs more space on data disks.")
+		problem.OneOf(&v.List, "system_disk.type", disk.Type, systemDiskTypes...)
+		v.Within("system_disk.size", disk.Size, minSystemDisk, maxSystemDisk, " GiB", "Put what needs more space on data disks.")
 	}
 	local := 0
 	for n, disk := range c.DataDisks {
@@ -98,27 +100,27 @@ func (v *validator) disks() {
 		if strings.HasPrefix(disk.Type, "LOCAL_") {
 			local++
 		}
-		oneOf(v, at+".type", disk.Type, systemDiskTypes...)
-		v.within(at+".size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Spread what needs more space over several disks.")
+		problem.OneOf(&v.List, at+".type", disk.Type, systemDiskTypes...)
+		v.Within(at+".size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Spread what needs more space over several disks.")
 		if disk.Size%dataDiskStep != 0 {
-			v.add(at+".size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data disks", disk.Size, dataDiskStep)
+			v.Add(at+".size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is no multiple of %d, the step of data disks", disk.Size, dataDiskStep)
 		}
 	}
 	if cloud := len(c.DataDisks) - local; cloud > maxCloudDisks {
-		v.add("data_disks", "Use fewer and larger ones.", "%d data disks are too many: an instance has at most %d", cloud, maxCloudDisks)
+		v.Add("data_disks", "Use fewer and larger ones.", "%d data disks are too many: an instance has at most %d", cloud, maxCloudDisks)
 	}
 	if local > maxLocalDisks {
-		v.add("data_disks", "Use cloud disks beside it.", "%d local data disks are too many: an instance has at most %d", local, maxLocalDisks)
+		v.Add("data_disks", "Use cloud disks beside it.", "%d local data disks are too many: an instance has at most %d", local, maxLocalDisks)
 	}
 }
 
 func (v *validator) userData() {
 	data := v.d.UserData
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
-		v.add("user_data", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d (that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
+		v.Add("user_data", "Have it download what is large.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d (that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
 	}
 	if !utf8.ValidString(data) {
-		v.add("user_data", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")
+		v.Add("user_data", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")
 	}
 }
 
@@ -126,17 +128,17 @@ func (v *validator) userData() {
 func (v *validator) tagText(attribute, what, text string, longest int) {
 	switch length := utf8.RuneCountInString(text); {
 	case length == 0:
-		v.add(attribute, "Write at least one character, or leave the tag out.", "the tag's %s is empty", what)
+		v.Add(attribute, "Write at least one character, or leave the tag out.", "the tag's %s is empty", what)
 	case length > longest:
-		v.add(attribute, fmt.Sprintf("Shorten it to %d characters.", longest), "the tag's %s has %d characters, and may have %d", what, length, longest)
+		v.Add(attribute, fmt.Sprintf("Shorten it to %d characters.", longest), "the tag's %s has %d characters, and may have %d", what, length, longest)
 	case strings.TrimSpace(text) != text:
-		v.add(attribute, "Remove them.", "the tag's %s %q has spaces at its ends", what, text)
+		v.Add(attribute, "Remove them.", "the tag's %s %q has spaces at its ends", what, text)
 	}
 	odd := strings.IndexFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != ' ' && !strings.ContainsRune(tagSymbols, r)
 	})
 	if odd >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[odd:])
-		v.add(attribute, "Use letters, digits, spaces and "+tagSymbols+".", "the tag's %s %q has the character %q, which is not allowed", what, text, r)
+		v.Add(attribute, "Use letters, digits, spaces and "+tagSymbols+".", "the tag's %s %q has the character %q, which is not allowed", what, text, r)
 	}
 }

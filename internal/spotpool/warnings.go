@@ -13,12 +13,12 @@ func (d Declaration) Warnings() []Problem {
 	v.onDemandWarnings()
 	v.refreshWarnings()
 	if len(d.Tags) == maxTags-len(launchTags) {
-		v.add("tags", "Leave one out to be able to protect single instances from scale-in.", "with the pool's own tags, no room is left for gpupool/protected")
+		v.Add("tags", "Leave one out to be able to protect single instances from scale-in.", "with the pool's own tags, no room is left for gpupool/protected")
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.UserData)); err == nil && strings.HasPrefix(string(decoded), "#") {
-		v.add("user_data", "Write it as plain text: it is encoded when it is sent.", "user data looks like base64 already")
+		v.Add("user_data", "Write it as plain text: it is encoded when it is sent.", "user data looks like base64 already")
 	}
-	return v.problems
+	return v.List
 }
 
 // costWarnings compares the hourly cost cap with what the minimum costs where
@@ -38,7 +38,7 @@ func (v *validator) costWarnings() {
 		}
 	}
 	if full := Price(d.Minimum) * cheapest; full > d.MaxHourlyCost {
-		v.add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' max_price.",
+		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' max_price.",
 			"at the lowest max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps", cheapest, d.Minimum, full, d.MaxHourlyCost)
 	}
 }
@@ -47,12 +47,12 @@ func (v *validator) onDemandWarnings() {
 	d := v.d
 	switch {
 	case d.OnDemandBase > 0 && d.InstanceChargeType != Spot:
-		v.add("on_demand_base", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "on_demand_base has no effect where every instance is on-demand")
+		v.Add("on_demand_base", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "on_demand_base has no effect where every instance is on-demand")
 	case d.OnDemandBase > d.Minimum:
-		v.add("on_demand_base", "Raise minimum, or lower on_demand_base.", "on_demand_base is %d, and no more than minimum %d are launched", d.OnDemandBase, d.Minimum)
+		v.Add("on_demand_base", "Raise minimum, or lower on_demand_base.", "on_demand_base is %d, and no more than minimum %d are launched", d.OnDemandBase, d.Minimum)
 	}
 	if f := d.OnDemandFallback; f != nil && d.Minimum > 0 && d.Minimum == d.Maximum {
-		v.add("on_demand_fallback", "Raise maximum by one to have replacements launched first.", "minimum and maximum are both %d, so on the way back to spot each on-demand instance is ended before its replacement is launched", d.Maximum)
+		v.Add("on_demand_fallback", "Raise maximum by one to have replacements launched first.", "minimum and maximum are both %d, so on the way back to spot each on-demand instance is ended before its replacement is launched", d.Maximum)
 	}
 }
 
@@ -61,10 +61,10 @@ func (v *validator) refreshWarnings() {
 	spare := d.Maximum - d.Minimum
 	switch {
 	case r.Strategy == RefreshOpportunistic && spare == 0 && d.Maximum > 0:
-		v.add("refresh.strategy", "Raise maximum, or set strategy to \"rolling\" with max_unavailable.", "minimum and maximum are both %d, so an opportunistic refresh never finds an instance to spare", d.Maximum)
+		v.Add("refresh.strategy", "Raise maximum, or set strategy to \"rolling\" with max_unavailable.", "minimum and maximum are both %d, so an opportunistic refresh never finds an instance to spare", d.Maximum)
 	case r.Strategy == RefreshRolling && r.MaxSurge > spare:
-		v.add("refresh.max_surge", "Raise maximum, or lower max_surge.", "max_surge is %d, and maximum leaves room for %d above minimum", r.MaxSurge, spare)
+		v.Add("refresh.max_surge", "Raise maximum, or lower max_surge.", "max_surge is %d, and maximum leaves room for %d above minimum", r.MaxSurge, spare)
 	case r.Strategy == RefreshRolling && d.Minimum > 0 && r.MaxUnavailable >= d.Minimum:
-		v.add("refresh.max_unavailable", "Lower it below minimum to keep some instances working.", "max_unavailable is %d and minimum %d: a refresh may end every instance at once", r.MaxUnavailable, d.Minimum)
+		v.Add("refresh.max_unavailable", "Lower it below minimum to keep some instances working.", "max_unavailable is %d and minimum %d: a refresh may end every instance at once", r.MaxUnavailable, d.Minimum)
 	}
 }

@@ -29,13 +29,13 @@ func (r *budgetResource) ValidateConfig(ctx context.Context, req resource.Valida
 // warnOfDoubts tells of what is allowed and probably not meant. It is for plans: a
 // validation comes before a destruction, too, where none of it matters any more.
 func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
-	problem.Report(diags, problemsOf(d.WithDefaults().Warnings()), diag.SeverityWarning)
+	problem.Report(diags, d.WithDefaults().Warnings(), diag.SeverityWarning)
 }
 
 // problems are everything that is wrong with a configuration. What is said of the
 // window, the period and the zone depends on all three.
 func (m model) problems() []problem.Problem {
-	problems := problemsOf(m.declaration().WithDefaults().Validate())
+	problems := m.declaration().WithDefaults().Validate()
 	if m.Window.IsUnknown() || m.Period.IsUnknown() || m.TimeZone.IsUnknown() {
 		together := []string{"window", "period", "time_zone"}
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return slices.Contains(together, p.Attribute) })
@@ -83,12 +83,4 @@ func (m model) evictions(problems []problem.Problem) []problem.Problem {
 		return problems
 	}
 	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return p.Attribute == attribute }), p)
-}
-
-func problemsOf(problems []core.Problem) []problem.Problem {
-	all := make([]problem.Problem, len(problems))
-	for n, p := range problems {
-		all[n] = problem.Problem(p)
-	}
-	return all
 }

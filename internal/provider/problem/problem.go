@@ -12,14 +12,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/problem"
 )
 
 // Problem is something wrong, or doubtful, in a declaration.
-type Problem struct {
-	Attribute string // a path
-	Summary   string // what is wrong
-	Detail    string // what to do about it
-}
+type Problem = core.Problem
 
 // Report turns problems into diagnostics at their attributes. Of what is inside an
 // attribute the summary names the path: Terraform shows the outermost alone.

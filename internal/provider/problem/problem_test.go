@@ -93,8 +93,12 @@ func TestNullElements(t *testing.T) {
 func TestReports(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
-	Report(&diags, []Problem{{"maximum", "smaller than minimum", "Raise it."}, {"gpu_hours", "gpu_hours is zero", "Raise it."}, {"disks[1].size", "too small", "Raise it."}}, diag.SeverityError)
-	Report(&diags, []Problem{{"name", "long", "Shorten it."}}, diag.SeverityWarning)
+	Report(&diags, []Problem{
+		{Attribute: "maximum", Summary: "smaller than minimum", Detail: "Raise it."},
+		{Attribute: "gpu_hours", Summary: "gpu_hours is zero", Detail: "Raise it."},
+		{Attribute: "disks[1].size", Summary: "too small", Detail: "Raise it."},
+	}, diag.SeverityError)
+	Report(&diags, []Problem{{Attribute: "name", Summary: "long", Detail: "Shorten it."}}, diag.SeverityWarning)
 	if len(diags) != 4 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" || diags[2].Summary() != "disks[1].size: too small" || diags[3].Severity() != diag.SeverityWarning {
 		t.Errorf("reported %v", diags)
 	}

@@ -62,7 +62,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		m.PlannedActions = actionsValue(p.actions)
 		if config.Region.IsNull() && d.Region != "" {
 			// The provider's region was not known when the rest was validated.
-			problem.Report(&resp.Diagnostics, problemsOf(d.Validate()), diag.SeverityError)
+			problem.Report(&resp.Diagnostics, d.Validate(), diag.SeverityError)
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)

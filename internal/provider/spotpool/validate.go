@@ -24,13 +24,13 @@ func (r *poolResource) ValidateConfig(ctx context.Context, req resource.Validate
 	if !regionGiven {
 		d.Region = regionOfZones(d.Offerings)
 	}
-	problems := problem.Decided(problemsOf(d.Validate()), req.Config.Raw, resp.Diagnostics.Errors())
+	problems := problem.Decided(d.Validate(), req.Config.Raw, resp.Diagnostics.Errors())
 	if !regionGiven {
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return p.Attribute == "region" })
 	}
 	problem.Report(&resp.Diagnostics, problems, diag.SeverityError)
 	if !resp.Diagnostics.HasError() && req.Config.Raw.IsFullyKnown() {
-		problem.Report(&resp.Diagnostics, problemsOf(d.Warnings()), diag.SeverityWarning)
+		problem.Report(&resp.Diagnostics, d.Warnings(), diag.SeverityWarning)
 	}
 }
 
@@ -42,12 +42,4 @@ func regionOfZones(offerings []core.Offering) string {
 		zones[n] = o.AvailabilityZone
 	}
 	return core.RegionOfZones(zones)
-}
-
-func problemsOf(problems []core.Problem) []problem.Problem {
-	all := make([]problem.Problem, len(problems))
-	for n, p := range problems {
-		all[n] = problem.Problem(p)
-	}
-	return all
 }

@@ -1,0 +1,48 @@
+// Package problem says what is wrong in a declaration, at which attribute, and what
+// to do about it, for pools and budgets alike.
+package problem
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is something wrong, or suspicious, in a declaration.
+type Problem struct {
+	Attribute string `json:"attribute"` // a path, "offerings[1].max_price"
+	Summary   string `json:"summary"`   // what is wrong
+	Detail    string `json:"detail"`    // what to do about it
+}
+
+// String writes the problem on one line.
+func (p Problem) String() string {
+	return fmt.Sprintf("%s: %s. %s", p.Attribute, p.Summary, p.Detail)
+}
+
+// List gathers the problems of one declaration.
+type List []Problem
+
+// Add adds a problem; args belong to the summary.
+func (l *List) Add(attribute, detail, summary string, args ...any) {
+	*l = append(*l, Problem{Attribute: attribute, Summary: fmt.Sprintf(summary, args...), Detail: detail})
+}
+
+// Within adds a problem where a number is out of range.
+func (l *List) Within(attribute string, n, least, most int64, unit, detail string) {
+	if n < least || n > most {
+		l.Add(attribute, detail, "%d%s is out of range: it must be between %d and %d", n, unit, least, most)
+	}
+}
+
+// OneOf adds a problem where a value is none of those known.
+func OneOf[T ~string](l *List, attribute string, value T, known ...T) {
+	if slices.Contains(known, value) {
+		return
+	}
+	names := make([]string, len(known))
+	for n, k := range known {
+		names[n] = fmt.Sprintf("%q", string(k))
+	}
+	l.Add(attribute, "Choose one of "+strings.Join(names, ", ")+".", "%q is not known", string(value))
+}
