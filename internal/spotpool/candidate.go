@@ -11,7 +11,7 @@ import (
 type candidate struct {
 	index    int // place in the declared order
 	offering Offering
-	charge   ChargeType
+	market   Market
 	price    Price  // at most, an hour; 0: unknown
 	batch    int    // the most to ask for
 	smaller  string // what bounds the batch
@@ -25,14 +25,14 @@ type passedOver struct {
 }
 
 func (p passedOver) String() string {
-	return fmt.Sprintf("%s %s: %s", kindOf(p.charge), p.offering.Market(p.charge), p.why)
+	return fmt.Sprintf("%s %s: %s", kindOf(p.market.ChargeType), p.market, p.why)
 }
 
 // candidates tells the offerings that can launch from those that can't.
-func (c *chooser) candidates(charge ChargeType) (list []*candidate, passed []passedOver) {
-	for index, o := range c.Declaration.Offerings {
-		found := &candidate{index: index, offering: o, charge: charge, price: c.priceOf(o, charge), batch: math.MaxInt}
-		if why := c.consider(found); why != "" {
+func (p *planner) candidates(charge ChargeType) (list []*candidate, passed []passedOver) {
+	for index, o := range p.Declaration.Offerings {
+		found := &candidate{index: index, offering: o, market: o.Market(charge), price: p.priceOf(o, charge), batch: math.MaxInt}
+		if why := p.consider(found); why != "" {
 			passed = append(passed, passedOver{found, why})
 			continue
 		}
@@ -42,21 +42,21 @@ func (c *chooser) candidates(charge ChargeType) (list []*candidate, passed []pas
 }
 
 // consider says why an offering can't launch now; empty where it can.
-func (c *chooser) consider(o *candidate) string {
-	if c.Observation.Offers != nil {
-		offer, sold := c.offers[o.offering.Market(o.charge)]
+func (p *planner) consider(o *candidate) string {
+	if p.Observation.Offers != nil {
+		offer, sold := p.offers[o.market]
 		switch {
 		case !sold:
 			return "not sold there"
 		case offer.Stock == StockNone:
 			return "sold out"
-		case o.charge == Spot && o.offering.MaxPrice > 0 && offer.Price > o.offering.MaxPrice:
+		case o.market.ChargeType == Spot && o.offering.MaxPrice > 0 && offer.Price > o.offering.MaxPrice:
 			return fmt.Sprintf("the market price %s is above max_price %s", offer.Price, o.offering.MaxPrice)
 		}
 	}
-	for _, cooldown := range c.plan.Journal.Cooldowns {
+	for _, cooldown := range p.plan.Journal.Cooldowns {
 		switch {
-		case !cooldown.covers(o.offering, o.charge):
+		case !cooldown.covers(o.offering, o.market.ChargeType):
 		case cooldown.Cause == CausedByBatch:
 			if cooldown.Batch < o.batch {
 				o.batch = cooldown.Batch
@@ -68,51 +68,51 @@ func (c *chooser) consider(o *candidate) string {
 			return cooldown.String()
 		}
 	}
-	_, why := c.withinQuota(o, 1)
+	_, why := p.withinQuota(o, 1)
 	return why
 }
 
 // best picks the candidate that launches first: avoided ones come last.
-func (c *chooser) best(list []*candidate) *candidate {
+func (p *planner) best(list []*candidate) *candidate {
 	return slices.MinFunc(list, func(a, b *candidate) int {
-		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), c.prefer(a, b))
+		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), p.prefer(a, b))
 	})
 }
 
 // prefer orders candidates by the pool's strategy, and then as declared.
-func (c *chooser) prefer(a, b *candidate) int {
+func (p *planner) prefer(a, b *candidate) int {
 	by := 0
-	switch c.Declaration.AllocationStrategy {
+	switch p.Declaration.AllocationStrategy {
 	case LowestPrice:
 		by = cmp.Or(trueFirst(a.price > 0, b.price > 0), cmp.Compare(a.price, b.price))
 	case Balanced:
-		by = cmp.Compare(c.byZone[a.offering.AvailabilityZone], c.byZone[b.offering.AvailabilityZone])
+		by = cmp.Compare(p.byZone[a.offering.AvailabilityZone], p.byZone[b.offering.AvailabilityZone])
 	}
 	return cmp.Or(by, cmp.Compare(a.index, b.index))
 }
 
 // fits is how many of n a candidate may launch, and what allows no more where
 // that is none.
-func (c *chooser) fits(o *candidate, n int) (int, string) {
-	if n = min(n, o.batch-c.asked[o.offering.Market(o.charge)]); n <= 0 {
+func (p *planner) fits(o *candidate, n int) (int, string) {
+	if n = min(n, o.batch-p.asked[o.market]); n <= 0 {
 		return 0, o.smaller
 	}
-	n, why := c.withinQuota(o, n)
+	n, why := p.withinQuota(o, n)
 	if n == 0 {
 		return 0, why
 	}
-	return c.affordable(o, n)
+	return p.affordable(o, n)
 }
 
 // withinQuota is how many of n the account's spot quota in the zone allows.
-func (c *chooser) withinQuota(o *candidate, n int) (int, string) {
+func (p *planner) withinQuota(o *candidate, n int) (int, string) {
 	zone := o.offering.AvailabilityZone
-	left, known := c.Observation.SpotVCPUs[zone]
-	each := c.offers[o.offering.Market(o.charge)].VCPUs
-	if !known || each <= 0 || o.charge != Spot {
+	left, known := p.Observation.SpotVCPUs[zone]
+	each := p.offers[o.market].VCPUs
+	if !known || each <= 0 || o.market.ChargeType != Spot {
 		return n, ""
 	}
-	left = max(0, left-c.vCPUs[zone])
+	left = max(0, left-p.vCPUs[zone])
 	if fits := left / each; fits < n {
 		return fits, fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d", zone, left, each)
 	}
@@ -121,18 +121,18 @@ func (c *chooser) withinQuota(o *candidate, n int) (int, string) {
 
 // affordable is how many of n the pool's hourly cost cap allows. Where a price
 // is unknown, none: the cap could not be kept.
-func (c *chooser) affordable(o *candidate, n int) (int, string) {
-	limit := c.Declaration.MaxHourlyCost
+func (p *planner) affordable(o *candidate, n int) (int, string) {
+	limit := p.Declaration.MaxHourlyCost
 	switch {
 	case limit == 0:
 		return n, ""
 	case o.price == 0:
 		return 0, "its price is unknown, so max_hourly_cost could not be kept"
-	case c.unpriced != "" && c.Observation.Offers == nil:
-		return 0, fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost could not be kept", c.unpriced)
+	case p.unpriced != "" && p.Observation.Offers == nil:
+		return 0, fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost could not be kept", p.unpriced)
 	}
-	left := max(0, limit-c.spent)
-	return int(min(Price(n), left/o.price)), fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", o.price, c.spent, limit)
+	left := max(0, limit-p.spent)
+	return int(min(Price(n), left/o.price)), fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", o.price, p.spent, limit)
 }
 
 // trueFirst orders by a condition.

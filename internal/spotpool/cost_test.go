@@ -66,11 +66,7 @@ func TestMaxHourlyCost(t *testing.T) {
 	capped := func(d *spotpool.Declaration) {
 		d.Offerings[0].MaxPrice, d.Offerings[1].MaxPrice = yuan("2.5"), yuan("3.5")
 	}
-	for name, c := range map[string]struct {
-		situation spotpool.Situation
-		want      []string
-		short     string
-	}{
+	shouldDecideEach(t, map[string]decisionCase{
 		"all is affordable": {
 			seen(pool(size(3, 4), atMost("6")), instance("ins-1")), []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
@@ -98,16 +94,7 @@ func TestMaxHourlyCost(t *testing.T) {
 			offered(seen(pool(atMost("10"), func(d *spotpool.Declaration) { d.Offerings[1].MaxPrice = yuan("1") }), instance("ins-1"))), nil,
 			"spot GN7.2XLARGE32 in ap-singapore-3: prices are unknown, that of ins-1 among them, so max_hourly_cost could not be kept",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := spotpool.Decide(c.situation)
-			shouldDecide(t, p, c.want...)
-			if c.short != "" {
-				shouldSay(t, "short", p.Short, c.short)
-			}
-		})
-	}
+	})
 }
 
 func TestAHeldInstanceWithoutAPriceIsWarnedOf(t *testing.T) {

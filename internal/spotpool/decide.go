@@ -2,7 +2,6 @@ package spotpool
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -73,19 +72,19 @@ func Decide(s Situation) Plan {
 	if refusal := mismatch(d, o); refusal != "" {
 		return Plan{Counts: count(d, nil, 0), Journal: s.Journal, Refusal: refusal}
 	}
-	found := sight(d, s.Journal, o, s.Now)
-	journal, notices := absorb(d, s.Journal, found, s.Now)
-	c := newChooser(s, found, journal)
-	c.plan.Notices, c.plan.Gate = notices, s.Gate
-	c.plan.Journal.ShortSince = shortSince(s, c)
+	found := ownInstances(d, s.Journal, o, s.Now)
+	journal, notices := s.Journal.updated(d, found, s.Now)
+	p := newPlanner(s, found, journal)
+	p.plan.Notices, p.plan.Gate = notices, s.Gate
+	p.plan.Journal.ShortSince = shortSince(s, p)
 	if s.Run.Halted == "" {
-		c.resume()
+		p.resume()
 	}
-	c.trim()
-	c.topUp()
-	c.replace()
-	c.warn()
-	return c.plan
+	p.trim()
+	p.topUp()
+	p.replace()
+	p.warn()
+	return p.plan
 }
 
 // mismatch says what keeps an observation from being one of the pool.
@@ -101,139 +100,13 @@ func mismatch(d Declaration, o Observation) string {
 
 // shortSince is since when the pool has been short of instances that it tried to
 // have. Launches that come to nothing don't end that: only running instances do.
-func shortSince(s Situation, c *chooser) time.Time {
-	since := c.plan.Journal.ShortSince
+func shortSince(s Situation, p *planner) time.Time {
+	since := p.plan.Journal.ShortSince
 	switch {
-	case s.Gate.Closed || c.running >= s.Declaration.Minimum:
+	case s.Gate.Closed || p.running >= s.Declaration.Minimum:
 		return time.Time{}
-	case since.IsZero() && c.plan.Shortfall > 0:
+	case since.IsZero() && p.plan.Shortfall > 0:
 		return s.Now
 	}
 	return since
-}
-
-// chooser gathers the decisions of one plan. Its numbers change as decisions are
-// added, so that later ones see the effect of earlier ones.
-type chooser struct {
-	Situation
-	plan   Plan
-	offers map[Market]Offer
-
-	unseen   int // instances that open intents may have launched, not seen yet
-	launched int // instances that this plan's new launches ask for
-	running  int // instances that work, and whose end was not asked for
-	coming   int // the capacity once everything asked for and decided is there
-
-	ending   map[string]bool
-	byCharge map[ChargeType]int // held and asked for, less what ends
-	byZone   map[string]int     // likewise
-	asked    map[Market]int     // by this plan's new launches
-	vCPUs    map[string]int     // spot vCPUs asked for, by zone
-	spent    Price              // an hour: held and asked for
-	unpriced string             // a held instance whose price is not known
-	sequence int64              // the last one given away
-	seqTags  map[int64]bool     // values of gpupool/seq that are in use; nil until one is wanted
-	doubtful []string           // instances with the pool's uid that contradict themselves
-}
-
-func newChooser(s Situation, found []sighting, j Journal) *chooser {
-	c := &chooser{
-		Situation: s, offers: s.Observation.offersFor(s.Declaration, found),
-		ending: map[string]bool{}, byCharge: map[ChargeType]int{}, byZone: map[string]int{}, asked: map[Market]int{}, vCPUs: map[string]int{},
-		sequence: j.LastSequence,
-	}
-	for _, intent := range j.Intents {
-		r, n := intent.Request, intent.missing()
-		c.unseen += n
-		c.reserve(r.Offering, r.ChargeType, n)
-	}
-	list := members(s, found, j, c.offers)
-	c.plan = Plan{Counts: count(s.Declaration, list, c.unseen), Members: list, Journal: j}
-	c.doubtful = contradictions(s.Declaration, s.Observation)
-	c.coming += c.plan.Capacity
-	for _, m := range list {
-		if !m.held() {
-			continue
-		}
-		c.byCharge[m.ChargeType]++
-		c.byZone[m.AvailabilityZone]++
-		price := c.costOf(m)
-		if c.spent += price; price == 0 && c.unpriced == "" {
-			c.unpriced = m.ID
-		}
-		if m.Condition == Running && !m.Ending {
-			c.running++
-		}
-	}
-	return c
-}
-
-// reserve counts n instances that are asked for.
-func (c *chooser) reserve(o Offering, charge ChargeType, n int) {
-	c.coming += n
-	c.byCharge[charge] += n
-	c.byZone[o.AvailabilityZone] += n
-	c.spent += Price(n) * c.priceOf(o, charge)
-	if charge == Spot {
-		c.vCPUs[o.AvailabilityZone] += n * c.offers[o.Market(charge)].VCPUs
-	}
-}
-
-// priceOf is what an instance of an offering costs at most: its market price,
-// or its cap while that is unknown.
-func (c *chooser) priceOf(o Offering, charge ChargeType) Price {
-	if price := c.offers[o.Market(charge)].Price; price > 0 || charge != Spot {
-		return price
-	}
-	return o.MaxPrice
-}
-
-// costOf is what a member costs at most: its market price, or the cap it was
-// launched under while that is unknown.
-func (c *chooser) costOf(m Member) Price {
-	if m.Price > 0 {
-		return m.Price
-	}
-	for _, o := range c.Declaration.Offerings {
-		if o.Market(Spot) == m.Market() {
-			return o.MaxPrice
-		}
-	}
-	return 0
-}
-
-// room is how many more instances may be launched. What this plan ends is still
-// held: it makes room once it is seen to go.
-func (c *chooser) room() int {
-	d := c.Declaration
-	return max(0, min(d.Maximum-c.plan.Held-c.launched, d.MaxLaunchesPerRun-c.Run.Launched-c.launched))
-}
-
-// short notes why the pool stays short, once.
-func (c *chooser) short(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(c.plan.Short, text) {
-		c.plan.Short = append(c.plan.Short, text)
-	}
-}
-
-func (c *chooser) warnf(format string, args ...any) {
-	c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(format, args...))
-}
-
-// resume repeats each launch whose outcome was never learned, unless some of
-// its instances were seen: then it took effect, and the rest will show.
-func (c *chooser) resume() {
-	for _, intent := range c.plan.Journal.Intents {
-		r := intent.Request
-		if !intent.repeatable() {
-			c.short("launch %d shows %d of its %d instances so far", r.Sequence, len(intent.Seen), r.Count)
-			continue
-		}
-		c.plan.Decisions = append(c.plan.Decisions, Decision{
-			Kind: Launch, Object: c.Declaration.Object(), Count: r.Count,
-			Offering: &r.Offering, ChargeType: r.ChargeType, Sequence: r.Sequence, Token: r.Token,
-			Resume: true, Request: &r,
-			Reasons: []string{fmt.Sprintf("launch %d was written down at %s and its outcome is unknown: the same request gives the same instances", r.Sequence, instant(intent.WrittenAt))},
-		})
-	}
 }

@@ -147,6 +147,29 @@ func shouldDecide(t *testing.T, p spotpool.Plan, want ...string) {
 	}
 }
 
+// decisionCase is a situation, what is decided in it, and one line of why no more
+// is; empty where that is left open.
+type decisionCase struct {
+	situation spotpool.Situation
+	want      []string
+	short     string
+}
+
+// shouldDecideEach tests each case by itself.
+func shouldDecideEach(t *testing.T, cases map[string]decisionCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := spotpool.Decide(c.situation)
+			shouldDecide(t, p, c.want...)
+			if c.short != "" {
+				shouldSay(t, "short", p.Short, c.short)
+			}
+		})
+	}
+}
+
 // shouldSay fails the test where none of the lines is this one.
 func shouldSay(t *testing.T, what string, lines []string, want string) {
 	t.Helper()

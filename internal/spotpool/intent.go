@@ -167,11 +167,11 @@ func (i Intent) refusedBy(refusal *CloudError, now time.Time) launchEvent {
 	return refused
 }
 
-// sighted takes open launches on by the instances that were found. One that shows
+// shown takes open launches on by the instances that were found. One that shows
 // is proof that its launch took effect. After TagLag the rest is not waited for:
 // they failed, or were reclaimed early.
-func (j Journal) sighted(found []sighting, now time.Time) Journal {
-	byTag := map[int64][]sighting{}
+func (j Journal) shown(found []ownInstance, now time.Time) Journal {
+	byTag := map[int64][]ownInstance{}
 	for _, s := range found {
 		if s.SeqTag > 0 {
 			byTag[s.SeqTag] = append(byTag[s.SeqTag], s)
@@ -261,7 +261,7 @@ func (i Intent) asked() time.Time {
 // mayHaveMade reports whether an instance that carries the launch's tag can be of
 // it: numbers of tags are used again, so it must not be older than the launch. The
 // cloud keeps CreatedTime in whole seconds, and has more clocks than one.
-func (i Intent) mayHaveMade(s sighting) bool {
+func (i Intent) mayHaveMade(s ownInstance) bool {
 	const skew = time.Minute
 	return s.LaunchedAt.IsZero() || !s.LaunchedAt.Before(i.WrittenAt.Add(-skew))
 }

@@ -226,3 +226,58 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 		shouldClose(again.Refused(7, refusal(class, true), 0, noon).AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
 	}
 }
+
+// A call may take minutes: what was accepted late has its time to be listed from
+// the answer on.
+func TestAnAcceptanceIsDatedByItsAnswer(t *testing.T) {
+	t.Parallel()
+	s := opened(seen(pool()), 2)
+	s.Journal = s.Journal.Accepted(7, []string{"ins-1", "ins-2"}, ago(30*time.Second))
+	s.Now = noon.Add(time.Minute) // 30 seconds and a minute after the answer, three minutes after it was asked for
+	p := spotpool.Decide(s)
+	shouldDecide(t, p)
+	if p.Held != 2 || p.Capacity != 2 || len(p.Notices) > 0 {
+		t.Errorf("held %d, capacity %d, %q", p.Held, p.Capacity, p.Notices)
+	}
+	s.Now = noon.Add(2 * time.Minute)
+	shouldDecide(t, spotpool.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")
+}
+
+// Where the journal was lost and its machines with it, sequences begin anew and
+// tokens don't.
+func TestALostJournalRepeatsNoToken(t *testing.T) {
+	t.Parallel()
+	s := seen(pool())
+	before := spotpool.Decide(s).Decisions[0]
+	s.Journal = spotpool.Journal{}.Salted("another")
+	after := spotpool.Decide(s).Decisions[0]
+	if before.Sequence != after.Sequence || before.Token == after.Token || after.Token == "" {
+		t.Errorf("launch %d with %q, and after the loss launch %d with %q", before.Sequence, before.Token, after.Sequence, after.Token)
+	}
+	s.Journal = spotpool.Journal{}
+	if d := spotpool.Decide(s).Decisions[0]; d.Token != "" {
+		t.Errorf("a journal that nobody holds gives the token %q", d.Token)
+	}
+}
+
+// The tag gpupool/seq takes the lowest number that no launch at hand has, since the
+// cloud limits how many values a key may have over time.
+func TestNumbersOfTagsAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(5, 9)), instance("ins-1", ofLaunch(1)), instance("ins-2", ofLaunch(4)))
+	s.Journal.LastSequence = 40
+	s.Journal.Past = []spotpool.Past{
+		{InstanceID: "ins-3", SeqTag: 2, EndedAt: ago(spotpool.TagLag)}, // a listing may still show it
+		{InstanceID: "ins-4", SeqTag: 3, EndedAt: ago(spotpool.TagLag + time.Second)},
+	}
+	p := spotpool.Decide(s)
+	if d := p.Decisions[0]; d.Sequence != 41 || d.Request.SeqTag != 3 {
+		t.Errorf("launch %d has the tag %d, want 41 and 3", d.Sequence, d.Request.SeqTag)
+	}
+
+	// An older instance with the number of an open launch is not of it.
+	s = opened(seen(pool()), 1)
+	s.Observation.Instances = []spotpool.Instance{instance("ins-1", ofLaunch(7), launched(ago(10*time.Minute)))}
+	p = spotpool.Decide(s)
+	shouldDecide(t, p, "ask again for launch 7: 1 spot GN7.2XLARGE32 in ap-singapore-2")
+}

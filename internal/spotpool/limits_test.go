@@ -12,11 +12,7 @@ func TestSpotQuota(t *testing.T) {
 		s.Observation.SpotVCPUs = vCPUs
 		return s
 	}
-	for name, c := range map[string]struct {
-		situation spotpool.Situation
-		want      []string
-		short     string
-	}{
+	shouldDecideEach(t, map[string]decisionCase{
 		"enough for all": {left(seen(pool()), map[string]int{zone2: 16}), []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"}, ""},
 		"enough for one, and the rest goes elsewhere": {
 			left(seen(pool()), map[string]int{zone2: 15, zone3: 50}),
@@ -40,16 +36,7 @@ func TestSpotQuota(t *testing.T) {
 			left(seen(pool(func(d *spotpool.Declaration) { d.InstanceChargeType = spotpool.OnDemand })), map[string]int{zone2: 0}),
 			[]string{"launch 2 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := spotpool.Decide(c.situation)
-			shouldDecide(t, p, c.want...)
-			if c.short != "" {
-				shouldSay(t, "short", p.Short, c.short)
-			}
-		})
-	}
+	})
 }
 
 func TestMaxLaunchesPerRun(t *testing.T) {

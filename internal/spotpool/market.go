@@ -74,7 +74,7 @@ func (m Markets) QuotaWarning(region string) string {
 
 // offersFor indexes the offers of the markets that a pool launches in or has
 // instances in. An observation may carry every offer of a region.
-func (o Observation) offersFor(d Declaration, found []sighting) map[Market]Offer {
+func (o Observation) offersFor(d Declaration, found []ownInstance) map[Market]Offer {
 	wanted := map[Market]bool{}
 	for _, offering := range d.Offerings {
 		for _, charge := range []ChargeType{Spot, OnDemand} {

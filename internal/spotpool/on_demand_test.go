@@ -68,11 +68,7 @@ func shortSince(s spotpool.Situation, at time.Time) spotpool.Situation {
 
 func TestOnDemandFallback(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		situation spotpool.Situation
-		want      []string
-		short     string
-	}{
+	shouldDecideEach(t, map[string]decisionCase{
 		"not at once": {noSpot(seen(pool(falling(1)))), nil, "on-demand instances take over at 2026-03-01T12:30:00Z"},
 		"not before its time": {
 			shortSince(noSpot(seen(pool(falling(1)))), ago(29*time.Minute)), nil, "on-demand instances take over at 2026-03-01T12:01:00Z",
@@ -94,16 +90,7 @@ func TestOnDemandFallback(t *testing.T) {
 			[]string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
 		"not without being declared": {shortSince(noSpot(seen(pool())), ago(time.Hour)), nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := spotpool.Decide(c.situation)
-			shouldDecide(t, p, c.want...)
-			if c.short != "" {
-				shouldSay(t, "short", p.Short, c.short)
-			}
-		})
-	}
+	})
 }
 
 func TestSinceWhenAPoolIsShort(t *testing.T) {

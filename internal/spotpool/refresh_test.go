@@ -22,11 +22,7 @@ func TestRefresh(t *testing.T) {
 	new4, new5 := instance("ins-4"), instance("ins-5")
 	launching := inState(spotpool.StatePending)
 	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"
-	for name, c := range map[string]struct {
-		situation spotpool.Situation
-		want      []string
-		short     string
-	}{
+	shouldDecideEach(t, map[string]decisionCase{
 		"none leaves them":                             {seen(pool(refreshing(none, 1, 1)), old1, old2, old3), nil, ""},
 		"opportunistic takes what is above minimum":    {seen(pool(refreshing(opportunistic, 0, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
 		"opportunistic waits at minimum":               {seen(pool(refreshing(opportunistic, 0, 0)), old1, new4), nil, "1 to be replaced (outdated configuration) once the pool is above its minimum"},
@@ -57,16 +53,7 @@ func TestRefresh(t *testing.T) {
 		"a short pool is topped up first":  {seen(pool(refreshing(rolling, 1, 1)), old1), []string{launch, launch}, ""},
 		"a pool that stays short is left":  {offered(seen(pool(refreshing(rolling, 1, 1)), old1), []spotpool.Offer{}...), nil, ""},
 		"nothing can be launched in place": {offered(seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), offer(zone2, "2", soldOut)), nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := spotpool.Decide(c.situation)
-			shouldDecide(t, p, c.want...)
-			if c.short != "" {
-				shouldSay(t, "short", p.Short, c.short)
-			}
-		})
-	}
+	})
 }
 
 func TestOneStepOfARefreshARun(t *testing.T) {
@@ -152,11 +139,7 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 		return func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan(limit) }
 	}
 	old := instance("ins-1", outdated)
-	for name, c := range map[string]struct {
-		situation spotpool.Situation
-		want      []string
-		short     string
-	}{
+	shouldDecideEach(t, map[string]decisionCase{
 		"the cost cap leaves no room for a replacement": {
 			offered(seen(pool(size(2, 4), rolling, costs("5")), old, instance("ins-2", outdated)), offer(zone2, "5.50"), offer(zone3, "5.50")), nil,
 			"spot GN7.2XLARGE32 in ap-singapore-2: at 5.50 CNY an hour beside 5.50 already spent, max_hourly_cost 5.00 would be passed",
@@ -182,14 +165,5 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 				offer(zone2, "2", soldOut), offer(zone3, "3", soldOut), offer(zone2, "10", onDemandOffer)),
 			nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := spotpool.Decide(c.situation)
-			shouldDecide(t, p, c.want...)
-			if c.short != "" {
-				shouldSay(t, "short", p.Short, c.short)
-			}
-		})
-	}
+	})
 }

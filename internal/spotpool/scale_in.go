@@ -9,46 +9,46 @@ import (
 
 // trim ends what the pool holds above its maximum, and isolated instances that
 // take the place of a replacement: they are to be destroyed anyway.
-func (c *chooser) trim() {
-	d := c.Declaration
+func (p *planner) trim() {
+	d := p.Declaration
 	// Instances that have not shown yet may not exist: nothing is ended for them.
-	held := c.plan.Held - c.unseen
+	held := p.plan.Held - p.unseen
 	if surplus := held - d.Maximum; surplus > 0 {
 		var now []Member
-		chosen := c.surplus(surplus)
+		chosen := p.surplus(surplus)
 		for _, m := range chosen {
 			if m.endable() {
 				now = append(now, m)
 			}
 		}
-		c.terminate(now, false, fmt.Sprintf("%d held is above maximum %d", held, d.Maximum))
+		p.terminate(now, false, fmt.Sprintf("%d held is above maximum %d", held, d.Maximum))
 		if later := len(chosen) - len(now); later > 0 {
-			c.plan.Notices = append(c.plan.Notices, fmt.Sprintf("%d more above maximum %d can be ended once no longer starting or stopping", later, d.Maximum))
+			p.plan.Notices = append(p.plan.Notices, fmt.Sprintf("%d more above maximum %d can be ended once no longer starting or stopping", later, d.Maximum))
 		}
 		if left := surplus - len(chosen); left > 0 {
-			c.warnf("%d held above maximum %d can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum", left, d.Maximum)
+			p.warnf("%d held above maximum %d can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum", left, d.Maximum)
 		}
 	}
-	missing := d.Minimum - c.coming
-	if blocked := missing - max(0, d.Maximum-c.plan.Held); missing > 0 && blocked > 0 && c.heldBack() == "" {
-		isolated := c.choose(func(m Member) bool { return m.Condition == Isolated && m.expendable() })
-		c.terminate(c.victims(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
+	missing := d.Minimum - p.coming
+	if blocked := missing - max(0, d.Maximum-p.plan.Held); missing > 0 && blocked > 0 && p.heldBack() == "" {
+		isolated := p.choose(func(m Member) bool { return m.Condition == Isolated && m.expendable() })
+		p.terminate(p.victims(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
 	}
 }
 
 // surplus picks up to n members to be ended, now or once the cloud lets them be.
 // What works is never taken below minimum: members of no use that can't be ended
 // may fill maximum, and ending the others would leave a pool that does nothing.
-func (c *chooser) surplus(n int) []Member {
-	expendable := c.choose(func(m Member) bool { return m.held() && m.expendable() })
-	spare := -c.Declaration.Minimum
-	for _, m := range c.plan.Members {
+func (p *planner) surplus(n int) []Member {
+	expendable := p.choose(func(m Member) bool { return m.held() && m.expendable() })
+	spare := -p.Declaration.Minimum
+	for _, m := range p.plan.Members {
 		if m.works() {
 			spare++
 		}
 	}
 	var chosen []Member
-	for _, m := range c.victims(expendable, len(expendable)) {
+	for _, m := range p.victims(expendable, len(expendable)) {
 		if len(chosen) == n {
 			break
 		}
@@ -65,34 +65,34 @@ func (c *chooser) surplus(n int) []Member {
 
 // choose lists the members that may be ended for a reason, and that this plan
 // does not end yet.
-func (c *chooser) choose(wanted func(Member) bool) []Member {
-	return slices.DeleteFunc(slices.Clone(c.plan.Members), func(m Member) bool {
-		return c.ending[m.ID] || slices.Contains(c.Run.Refused, m.ID) || !wanted(m)
+func (p *planner) choose(wanted func(Member) bool) []Member {
+	return slices.DeleteFunc(slices.Clone(p.plan.Members), func(m Member) bool {
+		return p.ending[m.ID] || slices.Contains(p.Run.Refused, m.ID) || !wanted(m)
 	})
 }
 
 // terminate decides the end of the members.
-func (c *chooser) terminate(list []Member, refresh bool, reason string) {
+func (p *planner) terminate(list []Member, refresh bool, reason string) {
 	if len(list) == 0 {
 		return
 	}
-	decision := Decision{Kind: Terminate, Object: c.Declaration.Object(), Count: len(list), Refresh: refresh}
+	decision := Decision{Kind: Terminate, Object: p.Declaration.Object(), Count: len(list), Refresh: refresh}
 	about := make([]string, len(list))
 	for n, m := range list {
-		c.ending[m.ID] = true
-		c.byCharge[m.ChargeType]--
-		c.byZone[m.AvailabilityZone]--
+		p.ending[m.ID] = true
+		p.byCharge[m.ChargeType]--
+		p.byZone[m.AvailabilityZone]--
 		if m.capacity() {
-			c.coming--
+			p.coming--
 		}
 		if m.Condition == Running && !m.Ending {
-			c.running--
+			p.running--
 		}
 		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)
 		about[n] = describe(m)
 	}
 	decision.Reasons = []string{reason, "chosen: " + some(about)}
-	c.plan.Decisions = append(c.plan.Decisions, decision)
+	p.plan.Decisions = append(p.plan.Decisions, decision)
 }
 
 // describe says of an instance what made it a victim.
@@ -119,12 +119,12 @@ func describe(m Member) string {
 // victims picks the first n of a list to be ended: those whose end was asked for
 // before, what does not work, then outdated configurations, the dearest, those
 // in the most crowded zone, the newest.
-func (c *chooser) victims(list []Member, n int) []Member {
+func (p *planner) victims(list []Member, n int) []Member {
 	n = min(n, len(list))
 	rest := slices.Clone(list)
 	slices.SortFunc(rest, func(a, b Member) int { return cmp.Or(rank(a, b), age(a, b)) })
 	crowd := map[string]int{}
-	for zone, held := range c.byZone {
+	for zone, held := range p.byZone {
 		crowd[zone] = held
 	}
 	order := make([]Member, 0, n)

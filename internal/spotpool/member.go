@@ -1,8 +1,6 @@
 package spotpool
 
 import (
-	"cmp"
-	"slices"
 	"time"
 )
 
@@ -71,39 +69,12 @@ type Counts struct {
 	HourlyPrice Price `json:"hourly_price"`
 }
 
-// Own filters the instances that are the pool's own: uid, region and account
-// must agree. It drops repeated ids, and sorts by id.
-func Own(d Declaration, o Observation) []Instance {
-	var own []Instance
-	for _, i := range o.Instances {
-		if d.UID != "" && i.PoolUID == d.UID && i.Region == d.Region && i.AccountID == d.AccountID {
-			own = append(own, i)
-		}
-	}
-	slices.SortStableFunc(own, func(a, b Instance) int { return cmp.Compare(a.ID, b.ID) })
-	return slices.CompactFunc(own, func(a, b Instance) bool { return a.ID == b.ID })
-}
-
-// contradictions are the instances that carry the pool's uid in an answer that
-// contradicts itself, such as a zone of another region. They are nobody's own, and
-// yet there: nothing is launched beside them.
-func contradictions(d Declaration, o Observation) []string {
-	var ids []string
-	for _, i := range o.Instances {
-		if d.UID != "" && i.PoolUID == d.UID && i.Region == "" {
-			ids = append(ids, i.ID+" in "+i.AvailabilityZone)
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
-// members judges each of the pool's own instances.
-func members(s Situation, found []sighting, j Journal, offers map[Market]Offer) []Member {
+// members says of each of the pool's own instances what the pool makes of it.
+func members(s Situation, found []ownInstance, j Journal, offers map[Market]Offer) []Member {
 	configs := newConfigurations(s.Declaration, j.AcceptedConfigurations)
 	list := make([]Member, len(found))
 	for n, i := range found {
-		k := j.Known[n] // absorb keeps one for each sighting, in the same order
+		k := j.Known[n] // the journal is up to date: it has one for each, in the same order
 		list[n] = Member{
 			Instance:  i.Instance,
 			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
@@ -164,4 +135,21 @@ func count(d Declaration, list []Member, unseen int) Counts {
 	}
 	c.Shortfall = max(0, c.Minimum-c.Capacity)
 	return c
+}
+
+// Releasable lists the members whose tags can be taken off for good. One that has
+// not shown, or whose tags have not come within TagLag, would be tagged afterwards.
+func (p Plan) Releasable(now time.Time) []string {
+	var ids []string
+	for _, m := range p.Members {
+		i, known := p.Journal.find(m.ID)
+		if !known {
+			continue
+		}
+		k := p.Journal.Known[i]
+		if k.Seen && (k.Tagged || now.Sub(k.RecordedAt) > TagLag) {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }

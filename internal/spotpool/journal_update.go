@@ -1,0 +1,165 @@
+package spotpool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// endLag bounds how long an instance may be seen running after its end was asked
+// for. After that, its end did not come about.
+const endLag = 10 * time.Minute
+
+// updated brings the journal up to date with what was found: it takes open launches
+// on, learns new ids, notices reclaims and failed launches, and drops what is over.
+// Doing it twice by the same changes nothing. The strings say, for people, what was
+// noticed.
+func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Journal, []string) {
+	j = j.Clone()
+	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
+	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.at()) > pastFor })
+	j = j.bindAccepted(d)
+	j = j.counted(found)
+	j = j.shown(found, now)
+	var ended endings
+	there := make(map[string]bool, len(found))
+	for _, i := range found {
+		there[i.ID] = true
+	}
+	recorded := make(map[string]Known, len(j.Known))
+	for _, k := range j.Known {
+		recorded[k.InstanceID] = k
+		if there[k.InstanceID] {
+			continue
+		}
+		if !k.Ended {
+			k.NoticedAt = now
+			ended.add(k.InstanceID, k.Market, CausedByReclaim, "gone: reclaimed by the cloud, or ended or untagged by someone else")
+		}
+		if past := (Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt}); !past.at().IsZero() {
+			j.Past = append(j.Past, past)
+		}
+	}
+	j.Known = make([]Known, len(found))
+	for n, i := range found {
+		k, before := recorded[i.ID]
+		if !before {
+			k = Known{InstanceID: i.ID, RecordedAt: now}
+		}
+		if !i.unlisted {
+			k = k.listed(i, before, now, &ended).moving(i, now)
+		}
+		j.Known[n] = k
+	}
+	for _, e := range ended {
+		if e.market.ChargeType == Spot || e.cause == CausedByLaunchFailed {
+			j = j.cool(Cooldown{Market: e.market, Cause: e.cause, Detail: e.ids[len(e.ids)-1], Until: now.Add(time.Duration(d.Cooldown))})
+		}
+	}
+	return j, ended.texts()
+}
+
+// bindAccepted drops configurations accepted at import once the declared
+// configuration has changed since; j must be a clone.
+func (j Journal) bindAccepted(d Declaration) Journal {
+	if len(j.AcceptedConfigurations) == 0 {
+		j.AcceptedConfigurations, j.AcceptedUnder = nil, ""
+		return j
+	}
+	current := UnknownConfigurationTag(d.Configuration)
+	if j.AcceptedUnder == "" {
+		j.AcceptedUnder = current
+	}
+	if j.AcceptedUnder != current {
+		j.AcceptedConfigurations, j.AcceptedUnder = nil, ""
+	}
+	return j
+}
+
+// counted raises the last sequence to those of open launches and, where the journal
+// was lost, to those of tags; j must be a clone.
+func (j Journal) counted(found []ownInstance) Journal {
+	for _, intent := range j.Intents {
+		j.LastSequence = max(j.LastSequence, intent.Request.Sequence)
+	}
+	for _, i := range found {
+		j.LastSequence = max(j.LastSequence, i.SeqTag)
+	}
+	return j
+}
+
+// listed records what an instance was listed as, and whether it ends without having
+// been asked to. The end of one that was not recorded before is no news.
+func (k Known) listed(i ownInstance, before bool, now time.Time, ended *endings) Known {
+	k.Market, k.Seen, k.Tagged = i.Market(), true, k.Tagged || !i.untagged
+	if i.SeqTag > 0 {
+		k.SeqTag = i.SeqTag
+	}
+	if k.Ended {
+		return k
+	}
+	switch i.State {
+	case StateLaunchFailed:
+		k.Ended = true
+		ended.add(i.ID, k.Market, CausedByLaunchFailed, "LAUNCH_FAILED: "+orUnknown(i.OperationError))
+	case StateTerminating, StateShutdown:
+		k.Ended = true
+		if before {
+			k.NoticedAt = now
+			ended.add(i.ID, k.Market, CausedByReclaim, string(i.State)+": being reclaimed by the cloud, or ended by someone else")
+		}
+	}
+	return k
+}
+
+// moving records since when an instance is on its way from one state to another. One
+// that still runs endLag after its end was asked for does not end.
+func (k Known) moving(i ownInstance, now time.Time) Known {
+	unended := k.Ended && i.State == StateRunning
+	switch {
+	case !unended && i.State != StateStarting && i.State != StateRebooting && (i.State != StatePending || !i.LaunchedAt.IsZero()):
+		k.UnsettledSince = time.Time{}
+	case k.UnsettledSince.IsZero():
+		k.UnsettledSince = now
+	case unended && now.Sub(k.UnsettledSince) > endLag:
+		k.Ended, k.EndedAt, k.NoticedAt, k.UnsettledSince = false, time.Time{}, time.Time{}, time.Time{}
+	}
+	return k
+}
+
+// endings are instances that ended unasked, those of a market that ended alike
+// together.
+type endings []ending
+
+type ending struct {
+	market Market
+	cause  CooldownCause
+	what   string
+	ids    []string
+}
+
+func (e *endings) add(id string, m Market, cause CooldownCause, what string) {
+	for n := range *e {
+		if same := &(*e)[n]; same.market == m && same.cause == cause && same.what == what {
+			same.ids = append(same.ids, id)
+			return
+		}
+	}
+	*e = append(*e, ending{market: m, cause: cause, what: what, ids: []string{id}})
+}
+
+func (e endings) texts() []string {
+	var list []string
+	for _, end := range e {
+		list = append(list, fmt.Sprintf("%s (%s) %s %s", some(end.ids), end.market, isAre(len(end.ids)), end.what))
+	}
+	return list
+}
+
+func orUnknown(s string) string {
+	if s = strings.TrimSpace(s); s == "" {
+		return "the cloud gave no reason"
+	}
+	return s
+}
