@@ -1,6 +1,9 @@
 package spotpool
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // ChargeType says how an instance is paid for, in the cloud's own words.
 type ChargeType string
@@ -138,29 +141,17 @@ func (d Declaration) Key() string { return d.Region + "/" + d.Name }
 
 // WithDefaults fills in what the declaration leaves out.
 func (d Declaration) WithDefaults() Declaration {
-	if d.AllocationStrategy == "" {
-		d.AllocationStrategy = Priority
-	}
-	if d.InstanceChargeType == "" {
-		d.InstanceChargeType = Spot
-	}
-	if d.LaunchTimeout == 0 {
-		d.LaunchTimeout = DefaultLaunchTimeout
-	}
-	if d.Cooldown == 0 {
-		d.Cooldown = DefaultCooldown
-	}
-	if d.MaxLaunchesPerRun == 0 {
-		d.MaxLaunchesPerRun = DefaultMaxLaunchesPerRun
-	}
+	d.AllocationStrategy = cmp.Or(d.AllocationStrategy, Priority)
+	d.InstanceChargeType = cmp.Or(d.InstanceChargeType, Spot)
+	d.LaunchTimeout = cmp.Or(d.LaunchTimeout, DefaultLaunchTimeout)
+	d.Cooldown = cmp.Or(d.Cooldown, DefaultCooldown)
+	d.MaxLaunchesPerRun = cmp.Or(d.MaxLaunchesPerRun, DefaultMaxLaunchesPerRun)
+	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyTerminate)
 	if d.Refresh.Strategy == "" {
 		d.Refresh = Refresh{Strategy: RefreshNone, MaxSurge: 1}
 	}
 	if f := d.OnDemandFallback; f != nil && f.After == 0 {
 		d.OnDemandFallback = &OnDemandFallback{After: DefaultFallbackAfter, Maximum: f.Maximum}
-	}
-	if d.OnDestroy == "" {
-		d.OnDestroy = DestroyTerminate
 	}
 	return d
 }

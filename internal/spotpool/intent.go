@@ -52,7 +52,7 @@ const (
 	askedAgain  launchEvent = "asked again"
 	idsCame     launchEvent = "ids"
 	refused     launchEvent = "refused"                                           // and no call launched anything
-	callRefused launchEvent = "refused, though an earlier call may have launched" // what, would not have shown yet
+	callRefused launchEvent = "refused, though an earlier call may have launched" // and that would not show yet
 	someShow    launchEvent = "some show"
 	allShow     launchEvent = "all show"
 	lagIsOver   launchEvent = "ten minutes after the last call" // TagLag: what shows by its tag has shown

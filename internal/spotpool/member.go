@@ -36,6 +36,9 @@ type Member struct {
 func (m Member) held() bool     { return m.Condition != Failed && m.Condition != Terminating }
 func (m Member) capacity() bool { return m.Condition == Running || m.Condition == Launching }
 
+// runs reports whether the instance does its work, and goes on doing it.
+func (m Member) runs() bool { return m.Condition == Running && !m.Ending }
+
 // works reports whether the pool counts on the instance from now on.
 func (m Member) works() bool { return m.capacity() && !m.Ending }
 

@@ -54,7 +54,7 @@ func newPlanner(s Situation, found []ownInstance, j Journal) *planner {
 		if p.spent += price; price == 0 && p.unpriced == "" {
 			p.unpriced = m.ID
 		}
-		if m.Condition == Running && !m.Ending {
+		if m.runs() {
 			p.running++
 		}
 	}

@@ -8,7 +8,8 @@ import (
 // replace swaps instances that work for better ones: on-demand instances that
 // stood in for spot ones, and outdated configurations by the refresh strategy.
 // One step a run, an end or a launch ahead, so that each is seen to work before
-// the next. What is ended below minimum is launched again like anything missing.
+// the next. Where one leaves the pool below minimum, a later run launches what is
+// missing, as it always does.
 func (p *planner) replace() {
 	if p.heldBack() != "" || p.unseen > 0 || p.Run.Refreshed {
 		return
@@ -120,13 +121,13 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why []string) {
 	minimum, running, replaced := p.Declaration.Minimum, p.running, 0
 	hopeless := map[Market]bool{}
 	for _, m := range p.victims(s.members, len(s.members)) {
-		works := m.Condition == Running && !m.Ending
-		spared := works && (short || running <= minimum-s.unavailable)
+		runs := m.runs()
+		spared := runs && (short || running <= minimum-s.unavailable)
 		if len(batch) == s.batch || spared || hopeless[m.Market()] {
 			continue
 		}
-		needed := !m.Ending && (!works || running <= minimum)
-		if needed && works && p.Observation.Offers == nil {
+		needed := !m.Ending && (!runs || running <= minimum)
+		if needed && runs && p.Observation.Offers == nil {
 			why = []string{fmt.Sprintf("%d to be replaced (%s): prices and stock are unknown, and what works is not given up for what may not be had", len(s.members), s.reason)}
 			continue
 		}
@@ -138,7 +139,7 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why []string) {
 			}
 			replaced++
 		}
-		if works {
+		if runs {
 			running--
 		}
 		batch = append(batch, m)

@@ -85,7 +85,7 @@ func (p *planner) terminate(list []Member, refresh bool, reason string) {
 		if m.capacity() {
 			p.coming--
 		}
-		if m.Condition == Running && !m.Ending {
+		if m.runs() {
 			p.running--
 		}
 		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)

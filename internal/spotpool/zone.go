@@ -28,10 +28,10 @@ func ZoneOfRegion(zone, region string) bool {
 	return ok && zoneForm.MatchString(rest) && !(longer && slices.Contains(innerRegions, first))
 }
 
-// RegionOfZones is the region that all of the zones are of, by their names; the
-// nearest one where they leave more than one open: "ap-singapore" of
-// "ap-singapore-2". Empty zones are passed over. Where there is none, it is the
-// nearest one of the first.
+// RegionOfZones is the region of all of the zones, by their names: "ap-singapore" of
+// "ap-singapore-2". Where several regions fit, it is the one with the longest name;
+// where none fits all of them, the longest that fits the first. Empty zones are
+// passed over.
 func RegionOfZones(zones []string) string {
 	zones = slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return zone == "" })
 	if len(zones) == 0 {
