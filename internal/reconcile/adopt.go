@@ -59,7 +59,7 @@ func (e *Engine) adopt(ctx context.Context, key string, ids []string, dryRun boo
 		return nil
 	}
 	if err := e.Cloud.Tag(ctx, d.Region, ids, map[string]string{
-		"gpupool/uid": d.UID, "gpupool/pool": d.Name, "gpupool/config": spotpool.UnknownConfigurationTag(d.Configuration),
+		spotpool.TagUID: d.UID, spotpool.TagPool: d.Name, spotpool.TagConfiguration: spotpool.UnknownConfigurationTag(d.Configuration),
 	}); err != nil {
 		return fmt.Errorf("tagging instances for %s: %w", d.Object(), err)
 	}

@@ -12,9 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// The tags that make an instance a pool's.
-var ownershipTags = []string{"gpupool/uid", "gpupool/pool", "gpupool/seq", "gpupool/config"}
-
 // DeletePool ends a pool for good: tombstone, terminate (or untag), wait until a
 // look under the pool's lock shows that nothing is left, remove the record. A
 // deletion that was killed is finished by the next one, or by a run.
@@ -199,7 +196,7 @@ func (e *Engine) letGo(ctx context.Context, d spotpool.Declaration, seen *look) 
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := e.Cloud.Untag(ctx, d.Region, ids, ownershipTags); err != nil {
+	if err := e.Cloud.Untag(ctx, d.Region, ids, spotpool.OwnTags()); err != nil {
 		return err
 	}
 	e.forget(d.Region)

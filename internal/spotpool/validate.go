@@ -2,10 +2,7 @@ package spotpool
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
@@ -180,22 +177,5 @@ func (v *validator) refresh() {
 		v.Add("refresh", "Set max_surge or max_unavailable to at least 1.", "a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing")
 	case d.Minimum == d.Maximum && d.Maximum > 0:
 		v.Add("refresh", "Set max_unavailable to at least 1, or raise maximum.", "minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace anything", d.Maximum)
-	}
-}
-
-func (v *validator) tags() {
-	tags := v.d.Tags
-	if most := maxTags - len(launchTags); len(tags) > most {
-		v.Add("tags", fmt.Sprintf("Leave %d out.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)", len(tags), maxTags, len(launchTags), strings.Join(launchTags, ", "))
-	}
-	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		at := fmt.Sprintf("tags[%q]", key)
-		v.tagText(at, "key", key, maxTagKey)
-		v.tagText(at, "value", tags[key], maxTagValue)
-		for _, prefix := range reservedTagPrefixes {
-			if strings.HasPrefix(key, prefix) {
-				v.Add(at, "Choose another key.", "the tag key %q begins with %q, which is reserved", key, prefix)
-			}
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
@@ -27,19 +26,6 @@ const (
 	maxRoleName      = 128
 	bandwidthPrepaid = "BANDWIDTH_PREPAID"
 )
-
-// Limits of tags (Tencent Cloud, 651/13354).
-const (
-	maxTags     = 50
-	maxTagKey   = 127
-	maxTagValue = 255
-	tagSymbols  = "+-=._:/@()[],;><"
-)
-
-// launchTags are the tags that a launch puts on its instances.
-var launchTags = []string{"gpupool/config", "gpupool/pool", "gpupool/seq", "gpupool/uid"}
-
-var reservedTagPrefixes = []string{"gpupool/", "qcs:", "project", "项目"}
 
 var (
 	systemDiskTypes = []string{"CLOUD_BSSD", "CLOUD_PREMIUM", "CLOUD_SSD", "CLOUD_HSSD", "CLOUD_TSSD", "CLOUD_BASIC", "LOCAL_BASIC", "LOCAL_SSD"}
@@ -121,24 +107,5 @@ func (v *validator) userData() {
 	}
 	if !utf8.ValidString(data) {
 		v.Add("user_data", "Write it as text; have it download or decode what is binary.", "user data is no UTF-8 text")
-	}
-}
-
-// tagText adds problems of a tag's key or value.
-func (v *validator) tagText(attribute, what, text string, longest int) {
-	switch length := utf8.RuneCountInString(text); {
-	case length == 0:
-		v.Add(attribute, "Write at least one character, or leave the tag out.", "the tag's %s is empty", what)
-	case length > longest:
-		v.Add(attribute, fmt.Sprintf("Shorten it to %d characters.", longest), "the tag's %s has %d characters, and may have %d", what, length, longest)
-	case strings.TrimSpace(text) != text:
-		v.Add(attribute, "Remove them.", "the tag's %s %q has spaces at its ends", what, text)
-	}
-	odd := strings.IndexFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != ' ' && !strings.ContainsRune(tagSymbols, r)
-	})
-	if odd >= 0 {
-		r, _ := utf8.DecodeRuneInString(text[odd:])
-		v.Add(attribute, "Use letters, digits, spaces and "+tagSymbols+".", "the tag's %s %q has the character %q, which is not allowed", what, text, r)
 	}
 }

@@ -12,7 +12,7 @@ func (d Declaration) Warnings() []Problem {
 	v.costWarnings()
 	v.onDemandWarnings()
 	v.refreshWarnings()
-	if len(d.Tags) == maxTags-len(launchTags) {
+	if len(d.Tags) == maxTags-len(OwnTags()) {
 		v.Add("tags", "Leave one out to be able to protect single instances from scale-in.", "with the pool's own tags, no room is left for gpupool/protected")
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.UserData)); err == nil && strings.HasPrefix(string(decoded), "#") {

@@ -10,15 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// The tags by which pools know their instances.
-const (
-	TagUID           = "gpupool/uid"
-	TagPool          = "gpupool/pool"
-	TagSequence      = "gpupool/seq"
-	TagConfiguration = "gpupool/config"
-	TagProtected     = "gpupool/protected"
-)
-
 // createdForm is how CreatedTime is written, in UTC (data type Instance).
 const createdForm = "2006-01-02T15:04:05Z"
 
@@ -62,17 +53,17 @@ func instanceFrom(i *cvm.Instance, region, account string) spotpool.Instance {
 
 func readTag(i *spotpool.Instance, key, text string) {
 	switch key {
-	case TagUID:
+	case spotpool.TagUID:
 		i.PoolUID = text
-	case TagPool:
+	case spotpool.TagPool:
 		i.PoolName = text
-	case TagConfiguration:
+	case spotpool.TagConfiguration:
 		i.ConfigurationTag = text
-	case TagSequence:
+	case spotpool.TagSequence:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
 			i.SeqTag = n
 		}
-	case TagProtected:
+	case spotpool.TagProtected:
 		// Who sets the tag by hand means to protect, whatever they write but "no".
 		i.Protected = !isNo(text)
 	}

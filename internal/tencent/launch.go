@@ -137,10 +137,10 @@ func launchTags(r spotpool.Request) []*cvm.Tag {
 	if tags == nil {
 		tags = map[string]string{}
 	}
-	tags[TagUID] = r.UID
-	tags[TagPool] = r.Pool
-	tags[TagSequence] = strconv.FormatInt(r.SeqTag, 10)
-	tags[TagConfiguration] = r.ConfigurationTag
+	tags[spotpool.TagUID] = r.UID
+	tags[spotpool.TagPool] = r.Pool
+	tags[spotpool.TagSequence] = strconv.FormatInt(r.SeqTag, 10)
+	tags[spotpool.TagConfiguration] = r.ConfigurationTag
 	var list []*cvm.Tag
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		list = append(list, &cvm.Tag{Key: pointer(key), Value: pointer(tags[key])})

@@ -27,7 +27,7 @@ const (
 // ObserveRegion lists every instance of the region that carries a pool's uid,
 // and the cloud's time of the listing.
 func (c *Client) ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error) {
-	return c.observe(ctx, region, &cvm.Filter{Name: pointer("tag-key"), Values: pointers([]string{TagUID})})
+	return c.observe(ctx, region, &cvm.Filter{Name: pointer("tag-key"), Values: pointers([]string{spotpool.TagUID})})
 }
 
 // ObservePool lists the instances that carry the pool's uid, and those of ids
@@ -35,7 +35,7 @@ func (c *Client) ObserveRegion(ctx context.Context, region string) ([]spotpool.I
 // instance is created (RunInstances, TagSpecification). Ids that are not there
 // are left out.
 func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []string) ([]spotpool.Instance, time.Time, error) {
-	tagged, at, err := c.observe(ctx, region, tagFilter(TagUID, uid))
+	tagged, at, err := c.observe(ctx, region, tagFilter(spotpool.TagUID, uid))
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -53,7 +53,7 @@ func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []stri
 // ObserveNamed lists the instances that carry the name of a pool, of whatever
 // uid.
 func (c *Client) ObserveNamed(ctx context.Context, region, name string) ([]spotpool.Instance, time.Time, error) {
-	return c.observe(ctx, region, tagFilter(TagPool, name))
+	return c.observe(ctx, region, tagFilter(spotpool.TagPool, name))
 }
 
 // ObserveInstances describes instances by id. Those that are gone are left out.

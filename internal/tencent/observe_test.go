@@ -57,7 +57,7 @@ func TestAnInstanceIsOfTheZonesThatPoolsMayName(t *testing.T) {
 		url := answering(t, map[string]any{
 			"GetCallerIdentity": map[string]any{"AccountId": "1"},
 			"DescribeInstances": map[string]any{"TotalCount": 1, "InstanceSet": []any{map[string]any{
-				"InstanceId": "ins-00000001", "Placement": map[string]any{"Zone": zone}, "Tags": []any{map[string]any{"Key": TagUID, "Value": "uid-1"}},
+				"InstanceId": "ins-00000001", "Placement": map[string]any{"Zone": zone}, "Tags": []any{map[string]any{"Key": spotpool.TagUID, "Value": "uid-1"}},
 			}}},
 		})
 		seen, _, err := newClient(t, testConfig(url)).ObservePool(t.Context(), "ap-singapore", "uid-1", nil)
@@ -252,8 +252,8 @@ func TestInstanceFrom(t *testing.T) {
 		t.Errorf("an instance of another region was taken for one of this: %+v", got)
 	}
 	for text, protected := range map[string]bool{"true": true, "": true, "yes": true, "false": false, "No": false, "0": false} {
-		if got := instanceFrom(&cvm.Instance{Tags: []*cvm.Tag{{Key: pointer(TagProtected), Value: pointer(text)}}}, testRegion, "1"); got.Protected != protected {
-			t.Errorf("%s = %q: protected %v", TagProtected, text, got.Protected)
+		if got := instanceFrom(&cvm.Instance{Tags: []*cvm.Tag{{Key: pointer(spotpool.TagProtected), Value: pointer(text)}}}, testRegion, "1"); got.Protected != protected {
+			t.Errorf("%s = %q: protected %v", spotpool.TagProtected, text, got.Protected)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 func TestTagAndUntag(t *testing.T) {
@@ -31,11 +32,11 @@ func TestTagAndUntag(t *testing.T) {
 			}
 		}
 	}
-	if err := client.Untag(t.Context(), testRegion, ids, append(keys, TagUID)); err != nil {
+	if err := client.Untag(t.Context(), testRegion, ids, append(keys, spotpool.TagUID)); err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range sim.Instances() {
-		if len(i.Tags) != 1 || i.Tags[TagPool] != "train" {
+		if len(i.Tags) != 1 || i.Tags[spotpool.TagPool] != "train" {
 			t.Fatalf("%s has %v", i.InstanceID, i.Tags)
 		}
 	}

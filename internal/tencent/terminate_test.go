@@ -125,7 +125,7 @@ func TestTerminateChecksTheOwnerAgain(t *testing.T) {
 	sim, client := startSim(t)
 	ids := seed(t, sim, cvmsim.SeedRequest{UID: "uid-1", Count: 3})
 	list := observed(t, client, ids)
-	if err := client.Tag(t.Context(), testRegion, ids[:1], map[string]string{TagUID: "uid-2"}); err != nil {
+	if err := client.Tag(t.Context(), testRegion, ids[:1], map[string]string{spotpool.TagUID: "uid-2"}); err != nil {
 		t.Fatal(err)
 	}
 	setState(t, sim, cvmsim.StateRequest{InstanceIDs: ids[1:2], State: "GONE"}) // makes the cloud refuse the whole call
