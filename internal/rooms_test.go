@@ -39,11 +39,26 @@ var rooms = map[string]struct {
 		module + "internal/duration", module + "internal/spotpool", module + "internal/gpu", module + "internal/ledger", module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", module + "internal/weight", "golang.org/x/sync/",
 	}},
-	"internal/kube": {may: []string{
-		module + "internal/gpu", module + "internal/budget", "k8s.io/", "sigs.k8s.io/", "google.golang.org/protobuf/", "golang.org/x/",
+	"internal/store/directory": {may: []string{
+		module + "internal/store", "golang.org/x/sys/",
+	}},
+	"internal/store/draft": {may: []string{
+		module + "internal/store",
+	}},
+	"internal/store/kubernetes": {may: []string{
+		module + "internal/store", module + "internal/kube/client", "k8s.io/",
+	}},
+	"internal/store/open": {may: []string{
+		module + "internal/store", module + "internal/kube/client",
+	}},
+	"internal/kube/client": {may: []string{
+		"k8s.io/", "google.golang.org/protobuf/",
+	}},
+	"internal/kube/cluster": {may: []string{
+		module + "internal/kube/client", module + "internal/gpu", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
-		module + "internal/budget", module + "internal/kube", module + "internal/store", "k8s.io/", "sigs.k8s.io/yaml",
+		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", "k8s.io/", "sigs.k8s.io/yaml",
 	}},
 	"internal/tencent": {may: []string{
 		module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",

@@ -9,7 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -71,12 +72,12 @@ func TestClusterScripts(t *testing.T) {
 
 // clusterEngine works on the script's store, which it makes, as Terraform does.
 func clusterEngine(ts *testscript.TestScript, cluster *kubetest.Cluster) *reconcile.Engine {
-	client, err := kube.Open(kube.Config{ConfigPath: cluster.Kubeconfig()}, "gpupool/test")
+	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, "gpupool/test")
 	ts.Check(err)
 	place, err := kubernetes.Open(context.Background(), client, ts.Value(namespaceKey{}).(string), kubernetes.Options{Create: true, Command: "terraform"})
 	ts.Check(err)
 	engine := worldOf(ts).engine()
 	engine.Store = place
-	engine.Cluster = func(context.Context) (reconcile.Cluster, error) { return kube.NewCluster(client), nil }
+	engine.Cluster = func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil }
 	return engine
 }

@@ -14,7 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -38,11 +39,11 @@ func newRig(t *testing.T, changes ...func(*budget.Declaration)) *rig {
 	t.Helper()
 	server := kubetest.Start(t)
 	admission := server.Client().AdmissionregistrationV1()
-	_, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), kube.FreezePolicy(), metav1.CreateOptions{})
+	_, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), kubecluster.FreezePolicy(), metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	for _, slot := range kube.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots() {
 		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
@@ -78,11 +79,11 @@ func (r *rig) engine() *reconcile.Engine {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	client, err := kube.Open(kube.Config{ConfigPath: r.server.Kubeconfig()}, "gpupool/test")
+	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: r.server.Kubeconfig()}, "gpupool/test")
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	cluster := kube.NewCluster(client)
+	cluster := kubecluster.New(client)
 	return &reconcile.Engine{
 		Store: place, Actor: "test", LockTimeout: 5 * time.Second,
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },

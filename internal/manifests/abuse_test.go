@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
@@ -201,7 +201,7 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	for namespace, name := range map[string]string{work: "own", manifests.RunNamespaceOf(manifests.DefaultNamespace): manifests.DefaultCredentialsSecret} {
 		kubetest.Create(t, cluster, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: map[string]string{"a": "b"}})
 	}
-	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, Spec: kube.FreezePolicy().Spec}
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, Spec: kubecluster.FreezePolicy().Spec}
 	policy.Spec.ParamKind, policy.Spec.Variables, policy.Spec.MatchConstraints.ResourceRules[0].Resources = nil, nil, []string{"podtemplates"}
 	policy.Spec.Validations = []admissionv1.Validation{{Expression: "false", Message: "nobody makes these"}}
 	kubetest.Create(t, cluster, policy)

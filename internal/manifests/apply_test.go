@@ -25,7 +25,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
@@ -145,7 +146,7 @@ func TestAppliesAndAppliesAgain(t *testing.T) {
 	first := apply(t, cluster, all)
 	ns := cluster.Namespace(t)
 	freeze := budget.FreezeRule{Budget: "b", BudgetUID: "f0f0f0f0", Selector: budget.Selector{Namespaces: []string{ns}}}
-	c := kube.NewCluster(connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()}))
+	c := kubecluster.New(connect(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}))
 	if err := c.Freeze(t.Context(), freeze); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func slotsNow(t *testing.T, cluster *kubetest.Cluster) map[string]any {
 func wantRefused(ctx context.Context, cluster *kubetest.Cluster, namespace string) error {
 	pod := kubetest.Pod(namespace, "", kubetest.GPUs(1))
 	_, err := cluster.Client().CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	if err == nil || !strings.Contains(err.Error(), kube.FreezePolicyName) {
+	if err == nil || !strings.Contains(err.Error(), kubecluster.FreezePolicyName) {
 		return fmt.Errorf("a pod was not refused (%v)", err) //nolint:errorlint // it may be nil
 	}
 	return nil

@@ -11,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -21,7 +22,7 @@ import (
 // asAdministrator is a store in the namespace of the manifests, and a run in it.
 func asAdministrator(t *testing.T, cluster *kubetest.Cluster) *reconcile.Engine {
 	t.Helper()
-	client := connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()})
+	client := connect(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()})
 	s, err := kubernetes.Open(t.Context(), client, manifests.DefaultNamespace, kubernetes.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -96,11 +97,11 @@ func TestTheNextRunHeals(t *testing.T) {
 	}
 	kubetest.WaitFor(t, "the freeze to be back", func(ctx context.Context) error { return wantRefused(ctx, cluster, ns) })
 
-	taken, err := client.ValidatingAdmissionPolicyBindings().List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelBudgetUID})
+	taken, err := client.ValidatingAdmissionPolicyBindings().List(t.Context(), metav1.ListOptions{LabelSelector: kubecluster.LabelBudgetUID})
 	if err != nil || len(taken.Items) != 1 {
 		t.Fatalf("%d slots are taken (%v)", len(taken.Items), err)
 	}
-	for _, name := range kube.FreezeSlotNames() {
+	for _, name := range kubecluster.FreezeSlotNames() {
 		if name == taken.Items[0].Name {
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 )
 
 // limits hold the accounts to less than RBAC can say: of a Job, which has no scale
@@ -30,11 +30,11 @@ func (o Options) limits() []Object {
 					concerning(core, "v1", []string{"pods/eviction"}, admissionv1.Create),
 				}},
 				MatchConditions: []admissionv1.MatchCondition{{
-					Name: "by-gpupool", Expression: "request.userInfo.username in " + kube.CELTexts(o.username(ReconcileAccount), o.username(TerraformAccount)),
+					Name: "by-gpupool", Expression: "request.userInfo.username in " + kubecluster.CELTexts(o.username(ReconcileAccount), o.username(TerraformAccount)),
 				}},
 				Validations: []admissionv1.Validation{
 					{
-						Expression: "!(request.namespace in " + kube.CELTexts(append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())...) + ")",
+						Expression: "!(request.namespace in " + kubecluster.CELTexts(append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())...) + ")",
 						Reason:     &forbidden, Message: "gpupool pauses and evicts nothing in this namespace",
 					},
 					{
@@ -71,7 +71,7 @@ func (o Options) username(account string) string {
 func suspendAlone() string {
 	same := func(part string, but ...string) string {
 		now, before := "dyn(object."+part+")", "dyn(oldObject."+part+")"
-		list := kube.CELTexts(but...)
+		list := kubecluster.CELTexts(but...)
 		return now + ".all(k, k in " + list + " || k in " + before + " && " + now + "[k] == " + before + "[k])" +
 			" && " + before + ".all(k, k in " + list + " || k in " + now + ")"
 	}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
 
@@ -36,13 +36,13 @@ func objects(t *testing.T, o manifests.Options) []manifests.Object {
 	return all
 }
 
-// TestYAML compares all that is printed but the freeze policy, which is package
-// kube's, and all slots but the first.
+// TestYAML compares all that is printed but the freeze policy, which is
+// internal/kube/cluster's, and all slots but the first.
 func TestYAML(t *testing.T) {
 	t.Parallel()
 	all := slices.DeleteFunc(objects(t, options()), func(o manifests.Object) bool {
 		about, err := meta.Accessor(o.Object)
-		return err != nil || about.GetName() == kube.FreezePolicyName || slices.Contains(kube.FreezeSlotNames()[1:], about.GetName())
+		return err != nil || about.GetName() == kubecluster.FreezePolicyName || slices.Contains(kubecluster.FreezeSlotNames()[1:], about.GetName())
 	})
 	got, err := manifests.YAML(all)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
@@ -53,9 +53,9 @@ func Objects(o Options) ([]Object, error) {
 	all = append(all, o.granted("lift", "To see what budgets have brought about, and to lift it.", LiftRules(o), ReconcileAccount, TerraformAccount)...)
 	all = append(all, o.granted("enforce", "To carry enforcement out, up to "+string(o.Enforcement)+".", EnforceRules(o), ReconcileAccount)...)
 	all = append(all, o.limits()...)
-	all = append(all, Object{"It keeps new GPU pods out where a slot says so. None does until a budget with enforcement is exceeded.", kube.FreezePolicy()})
+	all = append(all, Object{"It keeps new GPU pods out where a slot says so. None does until a budget with enforcement is exceeded.", kubecluster.FreezePolicy()})
 	why := slotsUse
-	for _, slot := range kube.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots() {
 		all = append(all, Object{why, slot})
 		why = ""
 	}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -191,7 +191,7 @@ func evicts(w *world) error {
 		return err
 	}
 	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(w.home, "another"))
-	return kube.NewCluster(w.client).Evict(w.t.Context(), budget.Eviction{PodRef: budget.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"}, Grace: 30})
+	return kubecluster.New(w.client).Evict(w.t.Context(), budget.Eviction{PodRef: budget.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"}, Grace: 30})
 }
 
 // prepareEnforced has a budget be frozen, and its workloads be paused.

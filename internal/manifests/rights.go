@@ -4,7 +4,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 )
 
 // The API groups of the rules.
@@ -70,7 +70,7 @@ func LiftRules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{rule(admission, "validatingadmissionpolicybindings", "list")}
 	if o.allows(budget.Freeze) {
 		rules = append(rules,
-			named(rule(admission, "validatingadmissionpolicybindings", "update"), kube.FreezeSlotNames()...),
+			named(rule(admission, "validatingadmissionpolicybindings", "update"), kubecluster.FreezeSlotNames()...),
 			tellingRule())
 	}
 	if o.allows(budget.Pause) {
@@ -92,7 +92,7 @@ func EnforceRules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{tellingRule()}
 	if o.allows(budget.Freeze) {
 		rules = append(rules,
-			named(rule(admission, "validatingadmissionpolicies", "get"), kube.FreezePolicyName))
+			named(rule(admission, "validatingadmissionpolicies", "get"), kubecluster.FreezePolicyName))
 	}
 	if o.allows(budget.Pause) {
 		rules = append(rules,

@@ -13,7 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -51,9 +51,9 @@ func without(rules []rbacv1.PolicyRule, right string) []rbacv1.PolicyRule {
 
 // account makes a service account with these rights in its namespace and in the
 // whole cluster, and returns what it signs in with.
-func account(t *testing.T, cluster *kubetest.Cluster, namespace, name string, inside, everywhere []rbacv1.PolicyRule) kube.Config {
+func account(t *testing.T, cluster *kubetest.Cluster, namespace, name string, inside, everywhere []rbacv1.PolicyRule) kubeclient.Config {
 	t.Helper()
-	config := kube.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, name)}
+	config := kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, name)}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}
 	kubetest.Create(t, cluster, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Rules: inside})
 	kubetest.Create(t, cluster, &rbacv1.RoleBinding{
@@ -69,9 +69,9 @@ func account(t *testing.T, cluster *kubetest.Cluster, namespace, name string, in
 	return config
 }
 
-func connect(t *testing.T, c kube.Config) *kube.Client {
+func connect(t *testing.T, c kubeclient.Config) *kubeclient.Client {
 	t.Helper()
-	client, err := kube.Open(c, "gpupool/test")
+	client, err := kubeclient.Open(c, "gpupool/test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ var errLost = errors.New("the lock was lost")
 
 // useStore does with a store whatever is done with one: it returns the first
 // thing that fails.
-func useStore(ctx context.Context, client *kube.Client, namespace, name string) error {
+func useStore(ctx context.Context, client *kubeclient.Client, namespace, name string) error {
 	s, err := kubernetes.Open(ctx, client, namespace, kubernetes.Options{LeaseDuration: 5 * time.Second, RenewEvery: 300 * time.Millisecond})
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func TestTerraformsRights(t *testing.T) {
 
 	t.Run("whole", func(t *testing.T) {
 		t.Parallel()
-		client := connect(t, kube.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, manifests.RunNamespaceOf(namespace), manifests.TerraformAccount)})
+		client := connect(t, kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, manifests.RunNamespaceOf(namespace), manifests.TerraformAccount)})
 		inForce(t, manifests.TerraformAccount, func(ctx context.Context) error { _, err := client.UID(ctx); return err })
 		if err := useStore(t.Context(), client, namespace, "whole"); err != nil {
 			t.Error(err)

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -23,14 +24,14 @@ type world struct {
 	home    string // the store's namespace
 	work    string // the workloads'
 	admin   *reconcile.Engine
-	client  *kube.Client // the account's
+	client  *kubeclient.Client // the account's
 	account *reconcile.Engine
 	last    reconcile.Report // of its runs
 }
 
-func engine(t *testing.T, client *kube.Client, s store.Store) *reconcile.Engine {
+func engine(t *testing.T, client *kubeclient.Client, s store.Store) *reconcile.Engine {
 	t.Helper()
-	cluster := kube.NewCluster(client)
+	cluster := kubecluster.New(client)
 	return &reconcile.Engine{
 		Cloud:   reconcile.LazyCloud(func(context.Context) (reconcile.Cloud, error) { return nil, errors.New("no cloud here") }),
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
@@ -43,7 +44,7 @@ func engine(t *testing.T, client *kube.Client, s store.Store) *reconcile.Engine 
 func newWorld(t *testing.T, cluster *kubetest.Cluster, p part, less string) *world {
 	t.Helper()
 	w := &world{t: t, cluster: cluster, home: cluster.Namespace(t), work: cluster.Namespace(t)}
-	adminClient := connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()})
+	adminClient := connect(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()})
 	s, err := kubernetes.Open(t.Context(), adminClient, w.home, kubernetes.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -83,13 +83,13 @@ func kubernetesAttributes() map[string]schema.Attribute {
 }
 
 // kubernetesConfig reads the argument kubernetes.
-func kubernetesConfig(ctx context.Context, argument types.Object, diags *diag.Diagnostics) kube.Config {
+func kubernetesConfig(ctx context.Context, argument types.Object, diags *diag.Diagnostics) kubeclient.Config {
 	var m *kubernetesModel
 	diags.Append(objectAs(ctx, argument, &m)...)
 	if m == nil {
-		return kube.Config{}
+		return kubeclient.Config{}
 	}
-	c := kube.Config{
+	c := kubeclient.Config{
 		ConfigPath: m.ConfigPath.ValueString(), ConfigPaths: values.Texts(m.ConfigPaths),
 		ConfigContext: m.ConfigContext.ValueString(), ConfigContextAuthInfo: m.ConfigContextAuthInfo.ValueString(),
 		ConfigContextCluster: m.ConfigContextCluster.ValueString(),
@@ -116,13 +116,13 @@ func kubernetesConfig(ctx context.Context, argument types.Object, diags *diag.Di
 	return c
 }
 
-func (m *kubernetesModel) exec(ctx context.Context, diags *diag.Diagnostics) *kube.Exec {
+func (m *kubernetesModel) exec(ctx context.Context, diags *diag.Diagnostics) *kubeclient.Exec {
 	var e *execModel
 	diags.Append(objectAs(ctx, m.Exec, &e)...)
 	if e == nil {
 		return nil
 	}
-	return &kube.Exec{
+	return &kubeclient.Exec{
 		APIVersion: e.APIVersion.ValueString(), Command: e.Command.ValueString(), Args: values.Texts(e.Args), Env: values.TextMap(e.Env),
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -101,11 +101,11 @@ func TestKubernetesArgumentsAndEnvironment(t *testing.T) {
 		"config_context_auth_info": "user", "config_context_cluster": "cluster", "token": null, "proxy_url": "http://proxy:1",
 		"exec": {"api_version": "client.authentication.k8s.io/v1", "command": "login", "args": ["-v"], "env": {"A": "b"}}
 	}}`
-	arguments := kube.Config{
+	arguments := kubeclient.Config{
 		Host: "https://10.0.0.1:6443", Username: "me", Password: "secret", Insecure: true, TLSServerName: "api",
 		ClientCertificate: "CERT", ClientKey: "KEY", ConfigPath: "/config", ConfigContext: "gpu", ConfigContextAuthInfo: "user",
 		ConfigContextCluster: "cluster", ProxyURL: "http://proxy:1",
-		Exec: &kube.Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "login", Args: []string{"-v"}, Env: map[string]string{"A": "b"}},
+		Exec: &kubeclient.Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "login", Args: []string{"-v"}, Env: map[string]string{"A": "b"}},
 	}
 	environment := map[string]string{
 		"KUBE_HOST": "https://10.0.0.2", "KUBE_USER": "them", "KUBE_PASSWORD": "word", "KUBE_INSECURE": "true", "KUBE_TLS_SERVER_NAME": "name",
@@ -113,7 +113,7 @@ func TestKubernetesArgumentsAndEnvironment(t *testing.T) {
 		"KUBE_CTX": "ctx", "KUBE_CTX_AUTH_INFO": "info", "KUBE_CTX_CLUSTER": "c", "KUBE_TOKEN": "t", "KUBE_PROXY_URL": "http://p:2",
 		"KUBECONFIG": "/not/read",
 	}
-	variables := kube.Config{
+	variables := kubeclient.Config{
 		Host: "https://10.0.0.2", Username: "them", Password: "word", Insecure: true, TLSServerName: "name", ClientCertificate: "EC", ClientKey: "EK",
 		ClusterCACertificate: "CA", ConfigPath: "/env", ConfigContext: "ctx", ConfigContextAuthInfo: "info", ConfigContextCluster: "c",
 		Token: "t", ProxyURL: "http://p:2",
@@ -121,22 +121,22 @@ func TestKubernetesArgumentsAndEnvironment(t *testing.T) {
 	for name, test := range map[string]struct {
 		environment map[string]string
 		arguments   string
-		want        kube.Config
+		want        kubeclient.Config
 	}{
 		"arguments":     {nil, everything, arguments},
 		"environment":   {environment, `{}`, variables},
-		"several files": {nil, `{"kubernetes": {"config_paths": ["/a", "/b"]}}`, kube.Config{ConfigPaths: []string{"/a", "/b"}}},
+		"several files": {nil, `{"kubernetes": {"config_paths": ["/a", "/b"]}}`, kubeclient.Config{ConfigPaths: []string{"/a", "/b"}}},
 		"an argument beats a variable": {
 			map[string]string{"KUBE_CONFIG_PATH": "/env", "KUBE_HOST": "https://10.0.0.2", "KUBE_TOKEN": "t"},
-			`{"kubernetes": {"host": "https://10.0.0.1", "token": "mine"}}`, kube.Config{Host: "https://10.0.0.1", Token: "mine"},
+			`{"kubernetes": {"host": "https://10.0.0.1", "token": "mine"}}`, kubeclient.Config{Host: "https://10.0.0.1", Token: "mine"},
 		},
-		"neither": {nil, `{}`, kube.Config{}},
+		"neither": {nil, `{}`, kubeclient.Config{}},
 	} {
 		got, diags := configure(t, test.environment, test.arguments)
 		if len(diags) > 0 {
 			t.Errorf("%s: %v", name, diags)
 		}
-		if diff := cmp.Diff(test.want, got.Kubernetes, cmpopts.IgnoreUnexported(kube.Config{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(test.want, got.Kubernetes, cmpopts.IgnoreUnexported(kubeclient.Config{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -45,7 +46,9 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 	if s.inCluster {
 		p.store = "kubernetes:" + p.namespace
 	}
-	connect := func() (*kube.Client, error) { return kube.Open(kube.Config{ConfigPath: c.Kubeconfig()}, "accuracy") }
+	connect := func() (*kubeclient.Client, error) {
+		return kubeclient.Open(kubeclient.Config{ConfigPath: c.Kubeconfig()}, "accuracy")
+	}
 	location, err := store.Parse(p.store)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +62,7 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 		if err != nil {
 			return nil, err
 		}
-		return kube.NewCluster(client), nil
+		return kubecluster.New(client), nil
 	}}
 	covered := budget.Selector{Namespaces: []string{p.namespace}}
 	if s.selects != nil {

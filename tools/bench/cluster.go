@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
@@ -41,7 +42,7 @@ func measureCluster(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer server.Stop()
-	client, err := kube.Open(kube.Config{ConfigPath: server.Kubeconfig}, "gpupool-bench")
+	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: server.Kubeconfig}, "gpupool-bench")
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func measurePods(ctx context.Context, b *bench, server *kubernetesServer, seeds 
 }
 
 // declareBudget makes a store in the cluster, and a budget over all pods of it.
-func declareBudget(ctx context.Context, client *kube.Client) error {
+func declareBudget(ctx context.Context, client *kubeclient.Client) error {
 	store, err := kubernetes.Open(ctx, client, benchStore, kubernetes.Options{Create: true, Command: "bench"})
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func declareBudget(ctx context.Context, client *kube.Client) error {
 	}
 	engine := &reconcile.Engine{
 		Store: store, Actor: "bench",
-		Cluster: func(context.Context) (reconcile.Cluster, error) { return kube.NewCluster(client), nil },
+		Cluster: func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil },
 	}
 	declared := budget.Declaration{
 		Name: benchBudget, ClusterUID: uid, GPUHours: "1000000", Window: "24h",

@@ -14,7 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 )
 
 // childVariable has the program measure one thing, print its nanoseconds and end.
@@ -24,7 +25,7 @@ const childVariable = "GPUPOOL_BENCH_CHILD"
 const pageSize = 5000
 
 func measureInChild(ctx context.Context, what string) error {
-	client, err := kube.Open(kube.Config{}.WithEnvironment(os.Getenv), "gpupool-bench")
+	client, err := kubeclient.Open(kubeclient.Config{}.WithEnvironment(os.Getenv), "gpupool-bench")
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func measureInChild(ctx context.Context, what string) error {
 		err = download(ctx, client)
 	case "scan":
 		var seen gpu.Observation
-		seen, err = kube.NewCluster(client).Observe(ctx, gpu.ObserveOptions{List: true})
+		seen, err = kubecluster.New(client).Observe(ctx, gpu.ObserveOptions{List: true})
 		if err == nil && len(seen.Pods) == 0 {
 			err = fmt.Errorf("no pod with GPUs was seen")
 		}
@@ -52,7 +53,7 @@ func measureInChild(ctx context.Context, what string) error {
 }
 
 // download gets the same pages in the same encoding, and drops their pods.
-func download(ctx context.Context, client *kube.Client) error {
+func download(ctx context.Context, client *kubeclient.Client) error {
 	for token := ""; ; {
 		request := client.Kubernetes().CoreV1().RESTClient().Get().Resource("pods").Param("limit", strconv.Itoa(pageSize)).
 			SetHeader("Accept", "application/vnd.kubernetes.protobuf")

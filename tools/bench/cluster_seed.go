@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // seeder fills a cluster with pods.
 type seeder struct {
-	client *kube.Client
+	client *kubeclient.Client
 	pods   int // there are
 	edits  int // made so far
 }

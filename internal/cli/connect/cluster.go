@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -20,7 +21,7 @@ type clusterFlags struct {
 	context    string
 
 	once   sync.Once
-	opened *kube.Client
+	opened *kubeclient.Client
 	err    error
 }
 
@@ -33,11 +34,11 @@ func (o *clusterFlags) register(cmd *cobra.Command, s *process.Session) {
 }
 
 // client prepares the one client of the command. Nothing is called yet.
-func (o *clusterFlags) client() (*kube.Client, error) {
+func (o *clusterFlags) client() (*kubeclient.Client, error) {
 	o.once.Do(func() {
-		config := kube.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: o.session.Logger()}
+		config := kubeclient.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: o.session.Logger()}
 		config = config.WithEnvironment(o.session.Getenv).WithKubectlDefaults(o.session.Getenv)
-		o.opened, o.err = kube.Open(config, "gpupool/"+o.session.Build.Version)
+		o.opened, o.err = kubeclient.Open(config, "gpupool/"+o.session.Build.Version)
 	})
 	return o.opened, o.err
 }
@@ -45,13 +46,13 @@ func (o *clusterFlags) client() (*kube.Client, error) {
 // reach returns what reaches the cluster, once budgets need it.
 func (o *clusterFlags) reach() func(context.Context) (reconcile.Cluster, error) {
 	var once sync.Once
-	var reached *kube.Cluster
+	var reached *kubecluster.Cluster
 	return func(context.Context) (reconcile.Cluster, error) {
 		client, err := o.client()
 		if err != nil {
 			return nil, err
 		}
-		once.Do(func() { reached = kube.NewCluster(client) })
+		once.Do(func() { reached = kubecluster.New(client) })
 		return reached, nil
 	}
 }

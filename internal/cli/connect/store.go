@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
@@ -56,7 +56,7 @@ func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error)
 func (o *StoreFlags) options(create bool) open.Options {
 	return open.Options{
 		Create: create, Command: o.actor,
-		Kubernetes: func() (*kube.Client, error) { return o.cluster.client() },
+		Kubernetes: func() (*kubeclient.Client, error) { return o.cluster.client() },
 	}
 }
 

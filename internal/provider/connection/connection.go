@@ -12,7 +12,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
@@ -26,7 +27,7 @@ const untilContextEnds = time.Duration(math.MaxInt64 / 4)
 // included.
 type Settings struct {
 	Cloud      tencent.Config
-	Kubernetes kube.Config
+	Kubernetes kubeclient.Config
 	// Kubeconfig is the environment's KUBECONFIG, which is named in errors alone.
 	Kubeconfig string
 	Store      store.Location
@@ -47,9 +48,9 @@ type Connection struct {
 	settings Settings
 	core     once[assembled]
 	account  once[*tencent.Client]
-	client   once[*kube.Client]
+	client   once[*kubeclient.Client]
 	identity once[string]
-	cluster  once[*kube.Cluster]
+	cluster  once[*kubecluster.Cluster]
 	uid      once[string]
 }
 
@@ -124,7 +125,7 @@ func (c *Connection) prepared(ctx context.Context) (assembled, error) {
 	return c.core.do(ctx, func() (assembled, error) {
 		log := c.logger(ctx)
 		place := open.Defer(c.settings.Store, open.Options{
-			Command: "terraform", Kubernetes: func() (*kube.Client, error) { return c.kubernetes(ctx) },
+			Command: "terraform", Kubernetes: func() (*kubeclient.Client, error) { return c.kubernetes(ctx) },
 		})
 		return assembled{place: place, engine: &reconcile.Engine{
 			Cloud:   reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return c.cloud(ctx) }),
@@ -187,16 +188,16 @@ func (c *Connection) cloud(ctx context.Context) (*tencent.Client, error) {
 	})
 }
 
-func (c *Connection) kubernetes(ctx context.Context) (*kube.Client, error) {
+func (c *Connection) kubernetes(ctx context.Context) (*kubeclient.Client, error) {
 	if err := c.settings.Undecided.Cluster().error(); err != nil {
 		return nil, err
 	}
-	return c.client.do(ctx, func() (*kube.Client, error) {
+	return c.client.do(ctx, func() (*kubeclient.Client, error) {
 		settings := c.settings.Kubernetes
 		settings.Logger = c.logger(ctx)
-		client, err := kube.Open(settings, c.settings.Agent)
+		client, err := kubeclient.Open(settings, c.settings.Agent)
 		switch {
-		case errors.Is(err, kube.ErrNoConfiguration):
+		case errors.Is(err, kubeclient.ErrNoConfiguration):
 			return nil, unusable{c.noCluster()}
 		case err != nil:
 			return nil, unusable{err}
@@ -205,7 +206,7 @@ func (c *Connection) kubernetes(ctx context.Context) (*kube.Client, error) {
 	})
 }
 
-// noCluster is kube's own error in the provider's words: KUBECONFIG is the CLI's.
+// noCluster is the client's own error in the provider's words: KUBECONFIG is the CLI's.
 func (c *Connection) noCluster() error {
 	text := "no Kubernetes cluster is configured: " +
 		"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster"
@@ -216,12 +217,12 @@ func (c *Connection) noCluster() error {
 }
 
 func (c *Connection) clusterOf(ctx context.Context) (reconcile.Cluster, error) {
-	cluster, err := c.cluster.do(ctx, func() (*kube.Cluster, error) {
+	cluster, err := c.cluster.do(ctx, func() (*kubecluster.Cluster, error) {
 		client, err := c.kubernetes(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return kube.NewCluster(client), nil
+		return kubecluster.New(client), nil
 	})
 	if err != nil {
 		return nil, err // not a nil cluster in an interface

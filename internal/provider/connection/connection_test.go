@@ -14,7 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -193,9 +193,9 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Wrong cluster: ":                                           &reconcile.ClusterError{Object: "budget/team-a", Budget: "1", Cluster: "2"},
 		"Budget not found: ":                                        &reconcile.NoBudgetError{Name: "team-a", Store: "directory:x"},
 		"Budget is locked: ":                                        &store.LockedError{Name: "budget/team-a", Holder: "someone"},
-		"Creating a pool: the cluster refused the credentials: Can": &kube.Error{Verb: "list", Object: "pods", Class: kube.ClassAuthorization, Err: errors.New("no")},
-		"Creating a pool: the cluster can't be reached: Cannot lis": &kube.Error{Verb: "list", Object: "pods", Class: kube.ClassUnreachable, Err: errors.New("no")},
-		"Creating a pool: the cluster answered with an error: Cann": &kube.Error{Verb: "list", Object: "pods", Class: kube.ClassOther, Err: errors.New("no")},
+		"Creating a pool: the cluster refused the credentials: Can": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassAuthorization, Err: errors.New("no")},
+		"Creating a pool: the cluster can't be reached: Cannot lis": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no")},
+		"Creating a pool: the cluster answered with an error: Cann": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassOther, Err: errors.New("no")},
 	} {
 		d := Error("Creating a pool", err)
 		if got := d.Summary() + ": " + d.Detail(); !strings.HasPrefix(got, want) {

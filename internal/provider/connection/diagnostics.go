@@ -6,7 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -70,12 +70,12 @@ func headline(doing string, err error) string {
 	cloud, ok := spotpool.AsCloudError(err)
 	var (
 		u     unusable
-		calls *kube.Error
+		calls *kubeclient.Error
 	)
 	switch {
-	case errors.As(err, &calls) && (calls.Class == kube.ClassAuthentication || calls.Class == kube.ClassAuthorization):
+	case errors.As(err, &calls) && (calls.Class == kubeclient.ClassAuthentication || calls.Class == kubeclient.ClassAuthorization):
 		return doing + ": the cluster refused the credentials"
-	case errors.As(err, &calls) && (calls.Class == kube.ClassUnreachable || calls.Class == kube.ClassCertificate):
+	case errors.As(err, &calls) && (calls.Class == kubeclient.ClassUnreachable || calls.Class == kubeclient.ClassCertificate):
 		return doing + ": the cluster can't be reached"
 	case errors.As(err, &calls):
 		return doing + ": the cluster answered with an error"

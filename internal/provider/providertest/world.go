@@ -19,7 +19,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -165,11 +166,11 @@ func (w *World) Engine() *reconcile.Engine {
 }
 
 func (w *World) cluster(context.Context) (reconcile.Cluster, error) {
-	client, err := kube.Open(kube.Config{ConfigPath: w.Cluster.Kubeconfig()}, "providertest")
+	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: w.Cluster.Kubeconfig()}, "providertest")
 	if err != nil {
 		return nil, err
 	}
-	return kube.NewCluster(client), nil
+	return kubecluster.New(client), nil
 }
 
 // Store opens the world's store.

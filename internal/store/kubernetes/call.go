@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
 const (
@@ -55,8 +55,8 @@ func once(ctx context.Context, call func(ctx context.Context) error) error {
 // uncertain says that a call may have taken effect although it failed, or that it
 // may succeed when it is made again.
 func uncertain(err error) bool {
-	var failed *kube.Error
-	return errors.As(kube.Wrap("", "", err), &failed) && (failed.Class == kube.ClassTransient || failed.Class == kube.ClassUnreachable)
+	var failed *kubeclient.Error
+	return errors.As(kubeclient.Wrap("", "", err), &failed) && (failed.Class == kubeclient.ClassTransient || failed.Class == kubeclient.ClassUnreachable)
 }
 
 // lostRace says that what a call wants to change is no longer as it was.

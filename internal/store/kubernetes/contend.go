@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -90,7 +90,7 @@ func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.
 		case apierrors.IsNotFound(err):
 			found = nil
 		case err != nil:
-			return nil, nil, kube.Wrap("get", c.object(), err)
+			return nil, nil, kubeclient.Wrap("get", c.object(), err)
 		case heldAs(found) == c.who.String(): // it is made sure of, since it may soon be over
 		default:
 			if free, err := c.free(found); err != nil || !free {
@@ -160,7 +160,7 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	case lostRace(err):
 		return nil, nil
 	}
-	return nil, kube.Wrap(verb, c.object(), err)
+	return nil, kubeclient.Wrap(verb, c.object(), err)
 }
 
 // lease reads the Lease of a lock.

@@ -14,7 +14,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -58,7 +58,7 @@ func TestAKilledProcessGivesWayAtOnce(t *testing.T) {
 			}
 			got, first := make(chan error), make(chan time.Duration, 6)
 			for range 6 {
-				other := open(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, kubernetes.Options{})
+				other := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, kubernetes.Options{})
 				go func() {
 					_, err := other.Lock(t.Context(), "run", 2*time.Second)
 					if err == nil {

@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
 // lock is a held Lease. One goroutine renews it.
@@ -169,5 +169,5 @@ func (l *lock) notGivenBack(verb string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("cannot give the lock %q of %s back, so it stays taken until its lease of %s is over: %w",
-		l.name, l.store, l.store.options.LeaseDuration, kube.Wrap(verb, l.object, err))
+		l.name, l.store, l.store.options.LeaseDuration, kubeclient.Wrap(verb, l.object, err))
 }

@@ -10,7 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -120,7 +120,7 @@ func TestALivingHolderKeepsItsLockWhateverTheClocksSay(t *testing.T) {
 func TestALockThatSomeoneTookIsLost(t *testing.T) {
 	t.Parallel()
 	_, cluster, namespace := fresh(t)
-	s := open(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
+	s := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
 	api := cluster.Client().CoordinationV1().Leases(namespace)
 	l := take(t, s, poolLock)
 	found := leases(t, cluster, namespace)[0]
@@ -150,7 +150,7 @@ func TestALockThatSomeoneTookIsLost(t *testing.T) {
 func TestALeaseThatWasLabelledIsStillHeld(t *testing.T) {
 	t.Parallel()
 	_, cluster, namespace := fresh(t)
-	s := open(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
+	s := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
 	api := cluster.Client().CoordinationV1().Leases(namespace)
 	l := take(t, s, "run")
 	edit := func(value string) {
@@ -234,7 +234,7 @@ func leaseOf(namespace string, renewed time.Time) *coordinationv1.Lease {
 func TestOneOfManyTakesOverADeadHoldersLock(t *testing.T) {
 	t.Parallel()
 	_, cluster, namespace := fresh(t)
-	admin := kube.Config{ConfigPath: cluster.Kubeconfig()}
+	admin := kubeclient.Config{ConfigPath: cluster.Kubeconfig()}
 	kubetest.Create(t, cluster, leaseOf(namespace, time.Now().Add(-time.Hour)))
 	got := make(chan error)
 	for range 6 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -22,7 +22,7 @@ func throughProxy(t *testing.T, o kubernetes.Options) (s, others *kubernetes.Sto
 	namespace := cluster.Namespace(t)
 	p = newProxy(t, cluster)
 	s = p.open(t, namespace, o)
-	return s, open(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, o), p
+	return s, open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, o), p
 }
 
 func TestLostAnswers(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -37,7 +37,7 @@ func LayoutObject(namespace string) *corev1.ConfigMap {
 // Open opens the store in a namespace. Where there is none the error wraps
 // store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
 // or whose description is damaged, is refused and left alone.
-func Open(ctx context.Context, cluster *kube.Client, namespace string, o Options) (*Store, error) {
+func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
 	location, err := store.InNamespace(namespace)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (s *Store) present(ctx context.Context) error {
 	case apierrors.IsNotFound(err):
 		return s.noStore()
 	case err != nil:
-		return fmt.Errorf("cannot open the store %s: %w", s, kube.Wrap("get", s.layoutPath(), err))
+		return fmt.Errorf("cannot open the store %s: %w", s, kubeclient.Wrap("get", s.layoutPath(), err))
 	}
 	return store.CheckLayout([]byte(found.text[layoutEntry]), s, s.layoutPath(), "restore it from a copy, or name another namespace")
 }
@@ -105,7 +105,7 @@ func (s *Store) create(ctx context.Context) error {
 		return fmt.Errorf("%w: the namespace %s is being deleted; wait until it is gone, or name another", store.ErrNoStore, s.location.Namespace)
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("cannot create the store %s: %w", s, kube.Wrap("create", s.layoutPath(), err))
+		return fmt.Errorf("cannot create the store %s: %w", s, kubeclient.Wrap("create", s.layoutPath(), err))
 	}
 	return s.present(ctx)
 }
@@ -129,9 +129,9 @@ func (s *Store) createNamespace(ctx context.Context) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%w: there is no namespace %s, and these credentials may not create it; someone who may applies what gpupool manifests --namespace %s prints: %w",
-			store.ErrNoStore, s.location.Namespace, s.location.Namespace, kube.Wrap("create", "namespaces "+s.location.Namespace, err))
+			store.ErrNoStore, s.location.Namespace, s.location.Namespace, kubeclient.Wrap("create", "namespaces "+s.location.Namespace, err))
 	case err != nil && !apierrors.IsAlreadyExists(err):
-		return fmt.Errorf("cannot create the store %s: %w", s, kube.Wrap("create", "namespaces "+s.location.Namespace, err))
+		return fmt.Errorf("cannot create the store %s: %w", s, kubeclient.Wrap("create", "namespaces "+s.location.Namespace, err))
 	}
 	return nil
 }

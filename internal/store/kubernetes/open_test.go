@@ -14,13 +14,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
-func tryOpen(t *testing.T, c kube.Config, namespace string, create bool) error {
+func tryOpen(t *testing.T, c kubeclient.Config, namespace string, create bool) error {
 	t.Helper()
 	s, err := kubernetes.Open(t.Context(), connect(t, c), namespace, kubernetes.Options{Create: create})
 	if (s == nil) == (err == nil) {
@@ -45,7 +45,7 @@ func expectSays(t *testing.T, err, is error, says ...string) {
 func TestOpenWithoutAStore(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.Start(t)
-	admin := kube.Config{ConfigPath: cluster.Kubeconfig()}
+	admin := kubeclient.Config{ConfigPath: cluster.Kubeconfig()}
 	empty := cluster.Namespace(t)
 	absent := empty + "-absent"
 	t.Cleanup(func() {
@@ -83,7 +83,7 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, create := range []bool{false, true} {
-				expectSays(t, tryOpen(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, create), c.is, c.says, namespace)
+				expectSays(t, tryOpen(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, create), c.is, c.says, namespace)
 			}
 			if got := mustGet(t, cluster, namespace, "gpupool.store"); got.Data["store.json"] != c.data["store.json"] {
 				t.Errorf("the description was changed to %v", got.Data)
@@ -99,7 +99,7 @@ func TestManyCreateOneStore(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if err := tryOpen(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, true); err != nil {
+			if err := tryOpen(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, true); err != nil {
 				t.Error(err)
 			}
 		})
@@ -127,7 +127,7 @@ func TestARemovedStoreStaysRemoved(t *testing.T) {
 		return nil
 	})
 	staysRemoved(t, s, revision)
-	expectSays(t, tryOpen(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, true), store.ErrNoStore, namespace, "is being deleted")
+	expectSays(t, tryOpen(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, true), store.ErrNoStore, namespace, "is being deleted")
 	if _, err := maps.Patch(t.Context(), "stays", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestForbiddenVerbs(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
 	secret, plain := write(t, s, train, "a", ""), write(t, s, status, "a", "")
-	account := kube.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, "nobody")}
+	account := kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, "nobody")}
 	expectSays(t, tryOpen(t, account, namespace, false), nil, "get", "configmap", "gpupool.store", "nobody", "gpupool manifests")
 	expectSays(t, tryOpen(t, account, namespace+"-absent", true), nil, "get", "configmap", "gpupool.store", "nobody")
 
@@ -212,12 +212,12 @@ func TestUnusableClusters(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	expectSays(t, tryOpen(t, kube.Config{Host: nobody}, "gpupool-system", true), nil, "kubernetes:gpupool-system", nobody, "check the address")
-	wrong := kube.Config{Host: cluster.Config().Host, ClusterCACertificate: string(cluster.Config().CAData), Token: "long-expired"}
+	expectSays(t, tryOpen(t, kubeclient.Config{Host: nobody}, "gpupool-system", true), nil, "kubernetes:gpupool-system", nobody, "check the address")
+	wrong := kubeclient.Config{Host: cluster.Config().Host, ClusterCACertificate: string(cluster.Config().CAData), Token: "long-expired"}
 	err = tryOpen(t, wrong, "gpupool-system", true)
 	expectSays(t, err, nil, "kubernetes:gpupool-system", "credentials")
 	if strings.Contains(err.Error(), "long-expired") {
 		t.Errorf("the token is in the error %q", err)
 	}
-	expectSays(t, tryOpen(t, kube.Config{Host: nobody}, "Not A Namespace", true), nil, "cannot be a Kubernetes namespace")
+	expectSays(t, tryOpen(t, kubeclient.Config{Host: nobody}, "Not A Namespace", true), nil, "cannot be a Kubernetes namespace")
 }

@@ -14,7 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 }
 
 func play(role string) error {
-	client, err := kube.Open(kube.Config{ConfigPath: os.Getenv(clusterVariable)}, "gpupool/test")
+	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: os.Getenv(clusterVariable)}, "gpupool/test")
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func holdUntilKilled(ctx context.Context, s store.Store) error {
 func TestTheLockOfAKilledProcessIsFreeOnceItsLeaseIsOver(t *testing.T) {
 	t.Parallel()
 	_, cluster, namespace := fresh(t)
-	s := open(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
+	s := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
 	cmd, out := start(t, "hold", cluster, namespace)
 	if line, err := out.ReadString('\n'); err != nil || line != "held\n" {
 		t.Fatalf("%q %v", line, err)

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
@@ -150,7 +150,7 @@ func (d *dated) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
 func (p *proxy) open(t *testing.T, namespace string, o kubernetes.Options) *kubernetes.Store {
 	t.Helper()
-	return open(t, kube.Config{Host: p.url}, namespace, o)
+	return open(t, kubeclient.Config{Host: p.url}, namespace, o)
 }
 
 // first has a fault meet the first call that begins so, alone.

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -38,7 +38,7 @@ type Options struct {
 
 // Store is a store in a namespace.
 type Store struct {
-	cluster  *kube.Client
+	cluster  *kubeclient.Client
 	location store.Location
 	secrets  collection
 	maps     collection
@@ -122,7 +122,7 @@ func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 			return err
 		})
 		if err != nil {
-			return nil, kube.Wrap("list", in.resource()+" in "+s.location.Namespace, err)
+			return nil, kubeclient.Wrap("list", in.resource()+" in "+s.location.Namespace, err)
 		}
 		for _, found := range page {
 			if key, ok := found.key(kind); ok {
@@ -261,7 +261,7 @@ func (s *Store) explain(verb string, key store.Key, err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("%s in %s: %w", key, s, err)
 	}
-	return fmt.Errorf("%s in %s: %w", key, s, kube.Wrap(verb, s.object(key), err))
+	return fmt.Errorf("%s in %s: %w", key, s, kubeclient.Wrap(verb, s.object(key), err))
 }
 
 // object is where a document is, by the names of RBAC.

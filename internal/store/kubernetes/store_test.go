@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -20,16 +20,16 @@ import (
 
 var train = store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"}
 
-func connect(t *testing.T, c kube.Config) *kube.Client {
+func connect(t *testing.T, c kubeclient.Config) *kubeclient.Client {
 	t.Helper()
-	client, err := kube.Open(c, "gpupool/test")
+	client, err := kubeclient.Open(c, "gpupool/test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return client
 }
 
-func open(t *testing.T, c kube.Config, namespace string, o kubernetes.Options) *kubernetes.Store {
+func open(t *testing.T, c kubeclient.Config, namespace string, o kubernetes.Options) *kubernetes.Store {
 	t.Helper()
 	o.Create = true
 	if o.Command == "" {
@@ -47,7 +47,7 @@ func fresh(t *testing.T) (*kubernetes.Store, *kubetest.Cluster, string) {
 	t.Helper()
 	cluster := kubetest.Start(t)
 	namespace := cluster.Namespace(t)
-	return open(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, namespace, kubernetes.Options{}), cluster, namespace
+	return open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, kubernetes.Options{}), cluster, namespace
 }
 
 func write(t *testing.T, s store.Store, key store.Key, data string, revision store.Revision) store.Revision {
@@ -208,7 +208,7 @@ func TestAListHasAsManyPagesAsItTakes(t *testing.T) {
 func TestNamespacesAreApart(t *testing.T) {
 	t.Parallel()
 	a, cluster, _ := fresh(t)
-	b := open(t, kube.Config{ConfigPath: cluster.Kubeconfig()}, cluster.Namespace(t), kubernetes.Options{})
+	b := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, cluster.Namespace(t), kubernetes.Options{})
 	revision := write(t, a, train, "a", "")
 	if _, err := b.Read(t.Context(), train); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the other namespace has it too: %v", err)
@@ -247,7 +247,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.Start(t)
 	namespace := cluster.Namespace(t) + "-absent"
-	client, api := connect(t, kube.Config{ConfigPath: cluster.Kubeconfig()}), cluster.Client()
+	client, api := connect(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}), cluster.Client()
 	t.Cleanup(func() {
 		_ = api.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), namespace, metav1.DeleteOptions{})
 	})

@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -22,7 +22,7 @@ type Options struct {
 	Command string
 	// Kubernetes connects to the cluster whose namespace the store is. It is not
 	// called for a store in a directory.
-	Kubernetes func() (*kube.Client, error)
+	Kubernetes func() (*kubeclient.Client, error)
 }
 
 // Store opens the store at a location. Where there is none the error wraps

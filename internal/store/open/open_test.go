@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/kube"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
@@ -21,8 +21,8 @@ func inNamespace(t *testing.T) (store.Location, open.Options) {
 	t.Helper()
 	cluster := kubetest.Start(t)
 	return store.Location{Backend: store.Kubernetes, Namespace: cluster.Namespace(t)}, open.Options{
-		Kubernetes: func() (*kube.Client, error) {
-			return kube.Open(kube.Config{ConfigPath: cluster.Kubeconfig()}, "gpupool/test")
+		Kubernetes: func() (*kubeclient.Client, error) {
+			return kubeclient.Open(kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, "gpupool/test")
 		},
 	}
 }
@@ -50,7 +50,7 @@ func TestStore(t *testing.T) {
 
 func TestStoreRefusesWhatItCannotOpen(t *testing.T) {
 	t.Parallel()
-	misconfigured := func() (*kube.Client, error) { return nil, errors.New("no such context") }
+	misconfigured := func() (*kubeclient.Client, error) { return nil, errors.New("no such context") }
 	for _, c := range []struct {
 		location store.Location
 		options  open.Options

@@ -1,0 +1,150 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Class says what kind of failure an error is.
+type Class string
+
+// The classes of errors.
+const (
+	ClassConfiguration  Class = "configuration"  // what was given cannot be used
+	ClassUnreachable    Class = "unreachable"    // no answer
+	ClassCertificate    Class = "certificate"    // the server, or the client, is not who it should be
+	ClassAuthentication Class = "authentication" // 401
+	ClassAuthorization  Class = "authorization"  // 403: the role lacks a verb
+	ClassRefused        Class = "refused"        // by an admission policy or webhook of the cluster
+	ClassConflict       Class = "conflict"
+	ClassNotFound       Class = "not_found"
+	ClassTransient      Class = "transient" // the same again may do
+	ClassOther          Class = "other"
+)
+
+// Error is a call that failed: what was asked of what, and why it failed.
+type Error struct {
+	Verb   string // as RBAC names it
+	Object string // the resource first: "pods in the whole cluster", "jobs ml/train"
+	Class  Class
+	Err    error
+}
+
+// Error says what could not be done, why, and what to do.
+func (e *Error) Error() string {
+	message := fmt.Sprintf("cannot %s %s: %s", e.Verb, e.Object, strings.TrimSuffix(e.Err.Error(), "."))
+	if advice := e.advice(); advice != "" {
+		message += ": " + advice
+	}
+	return message
+}
+
+// Unwrap returns the API's own error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Forbidden says that the role of who asked lacks the right to.
+func (e *Error) Forbidden() bool { return e.Class == ClassAuthorization }
+
+// ErrorClass is the class in the words of a report (spotpool.ErrorClass), by what
+// helps: other credentials or rights, the same again later, or another
+// configuration, of gpupool or of the cluster.
+func (e *Error) ErrorClass() string {
+	switch e.Class {
+	case ClassAuthentication, ClassAuthorization:
+		return "authorisation"
+	case ClassUnreachable, ClassTransient, ClassConflict:
+		return "transient"
+	}
+	return "configuration"
+}
+
+// configurationError is a configuration that cannot be used.
+type configurationError struct{ error }
+
+func (e configurationError) Unwrap() error      { return e.error }
+func (e configurationError) ErrorClass() string { return "configuration" }
+
+func (e *Error) advice() string {
+	switch e.Class {
+	case ClassUnreachable:
+		return "check the address of the API server, and that it can be reached from here"
+	case ClassCertificate:
+		return "check cluster_ca_certificate and tls_server_name, or take the kubeconfig of this cluster"
+	case ClassAuthentication:
+		return "the credentials are missing, expired or of another cluster: get new ones"
+	case ClassAuthorization:
+		resource, _, _ := strings.Cut(e.Object, " ")
+		var status apierrors.APIStatus
+		if errors.As(e.Err, &status) && status.Status().Details != nil {
+			// The API names the resource, and leaves out that it was a subresource.
+			if named := status.Status().Details.Kind; named != "" && !strings.HasPrefix(resource, named+"/") {
+				resource = named
+			}
+		}
+		return fmt.Sprintf("the role needs the verb %s on %s (gpupool manifests prints the roles)", e.Verb, resource)
+	}
+	return ""
+}
+
+// Wrap names the verb and the object of a failed call; nil stays nil. Errors of a
+// context that ended stay recognisable.
+func Wrap(verb, object string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Verb: verb, Object: object, Class: classify(err), Err: err}
+}
+
+func classify(err error) Class {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		verify    *tls.CertificateVerificationError
+		alert     tls.AlertError
+		network   net.Error
+	)
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return ClassTransient
+	case apierrors.IsUnauthorized(err):
+		return ClassAuthentication
+	case Refused(err):
+		return ClassRefused
+	case apierrors.IsForbidden(err):
+		return ClassAuthorization
+	case apierrors.IsNotFound(err):
+		return ClassNotFound
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return ClassConflict
+	case apierrors.IsTooManyRequests(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err),
+		apierrors.IsServiceUnavailable(err), apierrors.IsInternalError(err):
+		return ClassTransient
+	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify), errors.As(err, &alert):
+		return ClassCertificate
+	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
+		return ClassOther
+	case errors.Is(err, ErrDamaged), strings.Contains(err.Error(), "reading response body"): // in client-go's words, for want of a type
+		return ClassTransient
+	case strings.Contains(err.Error(), "getting credentials: "): // by a command; client-go has no type for it
+		return ClassAuthentication
+	case errors.As(err, &network):
+		return ClassUnreachable
+	}
+	return ClassOther
+}
+
+// Refused says that the role allows a call, and a policy or webhook of
+// the cluster does not. The API has no reason of its own for that, only words
+// (k8s.io/apiserver, pkg/admission/plugin).
+func Refused(err error) bool {
+	return Answered(err) && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"))
+}

@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// attempts is how often the eviction of a pod is asked for that changes meanwhile.
+const attempts = 3
+
+// Evict asks for the eviction of exactly this pod, and no later one of its name. It
+// shortens the end of a pod that ends already, for which the API server consults
+// no disruption budget (pkg/registry/core/pod/storage/eviction.go).
+// The error is *budget.EvictionBlockedError where a disruption budget does not
+// allow it now, or two of them or the cluster's own admission never do, and nil
+// where the pod is gone already.
+//
+// One that waits for a node is evicted only while it does, again without regard to
+// disruption budgets: what it is bound to meanwhile blocks the eviction.
+func (c *Cluster) Evict(ctx context.Context, e budget.Eviction) error {
+	for range attempts {
+		err := c.evictOnce(ctx, e)
+		if !apierrors.IsConflict(err) {
+			return c.evicted(e, err)
+		}
+		// The name is another pod's by now, or the pod changed while it was asked.
+		live, getErr := c.kube.CoreV1().Pods(e.Namespace).Get(ctx, e.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(getErr), getErr == nil && string(live.UID) != e.UID:
+			return nil
+		case getErr != nil:
+			return kubeclient.Wrap("get", "pods "+e.Namespace+"/"+e.Name, getErr)
+		case e.Waiting == "":
+			return c.evicted(e, err)
+		case live.Spec.NodeName != "":
+			return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it waited for GPUs, and was bound to the node " + live.Spec.NodeName + " meanwhile")}
+		}
+		e.Waiting = live.ResourceVersion
+	}
+	return &budget.EvictionBlockedError{Pod: e.PodRef, Err: errors.New("it was changed by someone else again and again")}
+}
+
+func (c *Cluster) evictOnce(ctx context.Context, e budget.Eviction) error {
+	conditions := &metav1.Preconditions{UID: new(types.UID(e.UID))}
+	if e.Waiting != "" {
+		conditions.ResourceVersion = &e.Waiting
+	}
+	eviction := &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Name: e.Name, Namespace: e.Namespace},
+		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: new(max(1, e.Grace)), Preconditions: conditions},
+	}
+	// A blocked eviction is answered with "try again later", which client-go would
+	// wait for. The next victim is better than waiting.
+	return c.kube.CoreV1().RESTClient().Post().Namespace(e.Namespace).Resource("pods").Name(e.Name).
+		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
+		MaxRetries(0).Body(eviction).Do(ctx).Error()
+}
+
+// evicted is what an answer to an eviction means.
+func (c *Cluster) evicted(e budget.Eviction, err error) error {
+	switch {
+	case err == nil, apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsTooManyRequests(err), kubeclient.Refused(err), guardedTwice(err):
+		return &budget.EvictionBlockedError{Pod: e.PodRef, Err: err}
+	}
+	return kubeclient.Wrap("create", "pods/eviction "+e.Namespace+"/"+e.Name, err)
+}
+
+// guardedTwice says that several disruption budgets cover the pod, which the API
+// server answers with a plain internal error (pkg/registry/core/pod/storage,
+// eviction.go).
+func guardedTwice(err error) bool {
+	return kubeclient.Answered(err) && strings.Contains(err.Error(), "more than one PodDisruptionBudget")
+}

@@ -1,0 +1,222 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// mostFreezes is how many budgets of a cluster can be frozen at once.
+const mostFreezes = 64
+
+// labelSlot is on a slot that is taken, and has its number.
+const labelSlot = "gpupool/freeze-slot"
+
+// FreezeSlotNames are the names of the bindings that freezes are made of. The
+// account of a run may change these, and may create or delete none.
+func FreezeSlotNames() []string {
+	names := make([]string, mostFreezes)
+	for n := range names {
+		names[n] = FreezePolicyName + "-" + slotNumber(n)
+	}
+	return names
+}
+
+func slotNumber(n int) string { return fmt.Sprintf("%02d", n+1) }
+
+// FreezeSlots are bindings of the freeze policy that bind it to nothing: each has
+// the binding that bears its number as parameter, and none bears it until a run
+// takes the slot, by that label upon the slot itself.
+//
+// Nothing is in them that a run changes, so that they can be applied again, by
+// server or client, while they are in use.
+func FreezeSlots() []*admissionv1.ValidatingAdmissionPolicyBinding {
+	slots := make([]*admissionv1.ValidatingAdmissionPolicyBinding, mostFreezes)
+	for n, name := range FreezeSlotNames() {
+		slots[n] = &admissionv1.ValidatingAdmissionPolicyBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app.kubernetes.io/name": "gpupool"}},
+			Spec:       slotSpec(n),
+		}
+	}
+	return slots
+}
+
+// slotSpec is what stays the same of a slot, be it taken or not.
+func slotSpec(n int) admissionv1.ValidatingAdmissionPolicyBindingSpec {
+	allow := admissionv1.AllowAction
+	return admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: FreezePolicyName,
+		ParamRef: &admissionv1.ParamRef{
+			Selector:                &metav1.LabelSelector{MatchLabels: map[string]string{labelSlot: slotNumber(n)}},
+			ParameterNotFoundAction: &allow,
+		},
+		ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+	}
+}
+
+// nothing are match resources that no object meets: a label that is there and is
+// not.
+func nothing() *admissionv1.MatchResources {
+	equivalent := admissionv1.Equivalent
+	return &admissionv1.MatchResources{
+		MatchPolicy:       &equivalent,
+		NamespaceSelector: &metav1.LabelSelector{},
+		ObjectSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: labelSlot, Operator: metav1.LabelSelectorOpExists}, {Key: labelSlot, Operator: metav1.LabelSelectorOpDoesNotExist},
+		}},
+	}
+}
+
+// NoFreezeSlotError says that a budget cannot be frozen, since all slots are
+// taken, or the cluster has none.
+type NoFreezeSlotError struct{ Slots int }
+
+// Error says what to do.
+func (e *NoFreezeSlotError) Error() string {
+	if e.Slots == 0 {
+		names := FreezeSlotNames()
+		return fmt.Sprintf("there is no slot for a freeze: the cluster has none of the ValidatingAdmissionPolicyBindings %s to %s: apply what `gpupool manifests` prints", names[0], names[len(names)-1])
+	}
+	return fmt.Sprintf("there is no free slot for a freeze: all %d are taken by other budgets. It is frozen once one of theirs is lifted: give them more hours, or fewer budgets the action freeze or evict "+
+		"(kubectl get validatingadmissionpolicybindings -L %s shows whose they are)", e.Slots, LabelBudgetUID)
+}
+
+// ErrorClass is the class in the words of a report: something else has to change.
+func (e *NoFreezeSlotError) ErrorClass() string { return "configuration" }
+
+// slots are the slots that the cluster has, by their number.
+type slots map[int]*admissionv1.ValidatingAdmissionPolicyBinding
+
+func (c *Cluster) freezeSlots(ctx context.Context, o metav1.ListOptions) (slots, error) {
+	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, o)
+	if apierrors.IsNotFound(err) {
+		return nil, nil // a cluster too old to have policies has no freeze
+	}
+	if err != nil {
+		return nil, kubeclient.Wrap("list", bindings, err)
+	}
+	found, names := slots{}, FreezeSlotNames()
+	for i := range list.Items {
+		b := &list.Items[i]
+		if n := slices.Index(names, b.Name); n >= 0 && b.Spec.PolicyName == FreezePolicyName {
+			found[n] = b
+		}
+	}
+	return found, nil
+}
+
+// of is the slot that a budget has, or else may take. Budgets begin their search
+// at different places, so that many at once seldom want the same.
+func (s slots) of(budgetUID string) (n int, found bool) {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(budgetUID))
+	begin, free := int(h.Sum32()%mostFreezes), -1
+	for i := range mostFreezes {
+		n := (begin + i) % mostFreezes
+		b, there := s[n]
+		switch {
+		case !there:
+		case b.Labels[LabelBudgetUID] == budgetUID:
+			return n, true
+		case b.Labels[LabelBudgetUID] == "" && free < 0:
+			free = n
+		}
+	}
+	return free, free >= 0
+}
+
+// take writes a freeze into a budget's slot, or into a free one. Whoever wrote
+// the slot meanwhile has it: then the error is a conflict.
+func (c *Cluster) take(ctx context.Context, f budget.FreezeRule) error {
+	have, err := c.freezeSlots(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	n, found := have.of(f.BudgetUID)
+	if !found {
+		return &NoFreezeSlotError{Slots: len(have)}
+	}
+	if have[n].Labels[LabelBudgetUID] == "" {
+		if err := c.closeSlots(ctx, have); err != nil {
+			return err
+		}
+		if err := c.rest(ctx, have[n]); err != nil {
+			return err
+		}
+	}
+	slot := have[n].DeepCopy()
+	if err := fill(slot, n, f); err != nil {
+		return err
+	}
+	if equality.Semantic.DeepEqual(slot, have[n]) {
+		return nil
+	}
+	_, err = c.writeSlot(ctx, slot)
+	return err
+}
+
+// closeSlots has slots select nothing that never were taken: as they are applied,
+// they select everything.
+func (c *Cluster) closeSlots(ctx context.Context, have slots) error {
+	for n, b := range have {
+		if b.Spec.MatchResources != nil || b.Labels[LabelBudgetUID] != "" {
+			continue
+		}
+		closed := b.DeepCopy()
+		empty(closed, n)
+		now, err := c.writeSlot(ctx, closed)
+		if err != nil {
+			return err
+		}
+		have[n] = now
+	}
+	return nil
+}
+
+// rest waits until every API server knows what a free slot was last changed to.
+// They know the label that takes a slot a moment before its new selectors, and
+// until then go by the old ones: those have to select nothing.
+func (c *Cluster) rest(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) error {
+	var changed time.Time
+	for _, entry := range slot.ManagedFields {
+		if entry.Time != nil && entry.Time.After(changed) {
+			changed = entry.Time.Time
+		}
+	}
+	heeded := time.NewTimer(changed.Add(budget.FreezeLag).Sub(c.Now()))
+	defer heeded.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-heeded.C:
+		return nil
+	}
+}
+
+// writeSlot writes a slot if nobody else wrote it since it was read.
+func (c *Cluster) writeSlot(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) (*admissionv1.ValidatingAdmissionPolicyBinding, error) {
+	return c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(ctx, slot, metav1.UpdateOptions{FieldManager: FieldManager})
+}
+
+// empty has a slot match nothing, and be nobody's.
+func empty(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int) {
+	for _, key := range []string{labelSlot, LabelBudgetUID} {
+		delete(slot.Labels, key)
+	}
+	for _, key := range []string{annotationBudget, annotationSelector, annotationCounted, annotationIgnored, annotationProtection} {
+		delete(slot.Annotations, key)
+	}
+	slot.Spec = slotSpec(n)
+	slot.Spec.MatchResources = nothing()
+}

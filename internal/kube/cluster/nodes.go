@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"context"
+	"maps"
+	"math/big"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// nodes is what is known of a cluster beside its pods.
+type nodes struct {
+	there map[string]gpu.Node   // by name
+	gone  map[string][]gpu.Node // that bore a name before
+	// told are those among the gone that the replay told of.
+	told        []gpu.Node
+	allocatable *big.Rat
+	inventory   *gpu.Inventory
+}
+
+// find is all nodes that bear or bore a name.
+func (n *nodes) find(name string) []gpu.Node {
+	gone := n.gone[name]
+	if node, ok := n.there[name]; ok {
+		return append(gone[:len(gone):len(gone)], node)
+	}
+	return gone
+}
+
+// list is all nodes that are there, by name.
+func (n *nodes) list() []gpu.Node {
+	out := make([]gpu.Node, 0, len(n.there))
+	for _, name := range slices.Sorted(maps.Keys(n.there)) {
+		out = append(out, n.there[name])
+	}
+	return out
+}
+
+// readNodes lists the nodes, and the slices in which DRA drivers tell of their
+// devices.
+func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
+	type one struct {
+		node gpu.Node
+		gpus *big.Rat
+	}
+	var warnings []string
+	devices, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceslices", Limit: 500},
+		func(object []byte) (*resourcev1.ResourceSlice, bool, error) {
+			s := new(resourcev1.ResourceSlice)
+			err := s.Unmarshal(object)
+			s.ManagedFields = nil
+			return s, true, err
+		})
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		if !apierrors.IsForbidden(err) {
+			return nil, nil, err
+		}
+		warnings = append(warnings, err.Error()+"; parts of devices that pods hold by claim are counted as whole GPUs")
+	}
+	out := &nodes{there: map[string]gpu.Node{}, gone: map[string][]gpu.Node{}, allocatable: new(big.Rat)}
+	if err == nil {
+		out.inventory = gpu.NewInventory(devices)
+	}
+	found, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", Limit: 1000}, func(object []byte) (one, bool, error) {
+		var n corev1.Node
+		if err := n.Unmarshal(object); err != nil {
+			return one{}, false, err
+		}
+		return one{node: gpu.NodeOf(&n), gpus: table.Allocatable(&n, out.inventory)}, true, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range found {
+		out.inventory.Offer(&n.node)
+		out.there[n.node.Name] = n.node
+		out.allocatable.Add(out.allocatable, n.gpus)
+	}
+	return out, warnings, nil
+}
+
+// knowing adds to the nodes what a replay told of them, and what earlier looks saw.
+func (n *nodes) knowing(told *nodeHistory, remembered []gpu.Node) {
+	known := map[string]*gpu.Node{} // by UID, of those that are not there
+	merge := func(node *gpu.Node) {
+		there, taken := n.there[node.Name]
+		gone := known[node.UID]
+		switch {
+		case taken && there.UID == node.UID:
+			there.Merge(node)
+			n.there[node.Name] = there
+		case gone != nil:
+			gone.Merge(node)
+		default:
+			node.Gone = true
+			known[node.UID] = node
+		}
+	}
+	for _, uid := range told.order {
+		node := told.nodes[uid]
+		if _, taken := n.there[node.Name]; !taken && !told.deleted[uid] {
+			n.there[node.Name] = *node // it came while they were listed
+			continue
+		}
+		merge(node)
+	}
+	for i := range remembered {
+		node := remembered[i]
+		merge(&node)
+	}
+	for _, uid := range told.order {
+		if node := known[uid]; node != nil {
+			n.told = append(n.told, *node)
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(known)) {
+		node := known[uid]
+		n.gone[node.Name] = append(n.gone[node.Name], *node)
+	}
+}
+
+// keep has pods that are looked at again find the nodes of the last look.
+func (c *Cluster) keep(n *nodes) {
+	c.mu.Lock()
+	c.nodes = n
+	c.mu.Unlock()
+}
+
+// lastNodes are those of the last look, or a new one.
+func (c *Cluster) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, error) {
+	c.mu.Lock()
+	last := c.nodes
+	c.mu.Unlock()
+	if last != nil {
+		return last, nil
+	}
+	n, _, err := c.readNodes(ctx, table)
+	if err == nil {
+		c.keep(n)
+	}
+	return n, err
+}
+
+func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
+	out, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
+		n, err := namespaceOf(object)
+		return n, true, err
+	})
+	return out, err
+}
+
+// readPriorityClasses lists the values of the priority classes, by name.
+func (c *Cluster) readPriorityClasses(ctx context.Context) (map[string]int32, error) {
+	found, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.SchedulingV1().RESTClient(), Resource: "priorityclasses"},
+		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
+			var p schedulingv1.PriorityClass
+			err := p.Unmarshal(object)
+			return schedulingv1.PriorityClass{ObjectMeta: p.ObjectMeta, Value: p.Value}, true, err
+		})
+	out := make(map[string]int32, len(found))
+	for _, p := range found {
+		out[p.Name] = p.Value
+	}
+	return out, err
+}

@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// Owners says which workloads would be paused for pods, by the pods' uids. A pod's
+// own word, which anyone may write who can make pods, is not enough: the workload
+// has to have the uid that the pod names, to select the pod, and to ask for GPUs
+// in its own template of pods.
+func (c *Cluster) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error) {
+	table, err := rules.Table()
+	if err != nil {
+		return nil, err
+	}
+	known := &owners{cluster: c, table: table, found: map[budget.Workload]found{}}
+	out := make(map[string]budget.Ownership, len(pods))
+	for _, p := range pods {
+		if p.Owner.Name == "" {
+			continue
+		}
+		of, err := known.of(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out[p.UID] = of
+	}
+	return out, nil
+}
+
+// owners are the workloads that were looked up, each once.
+type owners struct {
+	cluster *Cluster
+	table   *gpu.Table
+	found   map[budget.Workload]found // by what a pod names
+}
+
+// found is what a pod's owner was found to be.
+type found struct {
+	// selectors are those of the workload and of what stands between it and the
+	// pod: all of them have to match.
+	selectors []labels.Selector
+	of        budget.Ownership
+}
+
+func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error) {
+	f, known := o.found[p.Owner]
+	if !known {
+		var err error
+		f, err = o.look(ctx, p.Owner)
+		var not *budget.NotPausedError
+		if errors.As(err, &not) {
+			f.of = budget.Ownership{Reason: "its owner, the " + not.Error()}
+		} else if err != nil {
+			return f.of, err
+		}
+		o.found[p.Owner] = f
+	}
+	if f.of.Reason != "" {
+		return f.of, nil
+	}
+	for _, s := range f.selectors {
+		if p.Set == nil || !s.Matches(p.Set.Labels) {
+			return budget.Ownership{Reason: "it names the " + p.Owner.String() + " as its owner, which does not select it"}, nil
+		}
+	}
+	return f.of, nil
+}
+
+// look finds what a pod names as its owner.
+func (o *owners) look(ctx context.Context, named budget.Workload) (f found, err error) {
+	w := named
+	switch {
+	case w.APIVersion == "apps/v1" && w.Kind == "ReplicaSet":
+		var selector labels.Selector
+		if w, selector, err = o.cluster.deploymentOf(ctx, w); err != nil {
+			return f, err
+		}
+		f.selectors = append(f.selectors, selector)
+	case w.APIVersion == "apps/v1" && w.Kind == "Deployment":
+		// A Deployment makes ReplicaSets, and these make pods.
+		return f, notPaused(w, "no Deployment owns pods but by a ReplicaSet")
+	}
+	object, err := o.cluster.find(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	selector, err := metav1.LabelSelectorAsSelector(object.selector())
+	if err != nil {
+		return f, notPaused(w, "its selector can't be read: "+err.Error())
+	}
+	f.selectors = append(f.selectors, selector)
+	if !o.table.MayHold(&corev1.Pod{ObjectMeta: object.template().ObjectMeta, Spec: object.template().Spec}) {
+		return f, notPaused(w, "its own template of pods asks for no GPUs that the budget counts")
+	}
+	f.of = budget.Ownership{
+		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), Forgiving: forgiving(object),
+	}
+	return f, nil
+}
+
+// deploymentOf is the Deployment of a ReplicaSet, and what the latter selects.
+func (c *Cluster) deploymentOf(ctx context.Context, w budget.Workload) (budget.Workload, labels.Selector, error) {
+	rs, err := c.kube.AppsV1().ReplicaSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && string(rs.UID) != w.UID {
+		return w, nil, gone(w)
+	}
+	if err != nil {
+		return w, nil, kubeclient.Wrap("get", "replicasets "+w.Namespace+"/"+w.Name, err)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
+	if err != nil {
+		return w, nil, notPaused(w, "its selector can't be read: "+err.Error())
+	}
+	owner := metav1.GetControllerOf(rs)
+	if owner == nil || owner.Kind != "Deployment" || owner.APIVersion != "apps/v1" || owner.UID == "" {
+		return w, nil, notPaused(w, "it is not of a Deployment, and ReplicaSets alone are not scaled")
+	}
+	return budget.Workload{Namespace: w.Namespace, APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: string(owner.UID)}, selector, nil
+}
+
+// forgiving says that the end of a pod by a disruption is no failure to its
+// workload. To a Job it is one, unless it says otherwise.
+func forgiving(o workload) bool {
+	j, isJob := o.(job)
+	if !isJob {
+		return true
+	}
+	if j.Spec.PodFailurePolicy == nil {
+		return false
+	}
+	for _, rule := range j.Spec.PodFailurePolicy.Rules {
+		for _, pattern := range rule.OnPodConditions {
+			if pattern.Type == corev1.DisruptionTarget && pattern.Status == corev1.ConditionTrue {
+				return rule.Action == batchv1.PodFailurePolicyActionIgnore
+			}
+		}
+	}
+	return false
+}

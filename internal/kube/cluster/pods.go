@@ -1,0 +1,207 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// look is one look at pods: what counts, and what is known beside them.
+type look struct {
+	cluster *Cluster
+	table   *gpu.Table
+	nodes   *nodes
+	at      time.Time
+	filter  interest
+
+	claims   func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error)
+	ended    map[types.NamespacedName]*resourcev1.ResourceClaim // that the replay saw
+	history  *history                                           // nil where there was none
+	reserved func() (map[reservation]bool, error)
+	problems []string
+}
+
+// reservation is a GPU that is held for a group of fractions.
+type reservation struct{ node, group string }
+
+func (c *Cluster) newLook(ctx context.Context, table *gpu.Table, n *nodes, at time.Time) *look {
+	l := &look{cluster: c, table: table, nodes: n, at: at, filter: interestOf(table)}
+	l.claims = sync.OnceValues(func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error) { return c.readClaims(ctx) })
+	l.reserved = sync.OnceValues(func() (map[reservation]bool, error) { return l.readReservations(ctx) })
+	return l
+}
+
+// readReservations lists the pods that hold GPUs for fractions, and adds those of
+// which the replay told: the last of a group's pods is outlived by none.
+func (l *look) readReservations(ctx context.Context) (map[reservation]bool, error) {
+	found := map[reservation]bool{}
+	add := func(pod *corev1.Pod) {
+		if node, group, ok := gpu.ReservationOf(pod); ok {
+			found[reservation{node, group}] = true
+		}
+	}
+	for _, namespace := range gpu.ReservationNamespaces() {
+		_, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: l.cluster.kube.CoreV1().RESTClient(), Resource: "pods", Namespace: namespace},
+			func(object []byte) (none struct{}, keep bool, err error) {
+				pod := new(corev1.Pod)
+				if err := pod.Unmarshal(object); err != nil {
+					return none, false, err
+				}
+				add(pod)
+				return none, false, nil
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if l.history != nil {
+		for _, pod := range l.history.pods {
+			add(pod)
+		}
+	}
+	return found, nil
+}
+
+// interestOf looks for what counts as a GPU. What a name means is worked out
+// once; a cluster has few names of resources, however many pods it has.
+func interestOf(table *gpu.Table) interest {
+	known := map[string]bool{}
+	return interest{
+		resource: func(name []byte) bool {
+			matters, ok := known[string(name)]
+			if !ok {
+				matters = table.Matters(string(name))
+				known[string(name)] = matters
+			}
+			return matters
+		},
+		annotation: func(key []byte) bool { return gpu.MattersAnnotation(string(key)) },
+	}
+}
+
+// listPods lists the pods that hold GPUs, or are to.
+func (l *look) listPods(ctx context.Context, where kubeclient.Listing) ([]gpu.Sighting, error) {
+	where.Client, where.Resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
+	where.Limit = l.cluster.pageSize
+	return kubeclient.Pages(ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
+		may, err := l.filter.mayHoldGPUs(object)
+		if err != nil || !may {
+			return gpu.Sighting{}, false, err
+		}
+		pod := new(corev1.Pod)
+		if err := pod.Unmarshal(object); err != nil {
+			return gpu.Sighting{}, false, err
+		}
+		return l.see(pod)
+	})
+}
+
+// byClaim says whether a pod has devices by claim. What they are can't be read
+// once the pod ended and the claim is gone; its end can, and is told all the same.
+func byClaim(pod *corev1.Pod) bool {
+	return len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
+}
+
+// see is what a pod holds; false for one without GPUs, unless it says that it has
+// some.
+func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
+	if !l.table.MayHold(pod) {
+		return gpu.Sighting{}, false, nil
+	}
+	world := gpu.World{Now: l.at, Read: l.cluster.Now(), Nodes: l.nodes.find, Inventory: l.nodes.inventory}
+	if byClaim(pod) {
+		claims, err := l.claims()
+		switch {
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+			if warning := err.Error() + "; devices that pods hold by claim are not counted"; !slices.Contains(l.problems, warning) {
+				l.problems = append(l.problems, warning)
+			}
+		case err != nil:
+			return gpu.Sighting{}, false, err
+		default:
+			world.Claims = func(namespace, name string) *resourcev1.ResourceClaim {
+				key := types.NamespacedName{Namespace: namespace, Name: name}
+				if c := claims[key]; c != nil && c.Status.Allocation != nil {
+					return c
+				}
+				return l.ended[key]
+			}
+		}
+	}
+	if gpu.ByFraction(pod) {
+		reserved, err := l.reserved()
+		if err != nil {
+			return gpu.Sighting{}, false, err
+		}
+		world.Reserved = func(node, group string) bool { return reserved[reservation{node, group}] }
+	}
+	s := l.table.See(pod, world)
+	return s, len(s.Shares) > 0 || byClaim(pod) || s.Capped, nil
+}
+
+// readClaims lists the resource claims.
+func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
+	found, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"},
+		func(object []byte) (*resourcev1.ResourceClaim, bool, error) {
+			claim := new(resourcev1.ResourceClaim)
+			err := claim.Unmarshal(object)
+			claim.ManagedFields = nil
+			return claim, true, err
+		})
+	out := make(map[types.NamespacedName]*resourcev1.ResourceClaim, len(found))
+	for _, claim := range found {
+		out[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] = claim
+	}
+	return out, err
+}
+
+// fewNamespaces is up to how many namespaces are listed one by one rather than
+// in one list of the whole cluster.
+const fewNamespaces = 10
+
+// LivePods lists afresh the pods with GPUs of some namespaces, or of all where none
+// is named. Labels narrow nothing: the ledger counts a pod by those that it had
+// when it was first seen, so that one whose labels were edited since is covered
+// still.
+func (c *Cluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+	return c.live(ctx, namespaces, rules, kubeclient.Listing{})
+}
+
+// WaitingPods are those of LivePods that are not bound to a node.
+func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+	return c.live(ctx, namespaces, rules, kubeclient.Listing{Fields: "spec.nodeName=,status.phase=Pending"})
+}
+
+func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Listing) ([]gpu.Sighting, error) {
+	table, err := rules.Table()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.lastNodes(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	at := c.Now().Truncate(time.Second)
+	if len(namespaces) == 0 || len(namespaces) > fewNamespaces {
+		namespaces = []string{""}
+	}
+	var out []gpu.Sighting
+	look := c.newLook(ctx, table, n, at) // which asks for claims and reservations once
+	for _, where.Namespace = range namespaces {
+		found, err := look.listPods(ctx, where)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return slices.DeleteFunc(out, func(s gpu.Sighting) bool { return !s.End.At.IsZero() }), nil
+}

@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/watch"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// patience are how long the watches of one replay last, in seconds. A server
+// closes a watch with a bookmark, its word that everything before was told, two
+// seconds before the watch's timeout (k8s.io/apiserver/pkg/storage/cacher,
+// cache_watcher.go): so three seconds is the shortest that gets one, and it comes
+// after about one. The longer ones are for servers that learn of their position
+// from etcd every five seconds alone.
+var patience = []int64{3, 4, 8, 12}
+
+// answerTimeout is how long a server may take beyond what a watch lasts.
+const answerTimeout = 10 * time.Second
+
+// replay watches a collection from a resource version until a position that is
+// known to have been reached, and hands each event over. An empty reason says
+// that nothing is missing.
+func replay(ctx context.Context, w kubeclient.Watching, from, until string, each func(kubeclient.Change) error) (reason string, err error) {
+	at, numeric := number(from)
+	if !numeric {
+		return fmt.Sprintf("the stored resource version %q is no number", clip(from, 40)), nil
+	}
+	target, numeric := number(until)
+	if !numeric {
+		return fmt.Sprintf("the server's resource version %q is no number", clip(until, 40)), nil
+	}
+	if at > target {
+		return fmt.Sprintf("the stored resource version %d is ahead of the server's own, %d: the cluster was restored from a backup", at, target), nil
+	}
+	gap := ""
+	for n := 0; n < len(patience) && at < target; n++ {
+		reached, err := watchOnce(ctx, w, at, target, patience[n], each)
+		at = max(at, reached)
+		switch {
+		case ctx.Err() != nil:
+			return "", kubeclient.Wrap("watch", w.Object(), ctx.Err())
+		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+			since := oldest(err)
+			if gap != "" || since <= at || since > target {
+				return historyLost(at), nil
+			}
+			// What is left of the history is worth having: it tells exactly when
+			// pods ended that a list alone would show to be gone.
+			gap, at, n = historyLost(at), since, -1
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+			return "", kubeclient.Wrap("watch", w.Object(), err)
+		}
+		// Anything else, such as a connection that was cut, is what the next
+		// watch goes on after, from where this one came to.
+	}
+	if at < target && gap == "" {
+		gap = fmt.Sprintf("the server told of changes up to resource version %d alone, and it is at %d", at, target)
+	}
+	return gap, nil
+}
+
+func historyLost(since uint64) string {
+	return fmt.Sprintf("the server no longer has the history since resource version %d", since)
+}
+
+// oldest is how far back the history goes, zero where the server does not say:
+// "too old resource version: 7 (52)" (k8s.io/apiserver, pkg/storage/cacher,
+// watch_cache.go).
+func oldest(err error) uint64 {
+	_, rest, _ := strings.Cut(err.Error(), "too old resource version: ")
+	_, rest, _ = strings.Cut(rest, "(")
+	digits, _, _ := strings.Cut(rest, ")")
+	since, _ := number(digits)
+	return since
+}
+
+// watchOnce watches until the target or the timeout, and returns how far it came.
+func watchOnce(ctx context.Context, w kubeclient.Watching, from, target uint64, seconds int64, each func(kubeclient.Change) error) (at uint64, err error) {
+	ctx, stop := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+answerTimeout)
+	defer stop()
+	at = from
+	err = w.Watch(ctx, from, seconds, func(c kubeclient.Change) (bool, error) {
+		version, numeric := number(c.ResourceVersion)
+		if !numeric {
+			return false, fmt.Errorf("an event has the resource version %q: %w", clip(c.ResourceVersion, 40), kubeclient.ErrDamaged)
+		}
+		if c.Kind != watch.Bookmark {
+			if err := each(c); err != nil {
+				return false, err
+			}
+		}
+		// No two objects change at one resource version, so what has the target's
+		// or a later one has everything before it.
+		at = max(at, version)
+		return at >= target, nil
+	})
+	return at, err
+}
+
+// number reads a resource version: the API server takes etcd's revisions for
+// them, and compares them itself (k8s.io/apiserver, pkg/storage/api_object_versioner.go).
+// None is zero, by which a watch would be asked to begin anywhere.
+func number(resourceVersion string) (uint64, bool) {
+	n, err := strconv.ParseUint(resourceVersion, 10, 64)
+	return n, err == nil && n > 0
+}

@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// workload is an object that can be paused.
+type workload interface {
+	metav1.Object
+	stopped() bool
+	replicas() int32 // one where none is given; of a Job, none
+	selector() *metav1.LabelSelector
+	template() *corev1.PodTemplateSpec
+}
+
+// resources are the kinds of workloads that can be paused.
+var resources = map[string]string{"batch/v1/Job": "jobs", "apps/v1/Deployment": "deployments", "apps/v1/StatefulSet": "statefulsets"}
+
+// resourceOf is the resource of a workload; false where it can't be paused.
+func resourceOf(w budget.Workload) (string, bool) {
+	resource, known := resources[w.APIVersion+"/"+w.Kind]
+	return resource, known
+}
+
+// find reads a workload. The error is *budget.NotPausedError where it is gone,
+// or of a kind that can't be paused.
+func (c *Cluster) find(ctx context.Context, w budget.Workload) (workload, error) {
+	var o workload
+	var err error
+	resource, _ := resourceOf(w)
+	switch resource {
+	case "jobs":
+		var j *batchv1.Job
+		j, err = c.kube.BatchV1().Jobs(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		o = job{j}
+	case "deployments":
+		var d *appsv1.Deployment
+		d, err = c.kube.AppsV1().Deployments(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		o = deployment{d}
+	case "statefulsets":
+		var s *appsv1.StatefulSet
+		s, err = c.kube.AppsV1().StatefulSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		o = statefulSet{s}
+	default:
+		return nil, notPaused(w, "a "+w.Kind+" can be neither suspended nor scaled to zero here: its operator has to")
+	}
+	switch {
+	case apierrors.IsNotFound(err), err == nil && w.UID != "" && string(o.GetUID()) != w.UID:
+		return nil, gone(w)
+	case err != nil:
+		return nil, kubeclient.Wrap("get", fmt.Sprintf("%s %s/%s", resource, w.Namespace, w.Name), err)
+	}
+	return o, nil
+}
+
+type job struct{ *batchv1.Job }
+
+func (j job) stopped() bool                     { return j.Spec.Suspend != nil && *j.Spec.Suspend }
+func (j job) replicas() int32                   { return 0 }
+func (j job) selector() *metav1.LabelSelector   { return j.Spec.Selector }
+func (j job) template() *corev1.PodTemplateSpec { return &j.Spec.Template }
+
+type deployment struct{ *appsv1.Deployment }
+
+func (d deployment) stopped() bool                     { return d.replicas() == 0 }
+func (d deployment) replicas() int32                   { return orOne(d.Spec.Replicas) }
+func (d deployment) selector() *metav1.LabelSelector   { return d.Spec.Selector }
+func (d deployment) template() *corev1.PodTemplateSpec { return &d.Spec.Template }
+
+type statefulSet struct{ *appsv1.StatefulSet }
+
+func (s statefulSet) stopped() bool                     { return s.replicas() == 0 }
+func (s statefulSet) replicas() int32                   { return orOne(s.Spec.Replicas) }
+func (s statefulSet) selector() *metav1.LabelSelector   { return s.Spec.Selector }
+func (s statefulSet) template() *corev1.PodTemplateSpec { return &s.Spec.Template }
+
+func orOne(replicas *int32) int32 {
+	if replicas == nil {
+		return 1
+	}
+	return *replicas
+}
+
+// driven says who else drives a workload, or why else it must not be paused;
+// nothing where it may be.
+func driven(o workload) string {
+	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind != "CronJob" {
+		return "the " + owner.Kind + " " + owner.Name + " controls it, and would undo it"
+	}
+	if s, ok := o.(statefulSet); ok && deletesVolumes(s) {
+		return "its persistentVolumeClaimRetentionPolicy.whenScaled is Delete: scaled to zero, it would lose its volumes"
+	}
+	field := "f:replicas"
+	if j, ok := o.(job); ok {
+		field = "f:suspend"
+		if j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName {
+			return "the controller " + *j.Spec.ManagedBy + " manages it"
+		}
+		if queue := o.GetLabels()["kueue.x-k8s.io/queue-name"]; queue != "" {
+			return "Kueue suspends and starts it (queue " + queue + ")"
+		}
+	}
+	for _, entry := range o.GetManagedFields() {
+		// A controller that declares the field, or scales, would put it back.
+		// People who once created or scaled the workload would not.
+		drives := entry.Operation == metav1.ManagedFieldsOperationApply || entry.Subresource == "scale"
+		if !drives || entry.Manager == FieldManager || strings.HasPrefix(entry.Manager, "kubectl") || !owns(entry, field) {
+			continue
+		}
+		return fmt.Sprintf("the field manager %q sets %s, and would undo it", entry.Manager, "spec."+field[2:])
+	}
+	return ""
+}
+
+// deletesVolumes says that a StatefulSet's claims are deleted with the pods that
+// it is scaled down by.
+func deletesVolumes(s statefulSet) bool {
+	policy := s.Spec.PersistentVolumeClaimRetentionPolicy
+	return policy != nil && policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+}
+
+// owns says whether an entry of the managed fields has a field of the spec.
+func owns(entry metav1.ManagedFieldsEntry, field string) bool {
+	if entry.FieldsV1 == nil {
+		return false
+	}
+	var fields struct {
+		Spec map[string]json.RawMessage `json:"f:spec"`
+	}
+	if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
+		return false
+	}
+	_, has := fields.Spec[field]
+	return has
+}

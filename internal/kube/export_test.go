@@ -1,4 +1,0 @@
-package kube
-
-// SetPageSize makes pages so small that a test has several.
-func (c *Cluster) SetPageSize(n int) { c.pageSize = n }
