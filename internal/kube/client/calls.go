@@ -8,38 +8,39 @@ import (
 	"time"
 )
 
-// witness keeps what answers tell beside their contents.
-type witness struct {
-	mu    sync.Mutex
-	calls map[string]int
-	date  time.Time // the server's, in whole seconds
-	at    time.Time // this machine's, when date came
+// calls is what is known of the calls made: how many of each, and by their answers
+// the server's clock.
+type calls struct {
+	mu     sync.Mutex
+	counts map[string]int
+	date   time.Time // the server's, in whole seconds
+	at     time.Time // this machine's, when date came
 }
 
 // now is the server's clock. Its Date is cut to whole seconds, so the time may be
 // up to a second behind, and never ahead.
-func (w *witness) now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.date.IsZero() {
+func (c *calls) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.date.IsZero() {
 		return time.Time{}
 	}
-	return w.date.Add(time.Since(w.at))
+	return c.date.Add(time.Since(c.at))
 }
 
-// witnessed is a transport whose answers a witness reads.
-type witnessed struct {
-	next    http.RoundTripper
-	under   string // the path of the API server's address
-	witness *witness
-	log     *slog.Logger
+// transport makes calls, counts and logs them, and reads the clock off the answers.
+type transport struct {
+	next  http.RoundTripper
+	under string // the path of the API server's address
+	calls *calls
+	log   *slog.Logger
 }
 
 // RoundTrip makes a call. What is logged of it is neither its headers, which hold
 // the credentials, nor its query, nor any body.
-func (t *witnessed) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	call, sent := callName(r, t.under), time.Now()
-	t.witness.count(call)
+	t.calls.count(call)
 	response, err := t.next.RoundTrip(r)
 	if err != nil {
 		t.logged(r, call, sent, slog.String("error", err.Error()))
@@ -47,30 +48,33 @@ func (t *witnessed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	t.logged(r, call, sent, slog.Int("status", response.StatusCode))
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-		t.witness.heard(date, time.Now())
+		t.calls.heard(date, time.Now())
 	}
 	return response, nil
 }
 
 // logged tells of a call whose answer has begun. A list's pages and a watch's
 // events come after that.
-func (t *witnessed) logged(r *http.Request, call string, sent time.Time, outcome slog.Attr) {
+func (t *transport) logged(r *http.Request, call string, sent time.Time, outcome slog.Attr) {
 	t.log.LogAttrs(r.Context(), slog.LevelDebug, "cluster call",
 		slog.String("action", call), slog.String("path", r.URL.Path), outcome, slog.Duration("took", time.Since(sent)))
 }
 
-func (w *witness) count(call string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.calls[call]++
+func (c *calls) count(call string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts[call]++
 }
 
-func (w *witness) heard(date, at time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	// A later answer tells more only if it says more than was known already.
-	if w.date.IsZero() || date.After(w.date.Add(at.Sub(w.at))) || w.date.Add(at.Sub(w.at)).Sub(date) > 2*time.Second {
-		w.date, w.at = date, at
+// heard takes the Date of an answer that came at a time of this machine.
+func (c *calls) heard(date, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.date.Add(at.Sub(c.at))
+	// Since a Date is cut to whole seconds, the one furthest ahead is the most exact.
+	// One that is far behind says that the server's clock was set back.
+	if c.date.IsZero() || date.After(known) || known.Sub(date) > 2*time.Second {
+		c.date, c.at = date, at
 	}
 }
 

@@ -13,16 +13,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 )
 
 // dialTimeout is how long a cluster that doesn't answer is waited for.
 const dialTimeout = 10 * time.Second
 
+// client-go writes what it meets to standard error by itself, among logs that may
+// be JSON. All that matters of it comes back as an error.
+func init() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) }
+
 // Client is a connection to one cluster. It is safe for concurrent use.
 type Client struct {
-	config *rest.Config
-	kube   kubernetes.Interface
-	seen   *witness
+	host  string
+	kube  kubernetes.Interface
+	calls *calls
 }
 
 // Open prepares a connection; it makes no call. userAgent is how the audit log
@@ -46,9 +51,9 @@ func Open(c Config, userAgent string) (*Client, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	client := &Client{config: config, seen: &witness{calls: map[string]int{}}}
+	client := &Client{host: config.Host, calls: &calls{counts: map[string]int{}}}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &witnessed{next: next, under: pathOf(config.Host), witness: client.seen, log: log}
+		return &transport{next: next, under: pathOf(config.Host), calls: client.calls, log: log}
 	})
 	if client.kube, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, &Error{Verb: "reach", Object: config.Host, Class: ClassConfiguration, Err: err}
@@ -65,9 +70,6 @@ func pathOf(address string) string {
 	return strings.TrimSuffix(u.Path, "/")
 }
 
-// REST is a copy of the configuration of client-go that the client uses.
-func (c *Client) REST() *rest.Config { return rest.CopyConfig(c.config) }
-
 // Kubernetes is the client of the API's own groups.
 func (c *Client) Kubernetes() kubernetes.Interface { return c.kube }
 
@@ -81,16 +83,16 @@ func (c *Client) UID(ctx context.Context) (string, error) {
 }
 
 // Host is the address of the API server.
-func (c *Client) Host() string { return c.config.Host }
+func (c *Client) Host() string { return c.host }
 
 // Now is the API server's clock: the Date of its last answer, and the time that
 // passed since. Before the first answer it is zero.
-func (c *Client) Now() time.Time { return c.seen.now() }
+func (c *Client) Now() time.Time { return c.calls.now() }
 
 // Calls counts the API calls made so far, by verb and resource, such as
 // "list pods".
 func (c *Client) Calls() map[string]int {
-	c.seen.mu.Lock()
-	defer c.seen.mu.Unlock()
-	return maps.Clone(c.seen.calls)
+	c.calls.mu.Lock()
+	defer c.calls.mu.Unlock()
+	return maps.Clone(c.calls.counts)
 }

@@ -132,7 +132,7 @@ func classify(err error) Class {
 		return ClassCertificate
 	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
 		return ClassOther
-	case errors.Is(err, ErrDamaged), strings.Contains(err.Error(), "reading response body"): // in client-go's words, for want of a type
+	case errors.Is(err, errDamaged), strings.Contains(err.Error(), "reading response body"): // in client-go's words, for want of a type
 		return ClassTransient
 	case strings.Contains(err.Error(), "getting credentials: "): // by a command; client-go has no type for it
 		return ClassAuthentication
@@ -146,5 +146,5 @@ func classify(err error) Class {
 // the cluster does not. The API has no reason of its own for that, only words
 // (k8s.io/apiserver, pkg/admission/plugin).
 func Refused(err error) bool {
-	return Answered(err) && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"))
+	return answered(err) && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy '"))
 }

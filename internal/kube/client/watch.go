@@ -12,18 +12,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/rest"
 )
-
-// Watching says what to watch.
-type Watching struct {
-	Client   rest.Interface
-	Resource string
-}
-
-// Object names what is watched, in errors.
-func (w Watching) Object() string { return w.Resource + " in the whole cluster" }
 
 // Change is one event of a watch.
 type Change struct {
@@ -32,11 +23,11 @@ type Change struct {
 	Object          []byte // its protobuf, which the next event overwrites
 }
 
-// Watch watches from a resource version for so many seconds, or until each says
-// that it saw enough. The error may be the server's own, such as that it no
-// longer has the history.
-func (w Watching) Watch(ctx context.Context, from uint64, seconds int64, each func(Change) (enough bool, err error)) error {
-	body, err := w.Client.Get().Resource(w.Resource).
+// Watch watches a collection from a resource version for so many seconds, or until
+// each says that it saw enough. The error may be the server's own, such as that it
+// no longer has the history.
+func Watch(ctx context.Context, w Collection, from uint64, seconds int64, each func(Change) (enough bool, err error)) error {
+	body, err := w.request().
 		Param("watch", "true").Param("allowWatchBookmarks", "true").
 		Param("resourceVersion", strconv.FormatUint(from, 10)).Param("timeoutSeconds", strconv.FormatInt(seconds, 10)).
 		SetHeader("Accept", "application/vnd.kubernetes.protobuf;stream=watch").Stream(ctx)
@@ -72,7 +63,7 @@ func readEvents(r io.Reader, each func(Change) (enough bool, err error)) error {
 		}
 		length := binary.BigEndian.Uint32(head[:])
 		if length > maxObject {
-			return fmt.Errorf("an event of %d bytes: %w", length, ErrDamaged)
+			return fmt.Errorf("an event of %d bytes: %w", length, errDamaged)
 		}
 		if uint32(cap(frame)) < length {
 			frame = make([]byte, length)
@@ -104,7 +95,7 @@ func parseEvent(frame []byte) (Change, error) {
 					return nil
 				}
 				if len(raw) < len(envelope) || string(raw[:len(envelope)]) != envelope {
-					return ErrDamaged
+					return errDamaged
 				}
 				return Fields(raw[len(envelope):], func(number protowire.Number, object []byte) error {
 					if number == 2 {
@@ -119,21 +110,26 @@ func parseEvent(frame []byte) (Change, error) {
 	if err != nil || c.Kind == watch.Error {
 		return c, err
 	}
-	c.ResourceVersion, err = Metadata(c.Object, metaResourceVersion)
+	c.ResourceVersion, err = metadata(c.Object, metadataVersion)
 	return c, err
 }
 
 // The numbers of fields of any object and its metadata
 // (k8s.io/apimachinery/pkg/apis/meta/v1, generated.proto).
 const (
-	objectMetadata = 1
-
-	MetaUID             = 5 // of the metadata, as what follows
-	metaResourceVersion = 6
+	objectMetadata  = 1
+	metadataUID     = 5
+	metadataVersion = 6
 )
 
-// Metadata reads a text of the ObjectMeta of any object, in which it is field 1.
-func Metadata(object []byte, field protowire.Number) (text string, err error) {
+// ObjectUID reads the uid of any object.
+func ObjectUID(object []byte) (types.UID, error) {
+	uid, err := metadata(object, metadataUID)
+	return types.UID(uid), err
+}
+
+// metadata reads a text out of any object's metadata.
+func metadata(object []byte, field protowire.Number) (text string, err error) {
 	err = Fields(object, func(number protowire.Number, value []byte) error {
 		if number != objectMetadata {
 			return nil

@@ -54,7 +54,7 @@ func TestReadEventsReadsOneAfterTheOther(t *testing.T) {
 	for n := range stream {
 		events := 0
 		err := readEvents(bytes.NewReader(stream[:n]), func(Change) (bool, error) { events++; return false, nil })
-		if whole := n == 0 || n == len(first); whole != (err == nil) || !whole && !errors.Is(err, ErrDamaged) {
+		if whole := n == 0 || n == len(first); whole != (err == nil) || !whole && !errors.Is(err, errDamaged) {
 			t.Fatalf("cut after %d of %d bytes: %d events, %v", n, len(stream), events, err)
 		}
 	}

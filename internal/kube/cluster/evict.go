@@ -81,5 +81,6 @@ func (c *Cluster) evicted(e budget.Eviction, err error) error {
 // server answers with a plain internal error (pkg/registry/core/pod/storage,
 // eviction.go).
 func guardedTwice(err error) bool {
-	return kubeclient.Answered(err) && strings.Contains(err.Error(), "more than one PodDisruptionBudget")
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && strings.Contains(err.Error(), "more than one PodDisruptionBudget")
 }

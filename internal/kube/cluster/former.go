@@ -45,7 +45,7 @@ func (c *Cluster) formerNamespaces(ctx context.Context, from, until string, h *h
 		}
 		return err
 	}
-	missing, err := replay(ctx, kubeclient.Watching{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, from, until, each)
+	missing, err := replay(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, from, until, each)
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		missing = err.Error()

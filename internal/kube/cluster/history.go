@@ -67,9 +67,9 @@ func (h *history) unmarked(c kubeclient.Change) error {
 	if c.Kind != watch.Deleted || len(h.pods) == 0 {
 		return nil
 	}
-	uid, err := kubeclient.Metadata(c.Object, kubeclient.MetaUID)
-	if _, known := h.pods[types.UID(uid)]; known {
-		h.deleted[types.UID(uid)] = true
+	uid, err := kubeclient.ObjectUID(c.Object)
+	if _, known := h.pods[uid]; known {
+		h.deleted[uid] = true
 	}
 	return err
 }

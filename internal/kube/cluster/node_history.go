@@ -45,7 +45,7 @@ func (c *Cluster) replayNodes(ctx context.Context, from, until string, h *nodeHi
 	if from == "" {
 		return "", nil
 	}
-	_, err = replay(ctx, kubeclient.Watching{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes"}, from, until, h.node)
+	_, err = replay(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes"}, from, until, h.node)
 	if apierrors.IsForbidden(err) {
 		return err.Error() + "; pods on nodes that came and went between two runs are estimates", nil
 	}

@@ -51,7 +51,7 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 		gpus *big.Rat
 	}
 	var warnings []string
-	devices, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceslices", Limit: 500},
+	devices, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceslices", PageSize: 500},
 		func(object []byte) (*resourcev1.ResourceSlice, bool, error) {
 			s := new(resourcev1.ResourceSlice)
 			err := s.Unmarshal(object)
@@ -70,7 +70,7 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 	if err == nil {
 		out.inventory = gpu.NewInventory(devices)
 	}
-	found, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", Limit: 1000}, func(object []byte) (one, bool, error) {
+	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", PageSize: 1000}, func(object []byte) (one, bool, error) {
 		var n corev1.Node
 		if err := n.Unmarshal(object); err != nil {
 			return one{}, false, err
@@ -151,7 +151,7 @@ func (c *Cluster) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, erro
 }
 
 func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
-	out, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
+	out, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
 		n, err := namespaceOf(object)
 		return n, true, err
 	})
@@ -160,7 +160,7 @@ func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
 
 // readPriorityClasses lists the values of the priority classes, by name.
 func (c *Cluster) readPriorityClasses(ctx context.Context) (map[string]int32, error) {
-	found, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.SchedulingV1().RESTClient(), Resource: "priorityclasses"},
+	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.SchedulingV1().RESTClient(), Resource: "priorityclasses"},
 		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
 			var p schedulingv1.PriorityClass
 			err := p.Unmarshal(object)

@@ -54,7 +54,7 @@ func (c *Cluster) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observ
 		out.Listed = true
 		// The next replay begins before the list: it may tell again of what the list
 		// shows, and leaves out nothing that ended while it was read.
-		out.Pods, err = look.listPods(ctx, kubeclient.Listing{})
+		out.Pods, err = look.listPods(ctx, kubeclient.Collection{})
 		history.label(out.Pods)
 	}
 	out.Warnings = append(out.Warnings, look.problems...)
@@ -122,7 +122,7 @@ func (c *Cluster) replayPods(ctx context.Context, from, until string, h *history
 	if from == "" {
 		return gpu.Replay{Reason: "there was no run before this one"}, nil
 	}
-	reason, err := replay(ctx, kubeclient.Watching{Client: c.kube.CoreV1().RESTClient(), Resource: "pods"}, from, until, h.pod)
+	reason, err := replay(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "pods"}, from, until, h.pod)
 	if err != nil {
 		return gpu.Replay{}, err
 	}
@@ -143,6 +143,6 @@ func (c *Cluster) replayClaims(ctx context.Context, from, until string, h *histo
 	if _, err := c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1}); err != nil && !apierrors.IsForbidden(err) {
 		return kubeclient.Wrap("list", "resourceclaims in the whole cluster", err)
 	}
-	_, err := replay(ctx, kubeclient.Watching{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"}, from, until, h.claim)
+	_, err := replay(ctx, kubeclient.Collection{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"}, from, until, h.claim)
 	return err
 }

@@ -50,7 +50,7 @@ func (l *look) readReservations(ctx context.Context) (map[reservation]bool, erro
 		}
 	}
 	for _, namespace := range gpu.ReservationNamespaces() {
-		_, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: l.cluster.kube.CoreV1().RESTClient(), Resource: "pods", Namespace: namespace},
+		_, err := kubeclient.List(ctx, kubeclient.Collection{Client: l.cluster.kube.CoreV1().RESTClient(), Resource: "pods", Namespace: namespace},
 			func(object []byte) (none struct{}, keep bool, err error) {
 				pod := new(corev1.Pod)
 				if err := pod.Unmarshal(object); err != nil {
@@ -89,10 +89,10 @@ func interestOf(table *gpu.Table) interest {
 }
 
 // listPods lists the pods that hold GPUs, or are to.
-func (l *look) listPods(ctx context.Context, where kubeclient.Listing) ([]gpu.Sighting, error) {
+func (l *look) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu.Sighting, error) {
 	where.Client, where.Resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
-	where.Limit = l.cluster.pageSize
-	return kubeclient.Pages(ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
+	where.PageSize = l.cluster.pageSize
+	return kubeclient.List(ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
 		may, err := l.filter.mayHoldGPUs(object)
 		if err != nil || !may {
 			return gpu.Sighting{}, false, err
@@ -150,7 +150,7 @@ func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 
 // readClaims lists the resource claims.
 func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*resourcev1.ResourceClaim, error) {
-	found, err := kubeclient.Pages(ctx, kubeclient.Listing{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"},
+	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"},
 		func(object []byte) (*resourcev1.ResourceClaim, bool, error) {
 			claim := new(resourcev1.ResourceClaim)
 			err := claim.Unmarshal(object)
@@ -173,15 +173,15 @@ const fewNamespaces = 10
 // when it was first seen, so that one whose labels were edited since is covered
 // still.
 func (c *Cluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
-	return c.live(ctx, namespaces, rules, kubeclient.Listing{})
+	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }
 
 // WaitingPods are those of LivePods that are not bound to a node.
 func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
-	return c.live(ctx, namespaces, rules, kubeclient.Listing{Fields: "spec.nodeName=,status.phase=Pending"})
+	return c.live(ctx, namespaces, rules, kubeclient.Collection{Fields: "spec.nodeName=,status.phase=Pending"})
 }
 
-func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Listing) ([]gpu.Sighting, error) {
+func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Sighting, error) {
 	table, err := rules.Table()
 	if err != nil {
 		return nil, err

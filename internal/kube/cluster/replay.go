@@ -27,7 +27,7 @@ const answerTimeout = 10 * time.Second
 // replay watches a collection from a resource version until a position that is
 // known to have been reached, and hands each event over. An empty reason says
 // that nothing is missing.
-func replay(ctx context.Context, w kubeclient.Watching, from, until string, each func(kubeclient.Change) error) (reason string, err error) {
+func replay(ctx context.Context, of kubeclient.Collection, from, until string, each func(kubeclient.Change) error) (reason string, err error) {
 	at, numeric := number(from)
 	if !numeric {
 		return fmt.Sprintf("the stored resource version %q is no number", clip(from, 40)), nil
@@ -41,11 +41,11 @@ func replay(ctx context.Context, w kubeclient.Watching, from, until string, each
 	}
 	gap := ""
 	for n := 0; n < len(patience) && at < target; n++ {
-		reached, err := watchOnce(ctx, w, at, target, patience[n], each)
+		reached, err := watchOnce(ctx, of, at, target, patience[n], each)
 		at = max(at, reached)
 		switch {
 		case ctx.Err() != nil:
-			return "", kubeclient.Wrap("watch", w.Object(), ctx.Err())
+			return "", kubeclient.Wrap("watch", of.String(), ctx.Err())
 		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 			since := oldest(err)
 			if gap != "" || since <= at || since > target {
@@ -55,7 +55,7 @@ func replay(ctx context.Context, w kubeclient.Watching, from, until string, each
 			// pods ended that a list alone would show to be gone.
 			gap, at, n = historyLost(at), since, -1
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			return "", kubeclient.Wrap("watch", w.Object(), err)
+			return "", kubeclient.Wrap("watch", of.String(), err)
 		}
 		// Anything else, such as a connection that was cut, is what the next
 		// watch goes on after, from where this one came to.
@@ -82,14 +82,14 @@ func oldest(err error) uint64 {
 }
 
 // watchOnce watches until the target or the timeout, and returns how far it came.
-func watchOnce(ctx context.Context, w kubeclient.Watching, from, target uint64, seconds int64, each func(kubeclient.Change) error) (at uint64, err error) {
+func watchOnce(ctx context.Context, of kubeclient.Collection, from, target uint64, seconds int64, each func(kubeclient.Change) error) (at uint64, err error) {
 	ctx, stop := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+answerTimeout)
 	defer stop()
 	at = from
-	err = w.Watch(ctx, from, seconds, func(c kubeclient.Change) (bool, error) {
+	err = kubeclient.Watch(ctx, of, from, seconds, func(c kubeclient.Change) (bool, error) {
 		version, numeric := number(c.ResourceVersion)
 		if !numeric {
-			return false, fmt.Errorf("an event has the resource version %q: %w", clip(c.ResourceVersion, 40), kubeclient.ErrDamaged)
+			return false, fmt.Errorf("an event has the resource version %q, which is no number", clip(c.ResourceVersion, 40))
 		}
 		if c.Kind != watch.Bookmark {
 			if err := each(c); err != nil {

@@ -77,7 +77,7 @@ func TestReadListNoticesEveryCut(t *testing.T) {
 	const tail = 4
 	for n := range len(whole) - tail {
 		err := readList(bytes.NewReader(whole[:n]), func(string) {}, func([]byte) error { return nil })
-		if !errors.Is(err, ErrDamaged) {
+		if !errors.Is(err, errDamaged) {
 			t.Fatalf("cut after %d of %d bytes: %v", n, len(whole), err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestReadListTakesNoImpossibleLengthForAnEmptyList(t *testing.T) {
 	t.Parallel()
 	for _, length := range []uint64{1, 1 << 62, 1 << 63, math.MaxUint64} {
 		page := protowire.AppendVarint(append([]byte(envelope), 2<<3|byte(protowire.BytesType)), length)
-		if err := readList(bytes.NewReader(page), func(string) {}, func([]byte) error { return nil }); !errors.Is(err, ErrDamaged) {
+		if err := readList(bytes.NewReader(page), func(string) {}, func([]byte) error { return nil }); !errors.Is(err, errDamaged) {
 			t.Errorf("a list of %d bytes of which none came: %v", length, err)
 		}
 	}

@@ -18,21 +18,21 @@ const envelope = "k8s\x00"
 // maxObject is more than etcd lets any object be.
 const maxObject = 16 << 20
 
-// ErrDamaged says that an answer is not the protobuf that it should be.
-var ErrDamaged = errors.New("the answer is not a list in protobuf, or was cut off")
+// errDamaged says that an answer is not the protobuf that it should be.
+var errDamaged = errors.New("the answer is not a list in protobuf, or was cut off")
 
-// readList reads a page as it arrives. It calls more with the token of the page
-// after it, empty on the last one, once that is known, which is before the first
-// object, and each with the bytes of every object, which are overwritten by the
-// next one. So it needs the memory of one object, however long the page is.
+// readList reads a page as it arrives, and needs the memory of one object, however
+// long the page is. It calls more with the token of the next page, empty on the
+// last one, before it comes to the first object; and each with the bytes of every
+// object, which the next one overwrites.
 func readList(r io.Reader, more func(token string), each func(object []byte) error) error {
-	in := &wire{r: bufio.NewReaderSize(r, 1<<16)}
+	in := &message{r: bufio.NewReaderSize(r, 1<<16)}
 	var head [len(envelope)]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
 		return damaged(err)
 	}
 	if string(head[:]) != envelope {
-		return ErrDamaged
+		return errDamaged
 	}
 	found := false
 	in.left = -1
@@ -40,7 +40,7 @@ func readList(r io.Reader, more func(token string), each func(object []byte) err
 		number, kind, err := in.tag()
 		if errors.Is(err, io.EOF) {
 			if !found {
-				return ErrDamaged
+				return errDamaged
 			}
 			return nil
 		}
@@ -59,7 +59,7 @@ func readList(r io.Reader, more func(token string), each func(object []byte) err
 			return damaged(err)
 		}
 		if length > math.MaxInt64 {
-			return ErrDamaged
+			return errDamaged
 		}
 		found = true
 		in.left = int64(length)
@@ -70,8 +70,8 @@ func readList(r io.Reader, more func(token string), each func(object []byte) err
 	}
 }
 
-// wire reads the fields of one protobuf message out of a stream.
-type wire struct {
+// message reads the fields of one protobuf message out of a stream.
+type message struct {
 	r *bufio.Reader
 	// left is how many bytes the message still has; below zero: until the end.
 	left   int64
@@ -80,19 +80,19 @@ type wire struct {
 
 // items reads the fields of a list: its metadata is field 1, its items field 2,
 // in all lists of the API.
-func (w *wire) items(more func(token string), each func([]byte) error) error {
-	for w.left > 0 {
-		number, kind, err := w.tag()
+func (m *message) items(more func(token string), each func([]byte) error) error {
+	for m.left > 0 {
+		number, kind, err := m.tag()
 		if err != nil {
 			return damaged(err)
 		}
 		if kind != protowire.BytesType || number > 2 {
-			if err := w.skip(kind); err != nil {
+			if err := m.skip(kind); err != nil {
 				return err
 			}
 			continue
 		}
-		object, err := w.bytes()
+		object, err := m.bytes()
 		if err != nil {
 			return err
 		}
@@ -112,19 +112,19 @@ func (w *wire) items(more func(token string), each func([]byte) error) error {
 }
 
 // take notes that n bytes were read.
-func (w *wire) take(n int64) error {
-	if w.left < 0 {
+func (m *message) take(n int64) error {
+	if m.left < 0 {
 		return nil
 	}
-	if w.left -= n; w.left < 0 {
-		w.left = 0
-		return ErrDamaged
+	if m.left -= n; m.left < 0 {
+		m.left = 0
+		return errDamaged
 	}
 	return nil
 }
 
-func (w *wire) varint() (uint64, error) {
-	counter := &counter{r: w.r}
+func (m *message) varint() (uint64, error) {
+	counter := &counter{r: m.r}
 	v, err := binary.ReadUvarint(counter)
 	if err != nil {
 		if errors.Is(err, io.EOF) && counter.n == 0 {
@@ -132,77 +132,77 @@ func (w *wire) varint() (uint64, error) {
 		}
 		return 0, damaged(err)
 	}
-	return v, w.take(counter.n)
+	return v, m.take(counter.n)
 }
 
-func (w *wire) tag() (protowire.Number, protowire.Type, error) {
-	v, err := w.varint()
+func (m *message) tag() (protowire.Number, protowire.Type, error) {
+	v, err := m.varint()
 	if err != nil {
 		return 0, 0, err
 	}
 	number, kind := protowire.DecodeTag(v)
 	if number < protowire.MinValidNumber {
-		return 0, 0, ErrDamaged
+		return 0, 0, errDamaged
 	}
 	return number, kind, nil
 }
 
 // bytes reads a field of bytes; they are overwritten by the next call.
-func (w *wire) bytes() ([]byte, error) {
-	length, err := w.varint()
+func (m *message) bytes() ([]byte, error) {
+	length, err := m.varint()
 	if err != nil {
 		return nil, damaged(err)
 	}
 	if length > maxObject {
-		return nil, fmt.Errorf("an object of %d bytes: %w", length, ErrDamaged)
+		return nil, fmt.Errorf("an object of %d bytes: %w", length, errDamaged)
 	}
-	if err := w.take(int64(length)); err != nil {
+	if err := m.take(int64(length)); err != nil {
 		return nil, err
 	}
-	if uint64(cap(w.buffer)) < length {
-		w.buffer = make([]byte, length)
+	if uint64(cap(m.buffer)) < length {
+		m.buffer = make([]byte, length)
 	}
-	w.buffer = w.buffer[:length]
-	if _, err := io.ReadFull(w.r, w.buffer); err != nil {
+	m.buffer = m.buffer[:length]
+	if _, err := io.ReadFull(m.r, m.buffer); err != nil {
 		return nil, damaged(err)
 	}
-	return w.buffer, nil
+	return m.buffer, nil
 }
 
 // skip passes over the value of a field.
-func (w *wire) skip(kind protowire.Type) error {
+func (m *message) skip(kind protowire.Type) error {
 	var n uint64
 	switch kind {
 	case protowire.VarintType:
-		_, err := w.varint()
+		_, err := m.varint()
 		return damaged(err)
 	case protowire.Fixed32Type:
 		n = 4
 	case protowire.Fixed64Type:
 		n = 8
 	case protowire.BytesType:
-		length, err := w.varint()
+		length, err := m.varint()
 		if err != nil {
 			return damaged(err)
 		}
 		n = length
 	default:
-		return ErrDamaged
+		return errDamaged
 	}
 	if n > maxObject {
-		return ErrDamaged
+		return errDamaged
 	}
-	if err := w.take(int64(n)); err != nil {
+	if err := m.take(int64(n)); err != nil {
 		return err
 	}
-	_, err := w.r.Discard(int(n))
+	_, err := m.r.Discard(int(n))
 	return damaged(err)
 }
 
 // damaged says that an answer ended before it was whole.
 func damaged(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: %w", ErrDamaged, io.ErrUnexpectedEOF)
+		return fmt.Errorf("%w: %w", errDamaged, io.ErrUnexpectedEOF)
 	}
 	return err
 }
@@ -239,19 +239,19 @@ func Fields(b []byte, each func(number protowire.Number, value []byte) error) er
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			return ErrDamaged
+			return errDamaged
 		}
 		b = b[n:]
 		if kind != protowire.BytesType {
 			if n = protowire.ConsumeFieldValue(number, kind, b); n < 0 {
-				return ErrDamaged
+				return errDamaged
 			}
 			b = b[n:]
 			continue
 		}
 		value, n := protowire.ConsumeBytes(b)
 		if n < 0 {
-			return ErrDamaged
+			return errDamaged
 		}
 		b = b[n:]
 		if err := each(number, value); err != nil {

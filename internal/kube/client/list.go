@@ -1,0 +1,145 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+)
+
+// defaultPageSize is how many objects a page has. Larger pages make the API server
+// hold more at once; smaller ones cost more calls.
+const defaultPageSize = 5000
+
+// tries is how often a page that was cut off is asked for, and how often a list
+// goes on that expired.
+const tries = 3
+
+// Collection is what is listed or watched: objects of one resource.
+type Collection struct {
+	Client    rest.Interface // of the resource's API group
+	Resource  string
+	Namespace string // empty for all
+	Fields    string // a field selector; empty for none
+	PageSize  int    // objects a page of a list; zero for the default
+}
+
+// String names the collection in errors.
+func (c Collection) String() string {
+	if c.Namespace != "" {
+		return c.Resource + " in the namespace " + c.Namespace
+	}
+	return c.Resource + " in the whole cluster"
+}
+
+// page is the answer to a call for a page.
+type page struct {
+	body io.ReadCloser
+	err  error
+}
+
+// List reads a collection, and returns what decode makes of its objects; decode
+// gets an object's protobuf, which the next one overwrites, and says whether its
+// value is part of the list. The next page is asked for once its token is known,
+// which is before the objects of this one have come, so that the server makes it
+// ready meanwhile.
+func List[T any](ctx context.Context, c Collection, decode func(object []byte) (value T, take bool, err error)) ([]T, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var out []T
+	restarts, pending := 0, c.ask(ctx, "")
+	for token := ""; ; {
+		values, after, next, err := readPage(ctx, c, pending, token, decode)
+		if renewed, expired := expiredToken(err); expired && restarts < tries {
+			restarts++
+			if renewed == "" {
+				out = nil // there is none to go on with: from the beginning
+			}
+			// The token that came with the refusal goes on where the last page
+			// ended, though at a later resource version. A replay from before the
+			// list makes good what changed in between.
+			token, pending = renewed, c.ask(ctx, renewed)
+			continue
+		}
+		if err != nil {
+			return nil, Wrap("list", c.String(), err)
+		}
+		out = append(out, values...)
+		if after == "" {
+			return out, nil
+		}
+		token, pending = after, next
+	}
+}
+
+// readPage reads the page that was asked for, and asks for it again when it was
+// cut off. It returns the page's values, and the token and the call for the page
+// after it: the first page may end elsewhere when it is read again.
+func readPage[T any](ctx context.Context, c Collection, pending <-chan page, token string, decode func([]byte) (T, bool, error)) (values []T, after string, next <-chan page, err error) {
+	for try := 1; ; try++ {
+		got := <-pending
+		if err = got.err; err == nil {
+			values = values[:0]
+			err = readList(got.body, func(more string) {
+				if more != "" && more != after {
+					next = c.ask(ctx, more)
+				}
+				after = more
+			}, func(object []byte) error {
+				value, take, err := decode(object)
+				if take && err == nil {
+					values = append(values, value)
+				}
+				return err
+			})
+			_ = got.body.Close()
+		}
+		if err == nil || try == tries || ctx.Err() != nil || answered(err) {
+			return values, after, next, err
+		}
+		pending = c.ask(ctx, token)
+	}
+}
+
+// answered says that an error is the server's answer, and no broken connection.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
+}
+
+// ask calls for a page. The end of the context closes what nobody reads.
+func (c Collection) ask(ctx context.Context, token string) <-chan page {
+	request := c.request().Param("limit", strconv.Itoa(cmp.Or(c.PageSize, defaultPageSize))).SetHeader("Accept", "application/vnd.kubernetes.protobuf")
+	if token != "" {
+		request.Param("continue", token)
+	}
+	out := make(chan page, 1)
+	go func() {
+		body, err := request.Stream(ctx)
+		out <- page{body: body, err: err}
+	}()
+	return out
+}
+
+// request asks for the collection's objects.
+func (c Collection) request() *rest.Request {
+	request := c.Client.Get().NamespaceIfScoped(c.Namespace, c.Namespace != "").Resource(c.Resource)
+	if c.Fields != "" {
+		request.Param("fieldSelector", c.Fields)
+	}
+	return request
+}
+
+// expiredToken says whether a list went on for longer than the server keeps its
+// state of the beginning, and with which token it may go on.
+func expiredToken(err error) (token string, expired bool) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+		return "", false
+	}
+	return status.Status().Continue, true
+}
