@@ -40,8 +40,8 @@ func (c *Cluster) Alert(ctx context.Context, a budget.Event) error {
 		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: a.Namespace, Labels: map[string]string{LabelBudgetUID: a.BudgetUID}},
 		InvolvedObject: about, Reason: a.Reason, Message: clip(a.Message, 1024), Type: kind, Count: 1,
 		FirstTimestamp: now, LastTimestamp: now,
-		Source: corev1.EventSource{Component: FieldManager},
-	}, metav1.CreateOptions{FieldManager: FieldManager})
+		Source: corev1.EventSource{Component: fieldManager},
+	}, metav1.CreateOptions{FieldManager: fieldManager})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // nobody is left there to be told
@@ -55,7 +55,7 @@ func (c *Cluster) Alert(ctx context.Context, a budget.Event) error {
 		}
 		event.Count++
 		event.LastTimestamp, event.Message, event.Type = now, clip(a.Message, 1024), kind
-		_, err = client.Update(ctx, event, metav1.UpdateOptions{FieldManager: FieldManager})
+		_, err = client.Update(ctx, event, metav1.UpdateOptions{FieldManager: fieldManager})
 		return kubeclient.Wrap("update", object, err)
 	})
 }

@@ -62,7 +62,7 @@ func (c *Cluster) evictOnce(ctx context.Context, e budget.Eviction) error {
 	// A blocked eviction is answered with "try again later", which client-go would
 	// wait for. The next victim is better than waiting.
 	return c.kube.CoreV1().RESTClient().Post().Namespace(e.Namespace).Resource("pods").Name(e.Name).
-		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
+		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: fieldManager}, scheme.ParameterCodec).
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 }
 

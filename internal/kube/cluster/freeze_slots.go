@@ -19,8 +19,11 @@ import (
 // mostFreezes is how many budgets of a cluster can be frozen at once.
 const mostFreezes = 64
 
-// labelSlot is on a slot that is taken, and has its number.
-const labelSlot = "gpupool/freeze-slot"
+// The labels of a slot that is taken.
+const (
+	LabelBudgetUID = "gpupool/budget-uid"  // whose freeze it is
+	labelSlot      = "gpupool/freeze-slot" // its number
+)
 
 // FreezeSlotNames are the names of the bindings that freezes are made of. The
 // account of a run may change these, and may create or delete none.
@@ -206,7 +209,7 @@ func (c *Cluster) rest(ctx context.Context, slot *admissionv1.ValidatingAdmissio
 
 // writeSlot writes a slot if nobody else wrote it since it was read.
 func (c *Cluster) writeSlot(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) (*admissionv1.ValidatingAdmissionPolicyBinding, error) {
-	return c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(ctx, slot, metav1.UpdateOptions{FieldManager: FieldManager})
+	return c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(ctx, slot, metav1.UpdateOptions{FieldManager: fieldManager})
 }
 
 // empty has a slot match nothing, and be nobody's.

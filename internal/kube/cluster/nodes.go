@@ -8,19 +8,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// nodes is what is known of a cluster beside its pods.
+// nodes are what is known of a cluster's nodes, and of their devices.
 type nodes struct {
-	there map[string]gpu.Node   // by name
-	gone  map[string][]gpu.Node // that bore a name before
-	// told are those among the gone that the replay told of.
-	told        []gpu.Node
+	there       map[string]gpu.Node   // by name
+	gone        map[string][]gpu.Node // by the name that they bore
+	replayed    []gpu.Node            // those of the gone of which the replay told
 	allocatable *big.Rat
 	inventory   *gpu.Inventory
 }
@@ -44,7 +42,7 @@ func (n *nodes) list() []gpu.Node {
 }
 
 // readNodes lists the nodes, and the slices in which DRA drivers tell of their
-// devices.
+// devices. The warnings say what of that may not be read.
 func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []string, error) {
 	type one struct {
 		node gpu.Node
@@ -88,8 +86,8 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 	return out, warnings, nil
 }
 
-// knowing adds to the nodes what a replay told of them, and what earlier looks saw.
-func (n *nodes) knowing(told *nodeHistory, remembered []gpu.Node) {
+// add adds what a replay told of nodes, and what earlier looks saw.
+func (n *nodes) add(replayed *nodeReplay, remembered []gpu.Node) {
 	known := map[string]*gpu.Node{} // by UID, of those that are not there
 	merge := func(node *gpu.Node) {
 		there, taken := n.there[node.Name]
@@ -105,9 +103,9 @@ func (n *nodes) knowing(told *nodeHistory, remembered []gpu.Node) {
 			known[node.UID] = node
 		}
 	}
-	for _, uid := range told.order {
-		node := told.nodes[uid]
-		if _, taken := n.there[node.Name]; !taken && !told.deleted[uid] {
+	for _, uid := range replayed.order {
+		node := replayed.nodes[uid]
+		if _, taken := n.there[node.Name]; !taken && !replayed.deleted[uid] {
 			n.there[node.Name] = *node // it came while they were listed
 			continue
 		}
@@ -117,9 +115,9 @@ func (n *nodes) knowing(told *nodeHistory, remembered []gpu.Node) {
 		node := remembered[i]
 		merge(&node)
 	}
-	for _, uid := range told.order {
+	for _, uid := range replayed.order {
 		if node := known[uid]; node != nil {
-			n.told = append(n.told, *node)
+			n.replayed = append(n.replayed, *node)
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(known)) {
@@ -128,7 +126,7 @@ func (n *nodes) knowing(told *nodeHistory, remembered []gpu.Node) {
 	}
 }
 
-// keep has pods that are looked at again find the nodes of the last look.
+// keep remembers the nodes of a look, for pods that are looked at again.
 func (c *Cluster) keep(n *nodes) {
 	c.mu.Lock()
 	c.nodes = n
@@ -148,27 +146,4 @@ func (c *Cluster) lastNodes(ctx context.Context, table *gpu.Table) (*nodes, erro
 		c.keep(n)
 	}
 	return n, err
-}
-
-func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
-	out, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, func(object []byte) (namespace, bool, error) {
-		n, err := namespaceOf(object)
-		return n, true, err
-	})
-	return out, err
-}
-
-// readPriorityClasses lists the values of the priority classes, by name.
-func (c *Cluster) readPriorityClasses(ctx context.Context) (map[string]int32, error) {
-	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.SchedulingV1().RESTClient(), Resource: "priorityclasses"},
-		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
-			var p schedulingv1.PriorityClass
-			err := p.Unmarshal(object)
-			return schedulingv1.PriorityClass{ObjectMeta: p.ObjectMeta, Value: p.Value}, true, err
-		})
-	out := make(map[string]int32, len(found))
-	for _, p := range found {
-		out[p.Name] = p.Value
-	}
-	return out, err
 }

@@ -68,7 +68,7 @@ func (c *Cluster) turn(ctx context.Context, seen budget.WorkloadState, stop bool
 		ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name, UID: types.UID(seen.UID), ResourceVersion: seen.ResourceVersion},
 		Spec:       autoscalingv1.ScaleSpec{Replicas: replicas},
 	}
-	options := metav1.UpdateOptions{FieldManager: FieldManager}
+	options := metav1.UpdateOptions{FieldManager: fieldManager}
 	verb, err := "update", error(nil)
 	switch resource {
 	case "jobs":
@@ -102,7 +102,7 @@ func (c *Cluster) suspend(ctx context.Context, seen budget.WorkloadState, stop b
 	if err != nil {
 		return err
 	}
-	_, err = c.kube.BatchV1().Jobs(seen.Namespace).Patch(ctx, seen.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	_, err = c.kube.BatchV1().Jobs(seen.Namespace).Patch(ctx, seen.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
 	return err
 }
 

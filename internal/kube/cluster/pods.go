@@ -23,11 +23,10 @@ type look struct {
 	at      time.Time
 	filter  interest
 
+	replayed *podReplay // nil where there was none
 	claims   func() (map[types.NamespacedName]*resourcev1.ResourceClaim, error)
-	ended    map[types.NamespacedName]*resourcev1.ResourceClaim // that the replay saw
-	history  *history                                           // nil where there was none
 	reserved func() (map[reservation]bool, error)
-	problems []string
+	warnings []string
 }
 
 // reservation is a GPU that is held for a group of fractions.
@@ -51,7 +50,7 @@ func (l *look) readReservations(ctx context.Context) (map[reservation]bool, erro
 	}
 	for _, namespace := range gpu.ReservationNamespaces() {
 		_, err := kubeclient.List(ctx, kubeclient.Collection{Client: l.cluster.kube.CoreV1().RESTClient(), Resource: "pods", Namespace: namespace},
-			func(object []byte) (none struct{}, keep bool, err error) {
+			func(object []byte) (none struct{}, take bool, err error) {
 				pod := new(corev1.Pod)
 				if err := pod.Unmarshal(object); err != nil {
 					return none, false, err
@@ -63,8 +62,8 @@ func (l *look) readReservations(ctx context.Context) (map[reservation]bool, erro
 			return nil, err
 		}
 	}
-	if l.history != nil {
-		for _, pod := range l.history.pods {
+	if l.replayed != nil {
+		for _, pod := range l.replayed.pods {
 			add(pod)
 		}
 	}
@@ -101,7 +100,7 @@ func (l *look) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu
 		if err := pod.Unmarshal(object); err != nil {
 			return gpu.Sighting{}, false, err
 		}
-		return l.see(pod)
+		return l.pod(pod)
 	})
 }
 
@@ -111,9 +110,9 @@ func byClaim(pod *corev1.Pod) bool {
 	return len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
 }
 
-// see is what a pod holds; false for one without GPUs, unless it says that it has
+// pod is what a pod holds; false for one without GPUs, unless it says that it has
 // some.
-func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
+func (l *look) pod(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 	if !l.table.MayHold(pod) {
 		return gpu.Sighting{}, false, nil
 	}
@@ -122,8 +121,8 @@ func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 		claims, err := l.claims()
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-			if warning := err.Error() + "; devices that pods hold by claim are not counted"; !slices.Contains(l.problems, warning) {
-				l.problems = append(l.problems, warning)
+			if warning := err.Error() + "; devices that pods hold by claim are not counted"; !slices.Contains(l.warnings, warning) {
+				l.warnings = append(l.warnings, warning)
 			}
 		case err != nil:
 			return gpu.Sighting{}, false, err
@@ -133,7 +132,10 @@ func (l *look) see(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 				if c := claims[key]; c != nil && c.Status.Allocation != nil {
 					return c
 				}
-				return l.ended[key]
+				if l.replayed == nil {
+					return nil
+				}
+				return l.replayed.claims[key]
 			}
 		}
 	}

@@ -116,7 +116,7 @@ func driven(o workload) string {
 		// A controller that declares the field, or scales, would put it back.
 		// People who once created or scaled the workload would not.
 		drives := entry.Operation == metav1.ManagedFieldsOperationApply || entry.Subresource == "scale"
-		if !drives || entry.Manager == FieldManager || strings.HasPrefix(entry.Manager, "kubectl") || !owns(entry, field) {
+		if !drives || entry.Manager == fieldManager || strings.HasPrefix(entry.Manager, "kubectl") || !owns(entry, field) {
 			continue
 		}
 		return fmt.Sprintf("the field manager %q sets %s, and would undo it", entry.Manager, "spec."+field[2:])

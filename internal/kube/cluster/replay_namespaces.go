@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// formerNamespaces are the labels of namespaces that are gone, or others of the same
+// name by now, by the uid of each pod that was in one: as they last were, by a
+// replay of the watch of namespaces. The labels are nil where it does not tell them;
+// missing says why, where it is not complete.
+func (c *Cluster) formerNamespaces(ctx context.Context, from, until string, pods []*corev1.Pod) (former map[string]map[string]string, missing string, err error) {
+	if len(pods) == 0 {
+		return nil, "", nil
+	}
+	var told []namespace // in the order in which they changed
+	each := func(c kubeclient.Change) error {
+		n, err := namespaceOf(c.Object)
+		if err == nil {
+			told = append(told, n)
+		}
+		return err
+	}
+	missing, err = replay(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "namespaces"}, from, until, each)
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		missing = err.Error()
+	case err != nil:
+		return nil, "", err
+	}
+	former = map[string]map[string]string{}
+	for _, pod := range pods {
+		former[string(pod.UID)] = nil
+		for _, n := range slices.Backward(told) {
+			if n.name == pod.Namespace && !n.created.After(pod.CreationTimestamp.Time) {
+				former[string(pod.UID)] = n.labels
+				break
+			}
+		}
+	}
+	return former, missing, nil
+}
+
+// outside are the deleted pods whose namespace is none of those that are there.
+func (r *podReplay) outside(there []namespace) []*corev1.Pod {
+	created := make(map[string]time.Time, len(there))
+	for _, n := range there {
+		created[n.name] = n.created
+	}
+	var pods []*corev1.Pod
+	for _, uid := range r.order {
+		pod := r.pods[uid]
+		if since, found := created[pod.Namespace]; r.deleted[uid] && (!found || since.After(pod.CreationTimestamp.Time)) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}

@@ -1,0 +1,196 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// podReplay is what the replay of a watch of pods told.
+type podReplay struct {
+	table  *gpu.Table
+	filter interest
+	// pods are as they last were, and the order in which they were first told of.
+	pods  map[types.UID]*corev1.Pod
+	order []types.UID
+	// labels are those that pods were bound with; they decide whose they are.
+	// Binding adds some, and before it whoever may edit a pod may label it.
+	labels  map[types.UID]map[string]string
+	deleted map[types.UID]bool
+
+	wantsClaims   bool
+	claims        map[types.NamespacedName]*resourcev1.ResourceClaim // as they last were while allocated
+	claimsMissing error                                              // why claims could not be watched
+}
+
+func newPodReplay(table *gpu.Table) *podReplay {
+	return &podReplay{
+		table: table, filter: interestOf(table), pods: map[types.UID]*corev1.Pod{}, labels: map[types.UID]map[string]string{},
+		deleted: map[types.UID]bool{}, claims: map[types.NamespacedName]*resourcev1.ResourceClaim{},
+	}
+}
+
+// replayPods replays the watch of pods, and of the claims by which they may have
+// held devices.
+func (c *Cluster) replayPods(ctx context.Context, from, until string, r *podReplay) (gpu.Replay, error) {
+	if from == "" {
+		return gpu.Replay{Reason: "there was no run before this one"}, nil
+	}
+	reason, err := replay(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "pods"}, from, until, r.pod)
+	if err != nil {
+		return gpu.Replay{}, err
+	}
+	if r.wantsClaims {
+		err = c.replayClaims(ctx, from, until, r)
+	}
+	if err != nil && !apierrors.IsForbidden(err) {
+		return gpu.Replay{}, err
+	}
+	r.claimsMissing = err
+	return gpu.Replay{Complete: reason == "", Reason: reason}, nil
+}
+
+// replayClaims replays the watch of claims. Where none changes, its server does not
+// learn by itself that time goes on, and would say only after many seconds that it
+// told of everything: a list that must be up to date has it ask etcd.
+func (c *Cluster) replayClaims(ctx context.Context, from, until string, r *podReplay) error {
+	if _, err := c.kube.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: 1}); err != nil && !apierrors.IsForbidden(err) {
+		return kubeclient.Wrap("list", "resourceclaims in the whole cluster", err)
+	}
+	_, err := replay(ctx, kubeclient.Collection{Client: c.kube.ResourceV1().RESTClient(), Resource: "resourceclaims"}, from, until, r.claim)
+	return err
+}
+
+// pod notes a change of a pod.
+func (r *podReplay) pod(c kubeclient.Change) error {
+	pod := new(corev1.Pod)
+	may, err := r.filter.mayHoldGPUs(c.Object)
+	if may && err == nil {
+		err = pod.Unmarshal(c.Object)
+	}
+	if err != nil {
+		return err
+	}
+	if !may || !r.table.MayHold(pod) {
+		return r.unmarked(c)
+	}
+	slim(pod)
+	if _, known := r.pods[pod.UID]; !known {
+		r.order = append(r.order, pod.UID)
+	}
+	if _, known := r.labels[pod.UID]; !known && pod.Spec.NodeName != "" {
+		r.labels[pod.UID] = pod.Labels
+	}
+	r.pods[pod.UID] = pod
+	r.deleted[pod.UID] = c.Kind == watch.Deleted
+	r.wantsClaims = r.wantsClaims || byClaim(pod)
+	return nil
+}
+
+// unmarked notes the end of a pod that once held GPUs by an annotation, which was
+// taken off it since.
+func (r *podReplay) unmarked(c kubeclient.Change) error {
+	if c.Kind != watch.Deleted || len(r.pods) == 0 {
+		return nil
+	}
+	uid, err := kubeclient.ObjectUID(c.Object)
+	if _, known := r.pods[uid]; known {
+		r.deleted[uid] = true
+	}
+	return err
+}
+
+// slim drops most of what nobody reads of a pod: a replay may tell of many, and
+// holds them until its end.
+func slim(pod *corev1.Pod) {
+	for i := range pod.ManagedFields {
+		pod.ManagedFields[i].FieldsV1 = nil // who wrote what part, and when, stays
+	}
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i, c := range containers {
+			containers[i] = corev1.Container{Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+		}
+	}
+	pod.Spec.EphemeralContainers, pod.Spec.Volumes, pod.Spec.Affinity, pod.Spec.Tolerations = nil, nil, nil, nil
+}
+
+// claim notes a change of a resource claim.
+func (r *podReplay) claim(c kubeclient.Change) error {
+	claim := new(resourcev1.ResourceClaim)
+	if err := claim.Unmarshal(c.Object); err != nil {
+		return err
+	}
+	if claim.Status.Allocation != nil {
+		claim.ManagedFields = nil
+		r.claims[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] = claim
+	}
+	return nil
+}
+
+// changed are the pods that changed and are there.
+func (r *podReplay) changed(l *look) ([]gpu.Sighting, error) { return r.sightings(l, false) }
+
+// ended are the pods that were deleted, as they last were.
+func (r *podReplay) ended(l *look) ([]gpu.Sighting, error) {
+	out, err := r.sightings(l, true)
+	for i := range out {
+		s := &out[i]
+		// A pod that was removed before its kubelet said how it ended held its
+		// devices until its deletion was due, at the latest.
+		if s.End.At.IsZero() && !s.Live.Deletion.IsZero() && !s.Scheduled.At.IsZero() {
+			s.End = gpu.End{At: latest(s.Scheduled.At, earliest(s.Live.Deletion, l.at)), Source: gpu.DeletionTimestamp}
+		}
+	}
+	return out, err
+}
+
+// sightings are the pods that were deleted, or those that were not.
+func (r *podReplay) sightings(l *look, deleted bool) ([]gpu.Sighting, error) {
+	var out []gpu.Sighting
+	for _, uid := range r.order {
+		if r.deleted[uid] != deleted {
+			continue
+		}
+		s, holds, err := l.pod(r.pods[uid])
+		if err != nil {
+			return nil, err
+		}
+		if holds {
+			out = append(out, s)
+		}
+	}
+	r.label(out)
+	return out, nil
+}
+
+// label gives pods the labels that they were bound with, as far as that was told.
+func (r *podReplay) label(pods []gpu.Sighting) {
+	for i := range pods {
+		if bound, ok := r.labels[types.UID(pods[i].UID)]; ok {
+			pods[i].Labels = bound
+		}
+	}
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
