@@ -2,16 +2,12 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -47,12 +43,7 @@ func (c *Cluster) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
 	}
 	out := make([]budget.FreezeRule, 0, len(taken))
 	for _, n := range slices.Sorted(maps.Keys(taken)) {
-		b := taken[n]
-		f := budget.FreezeRule{Budget: b.Annotations[annotationBudget], BudgetUID: b.Labels[LabelBudgetUID]}
-		// Where someone rewrote the annotation the freeze is listed all the same:
-		// it is in force, and has to be lifted one day.
-		_ = json.Unmarshal([]byte(b.Annotations[annotationSelector]), &f.Selector)
-		out = append(out, f)
+		out = append(out, freezeOf(taken[n]))
 	}
 	return out, nil
 }
@@ -101,64 +92,4 @@ func wrapSlot(err error) error {
 		return err
 	}
 	return kubeclient.Wrap("update", bindings, err)
-}
-
-// fill has a slot be a budget's freeze.
-func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f budget.FreezeRule) error {
-	selector, err := json.Marshal(f.Selector)
-	if err != nil {
-		return fmt.Errorf("the selector of the budget %s: %w", f.Budget, err)
-	}
-	slot.Labels = merged(slot.Labels, map[string]string{LabelBudgetUID: f.BudgetUID, labelSlot: slotNumber(n)})
-	slot.Annotations = merged(slot.Annotations, map[string]string{
-		annotationBudget:     f.Budget,
-		annotationSelector:   string(selector),
-		annotationCounted:    strings.Join(slices.Sorted(slices.Values(f.Resources)), ","),
-		annotationIgnored:    strings.Join(slices.Sorted(slices.Values(f.Ignored)), ","),
-		annotationProtection: strconv.FormatBool(!f.IgnorePodProtection),
-	})
-	equivalent := admissionv1.Equivalent
-	slot.Spec = slotSpec(n)
-	slot.Spec.MatchResources = &admissionv1.MatchResources{
-		MatchPolicy:       &equivalent,
-		NamespaceSelector: namespaceSelector(f),
-		ObjectSelector:    objectSelector(f.Selector),
-	}
-	return nil
-}
-
-// namespaceSelector selects the budget's namespaces, by name and by label, less
-// those that are protected.
-func namespaceSelector(f budget.FreezeRule) *metav1.LabelSelector {
-	s := &metav1.LabelSelector{MatchLabels: maps.Clone(f.Selector.NamespaceLabels)}
-	if names := f.Selector.Namespaces; len(names) > 0 {
-		s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{
-			Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpIn, Values: slices.Sorted(slices.Values(names)),
-		})
-	}
-	protected := slices.Compact(slices.Sorted(slices.Values(append(budget.SystemNamespaces(), f.ProtectedNamespaces...))))
-	s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{
-		Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: protected,
-	})
-	return s
-}
-
-// objectSelector selects the budget's pods by their labels.
-func objectSelector(s budget.Selector) *metav1.LabelSelector {
-	out := &metav1.LabelSelector{MatchLabels: maps.Clone(s.MatchLabels)}
-	for _, e := range s.MatchExpressions {
-		out.MatchExpressions = append(out.MatchExpressions, metav1.LabelSelectorRequirement{
-			Key: e.Key, Operator: metav1.LabelSelectorOperator(e.Operator), Values: slices.Clone(e.Values),
-		})
-	}
-	return out
-}
-
-func merged(have, more map[string]string) map[string]string {
-	out := maps.Clone(have)
-	if out == nil {
-		out = map[string]string{}
-	}
-	maps.Copy(out, more)
-	return out
 }

@@ -15,14 +15,10 @@ import (
 // FreezePolicyName is the name of the one policy that all freezes bind to.
 const FreezePolicyName = "gpupool-freeze"
 
+// The revision of the policy, in an annotation of it.
 const (
-	annotationPolicy     = "gpupool/policy"                 // on the policy: its revision
-	annotationBudget     = "gpupool/budget"                 // on a slot: the budget's name
-	annotationSelector   = "gpupool/selector"               // on a slot: the budget's selector
-	annotationCounted    = "gpupool/counted"                // on a slot: more resources that count
-	annotationIgnored    = "gpupool/ignored"                // on a slot: resources that don't count
-	annotationProtection = "gpupool/honours-pod-protection" // on a slot: whether pods can be protected
-	policyRevision       = "3"
+	annotationPolicy = "gpupool/policy"
+	policyRevision   = "3"
 )
 
 // frozenResources are the resources that count as GPUs wherever no budget says

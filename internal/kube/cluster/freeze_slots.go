@@ -19,12 +19,6 @@ import (
 // mostFreezes is how many budgets of a cluster can be frozen at once.
 const mostFreezes = 64
 
-// The labels of a slot that is taken.
-const (
-	LabelBudgetUID = "gpupool/budget-uid"  // whose freeze it is
-	labelSlot      = "gpupool/freeze-slot" // its number
-)
-
 // FreezeSlotNames are the names of the bindings that freezes are made of. The
 // account of a run may change these, and may create or delete none.
 func FreezeSlotNames() []string {
@@ -53,32 +47,6 @@ func FreezeSlots() []*admissionv1.ValidatingAdmissionPolicyBinding {
 		}
 	}
 	return slots
-}
-
-// slotSpec is what stays the same of a slot, be it taken or not.
-func slotSpec(n int) admissionv1.ValidatingAdmissionPolicyBindingSpec {
-	allow := admissionv1.AllowAction
-	return admissionv1.ValidatingAdmissionPolicyBindingSpec{
-		PolicyName: FreezePolicyName,
-		ParamRef: &admissionv1.ParamRef{
-			Selector:                &metav1.LabelSelector{MatchLabels: map[string]string{labelSlot: slotNumber(n)}},
-			ParameterNotFoundAction: &allow,
-		},
-		ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-	}
-}
-
-// nothing are match resources that no object meets: a label that is there and is
-// not.
-func nothing() *admissionv1.MatchResources {
-	equivalent := admissionv1.Equivalent
-	return &admissionv1.MatchResources{
-		MatchPolicy:       &equivalent,
-		NamespaceSelector: &metav1.LabelSelector{},
-		ObjectSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-			{Key: labelSlot, Operator: metav1.LabelSelectorOpExists}, {Key: labelSlot, Operator: metav1.LabelSelectorOpDoesNotExist},
-		}},
-	}
 }
 
 // NoFreezeSlotError says that a budget cannot be frozen, since all slots are
@@ -210,16 +178,4 @@ func (c *Cluster) rest(ctx context.Context, slot *admissionv1.ValidatingAdmissio
 // writeSlot writes a slot if nobody else wrote it since it was read.
 func (c *Cluster) writeSlot(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) (*admissionv1.ValidatingAdmissionPolicyBinding, error) {
 	return c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(ctx, slot, metav1.UpdateOptions{FieldManager: fieldManager})
-}
-
-// empty has a slot match nothing, and be nobody's.
-func empty(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int) {
-	for _, key := range []string{labelSlot, LabelBudgetUID} {
-		delete(slot.Labels, key)
-	}
-	for _, key := range []string{annotationBudget, annotationSelector, annotationCounted, annotationIgnored, annotationProtection} {
-		delete(slot.Annotations, key)
-	}
-	slot.Spec = slotSpec(n)
-	slot.Spec.MatchResources = nothing()
 }
