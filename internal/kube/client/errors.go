@@ -100,10 +100,11 @@ func Wrap(verb, object string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Verb: verb, Object: object, Class: classify(err), Err: err}
+	return &Error{Verb: verb, Object: object, Class: ClassOf(err), Err: err}
 }
 
-func classify(err error) Class {
+// ClassOf says what kind of failure the error of a call is.
+func ClassOf(err error) Class {
 	var (
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError

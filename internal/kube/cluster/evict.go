@@ -15,20 +15,22 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// attempts is how often the eviction of a pod is asked for that changes meanwhile.
-const attempts = 3
+// evictionTries is how often the eviction of a pod is asked for that changes
+// meanwhile.
+const evictionTries = 3
 
-// Evict asks for the eviction of exactly this pod, and no later one of its name. It
-// shortens the end of a pod that ends already, for which the API server consults
-// no disruption budget (pkg/registry/core/pod/storage/eviction.go).
+// Evict asks for the eviction of exactly this pod, and no later one of its name. A
+// pod that ends already ends sooner: the API server consults no disruption budget
+// for it (pkg/registry/core/pod/storage/eviction.go).
+//
 // The error is *budget.EvictionBlockedError where a disruption budget does not
 // allow it now, or two of them or the cluster's own admission never do, and nil
 // where the pod is gone already.
 //
-// One that waits for a node is evicted only while it does, again without regard to
-// disruption budgets: what it is bound to meanwhile blocks the eviction.
+// A pod that waits for a node is evicted only while it waits, again without regard
+// to disruption budgets. Where it was bound to a node meanwhile, that is blocked.
 func (c *Cluster) Evict(ctx context.Context, e budget.Eviction) error {
-	for range attempts {
+	for range evictionTries {
 		err := c.evictOnce(ctx, e)
 		if !apierrors.IsConflict(err) {
 			return c.evicted(e, err)

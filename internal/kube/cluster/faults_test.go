@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -209,28 +208,6 @@ func TestAWatchThatNeverCatchesUpIsAGap(t *testing.T) {
 	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
 	if after.Replay.Complete || !strings.Contains(after.Replay.Reason, "alone, and it is at") || !after.Listed || !slices.Equal(names(in(ns, after.Pods)), want) {
 		t.Errorf("replay %+v, listed %v, pods %v", after.Replay, after.Listed, names(in(ns, after.Pods)))
-	}
-}
-
-func TestTheClockIsTheServers(t *testing.T) {
-	t.Parallel()
-	server := kubetest.Start(t)
-	c := between(t, server, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		recorder := httptest.NewRecorder()
-		next.ServeHTTP(recorder, r)
-		for key, values := range recorder.Header() {
-			w.Header()[key] = values
-		}
-		w.Header().Set("Date", "Sun, 06 Nov 2033 08:49:37 GMT")
-		w.Header().Set("Content-Length", strconv.Itoa(recorder.Body.Len()))
-		w.WriteHeader(recorder.Code)
-		_, _ = io.Copy(w, recorder.Body)
-	})
-	if _, err := c.UID(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if now := c.Now(); now.Year() != 2033 || now.Minute() != 49 {
-		t.Errorf("it is %v, want the server's Date", now)
 	}
 }
 

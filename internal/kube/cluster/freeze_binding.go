@@ -49,7 +49,7 @@ func freezeOf(slot *admissionv1.ValidatingAdmissionPolicyBinding) budget.FreezeR
 	return f
 }
 
-// fill has a slot be a budget's freeze.
+// fill makes a slot a budget's freeze.
 func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f budget.FreezeRule) error {
 	selector, err := json.Marshal(f.Selector)
 	if err != nil {
@@ -67,7 +67,7 @@ func fill(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int, f budget.Fr
 	return nil
 }
 
-// empty has a slot match nothing, and be nobody's.
+// empty makes a slot match nothing, and nobody's.
 func empty(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int) {
 	for key := range labelsOf(budget.FreezeRule{}, n) {
 		delete(slot.Labels, key)
@@ -79,7 +79,7 @@ func empty(slot *admissionv1.ValidatingAdmissionPolicyBinding, n int) {
 	slot.Spec.MatchResources = nothing()
 }
 
-// slotSpec is what stays the same of a slot, be it taken or not.
+// slotSpec is the part of a slot that is the same whether it is taken or not.
 func slotSpec(n int) admissionv1.ValidatingAdmissionPolicyBindingSpec {
 	allow := admissionv1.AllowAction
 	return admissionv1.ValidatingAdmissionPolicyBindingSpec{
@@ -92,8 +92,7 @@ func slotSpec(n int) admissionv1.ValidatingAdmissionPolicyBindingSpec {
 	}
 }
 
-// nothing are match resources that no object meets: a label that is there and is
-// not.
+// nothing matches no object: it asks for a label to be there, and not to be.
 func nothing() *admissionv1.MatchResources {
 	equivalent := admissionv1.Equivalent
 	return &admissionv1.MatchResources{

@@ -41,20 +41,20 @@ var frozenPrefixes = []string{
 // DeviceClass. Those are GPUs that have gpu in the class's name.
 const frozenClasses = "deviceclass.resource.kubernetes.io/"
 
-// What a pod may have while it is frozen, beyond which it is refused unread: the
-// API server spends a limited effort on a policy, and no pod may use that up.
+// The most that a pod may have while it is frozen. With more it is refused unread:
+// the API server spends a limited effort on a policy, and no pod may use that up.
 const (
 	mostContainers = 64
 	mostNamed      = 32 // resources in one container
 )
 
 // FreezePolicy is the policy that keeps new GPU pods out. It does nothing until
-// a slot is taken, which says whose pods are kept out, and is its own parameter,
+// a slot is taken. The slot says whose pods are kept out, and is its own parameter,
 // so that the refusal names the budget.
 //
 // What can't be evaluated is refused (failurePolicy Fail): else whoever makes it
-// fail gets in. It concerns those alone whom a freeze selects, since nothing is
-// evaluated for others, and namespaces of the system are left out before.
+// fail gets in. That touches only pods that a freeze selects: for others nothing is
+// evaluated, and namespaces of the system are left out before.
 func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 	fail, equivalent, forbidden := admissionv1.Fail, admissionv1.Equivalent, metav1.StatusReasonForbidden
 	return &admissionv1.ValidatingAdmissionPolicy{

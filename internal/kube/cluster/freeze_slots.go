@@ -29,14 +29,15 @@ func FreezeSlotNames() []string {
 	return names
 }
 
+// slotNumber is the label of a slot, and the end of its name.
 func slotNumber(n int) string { return fmt.Sprintf("%02d", n+1) }
 
-// FreezeSlots are bindings of the freeze policy that bind it to nothing: each has
-// the binding that bears its number as parameter, and none bears it until a run
-// takes the slot, by that label upon the slot itself.
+// FreezeSlots are bindings that bind the freeze policy to nothing. The parameter of
+// each is the binding that has its number as a label. None has it until a run takes
+// the slot: it puts that label on the slot itself.
 //
-// Nothing is in them that a run changes, so that they can be applied again, by
-// server or client, while they are in use.
+// They hold nothing that a run changes, so they can be applied again, by server or
+// client, while they are in use.
 func FreezeSlots() []*admissionv1.ValidatingAdmissionPolicyBinding {
 	slots := make([]*admissionv1.ValidatingAdmissionPolicyBinding, mostFreezes)
 	for n, name := range FreezeSlotNames() {
@@ -69,6 +70,7 @@ func (e *NoFreezeSlotError) ErrorClass() string { return "configuration" }
 // slots are the slots that the cluster has, by their number.
 type slots map[int]*admissionv1.ValidatingAdmissionPolicyBinding
 
+// freezeSlots lists the slots that the cluster has.
 func (c *Cluster) freezeSlots(ctx context.Context, o metav1.ListOptions) (slots, error) {
 	list, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, o)
 	if apierrors.IsNotFound(err) {
@@ -122,7 +124,7 @@ func (c *Cluster) take(ctx context.Context, f budget.FreezeRule) error {
 		if err := c.closeSlots(ctx, have); err != nil {
 			return err
 		}
-		if err := c.rest(ctx, have[n]); err != nil {
+		if err := c.waitUntilKnown(ctx, have[n]); err != nil {
 			return err
 		}
 	}
@@ -137,7 +139,7 @@ func (c *Cluster) take(ctx context.Context, f budget.FreezeRule) error {
 	return err
 }
 
-// closeSlots has slots select nothing that never were taken: as they are applied,
+// closeSlots makes slots that never were taken select nothing: as they are applied,
 // they select everything.
 func (c *Cluster) closeSlots(ctx context.Context, have slots) error {
 	for n, b := range have {
@@ -155,10 +157,10 @@ func (c *Cluster) closeSlots(ctx context.Context, have slots) error {
 	return nil
 }
 
-// rest waits until every API server knows what a free slot was last changed to.
-// They know the label that takes a slot a moment before its new selectors, and
-// until then go by the old ones: those have to select nothing.
-func (c *Cluster) rest(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) error {
+// waitUntilKnown waits until every API server knows what a free slot was last changed
+// to. They know the label that takes a slot a moment before its new selectors, and
+// go by the old ones until then: those have to select nothing.
+func (c *Cluster) waitUntilKnown(ctx context.Context, slot *admissionv1.ValidatingAdmissionPolicyBinding) error {
 	var changed time.Time
 	for _, entry := range slot.ManagedFields {
 		if entry.Time != nil && entry.Time.After(changed) {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Observe looks at the cluster. With a resource version it replays the watch of

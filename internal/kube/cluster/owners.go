@@ -51,7 +51,7 @@ type found struct {
 	// selectors are those of the workload and of what stands between it and the
 	// pod: all of them have to match.
 	selectors []labels.Selector
-	of        budget.Ownership
+	ownership budget.Ownership
 }
 
 func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error) {
@@ -61,21 +61,21 @@ func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error)
 		f, err = o.look(ctx, p.Owner)
 		var not *budget.NotPausedError
 		if errors.As(err, &not) {
-			f.of = budget.Ownership{Reason: "its owner, the " + not.Error()}
+			f.ownership = budget.Ownership{Reason: "its owner, the " + not.Error()}
 		} else if err != nil {
-			return f.of, err
+			return f.ownership, err
 		}
 		o.found[p.Owner] = f
 	}
-	if f.of.Reason != "" {
-		return f.of, nil
+	if f.ownership.Reason != "" {
+		return f.ownership, nil
 	}
 	for _, s := range f.selectors {
 		if p.Set == nil || !s.Matches(p.Set.Labels) {
 			return budget.Ownership{Reason: "it names the " + p.Owner.String() + " as its owner, which does not select it"}, nil
 		}
 	}
-	return f.of, nil
+	return f.ownership, nil
 }
 
 // look finds what a pod names as its owner.
@@ -104,7 +104,7 @@ func (o *owners) look(ctx context.Context, named budget.Workload) (f found, err 
 	if !o.table.MayHold(&corev1.Pod{ObjectMeta: object.template().ObjectMeta, Spec: object.template().Spec}) {
 		return f, notPaused(w, "its own template of pods asks for no GPUs that the budget counts")
 	}
-	f.of = budget.Ownership{
+	f.ownership = budget.Ownership{
 		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), Forgiving: forgiving(object),
 	}
 	return f, nil

@@ -40,7 +40,7 @@ func (c *Cluster) newLook(ctx context.Context, table *gpu.Table, n *nodes, at ti
 }
 
 // readReservations lists the pods that hold GPUs for fractions, and adds those of
-// which the replay told: the last of a group's pods is outlived by none.
+// which the replay told: they end with the last pod of their group.
 func (l *look) readReservations(ctx context.Context) (map[reservation]bool, error) {
 	found := map[reservation]bool{}
 	add := func(pod *corev1.Pod) {
@@ -70,23 +70,6 @@ func (l *look) readReservations(ctx context.Context) (map[reservation]bool, erro
 	return found, nil
 }
 
-// interestOf looks for what counts as a GPU. What a name means is worked out
-// once; a cluster has few names of resources, however many pods it has.
-func interestOf(table *gpu.Table) interest {
-	known := map[string]bool{}
-	return interest{
-		resource: func(name []byte) bool {
-			matters, ok := known[string(name)]
-			if !ok {
-				matters = table.Matters(string(name))
-				known[string(name)] = matters
-			}
-			return matters
-		},
-		annotation: func(key []byte) bool { return gpu.MattersAnnotation(string(key)) },
-	}
-}
-
 // listPods lists the pods that hold GPUs, or are to.
 func (l *look) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu.Sighting, error) {
 	where.Client, where.Resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
@@ -104,8 +87,8 @@ func (l *look) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu
 	})
 }
 
-// byClaim says whether a pod has devices by claim. What they are can't be read
-// once the pod ended and the claim is gone; its end can, and is told all the same.
+// byClaim says whether a pod has devices by claim. Once it ended and the claim is
+// gone, nothing tells what they were; when it ended is told all the same.
 func byClaim(pod *corev1.Pod) bool {
 	return len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
 }
@@ -171,9 +154,8 @@ func (c *Cluster) readClaims(ctx context.Context) (map[types.NamespacedName]*res
 const fewNamespaces = 10
 
 // LivePods lists afresh the pods with GPUs of some namespaces, or of all where none
-// is named. Labels narrow nothing: the ledger counts a pod by those that it had
-// when it was first seen, so that one whose labels were edited since is covered
-// still.
+// is named. It selects by no label: the ledger counts a pod by the labels that it
+// had when it was first seen, and they may have been edited since.
 func (c *Cluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }
@@ -198,7 +180,8 @@ func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules
 	}
 	var out []gpu.Sighting
 	look := c.newLook(ctx, table, n, at) // which asks for claims and reservations once
-	for _, where.Namespace = range namespaces {
+	for _, namespace := range namespaces {
+		where.Namespace = namespace
 		found, err := look.listPods(ctx, where)
 		if err != nil {
 			return nil, err

@@ -13,13 +13,13 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// patience are how long the watches of one replay last, in seconds. A server
-// closes a watch with a bookmark, its word that everything before was told, two
-// seconds before the watch's timeout (k8s.io/apiserver/pkg/storage/cacher,
-// cache_watcher.go): so three seconds is the shortest that gets one, and it comes
-// after about one. The longer ones are for servers that learn of their position
-// from etcd every five seconds alone.
-var patience = []int64{3, 4, 8, 12}
+// watchSeconds is how long the watches of one replay last, one after the other. A
+// server sends a bookmark, its word that it told of everything before, two seconds
+// before a watch times out (k8s.io/apiserver/pkg/storage/cacher, cache_watcher.go).
+// So three seconds is the shortest watch that gets one, after about a second. The
+// longer ones are for servers that learn their position from etcd only every five
+// seconds.
+var watchSeconds = []int64{3, 4, 8, 12}
 
 // answerTimeout is how long a server may take beyond what a watch lasts.
 const answerTimeout = 10 * time.Second
@@ -40,8 +40,8 @@ func replay(ctx context.Context, of kubeclient.Collection, from, until string, e
 		return fmt.Sprintf("the stored resource version %d is ahead of the server's own, %d: the cluster was restored from a backup", at, target), nil
 	}
 	gap := ""
-	for n := 0; n < len(patience) && at < target; n++ {
-		reached, err := watchOnce(ctx, of, at, target, patience[n], each)
+	for n := 0; n < len(watchSeconds) && at < target; n++ {
+		reached, err := watchOnce(ctx, of, at, target, watchSeconds[n], each)
 		at = max(at, reached)
 		switch {
 		case ctx.Err() != nil:
@@ -57,8 +57,8 @@ func replay(ctx context.Context, of kubeclient.Collection, from, until string, e
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			return "", kubeclient.Wrap("watch", of.String(), err)
 		}
-		// Anything else, such as a connection that was cut, is what the next
-		// watch goes on after, from where this one came to.
+		// After anything else, such as a connection that was cut, the next watch goes
+		// on from where this one came to.
 	}
 	if at < target && gap == "" {
 		gap = fmt.Sprintf("the server told of changes up to resource version %d alone, and it is at %d", at, target)
@@ -96,8 +96,8 @@ func watchOnce(ctx context.Context, of kubeclient.Collection, from, target uint6
 				return false, err
 			}
 		}
-		// No two objects change at one resource version, so what has the target's
-		// or a later one has everything before it.
+		// No two objects change at one resource version: whoever is at the target's or
+		// a later one was told of everything before.
 		at = max(at, version)
 		return at >= target, nil
 	})

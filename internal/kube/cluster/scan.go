@@ -3,6 +3,7 @@ package cluster
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
@@ -34,6 +35,23 @@ const (
 type interest struct {
 	resource   func(name []byte) bool
 	annotation func(key []byte) bool
+}
+
+// interestOf looks for what counts as a GPU. What a name means is worked out
+// once; a cluster has few names of resources, however many pods it has.
+func interestOf(table *gpu.Table) interest {
+	known := map[string]bool{}
+	return interest{
+		resource: func(name []byte) bool {
+			matters, ok := known[string(name)]
+			if !ok {
+				matters = table.Matters(string(name))
+				known[string(name)] = matters
+			}
+			return matters
+		},
+		annotation: func(key []byte) bool { return gpu.MattersAnnotation(string(key)) },
+	}
 }
 
 // mayHoldGPUs says whether a pod's protobuf names anything of interest: a

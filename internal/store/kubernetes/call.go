@@ -55,8 +55,11 @@ func once(ctx context.Context, call func(ctx context.Context) error) error {
 // uncertain says that a call may have taken effect although it failed, or that it
 // may succeed when it is made again.
 func uncertain(err error) bool {
-	var failed *kubeclient.Error
-	return errors.As(kubeclient.Wrap("", "", err), &failed) && (failed.Class == kubeclient.ClassTransient || failed.Class == kubeclient.ClassUnreachable)
+	if err == nil {
+		return false
+	}
+	class := kubeclient.ClassOf(err)
+	return class == kubeclient.ClassTransient || class == kubeclient.ClassUnreachable
 }
 
 // lostRace says that what a call wants to change is no longer as it was.
