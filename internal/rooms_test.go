@@ -36,8 +36,18 @@ var rooms = map[string]struct {
 	"internal/declaration": {may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
-		module + "internal/duration", module + "internal/spotpool", module + "internal/gpu", module + "internal/ledger", module + "internal/budget",
-		module + "internal/declaration", module + "internal/store", module + "internal/weight", "golang.org/x/sync/",
+		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store",
+	}},
+	"internal/reconcile/outcome": {may: []string{module + "internal/spotpool"}},
+	"internal/reconcile/record":  {may: []string{module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
+	// Not each other: the kinds meet in documents.
+	"internal/reconcile/spotpools": {may: []string{
+		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
+		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
+	}},
+	"internal/reconcile/budgets": {may: []string{
+		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
+		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight", "golang.org/x/sync/",
 	}},
 	"internal/store/directory": {may: []string{
 		module + "internal/store", "golang.org/x/sys/",
@@ -160,8 +170,10 @@ func sources(t *testing.T, room string) []source {
 			return err
 		}
 		if entry.IsDir() {
-			// The backends of the store, and the helpers of tests, are rooms of their own.
-			if base := path.Base(filepath.ToSlash(name)); room == "internal/store" && base != "store" || strings.HasSuffix(base, "test") || base == "testdata" {
+			// The backends of the store, what a run is made of, and the helpers of tests, are
+			// rooms of their own.
+			base := path.Base(filepath.ToSlash(name))
+			if room == "internal/store" && base != "store" || room == "internal/reconcile" && base != "reconcile" || strings.HasSuffix(base, "test") || base == "testdata" {
 				return filepath.SkipDir
 			}
 			return nil

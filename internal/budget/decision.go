@@ -89,3 +89,8 @@ type Pod struct {
 	Mirror          bool   `json:"-"`
 	Finished        bool   `json:"-"` // holds nothing any more
 }
+
+// Heading is the decision's kind, what it is about, and why it was made.
+func (d Decision) Heading() (kind, object string, reasons []string) {
+	return string(d.Kind), d.Object, d.Reasons
+}

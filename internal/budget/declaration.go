@@ -45,6 +45,19 @@ type Declaration struct {
 // Object names a budget in decisions, logs and reports: "budget/team-a".
 func (d Declaration) Object() string { return "budget/" + d.Name }
 
+// Key names a budget within one store.
+func (d Declaration) Key() string { return d.Name }
+
+// Identity tells the budget from others of its name, and its declaration from
+// earlier ones.
+func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
+
+// Identified is the declaration under an identity.
+func (d Declaration) Identified(uid string, generation int64) Declaration {
+	d.UID, d.Generation = uid, generation
+	return d
+}
+
 // Period is a calendar period.
 type Period string
 

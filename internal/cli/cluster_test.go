@@ -13,6 +13,7 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
@@ -44,12 +45,12 @@ func TestClusterScripts(t *testing.T) {
 			"store": func(ts *testscript.TestScript, _ bool, _ []string) { clusterEngine(ts, cluster) },
 			// pool NAME creates a pool of at least one instance.
 			"pool": func(ts *testscript.TestScript, _ bool, args []string) {
-				_, err := clusterEngine(ts, cluster).CreatePool(context.Background(), declaration(args[0], 1, 2), 20*time.Second)
+				_, err := clusterEngine(ts, cluster).Pools().Create(context.Background(), declaration(args[0], 1, 2), 20*time.Second)
 				ts.Check(err)
 			},
 			// budget NAME GPU_HOURS declares a budget for the pods in $PODS.
 			"budget": func(ts *testscript.TestScript, _ bool, args []string) {
-				_, err := clusterEngine(ts, cluster).CreateBudget(context.Background(), budget.Declaration{
+				_, err := clusterEngine(ts, cluster).Budgets().Create(context.Background(), budget.Declaration{
 					Name: args[0], GPUHours: args[1], Window: "24h", Selector: budget.Selector{Namespaces: []string{ts.Getenv("PODS")}},
 				}.WithDefaults())
 				ts.Check(err)
@@ -78,6 +79,6 @@ func clusterEngine(ts *testscript.TestScript, cluster *kubetest.Cluster) *reconc
 	ts.Check(err)
 	engine := worldOf(ts).engine()
 	engine.Store = place
-	engine.Cluster = func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil }
+	engine.Cluster = func(context.Context) (budgets.Cluster, error) { return kubecluster.New(client), nil }
 	return engine
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -22,10 +23,10 @@ func fieldsOf(of reflect.Type, prefix string) (paths []string) {
 	switch {
 	case of.Kind() == reflect.Slice:
 		return fieldsOf(of.Elem(), strings.TrimSuffix(prefix, ".")+"[].")
-	case of == reflect.TypeFor[reconcile.Result](): // it writes itself
+	case of == reflect.TypeFor[outcome.Result](): // it writes itself
 		paths = append(fieldsOf(reflect.TypeFor[spotpool.Decision](), prefix), fieldsOf(reflect.TypeFor[budget.Decision](), prefix)...)
 		paths = append(paths, prefix+"outcome", prefix+"error")
-		return append(paths, fieldsOf(reflect.TypeFor[reconcile.ErrorReport](), prefix+"error.")...)
+		return append(paths, fieldsOf(reflect.TypeFor[outcome.ErrorReport](), prefix+"error.")...)
 	case of.Kind() != reflect.Struct || of.PkgPath() == "time":
 		return nil
 	}

@@ -166,7 +166,7 @@ func cmdState(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: state show|pull POOL FILE [KEY=VALUE...]")
 	}
-	record, found, err := worldOf(ts).engine().RecordedPool(context.Background(), region, args[1])
+	record, found, err := worldOf(ts).engine().Pools().Recorded(context.Background(), region, args[1])
 	ts.Check(err)
 	if !found {
 		ts.Fatalf("there is no pool %s", args[1])

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // A run that is told to stop finishes the launch that is under way, starts no
@@ -42,7 +44,7 @@ func TestStopInTheMiddleOfALaunch(t *testing.T) {
 				t.Errorf("the exit code is %d, not %d\n%s", code, tt.code, p.stderr())
 			}
 			report := p.report(t)
-			if len(report.Decisions) != 1 || report.Decisions[0].Outcome != reconcile.Done || len(report.Decisions[0].Pool.InstanceIDs) != 1 {
+			if len(report.Decisions) != 1 || report.Decisions[0].Outcome != outcome.Done || len(report.Decisions[0].Decision.(spotpool.Decision).InstanceIDs) != 1 {
 				t.Errorf("the launch under way was not finished: %+v", report.Decisions)
 			}
 			if !strings.Contains(p.stderr(), tt.says) || !strings.Contains(p.stderr(), "what is under way is finished first") {
@@ -102,7 +104,7 @@ func TestEvery(t *testing.T) {
 	if code := p.exitCode(t); code != 143 {
 		t.Errorf("the exit code is %d\n%s", code, p.stderr())
 	}
-	var outcomes []reconcile.Outcome
+	var outcomes []outcome.Outcome
 	for line := range strings.Lines(p.stdout()) {
 		var report reconcile.Report
 		if err := json.Unmarshal([]byte(line), &report); err != nil {
@@ -113,7 +115,7 @@ func TestEvery(t *testing.T) {
 			t.Errorf("a run counts %d calls", calls)
 		}
 	}
-	if outcomes[0] != reconcile.Failed || outcomes[1] != reconcile.Done {
+	if outcomes[0] != outcome.Failed || outcomes[1] != outcome.Done {
 		t.Errorf("the outcomes are %v", outcomes)
 	}
 	if !strings.Contains(p.stderr(), "gpupool: 1 of 1 pools failed\n") || !strings.Contains(p.stderr(), "Not today.") {

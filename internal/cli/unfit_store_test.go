@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
 // within waits for the end of a process that might hang.
@@ -76,14 +77,14 @@ func TestAPipeInTheStoreFailsItsPoolAlone(t *testing.T) {
 	if code := p.within(t, time.Minute); code != 3 {
 		t.Fatalf("exit code %d, want 3\n%s%s", code, p.stdout(), p.stderr())
 	}
-	pools := map[string]reconcile.PoolReport{}
+	pools := map[string]spotpools.Report{}
 	for _, pool := range p.report(t).SpotPools {
 		pools[pool.Name] = pool
 	}
-	if idle := pools["idle"]; idle.Outcome != reconcile.Failed || idle.Error == nil || !strings.Contains(idle.Error.Message, pipe+" is a named pipe") {
+	if idle := pools["idle"]; idle.Outcome != outcome.Failed || idle.Error == nil || !strings.Contains(idle.Error.Message, pipe+" is a named pipe") {
 		t.Errorf("idle: %+v %+v", idle, idle.Error)
 	}
-	if train := pools["train"]; train.Outcome == reconcile.Failed {
+	if train := pools["train"]; train.Outcome == outcome.Failed {
 		t.Errorf("train: %+v %+v", train, train.Error)
 	}
 }

@@ -90,7 +90,7 @@ func declaration(name string, minimum, maximum int) spotpool.Declaration {
 // create creates a pool as Terraform does.
 func (w *world) create(name string, minimum, maximum int) spotpool.Declaration {
 	w.tb.Helper()
-	state, err := w.engine().CreatePool(context.Background(), declaration(name, minimum, maximum), 20*time.Second)
+	state, err := w.engine().Pools().Create(context.Background(), declaration(name, minimum, maximum), 20*time.Second)
 	if err != nil {
 		w.tb.Fatalf("creating the pool: %v", err)
 	}

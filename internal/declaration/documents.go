@@ -20,24 +20,22 @@ const (
 	Deleting Phase = "deleting" // its destroy has not come to its end
 )
 
-// SpotPool is the record of a spot pool.
-type SpotPool struct {
-	Phase       Phase                `json:"phase"`
-	Declaration spotpool.Declaration `json:"declaration"`
-	UpdatedAt   time.Time            `json:"updated_at"`
-	UpdatedBy   string               `json:"updated_by"` // such as "terraform apply"
+// Record is what a store keeps of one declared thing.
+type Record[D any] struct {
+	Phase       Phase     `json:"phase"`
+	Declaration D         `json:"declaration"`
+	UpdatedAt   time.Time `json:"updated_at"`
+	UpdatedBy   string    `json:"updated_by"` // such as "terraform apply"
 }
+
+// The records of the kinds.
+type (
+	SpotPool = Record[spotpool.Declaration]
+	Budget   = Record[budget.Declaration]
+)
 
 // Journal is a spot pool's journal.
 type Journal = spotpool.Journal
-
-// Budget is the record of a budget.
-type Budget struct {
-	Phase       Phase              `json:"phase"`
-	Declaration budget.Declaration `json:"declaration"`
-	UpdatedAt   time.Time          `json:"updated_at"`
-	UpdatedBy   string             `json:"updated_by"` // such as "terraform apply"
-}
 
 // BudgetStatus is what the last run made of a budget.
 type BudgetStatus = budget.Status

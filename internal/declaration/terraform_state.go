@@ -42,27 +42,22 @@ type TerraformState struct {
 	Warnings         []string // what was left out, and why
 }
 
-// StatePool is a spot pool as a state has it.
-type StatePool struct {
+// Stated is one declared thing as a state has it.
+type Stated[D any] struct {
 	Address     string // "module.gpu.gpupool_spot_pool.train[0]"
-	Declaration spotpool.Declaration
-	// Tainted says that the next apply replaces the pool.
+	Declaration D
+	// Tainted says that the next apply replaces it.
 	Tainted bool
 	// Unread is why the attributes can't be read; the declaration then has its
 	// identity alone.
 	Unread error
 }
 
-// StateBudget is a budget as a state has it.
-type StateBudget struct {
-	Address     string // "gpupool_budget.team_a"
-	Declaration budget.Declaration
-	// Tainted says that the next apply replaces the budget.
-	Tainted bool
-	// Unread is why the attributes can't be read; the declaration then has its
-	// identity alone.
-	Unread error
-}
+// What a state has of the kinds.
+type (
+	StatePool   = Stated[spotpool.Declaration]
+	StateBudget = Stated[budget.Declaration]
+)
 
 // FromState reads what "terraform show -json" and "terraform state pull" print,
 // and tells the two apart by what they hold. An object whose attributes can't be

@@ -17,6 +17,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // TestEvictedPodDoesNotComeBack shows that a Deployment brings an evicted pod
@@ -158,7 +160,7 @@ func TestLowerLimitLeavesItsGrace(t *testing.T) {
 	r.run(reconcile.RunOptions{})
 	lowered := r.budget
 	lowered.GPUHours = "0.001"
-	state, err := r.engine().UpdateBudget(t.Context(), lowered)
+	state, err := r.engine().Budgets().Update(t.Context(), lowered)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +185,7 @@ func TestProtectedPodsStay(t *testing.T) {
 	})
 	changed := r.budget
 	changed.Enforce.ProtectedPriorityClass = class.Name
-	if _, err := r.engine().UpdateBudget(t.Context(), changed); err != nil {
+	if _, err := r.engine().Budgets().Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
 	annotated := r.start("annotated", kubetest.Annotation("gpupool/protected", "true"))
@@ -252,7 +254,7 @@ func TestAlertIsAnEvent(t *testing.T) {
 }
 
 // elsewhere is a cluster as it would be under another uid.
-type elsewhere struct{ reconcile.Cluster }
+type elsewhere struct{ budgets.Cluster }
 
 func (elsewhere) UID(context.Context) (string, error) {
 	return "99999999-2222-3333-4444-555555555555", nil
@@ -266,12 +268,12 @@ func TestWrongClusterIsRefused(t *testing.T) {
 	time.Sleep(2 * time.Second)
 	e := r.engine()
 	right := e.Cluster
-	e.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
+	e.Cluster = func(ctx context.Context) (budgets.Cluster, error) {
 		c, err := right(ctx)
 		return elsewhere{c}, err
 	}
 	report, err := e.Run(t.Context(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "nothing was touched") {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "nothing was touched") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
 	r.stillThere(pod)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // overAll has a budget select by a label alone, in all namespaces.
@@ -88,7 +89,7 @@ func TestCopiesOfALabelHoldOneGPU(t *testing.T) {
 	burns := func() (int64, int) {
 		t.Helper()
 		r.run(reconcile.RunOptions{})
-		live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+		live, err := r.engine().Budgets().UsageOf(t.Context(), r.budget.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,9 +122,9 @@ func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 	const key = "node-gone"
 	seen := newRig(t, overAll("0.001", key), enforcing(budget.AlertOnly))
 	late := newRig(t, overAll("0.001", key))
-	usage := func(r *rig) reconcile.LiveUsage {
+	usage := func(r *rig) budgets.LiveUsage {
 		t.Helper()
-		live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+		live, err := r.engine().Budgets().UsageOf(t.Context(), r.budget.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +167,7 @@ func TestLabelsThatComeLaterWeighEarlierPods(t *testing.T) {
 	gpus := func() []string {
 		t.Helper()
 		r.run(reconcile.RunOptions{})
-		live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+		live, err := r.engine().Budgets().UsageOf(t.Context(), r.budget.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +214,7 @@ func TestANodeBetweenTwoRunsIsKnown(t *testing.T) {
 		return nil
 	})
 	r.run(reconcile.RunOptions{})
-	live, err := r.engine().BudgetUsage(t.Context(), r.budget.Name)
+	live, err := r.engine().Budgets().UsageOf(t.Context(), r.budget.Name)
 	if err != nil || len(live.Pods) != 1 {
 		t.Fatalf("pods %v (%v)", live.Pods, err)
 	}

@@ -18,6 +18,8 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
@@ -57,13 +59,13 @@ func newRig(t *testing.T, changes ...func(*budget.Declaration)) *rig {
 	for _, change := range changes {
 		change(&d)
 	}
-	state, err := r.engine().CreateBudget(t.Context(), d.WithDefaults())
+	state, err := r.engine().Budgets().Create(t.Context(), d.WithDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.budget = state.Declaration
 	t.Cleanup(func() {
-		_, _ = r.engine().DeleteBudget(context.Background(), r.budget) // a test may have done so
+		_, _ = r.engine().Budgets().Delete(context.Background(), r.budget) // a test may have done so
 	})
 	return r
 }
@@ -86,7 +88,7 @@ func (r *rig) engine() *reconcile.Engine {
 	cluster := kubecluster.New(client)
 	return &reconcile.Engine{
 		Store: place, Actor: "test", LockTimeout: 5 * time.Second,
-		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
+		Cluster: func(context.Context) (budgets.Cluster, error) { return cluster, nil },
 	}
 }
 
@@ -97,7 +99,7 @@ func (r *rig) run(o reconcile.RunOptions) reconcile.Report {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if b := report.Budgets[0]; b.Outcome == reconcile.Failed {
+	if b := report.Budgets[0]; b.Outcome == outcome.Failed {
 		r.t.Fatalf("the budget failed: %s", b.Error.Message)
 	}
 	return report
@@ -133,12 +135,12 @@ func has(decision string) func(reconcile.Report) bool {
 func decided(r reconcile.Report) []string {
 	var list []string
 	for _, d := range r.Decisions {
-		text := string(d.Outcome) + " " + d.Kind()
+		text, of := string(d.Outcome)+" "+d.Kind(), d.Decision.(budget.Decision)
 		switch {
-		case d.Budget.Pod != nil:
-			text += " " + d.Budget.Pod.Name
-		case d.Budget.Owner != nil:
-			text += " " + d.Budget.Owner.Kind
+		case of.Pod != nil:
+			text += " " + of.Pod.Name
+		case of.Owner != nil:
+			text += " " + of.Owner.Kind
 		}
 		list = append(list, text)
 	}

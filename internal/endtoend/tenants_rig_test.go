@@ -29,6 +29,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // tenancy is a cluster that several share: a namespace of others, who do nothing
@@ -175,11 +176,11 @@ func (s *tenancy) declare(name string, selector budget.Selector, document string
 			s.t.Fatal(err)
 		}
 	}
-	state, err := s.engine().CreateBudget(s.t.Context(), d.WithDefaults())
+	state, err := s.engine().Budgets().Create(s.t.Context(), d.WithDefaults())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { _, _ = s.engine().DeleteBudget(context.Background(), state.Declaration) })
+	s.t.Cleanup(func() { _, _ = s.engine().Budgets().Delete(context.Background(), state.Declaration) })
 }
 
 // declareOthers declares the others' budget: selected by a label alone, in all
@@ -214,7 +215,7 @@ func (s *tenancy) turn() turn {
 	r := turn{text: stdout + stderr}
 	// What a run did comes back as maps: only the parts that tests ask for are read.
 	var parts struct {
-		Budgets   []reconcile.BudgetReport
+		Budgets   []budgets.Report
 		Warnings  []string
 		Decisions []json.RawMessage
 	}
@@ -243,9 +244,9 @@ func runCLI(env map[string]string, args ...string) (code int, stdout, stderr str
 }
 
 // budget is what a run says of one budget.
-func (s *tenancy) budget(r turn, name string) reconcile.BudgetReport {
+func (s *tenancy) budget(r turn, name string) budgets.Report {
 	s.t.Helper()
-	at := slices.IndexFunc(r.Budgets, func(b reconcile.BudgetReport) bool { return b.Name == name })
+	at := slices.IndexFunc(r.Budgets, func(b budgets.Report) bool { return b.Name == name })
 	if at < 0 || !r.Budgets[at].Observed {
 		s.t.Fatalf("the run tells nothing of the budget %s:\n%s", name, r.text)
 	}

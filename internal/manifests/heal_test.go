@@ -34,7 +34,7 @@ func asAdministrator(t *testing.T, cluster *kubetest.Cluster) *reconcile.Engine 
 func usedUp(t *testing.T, cluster *kubetest.Cluster, e *reconcile.Engine, name string, action budget.Action) (namespace string) {
 	t.Helper()
 	namespace = cluster.Namespace(t)
-	_, err := e.CreateBudget(t.Context(), budget.Declaration{
+	_, err := e.Budgets().Create(t.Context(), budget.Declaration{
 		Name: name, GPUHours: "0.001", Window: "24h", Selector: budget.Selector{Namespaces: []string{namespace}},
 		Enforce: budget.Enforcement{Action: action, GracePeriod: "0s"},
 	}.WithDefaults())

@@ -203,7 +203,7 @@ func prepareEnforced(w *world) {
 	if failed, _ := report.Failures(); err != nil || failed > 0 {
 		w.t.Fatalf("%+v %v", report.Budgets, err)
 	}
-	d, err := w.admin.FindBudget(ctx, "team-a")
+	d, err := w.admin.Budgets().Find(ctx, "team-a")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -219,16 +219,16 @@ func prepareEnforced(w *world) {
 // destroys does what terraform does in a budget's life.
 func destroys(w *world) error {
 	ctx := w.t.Context()
-	d, err := w.account.FindBudget(ctx, "team-a")
+	d, err := w.account.Budgets().Find(ctx, "team-a")
 	if err != nil {
 		return err
 	}
 	d.Thresholds = []int{100}
-	state, err := w.account.UpdateBudget(ctx, d)
+	state, err := w.account.Budgets().Update(ctx, d)
 	if err != nil {
 		return err
 	}
-	notices, err := w.account.DeleteBudget(ctx, state.Declaration)
+	notices, err := w.account.Budgets().Delete(ctx, state.Declaration)
 	if len(notices) > 0 {
 		err = errors.Join(err, errors.New(strings.Join(notices, "; ")))
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
@@ -33,8 +35,8 @@ func engine(t *testing.T, client *kubeclient.Client, s store.Store) *reconcile.E
 	t.Helper()
 	cluster := kubecluster.New(client)
 	return &reconcile.Engine{
-		Cloud:   reconcile.LazyCloud(func(context.Context) (reconcile.Cloud, error) { return nil, errors.New("no cloud here") }),
-		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
+		Cloud:   spotpools.LazyCloud(func(context.Context) (spotpools.Cloud, error) { return nil, errors.New("no cloud here") }),
+		Cluster: func(context.Context) (budgets.Cluster, error) { return cluster, nil },
 		Store:   s, Actor: "test",
 	}
 }
@@ -80,7 +82,7 @@ func (w *world) declare(action budget.Action, hours string, changes ...func(*bud
 	for _, change := range changes {
 		change(&d)
 	}
-	state, err := w.admin.CreateBudget(w.t.Context(), d.WithDefaults())
+	state, err := w.admin.Budgets().Create(w.t.Context(), d.WithDefaults())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -89,10 +91,10 @@ func (w *world) declare(action budget.Action, hours string, changes ...func(*bud
 
 func (w *world) change(edit func(d *budget.Declaration)) {
 	w.t.Helper()
-	d, err := w.admin.FindBudget(w.t.Context(), "team-a")
+	d, err := w.admin.Budgets().Find(w.t.Context(), "team-a")
 	if err == nil {
 		edit(&d)
-		_, err = w.admin.UpdateBudget(w.t.Context(), d)
+		_, err = w.admin.Budgets().Update(w.t.Context(), d)
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -230,7 +231,7 @@ func TestAWrongClockIsNotBelieved(t *testing.T) {
 		d.cluster.step(10 * time.Minute)
 		d.cluster.fast = fast
 		r, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-		if err != nil || r.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(r.Budgets[0].Error.Message, "clock") {
+		if err != nil || r.Budgets[0].Outcome != outcome.Failed || !strings.Contains(r.Budgets[0].Error.Message, "clock") {
 			t.Errorf("by a clock that is %v ahead: %v, %+v", fast, err, r.Budgets[0])
 		}
 		d.cluster.fast = 0
@@ -265,7 +266,7 @@ func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
 	d.run()
 	d.cluster.pods[uid] = passedOver
 	b.ResourceWeights = map[string]string{"example.com/npu": "1"}
-	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.cluster.step(30 * time.Minute)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -45,7 +47,7 @@ func TestTombstoneOfAKilledDeletion(t *testing.T) {
 func (w *world) killDeletionAt(d spotpool.Declaration, effect string, after bool) {
 	w.t.Helper()
 	process := &mortal{killOn: effect, after: after}
-	_ = w.engine(process).DeletePool(context.Background(), d, longWait)
+	_ = w.engine(process).Pools().Delete(context.Background(), d, longWait)
 	if !process.isDead() {
 		w.t.Fatalf("the deletion never came to %q", effect)
 	}
@@ -57,7 +59,7 @@ func TestAdoptOwn(t *testing.T) {
 	w := newWorld(t)
 	d := w.mustCreate(1, 3)
 	own := w.own()[0]
-	if err := w.engine(nil).Adopt(context.Background(), d.Region, d.Name, []string{own.InstanceID}, false); err != nil {
+	if err := w.engine(nil).Pools().Adopt(context.Background(), d.Region, d.Name, []string{own.InstanceID}, false); err != nil {
 		t.Fatal(err)
 	}
 	if now := w.own()[0]; now.Config != own.Config {
@@ -82,7 +84,7 @@ func TestAdoptBesideRuns(t *testing.T) {
 			t.Errorf("a run beside the adoption: %v", err)
 		}
 	}}
-	if err := w.engine(beside).Adopt(context.Background(), d.Region, d.Name, ids, false); err != nil {
+	if err := w.engine(beside).Pools().Adopt(context.Background(), d.Region, d.Name, ids, false); err != nil {
 		t.Errorf("adopting: %v", err)
 	}
 	w.cleanRuns()
@@ -96,7 +98,7 @@ func TestViewOfAKilledDeletion(t *testing.T) {
 	d := w.mustCreate(2, 2)
 	w.killDeletionAt(d, "Write tombstones", true)
 	w.reclaim(1)
-	state, err := w.engine(nil).ViewPool(context.Background(), d)
+	state, err := w.engine(nil).Pools().View(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,7 @@ func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 			w := newWorld(t)
 			d := w.mustCreate(4, 4)
 			d = w.mustUpdate(d, size(2, 4))
-			state, err := w.engine(nil).ViewPool(context.Background(), d)
+			state, err := w.engine(nil).Pools().View(context.Background(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +132,7 @@ func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 				t.Errorf("%d are left, want 2 that work: %s", len(own), describe(own))
 			}
 			d.Generation++
-			err = w.engine(nil).DeletePool(context.Background(), d, 5*time.Second)
+			err = w.engine(nil).Pools().Delete(context.Background(), d, 5*time.Second)
 			left := w.own()
 			if err == nil || len(left) != 1 || left[0].InstanceID != refused || !contains(err.Error(), refused) {
 				t.Errorf("the destroy says %v, and left are %s", err, describe(left))
@@ -145,7 +147,7 @@ func TestAForgottenCreationFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.cutCreate()
-	outcome := func(later time.Duration) reconcile.PoolReport {
+	after := func(later time.Duration) spotpools.Report {
 		process := w.engine(nil)
 		process.Clock = func() time.Time { return time.Now().Add(later) }
 		report, err := process.Run(context.Background(), reconcile.RunOptions{})
@@ -154,10 +156,10 @@ func TestAForgottenCreationFails(t *testing.T) {
 		}
 		return report.SpotPools[0]
 	}
-	if p := outcome(50 * time.Minute); p.Outcome != reconcile.Skipped {
+	if p := after(50 * time.Minute); p.Outcome != outcome.Skipped {
 		t.Errorf("after 50 minutes it is %s", p.Outcome)
 	}
-	if p := outcome(70 * time.Minute); p.Outcome != reconcile.Failed || !contains(p.Error.Message, "terraform apply", "terraform import") {
+	if p := after(70 * time.Minute); p.Outcome != outcome.Failed || !contains(p.Error.Message, "terraform apply", "terraform import") {
 		t.Errorf("after 70 minutes it is %s: %+v", p.Outcome, p.Error)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 func TestAlertsOnce(t *testing.T) {
@@ -33,7 +34,7 @@ func TestAlertsOnce(t *testing.T) {
 		t.Errorf("beside Events, it did %v", acts)
 	}
 	report := d.run()
-	if b := report.Budgets[0]; b.Outcome != reconcile.Done || len(b.Warnings)+len(report.Warnings) > 0 {
+	if b := report.Budgets[0]; b.Outcome != outcome.Done || len(b.Warnings)+len(report.Warnings) > 0 {
 		t.Errorf("without the right to see what is in force: %s, %v, %v", b.Outcome, b.Warnings, report.Warnings)
 	}
 }
@@ -52,7 +53,7 @@ func TestAlertThatFailsIsTriedAgain(t *testing.T) {
 	d.cluster.step(time.Hour)
 	d.cluster.failing["Alert"] = errors.New("create events in ml: forbidden")
 	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "create events") {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "create events") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
 	delete(d.cluster.failing, "Alert")
@@ -90,7 +91,7 @@ func TestPauseIsUndone(t *testing.T) {
 	d.cluster.step(time.Hour)
 	report := d.run()
 	wantTold(t, report, "done alert", "skipped suspend scaled", "done suspend train")
-	if report.Budgets[0].Outcome != reconcile.Done || len(report.Budgets[0].Warnings) == 0 {
+	if report.Budgets[0].Outcome != outcome.Done || len(report.Budgets[0].Warnings) == 0 {
 		t.Errorf("outcome %s, warnings %v", report.Budgets[0].Outcome, report.Budgets[0].Warnings)
 	}
 	d.cluster.driven["scaled"] = false
@@ -158,7 +159,7 @@ func TestGraceKeepsPods(t *testing.T) {
 	d.cluster.step(30 * time.Minute)
 	d.run()
 	b.GPUHours = "1" // long passed
-	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantTold(t, d.run(), "done alert")
@@ -181,13 +182,13 @@ func TestChangedMeanwhile(t *testing.T) {
 		if method == "Freezes" && !done {
 			done = true
 			b.GPUHours = "1000"
-			if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+			if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	report := d.run()
-	if report.Budgets[0].Outcome != reconcile.Skipped || len(d.cluster.acts) > 0 {
+	if report.Budgets[0].Outcome != outcome.Skipped || len(d.cluster.acts) > 0 {
 		t.Errorf("outcome %s, done: %v", report.Budgets[0].Outcome, d.cluster.acts)
 	}
 	d.cluster.during = nil
@@ -205,7 +206,7 @@ func TestFreezeFollowsItsSelector(t *testing.T) {
 	wantTold(t, d.run(), "done alert", "done freeze")
 	b.Selector = budget.Selector{Namespaces: []string{"ml"}}
 	b.Enforce.GracePeriod = "20m"
-	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantTold(t, d.run())
@@ -239,7 +240,7 @@ func TestFreezeIsUpheld(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantTold(t, report, "failed freeze", "skipped evict b")
-	if report.Budgets[0].Outcome != reconcile.Failed {
+	if report.Budgets[0].Outcome != outcome.Failed {
 		t.Errorf("the budget is %s", report.Budgets[0].Outcome)
 	}
 }

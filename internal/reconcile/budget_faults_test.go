@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -64,7 +65,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		d.run()
 	}}
 	report, err := first.Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Done {
+	if err != nil || report.Budgets[0].Outcome != outcome.Done {
 		t.Fatalf("the first run: %v, %+v", err, report.Budgets)
 	}
 	d.cluster.step(15 * time.Minute)
@@ -94,7 +95,7 @@ func TestNewerLedger(t *testing.T) {
 	before := d.documents()
 	d.cluster.step(time.Hour)
 	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
 	after := d.documents()
@@ -167,7 +168,7 @@ func TestNewerStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
 	if doc, err = d.store().Read(context.Background(), key); err != nil || !bytes.Equal(doc.Data, newer) {
@@ -213,7 +214,7 @@ func TestUnusableRecordFailsItsBudgetAlone(t *testing.T) {
 			}
 			d.cluster.step(72 * time.Hour)
 			report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-			if err != nil || report.Budgets[0].Outcome != reconcile.Failed || report.Budgets[1].Outcome != reconcile.Done {
+			if err != nil || report.Budgets[0].Outcome != outcome.Failed || report.Budgets[1].Outcome != outcome.Done {
 				t.Fatalf("got %v, %+v", err, report.Budgets)
 			}
 			if _, err := d.store().Write(context.Background(), key, doc.Data, revision); err != nil {

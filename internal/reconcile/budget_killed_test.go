@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // budgetStory is something that changes a desk, from what prepare makes of it.
@@ -44,7 +45,7 @@ func budgetStories() []budgetStory {
 	}
 	nothing := func(*desk, budget.Declaration) {}
 	remove := func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
-		_, err := e.DeleteBudget(ctx, b)
+		_, err := e.Budgets().Delete(ctx, b)
 		return err
 	}
 	removeAgain := func(d *desk, b budget.Declaration) {
@@ -83,7 +84,7 @@ func budgetStories() []budgetStory {
 			b := declare(budget.Pause)(d)
 			d.run()
 			b.GPUHours = "100"
-			if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+			if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
 			b.Generation++
@@ -194,7 +195,7 @@ func TestInterruptedRun(t *testing.T) {
 				d.cluster.failing["Observe"] = context.Canceled
 			}
 			report, err := d.engine().Run(ctx, reconcile.RunOptions{})
-			if err != nil || report.Budgets[0].Outcome != reconcile.Skipped || len(d.cluster.evicted) > 0 {
+			if err != nil || report.Budgets[0].Outcome != outcome.Skipped || len(d.cluster.evicted) > 0 {
 				t.Errorf("got %v, %+v, evicted %v", err, report.Budgets, d.cluster.evicted)
 			}
 			if method == "Freeze" {

@@ -12,6 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 func TestBudgetLifecycle(t *testing.T) {
@@ -22,29 +24,29 @@ func TestBudgetLifecycle(t *testing.T) {
 	if b.UID == "" || b.ClusterUID != d.cluster.uid || b.Generation != 1 || b.PublishedAt.IsZero() {
 		t.Errorf("created as %+v", b)
 	}
-	var exists *reconcile.BudgetExistsError
-	if _, err := d.engine().CreateBudget(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
+	var exists *record.ExistsError
+	if _, err := d.engine().Budgets().Create(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
 		t.Errorf("creating it twice: %v", err)
 	}
-	found, err := d.engine().FindBudget(ctx, b.Name)
+	found, err := d.engine().Budgets().Find(ctx, b.Name)
 	if diff := cmp.Diff(b, found); err != nil || diff != "" {
 		t.Errorf("finding it: %v (-want +got)\n%s", err, diff)
 	}
-	var none *reconcile.NoBudgetError
-	if _, err := d.engine().FindBudget(ctx, "team-b"); !errors.As(err, &none) || !strings.Contains(err.Error(), "team-a") {
+	var none *record.AbsentError
+	if _, err := d.engine().Budgets().Find(ctx, "team-b"); !errors.As(err, &none) || !strings.Contains(err.Error(), "team-a") {
 		t.Errorf("finding another: %v", err)
 	}
 
 	told := b
 	told.Thresholds = []int{10}
-	state, err := d.engine().UpdateBudget(ctx, told)
+	state, err := d.engine().Budgets().Update(ctx, told)
 	if err != nil || state.Declaration.Generation != 2 || !state.Declaration.PublishedAt.Equal(b.PublishedAt) {
 		t.Errorf("changing what is told: %v, %+v", err, state.Declaration)
 	}
-	if _, err := d.engine().UpdateBudget(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
+	if _, err := d.engine().Budgets().Update(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
 		t.Errorf("an old plan: %v", err)
 	}
-	again, err := d.engine().UpdateBudget(ctx, state.Declaration)
+	again, err := d.engine().Budgets().Update(ctx, state.Declaration)
 	if err != nil || again.Declaration.Generation != 2 {
 		t.Errorf("changing nothing: %v, generation %d", err, again.Declaration.Generation)
 	}
@@ -52,21 +54,21 @@ func TestBudgetLifecycle(t *testing.T) {
 	d.cluster.start("ml", "a", 8)
 	d.cluster.step(time.Hour)
 	d.run()
-	view, err := d.engine().ViewBudget(ctx, b)
+	view, err := d.engine().Budgets().View(ctx, b)
 	if err != nil || !view.Recorded || view.Destroyed || view.Status == nil || !view.Status.Usage.Exceeded() {
 		t.Errorf("viewing it: %v, %+v", err, view)
 	}
 	if len(d.cluster.frozen) != 1 {
 		t.Errorf("frozen: %v", d.cluster.frozen)
 	}
-	if _, err := d.engine().DeleteBudget(ctx, b); err != nil {
+	if _, err := d.engine().Budgets().Delete(ctx, b); err != nil {
 		t.Fatal(err)
 	}
-	view, err = d.engine().ViewBudget(ctx, b)
+	view, err = d.engine().Budgets().View(ctx, b)
 	if err != nil || !view.Destroyed || len(d.cluster.frozen) > 0 {
 		t.Errorf("viewing it destroyed: %v, %+v, frozen %v", err, view, d.cluster.frozen)
 	}
-	if _, err := d.engine().UpdateBudget(ctx, state.Declaration); err == nil || !strings.Contains(err.Error(), "was destroyed") {
+	if _, err := d.engine().Budgets().Update(ctx, state.Declaration); err == nil || !strings.Contains(err.Error(), "was destroyed") {
 		t.Errorf("changing it destroyed: %v", err)
 	}
 }
@@ -78,11 +80,11 @@ func TestBudgetWithoutRecord(t *testing.T) {
 	b := d.declare()
 	elsewhere := newDesk(t)
 	elsewhere.cluster = d.cluster
-	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
+	view, err := elsewhere.engine().Budgets().View(context.Background(), b)
 	if err != nil || view.Recorded || view.Destroyed {
 		t.Fatalf("viewing it: %v, %+v", err, view)
 	}
-	state, err := elsewhere.engine().UpdateBudget(context.Background(), b)
+	state, err := elsewhere.engine().Budgets().Update(context.Background(), b)
 	if err != nil || !state.Recorded || state.Declaration.UID != b.UID || state.Declaration.Generation != b.Generation+1 {
 		t.Errorf("recording it anew: %v, %+v", err, state)
 	}
@@ -113,15 +115,15 @@ func TestBudgetsFromState(t *testing.T) {
 		t.Errorf("a dry run wrote %v", elsewhere.documents())
 	}
 	wantConsumed(t, run(reconcile.RunOptions{}), "2.000")
-	view, err := elsewhere.engine().ViewBudget(context.Background(), b)
+	view, err := elsewhere.engine().Budgets().View(context.Background(), b)
 	if err != nil || !view.Recorded || view.Declaration.PublishedAt.IsZero() {
 		t.Errorf("recorded: %v, %+v", err, view)
 	}
-	if _, err := elsewhere.engine().DeleteBudget(context.Background(), b); err != nil {
+	if _, err := elsewhere.engine().Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	report = run(reconcile.RunOptions{})
-	if len(report.Budgets) != 1 || report.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(report.Budgets[0].Error.Message, "was destroyed") {
+	if len(report.Budgets) != 1 || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "was destroyed") {
 		t.Errorf("a state that is older than the destruction: %+v", report.Budgets)
 	}
 }
@@ -136,7 +138,7 @@ func TestStatusOfADestroyedBudgetIsForgotten(t *testing.T) {
 	d.cluster.during = func(method string) {
 		if method == "Observe" {
 			d.cluster.during = nil
-			if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+			if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil {
 				t.Error(err)
 			}
 		}
@@ -156,7 +158,7 @@ func TestOrphanedFreezeIsLifted(t *testing.T) {
 	d := newDesk(t)
 	b := d.declare(enforcing(budget.Freeze))
 	d.declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Name = "other" })
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.cluster.frozen[b.UID] = budget.FreezeRule{Budget: b.Name, BudgetUID: b.UID}
@@ -196,9 +198,9 @@ func TestInvalidBudgetsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad := good
 			c.spoil(&bad)
-			_, updateErr := d.engine().UpdateBudget(context.Background(), bad)
+			_, updateErr := d.engine().Budgets().Update(context.Background(), bad)
 			bad.Name = "fresh"
-			_, createErr := d.engine().CreateBudget(context.Background(), bad)
+			_, createErr := d.engine().Budgets().Create(context.Background(), bad)
 			for _, err := range []error{updateErr, createErr} {
 				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "nothing was changed") {
 					t.Errorf("got %v, want it to name %s", err, c.says)

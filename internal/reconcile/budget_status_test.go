@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // A judgement that failed leaves the status of an earlier one: a status says both,
@@ -18,7 +20,7 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	d.cluster.start("ml", "a", 2)
 	d.cluster.step(time.Hour)
 	d.run()
-	look := func() reconcile.BudgetStatus {
+	look := func() budgets.Status {
 		t.Helper()
 		status, err := d.engine().Status(context.Background())
 		if err != nil || len(status.Budgets) != 1 || status.Budgets[0].UsageReport == nil {
@@ -30,7 +32,7 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	if _, err := d.engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if b := look(); b.LastRunError != "the cluster can't be reached: get namespaces kube-system: connection refused" || b.Outcome != reconcile.Done {
+	if b := look(); b.LastRunError != "the cluster can't be reached: get namespaces kube-system: connection refused" || b.Outcome != outcome.Done {
 		t.Errorf("after a run that failed: %q, %s", b.LastRunError, b.Outcome)
 	}
 	delete(d.cluster.failing, "UID")

@@ -12,6 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -46,7 +48,7 @@ func (d *desk) engine() *reconcile.Engine {
 func (d *desk) mortalEngine(m *mortal) *reconcile.Engine {
 	e := d.engine()
 	e.Store = m.store(e.Store)
-	e.Cluster = func(context.Context) (reconcile.Cluster, error) { return &mortalCluster{Cluster: d.cluster, m: m}, nil }
+	e.Cluster = func(context.Context) (budgets.Cluster, error) { return &mortalCluster{Cluster: d.cluster, m: m}, nil }
 	return e
 }
 
@@ -60,7 +62,7 @@ func (d *desk) declare(changes ...func(*budget.Declaration)) budget.Declaration 
 	for _, change := range changes {
 		change(&b)
 	}
-	state, err := d.engine().CreateBudget(context.Background(), b.WithDefaults())
+	state, err := d.engine().Budgets().Create(context.Background(), b.WithDefaults())
 	if err != nil {
 		d.t.Fatalf("creating the budget: %v", err)
 	}
@@ -79,7 +81,7 @@ func (d *desk) run() reconcile.Report {
 		d.t.Fatalf("a run: %v", err)
 	}
 	for _, b := range report.Budgets {
-		if b.Outcome == reconcile.Failed {
+		if b.Outcome == outcome.Failed {
 			d.t.Fatalf("the budget %s failed: %s", b.Name, b.Error.Message)
 		}
 	}
@@ -113,8 +115,7 @@ func told(r reconcile.Report) []string {
 	var list []string
 	for _, d := range r.Decisions {
 		text := string(d.Outcome) + " " + d.Kind()
-		switch b := d.Budget; {
-		case b == nil:
+		switch b, _ := d.Decision.(budget.Decision); {
 		case b.Pod != nil:
 			text += " " + b.Pod.Name
 		case b.Owner != nil:
@@ -206,10 +207,10 @@ func TestWrongClusterIsLeftAlone(t *testing.T) {
 	if failed, rest := report.Failures(); failed != 1 || rest != 0 || !strings.Contains(report.Budgets[0].Error.Message, b.ClusterUID) {
 		t.Errorf("the report: %+v", report.Budgets)
 	}
-	_, updateErr := d.engine().UpdateBudget(context.Background(), b)
-	_, deleteErr := d.engine().DeleteBudget(context.Background(), b)
+	_, updateErr := d.engine().Budgets().Update(context.Background(), b)
+	_, deleteErr := d.engine().Budgets().Delete(context.Background(), b)
 	for _, err := range []error{updateErr, deleteErr} {
-		var wrong *reconcile.ClusterError
+		var wrong *budgets.ClusterError
 		if !errors.As(err, &wrong) {
 			t.Errorf("got %v, want a ClusterError", err)
 		}
@@ -227,13 +228,13 @@ func TestUnreachableClusterFailsBudgets(t *testing.T) {
 	d.declare()
 	d.cluster.failing["UID"] = errors.New("get namespaces kube-system: connection refused")
 	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || len(report.Budgets) != 1 || report.Budgets[0].Outcome != reconcile.Failed {
+	if err != nil || len(report.Budgets) != 1 || report.Budgets[0].Outcome != outcome.Failed {
 		t.Fatalf("got %v, %+v", err, report.Budgets)
 	}
 	none := d.engine()
 	none.Cluster = nil
 	report, err = none.Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Failed {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed {
 		t.Errorf("without a cluster: %v, %+v", err, report.Budgets)
 	}
 }
@@ -261,7 +262,7 @@ func TestLockedBudgetIsSkipped(t *testing.T) {
 	e := d.engine()
 	e.LockTimeout = 0
 	report, err := e.Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Done || report.Budgets[1].Outcome != reconcile.Skipped {
+	if err != nil || report.Budgets[0].Outcome != outcome.Done || report.Budgets[1].Outcome != outcome.Skipped {
 		t.Fatalf("got %v, %+v", err, report.Budgets)
 	}
 	if err := lock.Release(); err != nil {

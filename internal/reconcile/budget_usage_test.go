@@ -207,7 +207,7 @@ func TestUsageIsLive(t *testing.T) {
 	d.cluster.start("ml", "here", 4)
 	d.cluster.step(30 * time.Minute)
 	before := d.documents()
-	live, err := d.engine().BudgetUsage(context.Background(), b.Name)
+	live, err := d.engine().Budgets().UsageOf(context.Background(), b.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestUsageIsLive(t *testing.T) {
 	if diff := cmp.Diff([]string{"gone 2 1.000", "here 4 2.000"}, names); diff != "" || budget.Hours(live.Usage.Consumed) != "3.000" || live.Usage.Limit == 0 {
 		t.Errorf("usage %+v, pods\n%s", live.Usage, diff)
 	}
-	other, err := d.engine().Usage(context.Background(), budget.Declaration{Window: "15m", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
+	other, err := d.engine().Budgets().Usage(context.Background(), budget.Declaration{Window: "15m", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
 	if err != nil || budget.Hours(other.Usage.Consumed) != "1.000" || other.Usage.Limit != 0 {
 		t.Errorf("of a namespace: %v, %+v", err, other.Usage)
 	}
@@ -227,7 +227,7 @@ func TestUsageIsLive(t *testing.T) {
 	}
 	blank := d.engine()
 	blank.Store = nil
-	other, err = blank.Usage(context.Background(), budget.Declaration{Window: "1h", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
+	other, err = blank.Budgets().Usage(context.Background(), budget.Declaration{Window: "1h", Selector: budget.Selector{Namespaces: []string{"ml"}}}.WithDefaults())
 	if err != nil || budget.Hours(other.Usage.Consumed) != "2.000" {
 		t.Errorf("without a store: %v, %+v", err, other.Usage)
 	}

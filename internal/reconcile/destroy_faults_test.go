@@ -10,6 +10,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -45,7 +47,7 @@ func beforeDestroys() []destroyed {
 		{"to be let go", func(w *world) spotpool.Declaration {
 			d := w.mustCreate(2, 4)
 			d.OnDestroy = spotpool.DestroyDetach
-			state, err := w.engine(nil).UpdatePool(context.Background(), d, longWait)
+			state, err := w.engine(nil).Pools().Update(context.Background(), d, longWait)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -58,7 +60,7 @@ func beforeDestroys() []destroyed {
 func (w *world) grow(d spotpool.Declaration, minimum int) spotpool.Declaration {
 	w.t.Helper()
 	d.Minimum = minimum
-	state, err := w.engine(nil).UpdatePool(context.Background(), d, 0)
+	state, err := w.engine(nil).Pools().Update(context.Background(), d, 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func TestDestroyNeverLies(t *testing.T) {
 			w := newWorld(t)
 			d := start.prepare(w)
 			w.fail(fault)
-			err := w.hastyEngine().DeletePool(context.Background(), d, 40*time.Second)
+			err := w.hastyEngine().Pools().Delete(context.Background(), d, 40*time.Second)
 			over := len(w.sim.Server.Faults()) == 0
 			if err == nil {
 				w.gone(d)
@@ -130,7 +132,7 @@ func TestDestroyNeverLies(t *testing.T) {
 				t.Errorf("the fault was over in time, and the destroy failed: %v", err)
 			}
 			w.sim.Server.ClearFaults()
-			if err := w.engine(nil).DeletePool(context.Background(), d, longWait); err != nil {
+			if err := w.engine(nil).Pools().Delete(context.Background(), d, longWait); err != nil {
 				t.Fatalf("without a fault: %v", err)
 			}
 			w.gone(d)
@@ -165,7 +167,7 @@ func TestDestroyThatSeesNothing(t *testing.T) {
 	d := w.mustCreate(2, 4)
 	w.killDeletionAt(d, "Write tombstones", true)
 	w.fail(cvmsim.Fault{Kind: cvmsim.FaultHTTP502, Action: "DescribeInstances", Count: -1})
-	if err := w.hastyEngine().DeletePool(context.Background(), d, time.Second); err == nil {
+	if err := w.hastyEngine().Pools().Delete(context.Background(), d, time.Second); err == nil {
 		t.Fatal("a destroy that saw nothing says that it is done")
 	}
 	if n := len(w.own()); n != 2 {
@@ -175,7 +177,7 @@ func TestDestroyThatSeesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.SpotPools) != 1 || report.SpotPools[0].Deleted || report.SpotPools[0].Outcome != reconcile.Failed || report.SpotPools[0].Observed {
+	if len(report.SpotPools) != 1 || report.SpotPools[0].Deleted || report.SpotPools[0].Outcome != outcome.Failed || report.SpotPools[0].Observed {
 		t.Errorf("a run that could not look reports %+v", report.SpotPools)
 	}
 	w.sim.Server.ClearFaults()
@@ -189,7 +191,7 @@ func TestMachinesOfATombstone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.mustCreate(1, 2)
-	if err := w.engine(nil).DeletePool(context.Background(), d, longWait); err != nil {
+	if err := w.engine(nil).Pools().Delete(context.Background(), d, longWait); err != nil {
 		t.Fatal(err)
 	}
 	ids, err := w.sim.Server.Seed(cvmsim.SeedRequest{AvailabilityZone: zoneA, InstanceType: gpuType, Pool: d.Name, UID: d.UID, Seq: "1", VpcID: d.VPCID})
@@ -200,19 +202,19 @@ func TestMachinesOfATombstone(t *testing.T) {
 	if len(report.Warnings) != 1 || !contains(report.Warnings[0], ids[0], d.UID, "terraform import") {
 		t.Errorf("the run warns %q, want it to tell of %s", report.Warnings, ids[0])
 	}
-	state, err := w.engine(nil).ViewPool(context.Background(), d)
+	state, err := w.engine(nil).Pools().View(context.Background(), d)
 	if err != nil || state.Destroyed || len(state.Warnings) == 0 {
 		t.Errorf("a refresh takes it for destroyed (%t, %q, %v)", state.Destroyed, state.Warnings, err)
 	}
-	var exists *reconcile.ExistsError
-	if _, err := w.engine(nil).CreatePool(context.Background(), pool(1, 2), longWait); !errors.As(err, &exists) {
+	var exists *record.ExistsError
+	if _, err := w.engine(nil).Pools().Create(context.Background(), pool(1, 2), longWait); !errors.As(err, &exists) {
 		t.Errorf("creating one of the same name: %v", err)
 	}
-	found, err := w.engine(nil).FindPool(context.Background(), d.Region, d.Name)
+	found, err := w.engine(nil).Pools().Find(context.Background(), d.Region, d.Name)
 	if err != nil || found.UID != d.UID {
 		t.Fatalf("importing it: %+v, %v", found, err)
 	}
-	state, err = w.engine(nil).UpdatePool(context.Background(), d, longWait)
+	state, err = w.engine(nil).Pools().Update(context.Background(), d, longWait)
 	if err != nil {
 		t.Fatalf("applying it: %v", err)
 	}
@@ -220,11 +222,11 @@ func TestMachinesOfATombstone(t *testing.T) {
 	if report := w.cleanRuns(); len(report.Warnings) > 0 {
 		t.Errorf("afterwards a run warns %q", report.Warnings)
 	}
-	if err := w.engine(nil).DeletePool(context.Background(), state.Declaration, longWait); err != nil {
+	if err := w.engine(nil).Pools().Delete(context.Background(), state.Declaration, longWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)
-	if _, err := w.engine(nil).UpdatePool(context.Background(), d, longWait); err == nil {
+	if _, err := w.engine(nil).Pools().Update(context.Background(), d, longWait); err == nil {
 		t.Error("a stale state brings back a pool of which nothing is left")
 	}
 }

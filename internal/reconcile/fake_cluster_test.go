@@ -13,7 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // fakeCluster is a cluster in memory with a clock of its own. It has no
@@ -72,7 +72,7 @@ func newFakeCluster() *fakeCluster {
 }
 
 // dependency is the cluster as an engine is given it.
-func (c *fakeCluster) dependency(context.Context) (reconcile.Cluster, error) { return c, nil }
+func (c *fakeCluster) dependency(context.Context) (budgets.Cluster, error) { return c, nil }
 
 // clock is what everybody's clock should read.
 func (c *fakeCluster) clock() time.Time {
@@ -266,4 +266,4 @@ func (c *fakeCluster) Calls() map[string]int {
 	return maps.Clone(c.calls)
 }
 
-var _ reconcile.Cluster = (*fakeCluster)(nil)
+var _ budgets.Cluster = (*fakeCluster)(nil)

@@ -12,7 +12,7 @@ func TestForecast(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	offers := []spotpool.Offer{{Market: spotpool.Market{AvailabilityZone: zoneA, InstanceType: gpuType, ChargeType: spotpool.Spot}, GPUs: "4", GPUType: "T4"}}
-	f, err := g.engine().Forecast(context.Background(), g.pool, offers)
+	f, err := g.engine().Pools().Forecast(context.Background(), g.pool, offers)
 	if err != nil || f == nil || f.MilliGPUs != 8000 || f.ExhaustedAt == nil {
 		t.Fatalf("two instances of four GPUs, and 4 GPU-hours in 45 minutes: %v, %+v", err, f)
 	}
@@ -20,10 +20,10 @@ func TestForecast(t *testing.T) {
 		t.Errorf("used up in %s, want half an hour", in)
 	}
 	offers[0].GPUs = "1"
-	if f, err = g.engine().Forecast(context.Background(), g.pool, offers); err != nil || f == nil || f.ExhaustedAt != nil {
+	if f, err = g.engine().Pools().Forecast(context.Background(), g.pool, offers); err != nil || f == nil || f.ExhaustedAt != nil {
 		t.Errorf("two GPUs use 1.5 GPU-hours in 45 minutes: %v, %+v", err, f)
 	}
-	if f, err = g.engine().Forecast(context.Background(), g.pool, nil); err != nil || f != nil {
+	if f, err = g.engine().Pools().Forecast(context.Background(), g.pool, nil); err != nil || f != nil {
 		t.Errorf("without offers: %v, %+v", err, f)
 	}
 }

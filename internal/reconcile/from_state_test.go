@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
@@ -34,13 +35,13 @@ func TestDryRunIsGatedByTheBudgetsOfItsState(t *testing.T) {
 	o := reconcile.RunOptions{DryRun: true, State: g.stateOf(g.pool, g.budget)}
 	g.dir = t.TempDir() + "/another"
 	p := g.run(o).SpotPools[0]
-	if p.Outcome != reconcile.Planned || p.Error != nil {
+	if p.Outcome != outcome.Planned || p.Error != nil {
 		t.Errorf("the pool is %s: %+v", p.Outcome, p.Error)
 	}
 	g.cluster.start("ml", "a", 8)
 	g.cluster.step(30 * time.Minute)
 	p = g.run(o).SpotPools[0]
-	if p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
+	if p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
 		t.Errorf("its budget is used up, and the pool is %s: %v, %+v", p.Outcome, p.Short, p.Error)
 	}
 }
@@ -54,14 +55,14 @@ func TestDryRunDecidesByANewerState(t *testing.T) {
 	p.Minimum, p.Generation = 2, p.Generation+1
 	b.GPUHours, b.Generation = "9", b.Generation+1
 	report := g.run(reconcile.RunOptions{DryRun: true, State: g.stateOf(p, b)})
-	if got := report.SpotPools[0]; got.Minimum != 2 || got.Outcome != reconcile.Planned {
+	if got := report.SpotPools[0]; got.Minimum != 2 || got.Outcome != outcome.Planned {
 		t.Errorf("the pool: %+v", got)
 	}
 	if got := report.Budgets[0].LimitGPUHours; got == nil || *got != "9.000" {
 		t.Errorf("the budget: %+v", report.Budgets[0])
 	}
-	found, err := g.engine().FindBudget(context.Background(), b.Name)
-	if record, _, poolErr := g.engine().RecordedPool(context.Background(), p.Region, p.Name); err != nil || poolErr != nil || found.GPUHours != "4" || record.Declaration.Minimum != 1 {
+	found, err := g.engine().Budgets().Find(context.Background(), b.Name)
+	if record, _, poolErr := g.engine().Pools().Recorded(context.Background(), p.Region, p.Name); err != nil || poolErr != nil || found.GPUHours != "4" || record.Declaration.Minimum != 1 {
 		t.Errorf("the store: %v, %v, %+v, %+v", err, poolErr, found, record.Declaration)
 	}
 }
@@ -80,7 +81,7 @@ func TestBudgetsOfAStateArePublishedByTheClustersClock(t *testing.T) {
 		}
 		g.cluster.step(20 * time.Minute)
 		g.run(reconcile.RunOptions{State: g.stateOf(g.pool, b)})
-		found, err := g.engine().FindBudget(context.Background(), b.Name)
+		found, err := g.engine().Budgets().Find(context.Background(), b.Name)
 		if err != nil || found.Generation != b.Generation {
 			t.Fatalf("recorded: %v, %+v", err, found)
 		}
@@ -138,12 +139,12 @@ func TestARecordThatWasNotReadFails(t *testing.T) {
 	}
 	told := 0
 	for _, p := range report.SpotPools {
-		if p.Outcome == reconcile.Failed && strings.Contains(p.Error.Message, "unable to handle") {
+		if p.Outcome == outcome.Failed && strings.Contains(p.Error.Message, "unable to handle") {
 			told++
 		}
 	}
 	for _, b := range report.Budgets {
-		if b.Outcome == reconcile.Failed && strings.Contains(b.Error.Message, "unable to handle") {
+		if b.Outcome == outcome.Failed && strings.Contains(b.Error.Message, "unable to handle") {
 			told++
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -26,7 +28,7 @@ type gated struct {
 func newGated(t *testing.T) *gated {
 	t.Helper()
 	g := &gated{world: newWorld(t), cluster: newFakeCluster()}
-	state, err := g.engine().CreateBudget(context.Background(), budget.Declaration{
+	state, err := g.engine().Budgets().Create(context.Background(), budget.Declaration{
 		Name: "team-a", GPUHours: "4", Window: "45m", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
 	}.WithDefaults())
 	if err != nil {
@@ -36,7 +38,7 @@ func newGated(t *testing.T) *gated {
 	g.run(reconcile.RunOptions{})
 	d := pool(1, 2)
 	d.Budget = "team-a"
-	created, err := g.engine().CreatePool(context.Background(), d, longWait)
+	created, err := g.engine().Pools().Create(context.Background(), d, longWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,16 +82,16 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	g.lose()
 	planned := g.run(reconcile.RunOptions{DryRun: true})
 	p := planned.SpotPools[0]
-	if p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "its budget team-a is used up: 4.000 of 4.000 GPU-hours") {
+	if p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "its budget team-a is used up: 4.000 of 4.000 GPU-hours") {
 		t.Errorf("dry run: %s, %v", p.Outcome, p.Short)
 	}
 	report := g.run(reconcile.RunOptions{})
 	p = report.SpotPools[0]
-	if failed, _ := report.Failures(); failed != 0 || p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
+	if failed, _ := report.Failures(); failed != 0 || p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
 		t.Errorf("%d failed; the pool is %s: %v", failed, p.Outcome, p.Short)
 	}
 	g.verify(0)
-	view, err := g.engine().ViewPool(context.Background(), g.pool)
+	view, err := g.engine().Pools().View(context.Background(), g.pool)
 	if err != nil || !view.Gate.Closed || len(view.Plan.Decisions) > 0 {
 		t.Errorf("viewed: %v, %+v", err, view.Gate)
 	}
@@ -98,7 +100,7 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 		t.Errorf("status: %v, %+v", err, status.SpotPools)
 	}
 
-	for name, p := range map[string]reconcile.PoolReport{"dry run": planned.SpotPools[0], "run": p, "status": status.SpotPools[0].PoolReport} {
+	for name, p := range map[string]spotpools.Report{"dry run": planned.SpotPools[0], "run": p, "status": status.SpotPools[0].Report} {
 		if p.Gate == nil || p.Gate.Budget != "team-a" || !p.Gate.Closed || !strings.Contains(p.Gate.Reason, "used up") {
 			t.Errorf("the gate in the JSON of the %s: %+v", name, p.Gate)
 		}
@@ -121,12 +123,12 @@ func TestAClosedGateIsToldOfBeforeItMatters(t *testing.T) {
 	g.cluster.start("ml", "a", 8)
 	g.cluster.step(30 * time.Minute)
 	p := g.run(reconcile.RunOptions{}).SpotPools[0]
-	if p.Outcome != reconcile.Done || !strings.Contains(p.HeldBack(), "used up") {
+	if p.Outcome != outcome.Done || !strings.Contains(p.HeldBack(), "used up") {
 		t.Errorf("the pool is %s, held back: %q", p.Outcome, p.HeldBack())
 	}
 	g.lose()
 	p = g.run(reconcile.RunOptions{}).SpotPools[0]
-	if p.Outcome != reconcile.Short || p.HeldBack() != "" {
+	if p.Outcome != outcome.Short || p.HeldBack() != "" {
 		t.Errorf("the pool is %s: %v, held back: %q", p.Outcome, p.Short, p.HeldBack())
 	}
 }
@@ -138,7 +140,7 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 	g := newGated(t)
 	ungated := pool(1, 1)
 	ungated.Name = "ungated"
-	if _, err := g.engine().CreatePool(context.Background(), ungated, longWait); err != nil {
+	if _, err := g.engine().Pools().Create(context.Background(), ungated, longWait); err != nil {
 		t.Fatal(err)
 	}
 	statusKey := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
@@ -167,14 +169,14 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 			g.cluster.failing["UID"] = errors.New("connection refused")
 			report := g.run(reconcile.RunOptions{})
 			delete(g.cluster.failing, "UID")
-			outcomes := map[string]reconcile.Outcome{}
+			outcomes := map[string]outcome.Outcome{}
 			for _, p := range report.SpotPools {
 				outcomes[p.Name] = p.Outcome
 				if p.Name == "train" && (p.Error == nil || !strings.Contains(p.Error.Message, c.says)) {
 					t.Errorf("the error is %+v, and lacks %q", p.Error, c.says)
 				}
 			}
-			if outcomes["train"] != reconcile.Failed || outcomes["ungated"] != reconcile.Done || report.Budgets[0].Outcome != reconcile.Failed {
+			if outcomes["train"] != outcome.Failed || outcomes["ungated"] != outcome.Done || report.Budgets[0].Outcome != outcome.Failed {
 				t.Errorf("outcomes %v, budget %s", outcomes, report.Budgets[0].Outcome)
 			}
 			g.run(reconcile.RunOptions{}) // a status again
@@ -185,7 +187,7 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 	g.lose()
 	report := g.run(reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
 	for _, p := range report.SpotPools {
-		if p.Outcome != reconcile.Done {
+		if p.Outcome != outcome.Done {
 			t.Errorf("%s is %s: %+v", p.Name, p.Outcome, p.Error)
 		}
 	}
@@ -204,14 +206,14 @@ func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := g.engine()
-			e.Progress = func(event reconcile.Event) {
+			e.Progress = func(event outcome.Event) {
 				if exceeded && strings.HasPrefix(event.Message, "launch ") {
 					g.rewriteStatus(t, func(s *budget.Status) { s.Usage.Consumed = s.Usage.Limit })
 				}
 			}
 			d := g.pool
 			d.Minimum = 2
-			state, err := e.UpdatePool(context.Background(), d, longWait)
+			state, err := e.Pools().Update(context.Background(), d, longWait)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,11 +262,11 @@ func TestNewPoolIsGated(t *testing.T) {
 	g.run(reconcile.RunOptions{})
 	d := pool(2, 2)
 	d.Name, d.Budget = "fresh", "team-a"
-	gate, err := g.engine().Gate(context.Background(), d)
+	gate, err := g.engine().Pools().Gate(context.Background(), d)
 	if err != nil || !gate.Closed {
 		t.Errorf("the gate: %v, %+v", err, gate)
 	}
-	state, err := g.engine().CreatePool(context.Background(), d, time.Second)
+	state, err := g.engine().Pools().Create(context.Background(), d, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +274,7 @@ func TestNewPoolIsGated(t *testing.T) {
 		t.Errorf("held %d, warnings %v", state.Plan.Held, state.Warnings)
 	}
 	d.Budget = "misspelt"
-	gate, err = g.engine().Gate(context.Background(), d)
+	gate, err = g.engine().Pools().Gate(context.Background(), d)
 	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "team-a") {
 		t.Errorf("of a budget that isn't there: %v, %+v", err, gate)
 	}
@@ -295,10 +297,10 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := report.Budgets[0]; b.Outcome != reconcile.Failed || !strings.Contains(b.Error.Message, "half of the run's time") {
+	if b := report.Budgets[0]; b.Outcome != outcome.Failed || !strings.Contains(b.Error.Message, "half of the run's time") {
 		t.Errorf("the budget is %s: %+v", b.Outcome, b.Error)
 	}
-	if p := report.SpotPools[0]; p.Outcome != reconcile.Done || len(report.Decisions) != 1 {
+	if p := report.SpotPools[0]; p.Outcome != outcome.Done || len(report.Decisions) != 1 {
 		t.Errorf("the pool is %s: %+v, %v", p.Outcome, p.Error, report.Decisions)
 	}
 }
@@ -314,22 +316,22 @@ func TestStatusOfAnotherLimitOpensNothing(t *testing.T) {
 	g.run(reconcile.RunOptions{})
 	b := g.budget
 	b.GPUHours = "0.5"
-	state, err := g.engine().UpdateBudget(context.Background(), b)
+	state, err := g.engine().Budgets().Update(context.Background(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if at := state.Declaration.PublishedAt; !at.Equal(g.cluster.Now()) {
 		t.Errorf("published at %s, and the cluster's clock reads %s", at, g.cluster.Now())
 	}
-	if gate, err := g.engine().Gate(context.Background(), g.pool); err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
+	if gate, err := g.engine().Pools().Gate(context.Background(), g.pool); err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
 		t.Errorf("the gate: %+v, %v", gate, err)
 	}
 	b = state.Declaration
 	b.GPUHours = "4"
-	if _, err := g.engine().UpdateBudget(context.Background(), b); err != nil {
+	if _, err := g.engine().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
-	if gate, err := g.engine().Gate(context.Background(), g.pool); err != nil || gate.Closed {
+	if gate, err := g.engine().Pools().Gate(context.Background(), g.pool); err != nil || gate.Closed {
 		t.Errorf("back at the limit that was judged: %+v, %v", gate, err)
 	}
 }

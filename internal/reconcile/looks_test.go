@@ -26,29 +26,35 @@ func TestLooksWriteNothing(t *testing.T) {
 		return nil
 	}
 	looks := map[string]func(ctx context.Context, e *reconcile.Engine) error{
-		"ViewPool": func(ctx context.Context, e *reconcile.Engine) error { _, err := e.ViewPool(ctx, g.pool); return err },
+		"ViewPool": func(ctx context.Context, e *reconcile.Engine) error {
+			_, err := e.Pools().View(ctx, g.pool)
+			return err
+		},
 		"PreviewPool": func(ctx context.Context, e *reconcile.Engine) error {
 			p := g.pool
 			p.Name = "new"
-			_, err := e.PreviewPool(ctx, p)
+			_, err := e.Pools().Preview(ctx, p)
 			return err
 		},
 		"FindPool": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.FindPool(ctx, g.pool.Region, g.pool.Name)
+			_, err := e.Pools().Find(ctx, g.pool.Region, g.pool.Name)
 			return err
 		},
-		"Gate":     func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Gate(ctx, g.pool); return nil },
-		"Forecast": func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Forecast(ctx, g.pool, nil); return nil },
+		"Gate": func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Pools().Gate(ctx, g.pool); return nil },
+		"Forecast": func(ctx context.Context, e *reconcile.Engine) error {
+			_, _ = e.Pools().Forecast(ctx, g.pool, nil)
+			return nil
+		},
 		"Markets": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.Markets(ctx, g.pool.Region)
+			_, err := e.Pools().Markets(ctx, g.pool.Region)
 			return err
 		},
 		"ViewBudget": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.ViewBudget(ctx, g.budget)
+			_, err := e.Budgets().View(ctx, g.budget)
 			return err
 		},
 		"FindBudget": func(ctx context.Context, e *reconcile.Engine) error {
-			_, err := e.FindBudget(ctx, g.budget.Name)
+			_, err := e.Budgets().Find(ctx, g.budget.Name)
 			return err
 		},
 		"Status":    func(ctx context.Context, e *reconcile.Engine) error { _, err := e.Status(ctx); return err },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // TestRefusedAfterLost loses the answer to a launch that took effect, and has
@@ -63,7 +64,7 @@ func TestLostBeforeItsEffect(t *testing.T) {
 	}
 	failed := 0
 	for _, d := range report.Decisions {
-		if d.Outcome == reconcile.Failed {
+		if d.Outcome == outcome.Failed {
 			failed++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -44,7 +45,7 @@ func TestLostLedgerOpensNothing(t *testing.T) {
 			g := newGated(t)
 			b := g.budget
 			b.Window, b.Enforce.Action, b.Enforce.GracePeriod, b.Thresholds = "24h", budget.Freeze, "0s", []int{100}
-			if _, err := g.engine().UpdateBudget(context.Background(), b); err != nil {
+			if _, err := g.engine().Budgets().Update(context.Background(), b); err != nil {
 				t.Fatal(err)
 			}
 			gone := g.cluster.start("ml", "gone", 8)
@@ -59,7 +60,7 @@ func TestLostLedgerOpensNothing(t *testing.T) {
 				report := g.run(reconcile.RunOptions{})
 				wantTold(t, report)
 				p := report.SpotPools[0]
-				if p.Outcome != reconcile.Failed || p.Error == nil || !strings.Contains(p.Error.Message, "the ledger was lost in part") {
+				if p.Outcome != outcome.Failed || p.Error == nil || !strings.Contains(p.Error.Message, "the ledger was lost in part") {
 					t.Errorf("run %d: the pool is %s: %+v", n+1, p.Outcome, p.Error)
 				}
 				if len(g.cluster.frozen) != 1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // TestJudgementClosesTheGateOfItsRun finds a budget exceeded in a run that can't
@@ -41,7 +42,7 @@ func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 			g := newGated(t)
 			b := g.budget
 			b.Enforce.Action, b.Enforce.GracePeriod = budget.Evict, "0s"
-			if _, err := g.engine().UpdateBudget(context.Background(), b); err != nil {
+			if _, err := g.engine().Budgets().Update(context.Background(), b); err != nil {
 				t.Fatal(err)
 			}
 			g.run(reconcile.RunOptions{})
@@ -55,14 +56,14 @@ func TestJudgementClosesTheGateOfItsRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r := report.Budgets[0]; r.Outcome == reconcile.Done || r.Error == nil || r.UsageReport == nil || !*r.Exceeded {
+			if r := report.Budgets[0]; r.Outcome == outcome.Done || r.Error == nil || r.UsageReport == nil || !*r.Exceeded {
 				t.Errorf("the budget is %s: %+v, %+v", r.Outcome, r.Error, r.UsageReport)
 			}
-			if p := report.SpotPools[0]; p.Outcome != reconcile.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
+			if p := report.SpotPools[0]; p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
 				t.Errorf("the pool is %s: %v, %+v", p.Outcome, p.Short, p.Error)
 			}
 			g.verify(0)
-			if gate, err := g.engine().Gate(context.Background(), g.pool); err != nil || !gate.Closed {
+			if gate, err := g.engine().Pools().Gate(context.Background(), g.pool); err != nil || !gate.Closed {
 				t.Errorf("the gate afterwards: %+v, %v", gate, err)
 			}
 			undo()
@@ -84,7 +85,7 @@ func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 		d.cluster.step(time.Hour)
 		d.cluster.frozen[b.UID] = budget.FreezeRule{Budget: b.Name, BudgetUID: b.UID, Selector: b.Selector}
 		b.Enforce.Action = budget.AlertOnly
-		if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+		if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 			t.Fatal(err)
 		}
 		b.Generation++
@@ -93,12 +94,12 @@ func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 	d, _ := killed(t)
 	wantTold(t, d.run(), "done alert", "done unfreeze")
 	d, b := killed(t)
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil || len(d.cluster.frozen) > 0 {
+	if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil || len(d.cluster.frozen) > 0 {
 		t.Errorf("destroyed: %v, frozen %v", err, d.cluster.frozen)
 	}
 	d, b = killed(t)
 	d.cluster.failing["Unfreeze"] = forbidden{}
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil {
 		t.Errorf("without the right to lift what it never did: %v", err)
 	}
 }
@@ -110,7 +111,7 @@ func TestFreezeThatLandsAfterTheEndIsLifted(t *testing.T) {
 	for _, alerts := range []bool{false, true} {
 		d := newDesk(t)
 		b := d.declare(enforcing(budget.Freeze))
-		if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+		if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil {
 			t.Fatal(err)
 		}
 		if alerts {
@@ -182,7 +183,7 @@ func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantTold(t, report, "done alert", "done freeze", "failed evict stuck", "done evict open")
-	if b := report.Budgets[0]; b.Outcome != reconcile.Failed || !strings.Contains(b.Error.Message, "more than one") {
+	if b := report.Budgets[0]; b.Outcome != outcome.Failed || !strings.Contains(b.Error.Message, "more than one") {
 		t.Errorf("the budget is %s: %+v", b.Outcome, b.Error)
 	}
 	for n := range 30 {
@@ -208,7 +209,7 @@ func TestAPauseFollowsItsSelector(t *testing.T) {
 	d.cluster.step(time.Hour)
 	wantTold(t, d.run(), "done alert", "done suspend train", "done suspend serve")
 	b.Selector = budget.Selector{Namespaces: []string{"ml"}}
-	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantTold(t, d.run(), "done resume serve")

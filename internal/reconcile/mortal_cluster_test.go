@@ -6,12 +6,12 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // mortalCluster is a cluster as a process sees it that may be killed.
 type mortalCluster struct {
-	reconcile.Cluster
+	budgets.Cluster
 	m *mortal
 }
 

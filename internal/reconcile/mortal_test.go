@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -66,11 +66,11 @@ func (m *mortal) die() {
 	}
 }
 
-func (m *mortal) cloud(c reconcile.Cloud) reconcile.Cloud { return &mortalCloud{Cloud: c, m: m} }
+func (m *mortal) cloud(c spotpools.Cloud) spotpools.Cloud { return &mortalCloud{Cloud: c, m: m} }
 func (m *mortal) store(s store.Store) store.Store         { return &mortalStore{Store: s, m: m} }
 
 type mortalCloud struct {
-	reconcile.Cloud
+	spotpools.Cloud
 	m *mortal
 }
 

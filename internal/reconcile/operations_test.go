@@ -8,6 +8,9 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -37,7 +40,7 @@ type operation struct {
 var errShort = errors.New("the pool stays short")
 
 // shortOr is what an operation says of its end.
-func shortOr(state reconcile.PoolState, err error) error {
+func shortOr(state spotpools.State, err error) error {
 	if err == nil && state.Plan.Shortfall > 0 {
 		return errShort
 	}
@@ -201,12 +204,12 @@ func size(minimum, maximum int) func(*spotpool.Declaration) {
 }
 
 func create(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	return shortOr(e.CreatePool(ctx, d, longWait))
+	return shortOr(e.Pools().Create(ctx, d, longWait))
 }
 
 func createAgain(w *world, d spotpool.Declaration) {
-	_, err := w.engine(nil).CreatePool(context.Background(), d, longWait)
-	var exists *reconcile.ExistsError
+	_, err := w.engine(nil).Pools().Create(context.Background(), d, longWait)
+	var exists *record.ExistsError
 	if errors.As(err, &exists) { // it was finished, and Terraform never heard of it: it is imported
 		err = importAndApply(context.Background(), w.engine(nil), d)
 	}
@@ -218,16 +221,16 @@ func createAgain(w *world, d spotpool.Declaration) {
 // importAndApply is terraform import, the refresh that follows it, and an apply of
 // the configuration that the pool was to be created with.
 func importAndApply(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	found, err := e.FindPool(ctx, d.Region, d.Name)
+	found, err := e.Pools().Find(ctx, d.Region, d.Name)
 	if err != nil {
 		return err
 	}
-	state, err := e.ViewPool(ctx, found)
+	state, err := e.Pools().View(ctx, found)
 	if err != nil {
 		return err
 	}
 	d.UID, d.AccountID, d.Generation = state.Declaration.UID, state.Declaration.AccountID, state.Declaration.Generation
-	return shortOr(e.UpdatePool(ctx, d, longWait))
+	return shortOr(e.Pools().Update(ctx, d, longWait))
 }
 
 func importAgain(w *world, d spotpool.Declaration) {
@@ -240,7 +243,7 @@ func importAgain(w *world, d spotpool.Declaration) {
 func update(change func(*spotpool.Declaration)) func(context.Context, *reconcile.Engine, spotpool.Declaration) error {
 	return func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
 		change(&d)
-		return shortOr(e.UpdatePool(ctx, d, longWait))
+		return shortOr(e.Pools().Update(ctx, d, longWait))
 	}
 }
 
@@ -248,24 +251,24 @@ func update(change func(*spotpool.Declaration)) func(context.Context, *reconcile
 // apply would.
 func updateAgain(change func(*spotpool.Declaration)) func(*world, spotpool.Declaration) {
 	return func(w *world, d spotpool.Declaration) {
-		state, err := w.engine(nil).ViewPool(context.Background(), d)
+		state, err := w.engine(nil).Pools().View(context.Background(), d)
 		if err != nil {
 			w.t.Errorf("refreshing: %v", err)
 			return
 		}
 		change(&state.Declaration)
-		if _, err := w.engine(nil).UpdatePool(context.Background(), state.Declaration, longWait); err != nil {
+		if _, err := w.engine(nil).Pools().Update(context.Background(), state.Declaration, longWait); err != nil {
 			w.t.Errorf("updating again: %v", err)
 		}
 	}
 }
 
 func destroy(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	return e.DeletePool(ctx, d, longWait)
+	return e.Pools().Delete(ctx, d, longWait)
 }
 
 func destroyAgain(w *world, d spotpool.Declaration) {
-	if err := w.engine(nil).DeletePool(context.Background(), d, longWait); err != nil {
+	if err := w.engine(nil).Pools().Delete(context.Background(), d, longWait); err != nil {
 		w.t.Errorf("deleting again: %v", err)
 	}
 	w.gone(d)
@@ -280,7 +283,7 @@ func (w *world) cutCreate() spotpool.Declaration {
 	w.t.Helper()
 	d := pool(3, 4)
 	process := &mortal{killOn: "Launch", after: true}
-	_, _ = w.engine(process).CreatePool(context.Background(), d, longWait)
+	_, _ = w.engine(process).Pools().Create(context.Background(), d, longWait)
 	if !process.isDead() {
 		w.t.Fatal("the creation never came to its launch")
 	}
@@ -294,7 +297,7 @@ func (w *world) cutLaunch(asked bool) spotpool.Declaration {
 	d := w.mustCreate(1, 4)
 	d.Minimum = 3
 	process := &mortal{killOn: "Launch", after: asked}
-	_, _ = w.engine(process).UpdatePool(context.Background(), d, longWait)
+	_, _ = w.engine(process).Pools().Update(context.Background(), d, longWait)
 	if !process.isDead() {
 		w.t.Fatal("the update never came to its launch")
 	}
@@ -304,7 +307,7 @@ func (w *world) cutLaunch(asked bool) spotpool.Declaration {
 func (w *world) mustUpdate(d spotpool.Declaration, change func(*spotpool.Declaration)) spotpool.Declaration {
 	w.t.Helper()
 	change(&d)
-	state, err := w.engine(nil).UpdatePool(context.Background(), d, longWait)
+	state, err := w.engine(nil).Pools().Update(context.Background(), d, longWait)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -413,10 +416,10 @@ func (w *world) rest(op operation) {
 			return
 		}
 		p := report.SpotPools[0]
-		if p.Outcome == reconcile.Skipped {
+		if p.Outcome == outcome.Skipped {
 			w.t.Fatalf("clean runs pass the pool over: %s", p.Error.Message)
 		}
-		if (!op.current || p.Outdated == 0) && (p.Outcome != reconcile.Short || op.working > 0) {
+		if (!op.current || p.Outdated == 0) && (p.Outcome != outcome.Short || op.working > 0) {
 			return
 		}
 		if round == 20 {

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -56,13 +57,13 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 	for name, letGo := range map[string]func(d *desk, b budget.Declaration) []string{
 		"its limit is raised": func(d *desk, b budget.Declaration) []string {
 			b.GPUHours = "100"
-			if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+			if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
 			return told(d.run())
 		},
 		"it is destroyed": func(d *desk, b budget.Declaration) []string {
-			if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+			if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
 			return told(d.run())
@@ -109,7 +110,7 @@ func TestALeftPauseIsLifted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.cluster.scale("train", 0)
@@ -128,14 +129,14 @@ func TestADestroyThatCannotResumeFails(t *testing.T) {
 	d, b := training(t)
 	d.run()
 	d.cluster.failing["Resume"] = &budget.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
+	if _, err := d.engine().Budgets().Delete(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
 		t.Errorf("the destroy says %v", err)
 	}
 	if holds := d.holds(); len(holds) != 1 {
 		t.Errorf("the store holds %v", holds)
 	}
 	delete(d.cluster.failing, "Resume")
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil || len(d.cluster.stopped()) > 0 || len(d.holds()) > 0 {
+	if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil || len(d.cluster.stopped()) > 0 || len(d.holds()) > 0 {
 		t.Errorf("%v; stopped is %v, the store holds %v", err, d.cluster.stopped(), d.holds())
 	}
 }
@@ -191,7 +192,7 @@ func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range report.Budgets {
-		if want := map[string]reconcile.Outcome{"team-a": reconcile.Failed, "team-b": reconcile.Done}[r.Name]; r.Outcome != want {
+		if want := map[string]outcome.Outcome{"team-a": outcome.Failed, "team-b": outcome.Done}[r.Name]; r.Outcome != want {
 			t.Errorf("%s is %s: %+v", r.Name, r.Outcome, r.Error)
 		}
 	}
@@ -207,7 +208,7 @@ func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
 	d.cluster.start("ml", "b", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) { s.Owner.UID = "uid-of-another" })
 	wantTold(t, d.run(), "done suspend train")
 	b.GPUHours = "100"
-	if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.run()
@@ -231,7 +232,7 @@ func TestAForgedOwnerIsNotPaused(t *testing.T) {
 	}
 	d.cluster.failing["Owners"] = errors.New("cannot get replicasets: forbidden")
 	failed, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || failed.Budgets[0].Outcome != reconcile.Failed || !strings.Contains(failed.Budgets[0].Error.Message, "replicasets") {
+	if err != nil || failed.Budgets[0].Outcome != outcome.Failed || !strings.Contains(failed.Budgets[0].Error.Message, "replicasets") {
 		t.Errorf("where it can't be told: %v, %+v", err, failed.Budgets)
 	}
 }
@@ -255,7 +256,7 @@ func TestWhatIsStartedAgainIsTold(t *testing.T) {
 	change := func(change func(*budget.Declaration)) {
 		t.Helper()
 		change(&b)
-		state, err := d.engine().UpdateBudget(context.Background(), b)
+		state, err := d.engine().Budgets().Update(context.Background(), b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestPreviewsAskForLittle(t *testing.T) {
 		before := e.Calls()["DescribeInstances"]
 		d := pool(1, 2)
 		d.Name = name
-		if _, err := e.PreviewPool(t.Context(), d); err != nil {
+		if _, err := e.Pools().Preview(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 		return e.Calls()["DescribeInstances"] - before

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -45,7 +46,7 @@ func TestRaces(t *testing.T) {
 			group.Go(func() {
 				raised := d
 				raised.Minimum = 3
-				_, err := w.engine(process).UpdatePool(context.Background(), raised, longWait)
+				_, err := w.engine(process).Pools().Update(context.Background(), raised, longWait)
 				if err != nil && !errors.Is(err, errKilled) && process.killAt == 0 {
 					t.Errorf("apply: %v", err)
 				}
@@ -115,20 +116,20 @@ func TestSameNameTwice(t *testing.T) {
 	var group sync.WaitGroup
 	errs := make([]error, 2)
 	for n := range errs {
-		group.Go(func() { _, errs[n] = w.engine(nil).CreatePool(context.Background(), pool(2, 4), longWait) })
+		group.Go(func() { _, errs[n] = w.engine(nil).Pools().Create(context.Background(), pool(2, 4), longWait) })
 	}
 	group.Wait()
 	if (errs[0] == nil) == (errs[1] == nil) {
 		t.Fatalf("one create must succeed and one fail, not %v and %v", errs[0], errs[1])
 	}
-	var exists *reconcile.ExistsError
+	var exists *record.ExistsError
 	if err := errors.Join(errs...); !errors.As(err, &exists) {
 		t.Errorf("the error does not say that the pool exists: %v", err)
 	}
 	w.verify(2)
 
 	other := &world{t: t, sim: w.sim, dir: t.TempDir() + "/store"} // the same cloud
-	if _, err := other.engine(nil).CreatePool(context.Background(), pool(2, 4), longWait); !errors.As(err, &exists) {
+	if _, err := other.engine(nil).Pools().Create(context.Background(), pool(2, 4), longWait); !errors.As(err, &exists) {
 		t.Errorf("with another store: %v", err)
 	}
 	w.verify(2)

@@ -28,7 +28,7 @@ func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 		d.cluster.step(4 * 24 * time.Hour)
 		d.run()
 		b.Window = "30d"
-		if _, err := d.engine().UpdateBudget(context.Background(), b); err != nil {
+		if _, err := d.engine().Budgets().Update(context.Background(), b); err != nil {
 			t.Fatal(err)
 		}
 		wantConsumed(t, d.run(), "0.000")
@@ -39,7 +39,7 @@ func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 func (d *desk) update(b budget.Declaration, change func(*budget.Declaration)) budget.Declaration {
 	d.t.Helper()
 	change(&b)
-	state, err := d.engine().UpdateBudget(context.Background(), b)
+	state, err := d.engine().Budgets().Update(context.Background(), b)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestALongerWindowCountsWhatWasBefore(t *testing.T) {
 	d, b := worked(t, "20", 0)
 	b = d.update(b, func(b *budget.Declaration) { b.Window, b.GPUHours = "30d", "90" })
 	wantConsumed(t, d.run(), "96.000")
-	if _, err := d.engine().DeleteBudget(context.Background(), b); err != nil {
+	if _, err := d.engine().Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.declare(func(b *budget.Declaration) { b.Name = "beside" })

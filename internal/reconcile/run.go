@@ -2,18 +2,15 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
 // RunOptions say what a run may do.
@@ -49,140 +46,92 @@ func (e *RunLockedError) Unwrap() error { return e.Err }
 // is not nil only where no run took place: the run lock is held, or the store
 // can't be read.
 func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
-	r := &run{Engine: e, options: o, report: Report{
-		SchemaVersion: ReportSchemaVersion, RunID: randomID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun,
-		Decisions: []Result{}, SpotPools: []PoolReport{}, Budgets: []BudgetReport{}, StockPools: []struct{}{}, Warnings: []string{},
-	}}
+	if o.DryRun && o.State != nil { // judged by what a run would have taken over
+		e = e.drafted()
+	}
+	r := e.begin(o)
 	var err error
 	if o.DryRun {
 		err = r.run(ctx)
 	} else {
-		err = e.withNamedLock(ctx, "run", o.RunLockTimeout, r.run)
-		if isLocked(err) {
-			return r.report, &RunLockedError{Err: err}
+		err = r.keeper.WithLock(ctx, "run", o.RunLockTimeout, r.run)
+		if record.IsLocked(err) {
+			return r.finished(), &RunLockedError{Err: err}
 		}
 	}
-	return r.report, err
+	return r.finished(), err
 }
 
 // run is one run.
 type run struct {
-	*Engine
-	options RunOptions
-	mu      sync.Mutex
-	report  Report
-	budgets map[string]bool // the names of all that the store has a record of
-	pools   map[string]bool // the uids of the pools that it has a sound record of
-	// statuses are those that this run made, written or not, by the budget's name.
-	statuses map[string]budget.Status
-	// known are the uids of the budgets that are declared, of any cluster; unread
-	// says that some records could not be read.
-	known  map[string]bool
-	unread bool
+	engine   *Engine
+	keeper   record.Keeper
+	options  RunOptions
+	warnings *outcome.Warnings
+	report   Report
+	// The kinds, in the order in which they are brought to what is declared.
+	budgets *budgets.Run
+	pools   *spotpools.Run
+}
+
+func (e *Engine) begin(o RunOptions) *run {
+	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor}, options: o, warnings: &outcome.Warnings{}}
+	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun}
+	r.budgets = e.Budgets().Run(budgets.Options{RunID: r.report.RunID, DryRun: o.DryRun, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss}, r.warnings)
+	r.pools = e.Pools().Run(spotpools.Options{DryRun: o.DryRun, Wait: o.Wait, WaitTimeout: o.WaitTimeout}, r.warnings)
+	return r
 }
 
 func (r *run) run(ctx context.Context) error {
-	before := r.Calls()
+	before := r.engine.Calls()
 	if r.options.State != nil {
 		if err := r.takeOver(ctx, r.options.State); err != nil {
 			return err
 		}
 	}
-	budgets, err := r.declaredBudgets(ctx)
-	if err != nil {
+	if err := r.budgets.Read(ctx); err != nil {
 		return err
 	}
-	pools, err := r.declared(ctx)
-	if err != nil {
+	if err := r.pools.Read(ctx); err != nil {
 		return err
 	}
-	r.reconcileBudgets(ctx, budgets, len(pools))
-	var regions errgroup.Group
-	for region, targets := range byRegion(pools) {
-		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })
-	}
-	_ = regions.Wait()
-	slices.SortFunc(r.report.SpotPools, func(a, b PoolReport) int {
-		return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name)
-	})
-	slices.SortFunc(r.report.Budgets, func(a, b BudgetReport) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(r.report.Decisions, func(a, b Result) int { return strings.Compare(a.Object(), b.Object()) })
+	r.budgets.Reconcile(ctx, r.pools.Declared() > 0)
+	r.pools.Reconcile(ctx, r.budgets.Judged())
 	r.report.FinishedAt = time.Now().UTC()
-	r.report.Calls = callsSince(before, r.Calls())
+	r.report.Calls = callsSince(before, r.engine.Calls())
 	if r.options.DryRun {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordGrace)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	r.lookAfterTombstones(ctx)
-	return r.saveStatus(ctx)
+	r.pools.LookAfterTombstones(ctx)
+	return r.saveSummary(ctx)
 }
 
-// target is one pool that the run looks after.
-type target struct {
-	declaration spotpool.Declaration
-	phase       declaration.Phase
-	updatedAt   time.Time
-	journal     journal
-	// unjudged says why the pool's gate can't be told, if it can't: the pool then
-	// launches nothing and counts as failed.
-	unjudged error
-}
-
-// declared reads every record and journal of the store. One that can't be read
-// fails its own pool alone.
-func (r *run) declared(ctx context.Context) ([]target, error) {
-	docs, err := r.Store.List(ctx, store.SpotPools)
+// takeOver brings declarations out of Terraform state into the store, where the
+// store has none or an older one. A newer record wins, a tombstone refuses.
+func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) error {
+	for _, text := range state.Warnings {
+		r.warnings.Add(text)
+	}
+	older, err := r.keeper.Older(ctx, state)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var pools []target
-	for _, doc := range docs {
-		record, err := decodeListed[declaration.SpotPool](ctx, r.Store, doc)
-		d := record.Declaration
-		if err == nil && d.Key() != doc.Key.Name {
-			err = fmt.Errorf("the record %s holds the declaration of %s", doc.Key, d.Key())
-		}
-		var j journal
-		if err == nil {
-			j, err = r.loadJournal(ctx, d)
-		}
-		if err != nil {
-			region, name, _ := splitKey(doc.Key.Name)
-			r.add(PoolReport{Region: region, Name: name, Outcome: Failed, Error: NewErrorReport(err)}, nil)
-			continue
-		}
-		if r.pools == nil {
-			r.pools = map[string]bool{}
-		}
-		r.pools[d.UID] = true
-		pools = append(pools, target{declaration: d, phase: record.Phase, updatedAt: record.UpdatedAt, journal: j})
+	if older != "" {
+		r.warnings.Add(older + ": the store's records win")
 	}
-	return pools, nil
+	r.pools.TakeOver(ctx, state.Pools, older)
+	r.budgets.TakeOver(ctx, state.Budgets, older)
+	return nil
 }
 
-// spot says whether the pool launches spot instances.
-func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpool.Spot }
-
-func byRegion(pools []target) map[string][]target {
-	regions := map[string][]target{}
-	for _, p := range pools {
-		regions[p.declaration.Region] = append(regions[p.declaration.Region], p)
-	}
-	return regions
-}
-
-func (r *run) add(p PoolReport, results []Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.SpotPools = append(r.report.SpotPools, p)
-	r.report.Decisions = append(r.report.Decisions, results...)
-}
-
-func (r *run) warn(text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !slices.Contains(r.report.Warnings, text) {
-		r.report.Warnings = append(r.report.Warnings, text)
-	}
+// finished is the report, with what there is of it by now.
+func (r *run) finished() Report {
+	report := r.report
+	report.Budgets, report.SpotPools, report.StockPools = r.budgets.Reports(), r.pools.Reports(), []struct{}{}
+	report.Decisions = slices.Concat([]outcome.Result{}, r.budgets.Results(), r.pools.Results())
+	slices.SortStableFunc(report.Decisions, func(a, b outcome.Result) int { return strings.Compare(a.Object(), b.Object()) })
+	report.Warnings = r.warnings.Texts()
+	return report
 }

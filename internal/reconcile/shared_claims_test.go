@@ -60,7 +60,7 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 			if got := report.Budgets[1].ConsumedGPUHours; got != "1.917" {
 				t.Errorf("the second's budget counts %s GPU-hours, want 1.917", got)
 			}
-			live, err := d.engine().BudgetUsage(context.Background(), all.Name)
+			live, err := d.engine().Budgets().UsageOf(context.Background(), all.Name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,8 +86,8 @@ func TestVictimsHoldTheirPartOfAClaim(t *testing.T) {
 	d.cluster.step(12 * time.Hour)
 	var held []string
 	for _, r := range d.run().Decisions {
-		if r.Budget != nil && r.Budget.Pod != nil {
-			held = append(held, r.Budget.Pod.Name+" "+budget.MilliGPUs(r.Budget.Pod.MilliGPUs))
+		if d, ok := r.Decision.(budget.Decision); ok && d.Pod != nil {
+			held = append(held, d.Pod.Name+" "+budget.MilliGPUs(d.Pod.MilliGPUs))
 		}
 	}
 	if diff := cmp.Diff([]string{"first 1", "second 1"}, held); diff != "" {

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -18,38 +21,29 @@ type StatusReport struct {
 	At            time.Time               `json:"at"`
 	Store         string                  `json:"store"`
 	LastRun       *declaration.RunSummary `json:"last_run"` // null where no run was recorded
-	SpotPools     []PoolStatus            `json:"spot_pools"`
-	Budgets       []BudgetStatus          `json:"budgets"`
+	SpotPools     []spotpools.Status      `json:"spot_pools"`
+	Budgets       []budgets.Status        `json:"budgets"`
 	StockPools    []struct{}              `json:"stock_pools"`
 	Warnings      []string                `json:"warnings"`
-}
-
-// PoolStatus is one pool, with its machines.
-type PoolStatus struct {
-	PoolReport
-	Phase     declaration.Phase   `json:"phase"`
-	Decisions []spotpool.Decision `json:"decisions"` // what a run would do now
-	Machines  []spotpool.Member   `json:"machines"`
-	Cooldowns []spotpool.Cooldown `json:"cooldowns"`
-	Intents   int                 `json:"open_intents"`
 }
 
 // lastRun is the name of the document that holds the last run's summary.
 const lastRun = "last_run"
 
-func (r *run) saveStatus(ctx context.Context) error {
-	old, err := load[declaration.RunSummary](ctx, r.Store, store.Statuses, lastRun)
+func (r *run) saveSummary(ctx context.Context) error {
+	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
 	if err != nil {
 		// A damaged status is replaced: nothing depends on it.
-		r.warn(err.Error())
-		if doc, readErr := r.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastRun}); readErr == nil {
-			old.revision = doc.Revision
+		r.warnings.Add(err.Error())
+		if doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastRun}); readErr == nil {
+			old.Revision = doc.Revision
 		}
 	}
-	failed, _ := r.report.Failures()
-	_, err = save(ctx, r.Store, store.Statuses, lastRun, old, declaration.RunSummary{
-		RunID: r.report.RunID, StartedAt: r.report.StartedAt, FinishedAt: r.report.FinishedAt,
-		Failed: failed, Decisions: len(r.report.Decisions), BudgetErrors: budgetErrors(r.report.Budgets),
+	report := r.finished()
+	failed, _ := report.Failures()
+	_, err = record.Save(ctx, r.keeper.Store, store.Statuses, lastRun, old, declaration.RunSummary{
+		RunID: report.RunID, StartedAt: report.StartedAt, FinishedAt: report.FinishedAt,
+		Failed: failed, Decisions: len(report.Decisions), BudgetErrors: budgetErrors(report.Budgets),
 	})
 	if errors.Is(err, store.ErrConflict) {
 		return nil
@@ -64,14 +58,14 @@ const (
 )
 
 // budgetErrors is what budgets failed with.
-func budgetErrors(budgets []BudgetReport) map[string]string {
-	var failed []BudgetReport
-	for _, b := range budgets {
-		if b.Outcome == Failed && b.Error != nil {
+func budgetErrors(reports []budgets.Report) map[string]string {
+	var failed []budgets.Report
+	for _, b := range reports {
+		if b.Outcome == outcome.Failed && b.Error != nil {
 			failed = append(failed, b)
 		}
 	}
-	slices.SortFunc(failed, func(a, b BudgetReport) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(failed, func(a, b budgets.Report) int { return strings.Compare(a.Name, b.Name) })
 	var errs map[string]string
 	for _, b := range failed[:min(len(failed), errorsAtMost)] {
 		if errs == nil {
@@ -91,64 +85,22 @@ func budgetErrors(budgets []BudgetReport) map[string]string {
 func (e *Engine) Status(ctx context.Context) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: time.Now().UTC(), Store: e.Store.String(),
-		SpotPools: []PoolStatus{}, Budgets: []BudgetStatus{}, StockPools: []struct{}{},
+		SpotPools: []spotpools.Status{}, Budgets: []budgets.Status{}, StockPools: []struct{}{},
 	}
-	r := &run{Engine: e, options: RunOptions{DryRun: true}}
-	budgets, err := r.budgetStatuses(ctx)
-	if err != nil {
+	var warnings outcome.Warnings
+	var err error
+	if report.Budgets, err = e.Budgets().Statuses(ctx); err != nil {
 		return report, err
 	}
-	report.Budgets = budgets
-	pools, err := r.declared(ctx)
-	if err != nil {
+	if report.SpotPools, err = e.Pools().Statuses(ctx, &warnings); err != nil {
 		return report, err
 	}
-	for _, broken := range r.report.SpotPools {
-		report.SpotPools = append(report.SpotPools, PoolStatus{PoolReport: broken})
-	}
-	for region, targets := range byRegion(pools) {
-		view, err := e.lookFor(ctx, region, targets)
-		for _, t := range targets {
-			report.SpotPools = append(report.SpotPools, r.poolStatus(ctx, t, view, err))
-		}
-	}
-	slices.SortFunc(report.SpotPools, func(a, b PoolStatus) int {
-		return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name)
-	})
-	if last, err := load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun); err == nil && last.exists() {
-		report.LastRun = &last.value
+	if last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun); err == nil && last.Exists() {
+		report.LastRun = &last.Value
 		for n := range report.Budgets {
-			report.Budgets[n].LastRunError = last.value.BudgetErrors[report.Budgets[n].Name]
+			report.Budgets[n].LastRunError = last.Value.BudgetErrors[report.Budgets[n].Name]
 		}
 	}
-	report.Warnings = append([]string{}, r.report.Warnings...)
+	report.Warnings = warnings.Texts()
 	return report, nil
-}
-
-func (r *run) poolStatus(ctx context.Context, t target, view *regionView, err error) PoolStatus {
-	d := t.declaration
-	if err == nil && view.accountID != d.AccountID {
-		err = &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
-	}
-	if err != nil {
-		return PoolStatus{PoolReport: newPoolReport(d, nil, Failed, err), Phase: t.phase}
-	}
-	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
-		r.warn(text)
-	}
-	plan := spotpool.Decide(spotpool.Situation{
-		Declaration: d, Observation: view.observation(d), Journal: t.journal.value, Now: view.at, Gate: r.gate(ctx, d),
-	})
-	outcome := idleOutcome(plan)
-	if len(plan.Decisions) > 0 {
-		outcome = Planned
-	}
-	if t.phase != declaration.Active {
-		// A creation is for terraform apply to go on with, and a deletion launches nothing.
-		plan.Decisions, plan.Short, outcome = nil, nil, Skipped
-	}
-	return PoolStatus{
-		PoolReport: newPoolReport(d, &plan, outcome, nil), Phase: t.phase, Decisions: plan.Decisions,
-		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
-	}
 }

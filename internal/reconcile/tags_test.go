@@ -27,7 +27,7 @@ func TestLaunchesUnderALimitOfTagValues(t *testing.T) {
 	for n := 0; n < 6 && err == nil; n++ {
 		d := pool(1, 1)
 		d.Name = "other" + string(rune('a'+n))
-		_, err = w.engine(nil).CreatePool(context.Background(), d, longWait)
+		_, err = w.engine(nil).Pools().Create(context.Background(), d, longWait)
 	}
 	if err == nil || !contains(err.Error(), "LimitExceeded.TagValue", "values a tag key may have", "RequestId") {
 		t.Errorf("a creation past the limit says %v", err)
@@ -43,14 +43,14 @@ func TestAPaidInstanceKeepsItsPool(t *testing.T) {
 	if err := w.sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{paid}, ChargeType: "PREPAID"}); err != nil {
 		t.Fatal(err)
 	}
-	err := w.engine(nil).DeletePool(context.Background(), d, longWait)
+	err := w.engine(nil).Pools().Delete(context.Background(), d, longWait)
 	if err == nil || !contains(err.Error(), paid, "PREPAID", "detach") {
 		t.Errorf("the destroy says %v", err)
 	}
 	w.verify(2)
 	lowered := d
 	lowered.Minimum, lowered.Maximum = 0, 0
-	if _, err := w.engine(nil).UpdatePool(context.Background(), lowered, longWait); err != nil {
+	if _, err := w.engine(nil).Pools().Update(context.Background(), lowered, longWait); err != nil {
 		t.Fatal(err)
 	}
 	if own := w.own(); len(own) != 1 || own[0].InstanceID != paid {

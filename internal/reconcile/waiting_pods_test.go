@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // backlog is a desk whose budget is exceeded, with two pods that run and four that
@@ -102,7 +103,7 @@ func TestAFreezeNeedsNoListOfPods(t *testing.T) {
 	d, b := backlog(t, budget.Freeze, func(b *budget.Declaration) { b.Enforce.HonourPodProtection = new(false) })
 	d.cluster.failing["LivePods"] = errors.New("list pods: timeout")
 	report, err := d.engine().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != reconcile.Failed || !slices.Contains(told(report), "done freeze") {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !slices.Contains(told(report), "done freeze") {
 		t.Errorf("%v, %+v, %v", err, report.Budgets, told(report))
 	}
 	if !d.cluster.frozen[b.UID].IgnorePodProtection {

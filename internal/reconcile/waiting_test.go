@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -42,7 +43,7 @@ func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
 	t.Parallel()
 	w, lowered, report := waitingRun(t, 5*time.Millisecond, 5*time.Second)
 	lowered.Minimum, lowered.Maximum = 1, 1
-	if _, err := w.engine(nil).UpdatePool(context.Background(), lowered, time.Millisecond); err != nil {
+	if _, err := w.engine(nil).Pools().Update(context.Background(), lowered, time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	before := w.launched()
@@ -59,9 +60,9 @@ func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
 	w, d, report := waitingRun(t, 3*time.Second, time.Minute) // so that all is over before it looks again
 	before := w.launched()
 	deleted := make(chan error, 1)
-	go func() { deleted <- w.engine(nil).DeletePool(context.Background(), d, 20*time.Second) }()
-	for record, _, err := w.engine(nil).RecordedPool(context.Background(), region, "train"); err == nil && record.Phase != declaration.Deleting; {
-		record, _, err = w.engine(nil).RecordedPool(context.Background(), region, "train")
+	go func() { deleted <- w.engine(nil).Pools().Delete(context.Background(), d, 20*time.Second) }()
+	for record, _, err := w.engine(nil).Pools().Recorded(context.Background(), region, "train"); err == nil && record.Phase != declaration.Deleting; {
+		record, _, err = w.engine(nil).Pools().Recorded(context.Background(), region, "train")
 	}
 	for _, i := range w.own() { // what hangs can't be ended
 		if err := w.sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{i.InstanceID}, State: "GONE"}); err != nil {
@@ -75,7 +76,7 @@ func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
 	if n := w.launched(); n > before {
 		t.Errorf("%d more were launched for a pool that was destroyed: %s", n-before, describe(w.own()))
 	}
-	if len(r.SpotPools) != 1 || r.SpotPools[0].Outcome == reconcile.Done && !r.SpotPools[0].Deleted {
+	if len(r.SpotPools) != 1 || r.SpotPools[0].Outcome == outcome.Done && !r.SpotPools[0].Deleted {
 		t.Errorf("the run says of the destroyed pool: %+v", r.SpotPools)
 	}
 	if docs, err := w.store().List(context.Background(), store.Journals); err != nil || len(docs) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -144,7 +145,7 @@ func pool(minimum, maximum int) spotpool.Declaration {
 // mustCreate creates the pool without any fault.
 func (w *world) mustCreate(minimum, maximum int) spotpool.Declaration {
 	w.t.Helper()
-	state, err := w.engine(nil).CreatePool(context.Background(), pool(minimum, maximum), longWait)
+	state, err := w.engine(nil).Pools().Create(context.Background(), pool(minimum, maximum), longWait)
 	if err != nil {
 		w.t.Fatalf("creating the pool: %v", err)
 	}
@@ -231,7 +232,7 @@ func (w *world) cleanRuns() reconcile.Report {
 			w.t.Fatalf("a clean run: %v", err)
 		}
 		for _, p := range report.SpotPools {
-			if p.Outcome == reconcile.Failed {
+			if p.Outcome == outcome.Failed {
 				w.t.Fatalf("a clean run failed for %s: %s", p.Name, p.Error.Message)
 			}
 		}

@@ -86,3 +86,8 @@ func (d Decision) LogValue() slog.Value {
 	}
 	return slog.GroupValue(attrs...)
 }
+
+// Heading is the decision's kind, what it is about, and why it was made.
+func (d Decision) Heading() (kind, object string, reasons []string) {
+	return string(d.Kind), d.Object, d.Reasons
+}

@@ -139,6 +139,16 @@ type Declaration struct {
 // Key names a pool within one account, "ap-singapore/train".
 func (d Declaration) Key() string { return d.Region + "/" + d.Name }
 
+// Identity tells the pool from others of its name, and its declaration from
+// earlier ones.
+func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
+
+// Identified is the declaration under an identity.
+func (d Declaration) Identified(uid string, generation int64) Declaration {
+	d.UID, d.Generation = uid, generation
+	return d
+}
+
 // WithDefaults fills in what the declaration leaves out.
 func (d Declaration) WithDefaults() Declaration {
 	d.AllocationStrategy = cmp.Or(d.AllocationStrategy, Priority)

@@ -21,6 +21,7 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
@@ -57,7 +58,7 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := reconcile.Engine{Store: place, Actor: "accuracy", Cluster: func(context.Context) (reconcile.Cluster, error) {
+	e := reconcile.Engine{Store: place, Actor: "accuracy", Cluster: func(context.Context) (budgets.Cluster, error) {
 		client, err := connect()
 		if err != nil {
 			return nil, err
@@ -75,7 +76,7 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 	if s.byNode {
 		declared.ResourceWeights = nil
 	}
-	if _, err := e.CreateBudget(t.Context(), declared); err != nil {
+	if _, err := e.Budgets().Create(t.Context(), declared); err != nil {
 		t.Fatal(err)
 	}
 	p.observer = observe(t, c, p.namespace, s.from == budget.FromRunning)

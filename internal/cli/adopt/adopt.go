@@ -95,7 +95,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	}
 	engine := o.store.Engine(place, client, nil)
 	engine.LockTimeout = time.Minute
-	if err := engine.Adopt(ctx, region, name, args[1:], o.dryRun); err != nil {
+	if err := engine.Pools().Adopt(ctx, region, name, args[1:], o.dryRun); err != nil {
 		return err
 	}
 	adopted := report{SchemaVersion: 1, DryRun: o.dryRun, Object: "spot_pool/" + region + "/" + name, InstanceIDs: args[1:]}

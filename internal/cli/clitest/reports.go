@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -20,11 +23,11 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			Reasons: []string{"capacity 1 is below minimum 3", "1.90 CNY an hour each"},
 		}
 	}
-	soldOut := &reconcile.ErrorReport{
+	soldOut := &outcome.ErrorReport{
 		Class: spotpool.ClassCapacity, Code: "ResourcesSoldOut.SpecifiedInstanceType", RequestID: "5b6e…",
 		Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: The resources are sold out. (RequestId 5b6e…)",
 	}
-	denied := &reconcile.ErrorReport{
+	denied := &outcome.ErrorReport{
 		Class: spotpool.ClassAuthorisation, Code: "UnauthorizedOperation",
 		Message: "RunInstances: UnauthorizedOperation: You are not authorized.\nAsk for cvm:RunInstances. (RequestId 7c1d…)",
 	}
@@ -40,27 +43,27 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	counts := func(minimum, maximum, capacity, held int, cost string) spotpool.Counts {
 		return spotpool.Counts{Minimum: minimum, Maximum: maximum, Capacity: capacity, Held: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost)}
 	}
-	locked := &reconcile.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
-	unknown := &reconcile.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store directory:.gpupool yet, which gpupool reconcile makes"}
-	usedUp := &reconcile.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of 2026-01-02T03:04:00Z; launches go on by themselves once usage is below the limit"}
+	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
+	unknown := &outcome.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store directory:.gpupool yet, which gpupool reconcile makes"}
+	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of 2026-01-02T03:04:00Z; launches go on by themselves once usage is below the limit"}
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: At, FinishedAt: At.Add(3 * time.Second),
-		Decisions: []reconcile.Result{
-			{Pool: &again, Outcome: reconcile.Done}, {Pool: &done, Outcome: reconcile.Done}, {Pool: &end, Outcome: reconcile.Done},
-			{Pool: &short, Outcome: reconcile.Short, Error: soldOut},
-			{Pool: &refused, Outcome: reconcile.Failed, Error: denied},
+		Decisions: []outcome.Result{
+			{Decision: again, Outcome: outcome.Done}, {Decision: done, Outcome: outcome.Done}, {Decision: end, Outcome: outcome.Done},
+			{Decision: short, Outcome: outcome.Short, Error: soldOut},
+			{Decision: refused, Outcome: outcome.Failed, Error: denied},
 		},
-		SpotPools: []reconcile.PoolReport{
-			{Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: reconcile.Done, Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"}},
-			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: reconcile.Done},
-			{Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: reconcile.Short, Short: []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"}, Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"}},
-			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: reconcile.Failed, Error: denied},
-			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: reconcile.Skipped, Error: locked},
-			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: reconcile.Done, Gate: usedUp},
-			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
-			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "the endpoint does not answer"}},
-			{Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: reconcile.Done, Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"}},
-			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: reconcile.Failed, Short: []string{unknown.Message}, Error: unknown},
+		SpotPools: []spotpools.Report{
+			{Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: outcome.Done, Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"}},
+			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: outcome.Done},
+			{Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: outcome.Short, Short: []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"}, Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"}},
+			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: outcome.Failed, Error: denied},
+			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: outcome.Skipped, Error: locked},
+			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: outcome.Done, Gate: usedUp},
+			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the endpoint does not answer"}},
+			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the endpoint does not answer"}},
+			{Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: outcome.Done, Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"}},
+			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: outcome.Failed, Short: []string{unknown.Message}, Error: unknown},
 		},
 	}
 }
@@ -76,7 +79,7 @@ func Price(t *testing.T, s string) spotpool.Price {
 }
 
 // BudgetUsed is a budget of which so many of 100 GPU-hours are used.
-func BudgetUsed(name string, percent int64, change func(*reconcile.BudgetReport)) reconcile.BudgetReport {
+func BudgetUsed(name string, percent int64, change func(*budgets.Report)) budgets.Report {
 	u := budget.Usage{
 		WindowStart: At.Add(-24 * time.Hour), WindowEnd: At, Limit: 100 * budget.Hour, Consumed: percent * budget.Hour,
 		Coverage: 1000, TrackedPods: 12, ActivePods: 3, BurnRate: 1500,
@@ -86,9 +89,9 @@ func BudgetUsed(name string, percent int64, change func(*reconcile.BudgetReport)
 		crossed := At.Add(-time.Hour)
 		since = &crossed
 	}
-	b := reconcile.BudgetReport{
-		Name: name, UID: name, Action: budget.AlertOnly, Observed: true, Outcome: reconcile.Done,
-		UsageReport: reconcile.NewUsageReport(u, At.Add(-2*time.Minute), since),
+	b := budgets.Report{
+		Name: name, UID: name, Action: budget.AlertOnly, Observed: true, Outcome: outcome.Done,
+		UsageReport: budgets.NewUsageReport(u, At.Add(-2*time.Minute), since),
 	}
 	if change != nil {
 		change(&b)
@@ -97,18 +100,18 @@ func BudgetUsed(name string, percent int64, change func(*reconcile.BudgetReport)
 }
 
 // EveryBudget is a budget in each of the ways in which one can stand.
-func EveryBudget() []reconcile.BudgetReport {
+func EveryBudget() []budgets.Report {
 	hundred := "100.000"
-	return []reconcile.BudgetReport{
+	return []budgets.Report{
 		BudgetUsed("a-calm", 12, nil),
-		BudgetUsed("b-warned", 85, func(b *reconcile.BudgetReport) { b.Fired = []int{50, 80}; b.ErrorBoundGPUHours = "0.250" }),
-		BudgetUsed("c-evicting", 103, func(b *reconcile.BudgetReport) {
+		BudgetUsed("b-warned", 85, func(b *budgets.Report) { b.Fired = []int{50, 80}; b.ErrorBoundGPUHours = "0.250" }),
+		BudgetUsed("c-evicting", 103, func(b *budgets.Report) {
 			b.Action, b.Enforced, b.Fired = budget.Evict, []budget.Action{budget.Freeze, budget.Evict}, []int{50, 80, 100}
 			b.Warnings = []string{"1 pod is protected from eviction, and still counts: ml/notebook (it is annotated with gpupool/protected)"}
 		}),
-		BudgetUsed("d-alert-only", 100, func(b *reconcile.BudgetReport) { b.Fired = []int{50, 80, 100} }),
-		{Name: "e-elsewhere", UID: "e", Outcome: reconcile.Failed, Error: &reconcile.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing was touched"}},
-		{Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: reconcile.Skipped, Error: &reconcile.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`}},
-		{Name: "g-gone", UID: "g", Outcome: reconcile.Done, Deleted: true, Notices: []string{"Deployment ml/serve: someone else scaled it since"}},
+		BudgetUsed("d-alert-only", 100, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
+		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing was touched"}},
+		{Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped, Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`}},
+		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Notices: []string{"Deployment ml/serve: someone else scaled it since"}},
 	}
 }

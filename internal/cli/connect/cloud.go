@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -50,12 +50,12 @@ func (o *CloudFlags) RegisterRegion(cmd *cobra.Command, usage string) {
 // Cloud is the client for what a store declares: prepared now where pools are
 // declared, so that credentials that lack are told at once, and else when it is
 // first needed. A store of budgets alone needs no account.
-func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (reconcile.Cloud, error) {
+func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (spotpools.Cloud, error) {
 	pools, err := place.List(ctx, store.SpotPools)
 	if err == nil && len(pools) > 0 {
 		return o.Client(ctx)
 	}
-	return reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return o.Client(ctx) }), nil
+	return spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return o.Client(ctx) }), nil
 }
 
 // Client prepares a client. Credentials are looked up; nothing is called yet.

@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // clusterFlags say which cluster is used, and as whom. What they leave out comes
@@ -44,10 +44,10 @@ func (o *clusterFlags) client() (*kubeclient.Client, error) {
 }
 
 // reach returns what reaches the cluster, once budgets need it.
-func (o *clusterFlags) reach() func(context.Context) (reconcile.Cluster, error) {
+func (o *clusterFlags) reach() func(context.Context) (budgets.Cluster, error) {
 	var once sync.Once
 	var reached *kubecluster.Cluster
-	return func(context.Context) (reconcile.Cluster, error) {
+	return func(context.Context) (budgets.Cluster, error) {
 		client, err := o.client()
 		if err != nil {
 			return nil, err

@@ -11,6 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
@@ -106,11 +108,11 @@ func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, e
 
 // Engine is the core as the command runs it: on its store, its cloud and its
 // cluster, nil for each that it has no need of.
-func (o *StoreFlags) Engine(place store.Store, cloud reconcile.Cloud, cluster func(context.Context) (reconcile.Cluster, error)) *reconcile.Engine {
+func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (budgets.Cluster, error)) *reconcile.Engine {
 	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Log: o.session.Logger()}
 }
 
 // Cluster returns what reaches the cluster, once budgets need it.
-func (o *StoreFlags) Cluster() func(context.Context) (reconcile.Cluster, error) {
+func (o *StoreFlags) Cluster() func(context.Context) (budgets.Cluster, error) {
 	return o.cluster.reach()
 }

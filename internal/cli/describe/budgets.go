@@ -6,7 +6,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // BudgetColumns are the titles of BudgetCells.
@@ -15,7 +16,7 @@ func BudgetColumns() []string {
 }
 
 // BudgetCells are the columns that say what a budget has used.
-func BudgetCells(style terminal.Style, b reconcile.BudgetReport) []string {
+func BudgetCells(style terminal.Style, b budgets.Report) []string {
 	u := b.UsageReport
 	if u == nil {
 		return []string{b.Name, "-", "-", orDash(b.LimitGPUHours), "-", "-", "-"}
@@ -31,7 +32,7 @@ func BudgetCells(style terminal.Style, b reconcile.BudgetReport) []string {
 }
 
 // usedText is how much of its limit a budget has used, with a bar on a terminal.
-func usedText(style terminal.Style, u *reconcile.UsageReport) string {
+func usedText(style terminal.Style, u *budgets.UsageReport) string {
 	if u.UsedPercent == nil {
 		return "-"
 	}
@@ -51,16 +52,16 @@ func orDash(s *string) string {
 }
 
 // Exceeded reports whether a budget is known to have used its limit up.
-func Exceeded(b reconcile.BudgetReport) bool {
+func Exceeded(b budgets.Report) bool {
 	return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
 }
 
 // BudgetState says in a few words how a budget stands.
-func BudgetState(style terminal.Style, b reconcile.BudgetReport) string {
+func BudgetState(style terminal.Style, b budgets.Report) string {
 	switch {
 	case b.Deleted:
 		return style.Paint(terminal.Dim, "destroyed")
-	case b.Outcome == reconcile.Failed, b.Outcome == reconcile.Skipped:
+	case b.Outcome == outcome.Failed, b.Outcome == outcome.Skipped:
 		return style.Paint(OutcomeColour(b.Outcome), string(b.Outcome))
 	case Exceeded(b):
 		text := "exceeded"

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
 // Details gathers the lines that there are about one pool or budget.
@@ -32,13 +33,13 @@ func (d *Details) Reasons(reasons []string) {
 }
 
 // Error adds what went wrong with a decision.
-func (d *Details) Error(o reconcile.Outcome, message string) {
+func (d *Details) Error(o outcome.Outcome, message string) {
 	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColour(o), string(o)+": ")+indented(message, "      "))
 }
 
 // HeldBack adds why a pool's budget would let it launch nothing, where it has
 // nothing to launch.
-func (d *Details) HeldBack(p reconcile.PoolReport) {
+func (d *Details) HeldBack(p spotpools.Report) {
 	if why := p.HeldBack(); why != "" {
 		d.Add(terminal.Yellow, "held back: ", why)
 	}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
 // PoolName is what people call a pool.
-func PoolName(p reconcile.PoolReport) string { return p.Region + "/" + p.Name }
+func PoolName(p spotpools.Report) string { return p.Region + "/" + p.Name }
 
 // Seen is a number that was seen of a pool, or a dash where the pool was not.
-func Seen(p reconcile.PoolReport, n int) string {
+func Seen(p spotpools.Report, n int) string {
 	if !p.Observed {
 		return "-"
 	}
@@ -20,7 +21,7 @@ func Seen(p reconcile.PoolReport, n int) string {
 
 // Declared is a number that is declared of a pool, or a dash where its record can't
 // be read.
-func Declared(p reconcile.PoolReport, n int) string {
+func Declared(p spotpools.Report, n int) string {
 	if p.UID == "" {
 		return "-"
 	}
@@ -29,18 +30,18 @@ func Declared(p reconcile.PoolReport, n int) string {
 
 // AboveMaximum reports whether a pool holds more than it may: what is protected,
 // or can't be ended, is not trimmed.
-func AboveMaximum(p reconcile.PoolReport) bool { return p.Observed && p.Held > p.Maximum }
+func AboveMaximum(p spotpools.Report) bool { return p.Observed && p.Held > p.Maximum }
 
 // OutcomeColour is the colour of what became of a decision, a pool or a budget.
-func OutcomeColour(o reconcile.Outcome) terminal.Colour {
+func OutcomeColour(o outcome.Outcome) terminal.Colour {
 	switch o {
-	case reconcile.Done:
+	case outcome.Done:
 		return terminal.Green
-	case reconcile.Planned:
+	case outcome.Planned:
 		return terminal.Cyan
-	case reconcile.Short:
+	case outcome.Short:
 		return terminal.Yellow
-	case reconcile.Failed:
+	case outcome.Failed:
 		return terminal.Red
 	}
 	return terminal.Dim

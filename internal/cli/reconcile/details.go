@@ -5,14 +5,17 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // idsAtMost is how many instances of a launch are named.
 const idsAtMost = 8
 
 // poolDetails says what happened to a pool, if anything did.
-func poolDetails(style terminal.Style, p reconcile.PoolReport, decisions []reconcile.Result) []string {
+func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	addDecisions(details, decisions)
@@ -28,7 +31,7 @@ func poolDetails(style terminal.Style, p reconcile.PoolReport, decisions []recon
 }
 
 // budgetDetails says what happened about a budget, if anything did.
-func budgetDetails(style terminal.Style, b reconcile.BudgetReport, decisions []reconcile.Result) []string {
+func budgetDetails(style terminal.Style, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", b.Notices...)
 	addDecisions(details, decisions)
@@ -38,7 +41,7 @@ func budgetDetails(style terminal.Style, b reconcile.BudgetReport, decisions []r
 }
 
 // addDecisions adds what was decided, why, and what went wrong with it.
-func addDecisions(details *describe.Details, decisions []reconcile.Result) {
+func addDecisions(details *describe.Details, decisions []outcome.Result) {
 	for _, d := range decisions {
 		details.Lines = append(details.Lines, decisionText(details.Style, d))
 		details.Reasons(d.Reasons())
@@ -49,14 +52,14 @@ func addDecisions(details *describe.Details, decisions []reconcile.Result) {
 }
 
 // addFailure adds what went wrong, unless it stands at a decision.
-func addFailure(details *describe.Details, o reconcile.Outcome, e *reconcile.ErrorReport, decisions []reconcile.Result) {
+func addFailure(details *describe.Details, o outcome.Outcome, e *outcome.ErrorReport, decisions []outcome.Result) {
 	if e != nil && !saidAlready(decisions, e) {
 		details.Add(describe.OutcomeColour(o), string(o)+": ", e.Message)
 	}
 }
 
 // saidAlready reports whether an error stands at one of its decisions already.
-func saidAlready(decisions []reconcile.Result, e *reconcile.ErrorReport) bool {
+func saidAlready(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 	for _, d := range decisions {
 		if d.Error != nil && d.Error.Message == e.Message {
 			return true
@@ -66,27 +69,27 @@ func saidAlready(decisions []reconcile.Result, e *reconcile.ErrorReport) bool {
 }
 
 // forms are how a decision's verb reads once it is known what became of it.
-var forms = map[string]map[reconcile.Outcome]string{
-	"launch":    {reconcile.Planned: "would launch", reconcile.Done: "launched", reconcile.Short: "could not launch", reconcile.Failed: "failed to launch"},
-	"terminate": {reconcile.Planned: "would terminate", reconcile.Done: "terminated", reconcile.Short: "could not terminate", reconcile.Failed: "failed to terminate"},
-	"alert":     {reconcile.Planned: "would alert", reconcile.Done: "alerted", reconcile.Failed: "failed to alert"},
-	"freeze:":   {reconcile.Planned: "would freeze:", reconcile.Done: "froze:", reconcile.Failed: "failed to freeze:"},
-	"lift":      {reconcile.Planned: "would lift", reconcile.Done: "lifted", reconcile.Failed: "failed to lift"},
-	"pause":     {reconcile.Planned: "would pause", reconcile.Done: "paused", reconcile.Failed: "failed to pause", reconcile.Skipped: "did not pause"},
-	"resume":    {reconcile.Planned: "would resume", reconcile.Done: "resumed", reconcile.Failed: "failed to resume", reconcile.Skipped: "did not resume"},
-	"evict":     {reconcile.Planned: "would evict", reconcile.Done: "evicted", reconcile.Failed: "failed to evict", reconcile.Skipped: "did not evict"},
-	"ask":       {reconcile.Planned: "would ask", reconcile.Done: "asked", reconcile.Short: "asked", reconcile.Failed: "asked"},
+var forms = map[string]map[outcome.Outcome]string{
+	"launch":    {outcome.Planned: "would launch", outcome.Done: "launched", outcome.Short: "could not launch", outcome.Failed: "failed to launch"},
+	"terminate": {outcome.Planned: "would terminate", outcome.Done: "terminated", outcome.Short: "could not terminate", outcome.Failed: "failed to terminate"},
+	"alert":     {outcome.Planned: "would alert", outcome.Done: "alerted", outcome.Failed: "failed to alert"},
+	"freeze:":   {outcome.Planned: "would freeze:", outcome.Done: "froze:", outcome.Failed: "failed to freeze:"},
+	"lift":      {outcome.Planned: "would lift", outcome.Done: "lifted", outcome.Failed: "failed to lift"},
+	"pause":     {outcome.Planned: "would pause", outcome.Done: "paused", outcome.Failed: "failed to pause", outcome.Skipped: "did not pause"},
+	"resume":    {outcome.Planned: "would resume", outcome.Done: "resumed", outcome.Failed: "failed to resume", outcome.Skipped: "did not resume"},
+	"evict":     {outcome.Planned: "would evict", outcome.Done: "evicted", outcome.Failed: "failed to evict", outcome.Skipped: "did not evict"},
+	"ask":       {outcome.Planned: "would ask", outcome.Done: "asked", outcome.Short: "asked", outcome.Failed: "asked"},
 }
 
 // decisionText is what was decided, with what became of it for a verb.
-func decisionText(style terminal.Style, d reconcile.Result) string {
+func decisionText(style terminal.Style, d outcome.Result) string {
 	verb, rest, _ := strings.Cut(d.Summary(), " ")
 	form, known := forms[verb][d.Outcome]
 	if !known {
 		form = verb + " (" + string(d.Outcome) + ")"
 	}
 	text := style.Paint(describe.OutcomeColour(d.Outcome), form) + " " + rest
-	if p := d.Pool; p != nil && p.Offering != nil && d.Outcome == reconcile.Done && len(p.InstanceIDs) > 0 {
+	if p, ok := d.Decision.(spotpool.Decision); ok && p.Offering != nil && d.Outcome == outcome.Done && len(p.InstanceIDs) > 0 {
 		text += ": " + describe.FirstOf(p.InstanceIDs, idsAtMost)
 	}
 	return text

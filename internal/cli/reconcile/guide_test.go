@@ -10,6 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // TestBudgetExample has the guide about budgets show what is printed.
@@ -19,12 +21,12 @@ func TestBudgetExample(t *testing.T) {
 	now := time.Date(2026, 11, 21, 7, 32, 8, 0, time.UTC)
 	result := clitest.Judged(t, now)
 	plan := budget.Decide(budget.Situation{Declaration: declared, Result: result, Now: now, RunID: "r"})
-	report := reconcile.Report{Budgets: []reconcile.BudgetReport{{
-		Name: declared.Name, Action: declared.Enforce.Action, Observed: true, Outcome: reconcile.Done,
-		UsageReport: reconcile.NewUsageReport(result.Usage, now, nil), Fired: plan.Status.Fired,
+	report := reconcile.Report{Budgets: []budgets.Report{{
+		Name: declared.Name, Action: declared.Enforce.Action, Observed: true, Outcome: outcome.Done,
+		UsageReport: budgets.NewUsageReport(result.Usage, now, nil), Fired: plan.Status.Fired,
 	}}}
 	for _, d := range plan.Decisions {
-		report.Decisions = append(report.Decisions, reconcile.Result{Budget: &d, Outcome: reconcile.Done})
+		report.Decisions = append(report.Decisions, outcome.Result{Decision: d, Outcome: outcome.Done})
 	}
 	var out bytes.Buffer
 	writeReport(&out, clitest.Plain, report, "")

@@ -13,6 +13,9 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -90,13 +93,13 @@ func (m metrics) run(report reconcile.Report, success bool) {
 	m.set("gpupool_run_success", "Whether the last run did all that was declared (1) or something failed (0).", value)
 	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by what was decided and what became of it.", "kind", "outcome")
 	for _, kind := range []spotpool.Kind{spotpool.Launch, spotpool.Terminate} {
-		for _, outcome := range []reconcile.Outcome{reconcile.Done, reconcile.Short, reconcile.Failed} {
+		for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Short, outcome.Failed} {
 			decisions.WithLabelValues(string(kind), string(outcome))
 		}
 	}
 	if len(report.Budgets) > 0 {
 		for _, kind := range []budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindUnfreeze, budget.KindSuspend, budget.KindResume, budget.KindEvict, budget.KindShorten} {
-			for _, outcome := range []reconcile.Outcome{reconcile.Done, reconcile.Skipped, reconcile.Failed} {
+			for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Skipped, outcome.Failed} {
 				decisions.WithLabelValues(string(kind), string(outcome))
 			}
 		}
@@ -134,7 +137,7 @@ func (m metrics) declarations(report reconcile.Report) {
 
 // budgets writes nothing of a budget whose usage is unknown: no number is better
 // than a zero that nobody counted.
-func (m metrics) budgets(budgets []reconcile.BudgetReport) {
+func (m metrics) budgets(budgets []budgets.Report) {
 	if len(budgets) == 0 {
 		return
 	}
@@ -169,7 +172,7 @@ func (m metrics) budgets(budgets []reconcile.BudgetReport) {
 	}
 }
 
-func (m metrics) pools(pools []reconcile.PoolReport) {
+func (m metrics) pools(pools []spotpools.Report) {
 	minimum := m.vector("gpupool_pool_minimum", "Instances that the pool is to have at least.", "region", "name")
 	maximum := m.vector("gpupool_pool_maximum", "Instances that the pool may have at most.", "region", "name")
 	capacity := m.vector("gpupool_pool_capacity", "Instances of the pool that work, or will soon.", "region", "name")

@@ -14,18 +14,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
 // written are the names of all metrics that a run can write.
 func written(t *testing.T) []string {
 	t.Helper()
 	path := t.TempDir() + "/gpupool.prom"
-	used := &reconcile.UsageReport{Coverage: "1", ConsumedGPUHours: "1", EstimatedGPUHours: "0", ErrorBoundGPUHours: "0", BurnRateGPUs: "1", LimitGPUHours: ptr("4"), RemainingGPUHours: ptr("3")}
+	used := &budgets.UsageReport{Coverage: "1", ConsumedGPUHours: "1", EstimatedGPUHours: "0", ErrorBoundGPUHours: "0", BurnRateGPUs: "1", LimitGPUHours: ptr("4"), RemainingGPUHours: ptr("3")}
 	o := &options{metricsFile: path, session: &process.Session{Process: process.Process{Now: time.Now}}}
 	o.writeMetrics(reconcile.Report{
 		FinishedAt: time.Now(),
-		SpotPools:  []reconcile.PoolReport{{Name: "train", Region: "ap-singapore", UID: "u", Observed: true}},
-		Budgets:    []reconcile.BudgetReport{{Name: "team-a", UsageReport: used}},
+		SpotPools:  []spotpools.Report{{Name: "train", Region: "ap-singapore", UID: "u", Observed: true}},
+		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: used}},
 	}, true)
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 const reconcileHelp = `Look at everything that is declared, and bring it where it should be. First count
@@ -83,7 +83,7 @@ func New(s *process.Session) *cobra.Command {
 	process.DurationVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
 	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
 	process.DurationVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
-	process.DurationVar(cmd, &o.keepLedger, "keep-ledger", reconcile.DefaultKeepLedger, "how long the ledger keeps what ended, also where no budget's window reaches back to it")
+	process.DurationVar(cmd, &o.keepLedger, "keep-ledger", budgets.DefaultKeepLedger, "how long the ledger keeps what ended, also where no budget's window reaches back to it")
 	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: it holds nothing back any more")
 	f.IntVar(&o.conflictCode, "conflict-exit-code", process.ExitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")

@@ -7,6 +7,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
 // rowsAtMost is how many pools, or budgets, a table lists before it leaves out
@@ -40,7 +43,7 @@ func writeReport(out *bytes.Buffer, style terminal.Style, report reconcile.Repor
 	if report.DryRun {
 		fmt.Fprintln(out, "A dry run: nothing is changed.")
 	}
-	decisions := map[string][]reconcile.Result{}
+	decisions := map[string][]outcome.Result{}
 	for _, d := range report.Decisions {
 		decisions[d.Object()] = append(decisions[d.Object()], d)
 	}
@@ -63,11 +66,11 @@ func writeReport(out *bytes.Buffer, style terminal.Style, report reconcile.Repor
 }
 
 // objectOf names a pool as decisions do.
-func objectOf(p reconcile.PoolReport) string { return "spot_pool/" + describe.PoolName(p) }
+func objectOf(p spotpools.Report) string { return "spot_pool/" + describe.PoolName(p) }
 
 // writePools writes how the pools stand. Those that are as declared are counted
 // where there are many.
-func writePools(out *bytes.Buffer, style terminal.Style, pools []reconcile.PoolReport, decisions map[string][]reconcile.Result) {
+func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Report, decisions map[string][]outcome.Result) {
 	if len(pools) == 0 {
 		return
 	}
@@ -75,7 +78,7 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []reconcile.PoolR
 	t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H", "OUTCOME")
 	left := 0
 	for _, p := range pools {
-		idle := p.Outcome == reconcile.Done && len(decisions[objectOf(p)]) == 0
+		idle := p.Outcome == outcome.Done && len(decisions[objectOf(p)]) == 0
 		above := describe.AboveMaximum(p)
 		if idle && !above && len(pools) > rowsAtMost {
 			left++
@@ -96,7 +99,7 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []reconcile.PoolR
 
 // writeBudgets writes how the budgets stand. Those that are far from their limit
 // are counted where there are many.
-func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []reconcile.BudgetReport) {
+func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []budgets.Report) {
 	if len(budgets) == 0 {
 		return
 	}
@@ -104,7 +107,7 @@ func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []reconcile.B
 	t.Add(append(describe.BudgetColumns(), "STATE")...)
 	left := 0
 	for _, b := range budgets {
-		calm := b.Outcome == reconcile.Done && b.Observed && !b.Deleted && !describe.Exceeded(b) && len(b.Fired) == 0
+		calm := b.Outcome == outcome.Done && b.Observed && !b.Deleted && !describe.Exceeded(b) && len(b.Fired) == 0
 		if calm && len(budgets) > rowsAtMost {
 			left++
 			continue

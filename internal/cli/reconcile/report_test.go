@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -18,25 +20,24 @@ func TestReportForPeople(t *testing.T) {
 	planned := report
 	planned.DryRun, planned.Decisions, planned.SpotPools = true, nil, nil
 	for _, d := range report.Decisions[:3] {
-		if !d.Pool.Resume && d.Pool.Kind == spotpool.Launch {
-			unborn := *d.Pool
+		if unborn := d.Decision.(spotpool.Decision); !unborn.Resume && unborn.Kind == spotpool.Launch {
 			unborn.InstanceIDs = nil
-			d.Pool = &unborn
+			d.Decision = unborn
 		}
-		d.Outcome = reconcile.Planned
+		d.Outcome = outcome.Planned
 		planned.Decisions = append(planned.Decisions, d)
 	}
 	for _, p := range report.SpotPools[:2] {
-		p.Outcome = reconcile.Planned
+		p.Outcome = outcome.Planned
 		planned.SpotPools = append(planned.SpotPools, p)
 	}
 	many := reconcile.Report{}
 	for n := range 30 {
-		p := reconcile.PoolReport{Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Held: 1}, Outcome: reconcile.Done}
+		p := spotpools.Report{Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Held: 1}, Outcome: outcome.Done}
 		many.SpotPools = append(many.SpotPools, p)
 	}
 	allIdle := many
-	many.SpotPools = append([]reconcile.PoolReport{report.SpotPools[2], report.SpotPools[8]}, many.SpotPools...)
+	many.SpotPools = append([]spotpools.Report{report.SpotPools[2], report.SpotPools[8]}, many.SpotPools...)
 	for name, tt := range map[string]struct {
 		style  terminal.Style
 		report reconcile.Report
@@ -61,22 +62,22 @@ func TestReportForPeople(t *testing.T) {
 }
 
 func withBudgets(r reconcile.Report) reconcile.Report {
-	decide := func(kind budget.Kind, outcome reconcile.Outcome, change func(*budget.Decision)) reconcile.Result {
+	decide := func(kind budget.Kind, became outcome.Outcome, change func(*budget.Decision)) outcome.Result {
 		d := budget.Decision{Kind: kind, Object: "budget/c-evicting", Reasons: []string{"103.000 of 100.000 GPU-hours are used (103%)"}}
 		change(&d)
-		return reconcile.Result{Budget: &d, Outcome: outcome}
+		return outcome.Result{Decision: d, Outcome: became}
 	}
 	pod := func(name string) func(*budget.Decision) {
 		return func(d *budget.Decision) { d.Pod = &budget.Pod{Namespace: "ml", Name: name, UID: name} }
 	}
-	blocked := decide(budget.KindEvict, reconcile.Skipped, pod("serve-1"))
-	blocked.Error = &reconcile.ErrorReport{Message: "the eviction of the pod ml/serve-1 is blocked: the disruption budget serve needs 2 healthy pods"}
+	blocked := decide(budget.KindEvict, outcome.Skipped, pod("serve-1"))
+	blocked.Error = &outcome.ErrorReport{Message: "the eviction of the pod ml/serve-1 is blocked: the disruption budget serve needs 2 healthy pods"}
 	r.Budgets = clitest.EveryBudget()
-	r.Decisions = append([]reconcile.Result{
-		decide(budget.KindAlert, reconcile.Done, func(d *budget.Decision) { d.Threshold, d.Namespaces = 100, []string{"ml"} }),
-		decide(budget.KindFreeze, reconcile.Done, func(*budget.Decision) {}),
+	r.Decisions = append([]outcome.Result{
+		decide(budget.KindAlert, outcome.Done, func(d *budget.Decision) { d.Threshold, d.Namespaces = 100, []string{"ml"} }),
+		decide(budget.KindFreeze, outcome.Done, func(*budget.Decision) {}),
 		blocked,
-		decide(budget.KindEvict, reconcile.Done, pod("train-1")),
+		decide(budget.KindEvict, outcome.Done, pod("train-1")),
 	}, r.Decisions...)
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // verdict is the exit code of a run, with what there is to say about it.
@@ -39,8 +40,8 @@ func (o *options) verdict(ctx context.Context, report reconcile.Report, err erro
 // unfinished counts the declarations that a run did not see to.
 func unfinished(report reconcile.Report) int {
 	n := 0
-	count := func(o reconcile.Outcome) {
-		if o == reconcile.Skipped || o == reconcile.Failed {
+	count := func(o outcome.Outcome) {
+		if o == outcome.Skipped || o == outcome.Failed {
 			n++
 		}
 	}
@@ -63,12 +64,12 @@ func (o *options) failures(report reconcile.Report, failed int) error {
 	}
 	errs := []error{err}
 	for _, b := range report.Budgets {
-		if b.Outcome == reconcile.Failed && b.Error != nil {
+		if b.Outcome == outcome.Failed && b.Error != nil {
 			errs = append(errs, fmt.Errorf("budget %s: %s", b.Name, b.Error.Message))
 		}
 	}
 	for _, p := range report.SpotPools {
-		if p.Outcome == reconcile.Failed && p.Error != nil {
+		if p.Outcome == outcome.Failed && p.Error != nil {
 			errs = append(errs, fmt.Errorf("%s: %s", describe.PoolName(p), p.Error.Message))
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -121,24 +124,24 @@ func keepNamed(report *reconcile.StatusReport, names []string) error {
 		return nil
 	}
 	for _, name := range names {
-		pool := slices.ContainsFunc(report.SpotPools, func(p reconcile.PoolStatus) bool { return named(p, name) })
-		if !pool && !slices.ContainsFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return b.Name == name }) {
+		pool := slices.ContainsFunc(report.SpotPools, func(p spotpools.Status) bool { return named(p, name) })
+		if !pool && !slices.ContainsFunc(report.Budgets, func(b budgets.Status) bool { return b.Name == name }) {
 			return fmt.Errorf("no pool and no budget %s is declared in the store %s", name, report.Store)
 		}
 	}
-	report.SpotPools = slices.DeleteFunc(report.SpotPools, func(p reconcile.PoolStatus) bool {
+	report.SpotPools = slices.DeleteFunc(report.SpotPools, func(p spotpools.Status) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return named(p, name) })
 	})
-	report.Budgets = slices.DeleteFunc(report.Budgets, func(b reconcile.BudgetStatus) bool { return !slices.Contains(names, b.Name) })
+	report.Budgets = slices.DeleteFunc(report.Budgets, func(b budgets.Status) bool { return !slices.Contains(names, b.Name) })
 	return nil
 }
 
-func named(p reconcile.PoolStatus, name string) bool {
-	return name == p.Name || name == describe.PoolName(p.PoolReport)
+func named(p spotpools.Status, name string) bool {
+	return name == p.Name || name == describe.PoolName(p.Report)
 }
 
 // noNulls has JSON print a list of nothing as [], not as null.
-func noNulls(p *reconcile.PoolStatus) {
+func noNulls(p *spotpools.Status) {
 	orEmpty(&p.Decisions)
 	orEmpty(&p.Machines)
 	orEmpty(&p.Cooldowns)
@@ -154,12 +157,12 @@ func orEmpty[T spotpool.Decision | spotpool.Member | spotpool.Cooldown](list *[]
 func verdict(report reconcile.StatusReport) error {
 	failed := 0
 	for _, p := range report.SpotPools {
-		if p.Outcome == reconcile.Failed {
+		if p.Outcome == outcome.Failed {
 			failed++
 		}
 	}
 	for _, b := range report.Budgets {
-		if b.Outcome == reconcile.Failed {
+		if b.Outcome == outcome.Failed {
 			failed++
 		}
 	}

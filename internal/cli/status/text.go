@@ -11,6 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -32,21 +34,21 @@ func text(style terminal.Style, r reconcile.StatusReport, machines bool) string 
 		sections.Add("budget "+b.Name, budgetDetails(style, b, r.At))
 	}
 	for _, p := range r.SpotPools {
-		sections.Add(describe.PoolName(p.PoolReport), poolDetails(style, p, r.At, machines))
+		sections.Add(describe.PoolName(p.Report), poolDetails(style, p, r.At, machines))
 	}
 	sections.Write(&out, style)
 	return out.String()
 }
 
-func writePoolStatuses(out *bytes.Buffer, style terminal.Style, pools []reconcile.PoolStatus) {
+func writePoolStatuses(out *bytes.Buffer, style terminal.Style, pools []spotpools.Status) {
 	if len(pools) == 0 {
 		return
 	}
 	t := &terminal.Table{}
 	t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
 	for _, p := range pools {
-		t.Add(describe.PoolName(p.PoolReport), capacityText(style, p.PoolReport), describe.Declared(p.PoolReport, p.Minimum), describe.Declared(p.PoolReport, p.Maximum),
-			describe.Seen(p.PoolReport, p.Held), describe.Seen(p.PoolReport, p.Outdated), describe.Price(p.HourlyPrice), stateText(style, p))
+		t.Add(describe.PoolName(p.Report), capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
+			describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Outdated), describe.Price(p.HourlyPrice), stateText(style, p))
 	}
 	t.Write(out)
 }
@@ -63,7 +65,7 @@ func lastRunText(r reconcile.StatusReport) string {
 	return text
 }
 
-func capacityText(style terminal.Style, p reconcile.PoolReport) string {
+func capacityText(style terminal.Style, p spotpools.Report) string {
 	text := describe.Seen(p, p.Capacity)
 	if bar := style.Bar(p.Capacity, p.Minimum); bar != "" && p.Observed {
 		return bar + " " + text
@@ -72,9 +74,9 @@ func capacityText(style terminal.Style, p reconcile.PoolReport) string {
 }
 
 // stateText says in a word or two how a pool stands.
-func stateText(style terminal.Style, p reconcile.PoolStatus) string {
+func stateText(style terminal.Style, p spotpools.Status) string {
 	switch {
-	case p.Outcome == reconcile.Failed:
+	case p.Outcome == outcome.Failed:
 		return style.Paint(terminal.Red, "not seen")
 	case p.Phase != declaration.Active && p.Phase != "":
 		return style.Paint(terminal.Cyan, string(p.Phase))
@@ -84,14 +86,14 @@ func stateText(style terminal.Style, p reconcile.PoolStatus) string {
 		return style.Paint(terminal.Cyan, "to change")
 	case slices.ContainsFunc(p.Machines, func(m spotpool.Member) bool { return m.Condition == spotpool.Launching }):
 		return style.Paint(terminal.Cyan, "launching")
-	case describe.AboveMaximum(p.PoolReport):
+	case describe.AboveMaximum(p.Report):
 		return style.Paint(terminal.Yellow, "above maximum")
 	}
 	return style.Paint(terminal.Green, "as declared")
 }
 
 // poolDetails says what there is to say about a pool beside its numbers.
-func poolDetails(style terminal.Style, p reconcile.PoolStatus, at time.Time, machines bool) []string {
+func poolDetails(style terminal.Style, p spotpools.Status, at time.Time, machines bool) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	for _, d := range p.Decisions {
@@ -99,7 +101,7 @@ func poolDetails(style terminal.Style, p reconcile.PoolStatus, at time.Time, mac
 		details.Reasons(d.Reasons)
 	}
 	details.Add(terminal.Yellow, "short: ", p.Short...)
-	details.HeldBack(p.PoolReport)
+	details.HeldBack(p.Report)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(at) {
 			details.Add(terminal.Dim, "cooling down: ", cooldownText(c, at))

@@ -8,36 +8,37 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // writeBudgetStatuses writes how the budgets stood at the last run.
-func writeBudgetStatuses(out *bytes.Buffer, style terminal.Style, budgets []reconcile.BudgetStatus, at time.Time) {
+func writeBudgetStatuses(out *bytes.Buffer, style terminal.Style, budgets []budgets.Status, at time.Time) {
 	if len(budgets) == 0 {
 		return
 	}
 	t := &terminal.Table{}
 	t.Add(append(describe.BudgetColumns(), "AS OF", "STATE")...)
 	for _, b := range budgets {
-		asOf, state := "-", describe.BudgetState(style, b.BudgetReport)
+		asOf, state := "-", describe.BudgetState(style, b.Report)
 		switch {
 		case b.Phase == declaration.Deleting:
 			state = style.Paint(terminal.Cyan, "deleting")
 		case b.UsageReport == nil && b.LastRunError != "":
 			state = style.Paint(terminal.Red, "failed")
-		case b.UsageReport == nil && b.Outcome == reconcile.Skipped:
+		case b.UsageReport == nil && b.Outcome == outcome.Skipped:
 			state = style.Paint(terminal.Dim, "not judged yet")
 		}
 		if b.UsageReport != nil {
 			asOf = describe.Age(at.Sub(b.AsOf)) + " ago"
 		}
-		t.Add(append(describe.BudgetCells(style, b.BudgetReport), asOf, state)...)
+		t.Add(append(describe.BudgetCells(style, b.Report), asOf, state)...)
 	}
 	t.Write(out)
 }
 
 // budgetDetails says what there is to say about a budget beside its numbers.
-func budgetDetails(style terminal.Style, b reconcile.BudgetStatus, at time.Time) []string {
+func budgetDetails(style terminal.Style, b budgets.Status, at time.Time) []string {
 	details := &describe.Details{Style: style}
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {

@@ -8,14 +8,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // budgetStatuses are every budget as a status shows them.
-func budgetStatuses() []reconcile.BudgetStatus {
-	var list []reconcile.BudgetStatus
+func budgetStatuses() []budgets.Status {
+	var list []budgets.Status
 	for n, b := range clitest.EveryBudget() {
-		s := reconcile.BudgetStatus{BudgetReport: b, Phase: declaration.Active, Window: "24h"}
+		s := budgets.Status{Report: b, Phase: declaration.Active, Window: "24h"}
 		if n == 1 {
 			exhausted := clitest.At.Add(10 * time.Hour)
 			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"
@@ -30,7 +33,7 @@ func budgetStatuses() []reconcile.BudgetStatus {
 		if b.Deleted {
 			s.Deleted, s.Phase = false, declaration.Deleting
 		}
-		if b.UsageReport == nil && b.Outcome == reconcile.Skipped {
+		if b.UsageReport == nil && b.Outcome == outcome.Skipped {
 			s.Error = nil
 		}
 		list = append(list, s)
@@ -46,7 +49,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 		LastRun: &declaration.RunSummary{RunID: "r", FinishedAt: clitest.At.Add(-130 * time.Second), Decisions: 2, Failed: 1},
 	}
 	for _, p := range report.SpotPools {
-		status.SpotPools = append(status.SpotPools, reconcile.PoolStatus{PoolReport: p, Phase: declaration.Active})
+		status.SpotPools = append(status.SpotPools, spotpools.Status{Report: p, Phase: declaration.Active})
 	}
 	member := func(id string, c spotpool.Condition) spotpool.Member {
 		return spotpool.Member{Instance: spotpool.Instance{
@@ -69,7 +72,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-1"}, Cause: spotpool.CausedByQuota, Until: clitest.At},
 	}
 	idle := &status.SpotPools[5]
-	idle.Decisions = []spotpool.Decision{*report.Decisions[2].Pool}
+	idle.Decisions = []spotpool.Decision{report.Decisions[2].Decision.(spotpool.Decision)}
 	b := &status.SpotPools[1]
 	b.Machines = []spotpool.Member{member("ins-bbbbbbb1", spotpool.Launching)}
 	return status

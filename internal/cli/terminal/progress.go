@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 const (
@@ -36,7 +36,7 @@ type Progress struct {
 	ended   sync.WaitGroup
 
 	mu     sync.Mutex
-	latest map[string]reconcile.Event
+	latest map[string]outcome.Event
 	fresh  []string // objects with news since the lines before, in their order
 	last   string   // the object with the latest news
 	shown  bool     // the line is on the screen
@@ -48,7 +48,7 @@ type Progress struct {
 func StartProgress(stream io.Writer, style Style, now func() time.Time, log *slog.Logger) *Progress {
 	p := &Progress{
 		stream: stream, style: style, now: now, log: log, started: now(),
-		done: make(chan struct{}), latest: map[string]reconcile.Event{},
+		done: make(chan struct{}), latest: map[string]outcome.Event{},
 	}
 	if log == nil {
 		p.ended.Go(p.keepShowing)
@@ -72,7 +72,7 @@ func (p *Progress) Stop() {
 const EraseLine = "\r\x1b[K"
 
 // Hear is told of each step, by several pools at the same time.
-func (p *Progress) Hear(e reconcile.Event) {
+func (p *Progress) Hear(e outcome.Event) {
 	if p.log != nil {
 		attrs := []slog.Attr{slog.String("object", e.Object)}
 		if e.Counts != nil {

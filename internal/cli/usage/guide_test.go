@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // TestBudgetExample has the guide about budgets show what is printed.
@@ -15,14 +15,14 @@ func TestBudgetExample(t *testing.T) {
 	t.Parallel()
 	page, declared := clitest.Guide(t, "budgets.md"), clitest.GuideBudget()
 	now := time.Date(2026, 11, 21, 7, 31, 55, 0, time.UTC)
-	live := reconcile.LiveUsage{Declaration: declared, At: now, Usage: clitest.Judged(t, now).Usage}
+	live := budgets.LiveUsage{Declaration: declared, At: now, Usage: clitest.Judged(t, now).Usage}
 	meter, err := declared.Meter(now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for r := range clitest.GuidePods(now) {
 		used, _ := meter.Pod(r)
-		live.Pods = append(live.Pods, reconcile.PodUsed{Record: *r, PodUsage: used})
+		live.Pods = append(live.Pods, budgets.PodUsed{Record: *r, PodUsage: used})
 	}
 	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"), liveText(clitest.Plain, newLiveReport(live), live)); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)

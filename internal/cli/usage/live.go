@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -17,20 +18,20 @@ import (
 type LiveReport struct {
 	SchemaVersion int    `json:"schema_version"`
 	Budget        string `json:"budget,omitempty"`
-	*reconcile.UsageReport
+	*budgets.UsageReport
 	Overlaps []string `json:"overlaps,omitempty"`
 	Pods     []Pod    `json:"pods"`
 	Warnings []string `json:"warnings"`
 }
 
 // live prints what the cluster and the ledger tell.
-func (o *options) live(ctx context.Context, budgets []string) error {
+func (o *options) live(ctx context.Context, names []string) error {
 	for _, flag := range []string{"nodes", "at"} {
 		if o.given(flag) {
 			return process.Usagef("--%s is for usage without a cluster: give the pods by --pods FILE, too", flag)
 		}
 	}
-	asked, err := o.declaration(budgets)
+	asked, err := o.declaration(names)
 	if err != nil {
 		return process.WrongUsage(err)
 	}
@@ -39,11 +40,11 @@ func (o *options) live(ctx context.Context, budgets []string) error {
 		return err
 	}
 	progress := o.session.StartProgress()
-	var live reconcile.LiveUsage
+	var live budgets.LiveUsage
 	if asked.Name != "" {
-		live, err = engine.BudgetUsage(ctx, asked.Name)
+		live, err = engine.Budgets().UsageOf(ctx, asked.Name)
 	} else {
-		live, err = engine.Usage(ctx, asked)
+		live, err = engine.Budgets().Usage(ctx, asked)
 	}
 	progress.Stop()
 	if err != nil {
@@ -58,17 +59,17 @@ func (o *options) live(ctx context.Context, budgets []string) error {
 
 // declaration is what is asked for, as a budget: that with the name, of which only
 // the name is known here, or one that selects what the flags do.
-func (o *options) declaration(budgets []string) (budget.Declaration, error) {
-	if len(budgets) > 0 {
+func (o *options) declaration(names []string) (budget.Declaration, error) {
+	if len(names) > 0 {
 		for _, flag := range []string{"namespace", "selector", "window", "gpu-hours", "count-from", "weight"} {
 			if o.given(flag) {
 				return budget.Declaration{}, fmt.Errorf("--%s and a budget's name don't go together: the budget has its own", flag)
 			}
 		}
-		if budgets[0] == "" {
+		if names[0] == "" {
 			return budget.Declaration{}, errors.New("the budget's name is empty")
 		}
-		return budget.Declaration{Name: budgets[0]}, nil
+		return budget.Declaration{Name: names[0]}, nil
 	}
 	q, err := o.question()
 	if err != nil {
@@ -101,9 +102,9 @@ func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engi
 }
 
 // newLiveReport is the JSON of what the engine found.
-func newLiveReport(live reconcile.LiveUsage) LiveReport {
+func newLiveReport(live budgets.LiveUsage) LiveReport {
 	report := LiveReport{
-		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: reconcile.NewUsageReport(live.Usage, live.At, live.ExceededSince),
+		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),
 		Overlaps: live.Overlaps, Pods: []Pod{}, Warnings: append([]string{}, live.Warnings...),
 	}
 	for n := range live.Pods {

@@ -8,7 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // podList are the pods of a list that hold GPUs and are asked for. Zero is none.
@@ -65,7 +65,7 @@ func (p *podList) add(q question, s gpu.Sighting) {
 			p.partly++
 		}
 	}
-	if record, holds := reconcile.RecordOf(s, q.read); holds {
+	if record, holds := budgets.RecordOf(s, q.read); holds {
 		record.UID = uid
 		if p.noNodes {
 			record.Held.Shown = 1
@@ -81,7 +81,7 @@ const otherLabel = "other"
 // addOther keeps of a pod that is not asked for what it shares with others.
 func (p *podList) addOther(q question, s gpu.Sighting) {
 	s.Labels = map[string]string{otherLabel: ""}
-	if r, holds := reconcile.RecordOf(s, q.read); holds && r.Held.Shared() {
+	if r, holds := budgets.RecordOf(s, q.read); holds && r.Held.Shared() {
 		r.Place, r.Owner = nil, nil
 		p.others = append(p.others, r)
 	}

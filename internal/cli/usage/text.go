@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // podsText is the usage for people: the pods, and what they come to.
@@ -54,7 +54,7 @@ func limitText(style terminal.Style, r Report, q question) string {
 }
 
 // liveText is the usage for people, with how sure it is.
-func liveText(style terminal.Style, r LiveReport, live reconcile.LiveUsage) string {
+func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage) string {
 	window := live.Declaration.Window
 	if live.Declaration.Period != "" {
 		window = string(live.Declaration.Period)

@@ -74,5 +74,5 @@ func (r *budgetResource) find(ctx context.Context, name string) (core.Declaratio
 	if err != nil {
 		return core.Declaration{}, err
 	}
-	return reader.FindBudget(ctx, name)
+	return reader.Budgets().Find(ctx, name)
 }

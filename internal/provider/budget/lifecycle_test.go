@@ -107,12 +107,12 @@ func TestDrift(t *testing.T) {
 	change := func(do func(d *core.Declaration)) func() {
 		return func() {
 			e := w.Engine()
-			d, err := e.FindBudget(t.Context(), "team-a")
+			d, err := e.Budgets().Find(t.Context(), "team-a")
 			if err != nil {
 				t.Fatal(err)
 			}
 			do(&d)
-			if _, err := e.UpdateBudget(t.Context(), d); err != nil {
+			if _, err := e.Budgets().Update(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -164,11 +164,11 @@ func TestDestroyedElsewhere(t *testing.T) {
 		resource.TestStep{
 			PreConfig: func() {
 				e := w.Engine()
-				d, err := e.FindBudget(t.Context(), "team-a")
+				d, err := e.Budgets().Find(t.Context(), "team-a")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := e.DeleteBudget(t.Context(), d); err != nil {
+				if _, err := e.Budgets().Delete(t.Context(), d); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -189,12 +189,12 @@ func TestRecreatedElsewhere(t *testing.T) {
 		resource.TestStep{
 			PreConfig: func() {
 				e := w.Engine()
-				d, err := e.FindBudget(t.Context(), "team-a")
+				d, err := e.Budgets().Find(t.Context(), "team-a")
 				if err == nil {
-					_, err = e.DeleteBudget(t.Context(), d)
+					_, err = e.Budgets().Delete(t.Context(), d)
 				}
 				if err == nil {
-					_, err = e.CreateBudget(t.Context(), d)
+					_, err = e.Budgets().Create(t.Context(), d)
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -173,7 +173,7 @@ func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount i
 	if err != nil {
 		return 0, ""
 	}
-	state, err := reader.ViewBudget(ctx, d)
+	state, err := reader.Budgets().View(ctx, d)
 	if err != nil || state.Status == nil {
 		return 0, ""
 	}

@@ -10,7 +10,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // TypeName is the resource's name in Terraform.
@@ -56,7 +56,7 @@ func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	d := m.declaration()
-	state, err := within(ctx, wait, r.connection, d, (*reconcile.Engine).CreateBudget)
+	state, err := within(ctx, wait, r.connection, d, (*budgets.Flow).Create)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
 		return
@@ -98,12 +98,12 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 }
 
 // view reads a budget, if the provider's cluster is its own.
-func (r *budgetResource) view(ctx context.Context, d core.Declaration) (reconcile.BudgetState, error) {
+func (r *budgetResource) view(ctx context.Context, d core.Declaration) (budgets.State, error) {
 	reader, err := r.connection.Reader(ctx)
 	if err != nil {
-		return reconcile.BudgetState{}, err
+		return budgets.State{}, err
 	}
-	state, err := reader.ViewBudget(ctx, d)
+	state, err := reader.Budgets().View(ctx, d)
 	if err != nil || state.Destroyed {
 		return state, err
 	}
@@ -114,7 +114,7 @@ func (r *budgetResource) view(ctx context.Context, d core.Declaration) (reconcil
 func (r *budgetResource) sameCluster(ctx context.Context, d core.Declaration) error {
 	uid, err := r.connection.ClusterUID(ctx)
 	if err == nil && uid != d.ClusterUID {
-		err = &reconcile.ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}
+		err = &budgets.ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest,
 	}
 	d := m.declaration()
 	d.Generation = prior.Generation.ValueInt64()
-	state, err := within(ctx, wait, r.connection, d, (*reconcile.Engine).UpdateBudget)
+	state, err := within(ctx, wait, r.connection, d, (*budgets.Flow).Update)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
 		return
@@ -147,7 +147,7 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		return
 	}
 	d := m.declaration()
-	left, err := within(ctx, wait, r.connection, d, (*reconcile.Engine).DeleteBudget)
+	left, err := within(ctx, wait, r.connection, d, (*budgets.Flow).Delete)
 	for _, text := range left {
 		resp.Diagnostics.AddWarning("Budget "+d.Name+" left a workload as it was", text)
 	}
@@ -156,15 +156,15 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
-// within has the engine do something about a budget, for no longer than wait.
-func within[T any](ctx context.Context, wait time.Duration, c *connection.Connection, d core.Declaration, do func(*reconcile.Engine, context.Context, core.Declaration) (T, error)) (done T, err error) {
+// within does something about a budget, for no longer than wait.
+func within[T any](ctx context.Context, wait time.Duration, c *connection.Connection, d core.Declaration, do func(*budgets.Flow, context.Context, core.Declaration) (T, error)) (done T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	engine, err := c.Engine(ctx)
 	if err != nil {
 		return done, err
 	}
-	return do(engine, ctx, d)
+	return do(engine.Budgets(), ctx, d)
 }
 
 // private is the part of the framework's private state that is used here.
@@ -173,7 +173,7 @@ type private interface {
 }
 
 // save writes a budget's values, and keeps the rest.
-func save(ctx context.Context, m model, state reconcile.BudgetState, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+func save(ctx context.Context, m model, state budgets.State, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := to.Set(ctx, m)
 	diags.Append(keep(ctx, m, state, identity, hidden)...)
 	return diags
@@ -181,7 +181,7 @@ func save(ctx context.Context, m model, state reconcile.BudgetState, to *tfsdk.S
 
 // keep writes a budget's identity and whether it is recorded, and passes its
 // warnings on.
-func keep(ctx context.Context, m model, state reconcile.BudgetState, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+func keep(ctx context.Context, m model, state budgets.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := identify(ctx, m, identity)
 	recorded := []byte("true")
 	if !state.Recorded {

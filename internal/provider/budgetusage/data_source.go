@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 var _ datasource.DataSourceWithConfigure = (*usageDataSource)(nil)
@@ -59,21 +59,21 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 
-func (s *usageDataSource) look(ctx context.Context, name string) (reconcile.BudgetState, error) {
+func (s *usageDataSource) look(ctx context.Context, name string) (budgets.State, error) {
 	reader, err := s.connection.Reader(ctx)
 	if err != nil {
-		return reconcile.BudgetState{}, err
+		return budgets.State{}, err
 	}
-	d, err := reader.FindBudget(ctx, name)
+	d, err := reader.Budgets().Find(ctx, name)
 	if err != nil {
-		return reconcile.BudgetState{}, err
+		return budgets.State{}, err
 	}
-	return reader.ViewBudget(ctx, d)
+	return reader.Budgets().View(ctx, d)
 }
 
 // doubt says what the values don't tell about themselves; nothing where they are
 // of the last declaration, and fresh.
-func doubt(state reconcile.BudgetState, now time.Time) string {
+func doubt(state budgets.State, now time.Time) string {
 	d, status := state.Declaration, state.Status
 	if status == nil {
 		return "No run of gpupool reconcile has judged it yet, so its usage is unknown and its values are null."

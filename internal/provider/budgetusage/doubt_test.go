@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // Values that don't speak for now say so.
@@ -25,7 +25,7 @@ func TestDoubts(t *testing.T) {
 		"judged by now":        {&budget.Status{Generation: 2, At: now}, ""},
 		"judged in the future": {&budget.Status{Generation: 2, At: now.Add(time.Second)}, ""},
 	} {
-		got := doubt(reconcile.BudgetState{Declaration: d, Status: test.status}, now)
+		got := doubt(budgets.State{Declaration: d, Status: test.status}, now)
 		if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q", name, got)
 		}

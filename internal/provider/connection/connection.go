@@ -15,6 +15,9 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
@@ -128,11 +131,11 @@ func (c *Connection) prepared(ctx context.Context) (assembled, error) {
 			Command: "terraform", Kubernetes: func() (*kubeclient.Client, error) { return c.kubernetes(ctx) },
 		})
 		return assembled{place: place, engine: &reconcile.Engine{
-			Cloud:   reconcile.LazyCloud(func(ctx context.Context) (reconcile.Cloud, error) { return c.cloud(ctx) }),
-			Cluster: func(ctx context.Context) (reconcile.Cluster, error) { return c.clusterOf(ctx) },
+			Cloud:   spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return c.cloud(ctx) }),
+			Cluster: func(ctx context.Context) (budgets.Cluster, error) { return c.clusterOf(ctx) },
 			Store:   place, Actor: "terraform", LockTimeout: untilContextEnds,
 			PollInterval: c.settings.PollInterval, Log: log,
-			Progress: func(e reconcile.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
+			Progress: func(e outcome.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
 		}}, nil
 	})
 }
@@ -216,7 +219,7 @@ func (c *Connection) noCluster() error {
 	return errors.New(text)
 }
 
-func (c *Connection) clusterOf(ctx context.Context) (reconcile.Cluster, error) {
+func (c *Connection) clusterOf(ctx context.Context) (budgets.Cluster, error) {
 	cluster, err := c.cluster.do(ctx, func() (*kubecluster.Cluster, error) {
 		client, err := c.kubernetes(ctx)
 		if err != nil {

@@ -15,7 +15,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
@@ -49,7 +51,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a store that isn't there can't be read: %v", err)
 	}
-	if _, err := reader.FindBudget(t.Context(), "team-a"); err == nil {
+	if _, err := reader.Budgets().Find(t.Context(), "team-a"); err == nil {
 		t.Error("there is a budget without a store")
 	}
 	if _, err := os.Stat(s.Store.Path); !errors.Is(err, os.ErrNotExist) || len(c.LostStore()) != 1 {
@@ -181,17 +183,17 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 	refused := &spotpool.CloudError{Class: spotpool.ClassAuthorisation, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
 	sold := &spotpool.CloudError{Class: spotpool.ClassCapacity, Action: "RunInstances", Code: "ResourcesSoldOut", Message: "none left", RequestID: "r-2"}
 	for want, err := range map[string]error{
-		"Spot pool exists already: ":                                &reconcile.ExistsError{Region: "ap-singapore", Name: "train", What: "1 instance"},
-		"Wrong account: ":                                           &reconcile.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
+		"Spot pool exists already: ":                                &record.ExistsError{Title: "spot pool", Noun: "pool", Key: "ap-singapore/train", What: "1 instance"},
+		"Wrong account: ":                                           &spotpools.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
 		"Spot pool is locked: ":                                     &store.LockedError{Name: "train", Holder: "someone"},
 		"Store can't be used: ":                                     unusable{store.ErrNewerStore},
 		"Provider can't be used: secret_id ":                        unusable{errors.New("secret_id and secret_key belong together")},
 		"Creating a pool: the cloud refused the credentials: RunI":  refused,
 		"Creating a pool: the cloud answered with an error: RunIn":  sold,
 		"Creating a pool failed: The disk is full.":                 errors.New("the disk is full"),
-		"Budget exists already: ":                                   &reconcile.BudgetExistsError{Name: "team-a", What: "the store has a record of it"},
-		"Wrong cluster: ":                                           &reconcile.ClusterError{Object: "budget/team-a", Budget: "1", Cluster: "2"},
-		"Budget not found: ":                                        &reconcile.NoBudgetError{Name: "team-a", Store: "directory:x"},
+		"Budget exists already: ":                                   &record.ExistsError{Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it"},
+		"Wrong cluster: ":                                           &budgets.ClusterError{Object: "budget/team-a", Budget: "1", Cluster: "2"},
+		"Budget not found: ":                                        &record.AbsentError{Title: "budget", Key: "team-a", Store: "directory:x"},
 		"Budget is locked: ":                                        &store.LockedError{Name: "budget/team-a", Holder: "someone"},
 		"Creating a pool: the cluster refused the credentials: Can": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassAuthorization, Err: errors.New("no")},
 		"Creating a pool: the cluster can't be reached: Cannot lis": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no")},

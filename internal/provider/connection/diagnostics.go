@@ -7,7 +7,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -37,27 +39,26 @@ func Warning(doing string, err error) diag.Diagnostic {
 	return diag.NewWarningDiagnostic(headline(doing, err), sentence(err))
 }
 
+func capital(title string) string { return strings.ToUpper(title[:1]) + title[1:] }
+
 func headline(doing string, err error) string {
 	var (
-		exists    *reconcile.ExistsError
-		declared  *reconcile.BudgetExistsError
-		account   *reconcile.AccountError
-		cluster   *reconcile.ClusterError
-		missing   *reconcile.NoBudgetError
+		exists    *record.ExistsError
+		account   *spotpools.AccountError
+		cluster   *budgets.ClusterError
+		missing   *record.AbsentError
 		locked    *store.LockedError
 		undecided *UndecidedError
 	)
 	switch {
 	case errors.As(err, &exists):
-		return "Spot pool exists already"
-	case errors.As(err, &declared):
-		return "Budget exists already"
+		return capital(exists.Title) + " exists already"
 	case errors.As(err, &account):
 		return "Wrong account"
 	case errors.As(err, &cluster):
 		return "Wrong cluster"
 	case errors.As(err, &missing):
-		return "Budget not found"
+		return capital(missing.Title) + " not found"
 	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "budget/"):
 		return "Budget is locked"
 	case errors.As(err, &locked):

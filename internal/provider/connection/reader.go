@@ -8,35 +8,48 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Reader is what refreshes, plans, imports and data sources may ask of the
-// engine: nothing of it writes anything, anywhere.
-type Reader interface {
-	ViewPool(ctx context.Context, d spotpool.Declaration) (reconcile.PoolState, error)
-	PreviewPool(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error)
-	FindPool(ctx context.Context, region, name string) (spotpool.Declaration, error)
+// Reader is what refreshes, plans, imports and data sources may ask: nothing of it
+// writes anything, anywhere.
+type Reader struct{ engine *reconcile.Engine }
+
+// Pools is what may be asked about spot pools.
+func (r Reader) Pools() PoolReader { return r.engine.Pools() }
+
+// Budgets is what may be asked about budgets.
+func (r Reader) Budgets() BudgetReader { return r.engine.Budgets() }
+
+// PoolReader reads and plans spot pools.
+type PoolReader interface {
+	View(ctx context.Context, d spotpool.Declaration) (spotpools.State, error)
+	Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error)
+	Find(ctx context.Context, region, name string) (spotpool.Declaration, error)
 	Markets(ctx context.Context, region string) (spotpool.Markets, error)
 	Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error)
-	Forecast(ctx context.Context, d spotpool.Declaration, offers []spotpool.Offer) (*reconcile.Forecast, error)
-	ViewBudget(ctx context.Context, d budget.Declaration) (reconcile.BudgetState, error)
-	FindBudget(ctx context.Context, name string) (budget.Declaration, error)
+	Forecast(ctx context.Context, d spotpool.Declaration, offers []spotpool.Offer) (*spotpools.Forecast, error)
 }
 
-var _ Reader = (*reconcile.Engine)(nil)
+// BudgetReader reads budgets.
+type BudgetReader interface {
+	View(ctx context.Context, d budget.Declaration) (budgets.State, error)
+	Find(ctx context.Context, name string) (budget.Declaration, error)
+}
 
 // Reader opens the store to be read. One that isn't there reads as one without
 // records, and is not made: LostStore tells of it.
 func (c *Connection) Reader(ctx context.Context) (Reader, error) {
 	a, err := c.prepared(ctx)
 	if err != nil {
-		return nil, err
+		return Reader{}, err
 	}
 	if err := a.place.Open(ctx); err != nil {
-		return nil, unusable{err}
+		return Reader{}, unusable{err}
 	}
-	return a.engine, nil
+	return Reader{a.engine}, nil
 }
 
 // LostStore warns where the store isn't there: for what stands in a Terraform

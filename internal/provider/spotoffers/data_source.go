@@ -103,7 +103,7 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return
 	}
-	markets, err := reader.Markets(ctx, m.Region.ValueString())
+	markets, err := reader.Pools().Markets(ctx, m.Region.ValueString())
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return

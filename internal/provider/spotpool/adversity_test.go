@@ -91,13 +91,13 @@ func TestDriftOfTheRecord(t *testing.T) {
 func declareMaximum(t *testing.T, w *providertest.World, maximum int) error {
 	t.Helper()
 	engine := w.Engine()
-	record, there, err := engine.RecordedPool(t.Context(), "ap-singapore", "train")
+	record, there, err := engine.Pools().Recorded(t.Context(), "ap-singapore", "train")
 	if err != nil || !there {
 		return errors.Join(err, errors.New("there is no record"))
 	}
 	d := record.Declaration
 	d.Maximum = maximum
-	_, err = engine.UpdatePool(t.Context(), d, time.Minute)
+	_, err = engine.Pools().Update(t.Context(), d, time.Minute)
 	return err
 }
 
@@ -111,9 +111,9 @@ func TestDestroyedElsewhere(t *testing.T) {
 		resource.TestStep{
 			PreConfig: func() {
 				engine := w.Engine()
-				record, _, err := engine.RecordedPool(t.Context(), "ap-singapore", "train")
+				record, _, err := engine.Pools().Recorded(t.Context(), "ap-singapore", "train")
 				if err == nil {
-					err = engine.DeletePool(t.Context(), record.Declaration, time.Minute)
+					err = engine.Pools().Delete(t.Context(), record.Declaration, time.Minute)
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -75,11 +75,11 @@ func TestBudgetIsDestroyed(t *testing.T) {
 	s := serve(t, w)
 	o := create(t, s, train(gated))
 	e := w.Engine()
-	d, err := e.FindBudget(t.Context(), "team-a")
+	d, err := e.Budgets().Find(t.Context(), "team-a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.DeleteBudget(t.Context(), d); err != nil {
+	if _, err := e.Budgets().Delete(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

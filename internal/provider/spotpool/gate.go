@@ -11,7 +11,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -27,12 +28,12 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 		diags.Append(connection.Error("Looking at the budget of "+d.Object(), err))
 		return
 	}
-	gate, err := reader.Gate(ctx, d)
+	gate, err := reader.Pools().Gate(ctx, d)
 	if !gate.Closed {
 		return
 	}
 	text := fmt.Sprintf("As it stands, applying this launches no instances: %s.", gate.Reason)
-	var missing *reconcile.NoBudgetError
+	var missing *record.AbsentError
 	if errors.As(err, &missing) {
 		text += " A budget that is declared together with the pool lets it launch after the first run of gpupool reconcile has judged it."
 	}
@@ -42,12 +43,12 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 // orphaned says that the budget of a pool is not declared, which every run of
 // gpupool reconcile fails at. Of a pool that is short, the plan gives that as the
 // reason.
-func orphaned(ctx context.Context, reader connection.Reader, state reconcile.PoolState) string {
+func orphaned(ctx context.Context, reader connection.Reader, state spotpools.State) string {
 	if !state.Gate.Closed || state.Plan.Shortfall > 0 {
 		return ""
 	}
-	_, err := reader.Gate(ctx, state.Declaration)
-	var missing *reconcile.NoBudgetError
+	_, err := reader.Pools().Gate(ctx, state.Declaration)
+	var missing *record.AbsentError
 	if !errors.As(err, &missing) {
 		return ""
 	}
@@ -58,7 +59,7 @@ func orphaned(ctx context.Context, reader connection.Reader, state reconcile.Poo
 // before the budget's window ends; nothing where that is not known, since the
 // gate tells of that.
 func forecast(ctx context.Context, reader connection.Reader, d core.Declaration, offers []core.Offer) string {
-	f, err := reader.Forecast(ctx, d, offers)
+	f, err := reader.Pools().Forecast(ctx, d, offers)
 	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {
 		return ""
 	}

@@ -56,7 +56,7 @@ func (r *poolResource) ImportState(ctx context.Context, req resource.ImportState
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return
 	}
-	d, err := reader.FindPool(ctx, region, name)
+	d, err := reader.Pools().Find(ctx, region, name)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error(doing, err))
 		return

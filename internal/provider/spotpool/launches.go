@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -23,8 +23,8 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 	if err != nil {
 		return false
 	}
-	plan, err := reader.PreviewPool(ctx, d)
-	var exists *reconcile.ExistsError
+	plan, err := reader.Pools().Preview(ctx, d)
+	var exists *record.ExistsError
 	if errors.As(err, &exists) {
 		diags.AddWarning("Spot pool "+d.Key()+" can't be created as things are", exists.Error())
 		return true

@@ -38,7 +38,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		diags.AddError("Wrong account", fmt.Sprintf("%s belongs to account %s, and these credentials to account %s. Use the credentials of account %s.", d.Object(), d.AccountID, account, d.AccountID))
 		return
 	}
-	markets, err := reader.Markets(ctx, d.Region)
+	markets, err := reader.Pools().Markets(ctx, d.Region)
 	offers := markets.Offers
 	if text := markets.QuotaWarning(d.Region); text != "" && d.InstanceChargeType == core.Spot {
 		diags.AddWarning(doing, text)

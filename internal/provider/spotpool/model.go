@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -73,7 +73,7 @@ var noActions = types.ListValueMust(types.StringType, []attr.Value{})
 // filled in. What the plan knew stays as planned, whatever happened meanwhile:
 // Terraform refuses anything else, and the next refresh tells. Where the pool
 // could not be looked at, its capacity stays what it was.
-func (m model) filled(state reconcile.PoolState, before types.Int64) model {
+func (m model) filled(state spotpools.State, before types.Int64) model {
 	d := state.Declaration
 	m.Region = values.Known(m.Region, types.StringValue(d.Region))
 	m.UID = values.Known(m.UID, types.StringValue(d.UID))
@@ -88,12 +88,12 @@ func (m model) filled(state reconcile.PoolState, before types.Int64) model {
 }
 
 // seen reports whether the pool was looked at.
-func seen(state reconcile.PoolState) bool { return !state.Observation.At.IsZero() }
+func seen(state spotpools.State) bool { return !state.Observation.At.IsZero() }
 
 // refreshed is what a refresh makes of the state, which declared was: the
 // record's declaration, and what was observed. Nothing is planned yet. Drifted
 // says that somebody else changed the declaration.
-func (m model) refreshed(was core.Declaration, state reconcile.PoolState) (now model, drifted bool) {
+func (m model) refreshed(was core.Declaration, state spotpools.State) (now model, drifted bool) {
 	d := state.Declaration
 	was.Generation = d.Generation
 	if drifted = !reflect.DeepEqual(was, d); drifted {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -26,7 +26,7 @@ var (
 )
 
 // lookedAt is a pool with so many running instances.
-func lookedAt(d core.Declaration, running int) reconcile.PoolState {
+func lookedAt(d core.Declaration, running int) spotpools.State {
 	o := core.Observation{
 		At: noon, Region: d.Region, AccountID: d.AccountID,
 		Offers:    []core.Offer{{Market: market, Price: 1_900_000, Stock: core.StockEnough, VCPUs: 8}},
@@ -41,7 +41,7 @@ func lookedAt(d core.Declaration, running int) reconcile.PoolState {
 		})
 	}
 	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Now: noon})
-	return reconcile.PoolState{Declaration: d, Recorded: true, Observation: o, Journal: plan.Journal, Plan: plan}
+	return spotpools.State{Declaration: d, Recorded: true, Observation: o, Journal: plan.Journal, Plan: plan}
 }
 
 // What is kept gives the same decisions as what was seen, for any pool.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -67,7 +67,7 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait+slack)
 	defer cancel()
-	state, err := engine.CreatePool(ctx, d, wait)
+	state, err := engine.Pools().Create(ctx, d, wait)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
 		return
@@ -107,15 +107,15 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 
 // view looks at a pool, and at what its budget will come to. With credentials that
 // are refused, a thousand pools ask once.
-func view(ctx context.Context, c *connection.Connection, d core.Declaration) (reconcile.PoolState, error) {
+func view(ctx context.Context, c *connection.Connection, d core.Declaration) (spotpools.State, error) {
 	if _, err := c.AccountID(ctx); err != nil {
-		return reconcile.PoolState{}, err
+		return spotpools.State{}, err
 	}
 	reader, err := c.Reader(ctx)
 	if err != nil {
-		return reconcile.PoolState{}, err
+		return spotpools.State{}, err
 	}
-	state, err := reader.ViewPool(ctx, d)
+	state, err := reader.Pools().View(ctx, d)
 	if err != nil || state.Destroyed {
 		return state, err
 	}
@@ -145,7 +145,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait+slack)
 	defer cancel()
-	state, err := engine.UpdatePool(ctx, d, wait)
+	state, err := engine.Pools().Update(ctx, d, wait)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
 	}
@@ -167,7 +167,7 @@ func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, wait+slack)
 		defer cancel()
-		err = engine.DeletePool(ctx, d, wait)
+		err = engine.Pools().Delete(ctx, d, wait)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
@@ -180,14 +180,14 @@ type private interface {
 }
 
 // save writes a pool's values, and keeps the rest.
-func save(ctx context.Context, m model, state reconcile.PoolState, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+func save(ctx context.Context, m model, state spotpools.State, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := to.Set(ctx, m)
 	diags.Append(keep(ctx, m, state, identity, hidden)...)
 	return diags
 }
 
 // keep writes a pool's identity and observation, and passes its warnings on.
-func keep(ctx context.Context, m model, state reconcile.PoolState, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
+func keep(ctx context.Context, m model, state spotpools.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := identify(ctx, m, identity)
 	kept, err := keys(state, statedBy(m))
 	if err != nil {

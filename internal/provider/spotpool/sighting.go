@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -52,7 +52,7 @@ func statedBy(m model) stated {
 
 // newSighting keeps what decisions depend on, and leaves out the rest: state
 // files hold one for each pool.
-func newSighting(pool reconcile.PoolState, beside stated) sighting {
+func newSighting(pool spotpools.State, beside stated) sighting {
 	o := pool.Observation
 	s := sighting{
 		Version: sightingVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate,
@@ -93,7 +93,7 @@ func (s sighting) encode() ([]byte, error) { return json.Marshal(s) }
 // keys are what is kept of a pool in the private state: what was seen, and
 // whether a plan over it has anything to say. Of a pool that could not be looked
 // at, what was seen before stays.
-func keys(pool reconcile.PoolState, beside stated) (map[string][]byte, error) {
+func keys(pool spotpools.State, beside stated) (map[string][]byte, error) {
 	if !seen(pool) {
 		return map[string][]byte{shortcut.QuietKey: []byte("false")}, nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -50,19 +50,19 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 	resp.Diagnostics.Append(resp.State.Set(ctx, newModel(state))...)
 }
 
-func (s *poolDataSource) look(ctx context.Context, region, name string) (reconcile.PoolState, error) {
+func (s *poolDataSource) look(ctx context.Context, region, name string) (spotpools.State, error) {
 	reader, err := s.connection.Reader(ctx)
 	if err == nil && region == "" {
 		region, err = s.connection.Region(ctx)
 	}
 	if err != nil {
-		return reconcile.PoolState{}, err
+		return spotpools.State{}, err
 	}
-	d, err := reader.FindPool(ctx, region, name)
+	d, err := reader.Pools().Find(ctx, region, name)
 	if err != nil {
-		return reconcile.PoolState{}, err
+		return spotpools.State{}, err
 	}
-	state, err := reader.ViewPool(ctx, d)
+	state, err := reader.Pools().View(ctx, d)
 	if err == nil && state.Destroyed {
 		err = fmt.Errorf("the spot pool %s was destroyed", d.Key())
 	}
@@ -97,7 +97,7 @@ type machine struct {
 	Outdated         types.Bool   `tfsdk:"outdated"`
 }
 
-func newModel(state reconcile.PoolState) model {
+func newModel(state spotpools.State) model {
 	d, p := state.Declaration, state.Plan
 	m := model{
 		Name: types.StringValue(d.Name), Region: types.StringValue(d.Region), UID: types.StringValue(d.UID),

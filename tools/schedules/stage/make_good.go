@@ -5,7 +5,7 @@ package stage
 import (
 	"context"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
@@ -116,7 +116,7 @@ func (w *World) cleanReconcile(ctx context.Context) error {
 		w.broken("a clean reconcile ends with exit code %d: %s", o.code, tail(o.text, 6))
 	}
 	for _, p := range report.SpotPools {
-		if p.Outcome != reconcile.Done {
+		if p.Outcome != outcome.Done {
 			w.broken("a clean reconcile says %s of the pool: %v %v", p.Outcome, p.Short, p.Error)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 )
 
@@ -26,7 +27,7 @@ func (w *World) terraform(ctx context.Context, operation schedule.Operation, ter
 }
 
 // apply runs terraform apply.
-func (w *World) apply(ctx context.Context, terms schedule.Terms, kill *schedule.Kill) (outcome, error) {
+func (w *World) apply(ctx context.Context, terms schedule.Terms, kill *schedule.Kill) (ending, error) {
 	w.count(func(c *schedule.Counts) { c.Applies++ })
 	w.watch.allow(terms)
 	o, err := w.run(ctx, kill, w.programs.Terraform, "apply", "-auto-approve", "-input=false", "-no-color", "-lock-timeout=10s")
@@ -53,7 +54,7 @@ func warned(output string) bool {
 }
 
 // destroy runs terraform destroy without a refresh.
-func (w *World) destroy(ctx context.Context, kill *schedule.Kill) (outcome, error) {
+func (w *World) destroy(ctx context.Context, kill *schedule.Kill) (ending, error) {
 	w.count(func(c *schedule.Counts) { c.Destroys++ })
 	uid := w.state()
 	o, err := w.run(ctx, kill, w.programs.Terraform, "destroy", "-refresh=false", "-auto-approve", "-input=false", "-no-color", "-lock-timeout=10s")
@@ -89,7 +90,7 @@ func (w *World) buried() {
 }
 
 // imports runs terraform import.
-func (w *World) imports(ctx context.Context) (outcome, error) {
+func (w *World) imports(ctx context.Context) (ending, error) {
 	w.count(func(c *schedule.Counts) { c.Imports++ })
 	return w.run(ctx, nil, w.programs.Terraform, "import", "-input=false", "-no-color", address, recordKey.Name)
 }
@@ -100,7 +101,7 @@ func (w *World) reconcile(ctx context.Context, wait bool, kill *schedule.Kill, b
 	return err
 }
 
-func (w *World) reconciled(ctx context.Context, wait bool, kill *schedule.Kill, beside bool) (outcome, reconcile.Report, error) {
+func (w *World) reconciled(ctx context.Context, wait bool, kill *schedule.Kill, beside bool) (ending, reconcile.Report, error) {
 	w.count(func(c *schedule.Counts) { c.Reconciles++ })
 	args := []string{"reconcile", "-o", "json", "--timeout", "20s"}
 	if wait {
@@ -125,13 +126,13 @@ func (w *World) reconciled(ctx context.Context, wait bool, kill *schedule.Kill, 
 
 // judge judges what a report says. A run that launched nothing did not wait either,
 // and takes for launching what no listing shows yet.
-func (w *World) judge(report reconcile.Report, waited bool, o outcome) {
+func (w *World) judge(report reconcile.Report, waited bool, o ending) {
 	for _, p := range report.SpotPools {
 		if p.Deleted {
 			w.gone(p.UID, "gpupool reconcile")
 			continue
 		}
-		if !waited || len(report.Decisions) == 0 || p.Outcome != reconcile.Done || strings.Contains(strings.Join(p.Warnings, " "), "still launching") {
+		if !waited || len(report.Decisions) == 0 || p.Outcome != outcome.Done || strings.Contains(strings.Join(p.Warnings, " "), "still launching") {
 			continue
 		}
 		if most := w.watch.mostSince(o.look); most < p.Minimum {
@@ -144,10 +145,10 @@ func (w *World) judge(report reconcile.Report, waited bool, o outcome) {
 const orphaned = 1500 * time.Millisecond
 
 // run runs a program to its end.
-func (w *World) run(ctx context.Context, kill *schedule.Kill, program string, args ...string) (outcome, error) {
+func (w *World) run(ctx context.Context, kill *schedule.Kill, program string, args ...string) (ending, error) {
 	p, err := w.start(ctx, kill, program, args...)
 	if err != nil {
-		return outcome{}, err
+		return ending{}, err
 	}
 	o := p.wait(patience)
 	if kill != nil && kill.Victim == schedule.Core && o.killed {

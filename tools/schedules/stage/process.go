@@ -154,8 +154,8 @@ func (p *process) over() bool {
 	}
 }
 
-// outcome is how a process ended.
-type outcome struct {
+// ending is how a process ended.
+type ending struct {
 	code   int    // -1 where it was killed
 	text   string // what it printed
 	output string // the same without the line breaks that wrap it
@@ -166,7 +166,7 @@ type outcome struct {
 
 // wait waits for the process to end, and kills it where it takes longer than
 // patience.
-func (p *process) wait(patience time.Duration) outcome {
+func (p *process) wait(patience time.Duration) ending {
 	select {
 	case <-p.done:
 	case <-time.After(patience):
@@ -174,7 +174,7 @@ func (p *process) wait(patience time.Duration) outcome {
 		p.kill(schedule.Both)
 		<-p.done
 	}
-	o := outcome{code: p.cmd.ProcessState.ExitCode(), ended: time.Now(), look: p.door.lastLook()}
+	o := ending{code: p.cmd.ProcessState.ExitCode(), ended: time.Now(), look: p.door.lastLook()}
 	p.mu.Lock()
 	o.killed = p.killed != ""
 	p.mu.Unlock()

@@ -1,0 +1,272 @@
+package budgets
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// listEvery is how often all pods are listed at least, also where the replays of
+// the watch are complete: what a watch never told of would else stay for ever.
+const listEvery = time.Hour
+
+// books are the ledger as it stands after a look at the cluster, and the look.
+type books struct {
+	*ledgerDocuments
+	cluster     Cluster
+	observation gpu.Observation
+	recorder    recorder
+	rules       gpu.Rules
+	local       time.Time // this machine's clock at the look
+	warnings    []string
+	doubts      doubts
+	sharers     *budget.Sharers
+	// byNamespace says that some budget selects by the labels of namespaces.
+	byNamespace bool
+}
+
+// now is the cluster's clock at the look.
+func (b *books) now() time.Time { return b.observation.At }
+
+// account looks at a cluster, and merges what it shows into the ledger, in
+// memory: who only asks leaves it at that.
+func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []budget.Declaration) (*books, error) {
+	documents, err := f.openLedger(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	rules := rulesFor(budgets)
+	h := documents.ledger.Header
+	observation, err := c.Observe(ctx, gpu.ObserveOptions{
+		From: h.ResourceVersion, Rules: rules, Nodes: nodesRemembered(documents.ledger),
+		List: f.now().Sub(moment(h.LastListed)) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if observation.ClusterUID != uid {
+		return nil, fmt.Errorf("the cluster's uid was %s a moment ago and is %s now: nothing was written", uid, observation.ClusterUID)
+	}
+	local := f.now()
+	if err := believeClock(observation.At, local, moment(h.LastRun)); err != nil {
+		return nil, err
+	}
+	pools, err := f.instanceRecords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &books{
+		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules, local: local,
+		recorder: recorder{at: milli(observation.At), namespaces: observation.Namespaces, pools: pools.names},
+		warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
+	}
+	for _, problem := range documents.problems {
+		b.warnings = append(b.warnings, problem.Error())
+	}
+	if err := b.take(ctx, pools); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// clocksApart is how far the cluster's clock may be from the machine's own, unless
+// it goes on from where the last run read it.
+const clocksApart = time.Hour
+
+// believeClock refuses a time of the cluster that nothing confirms: what is
+// written at a wrong one is wrong for good.
+func believeClock(cluster, local, lastRun time.Time) error {
+	if cluster.Sub(local).Abs() <= clocksApart || !lastRun.IsZero() && cluster.Sub(lastRun).Abs() <= clocksApart {
+		return nil
+	}
+	last := "there was no run before"
+	if !lastRun.IsZero() {
+		last = "the last run read " + lastRun.UTC().Format(time.RFC3339) + " there"
+	}
+	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock that is wrong, and run again",
+		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
+}
+
+// overdue is how long after its deletion timestamp a pod is looked at in each run.
+const overdue = 30 * time.Second
+
+// wantsList says whether a pod may have ended of which no watch tells: its
+// deletion is overdue, or its node is silent or gone. So it is where more is known
+// of its node than when it was seen, which changes nothing about the pod either.
+func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
+	ready := make(map[string]bool, len(nodes))
+	for _, n := range nodes {
+		ready[n.Name] = !n.NotReady
+	}
+	more, unknown := grown(d.ledger, nodes)
+	for r := range d.ledger.All() {
+		if !r.Open() {
+			continue
+		}
+		if r.Deletion != 0 && at.Sub(moment(r.Deletion)) > overdue || !ready[r.Place.Node] || more[r.Place.Node] || r.Held.Shown == 0 && unknown[r.Place.Node] {
+			return true
+		}
+	}
+	return false
+}
+
+// rulesFor are the rules by which pods are looked at for these budgets: the
+// defaults, which are the same whatever a budget weighs, and the resources that
+// any of them weighs on its own.
+func rulesFor(budgets []budget.Declaration) gpu.Rules {
+	weighed := map[string]bool{}
+	for _, d := range budgets {
+		for resource := range d.ResourceWeights {
+			weighed[resource] = true
+		}
+	}
+	return gpu.Rules{Extra: slices.Sorted(maps.Keys(weighed))}
+}
+
+// resourcesOf are the resources of rules in one text.
+func resourcesOf(r gpu.Rules) string { return strings.Join(r.Extra, ",") }
+
+// take merges the look into the ledger: what was seen, what the replay saw end,
+// and what is gone without a word.
+func (b *books) take(ctx context.Context, pools instanceRecords) error {
+	l, o := b.ledger, b.observation
+	now, lastRun := milli(o.At), l.Header.LastRun
+	if lastRun > now {
+		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong", o.At.UTC().Format(time.RFC3339), moment(lastRun).Format(time.RFC3339)))
+	}
+	b.missHeader(now)
+	present, ended := map[string]bool{}, map[string]bool{}
+	for _, s := range o.Pods {
+		present[s.UID] = true
+		b.observe(s)
+	}
+	b.bury(o.Replay, present, ended)
+	there := func(uid string) bool { return !ended[uid] }
+	if err := b.closeVanished(ctx, there, pools, lastRun); err != nil {
+		return err
+	}
+	if o.Listed {
+		there = func(uid string) bool { return present[uid] }
+		heldAt, err := b.unannounced(ctx, there, present, ended)
+		if err != nil {
+			return err
+		}
+		if err := b.closeVanished(ctx, there, pools, heldAt); err != nil {
+			return err
+		}
+		b.unbind(there)
+	}
+	b.trimBindings()
+	b.refine(pools)
+	b.rememberNodes()
+	b.turn(now)
+	b.warnings = append(b.warnings, b.doubts.texts()...)
+	return nil
+}
+
+// bury takes up pods that were deleted, as they last were. That one still held
+// then says nothing of now.
+func (b *books) bury(told gpu.Replay, present, ended map[string]bool) {
+	b.recorder.former = told.Former
+	b.missNamespaces(told)
+	for _, s := range told.Ended {
+		if !present[s.UID] {
+			ended[s.UID] = true
+			b.enter(s, s.End.At.IsZero())
+			b.ledger.Unbind(s.UID)
+		}
+	}
+}
+
+// missHeader notes that there are records and no header: when they were last seen
+// to hold is not known, nor what else there was.
+func (b *books) missHeader(now ledger.Time) {
+	l := b.ledger
+	if l.Header.LastRun != 0 || l.Len() == 0 {
+		return
+	}
+	from, last := now, l.Header.KeptSince
+	for r := range l.All() {
+		if r.Open() {
+			from = min(from, r.Start.At)
+		} else {
+			last = max(last, r.End.At)
+		}
+	}
+	if from == now && last > 0 {
+		from = last
+	}
+	l.AddGap(ledger.Gap{From: from, To: now, GPUs: b.observation.Allocatable, Reason: "the ledger's header is lost, and with it when there were runs"})
+}
+
+// turn brings the header up to this look.
+func (b *books) turn(now ledger.Time) {
+	h, o := &b.ledger.Header, b.observation
+	if h.Began == 0 {
+		h.Began = now
+	}
+	if h.LastRun != 0 && !o.Replay.Complete && now > h.LastRun {
+		b.ledger.AddGap(ledger.Gap{From: h.LastRun, To: now, GPUs: o.Allocatable, Reason: o.Replay.Reason})
+	}
+	h.LastRun = max(h.LastRun, now)
+	h.ResourceVersion = o.ResourceVersion
+	h.Resources = resourcesOf(b.rules)
+	if o.Listed {
+		h.LastListed = max(h.LastListed, now)
+	}
+}
+
+func (b *books) observe(s gpu.Sighting) { b.enter(s, false) }
+
+// enter merges a sighting into the ledger. One of the past says nothing of now.
+func (b *books) enter(s gpu.Sighting, past bool) {
+	for _, text := range s.Problems {
+		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: %s", s.Namespace, s.Name, text))
+	}
+	r, held := b.recorder.record(s)
+	if !held {
+		if r, held = b.again(s); !held {
+			b.bind(s)
+			return
+		}
+	}
+	if !s.Refused.IsZero() {
+		if known, there := b.ledger.Get(s.UID); there && known.Runs.At != 0 {
+			r.End = ledger.ExactEnd(milli(s.Refused), ledger.StatusWritten) // its past is its own
+		}
+	}
+	merge := b.ledger.Observe
+	if past {
+		merge = b.ledger.Merge
+	}
+	if err := merge(r); err != nil {
+		b.doubts.add(s.Namespace, err.Error())
+	}
+}
+
+// again is what is known of a pod that holds nothing any more, as far as can be
+// read, and what there is to add to it.
+func (b *books) again(s gpu.Sighting) (r ledger.Record, known bool) {
+	r, known = b.ledger.Get(s.UID)
+	// What a pod held by claim can't be read any more once it ended and its claims
+	// are gone. Its record has it, and lacks the end alone.
+	ended := !s.End.At.IsZero()
+	// What it said that it holds, its node turned out not to have.
+	none := known && s.Capped && s.Shown > r.Held.Shown
+	if !known || !ended && !none {
+		return r, false
+	}
+	r.Seen, r.Deletion = b.recorder.at, milli(s.Live.Deletion)
+	r.End = endOf(s)
+	if none {
+		r.Held, r.HeldSeen = &ledger.Holding{Shown: s.Shown, Capped: true}, b.recorder.at
+	}
+	return r, true
+}

@@ -1,0 +1,83 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// alert tells of a threshold in each namespace. One that is gone by now takes no
+// Event, and is no reason to tell the others again.
+func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
+	var failures []error
+	for _, namespace := range d.Namespaces {
+		if _, there := a.books.observation.Namespaces[namespace]; !there {
+			continue
+		}
+		err := a.books.cluster.Alert(ctx, budget.Event{
+			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: d.Threshold,
+			Message: fmt.Sprintf("GPU budget %s: %d%% reached: %s", a.declaration.Name, d.Threshold, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
+		})
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
+}
+
+// measure is how what was done because of a budget is told of.
+type measure struct {
+	reason  string
+	done    string
+	warning bool
+}
+
+var measures = map[budget.Kind]measure{
+	budget.KindFreeze:   {"GPUBudgetFreeze", "its new pods with GPUs are kept out", true},
+	budget.KindUnfreeze: {"GPUBudgetLift", "its new pods with GPUs are let in again", false},
+	budget.KindSuspend:  {"GPUBudgetPause", "paused", true},
+	budget.KindResume:   {"GPUBudgetResume", "resumed", false},
+	budget.KindEvict:    {"GPUBudgetEvict", "evicted", true},
+	budget.KindShorten:  {"GPUBudgetShorten", "it gets less time to end", true},
+}
+
+// announcement is the Event about something that was done because of a budget.
+func announcement(d budget.Declaration, kind budget.Kind, reasons ...string) budget.Event {
+	m := measures[kind]
+	return budget.Event{
+		Budget: d.Name, BudgetUID: d.UID, Reason: m.reason, Warning: m.warning,
+		Message: fmt.Sprintf("GPU budget %s: %s: %s", d.Name, m.done, strings.Join(reasons, "; ")),
+	}
+}
+
+// announce tells of what was done by Events on the objects concerned. It is done
+// whether or not they can be made: the first that can't is warned of, and no
+// more of this budget are tried in this run.
+func (a *enforcer) announce(ctx context.Context, d budget.Decision) {
+	if d.Kind == budget.KindAlert || a.untold {
+		return
+	}
+	event := announcement(a.declaration, d.Kind, d.Reasons...)
+	var events []budget.Event
+	switch {
+	case d.Pod != nil:
+		events = []budget.Event{event.On(budget.Workload{Namespace: d.Pod.Namespace, APIVersion: "v1", Kind: "Pod", Name: d.Pod.Name, UID: d.Pod.UID})}
+	case d.Owner != nil:
+		events = []budget.Event{event.On(*d.Owner)}
+	default:
+		for _, namespace := range d.Namespaces {
+			if _, there := a.books.observation.Namespaces[namespace]; there {
+				event.Namespace = namespace
+				events = append(events, event)
+			}
+		}
+	}
+	for _, event := range events {
+		if err := a.books.cluster.Alert(ctx, event); err != nil {
+			a.untold = true
+			a.warnings.Add(fmt.Sprintf("%s: what was done is not told of by Events in the cluster: %v", d.Object, err))
+			return
+		}
+	}
+}

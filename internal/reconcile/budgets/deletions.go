@@ -1,0 +1,91 @@
+package budgets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+// noteDeletions writes down in the ledger when the pods that this run evicted
+// are to be gone: should no later run see them end, it is known all the same.
+func (j *judging) noteDeletions(ctx context.Context) {
+	evicted := j.evicted()
+	if len(evicted) == 0 {
+		return
+	}
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	if err := j.writeDeletions(noting, evicted); err != nil {
+		j.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the next run sees them: %v", err))
+	}
+}
+
+// evicted are the pods whose eviction this run brought about, by uid.
+func (j *judging) evicted() map[string]budget.Pod {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	pods := map[string]budget.Pod{}
+	for _, d := range j.results {
+		if of, ok := d.Decision.(budget.Decision); ok && of.Kind == budget.KindEvict && d.Outcome == outcome.Done {
+			pods[of.Pod.UID] = *of.Pod
+		}
+	}
+	return pods
+}
+
+func (j *judging) writeDeletions(ctx context.Context, evicted map[string]budget.Pod) error {
+	due, err := j.dueBy(ctx, evicted)
+	if err != nil {
+		return err
+	}
+	// Another look at the documents: those of before are written.
+	documents, err := j.flow.openLedger(ctx, j.books.ledger.Header.ClusterUID)
+	if err != nil {
+		return err
+	}
+	for uid, at := range due {
+		r, known := documents.ledger.Get(uid)
+		if !known || !r.Open() {
+			continue
+		}
+		r.Deletion = at
+		if err := documents.ledger.Merge(r); err != nil {
+			return err
+		}
+	}
+	return j.saveLedger(ctx, &books{ledgerDocuments: documents})
+}
+
+// dueBy asks the cluster by when each evicted pod is to be gone. One that is gone
+// already, or has ended, was so by now.
+func (j *judging) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map[string]ledger.Time, error) {
+	var namespaces []string
+	for _, p := range evicted {
+		namespaces = append(namespaces, p.Namespace)
+	}
+	slices.Sort(namespaces)
+	live, err := j.books.cluster.LivePods(ctx, slices.Compact(namespaces), j.books.rules)
+	if err != nil {
+		return nil, err
+	}
+	now := milli(j.books.cluster.Now())
+	due := map[string]ledger.Time{}
+	for uid := range evicted {
+		due[uid] = now
+	}
+	for _, s := range live {
+		if _, ours := evicted[s.UID]; !ours || !s.End.At.IsZero() {
+			continue
+		}
+		delete(due, s.UID) // it is there, and nothing tells that it is to go
+		if !s.Live.Deletion.IsZero() {
+			due[s.UID] = milli(s.Live.Deletion)
+		}
+	}
+	return due, nil
+}

@@ -1,0 +1,33 @@
+package budgets
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+// selectByNamespace says whether any budget selects by the labels of namespaces.
+func selectByNamespace(budgets []budget.Declaration) bool {
+	return slices.ContainsFunc(budgets, func(d budget.Declaration) bool { return len(d.Selector.NamespaceLabels) > 0 })
+}
+
+// missNamespaces warns of pods that no run saw, and whose namespace is gone with
+// its labels: where a budget selects by these, it does not count them.
+func (b *books) missNamespaces(told gpu.Replay) {
+	if !b.byNamespace {
+		return
+	}
+	for _, s := range told.Ended {
+		labels, gone := told.Former[s.UID]
+		_, known := b.ledger.Get(s.UID)
+		_, bound := b.ledger.Binding(s.UID)
+		if !gone || labels != nil || known || bound {
+			continue
+		}
+		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: %s",
+			s.Namespace, s.Name, cmp.Or(told.FormerMissing, "the server's history has nothing of it")))
+	}
+}

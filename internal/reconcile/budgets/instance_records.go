@@ -1,0 +1,77 @@
+package budgets
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// instanceRecords are what the spot pools' journals know of instances.
+type instanceRecords struct {
+	names map[string]string      // the pool's "region/name", by instance id
+	ended map[string]ledger.Time // when an instance's end was asked for
+	// noticed is when an instance was found gone or going that nobody in the pool
+	// ended: it may have been untagged, and go on.
+	noticed map[string]ledger.Time
+}
+
+// goneLasts is how long pods stay after their machine is gone, at most: the node
+// controller and the garbage collector of pods take a minute or two.
+const goneLasts = ledger.Time(10 * time.Minute / time.Millisecond)
+
+// end is what the pools know of the end of a pod's instance, where the last run
+// saw the pod hold at a moment; the zero End is nothing.
+func (i instanceRecords) end(r *ledger.Record, heldAt ledger.Time) ledger.End {
+	id := r.Place.InstanceID
+	if at, known := i.ended[id]; known {
+		return ledger.ExactEnd(at, ledger.InstanceEnded)
+	}
+	if at, known := i.noticed[id]; known && at > r.Start.At && at+goneLasts >= heldAt {
+		return ledger.End{Earliest: r.Start.At, At: at, Source: ledger.InstanceEnded}
+	}
+	return ledger.End{}
+}
+
+// add takes up what a journal tells of one instance.
+func (i instanceRecords) add(pool, id string, ended, noticed time.Time) {
+	i.names[id] = pool
+	switch {
+	case !ended.IsZero():
+		i.ended[id] = milli(ended)
+	case !noticed.IsZero():
+		i.noticed[id] = milli(noticed)
+	}
+}
+
+// instanceRecords reads the spot pools' journals. One that can't be read is left
+// to its own pool: without it a node's pool is unknown, which changes no amount.
+func (f *Flow) instanceRecords(ctx context.Context) (instanceRecords, error) {
+	records := instanceRecords{names: map[string]string{}, ended: map[string]ledger.Time{}, noticed: map[string]ledger.Time{}}
+	if f.Keeper.Store == nil {
+		return records, nil
+	}
+	docs, err := f.Keeper.Store.List(ctx, store.Journals)
+	if err != nil {
+		return records, err
+	}
+	for _, doc := range docs {
+		j, err := declaration.Decode[spotpool.Journal](record.DocumentName(f.Keeper.Store, doc.Key), doc.Data)
+		end := strings.LastIndexByte(doc.Key.Name, '/') // "region/name/uid"
+		if err != nil || end < 0 {
+			continue
+		}
+		for _, k := range j.Known {
+			records.add(doc.Key.Name[:end], k.InstanceID, k.EndedAt, k.NoticedAt)
+		}
+		for _, past := range j.Past {
+			records.add(doc.Key.Name[:end], past.InstanceID, past.EndedAt, past.NoticedAt)
+		}
+	}
+	return records, nil
+}

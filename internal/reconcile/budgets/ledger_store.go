@@ -1,0 +1,99 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// ledgerDocuments are a cluster's ledger, with the revisions of the documents
+// that it was read from.
+type ledgerDocuments struct {
+	ledger    *ledger.Ledger
+	revisions map[string]store.Revision // by the document's name in the ledger
+	problems  []ledger.Problem
+}
+
+// openLedger reads the ledger of a cluster; a new one where there is none. The
+// error says that nothing of it may be written.
+func (f *Flow) openLedger(ctx context.Context, clusterUID string) (*ledgerDocuments, error) {
+	var docs []store.Document
+	var err error
+	if f.Keeper.Store != nil {
+		docs, err = f.Keeper.Store.List(ctx, store.Ledger)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the ledger: %w", err)
+	}
+	d := &ledgerDocuments{revisions: map[string]store.Revision{}}
+	contents := map[string][]byte{}
+	for _, doc := range docs {
+		if name, ours := strings.CutPrefix(doc.Key.Name, clusterUID+"/"); ours {
+			d.revisions[name], contents[name] = doc.Revision, doc.Data
+		}
+	}
+	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, milli(f.now()))
+	if err != nil {
+		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", f.Keeper.Store, err)
+	}
+	d.problems = slices.DeleteFunc(d.problems, func(p ledger.Problem) bool { return p.Loss != nil && p.Loss.Accepted.Given() })
+	return d, nil
+}
+
+// ledgerAttempts is how often a ledger is written anew that someone else wrote
+// meanwhile.
+const ledgerAttempts = 5
+
+// saveLedger writes what changed of the ledger. Where someone else wrote to it
+// since it was read, what both know is merged and written again.
+func (r *Run) saveLedger(ctx context.Context, b *books) error {
+	for range ledgerAttempts {
+		err := r.writeLedger(ctx, b.ledgerDocuments)
+		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		theirs, err := r.flow.openLedger(ctx, b.ledger.Header.ClusterUID)
+		if err != nil {
+			return err
+		}
+		if err := theirs.ledger.Join(b.ledger); err != nil {
+			return err
+		}
+		*b.ledgerDocuments = *theirs
+	}
+	return errors.New("someone else wrote to the ledger again and again")
+}
+
+// writeLedger writes the documents that changed, in the order that lets a kill
+// between any two of them lose nothing.
+func (r *Run) writeLedger(ctx context.Context, d *ledgerDocuments) error {
+	changes, err := d.ledger.Changes()
+	if err != nil {
+		return err
+	}
+	key := func(document string) store.Key {
+		return store.Key{Kind: store.Ledger, Name: d.ledger.Header.ClusterUID + "/" + document}
+	}
+	for _, document := range changes.Write {
+		k := key(document.Name)
+		revision, err := r.flow.Keeper.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
+		if err != nil {
+			return fmt.Errorf("writing %s to the store %s: %w", k, r.flow.Keeper.Store, err)
+		}
+		d.revisions[document.Name] = revision
+	}
+	for _, name := range changes.Delete {
+		k := key(name)
+		if err := record.Remove(ctx, r.flow.Keeper.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
+			return fmt.Errorf("removing %s from the store %s: %w", k, r.flow.Keeper.Store, err)
+		}
+		delete(d.revisions, name)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package budgets
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// live are the pods of a fresh look that hold GPUs or wait for some, as one budget
+// sees them. A budget that does no more than freeze asks for the latter alone.
+func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, error) {
+	look := b.cluster.LivePods
+	if d.Enforce.Action == budget.Freeze {
+		look = b.cluster.WaitingPods
+	}
+	sightings, err := look(ctx, d.Selector.Namespaces, b.rules)
+	if err != nil {
+		return nil, err
+	}
+	meter, err := b.meter(d)
+	if err != nil {
+		return nil, err
+	}
+	var pods []budget.Pod
+	for _, s := range sightings {
+		p, holds := b.recorder.pod(s)
+		if !holds {
+			continue
+		}
+		if r, known := b.ledger.Get(s.UID); known {
+			p.Charged, p.MilliGPUs = r.Set, 0
+			if usage, counted := meter.Pod(&r); counted {
+				p.MilliGPUs = burned(usage.GPUs)
+			}
+		} else {
+			r := b.recorder.recordOf(s)
+			p.MilliGPUs = burned(meter.GPUs(&r))
+			if bound, known := b.ledger.Binding(s.UID); known {
+				p.Charged = bound.Set
+			}
+		}
+		pods = append(pods, p)
+	}
+	return pods, nil
+}
+
+// meter measures pods as a budget counts them, among all that the ledger has.
+func (b *books) meter(d budget.Declaration) (*budget.Meter, error) {
+	if b.sharers == nil {
+		b.sharers = budget.SharersOf(b.ledger.All())
+	}
+	return d.Meter(b.now(), b.sharers)
+}
+
+// burned is a number of GPUs in thousandths, and none only where it is none: the
+// least of a GPU uses a budget up as well.
+func burned(gpus *big.Rat) int64 {
+	if gpus.Sign() <= 0 {
+		return 0
+	}
+	return max(1, milliOf(gpus))
+}

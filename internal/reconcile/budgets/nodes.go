@@ -1,0 +1,113 @@
+package budgets
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// nodesRemembered are the nodes that earlier runs saw: who looks knows by them what
+// those have that are gone, or don't show it just now.
+func nodesRemembered(l *ledger.Ledger) []gpu.Node {
+	var nodes []gpu.Node
+	for n := range l.Nodes() {
+		nodes = append(nodes, nodeOf(n))
+	}
+	return nodes
+}
+
+func nodeOf(n ledger.Node) gpu.Node {
+	node := gpu.Node{UID: n.UID, Name: n.Name, ProviderID: n.Machine, Created: moment(n.Created), Gone: n.Gone != 0}
+	if len(n.Capacity) > 0 {
+		node.Capacity = make(map[string]*big.Rat, len(n.Capacity))
+	}
+	for _, quantity := range n.Capacity {
+		if units, ok := new(big.Rat).SetString(quantity.Value); ok {
+			node.Capacity[quantity.Key] = units
+		}
+	}
+	traits := make(map[string]string, len(n.Traits))
+	for _, trait := range n.Traits {
+		traits[trait.Key] = trait.Value
+	}
+	node.Recall(traits)
+	return node
+}
+
+// rememberNodes has the ledger remember what the look and its replay show of nodes,
+// and which of those that it remembers are gone.
+func (b *books) rememberNodes() {
+	there := make(map[string]bool, len(b.observation.Nodes))
+	for i := range b.observation.Nodes {
+		there[b.observation.Nodes[i].UID] = true
+		b.remember(&b.observation.Nodes[i], 0)
+	}
+	for i := range b.observation.Replay.Nodes {
+		if n := &b.observation.Replay.Nodes[i]; !there[n.UID] {
+			b.remember(n, b.recorder.at)
+		}
+	}
+	for n := range b.ledger.Nodes() {
+		if n.Gone == 0 && !there[n.UID] {
+			n.Gone = b.recorder.at
+			b.keepNode(n)
+		}
+	}
+}
+
+func (b *books) remember(n *gpu.Node, gone ledger.Time) {
+	if n.UID == "" {
+		return
+	}
+	kept := ledger.Node{
+		UID: n.UID, Name: n.Name, Machine: n.ProviderID, Created: milli(n.Created), Gone: gone,
+		Told: n.Told, ToldAt: b.recorder.at, Traits: ledger.LabelsOf(n.Traits()), Capacity: capacityOf(n),
+	}
+	if known, there := b.ledger.Node(n.UID); there && known.Told == kept.Told && slices.Equal(known.Traits, kept.Traits) {
+		kept.ToldAt = known.ToldAt // it tells nothing new
+	}
+	b.keepNode(kept)
+}
+
+func (b *books) keepNode(n ledger.Node) {
+	if err := b.ledger.Remember(n); err != nil {
+		b.doubts.add("", err.Error())
+	}
+}
+
+func capacityOf(n *gpu.Node) ledger.Labels {
+	texts := make(map[string]string, len(n.Capacity))
+	for resource, units := range n.Capacity {
+		texts[resource] = units.RatString()
+	}
+	return ledger.LabelsOf(texts)
+}
+
+// grown are the nodes, by name, that show more than the ledger remembers of them,
+// and those that it does not remember: what was seen of pods there may be more now.
+func grown(l *ledger.Ledger, nodes []gpu.Node) (more, unknown map[string]bool) {
+	more, unknown = map[string]bool{}, map[string]bool{}
+	for i := range nodes {
+		n := &nodes[i]
+		known, there := l.Node(n.UID)
+		switch {
+		case !there:
+			unknown[n.Name] = true
+		case n.Told > known.Told || exceeds(n.Capacity, nodeOf(known).Capacity):
+			more[n.Name] = true
+		}
+	}
+	return more, unknown
+}
+
+// exceeds says whether a capacity is of something more than another.
+func exceeds(a, b map[string]*big.Rat) bool {
+	for resource, units := range a {
+		if known, there := b[resource]; !there || units.Cmp(known) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package budgets
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+)
+
+// UsageReport is the use of a budget as programs read it: hours are decimal
+// strings with three digits after the point, GPUs exact ones.
+type UsageReport struct {
+	AsOf        time.Time `json:"as_of"` // the cluster's clock
+	WindowStart time.Time `json:"window_start"`
+	WindowEnd   time.Time `json:"window_end"` // of a rolling window, as_of
+	// LimitGPUHours, RemainingGPUHours, UsedPercent and Exceeded are null without
+	// a limit.
+	LimitGPUHours           *string    `json:"limit_gpu_hours"`
+	ConsumedGPUHours        string     `json:"consumed_gpu_hours"`
+	ConsumedMilliGPUSeconds int64      `json:"consumed_milli_gpu_seconds"`
+	RemainingGPUHours       *string    `json:"remaining_gpu_hours"`
+	UsedPercent             *int64     `json:"used_percent"` // rounded down
+	Exceeded                *bool      `json:"exceeded"`
+	ExceededSince           *time.Time `json:"exceeded_since"`
+	// EstimatedGPUHours is the part that rests on estimated ends, and
+	// ErrorBoundGPUHours by how much the whole may be wrong, either way.
+	EstimatedGPUHours  string `json:"estimated_gpu_hours"`
+	ErrorBoundGPUHours string `json:"error_bound_gpu_hours"`
+	// Coverage is how much of the window until now was observed, from 0 to 1.
+	Coverage            json.Number                  `json:"coverage"`
+	TrackedPods         int                          `json:"tracked_pods"`
+	ActivePods          int                          `json:"active_pods"` // hold GPUs now
+	BurnRateGPUs        string                       `json:"burn_rate_gpus"`
+	ProjectedExhaustion *time.Time                   `json:"projected_exhaustion"`
+	ByNamespace         map[string]string            `json:"by_namespace,omitempty"`
+	ByLabel             map[string]map[string]string `json:"by_label,omitempty"`
+}
+
+// NewUsageReport writes usage out. Without a limit, nothing is said of one.
+func NewUsageReport(u budget.Usage, at time.Time, exceededSince *time.Time) *UsageReport {
+	report := &UsageReport{
+		AsOf: at, WindowStart: u.WindowStart, WindowEnd: u.WindowEnd,
+		ConsumedGPUHours: budget.Hours(u.Consumed), ConsumedMilliGPUSeconds: u.Consumed,
+		EstimatedGPUHours: budget.Hours(u.Estimated), ErrorBoundGPUHours: budget.Hours(u.ErrorBound),
+		Coverage:    json.Number(fmt.Sprintf("%d.%03d", u.Coverage/1000, u.Coverage%1000)),
+		TrackedPods: u.TrackedPods, ActivePods: u.ActivePods, BurnRateGPUs: budget.MilliGPUs(u.BurnRate),
+		ByNamespace: hours(u.ByNamespace),
+	}
+	if len(u.ByLabel) > 0 {
+		report.ByLabel = map[string]map[string]string{}
+		for key, values := range u.ByLabel {
+			report.ByLabel[key] = hours(values)
+		}
+	}
+	if u.Limit > 0 {
+		limit, remaining, exceeded := budget.Hours(u.Limit), budget.Hours(u.Remaining()), u.Exceeded()
+		percent := u.Consumed / max(1, u.Limit/100)
+		report.LimitGPUHours, report.RemainingGPUHours, report.UsedPercent, report.Exceeded = &limit, &remaining, &percent, &exceeded
+		report.ExceededSince, report.ProjectedExhaustion = exceededSince, u.ProjectedExhaustion
+	}
+	return report
+}
+
+func hours(amounts map[string]int64) map[string]string {
+	if len(amounts) == 0 {
+		return nil
+	}
+	list := make(map[string]string, len(amounts))
+	for key, amount := range amounts {
+		list[key] = budget.Hours(amount)
+	}
+	return list
+}
+
+// Report is a budget's numbers at the end of the run.
+type Report struct {
+	Name   string        `json:"name"`
+	UID    string        `json:"uid,omitempty"`
+	Action budget.Action `json:"action,omitempty"`
+	// Observed is false where usage could not be told; its fields are then absent.
+	Observed bool `json:"observed"`
+	// LimitGPUHours is the limit that usage was judged by, else the declared one;
+	// absent where the declaration can't be read.
+	LimitGPUHours *string `json:"limit_gpu_hours,omitempty"`
+	*UsageReport
+	// Fired are the thresholds that were told of and have not re-armed.
+	Fired []int `json:"fired_thresholds,omitempty"`
+	// EnforceAt is when the grace of a budget that is exceeded ends, or ended; null
+	// where nothing is enforced.
+	EnforceAt *time.Time `json:"enforce_at"`
+	// Enforced are the measures in force.
+	Enforced []budget.Action `json:"enforced,omitempty"`
+	// Deleted says that the run finished the budget's deletion.
+	Deleted  bool                 `json:"deleted,omitempty"`
+	Outcome  outcome.Outcome      `json:"outcome"`
+	Notices  []string             `json:"notices,omitempty"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Error    *outcome.ErrorReport `json:"error,omitempty"`
+}
+
+// newReport reports a budget that was judged.
+func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, err error) Report {
+	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
+	return Report{
+		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
+		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
+	}
+}
+
+// unjudgedBudget reports a budget whose usage could not be told.
+func unjudgedReport(d budget.Declaration, became outcome.Outcome, err error) Report {
+	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Outcome: became, Error: outcome.NewErrorReport(err)}
+	if limit, err := d.Limit(); err == nil {
+		hours := budget.Hours(limit)
+		report.LimitGPUHours = &hours
+	}
+	return report
+}
+
+func failedReport(d budget.Declaration, err error) Report {
+	return unjudgedReport(d, outcome.Failed, err)
+}

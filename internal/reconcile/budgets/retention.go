@@ -1,0 +1,71 @@
+package budgets
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+)
+
+// DefaultKeepLedger is for how long what ended is kept also where no window
+// reaches back to it: so that one that is made longer, up to a month, or a budget
+// that takes the place of another, counts what was used before.
+const DefaultKeepLedger = 35 * 24 * time.Hour
+
+// unreadGrace is what a budget that can't be read may have of grace and longest
+// gap, of which its status tells nothing.
+const unreadGrace = 24 * time.Hour
+
+// prune forgets what no budget's window reaches back to, and what is older than
+// is kept in any case. The window of one whose declaration can't be read is the
+// last one that it was judged by, where that is known. Budgets of other clusters
+// ask nothing of this one's ledger. Of the cluster's clock and this machine's, the
+// one that is behind counts: what is forgotten doesn't come back.
+func (b *books) prune(budgets []budget.Declaration, previous map[string]previousStatus, kept time.Duration) {
+	now := b.now()
+	if b.local.Before(now) {
+		now = b.local
+	}
+	keep := now.Add(-cmp.Or(kept, DefaultKeepLedger))
+	earlier := func(from time.Time) {
+		if from.Before(keep) {
+			keep = from
+		}
+	}
+	told := map[string]bool{}
+	for _, d := range budgets {
+		if from, err := keptSince(d, now); err == nil {
+			told[d.Name] = true
+			earlier(from)
+		}
+	}
+	for name, s := range previous {
+		if u := s.Value.Usage; !told[name] && s.Value.ClusterUID == b.ledger.Header.ClusterUID {
+			end := s.Value.At
+			if u.WindowEnd.After(end) { // of a calendar period
+				end = u.WindowEnd
+			}
+			earlier(now.Add(u.WindowStart.Sub(end) - unreadGrace))
+		}
+	}
+	b.ledger.Prune(milli(keep))
+}
+
+// keptSince is up to where a budget needs what ended: by the length of its
+// window, its grace and its longest gap before now.
+func keptSince(d budget.Declaration, now time.Time) (time.Time, error) {
+	w, err := d.WindowAt(now)
+	if err != nil {
+		return now, err
+	}
+	from := now.Add(w.Start.Sub(w.End))
+	for _, text := range []string{d.Enforce.GracePeriod, d.Enforce.MaxGap} {
+		length, err := duration.Parse(text)
+		if err != nil {
+			return now, err
+		}
+		from = from.Add(-length)
+	}
+	return from, nil
+}

@@ -1,0 +1,200 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+// Options say what a run may do with budgets.
+type Options struct {
+	// RunID names the run, in statuses.
+	RunID string
+	// DryRun decides and reports, takes no lock, and changes nothing anywhere.
+	DryRun bool
+	// KeepLedger is for how long the ledger keeps what ended, also where no window
+	// reaches back to it. Zero means DefaultKeepLedger.
+	KeepLedger time.Duration
+	// AcceptLoss is the reason for which a person goes on without all that is lost
+	// of the ledger by now; empty where nobody does.
+	AcceptLoss string
+}
+
+// Run is what one run does with the budgets of a store.
+type Run struct {
+	flow     *Flow
+	options  Options
+	warnings *outcome.Warnings
+	targets  []target
+	names    map[string]bool // of all that the store has a record of
+	// known are the uids of the budgets that are declared, of any cluster; unread
+	// says that some records could not be read.
+	known  map[string]bool
+	unread bool
+
+	mu       sync.Mutex
+	reports  []Report
+	results  []outcome.Result
+	statuses map[string]budget.Status // that this run made, written or not, by the budget's name
+}
+
+// target is one budget that the run judges.
+type target struct {
+	declaration budget.Declaration
+	phase       declaration.Phase
+}
+
+// Run begins a run. What is to be warned of goes to warnings.
+func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
+	return &Run{flow: f, options: o, warnings: warnings, names: map[string]bool{}, known: map[string]bool{}, statuses: map[string]budget.Status{}}
+}
+
+// Read reads every budget's record in the store. One that can't be read fails its
+// own budget alone.
+func (r *Run) Read(ctx context.Context) error {
+	list, err := r.flow.records().List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range list {
+		r.names[l.Key] = true
+		if l.Err != nil {
+			r.add(failedReport(budget.Declaration{Name: l.Key}, l.Err), nil)
+			continue
+		}
+		d := l.Record.Declaration.WithDefaults()
+		r.known[d.UID] = true
+		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase})
+	}
+	r.unread = len(r.reports) > 0
+	return nil
+}
+
+// Judged are the statuses that this run made, written or not, by the name of the
+// budget.
+func (r *Run) Judged() map[string]budget.Status { return r.statuses }
+
+// Reports are those of the budgets, by name.
+func (r *Run) Reports() []Report {
+	slices.SortFunc(r.reports, func(a, b Report) int { return strings.Compare(a.Name, b.Name) })
+	return append([]Report{}, r.reports...)
+}
+
+// Results are what became of the decisions.
+func (r *Run) Results() []outcome.Result { return r.results }
+
+func (r *Run) add(b Report, results []outcome.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reports = append(r.reports, b)
+	r.results = append(r.results, results...)
+}
+
+// Reconcile judges and enforces every budget of the cluster at hand. What stops all
+// of them, such as a cluster that does not answer, fails them and leaves the other
+// kinds to go on: by their statuses' age, the gates of pools close. others says that
+// some of the run's time is theirs.
+func (r *Run) Reconcile(ctx context.Context, others bool) {
+	if len(r.targets) == 0 {
+		r.liftLeftovers(ctx)
+		return
+	}
+	if deadline, limited := ctx.Deadline(); limited && others {
+		half, cancel := context.WithTimeoutCause(ctx, time.Until(deadline)/2, errSlowCluster)
+		defer cancel()
+		ctx = half
+	}
+	targets := r.targets
+	cluster, uid, err := r.flow.cluster(ctx)
+	if err != nil {
+		r.failBudgets(ctx, targets, fmt.Errorf("the cluster can't be reached: %w", err))
+		return
+	}
+	targets = slices.DeleteFunc(targets, func(t target) bool {
+		d := t.declaration
+		if d.ClusterUID == uid {
+			return false
+		}
+		r.add(failedReport(d, &ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}), nil)
+		return true
+	})
+	targets = slices.DeleteFunc(targets, func(t target) bool {
+		if t.phase == declaration.Deleting {
+			r.finishDeletion(ctx, cluster, t.declaration)
+		}
+		return t.phase == declaration.Deleting
+	})
+	if len(targets) == 0 {
+		return
+	}
+	if err := r.judge(ctx, cluster, uid, targets); err != nil {
+		r.failBudgets(ctx, targets, err)
+	}
+}
+
+// failBudgets reports every budget that has no report yet as failed.
+func (r *Run) failBudgets(ctx context.Context, targets []target, err error) {
+	became := outcome.Failed
+	if ctx.Err() != nil {
+		became, err = stopped(ctx)
+	}
+	for _, t := range targets {
+		if !slices.ContainsFunc(r.reports, func(b Report) bool { return b.Name == t.declaration.Name }) {
+			r.add(unjudgedReport(t.declaration, became, err), nil)
+		}
+	}
+}
+
+// errSlowCluster says that budgets left the pools no more of the run's time.
+var errSlowCluster = errors.New("the cluster took half of the run's time: the rest is the pools', and the next run goes on with the budgets")
+
+var errInterruptedBudget = errors.New("the run was interrupted: the next one goes on with this budget")
+
+// stopped is what becomes of a budget when the time is over.
+func stopped(ctx context.Context) (outcome.Outcome, error) {
+	if errors.Is(context.Cause(ctx), errSlowCluster) {
+		return outcome.Failed, errSlowCluster
+	}
+	return outcome.Skipped, errInterruptedBudget
+}
+
+// finishDeletion goes on with a deletion that was cut short.
+func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaration) {
+	if r.options.DryRun {
+		r.add(unjudgedReport(d, outcome.Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
+		return
+	}
+	var notices []string
+	err := r.flow.records().Locked(ctx, d, func(ctx context.Context) error {
+		condemned, err := r.flow.records().Still(ctx, d, declaration.Deleting)
+		if err != nil {
+			return err
+		}
+		if condemned == nil {
+			return errBudgetChanged
+		}
+		notices, err = r.flow.clear(ctx, c, *condemned)
+		return err
+	})
+	became := outcome.Done
+	switch {
+	case record.IsLocked(err), errors.Is(err, errBudgetChanged):
+		became = outcome.Skipped
+	case err != nil:
+		became = outcome.Failed
+	}
+	report := unjudgedReport(d, became, err)
+	report.Notices, report.Deleted = notices, err == nil
+	r.add(report, nil)
+}
+
+var errBudgetChanged = errors.New("the budget was changed or destroyed by someone else while this run looked at it: the next run judges it")

@@ -1,0 +1,60 @@
+package budgets
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+)
+
+// BudgetStatus is one budget, as the last run judged it.
+type Status struct {
+	Report
+	Phase declaration.Phase `json:"phase"`
+	// Window is the declared window or period.
+	Window string `json:"window,omitempty"`
+	// LastRunError is what the last run failed with, where it could not judge or
+	// enforce the budget; what else is told is then of an earlier one.
+	LastRunError string `json:"last_run_error,omitempty"`
+}
+
+// Statuses reads what the last run made of every budget. It asks the store alone:
+// what a budget has used this very moment is for gpupool usage to say.
+func (f *Flow) Statuses(ctx context.Context) ([]Status, error) {
+	r := f.Run(Options{}, &outcome.Warnings{})
+	if err := r.Read(ctx); err != nil {
+		return nil, err
+	}
+	list := []Status{}
+	for _, broken := range r.reports {
+		list = append(list, Status{Report: broken})
+	}
+	for _, t := range r.targets {
+		list = append(list, f.status(ctx, t))
+	}
+	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+func (f *Flow) status(ctx context.Context, t target) Status {
+	d := t.declaration
+	s := Status{Phase: t.phase, Window: d.Window}
+	if d.Period != "" {
+		s.Window = string(d.Period)
+	}
+	status, known, err := f.Keeper.BudgetStatus(ctx, d)
+	switch {
+	case err != nil:
+		s.Report = failedReport(d, err)
+	case !known:
+		s.Report = unjudgedReport(d, outcome.Skipped, nil)
+	default:
+		s.Report = newReport(d, status.Value, outcome.Done, nil)
+		if err := declaration.Trust(declaration.Budget{Phase: t.phase, Declaration: d}, status.Value, f.now()); err != nil {
+			s.Warnings = append(s.Warnings, err.Error())
+		}
+	}
+	return s
+}

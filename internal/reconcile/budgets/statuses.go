@@ -1,0 +1,74 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+type budgetStatus = record.Held[declaration.BudgetStatus]
+
+// previousStatus is what the last run made of a budget.
+type previousStatus struct {
+	budgetStatus
+	err error // *declaration.NewerError, where it is not this program's to replace
+}
+
+// previousStatuses reads the statuses of all budgets. A damaged one is told of
+// and then replaced: nothing in it is lost that the ledger does not have.
+func (r *Run) previousStatuses(ctx context.Context) (map[string]previousStatus, error) {
+	docs, err := r.flow.Keeper.Store.List(ctx, store.Statuses)
+	if err != nil {
+		return nil, err
+	}
+	statuses := map[string]previousStatus{}
+	for _, doc := range docs {
+		name, ours := strings.CutPrefix(doc.Key.Name, record.BudgetStatusName(""))
+		if !ours {
+			continue
+		}
+		value, err := record.DecodeListed[declaration.BudgetStatus](ctx, r.flow.Keeper.Store, doc)
+		status := previousStatus{budgetStatus: budgetStatus{Value: value, Revision: doc.Revision}}
+		var newer *declaration.NewerError
+		switch {
+		case errors.As(err, &newer):
+			status.err = err
+		case err != nil:
+			r.warnings.Add(err.Error())
+		}
+		statuses[name] = status
+	}
+	return statuses, nil
+}
+
+// saveStatus replaces a budget's status, whoever wrote it meanwhile.
+func (f *Flow) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) error {
+	name := record.BudgetStatusName(status.Name)
+	for range 3 {
+		_, err := record.Save(ctx, f.Keeper.Store, store.Statuses, name, previous, status)
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		previous.Revision = doc.Revision
+	}
+	return fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)
+}
+
+// ClusterError says that a budget belongs to another cluster than the one at
+// hand.
+type ClusterError struct{ Object, Budget, Cluster string }
+
+// Error says whose the budget is, and what to do.
+func (e *ClusterError) Error() string {
+	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing was touched. Use the kubeconfig and the context of the first", e.Object, e.Budget, e.Cluster)
+}

@@ -1,0 +1,39 @@
+package budgets
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+// TakeOver brings the budgets of a Terraform state into the store. One that can't
+// be brought fails alone.
+func (r *Run) TakeOver(ctx context.Context, list []declaration.StateBudget, older string) {
+	for _, b := range list {
+		b.Declaration = b.Declaration.WithDefaults()
+		claim := record.Claim[budget.Declaration]{Stated: b, Older: older, Warn: r.warnings.Add}
+		if err := r.flow.takeOver(ctx, claim); err != nil {
+			r.add(failedReport(b.Declaration, err), nil)
+		}
+	}
+}
+
+func (f *Flow) takeOver(ctx context.Context, c record.Claim[budget.Declaration]) error {
+	if c.Unread == nil {
+		if err := valid(c.Declaration); err != nil {
+			return fmt.Errorf("%s: %w", c.Address, err)
+		}
+	}
+	return f.records().TakeOver(ctx, c, func(ctx context.Context, old record.Stored[budget.Declaration], d budget.Declaration) (budget.Declaration, error) {
+		cluster, err := f.clusterOf(ctx, d)
+		if err != nil {
+			return d, err
+		}
+		// The state doesn't say when the limit was published: a new one's grace begins now.
+		d.PublishedAt = published(old, d, f.publishedIn(cluster))
+		return d, nil
+	})
+}

@@ -1,0 +1,51 @@
+package budgets
+
+import (
+	"context"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+)
+
+// State is a budget as Terraform sees it: what is declared, and what the
+// last run made of it.
+type State struct {
+	Declaration budget.Declaration
+	// Recorded says that the store holds a record of the budget.
+	Recorded bool
+	// Destroyed says that the budget is gone for good.
+	Destroyed bool
+	// Status is the last run's; nil before the first.
+	Status   *budget.Status
+	Warnings []string
+}
+
+// View reads a budget's record and last status, for a refresh or a data
+// source. It takes no lock and asks the store alone. Where the store has a
+// record of the budget, its declaration is the state's; else d is.
+func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
+	state := State{Declaration: d}
+	r, tombstone, err := f.records().Known(ctx, d)
+	if err != nil {
+		return state, err
+	}
+	if tombstone.Exists() {
+		state.Destroyed = true
+		return state, nil
+	}
+	if r.Exists() {
+		state.Recorded = true
+		state.Declaration = r.Value.Declaration
+	}
+	if r.Value.Phase == declaration.Deleting {
+		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
+	}
+	status, known, err := f.Keeper.BudgetStatus(ctx, state.Declaration)
+	switch {
+	case err != nil: // the next run replaces it, and nothing here depends on it
+		state.Warnings = append(state.Warnings, err.Error())
+	case known:
+		state.Status = &status.Value
+	}
+	return state, nil
+}

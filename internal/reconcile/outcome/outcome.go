@@ -1,0 +1,42 @@
+package outcome
+
+import (
+	"errors"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Outcome says what became of a decision or a pool.
+type Outcome string
+
+// The outcomes.
+const (
+	Done    Outcome = "done"
+	Planned Outcome = "planned" // a dry run left it out
+	Short   Outcome = "short"   // stock, price or quota did not allow it
+	Failed  Outcome = "failed"
+	Skipped Outcome = "skipped" // someone else holds the lock, or it must not be touched
+)
+
+// ErrorReport is an error as programs read it.
+type ErrorReport struct {
+	Class     spotpool.ErrorClass `json:"class,omitempty"`
+	Code      string              `json:"code,omitempty"`
+	Message   string              `json:"message"`
+	RequestID string              `json:"request_id,omitempty"`
+}
+
+// NewErrorReport keeps what programs need of an error; nil of nil.
+func NewErrorReport(err error) *ErrorReport {
+	if err == nil {
+		return nil
+	}
+	report := &ErrorReport{Message: err.Error()}
+	var classed interface{ ErrorClass() string } // of the cluster, or of a store in it
+	if cloud, ok := spotpool.AsCloudError(err); ok {
+		report.Class, report.Code, report.RequestID = cloud.Class, cloud.Code, cloud.RequestID
+	} else if errors.As(err, &classed) {
+		report.Class = spotpool.ErrorClass(classed.ErrorClass())
+	}
+	return report
+}

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Held is a document together with the revision it was read at.
+type Held[T any] struct {
+	Value    T
+	Revision store.Revision
+}
+
+// Exists reports whether the document was there.
+func (h Held[T]) Exists() bool { return h.Revision != "" }
+
+// DocumentName is what errors call a document.
+func DocumentName(s store.Store, key store.Key) string {
+	return fmt.Sprintf("%s in the store %s", key, s)
+}
+
+// Load reads a document; one that is not there has no revision.
+func Load[T declaration.Body](ctx context.Context, s store.Store, kind store.Kind, name string) (Held[T], error) {
+	doc, err := s.Read(ctx, store.Key{Kind: kind, Name: name})
+	if errors.Is(err, store.ErrNotFound) {
+		return Held[T]{}, nil
+	}
+	if err != nil {
+		return Held[T]{}, err
+	}
+	value, err := declaration.Decode[T](DocumentName(s, doc.Key), doc.Data)
+	return Held[T]{Value: value, Revision: doc.Revision}, err
+}
+
+// DecodeListed reads what was listed. One that is listed without contents is read
+// by itself, since only that says why.
+func DecodeListed[T declaration.Body](ctx context.Context, s store.Store, doc store.Document) (T, error) {
+	doc, err := whole(ctx, s, doc)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return declaration.Decode[T](DocumentName(s, doc.Key), doc.Data)
+}
+
+func whole(ctx context.Context, s store.Store, doc store.Document) (store.Document, error) {
+	if len(doc.Data) > 0 {
+		return doc, nil
+	}
+	return s.Read(ctx, doc.Key)
+}
+
+// Save writes a document in the place of the one that was held.
+func Save[T declaration.Body](ctx context.Context, s store.Store, kind store.Kind, name string, h Held[T], value T) (Held[T], error) {
+	data, err := declaration.Encode(value)
+	if err != nil {
+		return h, err
+	}
+	revision, err := write(ctx, s, kind, name, data, h.Revision)
+	if err != nil {
+		return h, err
+	}
+	return Held[T]{Value: value, Revision: revision}, nil
+}
+
+func write(ctx context.Context, s store.Store, kind store.Kind, name string, data []byte, revision store.Revision) (store.Revision, error) {
+	revision, err := s.Write(ctx, store.Key{Kind: kind, Name: name}, data, revision)
+	if err != nil {
+		return "", fmt.Errorf("writing %s/%s to the store %s: %w", kind, name, s, err)
+	}
+	return revision, nil
+}
+
+// Remove removes a document; what is gone already is no error.
+func Remove(ctx context.Context, s store.Store, kind store.Kind, name string, revision store.Revision) error {
+	err := s.Delete(ctx, store.Key{Kind: kind, Name: name}, revision)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Same reports whether two values are written alike.
+func Same[T any](a, b T) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
+}

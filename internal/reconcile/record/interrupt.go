@@ -1,0 +1,21 @@
+package record
+
+import (
+	"context"
+	"time"
+)
+
+// Grace bounds how long outcomes are recorded after an interrupt.
+const Grace = 30 * time.Second
+
+// callGrace is how long a call that changes something may go on after an
+// interrupt, so that its outcome is known rather than left open.
+const callGrace = 5 * time.Second
+
+// Outliving is the context of a call that changes something: it ends a little
+// after ctx does.
+func Outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	outliving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(callGrace, cancel) })
+	return outliving, func() { stop(); cancel() }
+}

@@ -1,0 +1,63 @@
+package record
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Keeper keeps the records of one store, in somebody's name.
+type Keeper struct {
+	// Store may be nil where nothing is asked but the usage of a selector.
+	Store store.Store
+	// Actor says who writes, for records: "terraform", "reconcile".
+	Actor string
+	// LockTimeout bounds the wait for the lock of a declaration; zero does not wait.
+	LockTimeout time.Duration
+}
+
+// WithLock runs do while the named lock is held, for which it waits at most for
+// the given time. The context given to do ends when the lock is lost.
+func (k Keeper) WithLock(ctx context.Context, name string, wait time.Duration, do func(ctx context.Context) error) (err error) {
+	lock, err := k.Store.Lock(ctx, name, wait)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		select {
+		case <-lock.Lost():
+			cancel(fmt.Errorf("the lock %q was lost", name))
+		case <-done:
+		}
+	}()
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	return do(ctx)
+}
+
+// IsLocked reports whether err says that someone else holds a lock.
+func IsLocked(err error) bool {
+	var locked *store.LockedError
+	return errors.As(err, &locked)
+}
+
+// Tombstone reads the tombstone of a uid.
+func (k Keeper) Tombstone(ctx context.Context, uid string) (Held[declaration.Tombstone], error) {
+	return Load[declaration.Tombstone](ctx, k.Store, store.Tombstones, uid)
+}
+
+// NewID returns 16 random bytes in hex.
+func NewID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	return hex.EncodeToString(b[:])
+}

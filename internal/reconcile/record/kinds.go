@@ -1,0 +1,24 @@
+package record
+
+import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// SpotPools is the life of spot pools.
+func SpotPools(k Keeper) Life[spotpool.Declaration] {
+	return Life[spotpool.Declaration]{
+		Keeper: k, kind: store.SpotPools, title: "spot pool", noun: "pool", brief: func(key string) string { return key },
+		bury: declaration.BuryPool, decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
+	}
+}
+
+// Budgets is the life of budgets.
+func Budgets(k Keeper) Life[budget.Declaration] {
+	return Life[budget.Declaration]{
+		Keeper: k, kind: store.Budgets, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key },
+		bury: declaration.BuryBudget, decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
+	}
+}

@@ -1,0 +1,246 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Declaration is what the life of a declared thing asks of its declaration.
+type Declaration[D any] interface {
+	// Key is its name in the store, Object its name in reports and locks.
+	Key() string
+	Object() string
+	// Identity is its uid, and the generation of its declaration.
+	Identity() (uid string, generation int64)
+	// Identified is the declaration under an identity.
+	Identified(uid string, generation int64) D
+}
+
+// Life keeps the records of one kind:
+//
+//	none → creating → active → deleting → none, with a tombstone
+//
+// A kind that has nothing to wait for begins as active. Each change is a
+// compare-and-swap, made under the lock of the thing declared.
+type Life[D Declaration[D]] struct {
+	Keeper
+	kind store.Kind
+	// title is what messages call one ("spot pool"), and noun where that is plain
+	// ("pool"). brief is one of a name, where its kind is plain.
+	title, noun string
+	brief       func(key string) string
+	bury        func(d D, now time.Time) declaration.Tombstone
+	decode      func(what string, data []byte) (declaration.Record[D], error)
+	encode      func(declaration.Record[D]) ([]byte, error)
+}
+
+// Stored is a record as it was read.
+type Stored[D any] = Held[declaration.Record[D]]
+
+// Load reads the record of a name; one that is not there has no revision.
+func (l Life[D]) Load(ctx context.Context, key string) (Stored[D], error) {
+	doc, err := l.Store.Read(ctx, store.Key{Kind: l.kind, Name: key})
+	if errors.Is(err, store.ErrNotFound) {
+		return Stored[D]{}, nil
+	}
+	if err != nil {
+		return Stored[D]{}, err
+	}
+	value, err := l.read(doc)
+	return Stored[D]{Value: value, Revision: doc.Revision}, err
+}
+
+func (l Life[D]) read(doc store.Document) (declaration.Record[D], error) {
+	value, err := l.decode(DocumentName(l.Store, doc.Key), doc.Data)
+	if err == nil && value.Declaration.Key() != doc.Key.Name {
+		err = fmt.Errorf("the record %s holds the declaration of %s", doc.Key, value.Declaration.Key())
+	}
+	return value, err
+}
+
+// Listed is one record of the store, or what is wrong with it.
+type Listed[D any] struct {
+	Key    string
+	Record declaration.Record[D]
+	Err    error
+}
+
+// List reads every record of the kind, by name. One that can't be read fails alone.
+func (l Life[D]) List(ctx context.Context) ([]Listed[D], error) {
+	docs, err := l.Store.List(ctx, l.kind)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Listed[D], len(docs))
+	for n, doc := range docs {
+		list[n].Key = doc.Key.Name
+		if doc, list[n].Err = whole(ctx, l.Store, doc); list[n].Err == nil {
+			list[n].Record, list[n].Err = l.read(doc)
+		}
+	}
+	return list, nil
+}
+
+// Save writes a record in the place of the one that was read.
+func (l Life[D]) Save(ctx context.Context, old Stored[D], phase declaration.Phase, d D) (Stored[D], error) {
+	value := declaration.Record[D]{Phase: phase, Declaration: d, UpdatedAt: time.Now().UTC().Truncate(time.Second), UpdatedBy: l.Actor}
+	data, err := l.encode(value)
+	if err != nil {
+		return old, err
+	}
+	revision, err := write(ctx, l.Store, l.kind, d.Key(), data, old.Revision)
+	if err != nil {
+		return old, err
+	}
+	return Stored[D]{Value: value, Revision: revision}, nil
+}
+
+// Locked runs do while the lock of what is declared is held. The context given to
+// do ends when the lock is lost.
+func (l Life[D]) Locked(ctx context.Context, d D, do func(ctx context.Context) error) error {
+	return l.WithLock(ctx, d.Object(), l.LockTimeout, do)
+}
+
+// Find is the declaration of a name. The error is *AbsentError where there is none.
+func (l Life[D]) Find(ctx context.Context, key string) (Stored[D], error) {
+	r, err := l.Load(ctx, key)
+	if err != nil || r.Exists() {
+		return r, err
+	}
+	absent := &AbsentError{Title: l.title, Key: key, Store: l.Store.String()}
+	if docs, err := l.Store.List(ctx, l.kind); err == nil {
+		for _, doc := range docs {
+			absent.Known = append(absent.Known, doc.Key.Name)
+		}
+	}
+	return r, absent
+}
+
+// Taken says that a thing can't be created, since the store has a record of it.
+func (l Life[D]) Taken(r Stored[D]) *ExistsError {
+	uid, _ := r.Value.Declaration.Identity()
+	return l.Exists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", l.Store, r.Value.Phase, uid))
+}
+
+// Exists says that a thing can't be created, since it is there.
+func (l Life[D]) Exists(key, what string) *ExistsError {
+	return &ExistsError{Title: l.title, Noun: l.noun, Key: key, What: what}
+}
+
+// Change is the declaration to record in the place of an active one: d under the
+// next generation, or the recorded one where nothing differs. It carries the uid
+// and the generation that it was planned against, and is refused where the record
+// is of something else, of another generation, or on its way out.
+func (l Life[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
+	old := r.Value.Declaration
+	uid, generation := d.Identity()
+	oldUID, oldGeneration := old.Identity()
+	switch {
+	case oldUID != uid:
+		return d, false, l.another(d, oldUID, fmt.Sprintf("Give this %s another name, or use the store that it was created with", l.noun))
+	case r.Value.Phase == declaration.Deleting:
+		return d, false, errors.New(l.Unfinished(d))
+	case oldGeneration != generation:
+		return d, false, fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", l.brief(d.Key()), oldGeneration, generation)
+	case Same(old, d):
+		return old, false, nil
+	}
+	return d.Identified(uid, generation+1), true, nil
+}
+
+// Unfinished says that a deletion was begun.
+func (l Life[D]) Unfinished(d D) string {
+	return fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", l.brief(d.Key()))
+}
+
+// another says that the store has something else under the name.
+func (l Life[D]) another(d D, uid, advice string) error {
+	own, _ := d.Identity()
+	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid, own, advice)
+}
+
+// Own is the record of exactly this thing: one that is not there has no revision,
+// and one of another thing under its name is an error.
+func (l Life[D]) Own(ctx context.Context, d D) (Stored[D], error) {
+	r, err := l.Load(ctx, d.Key())
+	if err != nil || !r.Exists() {
+		return r, err
+	}
+	if !sameUID(r.Value.Declaration, d) {
+		return r, l.foreign(r, d)
+	}
+	return r, nil
+}
+
+// foreign says that the record under the name of a thing is another's.
+func (l Life[D]) foreign(r Stored[D], d D) error {
+	uid, _ := r.Value.Declaration.Identity()
+	return l.another(d, uid, fmt.Sprintf("Use the store that this %[1]s was created with, or remove the %[1]s from this state with terraform state rm", l.noun))
+}
+
+// Known is what the store knows of exactly this thing: its record, else its
+// tombstone. The error is that of Own where it has neither.
+func (l Life[D]) Known(ctx context.Context, d D) (Stored[D], Held[declaration.Tombstone], error) {
+	r, err := l.Load(ctx, d.Key())
+	if err != nil || r.Exists() && sameUID(r.Value.Declaration, d) {
+		return r, Held[declaration.Tombstone]{}, err
+	}
+	uid, _ := d.Identity()
+	tombstone, err := l.Tombstone(ctx, uid)
+	if err == nil && !tombstone.Exists() && r.Exists() {
+		err = l.foreign(r, d)
+	}
+	return Stored[D]{}, tombstone, err
+}
+
+func sameUID[D Declaration[D]](a, b D) bool {
+	x, _ := a.Identity()
+	y, _ := b.Identity()
+	return x == y
+}
+
+// Still is the record of exactly this thing where its phase is as it was seen; nil
+// where someone changed it since.
+func (l Life[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stored[D], error) {
+	r, err := l.Load(ctx, d.Key())
+	if err != nil || !r.Exists() || r.Value.Phase != phase || !sameUID(r.Value.Declaration, d) {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Condemn writes down that a thing is to be destroyed, so that a run can finish
+// its deletion. Its lock must be held.
+func (l Life[D]) Condemn(ctx context.Context, r Stored[D], d D) (Stored[D], error) {
+	if r.Exists() && r.Value.Phase == declaration.Deleting {
+		return r, nil
+	}
+	return l.Save(ctx, r, declaration.Deleting, d)
+}
+
+// Bury makes sure of the tombstone of a thing.
+func (l Life[D]) Bury(ctx context.Context, d D, now time.Time) error {
+	uid, _ := d.Identity()
+	tombstone, err := l.Tombstone(ctx, uid)
+	if err != nil || tombstone.Exists() {
+		return err
+	}
+	_, err = Save(ctx, l.Store, store.Tombstones, uid, tombstone, l.bury(d, now.UTC().Truncate(time.Second)))
+	return err
+}
+
+// Remove removes a record, with which the life of a thing ends.
+func (l Life[D]) Remove(ctx context.Context, r Stored[D]) error {
+	return Remove(ctx, l.Store, l.kind, r.Value.Declaration.Key(), r.Revision)
+}
+
+// Destroyed says that a thing was destroyed and must not come back.
+func (l Life[D]) Destroyed(d D, at time.Time) error {
+	uid, _ := d.Identity()
+	return fmt.Errorf("the %s %s (uid %s) was destroyed at %s: remove it from this state with terraform state rm, or plan again", l.title, d.Key(), uid, at.Format(time.RFC3339))
+}

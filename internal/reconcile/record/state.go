@@ -1,0 +1,42 @@
+package record
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Older says, for a state with serial and lineage, what newer one of the same
+// lineage was seen; empty where none was. The newest that was seen is kept.
+func (k Keeper) Older(ctx context.Context, state *declaration.TerraformState) (string, error) {
+	if state.Serial == nil || state.Lineage == "" {
+		return "", nil
+	}
+	name := stateName(state.Lineage)
+	seen, err := Load[declaration.State](ctx, k.Store, store.States, name)
+	if err != nil {
+		return "", err
+	}
+	if seen.Exists() && seen.Value.Serial > *state.Serial {
+		return fmt.Sprintf("this state has serial %d, and serial %d of the same lineage was seen before", *state.Serial, seen.Value.Serial), nil
+	}
+	if seen.Exists() && seen.Value.Serial == *state.Serial {
+		return "", nil
+	}
+	_, err = Save(ctx, k.Store, store.States, name, seen, declaration.State{
+		Lineage: state.Lineage, Serial: *state.Serial, SeenAt: time.Now().UTC().Truncate(time.Second),
+	})
+	return "", err
+}
+
+// stateName names a lineage's document. A lineage is usually a UUID, but
+// Terraform takes any text.
+func stateName(lineage string) string {
+	sum := sha256.Sum256([]byte(lineage))
+	return hex.EncodeToString(sum[:16])
+}

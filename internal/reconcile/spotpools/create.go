@@ -1,0 +1,130 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Create declares a new pool and raises it to its minimum. It waits for its
+// instances for at most wait; a shortfall at the end is a warning in the state.
+// An error means that nothing was launched: an error after a launch would have
+// Terraform destroy the pool.
+//
+// A creation that was killed is resumed by the next one, with the same uid.
+func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
+	account, err := f.Cloud.AccountID(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	d.AccountID, d.Generation = account, 1
+	a := &attempt{gate: f.gate(ctx, d)}
+	// The creator's lock tells a creation under way from one that was killed;
+	// the pool's own lock is free while instances settle.
+	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
+		return f.create(ctx, a, d, wait)
+	})
+	if record.IsLocked(err) && a.declaration.UID == "" {
+		return State{}, f.records().Exists(d.Key(), "it is being created right now, "+err.Error())
+	}
+	if err != nil {
+		return State{}, err
+	}
+	return newState(a), nil
+}
+
+func (f *Flow) create(ctx context.Context, a *attempt, d spotpool.Declaration, wait time.Duration) error {
+	deadline := time.Now().Add(wait)
+	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, err := f.claim(ctx, d)
+		if err != nil {
+			return err
+		}
+		a.declaration = r.Value.Declaration
+		return f.act(ctx, a)
+	})
+	if a.declaration.UID == "" {
+		return err
+	}
+	if err == nil {
+		err = f.settle(ctx, a, time.Until(deadline))
+	}
+	return f.finishCreate(ctx, a, errors.Join(err, a.failure))
+}
+
+// claim writes the record of a new pool, or takes over that of a creation that
+// was killed.
+func (f *Flow) claim(ctx context.Context, d spotpool.Declaration) (stored, error) {
+	r, err := f.records().Load(ctx, d.Key())
+	if err != nil {
+		return r, err
+	}
+	if r.Exists() {
+		old := r.Value.Declaration
+		if r.Value.Phase != declaration.Creating {
+			return r, f.records().Taken(r)
+		}
+		if old.AccountID != d.AccountID {
+			return r, &AccountError{Object: d.Object(), Pool: old.AccountID, Credentials: d.AccountID}
+		}
+		d.UID = old.UID
+		return f.records().Save(ctx, r, declaration.Creating, d)
+	}
+	found, _, err := f.Cloud.ObserveNamed(ctx, d.Region, d.Name)
+	if err != nil {
+		return r, fmt.Errorf("looking for instances of an earlier pool %s: %w", d.Key(), err)
+	}
+	if err := f.taken(d, found); err != nil {
+		return r, err
+	}
+	d.UID = record.NewID()
+	return f.records().Save(ctx, r, declaration.Creating, d)
+}
+
+// taken says that machines with the pool's name are there.
+func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
+	for _, i := range named {
+		if i.State != spotpool.StateTerminating && i.State != spotpool.StateLaunchFailed {
+			return f.records().Exists(d.Key(), fmt.Sprintf("%d instances carry its tag, %s among them", len(named), i.ID))
+		}
+	}
+	return nil
+}
+
+// finishCreate marks the record active. Where cause is not nil, the creation fails
+// with it if nothing was launched, and takes the record back. It fails too where
+// the pool could not be looked at even once: then it stays to be resumed.
+func (f *Flow) finishCreate(ctx context.Context, a *attempt, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	d := a.declaration
+	return f.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, err := f.records().Load(ctx, d.Key())
+		if err != nil {
+			return errors.Join(cause, err)
+		}
+		j, err := f.loadJournal(ctx, d)
+		if err != nil {
+			return errors.Join(cause, err)
+		}
+		if cause != nil && len(j.Value.Known) == 0 && len(j.Value.Intents) == 0 {
+			err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision)
+			return errors.Join(cause, err, f.records().Remove(ctx, r))
+		}
+		if a.latest == nil {
+			return fmt.Errorf("%s was begun before, and its machines can't be looked at now; apply again to go on: %w", d.Object(), cause)
+		}
+		if cause != nil && a.failure == nil {
+			a.failure = cause
+		}
+		a.latest.plan.Journal = j.Value
+		_, err = f.records().Save(ctx, r, declaration.Active, d)
+		return err
+	})
+}

@@ -1,0 +1,218 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Delete ends a pool for good: tombstone, terminate (or untag), wait until a
+// look under the pool's lock shows that nothing is left, remove the record. A
+// deletion that was killed is finished by the next one, or by a run.
+func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
+	deadline := time.Now().Add(wait)
+	err := f.retry(ctx, deadline, func(ctx context.Context) error {
+		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.condemn(ctx, d) })
+	})
+	if err != nil {
+		return err
+	}
+	_, err = f.finishDelete(ctx, d, deadline)
+	return err
+}
+
+// retry does something again, as long as that may help, until the deadline.
+func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	for pause := f.pollInterval(); ; pause = min(pause*5/4, 10*f.pollInterval()) {
+		err := do(ctx)
+		if err == nil || !worthRetrying(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// condemn checks that the pool may go, and writes down that it does: first the
+// record, so that a run can finish the deletion, then the tombstone.
+func (f *Flow) condemn(ctx context.Context, d spotpool.Declaration) error {
+	if d.DeletionProtection {
+		return fmt.Errorf("%s has deletion_protection: set it to false and apply before destroying it", d.Object())
+	}
+	account, err := f.Cloud.AccountID(ctx)
+	if err != nil {
+		return err
+	}
+	if account != d.AccountID {
+		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
+	}
+	r, err := f.records().Own(ctx, d)
+	if err != nil {
+		return err
+	}
+	j, err := f.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	if d.OnDestroy != spotpool.DestroyDetach {
+		if err := f.refuseProtected(ctx, d, j.Value); err != nil {
+			return err
+		}
+	}
+	if _, err := f.records().Condemn(ctx, r, d); err != nil {
+		return err
+	}
+	return f.records().Bury(ctx, d, f.now())
+}
+
+func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+	observation, err := f.observePool(ctx, d, j, nil)
+	if err != nil {
+		return err
+	}
+	var protected []string
+	for _, i := range spotpool.Holdings(d, j, observation) {
+		if why := i.Protection(); why != "" {
+			protected = append(protected, fmt.Sprintf("%s (by %s)", i.ID, why))
+		}
+	}
+	if len(protected) > 0 {
+		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"detach\" and apply first", d.Object(), strings.Join(protected, ", "))
+	}
+	return nil
+}
+
+// finishDelete empties a condemned pool and removes what is recorded of it. It
+// returns what it did; an error says what is left, or what kept it from looking.
+func (f *Flow) finishDelete(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]outcome.Result, error) {
+	a := &attempt{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
+	err := f.retry(ctx, deadline, func(ctx context.Context) error {
+		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, a) })
+	})
+	if err != nil && context.Cause(ctx) != nil {
+		err = errors.Join(err, context.Cause(ctx))
+	}
+	if err == nil {
+		return a.results, nil
+	}
+	var there *stillThereError
+	if a.latest != nil && !errors.As(err, &there) { // the last look failed, an earlier one did not
+		if left := a.latest.left(); len(left) > 0 {
+			err = &stillThereError{left: left, failure: err}
+		}
+	}
+	return a.results, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
+}
+
+// emptied is the declaration of a pool that is to have nothing: what it ends on the
+// way is up to on_destroy.
+func emptied(d spotpool.Declaration) spotpool.Declaration {
+	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
+	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
+	if d.OnDestroy == spotpool.DestroyDetach {
+		d.Maximum = spotpool.MaxPoolSize
+	}
+	return d
+}
+
+// stillThereError says what is left of a pool that is being destroyed.
+type stillThereError struct {
+	left    []string
+	failure error // why it could not be ended; nil where it only takes time
+	waits   bool  // it may go by itself, or be ended later
+	unknown bool  // the outcome of a launch will show
+}
+
+func (e *stillThereError) Error() string {
+	text := fmt.Sprintf("%d left (%s)", len(e.left), strings.Join(e.left, ", "))
+	if e.failure != nil {
+		text += ": " + e.failure.Error()
+	}
+	return text
+}
+
+func (e *stillThereError) Unwrap() error { return e.failure }
+
+// again reports whether what is left may go by itself, or be ended later.
+func (e *stillThereError) again() bool {
+	if e.failure == nil || errors.Is(e.failure, errNotYet) {
+		return e.waits
+	}
+	return e.unknown || worthRetrying(e.failure)
+}
+
+// emptyOnce looks at a condemned pool, under its lock, and ends or lets go of what
+// is there. Where the look shows nothing, it removes what is recorded of the pool.
+func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, a *attempt) error {
+	if err := f.records().Bury(ctx, d, f.now()); err != nil { // a kill may have come before it
+		return err
+	}
+	a.failure, a.uncertain = nil, false
+	if err := f.act(ctx, a); err != nil {
+		return err
+	}
+	if d.OnDestroy == spotpool.DestroyDetach {
+		if err := f.letGo(ctx, d, a.latest); err != nil {
+			return err
+		}
+	}
+	if left := a.latest.left(); len(left) > 0 {
+		return &stillThereError{left: left, failure: a.failure, waits: a.latest.waits(), unknown: a.uncertain}
+	}
+	return f.clear(ctx, d, a.latest)
+}
+
+// letGo takes the tags that make them the pool's off its instances, and leaves
+// them running. Those that have not shown their tags yet are waited for: the
+// cloud attaches tags late, also to what was let go.
+func (f *Flow) letGo(ctx context.Context, d spotpool.Declaration, seen *look) error {
+	ids := seen.plan.Releasable(seen.observation.At)
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := f.Cloud.Untag(ctx, d.Region, ids, spotpool.OwnTags()); err != nil {
+		return err
+	}
+	f.forget(d.Region)
+	j, err := f.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	_, err = f.saveJournal(ctx, d, j, j.Value.Released(ids))
+	return err
+}
+
+// clear removes the journal and the record of a pool of which a look, taken under
+// the lock that is still held, shows that nothing is left. The tombstone stays.
+func (f *Flow) clear(ctx context.Context, d spotpool.Declaration, seen *look) error {
+	if seen == nil || len(seen.left()) > 0 {
+		return fmt.Errorf("%s was not seen empty, and its record stays", d.Object())
+	}
+	j, err := f.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	if j.Exists() {
+		if err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision); err != nil {
+			return err
+		}
+	}
+	r, err := f.records().Still(ctx, d, declaration.Deleting)
+	if err != nil || r == nil {
+		return err
+	}
+	return f.records().Remove(ctx, *r)
+}

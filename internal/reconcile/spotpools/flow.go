@@ -1,0 +1,40 @@
+package spotpools
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Flow carries declarations of spot pools out, for one account and one store.
+type Flow struct {
+	// Cloud may be a LazyCloud: it is not asked for anything where no pools are
+	// declared.
+	Cloud  Cloud
+	Keeper record.Keeper
+	Teller outcome.Teller
+	// Clock is this machine's.
+	Clock func() time.Time
+	// PollInterval is the first pause between two looks at settling instances;
+	// later ones grow to ten times of it. Zero means DefaultPollInterval.
+	PollInterval time.Duration
+
+	observer observer
+}
+
+// DefaultPollInterval is the pause between two looks at settling instances.
+const DefaultPollInterval = time.Second
+
+// records are the lives of the store's pools.
+func (f *Flow) records() record.Life[spotpool.Declaration] { return record.SpotPools(f.Keeper) }
+
+func (f *Flow) now() time.Time { return f.Clock() }
+
+func (f *Flow) pollInterval() time.Duration {
+	if f.PollInterval <= 0 {
+		return DefaultPollInterval
+	}
+	return f.PollInterval
+}

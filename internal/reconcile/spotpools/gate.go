@@ -1,0 +1,70 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Gate says whether a pool's budget lets it launch, by the status that the last
+// run left in the store; it looks at no cluster. It is closed while the budget
+// is exceeded. It is closed too where what the budget has used is unknown, and
+// then the error says why; the gate's reason says the same.
+func (f *Flow) Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error) {
+	return f.gateBy(ctx, d, nil)
+}
+
+// gate is Gate for surfaces that show the reason and count no failures.
+func (f *Flow) gate(ctx context.Context, d spotpool.Declaration) spotpool.Gate {
+	gate, _ := f.Gate(ctx, d)
+	return gate
+}
+
+// gateBy prefers the statuses that a run made, and perhaps did not write, to
+// those in the store.
+func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[string]budget.Status) (spotpool.Gate, error) {
+	if d.Budget == "" {
+		return spotpool.Gate{}, nil
+	}
+	status, record, err := f.judgement(ctx, d.Budget, made)
+	if err == nil {
+		err = declaration.Trust(record, status, f.now())
+	}
+	if err != nil {
+		err = fmt.Errorf("nothing is launched, since what its budget %s has used is unknown: %w", d.Budget, err)
+		return spotpool.Gate{Closed: true, Reason: err.Error()}, err
+	}
+	if !status.Usage.Exceeded() {
+		return spotpool.Gate{}, nil
+	}
+	return spotpool.Gate{Closed: true, Reason: exceededReason(status)}, nil
+}
+
+func exceededReason(s budget.Status) string {
+	text := fmt.Sprintf("its budget %s is used up: %s of %s GPU-hours as of %s", s.Name, budget.Hours(s.Usage.Consumed), budget.Hours(s.Usage.Limit), s.At.UTC().Format(time.RFC3339))
+	if end := s.Usage.WindowEnd; end.After(s.At) {
+		text += ", in a window that ends " + end.UTC().Format(time.RFC3339)
+	}
+	return text + "; launches go on by themselves once usage is below the limit"
+}
+
+// judgement is what a budget was last judged to be, and its record.
+func (f *Flow) judgement(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
+	r, err := record.Budgets(f.Keeper).Find(ctx, name)
+	if err != nil {
+		return budget.Status{}, r.Value, err
+	}
+	if status, ok := made[name]; ok {
+		return status, r.Value, nil
+	}
+	status, known, err := f.Keeper.BudgetStatus(ctx, r.Value.Declaration)
+	if err == nil && !known {
+		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", f.Keeper.Store)
+	}
+	return status.Value, r.Value, err
+}

@@ -1,0 +1,68 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+type (
+	stored  = record.Stored[spotpool.Declaration]
+	journal = record.Held[spotpool.Journal]
+)
+
+// journalName keeps a pool's journal apart from that of an earlier pool of the
+// same name.
+func journalName(d spotpool.Declaration) string { return d.Key() + "/" + d.UID }
+
+func (f *Flow) loadJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
+	return record.Load[spotpool.Journal](ctx, f.Keeper.Store, store.Journals, journalName(d))
+}
+
+// ownJournal loads the journal for whoever holds the pool's lock, and gives one
+// that is new, or was lost, its salt: nothing is launched without.
+func (f *Flow) ownJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
+	j, err := f.loadJournal(ctx, d)
+	if err != nil || j.Value.Salt != "" {
+		return j, err
+	}
+	return f.saveJournal(ctx, d, j, j.Value.Salted(record.NewID()))
+}
+
+func (f *Flow) saveJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) (journal, error) {
+	return record.Save(ctx, f.Keeper.Store, store.Journals, journalName(d), j, value)
+}
+
+// keepJournal writes down what was noticed. Whoever holds the pool's lock notices
+// the same, and must not find the journal changed under it; so does who wrote it
+// meanwhile.
+func (f *Flow) keepJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) error {
+	if record.Same(j.Value, value) {
+		return nil
+	}
+	err := f.Keeper.WithLock(ctx, d.Object(), 0, func(ctx context.Context) error {
+		// Nothing is kept of a pool that was destroyed since it was looked at.
+		if r, err := f.records().Load(ctx, d.Key()); err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID {
+			return err
+		}
+		_, err := f.saveJournal(ctx, d, j, value)
+		return err
+	})
+	if record.IsLocked(err) || errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// createLock is the lock of who creates a pool, for as long as that takes.
+func createLock(d spotpool.Declaration) string { return "create/" + d.Object() }
+
+// splitKey takes "ap-singapore/train" apart.
+func splitKey(key string) (region, name string, ok bool) {
+	region, name, ok = strings.Cut(key, "/")
+	return region, name, ok && region != "" && name != ""
+}

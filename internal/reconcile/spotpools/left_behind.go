@@ -1,0 +1,100 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// watchedFor is how long after a pool's destruction, and after machines of it were
+// last seen, runs look for machines that carry its uid.
+const watchedFor = 24 * time.Hour
+
+// leftOf lists the instances of a pool that nobody keeps any more, those aside that
+// are on their way out.
+func (f *Flow) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, error) {
+	found, _, err := f.Cloud.ObservePool(ctx, d.Region, d.UID, nil)
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is left of the destroyed pool %s: %w", d.Key(), err)
+	}
+	var left []string
+	for _, i := range found {
+		if i.PoolUID == d.UID && i.State != spotpool.StateTerminating && i.State != spotpool.StateLaunchFailed {
+			left = append(left, i.ID)
+		}
+	}
+	return left, nil
+}
+
+// leftWarning tells of machines of a destroyed pool.
+func leftWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
+	return fmt.Sprintf("%s was destroyed at %s, and %d instances still carry its uid %s and cost money: %s. %s, or take the tag gpupool/uid off them",
+		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), remedy)
+}
+
+// LookAfterTombstones removes tombstones whose time is over, and looks whether
+// machines of pools that were destroyed lately are there after all.
+func (r *Run) LookAfterTombstones(ctx context.Context) {
+	docs, err := r.flow.Keeper.Store.List(ctx, store.Tombstones)
+	if err != nil {
+		r.warnings.Add(err.Error())
+		return
+	}
+	for _, doc := range docs {
+		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.flow.Keeper.Store, doc)
+		if err == nil && tombstone.Expired(time.Now()) {
+			err = record.Remove(ctx, r.flow.Keeper.Store, store.Tombstones, doc.Key.Name, doc.Revision)
+		} else if err == nil {
+			err = r.lookForLeft(ctx, record.Held[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
+		}
+		if err != nil {
+			r.warnings.Add(err.Error())
+		}
+	}
+}
+
+// lookForLeft looks for machines of one destroyed pool, and notes when some were
+// seen. A pool whose record is there is looked after by that.
+func (r *Run) lookForLeft(ctx context.Context, t record.Held[declaration.Tombstone]) error {
+	d, isPool := poolOf(t.Value)
+	last := t.Value.DestroyedAt
+	if t.Value.LeftAt.After(last) {
+		last = t.Value.LeftAt
+	}
+	if !isPool || r.flow.now().Sub(last) > watchedFor || r.uids[d.UID] {
+		return nil
+	}
+	account, err := r.flow.Cloud.AccountID(ctx)
+	if err != nil || account != d.AccountID {
+		return err
+	}
+	left, err := r.flow.leftOf(ctx, d)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	again, err := r.flow.records().Load(ctx, d.Key())
+	if err != nil {
+		return err
+	}
+	remedy := fmt.Sprintf("Import it (terraform import ADDRESS %s), and destroy it again or go on with it", d.Key())
+	if again.Exists() { // an import would take the new pool
+		remedy = fmt.Sprintf("The pool that %s is now is another one, and must not be destroyed for them: terminate them in the cloud's console", d.Key())
+	}
+	r.warnings.Add(leftWarning(d, t.Value.DestroyedAt, left, remedy))
+	t.Value.LeftAt = r.flow.now().UTC().Truncate(time.Second)
+	_, err = record.Save(ctx, r.flow.Keeper.Store, store.Tombstones, d.UID, t, t.Value)
+	return err
+}
+
+// poolOf is what a tombstone tells of the pool under it; false for anything else.
+func poolOf(t declaration.Tombstone) (spotpool.Declaration, bool) {
+	key, isPool := strings.CutPrefix(t.Object, "spot_pool/")
+	region, name, ok := splitKey(key)
+	return spotpool.Declaration{Region: region, Name: name, UID: t.UID, AccountID: t.AccountID}, isPool && ok
+}

@@ -1,0 +1,83 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// look is one look at a pool that succeeded, and what was decided over it. Where
+// there may have been none it is a nil *look, which tells nothing: an attempt that
+// never looked is neither settled nor done.
+type look struct {
+	plan        spotpool.Plan
+	observation spotpool.Observation
+}
+
+// left says, for people, what was left of the pool: instances, and launches whose
+// outcome is open.
+func (l *look) left() []string {
+	var left []string
+	for _, m := range l.plan.Members {
+		text := m.ID + " " + string(m.State)
+		if why := m.Protection(); why != "" {
+			text += ", protected by " + why
+		}
+		left = append(left, text)
+	}
+	for _, i := range l.plan.Journal.Intents {
+		left = append(left, fmt.Sprintf("what launch %d of %s may have made", i.Request.Sequence, i.WrittenAt.UTC().Format(time.RFC3339)))
+	}
+	return left
+}
+
+// waits reports whether anything that is left may go by itself, or be ended later.
+func (l *look) waits() bool {
+	for _, m := range l.plan.Members {
+		if m.Protection() == "" {
+			return true
+		}
+	}
+	return len(l.plan.Journal.Intents) > 0
+}
+
+// underWay counts what is launching, unseen instances included, and what ends.
+func (l *look) underWay() (launching, ending int) {
+	launching = l.plan.Journal.OpenCount()
+	for _, m := range l.plan.Members {
+		switch m.Condition {
+		case spotpool.Launching:
+			launching++
+		case spotpool.Terminating:
+			ending++
+		}
+	}
+	return launching, ending
+}
+
+// look observes the pool and decides, without acting. What it notices is kept.
+func (f *Flow) look(ctx context.Context, a *attempt) error {
+	j, err := f.loadJournal(ctx, a.declaration)
+	if err != nil {
+		return err
+	}
+	observation, err := f.observePool(ctx, a.declaration, j.Value, a.gone)
+	if err != nil {
+		return err
+	}
+	if gate := f.gate(ctx, a.declaration); gate.Closed { // what opens, opens to the next run
+		a.gate = gate
+	}
+	plan := spotpool.Decide(spotpool.Situation{
+		Declaration: a.declaration, Observation: observation, Journal: j.Value,
+		Now: observation.At, Run: a.run, Gate: a.gate,
+	})
+	a.saw(plan, observation)
+	if err := f.keepJournal(ctx, a.declaration, j, plan.Journal); err != nil {
+		return err
+	}
+	f.Teller.Tell(a.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum), &plan.Counts)
+	return nil
+}

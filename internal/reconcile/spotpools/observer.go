@@ -1,0 +1,275 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// sharedFor is how long one look at a region serves all that read its pools:
+// Terraform refreshes them one by one, a few at a time.
+const sharedFor = time.Minute
+
+// regionView is one look at everything of a region.
+type regionView struct {
+	at        time.Time // the cloud's clock
+	taken     time.Time // ours, to judge the view's age
+	accountID string
+	byUID     map[string][]spotpool.Instance
+	gone      map[string]bool // recorded ids that are certainly gone
+	markets   marketView
+	warnings  []string
+
+	indexed sync.Once
+	byName  map[string][]spotpool.Instance
+}
+
+// named are the instances that carry a pool's name, of any uid.
+func (v *regionView) named(name string) []spotpool.Instance {
+	v.indexed.Do(func() {
+		v.byName = map[string][]spotpool.Instance{}
+		for _, instances := range v.byUID {
+			for _, i := range instances {
+				v.byName[i.PoolName] = append(v.byName[i.PoolName], i)
+			}
+		}
+	})
+	return v.byName[name]
+}
+
+// observer shares looks at regions between the pools of one process.
+type observer struct {
+	mu      sync.Mutex
+	regions map[string]*sharedView
+	markets map[string]*sharedMarkets
+}
+
+type sharedView struct {
+	mu     sync.Mutex
+	view   *regionView
+	single int // pools that were looked at by themselves
+}
+
+// region returns a look at the region that is at most maxAge old, and takes one
+// where there is none. All that ask meanwhile wait for the same one.
+func (f *Flow) region(ctx context.Context, region string, maxAge time.Duration) (*regionView, error) {
+	shared := f.observer.shared(region)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.view != nil && time.Since(shared.view.taken) < maxAge {
+		return shared.view, nil
+	}
+	view, err := f.lookAt(ctx, region)
+	if err != nil {
+		return nil, err
+	}
+	shared.view = view
+	return view, nil
+}
+
+// alone says whether one more pool of a region is looked at by itself. The first
+// few are; from then on it pays to share one look at all of it.
+func (f *Flow) alone(region string) bool {
+	shared := f.observer.shared(region)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.view != nil || shared.single >= fewPools {
+		return false
+	}
+	shared.single++
+	return true
+}
+
+// viewOf returns a look that shows one pool.
+func (f *Flow) viewOf(ctx context.Context, t target) (*regionView, error) {
+	if f.alone(t.declaration.Region) {
+		return f.lookAtEach(ctx, t.declaration.Region, []target{t})
+	}
+	return f.region(ctx, t.declaration.Region, sharedFor)
+}
+
+// shared returns what is shared of a region.
+func (o *observer) shared(region string) *sharedView {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.regions == nil {
+		o.regions = map[string]*sharedView{}
+	}
+	if o.regions[region] == nil {
+		o.regions[region] = &sharedView{}
+	}
+	return o.regions[region]
+}
+
+// forget drops what was seen of a region, after it was changed.
+func (f *Flow) forget(region string) {
+	shared := f.observer.shared(region)
+	shared.mu.Lock()
+	shared.view = nil
+	shared.mu.Unlock()
+}
+
+// lookAt lists a region, and looks up the recorded instances that the listing
+// lacks: tags arrive late, and paging is no snapshot.
+func (f *Flow) lookAt(ctx context.Context, region string) (*regionView, error) {
+	view, err := f.newView(ctx)
+	if err != nil {
+		return nil, err
+	}
+	instances, at, err := f.Cloud.ObserveRegion(ctx, region)
+	if err != nil {
+		return nil, fmt.Errorf("listing the instances of %s: %w", region, err)
+	}
+	view.at = at
+	listed := make(map[string]bool, len(instances))
+	for _, i := range instances {
+		listed[i.ID] = true
+		view.byUID[i.PoolUID] = append(view.byUID[i.PoolUID], i)
+	}
+	owners, warnings, err := f.recordedIDs(ctx, region, listed)
+	if err != nil {
+		return nil, err
+	}
+	view.warnings = warnings
+	if err := f.addUnlisted(ctx, region, view, owners); err != nil {
+		return nil, err
+	}
+	view.markets = f.marketsOf(ctx, region)
+	return view, nil
+}
+
+func (f *Flow) newView(ctx context.Context) (*regionView, error) {
+	account, err := f.Cloud.AccountID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}}, nil
+}
+
+// fewPools is how many pools of a region are looked at one by one. One call
+// shows a pool; listing a region takes one for every hundred instances of all
+// the account's pools in it.
+const fewPools = 4
+
+// lookAtEach looks at a few pools of a region, one by one.
+func (f *Flow) lookAtEach(ctx context.Context, region string, targets []target) (*regionView, error) {
+	view, err := f.newView(ctx)
+	if err != nil {
+		return nil, err
+	}
+	view.markets = f.marketsOf(ctx, region)
+	for _, t := range targets {
+		o, err := f.observePool(ctx, t.declaration, t.journal.Value, nil)
+		if err != nil {
+			return nil, err
+		}
+		view.at = o.At
+		view.byUID[t.declaration.UID] = o.Instances
+		seen := map[string]bool{}
+		for _, i := range o.Instances {
+			seen[i.ID] = true
+		}
+		for _, k := range t.journal.Value.Known {
+			view.gone[k.InstanceID] = k.Seen && !seen[k.InstanceID]
+		}
+	}
+	return view, nil
+}
+
+// lookFor looks at the pools of a region in the fewest calls.
+func (f *Flow) lookFor(ctx context.Context, region string, targets []target) (*regionView, error) {
+	if len(targets) <= fewPools {
+		return f.lookAtEach(ctx, region, targets)
+	}
+	return f.region(ctx, region, 0)
+}
+
+// owner is the pool in whose journal an instance is recorded.
+type owner struct {
+	uid  string
+	seen bool // one that was never seen may yet show
+}
+
+// recordedIDs reads which instances the region's journals know and the listing
+// lacks, with the pool that each belongs to.
+func (f *Flow) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
+	docs, err := f.Keeper.Store.List(ctx, store.Journals)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners := map[string]owner{}
+	var warnings []string
+	for _, doc := range docs {
+		if !strings.HasPrefix(doc.Key.Name, region+"/") {
+			continue
+		}
+		j, err := record.DecodeListed[spotpool.Journal](ctx, f.Keeper.Store, doc)
+		if err != nil {
+			warnings = append(warnings, err.Error())
+			continue
+		}
+		uid := doc.Key.Name[strings.LastIndexByte(doc.Key.Name, '/')+1:]
+		for _, k := range j.Known {
+			if !listed[k.InstanceID] {
+				owners[k.InstanceID] = owner{uid: uid, seen: k.Seen}
+			}
+		}
+	}
+	return owners, warnings, nil
+}
+
+func (f *Flow) addUnlisted(ctx context.Context, region string, view *regionView, owners map[string]owner) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(owners))
+	for id := range owners {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	found, _, err := f.Cloud.ObserveInstances(ctx, region, ids)
+	if err != nil {
+		return fmt.Errorf("looking up recorded instances of %s: %w", region, err)
+	}
+	for _, i := range found {
+		o := owners[i.ID]
+		delete(owners, i.ID)
+		if i.PoolUID == "" || i.PoolUID == o.uid { // without tags, it is for the pool to judge
+			view.byUID[o.uid] = append(view.byUID[o.uid], i)
+		}
+	}
+	for id, o := range owners {
+		view.gone[id] = o.seen
+	}
+	return nil
+}
+
+// observation is what the look at a region shows of one pool.
+func (v *regionView) observation(d spotpool.Declaration) spotpool.Observation {
+	return v.markets.add(spotpool.Observation{
+		At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID]),
+	}, d)
+}
+
+// observePool takes a fresh look at one pool, markets included. ids that are
+// certainly gone are not looked up again.
+func (f *Flow) observePool(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, gone map[string]bool) (spotpool.Observation, error) {
+	ids := slices.DeleteFunc(j.KnownIDs(), func(id string) bool { return gone[id] })
+	instances, at, err := f.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
+	if err != nil {
+		return spotpool.Observation{}, fmt.Errorf("looking at the pool %s: %w", d.Key(), err)
+	}
+	account, err := f.Cloud.AccountID(ctx)
+	if err != nil {
+		return spotpool.Observation{}, err
+	}
+	o := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
+	return f.marketsOf(ctx, d.Region).add(o, d), nil
+}

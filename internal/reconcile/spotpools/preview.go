@@ -1,0 +1,68 @@
+package spotpools
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// PreviewPool decides what the creation of a pool would do on the market of now,
+// as Create decides it, and writes nothing. All pools of a plan share one look
+// at a region's market. The error says why that is not known, and is *record.ExistsError
+// where the creation would be refused.
+func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error) {
+	account, err := f.Cloud.AccountID(ctx)
+	if err != nil {
+		return spotpool.Plan{}, err
+	}
+	if err := f.refused(ctx, d); err != nil {
+		return spotpool.Plan{}, err
+	}
+	now := f.now()
+	market := f.marketsOf(ctx, d.Region)
+	if market.Offers == nil {
+		return spotpool.Plan{}, market.err
+	}
+	d.AccountID = account
+	return spotpool.Decide(spotpool.Situation{
+		Declaration: d, Now: now, Gate: f.gate(ctx, d),
+		Observation: market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d),
+	}), nil
+}
+
+// refused says that a pool of this name is there already, in the store or in the
+// cloud. One whose creation was cut short is gone on with.
+func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) error {
+	r, err := f.records().Load(ctx, d.Key())
+	switch {
+	case err != nil:
+		return err
+	case r.Exists() && r.Value.Phase != declaration.Creating:
+		return f.records().Taken(r)
+	case r.Exists():
+		return nil
+	}
+	named, err := f.named(ctx, d)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(named, func(a, b spotpool.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return f.taken(d, named)
+}
+
+// named are the instances that carry the name of a pool that is planned. The first
+// few pools are asked for by themselves, and all others share one look.
+func (f *Flow) named(ctx context.Context, d spotpool.Declaration) ([]spotpool.Instance, error) {
+	if f.alone(d.Region) {
+		found, _, err := f.Cloud.ObserveNamed(ctx, d.Region, d.Name)
+		return found, err
+	}
+	view, err := f.region(ctx, d.Region, sharedFor)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(view.named(d.Name)), nil
+}

@@ -1,0 +1,63 @@
+package spotpools
+
+import (
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Report is a pool's numbers at the end of the run.
+type Report struct {
+	Name   string `json:"name"`
+	Region string `json:"region"`
+	UID    string `json:"uid,omitempty"`
+	spotpool.Counts
+	// Observed is false where the pool could not be looked at; the counts of
+	// what is there are then 0 and mean nothing.
+	Observed bool `json:"observed"`
+	// Deleted says that the run finished the pool's deletion.
+	Deleted bool `json:"deleted,omitempty"`
+	// Gate is that of the pool's budget; nil where it names none, or was not looked at.
+	Gate     *GateReport          `json:"gate,omitempty"`
+	Outcome  outcome.Outcome      `json:"outcome"`
+	Short    []string             `json:"short,omitempty"` // why it stays below minimum
+	Notices  []string             `json:"notices,omitempty"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Error    *outcome.ErrorReport `json:"error,omitempty"`
+}
+
+// GateReport says whether a pool's budget holds its launches back.
+type GateReport struct {
+	Budget string `json:"budget"`
+	Closed bool   `json:"closed"`
+	Reason string `json:"reason,omitempty"` // why it is closed
+}
+
+func newGateReport(d spotpool.Declaration, p spotpool.Plan) *GateReport {
+	if d.Budget == "" {
+		return nil
+	}
+	return &GateReport{Budget: d.Budget, Closed: p.Gate.Closed, Reason: p.Gate.Reason}
+}
+
+// HeldBack is why the pool's gate is closed, where nothing else of the report
+// says so; empty where it is open.
+func (p Report) HeldBack() string {
+	if p.Gate == nil || slices.Contains(p.Short, p.Gate.Reason) || p.Error != nil && p.Error.Message == p.Gate.Reason {
+		return ""
+	}
+	return p.Gate.Reason
+}
+
+// newReport reports on a pool by the plan over what was last seen of it; nil
+// where it could not be looked at.
+func newReport(d spotpool.Declaration, p *spotpool.Plan, became outcome.Outcome, err error) Report {
+	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: became, Error: outcome.NewErrorReport(err)}
+	if p != nil {
+		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)
+		report.Short, report.Notices, report.Warnings = p.Short, p.Notices, p.Warnings
+	}
+	report.Counts.Minimum, report.Counts.Maximum = d.Minimum, d.Maximum
+	return report
+}

@@ -1,0 +1,304 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Options say what a run may do with pools.
+type Options struct {
+	// DryRun decides and reports, takes no lock, and changes nothing anywhere.
+	DryRun bool
+	// Wait settles what was launched, for at most WaitTimeout.
+	Wait        bool
+	WaitTimeout time.Duration
+}
+
+// Run is what one run does with the pools of a store.
+type Run struct {
+	flow     *Flow
+	options  Options
+	warnings *outcome.Warnings
+	targets  []target
+	judged   map[string]budget.Status // by the name of the budget
+	uids     map[string]bool          // of the pools that the store has a sound record of
+
+	mu      sync.Mutex
+	reports []Report
+	results []outcome.Result
+}
+
+// Run begins a run. What is to be warned of goes to warnings.
+func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
+	return &Run{flow: f, options: o, warnings: warnings, uids: map[string]bool{}}
+}
+
+// target is one pool that the run looks after.
+type target struct {
+	declaration spotpool.Declaration
+	phase       declaration.Phase
+	updatedAt   time.Time
+	journal     journal
+	// unjudged says why the pool's gate can't be told, if it can't: the pool then
+	// launches nothing and counts as failed.
+	unjudged error
+}
+
+// spot says whether the pool launches spot instances.
+func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpool.Spot }
+
+// Read reads every record and journal of the store. One that can't be read fails
+// its own pool alone.
+func (r *Run) Read(ctx context.Context) error {
+	list, err := r.flow.records().List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range list {
+		d := l.Record.Declaration
+		var j journal
+		if err = l.Err; err == nil {
+			j, err = r.flow.loadJournal(ctx, d)
+		}
+		if err != nil {
+			region, name, _ := splitKey(l.Key)
+			r.add(Report{Region: region, Name: name, Outcome: outcome.Failed, Error: outcome.NewErrorReport(err)}, nil)
+			continue
+		}
+		r.uids[d.UID] = true
+		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j})
+	}
+	return nil
+}
+
+// Declared is how many pools were read.
+func (r *Run) Declared() int { return len(r.targets) }
+
+// Reconcile brings the pools that were read to what is declared. Their gates go by
+// judged, the statuses of the budgets that this run judged, rather than by those in
+// the store: they may not have been written.
+func (r *Run) Reconcile(ctx context.Context, judged map[string]budget.Status) {
+	r.judged = judged
+	var regions errgroup.Group
+	for region, targets := range byRegion(r.targets) {
+		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })
+	}
+	_ = regions.Wait()
+}
+
+// Reports are those of the pools, by region and name.
+func (r *Run) Reports() []Report {
+	slices.SortFunc(r.reports, func(a, b Report) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
+	return append([]Report{}, r.reports...)
+}
+
+// Results are what became of the decisions.
+func (r *Run) Results() []outcome.Result { return r.results }
+
+func byRegion(pools []target) map[string][]target {
+	regions := map[string][]target{}
+	for _, p := range pools {
+		regions[p.declaration.Region] = append(regions[p.declaration.Region], p)
+	}
+	return regions
+}
+
+func (r *Run) add(p Report, results []outcome.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reports = append(r.reports, p)
+	r.results = append(r.results, results...)
+}
+
+// poolsAtOnce is how many pools of a run act at the same time.
+const poolsAtOnce = 16
+
+// reconcileRegion looks at a region once, and then after each of its pools that
+// has something to do.
+func (r *Run) reconcileRegion(ctx context.Context, region string, targets []target) {
+	view, err := r.flow.lookFor(ctx, region, targets)
+	if err != nil {
+		for _, t := range targets {
+			r.add(newReport(t.declaration, nil, outcome.Failed, err), nil)
+		}
+		return
+	}
+	for _, text := range view.warnings {
+		r.warnings.Add(text)
+	}
+	for _, text := range view.markets.warnings(region, slices.ContainsFunc(targets, target.spot)) {
+		r.warnings.Add(text)
+	}
+	var group errgroup.Group
+	group.SetLimit(poolsAtOnce)
+	for _, t := range targets {
+		group.Go(func() error { r.reconcilePool(ctx, view, t); return nil })
+	}
+	_ = group.Wait()
+	if !r.options.Wait && !r.options.DryRun {
+		r.confirm(ctx, region, targets)
+	}
+}
+
+func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
+	d := t.declaration
+	if d.AccountID != view.accountID {
+		err := &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+		r.add(newReport(d, nil, outcome.Failed, err), nil)
+		return
+	}
+	gate, gateErr := r.flow.gateBy(ctx, d, r.judged)
+	t.unjudged = gateErr
+	plan := spotpool.Decide(spotpool.Situation{
+		Declaration: d, Observation: view.observation(d), Journal: t.journal.Value, Now: view.at, Gate: gate,
+	})
+	switch {
+	case ctx.Err() != nil:
+		r.add(newReport(d, &plan, outcome.Skipped, errInterrupted), nil)
+	case t.phase == declaration.Creating:
+		r.leaveCreation(ctx, t, plan)
+	case t.phase == declaration.Deleting:
+		r.finishDeletion(ctx, t, plan)
+	case len(plan.Decisions) == 0:
+		if !r.options.DryRun {
+			if err := r.flow.keepJournal(ctx, d, t.journal, plan.Journal); err != nil {
+				r.warnings.Add(err.Error())
+			}
+		}
+		r.add(t.report(plan, idleOutcome(plan)), nil)
+	case r.options.DryRun:
+		results := make([]outcome.Result, len(plan.Decisions))
+		for n, decision := range plan.Decisions {
+			results[n] = outcome.Of(decision, outcome.Planned, nil)
+		}
+		r.add(t.report(plan, outcome.Planned), results)
+	default:
+		r.actOn(ctx, t, view, gate, plan)
+	}
+}
+
+// actOn carries decisions out under the pool's lock, on a fresh look.
+func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpool.Gate, seen spotpool.Plan) {
+	a := &attempt{declaration: t.declaration, gate: gate, gone: view.gone}
+	a.saw(seen, view.observation(t.declaration))
+	err := r.flow.records().Locked(ctx, t.declaration, func(ctx context.Context) error {
+		// The declaration may have changed since it was listed.
+		now, err := r.flow.records().Still(ctx, t.declaration, t.phase)
+		if err != nil {
+			return err
+		}
+		if now == nil {
+			return errGone
+		}
+		a.declaration = now.Value.Declaration
+		return r.flow.act(ctx, a)
+	})
+	if err == nil && r.options.Wait {
+		err = r.flow.settle(ctx, a, r.options.WaitTimeout)
+	}
+	switch {
+	case record.IsLocked(err):
+		r.add(newReport(t.declaration, &seen, outcome.Skipped, err), nil)
+	case errors.Is(err, errGone):
+		r.add(newReport(t.declaration, &seen, outcome.Skipped, err), nil)
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(a.failure, context.Cause(ctx))):
+		r.add(newReport(t.declaration, a.plan(), outcome.Skipped, errInterrupted), a.results)
+	case err != nil:
+		r.add(newReport(t.declaration, a.plan(), outcome.Failed, err), a.results)
+	case a.failure != nil && !errors.Is(a.failure, errNotYet):
+		r.add(newReport(t.declaration, a.plan(), outcome.Failed, a.failure), a.results)
+	default:
+		t.declaration = a.declaration
+		r.add(t.report(*a.plan(), actedOutcome(*a.plan())), a.results)
+	}
+}
+
+var errInterrupted = errors.New("the run was interrupted: the next one goes on with this pool")
+
+var errGone = errors.New("the pool was changed or destroyed by someone else while this run looked at it")
+
+// forgottenAfter is how long a creation may stand still before it counts as failed:
+// longer than any apply is meant to take.
+const forgottenAfter = time.Hour
+
+// leaveCreation leaves a creation that is not finished to terraform apply. One that
+// is under way is somebody's; one that stands still for long is nobody's.
+func (r *Run) leaveCreation(ctx context.Context, t target, plan spotpool.Plan) {
+	key := t.declaration.Key()
+	still := r.flow.now().Sub(t.updatedAt)
+	if still > forgottenAfter && !r.options.DryRun {
+		err := r.flow.Keeper.WithLock(ctx, createLock(t.declaration), 0, func(context.Context) error { return nil })
+		if record.IsLocked(err) {
+			still = 0
+		}
+	}
+	if still <= forgottenAfter {
+		err := errors.New("its creation is not finished: it is under way, or was interrupted and the next terraform apply resumes it")
+		r.add(newReport(t.declaration, &plan, outcome.Skipped, err), nil)
+		return
+	}
+	err := fmt.Errorf("its creation was interrupted at %s, and nobody has gone on with it: nothing keeps its minimum until terraform apply resumes it. Where the state that declared it is lost, import it first: terraform import ADDRESS %s", t.updatedAt.UTC().Format(time.RFC3339), key)
+	r.add(newReport(t.declaration, &plan, outcome.Failed, err), nil)
+}
+
+// finishDeletion goes on with a deletion that was interrupted.
+func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) {
+	d := t.declaration
+	if r.options.DryRun {
+		r.add(newReport(d, &plan, outcome.Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
+		return
+	}
+	wait := 30 * time.Second
+	if r.options.Wait {
+		wait = r.options.WaitTimeout
+	}
+	results, err := r.flow.finishDelete(ctx, d, time.Now().Add(wait))
+	switch {
+	case record.IsLocked(err):
+		r.add(newReport(d, &plan, outcome.Skipped, err), results)
+	case err != nil:
+		r.add(newReport(d, &plan, outcome.Failed, err), results)
+	default:
+		d.Minimum, d.Maximum = 0, 0
+		report := newReport(d, &spotpool.Plan{Notices: []string{"its deletion is finished: nothing of it is left"}}, outcome.Done, nil)
+		report.Deleted = true
+		r.add(report, results)
+	}
+}
+
+// report is the report of a pool with which nothing went wrong, unless its gate
+// can't be told.
+func (t target) report(p spotpool.Plan, became outcome.Outcome) Report {
+	if t.unjudged != nil {
+		became = outcome.Failed
+	}
+	return newReport(t.declaration, &p, became, t.unjudged)
+}
+
+func idleOutcome(p spotpool.Plan) outcome.Outcome {
+	if p.Shortfall > 0 {
+		return outcome.Short
+	}
+	return outcome.Done
+}
+
+// actedOutcome judges a pool after it was acted on: what is launching counts.
+func actedOutcome(p spotpool.Plan) outcome.Outcome {
+	if p.Shortfall > 0 && len(p.Decisions) == 0 {
+		return outcome.Short
+	}
+	return outcome.Done
+}

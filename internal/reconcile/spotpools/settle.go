@@ -1,0 +1,120 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// settle waits until what was asked for is there and what was ended is gone,
+// and decides again, under the lock, whenever something comes out differently.
+// It gives up when nothing is under way and nothing can be done, and after wait.
+// Nothing holds the lock while it waits.
+func (f *Flow) settle(ctx context.Context, a *attempt, wait time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	pause := f.pollInterval()
+	a.gone = nil // that was long ago by now
+	for !a.settled() {
+		select {
+		case <-ctx.Done():
+			a.unsettled(ctx, wait)
+			return nil
+		case <-time.After(pause):
+		}
+		pause = min(pause*5/4, 10*f.pollInterval())
+		err := f.lookOn(ctx, a)
+		if err == nil && (len(a.latest.plan.Decisions) > 0 || a.failure != nil) {
+			a.failure, a.uncertain = nil, false
+			err = f.records().Locked(ctx, a.declaration, func(ctx context.Context) error { return f.actByRecord(ctx, a) })
+		}
+		if err != nil && !worthRetrying(err) && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// actByRecord acts by what is declared now: while nothing held the lock, someone may
+// have changed the pool, or begun to destroy it.
+func (f *Flow) actByRecord(ctx context.Context, a *attempt) error {
+	r, err := f.records().Load(ctx, a.declaration.Key())
+	if err != nil {
+		return err
+	}
+	if !r.Exists() || r.Value.Phase == declaration.Deleting || r.Value.Declaration.UID != a.declaration.UID {
+		return errGone
+	}
+	a.declaration = r.Value.Declaration
+	return f.act(ctx, a)
+}
+
+// lookOn looks at a pool that was looked at before. What has ended since gave its
+// quota and its stock back.
+func (f *Flow) lookOn(ctx context.Context, a *attempt) error {
+	earlier := a.latest
+	if err := f.look(ctx, a); err != nil || earlier == nil {
+		return err
+	}
+	_, before := earlier.underWay()
+	if _, now := a.latest.underWay(); before == 0 || now > 0 {
+		return nil
+	}
+	f.forgetMarkets(a.declaration.Region)
+	return f.look(ctx, a)
+}
+
+// settled reports whether waiting longer would change nothing. What was never
+// looked at is not settled.
+func (a *attempt) settled() bool {
+	if a.latest == nil {
+		return false
+	}
+	if a.failure != nil {
+		return !errors.Is(a.failure, errNotYet) && !worthRetrying(a.failure) && !a.willTell()
+	}
+	if len(a.latest.plan.Decisions) > 0 || len(a.latest.plan.Journal.Intents) > 0 {
+		return false
+	}
+	launching, ending := a.latest.underWay()
+	return launching+ending == 0
+}
+
+// willTell reports whether it will show what became of a launch that was left
+// open, so that another offering can serve if it had no effect.
+func (a *attempt) willTell() bool {
+	refusal, known := spotpool.AsCloudError(a.failure)
+	return a.uncertain && known && refusal.Scope != spotpool.ScopePool
+}
+
+// unsettled says what was still under way when the wait ended.
+func (a *attempt) unsettled(ctx context.Context, wait time.Duration) {
+	why := fmt.Sprintf("after %s", wait)
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		why = "at the interrupt"
+	}
+	if a.latest == nil {
+		a.warnings = append(a.warnings, why+", the pool could not be looked at even once; the next plan or reconcile goes on from there")
+		return
+	}
+	launching, ending := a.latest.underWay()
+	a.warnings = append(a.warnings, fmt.Sprintf("%s, %d instances were still launching and %d still terminating; the next plan or reconcile goes on from there", why, launching, ending))
+}
+
+// worthRetrying reports whether the same may succeed a little later.
+func worthRetrying(err error) bool {
+	var there *stillThereError
+	switch {
+	case record.IsLocked(err):
+		return true
+	case errors.As(err, &there):
+		return there.again()
+	}
+	cloud, ok := spotpool.AsCloudError(err)
+	return ok && cloud.Class == spotpool.ClassTransient
+}

@@ -1,0 +1,64 @@
+package spotpools
+
+import (
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// State is a pool as Terraform sees it: what is declared, and what was last
+// seen of it.
+type State struct {
+	Declaration spotpool.Declaration
+	// Recorded says that the store holds a record of the pool.
+	Recorded bool
+	// Destroyed says that the pool is gone for good: it has a tombstone and
+	// nothing is left of it.
+	Destroyed   bool
+	Observation spotpool.Observation
+	// Journal is without the bodies of requests, which hold user data.
+	Journal spotpool.Journal
+	// Gate is what held launches back, if anything.
+	Gate     spotpool.Gate
+	Plan     spotpool.Plan
+	Warnings []string
+}
+
+// newState is what an attempt made of a recorded pool. Where it never could
+// look, the state has no observation.
+func newState(a *attempt) State {
+	state := State{Declaration: a.declaration, Recorded: true, Gate: a.gate}
+	plan := a.plan()
+	if plan != nil {
+		state.Observation, state.Journal, state.Plan = a.latest.observation, withoutUserData(plan.Journal), *plan
+		if plan.Shortfall > 0 {
+			state.Warnings = append(state.Warnings, shortWarning(*plan))
+		}
+	}
+	if a.failure != nil {
+		state.Warnings = append(state.Warnings, a.failure.Error())
+	}
+	if plan == nil {
+		state.Warnings = append(state.Warnings, a.warnings...)
+	} else {
+		state.Warnings = append(state.Warnings, plan.Warnings...)
+	}
+	return state
+}
+
+func shortWarning(p spotpool.Plan) string {
+	text := fmt.Sprintf("capacity is %d, below the minimum of %d", p.Capacity, p.Minimum)
+	for _, why := range p.Short {
+		text += "\n- " + why
+	}
+	return text + "\nThe next apply or reconcile goes on with it."
+}
+
+// withoutUserData leaves out of the journal what must not be kept elsewhere.
+func withoutUserData(j spotpool.Journal) spotpool.Journal {
+	j = j.Clone()
+	for n := range j.Intents {
+		j.Intents[n].Request.UserData = ""
+	}
+	return j
+}

@@ -1,0 +1,70 @@
+package spotpools
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Status is one pool, with its machines.
+type Status struct {
+	Report
+	Phase     declaration.Phase   `json:"phase"`
+	Decisions []spotpool.Decision `json:"decisions"` // what a run would do now
+	Machines  []spotpool.Member   `json:"machines"`
+	Cooldowns []spotpool.Cooldown `json:"cooldowns"`
+	Intents   int                 `json:"open_intents"`
+}
+
+// Statuses observes all pools of the store, without any lock, and decides without
+// acting.
+func (f *Flow) Statuses(ctx context.Context, warnings *outcome.Warnings) ([]Status, error) {
+	r := f.Run(Options{DryRun: true}, warnings)
+	if err := r.Read(ctx); err != nil {
+		return nil, err
+	}
+	list := []Status{}
+	for _, broken := range r.reports {
+		list = append(list, Status{Report: broken})
+	}
+	for region, targets := range byRegion(r.targets) {
+		view, err := f.lookFor(ctx, region, targets)
+		for _, t := range targets {
+			list = append(list, r.status(ctx, t, view, err))
+		}
+	}
+	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
+	return list, nil
+}
+
+func (r *Run) status(ctx context.Context, t target, view *regionView, err error) Status {
+	d := t.declaration
+	if err == nil && view.accountID != d.AccountID {
+		err = &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+	}
+	if err != nil {
+		return Status{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}
+	}
+	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
+		r.warnings.Add(text)
+	}
+	plan := spotpool.Decide(spotpool.Situation{
+		Declaration: d, Observation: view.observation(d), Journal: t.journal.Value, Now: view.at, Gate: r.flow.gate(ctx, d),
+	})
+	became := idleOutcome(plan)
+	if len(plan.Decisions) > 0 {
+		became = outcome.Planned
+	}
+	if t.phase != declaration.Active {
+		// A creation is for terraform apply to go on with, and a deletion launches nothing.
+		plan.Decisions, plan.Short, became = nil, nil, outcome.Skipped
+	}
+	return Status{
+		Report: newReport(d, &plan, became, nil), Phase: t.phase, Decisions: plan.Decisions,
+		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
+	}
+}

@@ -1,0 +1,41 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// TakeOver brings the pools of a Terraform state into the store. One that can't be
+// brought fails alone.
+func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older string) {
+	for _, p := range pools {
+		claim := record.Claim[spotpool.Declaration]{Stated: p, Older: older, Warn: r.warnings.Add}
+		if err := r.flow.takeOver(ctx, claim); err != nil {
+			r.add(newReport(p.Declaration, nil, outcome.Failed, err), nil)
+		}
+	}
+}
+
+func (f *Flow) takeOver(ctx context.Context, c record.Claim[spotpool.Declaration]) error {
+	if problems := c.Declaration.Validate(); c.Unread == nil && len(problems) > 0 {
+		return fmt.Errorf("%s: %s: %s. %s", c.Address, problems[0].Attribute, problems[0].Summary, problems[0].Detail)
+	}
+	return f.records().TakeOver(ctx, c, func(ctx context.Context, old stored, d spotpool.Declaration) (spotpool.Declaration, error) {
+		account, err := f.Cloud.AccountID(ctx)
+		if err != nil {
+			return d, err
+		}
+		if account != d.AccountID {
+			return d, &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
+		}
+		if !old.Exists() {
+			err = f.acceptObserved(ctx, d)
+		}
+		return d, err
+	})
+}

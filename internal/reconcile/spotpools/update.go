@@ -1,0 +1,128 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Update records a changed declaration and brings the pool to it: launches,
+// scale-in, and one batch of a refresh. The declaration carries the uid, the
+// account and the generation that it was planned against. A pool whose record
+// was lost is recorded anew.
+func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
+	a := &attempt{gate: f.gate(ctx, d)}
+	deadline := time.Now().Add(wait)
+	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, err := f.change(ctx, d)
+		if err != nil {
+			return err
+		}
+		a.declaration = r.Value.Declaration
+		return f.act(ctx, a)
+	})
+	if err == nil {
+		err = f.settle(ctx, a, time.Until(deadline))
+	}
+	if a.declaration.UID == "" {
+		return State{}, err
+	}
+	if err == nil && a.failure != nil && !a.uncertain && !errors.Is(a.failure, errNotYet) {
+		err = a.failure
+	}
+	return newState(a), err
+}
+
+// change writes the record of a declaration; the pool's lock must be held.
+func (f *Flow) change(ctx context.Context, d spotpool.Declaration) (stored, error) {
+	account, err := f.Cloud.AccountID(ctx)
+	if err != nil {
+		return stored{}, err
+	}
+	if account != d.AccountID {
+		return stored{}, &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
+	}
+	r, err := f.records().Load(ctx, d.Key())
+	if err != nil {
+		return r, err
+	}
+	if !r.Exists() {
+		return f.recordAnew(ctx, r, d)
+	}
+	changed, differs, err := f.records().Change(r, d)
+	switch {
+	case err != nil:
+		return r, err
+	case r.Value.Phase == declaration.Creating:
+		return f.takeUp(ctx, r, changed)
+	case !differs:
+		return r, nil
+	}
+	return f.records().Save(ctx, r, declaration.Active, changed)
+}
+
+// takeUp makes the record of a creation that was killed, and whose pool was
+// imported since, that of an active pool. A creation under way is left alone.
+func (f *Flow) takeUp(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
+	var saved stored
+	err := f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) (err error) {
+		saved, err = f.records().Save(ctx, r, declaration.Active, d)
+		return err
+	})
+	if record.IsLocked(err) {
+		return r, fmt.Errorf("%s is being created right now: apply again once that is finished (%w)", d.Object(), err)
+	}
+	return saved, err
+}
+
+// recordAnew writes a record that is missing. What its instances were launched
+// with is unknown, so their configurations are accepted as they are. A pool that
+// was destroyed stays so, unless machines of it are there after all.
+func (f *Flow) recordAnew(ctx context.Context, r stored, d spotpool.Declaration) (stored, error) {
+	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
+	if err != nil {
+		return r, err
+	}
+	if tombstone.Exists() {
+		left, err := f.leftOf(ctx, d)
+		if err != nil {
+			return r, err
+		}
+		if len(left) == 0 {
+			return r, f.records().Destroyed(d, tombstone.Value.DestroyedAt)
+		}
+	}
+	if err := f.acceptObserved(ctx, d); err != nil {
+		return r, err
+	}
+	d.Generation++
+	saved, err := f.records().Save(ctx, r, declaration.Active, d)
+	if err == nil && tombstone.Exists() {
+		err = record.Remove(ctx, f.Keeper.Store, store.Tombstones, d.UID, tombstone.Revision)
+	}
+	return saved, err
+}
+
+// acceptObserved accepts the configurations of a pool's instances as they are.
+func (f *Flow) acceptObserved(ctx context.Context, d spotpool.Declaration) error {
+	observation, err := f.observePool(ctx, d, spotpool.Journal{}, nil)
+	if err != nil {
+		return err
+	}
+	var tags []string
+	for _, i := range spotpool.Own(d, observation) {
+		tags = append(tags, i.ConfigurationTag)
+	}
+	j, err := f.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	_, err = f.saveJournal(ctx, d, j, j.Value.Accepting(tags))
+	return err
+}

@@ -1,0 +1,144 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// View observes a pool for a refresh, without any lock. All pools of a
+// region that are viewed within a minute share one look at it. Where the store
+// has a record of the pool, its declaration is the state's; else d is.
+func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) {
+	state := State{Declaration: d}
+	r, tombstone, err := f.records().Known(ctx, d)
+	if err != nil {
+		return state, err
+	}
+	if tombstone.Exists() {
+		left, err := f.leftOf(ctx, d)
+		if err != nil {
+			return state, err
+		}
+		if state.Destroyed = len(left) == 0; state.Destroyed {
+			return state, nil
+		}
+		state.Warnings = append(state.Warnings, leftWarning(d, tombstone.Value.DestroyedAt, left, "Destroy it again, or apply to go on with it"))
+		if _, err := f.records().Own(ctx, d); err != nil {
+			return state, err
+		}
+	}
+	if r.Exists() {
+		state.Recorded = true
+		state.Declaration = r.Value.Declaration
+	}
+	state.Gate = f.gate(ctx, state.Declaration)
+	if r.Value.Phase == declaration.Deleting {
+		state.Gate = spotpool.Gate{Closed: true, Reason: f.records().Unfinished(d)}
+		state.Warnings = append(state.Warnings, state.Gate.Reason)
+	}
+	err = f.observeView(ctx, &state)
+	return state, err
+}
+
+// observeView adds what is seen of a pool to its state, and what to do about it.
+func (f *Flow) observeView(ctx context.Context, state *State) error {
+	d := state.Declaration
+	j, err := f.loadJournal(ctx, d)
+	if err != nil {
+		return err
+	}
+	view, err := f.viewOf(ctx, target{declaration: d, journal: j})
+	if err != nil {
+		return err
+	}
+	if view.accountID != d.AccountID {
+		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+	}
+	state.Observation = view.observation(d)
+	state.Journal = withoutUserData(j.Value)
+	state.Plan = spotpool.Decide(spotpool.Situation{
+		Declaration: d, Observation: state.Observation, Journal: j.Value,
+		Now: view.at, Gate: state.Gate,
+	})
+	state.Warnings = append(state.Warnings, view.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
+	return nil
+}
+
+// FindPool finds a pool for an import: by the store's record, else by the tags
+// of its instances. What the tags and instances don't tell stays empty.
+func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declaration, error) {
+	wanted := spotpool.Declaration{Region: region, Name: name}
+	r, err := f.records().Load(ctx, wanted.Key())
+	if err != nil {
+		return wanted, err
+	}
+	if r.Exists() {
+		return r.Value.Declaration, nil
+	}
+	account, err := f.Cloud.AccountID(ctx)
+	if err != nil {
+		return wanted, err
+	}
+	found, _, err := f.Cloud.ObserveNamed(ctx, region, name)
+	if err != nil {
+		return wanted, err
+	}
+	uids := map[string]int{}
+	for _, i := range found {
+		if i.PoolUID != "" {
+			uids[i.PoolUID]++
+		}
+	}
+	if len(uids) == 0 {
+		return wanted, fmt.Errorf("there is no spot pool %s/%s: the store %s has no record of it, and no instance in %s carries the tag gpupool/pool = %q. Check the region and the name; gpupool adopt takes untagged instances into a pool", region, name, f.Keeper.Store, region, name)
+	}
+	if len(uids) > 1 {
+		return wanted, fmt.Errorf("%d pools named %s have instances in %s, and the store %s has a record of none: import with the store that has it", len(uids), name, region, f.Keeper.Store)
+	}
+	return fromInstances(wanted, account, found), nil
+}
+
+// fromInstances infers what it can of a declaration from a pool's instances.
+func fromInstances(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
+	d.AccountID = account
+	for _, i := range found {
+		if i.PoolUID == "" || i.State == spotpool.StateTerminating || i.State == spotpool.StateLaunchFailed {
+			continue
+		}
+		d.UID = i.PoolUID
+		d.Minimum++
+		d.VPCID = i.VPCID
+		if i.ChargeType == spotpool.Spot || d.InstanceChargeType == "" {
+			d.InstanceChargeType = i.ChargeType
+		}
+		offering := spotpool.Offering{AvailabilityZone: i.AvailabilityZone, InstanceType: i.InstanceType, SubnetID: i.SubnetID}
+		if !slices.Contains(d.Offerings, offering) {
+			d.Offerings = append(d.Offerings, offering)
+		}
+	}
+	if d.UID == "" {
+		d.UID = found[0].PoolUID
+	}
+	d.Maximum = max(1, d.Minimum)
+	return d.WithDefaults()
+}
+
+// Markets returns the region's prices and stock, shared like View's look.
+func (f *Flow) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
+	// Prices tell nobody's secrets, but an account that is not allowed is not asked.
+	if _, err := f.Cloud.AccountID(ctx); err != nil {
+		return spotpool.Markets{}, err
+	}
+	view := f.marketsOf(ctx, region)
+	return view.Markets, view.err
+}
+
+// RecordedPool returns the store's record of a pool, if there is one.
+func (f *Flow) Recorded(ctx context.Context, region, name string) (declaration.SpotPool, bool, error) {
+	r, err := f.records().Load(ctx, spotpool.Declaration{Region: region, Name: name}.Key())
+	return r.Value, r.Exists(), err
+}
