@@ -43,12 +43,12 @@ func (o *clusterFlags) client() (*kubeclient.Client, error) {
 	return o.opened, o.err
 }
 
-// reach returns what reaches the cluster, once budgets need it.
-func (o *clusterFlags) reach() func(context.Context) (budgets.Cluster, error) {
+// Cluster returns what reaches the cluster, once budgets need it.
+func (o *StoreFlags) Cluster() func(context.Context) (budgets.Cluster, error) {
 	var once sync.Once
 	var reached *kubecluster.Cluster
 	return func(context.Context) (budgets.Cluster, error) {
-		client, err := o.client()
+		client, err := o.cluster.client()
 		if err != nil {
 			return nil, err
 		}

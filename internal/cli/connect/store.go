@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
-	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -56,10 +55,7 @@ func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error)
 }
 
 func (o *StoreFlags) options(create bool) open.Options {
-	return open.Options{
-		Create: create, Command: o.actor,
-		Kubernetes: func() (*kubeclient.Client, error) { return o.cluster.client() },
-	}
+	return open.Options{Create: create, Command: o.actor, Kubernetes: o.cluster.client}
 }
 
 // completionTimeout is how long a shell waits for names that are in a cluster.
@@ -110,9 +106,4 @@ func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, e
 // cluster, nil for each that it has no need of.
 func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (budgets.Cluster, error)) *reconcile.Engine {
 	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Log: o.session.Logger()}
-}
-
-// Cluster returns what reaches the cluster, once budgets need it.
-func (o *StoreFlags) Cluster() func(context.Context) (budgets.Cluster, error) {
-	return o.cluster.reach()
 }
