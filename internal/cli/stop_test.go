@@ -111,7 +111,8 @@ func TestEvery(t *testing.T) {
 			t.Fatalf("%v: %s", err, line)
 		}
 		outcomes = append(outcomes, report.SpotPools[0].Outcome)
-		if calls := report.Calls["DescribeInstances"]; calls != 1 {
+		// The run that the signal met, after three others, may have asked for nothing.
+		if calls := report.Calls["DescribeInstances"]; calls != 1 && len(outcomes) <= 3 {
 			t.Errorf("a run counts %d calls", calls)
 		}
 	}
