@@ -1,0 +1,179 @@
+package tencent
+
+import (
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// rule says what an error code of the cloud means. A code ending in "*" stands
+// for all that begin with the rest; the longest match counts.
+type rule struct {
+	code string
+	meaning
+	remedy string // may be empty
+}
+
+// meaning is what an error code says of a launch.
+type meaning struct {
+	class spotpool.ErrorClass
+	scope spotpool.ErrorScope
+	// retry says that the same request soon again helps.
+	retry bool
+	// unknown says that the launch may have taken effect.
+	unknown bool
+}
+
+var (
+	soldOut     = meaning{class: spotpool.ClassCapacity, scope: spotpool.ScopeOffering}
+	zoneSoldOut = meaning{class: spotpool.ClassCapacity, scope: spotpool.ScopeZone}
+	priceTooLow = meaning{class: spotpool.ClassPrice, scope: spotpool.ScopeOffering}
+	zoneQuota   = meaning{class: spotpool.ClassQuota, scope: spotpool.ScopeZone}
+	quotaUsedUp = meaning{class: spotpool.ClassQuota, scope: spotpool.ScopePool}
+	notSold     = meaning{class: spotpool.ClassConfiguration, scope: spotpool.ScopeOffering}
+	mustChange  = meaning{class: spotpool.ClassConfiguration, scope: spotpool.ScopePool}
+	notAllowed  = meaning{class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool}
+	tooOften    = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true}
+	tryAgain    = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true, unknown: true}
+	tryLater    = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool}
+	unheardOf   = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool, unknown: true}
+)
+
+const (
+	remedySignIn    = "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together."
+	remedyToken     = "The temporary credentials are expired or wrong: get new ones."
+	remedyClock     = "Set this machine's clock: requests must be signed within five minutes of the cloud's time."
+	remedyPolicy    = "Give this identity the CAM permission for the action."
+	remedyMFA       = "The account asks for multi-factor authentication on this action: use credentials that passed it, or take the protection off the action."
+	remedyBalance   = "Top up the account, or pay its open orders."
+	remedyQuota     = "Ask for a higher quota at https://console.cloud.tencent.com/workorder, or lower maximum."
+	remedyTagValues = "The account has used up how many values a tag key may have: gpupool/uid and gpupool/pool take one a pool, gpupool/config one a configuration. Ask for a higher limit, or delete unused values in the tag console (https://console.cloud.tencent.com/tag)."
+	remedySpot      = "Choose another region, or instance_charge_type = \"POSTPAID_BY_HOUR\"."
+	remedyRegion    = "Check the region's name: see https://cloud.tencent.com/document/product/213/6091."
+	remedySubnet    = "Use a subnet with free addresses."
+	remedyDisk      = "Another disk type may be left."
+	remedyPrice     = "Raise max_price, or leave it out for the market price."
+	remedyOffering  = "Take this offering out, or correct its availability zone and instance type."
+	remedyCorrect   = "Correct the declaration."
+
+	remedyDefaultDisk = "Name a type in system_disk: another one may be left."
+)
+
+// rules is the one table of error codes. Codes and their meanings are those of
+// the SDK's cvm/v20170312/errors.go and of API document 213/33281.
+var rules = []rule{
+	// None left here.
+	{"ResourcesSoldOut.SpecifiedInstanceType", soldOut, ""},
+	{"ResourceInsufficient.SpecifiedInstanceType", soldOut, ""},
+	{"ResourceInsufficient.ZoneSoldOutForSpecifiedInstance", soldOut, ""},
+	{"InvalidParameterValue.InsufficientOffering", soldOut, ""},
+	{"LimitExceeded.SpotQuota", soldOut, ""},
+	{"ResourcesSoldOut.AvailableZone", zoneSoldOut, ""},
+	{"ResourceInsufficient.AvailabilityZoneSoldOut", zoneSoldOut, ""},
+	{"ResourceInsufficient.CloudDiskSoldOut", zoneSoldOut, remedyDisk},
+	{"ResourceInsufficient.CloudDiskUnavailable", zoneSoldOut, remedyDisk},
+	{"InvalidParameter.InvalidCloudDiskSoldOut", zoneSoldOut, remedyDisk},
+	{"ResourcesSoldOut.EipInsufficient", zoneSoldOut, ""},
+	{"FailedOperation.NoAvailableIpAddressCountInSubnet", zoneSoldOut, remedySubnet},
+	{"ResourceInsufficient.CidrBlock", zoneSoldOut, remedySubnet},
+	// "Insufficient subnet IPs": a subnet is of one zone.
+	{"LimitExceeded.VpcSubnetNum", zoneSoldOut, remedySubnet},
+	// "No default CBS resources are available": the zone is out of the disks
+	// that an instance gets where none are asked for.
+	{"ResourceNotFound.NoDefaultCbs", zoneSoldOut, remedyDefaultDisk},
+	{"ResourceNotFound.NoDefaultCbsWithReason", zoneSoldOut, remedyDefaultDisk},
+	{"ResourceInsufficient*", soldOut, ""},
+	{"ResourcesSoldOut*", soldOut, ""},
+
+	// The cap is below the market.
+	{"InvalidParameterValue.InsufficientPrice", priceTooLow, remedyPrice},
+	{"FailedOperation.InquiryPriceFailed", priceTooLow, ""},
+
+	// The account may not have more.
+	{"LimitExceeded.UserSpotQuota", zoneQuota, remedyQuota},
+	{"InstancesQuotaLimitExceeded", quotaUsedUp, remedyQuota},
+	{"LimitExceeded.CvmInstanceQuota", quotaUsedUp, remedyQuota},
+	{"LimitExceeded.InstanceQuota", quotaUsedUp, remedyQuota},
+	{"LimitExceeded.TagValue", quotaUsedUp, remedyTagValues},
+	{"LimitExceeded*", quotaUsedUp, remedyQuota},
+	{"OverQuota", quotaUsedUp, remedyQuota},
+	{"InvalidParameterValue.TagQuotaLimitExceeded", quotaUsedUp, "An instance takes 50 tags: use fewer."},
+	{"InvalidAccount.InsufficientBalance", quotaUsedUp, remedyBalance},
+	{"InvalidAccount.UnpaidOrder", quotaUsedUp, remedyBalance},
+	{"UnsupportedOperation.NotSupportUnpaidOrder", quotaUsedUp, remedyBalance},
+
+	// Not sold in this zone.
+	{"ResourceUnavailable.InstanceType", notSold, remedyOffering},
+	{"InvalidParameterValue.ZoneNotSupported", notSold, remedyOffering},
+	{"InvalidParameterValue.InstanceTypeNotFound", notSold, remedyOffering},
+	{"ResourceNotFound.InvalidZoneInstanceType", notSold, remedyOffering},
+	{"UnsupportedOperation.NoInstanceTypeSupportSpot", notSold, remedyOffering},
+	// "The specified image does not support the specified instance type."
+	{"InvalidParameterValue.InvalidImageForGivenInstanceType", notSold, "Take this offering out, or use an image for its instance type."},
+	{"ResourceUnavailable*", notSold, remedyOffering},
+
+	// The declaration must change.
+	{"UnsupportedOperation.SpotUnsupportedRegion", mustChange, remedySpot},
+	{"InvalidInstanceChargeType.OnlySupportedForSpot", mustChange, ""},
+	{"UnsupportedRegion", mustChange, remedyRegion},
+	{"InvalidRegion*", mustChange, remedyRegion},
+	{"InvalidParameterValue.InvalidRegion", mustChange, remedyRegion},
+	{"InvalidZone.MismatchRegion", mustChange, "The offering's availability zone must be of the pool's region."},
+	{"Invalid*", mustChange, remedyCorrect},
+	{"MissingParameter*", mustChange, remedyCorrect},
+	{"UnknownParameter", mustChange, ""},
+	{"UnsupportedOperation*", mustChange, ""},
+	{"UnsupportedProtocol", mustChange, ""},
+	{"NoSuchVersion", mustChange, ""},
+	{"RequestSizeLimitExceeded", mustChange, ""},
+	{"ResourceNotFound*", mustChange, remedyCorrect},
+	{"InvalidParameterValue.TagKeyNotFound", mustChange, "Create the tag in the tag console first."},
+	{"OperationDenied*", mustChange, ""},
+	{"Vpc*", mustChange, remedyCorrect},
+	{"SecGroupActionFailure", mustChange, "Check the security groups."},
+	{"FailedOperation*", mustChange, ""},
+
+	// Credentials or permissions must change.
+	{"AuthFailure.SignatureExpire", notAllowed, remedyClock},
+	{"AuthFailure.TokenFailure", notAllowed, remedyToken},
+	{"AuthFailure.MFAFailure", notAllowed, remedyMFA},
+	{"AuthFailure.UnauthorizedOperation", notAllowed, remedyPolicy},
+	{"AuthFailure.CamRoleNameAuthenticateFailed", notAllowed, "Check cam_role_name, and that this identity may pass that role."},
+	{"AuthFailure*", notAllowed, remedySignIn},
+	{"UnauthorizedOperation.InvalidToken", notAllowed, remedyToken},
+	{"UnauthorizedOperation.MFA*", notAllowed, remedyMFA},
+	{"UnauthorizedOperation*", notAllowed, remedyPolicy},
+	{"InvalidPermission", notAllowed, remedyPolicy},
+	{"AccountQualificationRestrictions", notAllowed, "The account must complete its real-name verification first."},
+	{"OperationDenied.AccountNotSupported", notAllowed, ""},
+	{"OperationDenied.InnerUserProhibitAction", notAllowed, ""},
+
+	// The same tryAgain, later.
+	{"RequestLimitExceeded*", tooOften, ""},
+	{"InternalError*", tryAgain, ""},
+	{"InternalServerError", tryAgain, ""},
+	{"MutexOperation*", tryAgain, ""},
+	{"OperationDenied.InstanceOperationInProgress", tryAgain, ""},
+	{"ResourceInUse*", tryAgain, ""},
+	// "The image has another ongoing task. Please check and try again later."
+	{"InvalidParameterValue.InvalidImageState", tryLater, ""},
+	{"ClientError*", tryAgain, ""},
+
+	// A code that nobody has heard of: nothing is certain.
+	{"*", unheardOf, ""},
+}
+
+func ruleOf(code string) rule {
+	var best rule
+	length := -1
+	for _, r := range rules {
+		prefix, isPrefix := strings.CutSuffix(r.code, "*")
+		switch {
+		case !isPrefix && r.code == code:
+			return r
+		case isPrefix && strings.HasPrefix(code, prefix) && len(prefix) > length:
+			best, length = r, len(prefix)
+		}
+	}
+	return best
+}
