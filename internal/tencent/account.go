@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	tchttp "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/http"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // accountOnce remembers whose credentials these are.
 type accountOnce struct {
-	turn chan struct{} // a lock that can be given up on
-	id   string
+	mu *semaphore.Weighted // a lock that can be given up on
+	id string
 }
 
 type identityAnswer struct {
@@ -29,12 +30,10 @@ type identityAnswer struct {
 // allowed_account_ids or forbidden_account_ids rules out is an error of class
 // authorisation that names both.
 func (c *Client) AccountID(ctx context.Context) (string, error) {
-	select {
-	case c.account.turn <- struct{}{}:
-	case <-ctx.Done():
-		return "", ctx.Err()
+	if err := c.account.mu.Acquire(ctx, 1); err != nil {
+		return "", err
 	}
-	defer func() { <-c.account.turn }()
+	defer c.account.mu.Release(1)
 	if c.account.id != "" {
 		return c.account.id, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common"
 	tchttp "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/http"
 	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/profile"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -52,7 +53,7 @@ func New(ctx context.Context, c Config) (*Client, error) {
 	}
 	return &Client{
 		config: c, api: a, keys: who.keys, region: c.regionOr(who.region),
-		account: accountOnce{turn: make(chan struct{}, 1)},
+		account: accountOnce{mu: semaphore.NewWeighted(1)},
 	}, nil
 }
 
@@ -151,7 +152,7 @@ func (a *api) attempt(ctx context.Context, keys *keyring, region string, n int, 
 			Action: action, Code: codeTimeout, Message: err.Error(),
 		}}
 	}
-	seen := &attempt{}
+	seen := &exchange{}
 	limited, cancel := context.WithTimeout(ctx, a.config.AttemptTimeout)
 	defer cancel()
 	request.SetContext(seen.in(limited))

@@ -1,12 +1,15 @@
 package tencent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // credentials are one secret, temporary where expires is set.
@@ -46,14 +49,14 @@ type keyring struct {
 	now     func() time.Time
 	logger  *slog.Logger
 
-	turn     chan struct{} // a lock that can be given up on
+	mu       *semaphore.Weighted // a lock that can be given up on
 	current  credentials
 	obtained time.Time
 	retryAt  time.Time
 }
 
 func newKeyring(s source, c Config) *keyring {
-	return &keyring{source: s, timeout: c.LookupTimeout, now: c.now, logger: c.Logger, turn: make(chan struct{}, 1)}
+	return &keyring{source: s, timeout: c.LookupTimeout, now: c.now, logger: c.Logger, mu: semaphore.NewWeighted(1)}
 }
 
 // retryRenewal is how long a failed renewal of credentials that are still good
@@ -63,12 +66,10 @@ const retryRenewal = 30 * time.Second
 // get returns credentials that are good for now. A renewal that fails is an
 // error once the old ones have expired, and a warning before.
 func (k *keyring) get(ctx context.Context) (credentials, error) {
-	select {
-	case k.turn <- struct{}{}:
-	case <-ctx.Done():
-		return credentials{}, ctx.Err()
+	if err := k.mu.Acquire(ctx, 1); err != nil {
+		return credentials{}, err
 	}
-	defer func() { <-k.turn }()
+	defer k.mu.Release(1)
 	now := k.now()
 	if !k.due(now) {
 		return k.current, nil
@@ -101,8 +102,8 @@ func (k *keyring) discard(refused credentials) bool {
 	if refused.expires.IsZero() {
 		return false
 	}
-	k.turn <- struct{}{} // held for no longer than one look-up
-	defer func() { <-k.turn }()
+	_ = k.mu.Acquire(context.Background(), 1) // never fails; held for no longer than one look-up
+	defer k.mu.Release(1)
 	if k.current == refused {
 		k.current = credentials{}
 	}
@@ -225,8 +226,5 @@ func noCredentials(looked []string) error {
 }
 
 func (c Config) regionOr(profile string) string {
-	region := c.Region
-	orDefault(&region, profile)
-	orDefault(&region, DefaultRegion)
-	return region
+	return cmp.Or(c.Region, profile, DefaultRegion)
 }

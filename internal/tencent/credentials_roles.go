@@ -1,6 +1,7 @@
 package tencent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,8 +54,8 @@ func (s assumedRole) describe() string { return "the assumed role " + s.role.Rol
 func (s assumedRole) retrieve(ctx context.Context) (credentials, error) {
 	parameters := map[string]any{
 		"RoleArn":         s.role.RoleARN,
-		"RoleSessionName": sessionName(s.role.SessionName),
-		"DurationSeconds": sessionDuration(s.role.SessionDuration),
+		"RoleSessionName": cmp.Or(s.role.SessionName, defaultSessionName),
+		"DurationSeconds": cmp.Or(s.role.SessionDuration, defaultSessionDuration),
 	}
 	for name, value := range map[string]string{
 		"Policy":         url.QueryEscape(s.role.Policy), // "needs urlencode" (STS AssumeRole, Policy)
@@ -86,14 +87,12 @@ func (s webIdentity) retrieve(ctx context.Context) (credentials, error) {
 	if err != nil {
 		return credentials{}, err
 	}
-	provider := s.identity.ProviderID
-	orDefault(&provider, "OIDC")
 	return s.api.role(ctx, nil, s.region, "AssumeRoleWithWebIdentity", map[string]any{
-		"ProviderId":       provider,
+		"ProviderId":       cmp.Or(s.identity.ProviderID, "OIDC"),
 		"WebIdentityToken": token,
 		"RoleArn":          s.identity.RoleARN,
-		"RoleSessionName":  sessionName(s.identity.SessionName),
-		"DurationSeconds":  sessionDuration(s.identity.SessionDuration),
+		"RoleSessionName":  cmp.Or(s.identity.SessionName, defaultSessionName),
+		"DurationSeconds":  cmp.Or(s.identity.SessionDuration, defaultSessionDuration),
 	})
 }
 
@@ -121,16 +120,6 @@ func (s webIdentity) token() (string, error) {
 		return "", fmt.Errorf("the web identity token file %s is empty", s.identity.WebIdentityTokenFile)
 	}
 	return token, nil
-}
-
-func sessionName(name string) string {
-	orDefault(&name, defaultSessionName)
-	return name
-}
-
-func sessionDuration(seconds int) int {
-	orDefault(&seconds, defaultSessionDuration)
-	return seconds
 }
 
 // role asks STS for a role's credentials.

@@ -1,6 +1,7 @@
 package tencent
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -113,8 +114,7 @@ func (c Config) withSessionDuration(text string) Config {
 // withHome fills in the files that stand in the home directory, and expands a
 // leading "~" in those that were named.
 func (c Config) withHome(getenv func(string) string) Config {
-	home := getenv("HOME")
-	orDefault(&home, getenv("USERPROFILE"))
+	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
 	if home == "" {
 		return c
 	}

@@ -33,30 +33,30 @@ type failure struct {
 }
 
 // classify says what a failed attempt means. scrub takes secrets out of texts.
-func classify(action, address string, a *attempt, err error, scrub func(string) string) failure {
-	cloud := &spotpool.CloudError{Action: action, RequestID: a.requestID}
+func classify(action, address string, e *exchange, err error, scrub func(string) string) failure {
+	cloud := &spotpool.CloudError{Action: action, RequestID: e.requestID}
 	f := failure{CloudError: cloud}
 	var refused *refusedHostError
 	var status *statusError
 	var api *tcerrors.TencentCloudSDKError
 	switch {
-	case errors.As(a.err, &refused):
+	case errors.As(e.err, &refused):
 		cloud.Code, cloud.Message = codeHost, refused.Error()
 		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassConfiguration, spotpool.ScopePool, true
 		return f
-	case a.err != nil && neverSent(a):
+	case e.err != nil && neverSent(e):
 		cloud.Code = CodeUnreachable
-		cloud.Message = fmt.Sprintf("no connection to %s: %s.", address, whyUnreachable(a.err))
+		cloud.Message = fmt.Sprintf("no connection to %s: %s.", address, whyUnreachable(e.err))
 		cloud.Remedy = "Check the endpoint (endpoint, GPUPOOL_ENDPOINT, domain) and the network."
 		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassTransient, spotpool.ScopePool, true
 		f.retry, f.unreachable = true, true
 		return f
-	case errors.As(a.err, &status):
+	case errors.As(e.err, &status):
 		cloud.Code, cloud.Message = codeStatus, fmt.Sprintf("%s answered %s", address, status)
-	case errors.Is(a.err, context.DeadlineExceeded) || isTimeout(a.err):
+	case errors.Is(e.err, context.DeadlineExceeded) || isTimeout(e.err):
 		cloud.Code, cloud.Message = codeTimeout, fmt.Sprintf("%s gave no answer in time", address)
-	case a.err != nil:
-		cloud.Code, cloud.Message = codeNetwork, fmt.Sprintf("%s: %v", address, a.err)
+	case e.err != nil:
+		cloud.Code, cloud.Message = codeNetwork, fmt.Sprintf("%s: %v", address, e.err)
 	case errors.As(err, &api):
 		cloud.Code, cloud.Message = api.GetCode(), api.GetMessage()
 		if api.GetRequestId() != "" {

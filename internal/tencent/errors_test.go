@@ -129,7 +129,7 @@ func TestErrorClasses(t *testing.T) {
 	covered := map[string]bool{}
 	for _, row := range rows {
 		covered[ruleOf(row.code).code] = true
-		a := &attempt{}
+		a := &exchange{}
 		a.sent.Store(true)
 		got := classify("RunInstances", "https://cvm", a, tcerrors.NewTencentCloudSDKError(row.code, "a message", "request-1"), noScrub)
 		if got.Class != row.class || got.Scope != row.scope || got.NothingLaunched != row.nothing || got.retry != row.retry {
@@ -172,7 +172,7 @@ func TestErrorsOfTheWay(t *testing.T) {
 		"HTML of a 502": {true, &statusError{502, "(Bad Gateway)"}, codeStatus, false, "502"},
 	}
 	for name, row := range rows {
-		a := &attempt{err: row.err}
+		a := &exchange{err: row.err}
 		a.sent.Store(row.sent)
 		got := classify("RunInstances", "http://127.0.0.1:9170", a, errors.New("as the SDK tells it"), noScrub)
 		if got.Code != row.code || got.NothingLaunched != row.nothing || !strings.Contains(got.Error(), row.says) {
@@ -183,7 +183,7 @@ func TestErrorsOfTheWay(t *testing.T) {
 
 func TestErrorsQuoteNoWholeAnswer(t *testing.T) {
 	t.Parallel()
-	a := &attempt{}
+	a := &exchange{}
 	a.sent.Store(true)
 	page := strings.Repeat("<p>Bad Gateway</p>", 1000)
 	got := classify("DescribeInstances", "https://cvm", a, tcerrors.NewTencentCloudSDKError("ClientError.ParseJsonError", "Fail to parse json content: "+page, ""), noScrub)

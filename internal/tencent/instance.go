@@ -87,6 +87,15 @@ func value[T any](p *T) T {
 
 func pointer[T any](v T) *T { return &v }
 
+// optional is nil for a zero value, which the cloud then chooses itself.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
 // pointers is nil for no values: the SDK would send an empty list.
 func pointers[T any](values []T) []*T {
 	var list []*T

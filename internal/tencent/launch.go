@@ -67,10 +67,7 @@ func runInstances(r spotpool.Request) *cvm.RunInstancesRequest {
 	run.InstanceType = pointer(r.Offering.InstanceType)
 	run.InstanceName = pointer(fmt.Sprintf("gpupool-%s-%d-{R:1}", r.Pool, r.Sequence)) // R:1 numbers them from 1
 	run.ImageId = pointer(r.ImageID)
-	run.Placement = &cvm.Placement{Zone: pointer(r.Offering.AvailabilityZone)}
-	if r.ProjectID != 0 {
-		run.Placement.ProjectId = pointer(r.ProjectID)
-	}
+	run.Placement = &cvm.Placement{Zone: pointer(r.Offering.AvailabilityZone), ProjectId: optional(r.ProjectID)}
 	run.VirtualPrivateCloud = &cvm.VirtualPrivateCloud{VpcId: pointer(r.VPCID), SubnetId: pointer(r.Offering.SubnetID)}
 	run.SecurityGroupIds = pointers(r.SecurityGroupIDs)
 	run.LoginSettings = &cvm.LoginSettings{KeyIds: pointers(r.KeyIDs)}
@@ -82,24 +79,20 @@ func runInstances(r spotpool.Request) *cvm.RunInstancesRequest {
 	run.InternetAccessible = internet(r.Internet)
 	run.InstanceMarketOptions = marketOptions(r)
 	run.TagSpecification = []*cvm.TagSpecification{{ResourceType: pointer("instance"), Tags: launchTags(r)}}
-	if r.UserData != "" {
-		run.UserData = pointer(base64.StdEncoding.EncodeToString([]byte(r.UserData)))
-	}
-	if r.CamRoleName != "" {
-		run.CamRoleName = pointer(r.CamRoleName)
-	}
+	run.UserData = optional(base64.StdEncoding.EncodeToString([]byte(r.UserData)))
+	run.CamRoleName = optional(r.CamRoleName)
 	return run
 }
 
 func disks(c spotpool.Configuration) (*cvm.SystemDisk, []*cvm.DataDisk) {
 	var system *cvm.SystemDisk
 	if d := c.SystemDisk; d != nil {
-		system = &cvm.SystemDisk{DiskType: nonEmpty(d.Type), DiskSize: nonZero(d.Size)}
+		system = &cvm.SystemDisk{DiskType: optional(d.Type), DiskSize: optional(d.Size)}
 	}
 	var data []*cvm.DataDisk
 	for _, d := range c.DataDisks {
 		// A disk that outlived its instance would cost money unseen.
-		data = append(data, &cvm.DataDisk{DiskType: nonEmpty(d.Type), DiskSize: nonZero(d.Size), DeleteWithInstance: pointer(true)})
+		data = append(data, &cvm.DataDisk{DiskType: optional(d.Type), DiskSize: optional(d.Size), DeleteWithInstance: pointer(true)})
 	}
 	return system, data
 }
@@ -110,7 +103,7 @@ func internet(i *spotpool.Internet) *cvm.InternetAccessible {
 	}
 	return &cvm.InternetAccessible{
 		InternetMaxBandwidthOut: pointer(i.MaxBandwidthOut),
-		InternetChargeType:      nonEmpty(i.ChargeType),
+		InternetChargeType:      optional(i.ChargeType),
 		PublicIpAssigned:        pointer(true),
 	}
 }
@@ -146,18 +139,4 @@ func launchTags(r spotpool.Request) []*cvm.Tag {
 		list = append(list, &cvm.Tag{Key: pointer(key), Value: pointer(tags[key])})
 	}
 	return list
-}
-
-func nonEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func nonZero(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }

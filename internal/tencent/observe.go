@@ -144,7 +144,7 @@ type listing struct {
 	settled bool // no page contradicts another
 }
 
-// list asks for the first page, and for the rest at once.
+// list asks for the first page, and then for all others side by side.
 func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (listing, error) {
 	head, err := c.page(ctx, region, filter, 0)
 	if err != nil {

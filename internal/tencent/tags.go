@@ -1,6 +1,7 @@
 package tencent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func refusedTags(action, requestID string, failed []*tag.FailedResource) ([]stri
 			continue
 		}
 		resource := value(f.Resource)
-		orDefault(&code, value(f.Code))
+		code = cmp.Or(code, value(f.Code))
 		id := resource[strings.LastIndex(resource, "/")+1:]
 		ids = append(ids, id)
 		list = append(list, fmt.Sprintf("%s (%s: %s)", id, value(f.Code), shorten(value(f.Message))))

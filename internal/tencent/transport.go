@@ -20,23 +20,23 @@ import (
 // prices of a large region a few MB.
 const maxResponse = 64 << 20
 
-// attempt is one HTTP request, as the transport saw it. The SDK turns failures
+// exchange is one HTTP request and its answer, as the transport saw it. The SDK turns failures
 // into strings, so what really happened is kept here.
-type attempt struct {
-	sent      atomic.Bool // a connection was had: the request may have left
+type exchange struct {
+	sent      atomic.Bool // there was a connection, so that the request may have left
 	err       error       // what kept the answer from being read
 	status    int
 	date      time.Time // the server's clock
 	requestID string
 }
 
-type attemptKey struct{}
+type exchangeKey struct{}
 
-func (a *attempt) in(ctx context.Context) context.Context {
+func (e *exchange) in(ctx context.Context) context.Context {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { a.sent.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { e.sent.Store(true) },
 	})
-	return context.WithValue(ctx, attemptKey{}, a)
+	return context.WithValue(ctx, exchangeKey{}, e)
 }
 
 // refusedHostError says that a request was going to leave the configured hosts.
@@ -79,37 +79,37 @@ func newTransport(c Config) *transport {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	a, _ := r.Context().Value(attemptKey{}).(*attempt)
-	if a == nil {
-		a = &attempt{}
+	e, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	if e == nil {
+		e = &exchange{}
 	}
 	if !t.hosts[r.URL.Host] {
-		a.err = &refusedHostError{r.URL.Host}
-		return nil, a.err
+		e.err = &refusedHostError{r.URL.Host}
+		return nil, e.err
 	}
 	t.count(r.Header.Get("X-TC-Action"))
 	response, err := t.base.RoundTrip(r)
 	if err != nil {
-		a.err = err
+		e.err = err
 		return nil, err
 	}
 	defer response.Body.Close()
-	a.status = response.StatusCode
+	e.status = response.StatusCode
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-		a.date = date.UTC()
+		e.date = date.UTC()
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
 	if err == nil && len(body) > maxResponse {
 		err = fmt.Errorf("the answer is longer than %d MB", maxResponse>>20)
 	}
-	if err == nil && a.status != http.StatusOK && r.Method == http.MethodPost {
-		err = &statusError{a.status, title(body)}
+	if err == nil && e.status != http.StatusOK && r.Method == http.MethodPost {
+		err = &statusError{e.status, title(body)}
 	}
 	if err != nil {
-		a.err = err
+		e.err = err
 		return nil, err
 	}
-	a.requestID = lastRequestID(body)
+	e.requestID = lastRequestID(body)
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	// The SDK leaves the error of an answer of some other types unread
 	// (common/http/response.go, TryReadErr).
@@ -160,13 +160,13 @@ func lastRequestID(body []byte) string {
 	return string(id)
 }
 
-// neverSent says whether a failure is one to connect at all.
-func neverSent(a *attempt) bool {
+// neverSent reports whether there was no connection, so that nothing has left.
+func neverSent(e *exchange) bool {
 	var refused *refusedHostError
-	return a.err != nil && (errors.As(a.err, &refused) || !a.sent.Load())
+	return e.err != nil && (errors.As(e.err, &refused) || !e.sent.Load())
 }
 
-// whyUnreachable says in plain words why no connection was had.
+// whyUnreachable says in plain words why there is no connection.
 func whyUnreachable(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
