@@ -10,8 +10,8 @@ import (
 type CooldownCause string
 
 // The causes of a cool-down. An offering whose instance was just reclaimed, or
-// failed to launch, is avoided where another one can launch; the others are out
-// until the cool-down is over.
+// failed to launch, is avoided where another one can launch. The other causes rule
+// an offering out until the cool-down is over.
 const (
 	CausedBySoldOut      CooldownCause = "sold out"
 	CausedByPrice        CooldownCause = "market price above the cap"

@@ -6,5 +6,11 @@
 // each with its reasons; carrying them out, and finding out what is there,
 // happens elsewhere, behind the interfaces that package reconcile declares.
 //
+// Its steps are files: whose an instance is (own.go), what the journal learns of it
+// (journal_update.go) and of open launches (intent.go, which holds the life of a
+// launch), and then the planner's, in this order: what is asked for again
+// (planner.go), ended (scale_in.go), launched (top_up.go, launch.go, candidate.go) and
+// replaced (replace.go).
+//
 // Nothing in here does IO, reads a clock or looks at the environment.
 package spotpool

@@ -36,9 +36,9 @@ func (p *planner) trim() {
 	}
 }
 
-// surplus picks up to n members to be ended, now or once the cloud lets them be.
-// What works is never taken below minimum: members of no use that can't be ended
-// may fill maximum, and ending the others would leave a pool that does nothing.
+// surplus picks up to n members to be ended, now or once the cloud lets them be. At
+// least minimum that work are left: where members of no use that can't be ended fill
+// maximum, ending the others would leave a pool that does nothing.
 func (p *planner) surplus(n int) []Member {
 	expendable := p.choose(func(m Member) bool { return m.held() && m.expendable() })
 	spare := -p.Declaration.Minimum

@@ -91,8 +91,8 @@ func newAPI(c Config) *api {
 	}
 }
 
-// answer is what is known of an answer beside its content. It is valid for the
-// cloud's errors, too.
+// answer is what is known of an answer beside its content, also where that is an
+// error of the cloud.
 type answer struct {
 	at        time.Time // the cloud's clock
 	requestID string

@@ -96,8 +96,8 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	return credentials{}, err
 }
 
-// discard forgets credentials that the cloud refused, if they are of the kind
-// that can be had anew, and says whether there is something to try.
+// discard forgets temporary credentials that the cloud refused, so that the next
+// get renews them, and reports whether it may. A secret given outright stays.
 func (k *keyring) discard(refused credentials) bool {
 	if refused.expires.IsZero() {
 		return false

@@ -85,9 +85,9 @@ func (c *Client) imageType(ctx context.Context, region, id string) (ImageType, e
 const remedyLogin = "Set key_ids, or use a custom image: a public image's own login can't be kept."
 
 // namingLogin says what helps against a refusal to keep the image's login, which
-// custom, shared and imported images alone allow (data type LoginSettings). Of the
-// two codes for arguments that don't go together, a launch without keys can't have
-// met the other meanings.
+// custom, shared and imported images alone allow (data type LoginSettings). The two
+// codes for arguments that don't go together have other meanings, too, but none
+// that a launch without keys can meet.
 func namingLogin(err error, r spotpool.Request) error {
 	cloud, ok := spotpool.AsCloudError(err)
 	if !ok || len(r.KeyIDs) > 0 || cloud.Class != spotpool.ClassConfiguration {

@@ -11,7 +11,7 @@ import (
 // Plain HTTP lets whoever stands on the way read user data, temporary tokens and
 // the secrets of roles, and forge answers. On this machine nobody stands there.
 // Beyond it, an endpoint is refused, unless protocol = "HTTP" says that it is
-// meant; then it is told of.
+// meant; then Warnings tells of it.
 
 // loopback says whether a host is this machine.
 func loopback(host string) bool {

@@ -111,7 +111,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	e.requestID = lastRequestID(body)
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	// The SDK leaves the error of an answer of some other types unread
+	// Of some other types of content, the SDK does not read the error
 	// (common/http/response.go, TryReadErr).
 	response.Header.Set("Content-Type", "application/json")
 	return response, nil
