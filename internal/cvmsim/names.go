@@ -6,21 +6,28 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// What a server's methods take and return.
+// The types of the parts that a server's methods take and return.
 type (
+	// Duration is a time.Duration that is written as text.
 	Duration = world.Duration
-
-	// Fault is something that goes wrong on request, Call the record of a call.
+	// Fault is something that goes wrong on request.
 	Fault = api.Fault
-	Call  = api.Record
-
-	Instance       = control.Instance
-	SeedRequest    = control.SeedRequest
-	StateRequest   = control.StateRequest
+	// Call is the record of one API call.
+	Call = api.Record
+	// Instance is an instance as the control surface shows it.
+	Instance = control.Instance
+	// SeedRequest makes instances.
+	SeedRequest = control.SeedRequest
+	// StateRequest changes what instances look like.
+	StateRequest = control.StateRequest
+	// ReclaimRequest takes spot instances back.
 	ReclaimRequest = control.ReclaimRequest
-	StockRequest   = control.StockRequest
-	PriceRequest   = control.PriceRequest
-	Settings       = control.Settings
+	// StockRequest changes stock and quota.
+	StockRequest = control.StockRequest
+	// PriceRequest changes a price.
+	PriceRequest = control.PriceRequest
+	// Settings are the options that can be changed while the server runs.
+	Settings = control.Settings
 )
 
 // Kinds of faults.

@@ -65,12 +65,13 @@ func byName(all []*Action) map[string]*Action {
 // Call is one API call while it runs.
 type Call struct {
 	Region    string
-	Now       time.Time
+	Now       time.Time // of the world
 	RequestID string
-	Identity  wire.Identity
+	Identity  wire.Identity // who signed it
 	Account   wire.Account
-	Fate      world.Fate
+	Fate      world.Fate // of the instances that it launches
 	Record    *Record
 }
 
+// Empty is the answer of actions that have nothing to say.
 type Empty struct{}

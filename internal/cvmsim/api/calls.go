@@ -31,15 +31,15 @@ type Record struct {
 	InstanceIDs []string `json:"instance_ids,omitempty"`
 }
 
-// log remembers calls and writes them down.
-type log struct {
+// Log remembers calls and writes them down.
+type Log struct {
 	mu    sync.Mutex
 	calls []Record
 	seq   int64
 	out   io.Writer
 }
 
-func (l *log) add(c Record) {
+func (l *Log) add(c Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seq++
@@ -55,14 +55,14 @@ func (l *log) add(c Record) {
 }
 
 // All returns the calls since the start or the last Reset, oldest first.
-func (l *log) All() []Record {
+func (l *Log) All() []Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Record(nil), l.calls...)
 }
 
 // Reset forgets the calls.
-func (l *log) Reset() {
+func (l *Log) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls = nil

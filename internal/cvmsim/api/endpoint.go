@@ -17,8 +17,8 @@ import (
 
 // Endpoint answers calls of the APIs.
 type Endpoint struct {
-	Faults faults
-	Calls  log
+	Faults Faults
+	Calls  Log
 
 	actions   map[string]*Action
 	account   wire.Account
@@ -29,12 +29,12 @@ type Endpoint struct {
 	closeOnce sync.Once
 }
 
-// New makes an endpoint of actions on a world. clock is the base
-// clock, which signatures and rate limits are judged by; calls is where calls
-// are written down, or nil.
+// New makes an endpoint of actions on a world. clock is the base clock, which
+// signatures and rate limits are judged by; calls is where calls are written
+// down, or nil.
 func New(k *world.Keeper, a wire.Account, clock func() time.Time, calls io.Writer, actions []*Action) *Endpoint {
 	return &Endpoint{
-		actions: byName(actions), account: a, clock: clock, keeper: k, rates: rates{buckets: map[string]*bucket{}}, Calls: log{out: calls},
+		actions: byName(actions), account: a, clock: clock, keeper: k, rates: rates{buckets: map[string]*bucket{}}, Calls: Log{out: calls},
 		closing: make(chan struct{}),
 	}
 }

@@ -33,6 +33,7 @@ const (
 	FaultSlowAnswer     = "slow_answer"     // the effect, then delay and the answer
 )
 
+// FaultKinds are all kinds of faults.
 var FaultKinds = []string{
 	FaultThrottle, FaultError, FaultSoldOut, FaultLaunchFailed, FaultLaunchHangs, FaultHTTP502, FaultHTTP502After,
 	FaultBadJSON, FaultSlow, FaultTimeoutAfter, FaultTimeout, FaultResetAfter, FaultResetBefore,
@@ -82,15 +83,15 @@ type Subject struct {
 	InstanceIDs              []string
 }
 
-// faults are those that still have calls to hit.
-type faults struct {
+// Faults are those that still have calls to hit.
+type Faults struct {
 	mu    sync.Mutex
 	list  []*Fault
 	added int
 }
 
 // Add files a fault and returns its id.
-func (l *faults) Add(f Fault) string {
+func (l *Faults) Add(f Fault) string {
 	if f.Action == "" && slices.Contains(launchFaults, f.Kind) {
 		f.Action = "RunInstances"
 	}
@@ -109,7 +110,7 @@ func (l *faults) Add(f Fault) string {
 }
 
 // All returns the faults that still have calls to hit.
-func (l *faults) All() []Fault {
+func (l *Faults) All() []Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make([]Fault, len(l.list))
@@ -120,7 +121,7 @@ func (l *faults) All() []Fault {
 }
 
 // Clear removes the faults with these ids, or all of them.
-func (l *faults) Clear(ids ...string) {
+func (l *Faults) Clear(ids ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = slices.DeleteFunc(l.list, func(f *Fault) bool {
@@ -130,7 +131,7 @@ func (l *faults) Clear(ids ...string) {
 
 // next finds the first fault that hits this call, and spends it. Without one
 // it is the zero Fault, which does nothing.
-func (l *faults) next(action, region string, about Subject) Fault {
+func (l *Faults) next(action, region string, about Subject) Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, f := range l.list {
@@ -160,6 +161,7 @@ func (f *Fault) matches(action, region string, about Subject) bool {
 		(f.InstanceID == "" || slices.Contains(about.InstanceIDs, f.InstanceID))
 }
 
+// Fits reports whether a value is the one that is wanted; none wanted fits all.
 func Fits(want, is string) bool { return want == "" || want == is }
 
 // refusal is the error of the kinds that answer with one instead of running.

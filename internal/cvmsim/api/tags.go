@@ -39,6 +39,7 @@ func CheckLaunchTags(tags []world.Tag) *wire.Error {
 	return nil
 }
 
+// ReservedTagKey reports whether a key is the cloud's own.
 func ReservedTagKey(key string) bool {
 	for _, prefix := range []string{"qcs:", "project", "项目"} {
 		if strings.HasPrefix(key, prefix) {

@@ -245,5 +245,5 @@ func setState(w *world.World, in *world.Instance, r StateRequest, now time.Time)
 	if r.ChargeType != "" {
 		w.Convert(in, r.ChargeType, now)
 	}
-	w.Touch(in.Key())
+	w.Changed(in)
 }

@@ -41,21 +41,23 @@ func (p *Panel) Configure(c Settings) error {
 	if wire.Or(c.TagValuesPerKey, 0) < 0 {
 		return fieldError("tag_values_per_key", "must not be negative")
 	}
+	var balance world.Money
+	if c.Balance != nil {
+		var err error
+		if balance, err = world.ParseMoney(*c.Balance); err != nil {
+			return fieldError("balance", "%v, not %q", err, *c.Balance)
+		}
+	}
 	return p.keeper.Change(func(w *world.World) error {
+		c.apply(&w.Settings)
 		if c.Balance != nil {
-			balance, err := world.ParseMoney(*c.Balance)
-			if err != nil {
-				return fieldError("balance", "%v, not %q", err, *c.Balance)
-			}
 			w.Settings.Balance = balance
 		}
-		c.apply(&w.Settings)
-		w.Touch(world.WorldKey)
 		return nil
 	})
 }
 
-// apply changes what is given.
+// apply changes what is given, but for the balance.
 func (c Settings) apply(set *world.Settings) {
 	assignDuration(&set.LaunchDelay, c.LaunchDelay)
 	assignDuration(&set.ListingDelay, c.ListingDelay)

@@ -46,7 +46,7 @@ func oneOf(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }
 
-// ValuesOf joins the values of all filters of a name.
+// valuesOf joins the values of all filters of a name.
 func valuesOf(filters []world.Filter, name string) []string {
 	var values []string
 	for _, f := range filters {

@@ -125,7 +125,7 @@ func createLaunchTemplateVersion(w *world.World, c *api.Call, p *createLaunchTem
 	t.Versions = append(t.Versions, world.TemplateVersion{
 		Number: t.Latest, Description: description, CreatedAt: c.Now.UTC().Truncate(time.Second), Params: params,
 	})
-	w.Touch(t.Key())
+	w.Changed(t)
 	c.Record.TookEffect = true
 	return &createLaunchTemplateVersionResponse{LaunchTemplateVersionNumber: t.Latest}, nil
 }
@@ -168,7 +168,7 @@ func deleteLaunchTemplateVersions(w *world.World, c *api.Call, p *deleteLaunchTe
 	t.Versions = slices.DeleteFunc(slices.Clone(t.Versions), func(v world.TemplateVersion) bool {
 		return slices.Contains(p.LaunchTemplateVersions, v.Number)
 	})
-	w.Touch(t.Key())
+	w.Changed(t)
 	c.Record.TookEffect = true
 	return &api.Empty{}, nil
 }
@@ -193,7 +193,7 @@ func modifyLaunchTemplateDefaultVersion(w *world.World, c *api.Call, p *modifyLa
 		return nil, wire.Fail("InvalidParameterValue.LaunchTemplateIdVerSetAlready", "The version %d is the default one already.", t.Default)
 	}
 	t.Default = *p.DefaultVersion
-	w.Touch(t.Key())
+	w.Changed(t)
 	c.Record.TookEffect = true
 	return &api.Empty{}, nil
 }

@@ -49,7 +49,7 @@ func modifyInstancesAttribute(w *world.World, c *api.Call, p *modifyInstancesAtt
 	for _, in := range found {
 		change(in)
 		in.Operation, in.OperationState, in.OperationRequestID = "ModifyInstancesAttribute", "SUCCESS", c.RequestID
-		w.Touch(in.Key())
+		w.Changed(in)
 	}
 	c.Record.InstanceIDs, c.Record.TookEffect = p.InstanceIDs, true
 	return &api.Empty{}, nil

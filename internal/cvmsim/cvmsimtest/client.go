@@ -31,23 +31,25 @@ type Client struct {
 	Now  time.Time
 }
 
+// NewClient is a client of the demo account in Singapore.
 func NewClient(tb testing.TB, sim *Sim) *Client {
 	tb.Helper()
 	return &Client{tb: tb, base: sim.URL, Region: "ap-singapore", ID: cvmsim.DemoSecretID, Key: cvmsim.DemoSecretKey, Now: time.Now()}
 }
 
-type object = map[string]any
+// Object is a JSON object.
+type Object = map[string]any
 
 var versions = map[string]string{"cvm": "2017-03-12", "tag": "2018-08-13", "sts": "2018-08-13"}
 
 // Call makes one call and returns the content of Response.
-func (a *Client) Call(service, action string, params object) object {
+func (a *Client) Call(service, action string, params Object) Object {
 	a.tb.Helper()
 	return a.Response(a.Signed(service, action, params))
 }
 
 // OK makes a call that must succeed.
-func (a *Client) OK(service, action string, params object) object {
+func (a *Client) OK(service, action string, params Object) Object {
 	a.tb.Helper()
 	answer := a.Call(service, action, params)
 	if code := CodeOf(answer); code != "" {
@@ -57,7 +59,7 @@ func (a *Client) OK(service, action string, params object) object {
 }
 
 // Refused makes a call that must be answered with the code.
-func (a *Client) Refused(code, service, action string, params object) {
+func (a *Client) Refused(code, service, action string, params Object) {
 	a.tb.Helper()
 	if got := CodeOf(a.Call(service, action, params)); got != code {
 		a.tb.Errorf("%s %v: got %q, want %q", action, params, got, code)
@@ -65,16 +67,16 @@ func (a *Client) Refused(code, service, action string, params object) {
 }
 
 // Signed is a TC3-signed POST.
-func (a *Client) Signed(service, action string, params object) *http.Request {
+func (a *Client) Signed(service, action string, params Object) *http.Request {
 	a.tb.Helper()
 	if params == nil {
-		params = object{}
+		params = Object{}
 	}
 	body, err := json.Marshal(params)
 	if err != nil {
 		a.tb.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPost, a.base+"/", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(a.tb.Context(), http.MethodPost, a.base+"/", bytes.NewReader(body))
 	if err != nil {
 		a.tb.Fatal(err)
 	}
@@ -102,6 +104,8 @@ func (a *Client) Sign(r *http.Request, service string, body []byte, headers []st
 	a.SignWith(r, service, body, headers, values, timestamp)
 }
 
+// SignWith signs for values of headers, and for a time, that may not be those
+// of the request.
 func (a *Client) SignWith(r *http.Request, service string, body []byte, headers []string, values map[string]string, timestamp string) {
 	date := a.Now.UTC().Format("2006-01-02")
 	var canonical strings.Builder
@@ -133,7 +137,7 @@ func digest(b []byte) string {
 }
 
 // Response sends a request and reads an envelope.
-func (a *Client) Response(r *http.Request) object {
+func (a *Client) Response(r *http.Request) Object {
 	a.tb.Helper()
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -144,7 +148,7 @@ func (a *Client) Response(r *http.Request) object {
 	if err != nil {
 		a.tb.Fatal(err)
 	}
-	var envelope struct{ Response object }
+	var envelope struct{ Response Object }
 	if err := json.Unmarshal(raw, &envelope); err != nil {
 		a.tb.Fatalf("HTTP %d, no envelope: %.200s", resp.StatusCode, raw)
 	}
@@ -157,157 +161,37 @@ func (a *Client) Response(r *http.Request) object {
 	return envelope.Response
 }
 
-// Launch is a well-formed RunInstances for a spot GN7 in Singapore zone 2, with
-// changes.
-func Launch(changes object) object {
-	params := object{
-		"InstanceChargeType": "SPOTPAID",
-		"Placement":          object{"Zone": "ap-singapore-2"},
-		"InstanceType":       "GN7.2XLARGE32",
-		"ImageId":            "img-a1b2c3d4",
-		"LoginSettings":      object{"KeyIds": []string{"skey-a1b2c3d4"}},
-		"TagSpecification":   TagSpec("gpupool/pool", "train"),
-	}
-	for name, value := range changes {
-		if value == nil {
-			delete(params, name)
-			continue
-		}
-		params[name] = value
-	}
-	return params
-}
-
-func TagSpec(pairs ...string) []object {
-	tags := []object{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		tags = append(tags, object{"Key": pairs[i], "Value": pairs[i+1]})
-	}
-	return []object{{"ResourceType": "instance", "Tags": tags}}
-}
-
 // Run launches and returns the ids.
-func (a *Client) Run(changes object) []string {
+func (a *Client) Run(changes Object) []string {
 	a.tb.Helper()
 	return Texts(a.OK("cvm", "RunInstances", Launch(changes))["InstanceIdSet"])
 }
 
 // Describe lists instances and returns them.
-func (a *Client) Describe(params object) []object {
+func (a *Client) Describe(params Object) []Object {
 	a.tb.Helper()
-	var out []object
+	var out []Object
 	set, _ := a.OK("cvm", "DescribeInstances", params)["InstanceSet"].([]any)
 	for _, item := range set {
-		out = append(out, item.(object))
+		out = append(out, item.(Object))
 	}
 	return out
 }
 
-func Texts(list any) []string {
-	var out []string
-	items, _ := list.([]any)
-	for _, item := range items {
-		out = append(out, item.(string))
-	}
-	return out
-}
-
-func FilterBy(pairs ...string) object {
-	filters := []object{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		filters = append(filters, object{"Name": pairs[i], "Values": []string{pairs[i+1]}})
-	}
-	return object{"Filters": filters}
-}
-
-// Step moves the world's clock.
-func Step(tb testing.TB, sim *Sim, by time.Duration) {
-	tb.Helper()
-	if _, err := sim.Server.StepClock(by); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-// Slow makes launches and terminations take so long that only a step ends
-// them.
-func Slow(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = time.Minute, time.Minute }
-
-func (a *Client) Offers(pairs ...string) []object {
+// Offers lists what is sold, by filters.
+func (a *Client) Offers(pairs ...string) []Object {
 	a.tb.Helper()
-	var out []object
+	var out []Object
 	for _, item := range a.OK("cvm", "DescribeZoneInstanceConfigInfos", FilterBy(pairs...))["InstanceTypeQuotaSet"].([]any) {
-		out = append(out, item.(object))
+		out = append(out, item.(Object))
 	}
 	return out
 }
 
 // As returns a client with temporary credentials.
-func (a *Client) As(answer object) *Client {
-	keys := answer["Credentials"].(object)
+func (a *Client) As(answer Object) *Client {
+	keys := answer["Credentials"].(Object)
 	other := *a
 	other.ID, other.Key, other.Token = keys["TmpSecretId"].(string), keys["TmpSecretKey"].(string), keys["Token"].(string)
 	return &other
-}
-
-func Seed(tb testing.TB, sim *Sim, r cvmsim.SeedRequest) []string {
-	tb.Helper()
-	if r.AvailabilityZone == "" {
-		r.AvailabilityZone = "ap-singapore-2"
-	}
-	if r.InstanceType == "" {
-		r.InstanceType = "GN7.2XLARGE32"
-	}
-	ids, err := sim.Server.Seed(r)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return ids
-}
-
-func AddFault(t *testing.T, sim *Sim, f cvmsim.Fault) {
-	t.Helper()
-	if _, err := sim.Server.AddFault(f); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func CodeOf(answer object) string {
-	failure, _ := answer["Error"].(object)
-	code, _ := failure["Code"].(string)
-	return code
-}
-
-func Pick(from object, names ...string) object {
-	out := object{}
-	for _, name := range names {
-		out[name] = from[name]
-	}
-	return out
-}
-
-// Control calls an endpoint of the control surface.
-func Control(t *testing.T, sim *Sim, method, path, body string) (int, object) {
-	t.Helper()
-	r, err := http.NewRequest(method, sim.URL+"/_sim/"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var answer object
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		t.Fatalf("%s %s: HTTP %d: %v", method, path, resp.StatusCode, err)
-	}
-	return resp.StatusCode, answer
-}
-
-const RoleArn = "qcs::cam::uin/" + cvmsim.DemoAccountID + ":roleName/gpu-node"
-
-// Frozen keeps the base clock still, so that the world's moves by steps alone.
-func Frozen(o *cvmsim.Options) {
-	now := time.Now()
-	o.Clock = func() time.Time { return now }
 }

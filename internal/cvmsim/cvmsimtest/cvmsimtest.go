@@ -3,7 +3,11 @@
 package cvmsimtest
 
 import (
+	"encoding/json"
+	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,4 +50,75 @@ func Serve(tb testing.TB, server *cvmsim.Server) *Sim {
 		listener.Close()
 	})
 	return &Sim{Server: server, URL: listener.URL}
+}
+
+// Step moves the world's clock.
+func Step(tb testing.TB, sim *Sim, by time.Duration) {
+	tb.Helper()
+	if _, err := sim.Server.StepClock(by); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Slow makes launches and terminations take so long that only a step ends
+// them.
+func Slow(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = time.Minute, time.Minute }
+
+// Seed makes instances, GN7 in Singapore zone 2 unless told otherwise.
+func Seed(tb testing.TB, sim *Sim, r cvmsim.SeedRequest) []string {
+	tb.Helper()
+	if r.AvailabilityZone == "" {
+		r.AvailabilityZone = "ap-singapore-2"
+	}
+	if r.InstanceType == "" {
+		r.InstanceType = "GN7.2XLARGE32"
+	}
+	ids, err := sim.Server.Seed(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return ids
+}
+
+// AddFault files a fault.
+func AddFault(t *testing.T, sim *Sim, f cvmsim.Fault) {
+	t.Helper()
+	if _, err := sim.Server.AddFault(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Control calls an endpoint of the control surface.
+func Control(t *testing.T, sim *Sim, method, path, body string) (int, Object) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, sim.URL+"/_sim/"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer Object
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatalf("%s %s: HTTP %d: %v", method, path, resp.StatusCode, err)
+	}
+	return resp.StatusCode, answer
+}
+
+// Frozen keeps the base clock still, so that the world's moves by steps alone.
+func Frozen(o *cvmsim.Options) {
+	now := time.Now()
+	o.Clock = func() time.Time { return now }
+}
+
+// CopyOf copies a state directory as a crash would leave it.
+func CopyOf(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }

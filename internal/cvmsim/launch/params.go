@@ -2,8 +2,8 @@
 // templates keep them so.
 package launch
 
-// Params is what RunInstances, InquiryPriceRunInstances and launch
-// templates have in common (cvm models.go, RunInstancesRequest).
+// Params is what RunInstances, InquiryPriceRunInstances and launch templates
+// have in common (cvm models.go, RunInstancesRequest).
 type Params struct {
 	InstanceChargeType      *string            `json:"InstanceChargeType,omitempty"`
 	InstanceChargePrepaid   *Prepaid           `json:"InstanceChargePrepaid,omitempty"`
@@ -34,11 +34,13 @@ type Params struct {
 	DisableAPITermination   *bool              `json:"DisableApiTermination,omitempty"`
 }
 
+// Prepaid is the term of a prepaid launch.
 type Prepaid struct {
 	Period    *int64  `json:"Period,omitempty"`
 	RenewFlag *string `json:"RenewFlag,omitempty"`
 }
 
+// Placement is where a launch goes.
 type Placement struct {
 	Zone      *string  `json:"Zone,omitempty"`
 	ProjectID *int64   `json:"ProjectId,omitempty"`
@@ -46,6 +48,7 @@ type Placement struct {
 	HostID    *string  `json:"HostId,omitempty"`
 }
 
+// SystemDisk is the disk that an instance starts from.
 type SystemDisk struct {
 	DiskType *string `json:"DiskType,omitempty"`
 	DiskID   *string `json:"DiskId,omitempty"`
@@ -54,6 +57,7 @@ type SystemDisk struct {
 	DiskName *string `json:"DiskName,omitempty"`
 }
 
+// DataDisk is a further disk.
 type DataDisk struct {
 	DiskSize              *int64  `json:"DiskSize,omitempty"`
 	DiskType              *string `json:"DiskType,omitempty"`
@@ -68,6 +72,7 @@ type DataDisk struct {
 	DiskName              *string `json:"DiskName,omitempty"`
 }
 
+// VPC is the network of a launch.
 type VPC struct {
 	VpcID              *string  `json:"VpcId,omitempty"`
 	SubnetID           *string  `json:"SubnetId,omitempty"`
@@ -76,6 +81,7 @@ type VPC struct {
 	IPv6AddressCount   *uint64  `json:"Ipv6AddressCount,omitempty"`
 }
 
+// Internet is the way to the public network.
 type Internet struct {
 	InternetChargeType      *string `json:"InternetChargeType,omitempty"`
 	InternetMaxBandwidthOut *int64  `json:"InternetMaxBandwidthOut,omitempty"`
@@ -87,56 +93,67 @@ type Internet struct {
 	AntiDDoSPackageID       *string `json:"AntiDDoSPackageId,omitempty"`
 }
 
+// Login is how one gets into an instance.
 type Login struct {
 	Password       *string  `json:"Password,omitempty"`
 	KeyIDs         []string `json:"KeyIds,omitempty"`
 	KeepImageLogin *string  `json:"KeepImageLogin,omitempty"`
 }
 
+// Enabled turns a service on or off.
 type Enabled struct {
 	Enabled *bool `json:"Enabled,omitempty"`
 }
 
+// Enhanced are the services that run on an instance.
 type Enhanced struct {
 	SecurityService   *Enabled `json:"SecurityService,omitempty"`
 	MonitorService    *Enabled `json:"MonitorService,omitempty"`
 	AutomationService *Enabled `json:"AutomationService,omitempty"`
 }
 
+// Timer is a termination at a time.
 type Timer struct {
 	TimerAction *string `json:"TimerAction,omitempty"`
 	ActionTime  *string `json:"ActionTime,omitempty"`
 }
 
+// TagSpecification is what tags a kind of resource gets.
 type TagSpecification struct {
 	ResourceType *string `json:"ResourceType,omitempty"`
 	Tags         []Tag   `json:"Tags,omitempty"`
 }
 
+// Tag is a tag as CVM writes it.
 type Tag struct {
 	Key   *string `json:"Key,omitempty"`
 	Value *string `json:"Value,omitempty"`
 }
 
+// Market is how an instance is bought.
 type Market struct {
 	SpotOptions *Spot   `json:"SpotOptions,omitempty"`
 	MarketType  *string `json:"MarketType,omitempty"`
 }
 
+// Spot is the bid for a spot instance.
 type Spot struct {
 	MaxPrice         *string `json:"MaxPrice,omitempty"`
 	SpotInstanceType *string `json:"SpotInstanceType,omitempty"`
 }
 
+// Metadata are values for the metadata service.
 type Metadata struct {
 	Items []Tag `json:"Items,omitempty"`
 }
 
+// CPUTopology is how cores are shown to an instance.
 type CPUTopology struct {
 	CoreCount     *int64 `json:"CoreCount,omitempty"`
 	ThreadPerCore *int64 `json:"ThreadPerCore,omitempty"`
 }
 
+// TemplateLink names the template that a launch is based on.
 type TemplateLink struct {
 	LaunchTemplateID      *string `json:"LaunchTemplateId,omitempty"`
 	LaunchTemplateVersion *uint64 `json:"LaunchTemplateVersion,omitempty"`

@@ -27,8 +27,8 @@ type Account struct {
 	ID, SecretID, SecretKey string
 }
 
-// temporaryKey is an issued key pair, as STS and the metadata service give it.
-type temporaryKey struct {
+// TemporaryKey is an issued key pair, as STS and the metadata service give it.
+type TemporaryKey struct {
 	SecretID, SecretKey, Token string
 	Expires                    time.Time
 }
@@ -41,12 +41,12 @@ type tokenClaims struct {
 }
 
 // Issue makes temporary credentials for a role.
-func (a Account) Issue(role, session string, expires time.Time) temporaryKey {
+func (a Account) Issue(role, session string, expires time.Time) TemporaryKey {
 	id := "AKIDtemp" + strings.ReplaceAll(NewUUID(), "-", "")
 	claims := base64.RawURLEncoding.EncodeToString(MustJSON(tokenClaims{
 		SecretID: id, Role: role, Session: session, Expires: expires.Unix(),
 	}))
-	return temporaryKey{
+	return TemporaryKey{
 		SecretID:  id,
 		SecretKey: a.derive("key", id),
 		Token:     claims + "." + a.derive("token", claims),

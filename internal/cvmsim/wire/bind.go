@@ -15,30 +15,30 @@ import (
 // text; bind converts it to the type that the parameter has.
 type formValue string
 
-// bindError says which parameter could not be taken, and why.
-type bindError struct {
+// BindError says which parameter could not be taken, and why.
+type BindError struct {
 	Path    string
 	Unknown bool
 	Message string
 }
 
-func (e *bindError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Message) }
+func (e *BindError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Message) }
 
 // Bind fills dst, a pointer to a struct, from a tree of decoded JSON or of
 // flattened form values. It is strict where encoding/json is lenient: names
 // are case-sensitive, unknown ones are refused, and no type is converted,
 // except from formValue. A JSON null counts as absent.
-func Bind(tree map[string]any, dst any) *bindError {
+func Bind(tree map[string]any, dst any) *BindError {
 	return bindStruct("", tree, reflect.ValueOf(dst).Elem())
 }
 
-func bindStruct(path string, tree map[string]any, dst reflect.Value) *bindError {
+func bindStruct(path string, tree map[string]any, dst reflect.Value) *BindError {
 	fields := structFields(dst.Type())
 	for name, src := range tree {
 		at := join(path, name)
 		index, known := fields[name]
 		if !known {
-			return &bindError{Path: at, Unknown: true, Message: "unknown parameter"}
+			return &BindError{Path: at, Unknown: true, Message: "unknown parameter"}
 		}
 		if src == nil {
 			continue
@@ -50,7 +50,7 @@ func bindStruct(path string, tree map[string]any, dst reflect.Value) *bindError 
 	return nil
 }
 
-func bindValue(path string, src any, dst reflect.Value) *bindError {
+func bindValue(path string, src any, dst reflect.Value) *BindError {
 	if dst.Kind() == reflect.Pointer {
 		target := reflect.New(dst.Type().Elem())
 		if err := bindValue(path, src, target.Elem()); err != nil {
@@ -80,18 +80,18 @@ func bindValue(path string, src any, dst reflect.Value) *bindError {
 	}
 }
 
-func bindText(path string, src any, dst encoding.TextUnmarshaler) *bindError {
+func bindText(path string, src any, dst encoding.TextUnmarshaler) *BindError {
 	text, ok := textOf(src)
 	if !ok {
 		return mismatch(path, "a string", src)
 	}
 	if err := dst.UnmarshalText([]byte(text)); err != nil {
-		return &bindError{Path: path, Message: err.Error()}
+		return &BindError{Path: path, Message: err.Error()}
 	}
 	return nil
 }
 
-func bindSlice(path string, src any, dst reflect.Value) *bindError {
+func bindSlice(path string, src any, dst reflect.Value) *BindError {
 	items, ok := src.([]any)
 	if tree, form := src.(map[string]any); form {
 		items, ok = sequence(tree)
@@ -113,7 +113,7 @@ func bindSlice(path string, src any, dst reflect.Value) *bindError {
 	return nil
 }
 
-func bindMap(path string, src any, dst reflect.Value) *bindError {
+func bindMap(path string, src any, dst reflect.Value) *BindError {
 	tree, ok := src.(map[string]any)
 	if !ok {
 		return mismatch(path, "an object", src)
@@ -130,7 +130,7 @@ func bindMap(path string, src any, dst reflect.Value) *bindError {
 	return nil
 }
 
-func bindScalar(path string, src any, dst reflect.Value) *bindError {
+func bindScalar(path string, src any, dst reflect.Value) *BindError {
 	switch dst.Kind() {
 	case reflect.String:
 		text, ok := textOf(src)
@@ -166,7 +166,7 @@ func bindScalar(path string, src any, dst reflect.Value) *bindError {
 		}
 		dst.SetFloat(f)
 	default:
-		return &bindError{Path: path, Message: "cannot be given here"}
+		return &BindError{Path: path, Message: "cannot be given here"}
 	}
 	return nil
 }
@@ -207,21 +207,21 @@ func sequence(tree map[string]any) ([]any, bool) {
 }
 
 // nest turns flattened parameters ("Filters.0.Name") into a tree.
-func nest(flat map[string]string) (map[string]any, *bindError) {
+func nest(flat map[string]string) (map[string]any, *BindError) {
 	root := map[string]any{}
 	for key, value := range flat {
 		node := root
 		parts := strings.Split(key, ".")
 		if len(parts) > 32 {
-			return nil, &bindError{Path: key, Message: "is nested too deep"}
+			return nil, &BindError{Path: key, Message: "is nested too deep"}
 		}
 		for i, part := range parts {
 			if part == "" {
-				return nil, &bindError{Path: key, Unknown: true, Message: "unknown parameter"}
+				return nil, &BindError{Path: key, Unknown: true, Message: "unknown parameter"}
 			}
 			if i == len(parts)-1 {
 				if _, taken := node[part]; taken {
-					return nil, &bindError{Path: key, Message: "is given both as a value and as an object"}
+					return nil, &BindError{Path: key, Message: "is given both as a value and as an object"}
 				}
 				node[part] = formValue(value)
 				break
@@ -229,7 +229,7 @@ func nest(flat map[string]string) (map[string]any, *bindError) {
 			child, ok := node[part].(map[string]any)
 			if !ok {
 				if _, taken := node[part]; taken {
-					return nil, &bindError{Path: key, Message: "is given both as a value and as an object"}
+					return nil, &BindError{Path: key, Message: "is given both as a value and as an object"}
 				}
 				child = map[string]any{}
 				node[part] = child
@@ -240,8 +240,8 @@ func nest(flat map[string]string) (map[string]any, *bindError) {
 	return root, nil
 }
 
-func mismatch(path, want string, src any) *bindError {
-	return &bindError{Path: path, Message: fmt.Sprintf("must be %s, not %s", want, kindOf(src))}
+func mismatch(path, want string, src any) *BindError {
+	return &BindError{Path: path, Message: fmt.Sprintf("must be %s, not %s", want, kindOf(src))}
 }
 
 func kindOf(src any) string {

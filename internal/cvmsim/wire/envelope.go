@@ -16,6 +16,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
+// Fail makes a refusal of a code and a message.
 func Fail(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -26,7 +27,7 @@ func Missing(name string) *Error {
 }
 
 // ParameterError gives a binding error its API code.
-func ParameterError(e *bindError) *Error {
+func ParameterError(e *BindError) *Error {
 	if e.Unknown {
 		return Unknown(e.Path)
 	}
@@ -64,6 +65,7 @@ func appendRequestID(object []byte, requestID string) []byte {
 	return append(out, "}}"...)
 }
 
+// MustJSON encodes what can be encoded for sure.
 func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -90,4 +92,5 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
+// TimeLayout is how the APIs write times.
 const TimeLayout = "2006-01-02T15:04:05Z"

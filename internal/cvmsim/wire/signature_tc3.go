@@ -153,6 +153,7 @@ func checkTimestamp(text, name string, clock time.Time) (time.Time, *Error) {
 	return at, nil
 }
 
+// SHA256 is a digest in hexadecimal digits.
 func SHA256(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -12,6 +12,7 @@ const (
 	ChargePrepaid = "PREPAID"
 )
 
+// ChargeTypes are all of them.
 var ChargeTypes = []string{ChargeHourly, ChargePrepaid, ChargeSpot}
 
 // region is a region of the catalogue.
@@ -89,6 +90,7 @@ func typesByName() map[string]*InstanceType {
 	return table
 }
 
+// Regions are those of the catalogue, with their zones.
 var Regions = []*region{
 	{ID: "ap-singapore", Name: "Southeast Asia Pacific (Singapore)", Zones: []zone{
 		{ID: "ap-singapore-1", Name: "Singapore Zone 1", Number: "900001", Families: []string{"S5", "GN10Xp", "PNV4"}, SpotPercent: 22},

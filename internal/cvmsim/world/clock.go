@@ -13,7 +13,7 @@ func (w *World) Now() time.Time { return w.clock().Add(w.offset) }
 func (w *World) GoOn(step time.Duration) {
 	if step > 0 {
 		w.offset += step
-		w.Touch(WorldKey)
+		w.touch(worldKey)
 	}
 	w.Advance(w.Now())
 }

@@ -19,6 +19,7 @@ var States = []string{
 	"BANNING", "CORRUPTED", "FREEZING", "ISOLATING", "TERMINATED",
 }
 
+// Disk is a disk of an instance, Size in GiB.
 type Disk struct {
 	Type               string
 	ID                 string
@@ -70,7 +71,7 @@ type Instance struct {
 	Uncounted   bool // it no longer counts against the quota
 }
 
-func (in *Instance) Key() string { return "instance/" + in.ID }
+func (in *Instance) key() string { return "instance/" + in.ID }
 
 // listed reports whether the instance shows in listings.
 func (in *Instance) listed() bool { return in.ListedAt.IsZero() }

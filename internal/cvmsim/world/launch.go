@@ -14,6 +14,7 @@ import (
 // Fate is what becomes of the instances of a launch.
 type Fate int
 
+// A launch settles in RUNNING, or in LAUNCH_FAILED, or stays PENDING.
 const (
 	LaunchWorks Fate = iota
 	LaunchFails
@@ -31,7 +32,8 @@ type Launch struct {
 	Renew     string   // at the end of it
 }
 
-// Launch creates the instances; everything has been checked.
+// Launch creates the instances of a launch that has passed all checks, and
+// returns their ids.
 func (w *World) Launch(s Launch, now time.Time, requestID string, fate Fate) []string {
 	w.ChangeOffer(s.SKU, func(o *Offer) { o.Stock -= s.Count })
 	w.RememberTags(s.Tags)
@@ -61,7 +63,7 @@ func (w *World) Launch(s Launch, now time.Time, requestID string, fate Fate) []s
 // NewInstance makes the record of the i-th instance of a launch.
 func (w *World) NewInstance(s Launch, i int, now time.Time) *Instance {
 	w.ordinal++
-	w.Touch(WorldKey)
+	w.touch(worldKey)
 	in := s.Instance
 	in.Ordinal, in.ID, in.UUID = w.ordinal, identifier("ins", w.ordinal), wire.NewUUID()
 	in.CreatedAt = now.UTC().Truncate(time.Second)
@@ -135,7 +137,7 @@ func (w *World) Memory(token string) *LaunchMemory { return w.tokens[token] }
 // Remember keeps what a ClientToken stands for.
 func (w *World) Remember(m *LaunchMemory) {
 	w.tokens[m.Token] = m
-	w.Touch(m.key())
+	w.touch(m.key())
 }
 
 const idDigits = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -18,8 +18,8 @@ type Offer struct {
 	Price, List Money
 }
 
-// The stock of an offer decides how it is described
-// (StatusCategory of DescribeZoneInstanceConfigInfos).
+// Category is how the stock of an offer is described (StatusCategory of
+// DescribeZoneInstanceConfigInfos).
 func (o *Offer) Category() string {
 	switch {
 	case o.Stock <= 0:
@@ -104,9 +104,10 @@ func (w *World) ChangeOffer(k SKU, change func(*Offer)) {
 	}
 	change(o)
 	w.market[k] = o
-	w.Touch(k.key())
+	w.touch(k.key())
 }
 
+// Quota is what the account may hold in a zone.
 func (w *World) Quota(zoneID string) *Quota {
 	if q, changed := w.quotas[zoneID]; changed {
 		return q
@@ -114,18 +115,19 @@ func (w *World) Quota(zoneID string) *Quota {
 	return initialQuota(zoneID)
 }
 
+// ChangeQuota applies a change to the quota of a zone.
 func (w *World) ChangeQuota(zoneID string, change func(*Quota)) {
 	q := w.Quota(zoneID)
 	change(q)
 	w.quotas[zoneID] = q
-	w.Touch(q.key())
+	w.touch(q.key())
 }
 
-// usage is what instances hold of a zone's quota.
-type usage struct{ SpotVCPU, HourlyInstances, PrepaidInstances int64 }
+// Usage is what instances hold of a zone's quota.
+type Usage struct{ SpotVCPU, HourlyInstances, PrepaidInstances int64 }
 
 // Used is what instances hold of a zone's quota.
-func (w *World) Used(zoneID string) usage { return w.usage[zoneID] }
+func (w *World) Used(zoneID string) Usage { return w.usage[zoneID] }
 
 // account adds an instance to the zone's usage, or with -1 takes it away.
 func (w *World) account(in *Instance, sign int64) {
@@ -197,5 +199,5 @@ func (w *World) Convert(in *Instance, charge string, now time.Time) {
 	if counted {
 		w.account(in, 1)
 	}
-	w.Touch(in.Key())
+	w.Changed(in)
 }

@@ -16,6 +16,7 @@ const yuan Money = 1_000_000_000
 // StartBalance is what the account has at the start.
 const StartBalance = 1_000_000 * yuan
 
+// Fen is an amount in hundredths of a yuan.
 func Fen(n int64) Money { return Money(n) * yuan / 100 }
 
 // ParseMoney reads a plain decimal, with up to nine digits on either side.

@@ -13,8 +13,10 @@ type Filter struct {
 	Values []string
 }
 
+// Has reports whether a value is one of the filter's.
 func (f Filter) Has(value string) bool { return slices.Contains(f.Values, value) }
 
+// TagPrefix begins the names of filters by a tag's key.
 const TagPrefix = "tag:"
 
 // instanceFields are the filters that compare one field.
@@ -35,6 +37,7 @@ var instanceFields = map[string]func(*Instance) string{
 	"ipv6-address":         func(*Instance) string { return "" },
 }
 
+// KnownFilter reports whether instances can be filtered by a name.
 func KnownFilter(name string) bool {
 	_, field := instanceFields[name]
 	return field || strings.HasPrefix(name, TagPrefix) && len(name) > len(TagPrefix) ||

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
-// worldRecord is the record under WorldKey.
+// worldRecord is the record under worldKey.
 type worldRecord struct {
 	Offset  time.Duration
 	Ordinal uint64
@@ -23,9 +23,9 @@ type worldRecord struct {
 
 // keys names all records of the world.
 func (w *World) keys() []string {
-	keys := []string{WorldKey}
+	keys := []string{worldKey}
 	for _, in := range w.instances {
-		keys = append(keys, in.Key())
+		keys = append(keys, in.key())
 	}
 	for _, o := range w.market {
 		keys = append(keys, o.SKU.key())
@@ -37,7 +37,7 @@ func (w *World) keys() []string {
 		keys = append(keys, m.key())
 	}
 	for _, t := range w.templates {
-		keys = append(keys, t.Key())
+		keys = append(keys, t.key())
 	}
 	return append(keys, w.tagValues.keys()...)
 }
@@ -46,7 +46,7 @@ func (w *World) keys() []string {
 func (w *World) encode(key string) json.RawMessage {
 	kind, name, _ := strings.Cut(key, "/")
 	switch kind {
-	case WorldKey:
+	case worldKey:
 		return wire.MustJSON(worldRecord{Offset: w.offset, Ordinal: w.ordinal, TagKeys: slices.Sorted(maps.Keys(w.tagKeys))})
 	case "instance":
 		return encodeRecord(w.instances[name])
@@ -100,7 +100,7 @@ func (w *World) restore(records map[string]json.RawMessage) error {
 func (w *World) restoreRecord(key string, raw json.RawMessage) (*Instance, error) {
 	kind, name, _ := strings.Cut(key, "/")
 	switch kind {
-	case WorldKey:
+	case worldKey:
 		record, err := decodeRecord[worldRecord](raw)
 		if err != nil {
 			return nil, err

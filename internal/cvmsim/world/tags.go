@@ -84,7 +84,7 @@ func (w *World) ChangeTags(in *Instance, now time.Time, set []Tag, remove []stri
 		late = append(late, lateTag{At: at, Tag: Tag{Key: key}, Deleted: true})
 	}
 	in.Late = late
-	w.Touch(in.Key())
+	w.Changed(in)
 	if w.Settings.TagDelay <= 0 {
 		w.showLateTags(in, now)
 		return
@@ -108,7 +108,7 @@ func (w *World) showLateTags(in *Instance, now time.Time) {
 		w.index.addTags(in, tags)
 	}
 	in.Tags = tags
-	w.Touch(in.Key())
+	w.Changed(in)
 }
 
 // tagBook remembers every value that was ever used with a tag key, over all
@@ -151,7 +151,7 @@ func (w *World) RememberTags(tags []Tag) {
 	for _, t := range tags {
 		w.rememberTagKey(t.Key)
 		if w.tagValues.add(t) {
-			w.Touch(tagRecord(t).key())
+			w.touch(tagRecord(t).key())
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (w *World) RememberTags(tags []Tag) {
 func (w *World) rememberTagKey(key string) {
 	if !w.tagKeys[key] {
 		w.tagKeys[key] = true
-		w.Touch(WorldKey)
+		w.touch(worldKey)
 	}
 }
 

@@ -16,6 +16,7 @@ type Template struct {
 	Versions         []TemplateVersion // by number
 }
 
+// TemplateVersion is one set of parameters.
 type TemplateVersion struct {
 	Number      uint64
 	Description string
@@ -23,11 +24,12 @@ type TemplateVersion struct {
 	Params      launch.Params
 }
 
-func (t *Template) Key() string { return "template/" + t.ID }
+func (t *Template) key() string { return "template/" + t.ID }
 
 // Template returns a template, or nil.
 func (w *World) Template(id string) *Template { return w.templates[id] }
 
+// TemplatesIn lists the templates of a region, oldest first.
 func (w *World) TemplatesIn(region string) []*Template {
 	var found []*Template
 	for _, t := range w.templates {
@@ -46,11 +48,12 @@ func (w *World) AddTemplate(t *Template) {
 	w.ordinal++
 	t.ID = identifier("lt", w.ordinal)
 	w.templates[t.ID] = t
-	w.Touch(WorldKey)
-	w.Touch(t.Key())
+	w.touch(worldKey)
+	w.Changed(t)
 }
 
+// RemoveTemplate deletes a template with all its versions.
 func (w *World) RemoveTemplate(t *Template) {
 	delete(w.templates, t.ID)
-	w.Touch(t.Key())
+	w.Changed(t)
 }

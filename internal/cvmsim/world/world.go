@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// WorldKey is the record that holds what isn't about one thing alone.
-const WorldKey = "world"
+// worldKey is the record that holds what isn't about one thing alone.
+const worldKey = "world"
 
 // World is what the cloud holds: the market, the quotas and the instances. It
 // does no IO, and its keeper lets one caller at a time at it.
@@ -23,7 +23,7 @@ type World struct {
 	index     *index
 	market    map[SKU]*Offer
 	quotas    map[string]*Quota
-	usage     map[string]usage
+	usage     map[string]Usage
 	tokens    map[string]*LaunchMemory
 	templates map[string]*Template
 	tagKeys   map[string]bool // ever created
@@ -56,7 +56,7 @@ func newWorld(clock func() time.Time, settings Settings) *World {
 		index:     newIndex(),
 		market:    map[SKU]*Offer{},
 		quotas:    map[string]*Quota{},
-		usage:     map[string]usage{},
+		usage:     map[string]Usage{},
 		tokens:    map[string]*LaunchMemory{},
 		templates: map[string]*Template{},
 		tagKeys:   map[string]bool{},
@@ -67,8 +67,11 @@ func newWorld(clock func() time.Time, settings Settings) *World {
 	}
 }
 
-// Touch marks a record as changed.
-func (w *World) Touch(key string) {
+// Changed notes that an instance or a template was changed.
+func (w *World) Changed(r interface{ key() string }) { w.touch(r.key()) }
+
+// touch marks a record as changed.
+func (w *World) touch(key string) {
 	w.changed[key] = struct{}{}
 	w.generation++
 }
@@ -91,7 +94,7 @@ func (w *World) Add(in *Instance) {
 	w.schedule(in.ReclaimAt, in.ID, eventReclaim)
 	w.schedule(in.TimerAt, in.ID, eventTimer)
 	w.schedule(in.GoneAt, in.ID, eventGone)
-	w.Touch(in.Key())
+	w.Changed(in)
 }
 
 // Remove takes an instance out of the world.
@@ -105,7 +108,7 @@ func (w *World) Remove(in *Instance) {
 	if in.Restock {
 		w.ChangeOffer(in.sku(), func(o *Offer) { o.Stock++ })
 	}
-	w.Touch(in.Key())
+	w.Changed(in)
 }
 
 // release stops counting an instance against its zone's quota.
@@ -128,7 +131,7 @@ func (w *World) settle(in *Instance) {
 		in.GoneAt = at.Add(w.Settings.LaunchFailedLinger)
 		w.schedule(in.GoneAt, in.ID, eventGone)
 	}
-	w.Touch(in.Key())
+	w.Changed(in)
 }
 
 // BeginTermination lets an instance go, visibly or at once.
@@ -138,14 +141,14 @@ func (w *World) BeginTermination(in *Instance, at time.Time, operation string) {
 	in.Restock = true
 	in.GoneAt = at.Add(w.Settings.TerminateDelay)
 	w.schedule(in.GoneAt, in.ID, eventGone)
-	w.Touch(in.Key())
+	w.Changed(in)
 }
 
 // list makes a new instance show in listings.
 func (w *World) list(in *Instance) {
 	in.ListedAt = time.Time{}
 	w.index.add(in)
-	w.Touch(in.Key())
+	w.Changed(in)
 }
 
 // Instance returns an instance that isn't gone, or nil.
@@ -177,7 +180,7 @@ func (w *World) Recycle(in *Instance) {
 	in.Operation, in.OperationState = "TerminateInstances", "SUCCESS"
 	in.SettleAt = time.Time{}
 	w.release(in)
-	w.Touch(in.Key())
+	w.Changed(in)
 }
 
 // AddressTaken reports whether an instance of the network has the address.
