@@ -73,5 +73,11 @@ type Call struct {
 	Record    *Record
 }
 
+// TookEffect records that the call changed the world, and these instances.
+func (c *Call) TookEffect(instanceIDs ...string) {
+	c.Record.InstanceIDs = append(c.Record.InstanceIDs, instanceIDs...)
+	c.Record.TookEffect = true
+}
+
 // Empty is the answer of actions that have nothing to say.
 type Empty struct{}

@@ -6,23 +6,36 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
 )
 
-// The shapes of ids and names.
+// Form is the form of one kind of id, or of names.
+type Form struct {
+	pattern *regexp.Regexp
+	code    string // of CVM's refusal
+}
+
+func form(pattern, code string) Form { return Form{pattern: regexp.MustCompile(pattern), code: code} }
+
+// The forms of ids and names.
 var (
-	ImageID         = regexp.MustCompile(`^img-[a-z0-9]{8}$`)
-	KeyID           = regexp.MustCompile(`^skey-[a-z0-9]{8}$`)
-	VpcID           = regexp.MustCompile(`^(vpc-[a-z0-9]{8}|DEFAULT)$`)
-	SubnetID        = regexp.MustCompile(`^(subnet-[a-z0-9]{8}|DEFAULT)$`)
-	SecurityGroupID = regexp.MustCompile(`^sg-[a-z0-9]{8}$`)
-	InstanceID      = regexp.MustCompile(`^ins-[a-z0-9]{8}$`)
-	TemplateID      = regexp.MustCompile(`^lt-[a-z0-9]{8}$`)
-	PlacementSetID  = regexp.MustCompile(`^ps-[a-z0-9]{8}$`)
-	RoleName        = regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]{1,128}$`)
+	ImageID         = form(`^img-[a-z0-9]{8}$`, "InvalidImageId.Malformed")
+	KeyID           = form(`^skey-[a-z0-9]{8}$`, "InvalidKeyPairId.Malformed")
+	VpcID           = form(`^(vpc-[a-z0-9]{8}|DEFAULT)$`, "InvalidParameterValue.VpcIdMalformed")
+	SubnetID        = form(`^(subnet-[a-z0-9]{8}|DEFAULT)$`, "InvalidParameterValue.SubnetIdMalformed")
+	SecurityGroupID = form(`^sg-[a-z0-9]{8}$`, "InvalidSgId.Malformed")
+	InstanceID      = form(`^ins-[a-z0-9]{8}$`, "InvalidInstanceId.Malformed")
+	TemplateID      = form(`^lt-[a-z0-9]{8}$`, "InvalidParameterValue.LaunchTemplateIdMalformed")
+	PlacementSetID  = form(`^ps-[a-z0-9]{8}$`, "InvalidParameterValue.DisasterRecoverGroupIdMalformed")
+	RoleName        = form(`^[A-Za-z0-9+=,.@_-]{1,128}$`, "InvalidParameterValue.CamRoleNameMalformed")
 )
 
-// CheckID refuses an id that isn't shaped like one of its kind.
-func CheckID(pattern *regexp.Regexp, code, id string) *wire.Error {
-	if !pattern.MatchString(id) {
-		return wire.Fail(code, "The id `%s` is malformed.", wire.Printable(id))
+// Fits reports whether an id has the form.
+func (f Form) Fits(id string) bool { return f.pattern.MatchString(id) }
+
+// Check refuses the first id that doesn't have the form.
+func (f Form) Check(ids ...string) *wire.Error {
+	for _, id := range ids {
+		if !f.Fits(id) {
+			return wire.Fail(f.code, "The id `%s` is malformed.", wire.Printable(id))
+		}
 	}
 	return nil
 }

@@ -27,6 +27,13 @@ func fieldError(field, format string, args ...any) error {
 	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
+func notNegative[N ~int | ~int64](field string, n N) error {
+	if n < 0 {
+		return fieldError(field, "must not be negative")
+	}
+	return nil
+}
+
 // Panel is what the control surface does, for its endpoints and for tests.
 type Panel struct {
 	keeper   *world.Keeper

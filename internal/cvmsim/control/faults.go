@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,11 +23,8 @@ func (p *Panel) AddFault(f api.Fault) (string, error) {
 	if f.Count < -1 {
 		return "", fieldError("count", "must be -1 (always), or how many calls")
 	}
-	if f.After < 0 {
-		return "", fieldError("after", "must not be negative")
-	}
-	if f.Delay < 0 {
-		return "", fieldError("delay", "must not be negative")
+	if err := cmp.Or(notNegative("after", f.After), notNegative("delay", f.Delay)); err != nil {
+		return "", err
 	}
 	return p.endpoint.Faults.Add(f), nil
 }

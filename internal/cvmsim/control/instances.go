@@ -132,24 +132,24 @@ func (p *Panel) Seed(r SeedRequest) ([]string, error) {
 }
 
 func checkSeed(r SeedRequest) error {
-	switch {
-	case r.Count < 1 || r.Count > 1_000_000:
+	if r.Count < 1 || r.Count > 1_000_000 {
 		return fieldError("count", "must be from 1 to 1000000, not %d", r.Count)
-	case world.ZoneByID[r.AvailabilityZone] == nil:
-		return fieldError("availability_zone", "%q is not a zone of the catalogue", r.AvailabilityZone)
-	case world.TypeByName[r.InstanceType] == nil:
-		return fieldError("instance_type", "%q is not a type of the catalogue", r.InstanceType)
-	case !slices.Contains(world.ChargeTypes, r.ChargeType):
-		return fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", r.ChargeType)
-	case !slices.Contains(world.States, r.State):
+	}
+	if _, err := readSKU(r.AvailabilityZone, r.InstanceType, r.ChargeType); err != nil {
+		return err
+	}
+	if !slices.Contains(world.States, r.State) {
 		return fieldError("state", "%q is not a state", r.State)
-	case r.Age < 0:
-		return fieldError("age", "must not be negative")
-	case !api.VpcID.MatchString(r.VpcID):
+	}
+	if err := notNegative("age", r.Age); err != nil {
+		return err
+	}
+	switch {
+	case !api.VpcID.Fits(r.VpcID):
 		return fieldError("vpc_id", "%q is malformed", r.VpcID)
-	case !api.SubnetID.MatchString(r.SubnetID):
+	case !api.SubnetID.Fits(r.SubnetID):
 		return fieldError("subnet_id", "%q is malformed", r.SubnetID)
-	case !api.ImageID.MatchString(r.ImageID):
+	case !api.ImageID.Fits(r.ImageID):
 		return fieldError("image_id", "%q is malformed", r.ImageID)
 	}
 	if failure := api.CheckLaunchTags(seedTags(r)); failure != nil {
@@ -205,8 +205,10 @@ func (p *Panel) SetState(r StateRequest) error {
 	if !slices.Contains([]string{"", "NORMAL", "EXPIRED", "PROTECTIVELY_ISOLATED"}, r.RestrictState) {
 		return fieldError("restrict_state", "must be NORMAL, EXPIRED or PROTECTIVELY_ISOLATED, not %q", r.RestrictState)
 	}
-	if r.ChargeType != "" && !slices.Contains(world.ChargeTypes, r.ChargeType) {
-		return fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", r.ChargeType)
+	if r.ChargeType != "" {
+		if err := checkCharge(r.ChargeType); err != nil {
+			return err
+		}
 	}
 	if len(r.InstanceIDs) == 0 {
 		return fieldError("instance_ids", "is required")

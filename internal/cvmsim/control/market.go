@@ -29,13 +29,12 @@ func (p *Panel) SetStock(r StockRequest) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name  string
-		value *int64
-	}{{"stock", r.Stock}, {"vcpu_quota", r.VCPUQuota}, {"instance_quota", r.InstanceQuota}} {
-		if wire.Or(f.value, 0) < 0 {
-			return fieldError(f.name, "must not be negative")
-		}
+	err = cmp.Or(
+		notNegative("stock", wire.Or(r.Stock, 0)), notNegative("vcpu_quota", wire.Or(r.VCPUQuota, 0)),
+		notNegative("instance_quota", wire.Or(r.InstanceQuota, 0)),
+	)
+	if err != nil {
+		return err
 	}
 	return p.keeper.Change(func(w *world.World) error {
 		if r.Stock != nil {
@@ -90,6 +89,7 @@ func (p *Panel) SetPrice(r PriceRequest) error {
 	})
 }
 
+// readSKU reads what is sold; without a charge type it is spot.
 func readSKU(zoneID, typeID, charge string) (world.SKU, error) {
 	charge = cmp.Or(charge, world.ChargeSpot)
 	switch {
@@ -97,8 +97,13 @@ func readSKU(zoneID, typeID, charge string) (world.SKU, error) {
 		return world.SKU{}, fieldError("availability_zone", "%q is not a zone of the catalogue", zoneID)
 	case world.TypeByName[typeID] == nil:
 		return world.SKU{}, fieldError("instance_type", "%q is not a type of the catalogue", typeID)
-	case !slices.Contains(world.ChargeTypes, charge):
-		return world.SKU{}, fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", charge)
 	}
-	return world.SKU{Zone: zoneID, Type: typeID, Charge: charge}, nil
+	return world.SKU{Zone: zoneID, Type: typeID, Charge: charge}, checkCharge(charge)
+}
+
+func checkCharge(charge string) error {
+	if slices.Contains(world.ChargeTypes, charge) {
+		return nil
+	}
+	return fieldError("charge_type", "must be SPOTPAID, POSTPAID_BY_HOUR or PREPAID, not %q", charge)
 }

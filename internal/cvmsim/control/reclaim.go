@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
@@ -28,17 +29,12 @@ type ReclaimRequest struct {
 
 // Reclaim takes instances back and returns their ids.
 func (p *Panel) Reclaim(r ReclaimRequest) ([]string, error) {
-	if r.View == "" {
-		r.View = world.ViewVanish
-	}
+	r.View = cmp.Or(r.View, world.ViewVanish)
 	if r.View != world.ViewVanish && r.View != world.ViewTerminating && r.View != world.ViewShutdown {
 		return nil, fieldError("view", "must be vanish, terminating or shutdown, not %q", r.View)
 	}
-	if r.Notice < 0 {
-		return nil, fieldError("notice", "must not be negative")
-	}
-	if r.Linger < 0 {
-		return nil, fieldError("linger", "must not be negative")
+	if err := cmp.Or(notNegative("notice", r.Notice), notNegative("linger", r.Linger)); err != nil {
+		return nil, err
 	}
 	var ids []string
 	err := p.keeper.Change(func(w *world.World) error {
@@ -68,10 +64,7 @@ func chooseReclaimed(w *world.World, r ReclaimRequest) ([]*world.Instance, error
 		}
 		return reclaimableByID(w, r.InstanceIDs)
 	}
-	count := r.Count
-	if count == 0 {
-		count = 1
-	}
+	count := cmp.Or(r.Count, 1)
 	if count < 0 {
 		return nil, fieldError("count", "must be above 0")
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/wire"
@@ -27,23 +28,17 @@ type Settings struct {
 
 // Configure changes settings while the server runs.
 func (p *Panel) Configure(c Settings) error {
-	for _, f := range []struct {
-		name  string
-		value *world.Duration
-	}{
-		{"launch_delay", c.LaunchDelay}, {"listing_delay", c.ListingDelay}, {"tag_delay", c.TagDelay},
-		{"terminate_delay", c.TerminateDelay}, {"launch_failed_linger", c.LaunchFailedLinger},
-	} {
-		if wire.Or(f.value, 0) < 0 {
-			return fieldError(f.name, "must not be negative")
-		}
-	}
-	if wire.Or(c.TagValuesPerKey, 0) < 0 {
-		return fieldError("tag_values_per_key", "must not be negative")
+	err := cmp.Or(
+		notNegative("launch_delay", wire.Or(c.LaunchDelay, 0)), notNegative("listing_delay", wire.Or(c.ListingDelay, 0)),
+		notNegative("tag_delay", wire.Or(c.TagDelay, 0)), notNegative("terminate_delay", wire.Or(c.TerminateDelay, 0)),
+		notNegative("launch_failed_linger", wire.Or(c.LaunchFailedLinger, 0)),
+		notNegative("tag_values_per_key", wire.Or(c.TagValuesPerKey, 0)),
+	)
+	if err != nil {
+		return err
 	}
 	var balance world.Money
 	if c.Balance != nil {
-		var err error
 		if balance, err = world.ParseMoney(*c.Balance); err != nil {
 			return fieldError("balance", "%v, not %q", err, *c.Balance)
 		}

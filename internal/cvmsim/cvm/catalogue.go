@@ -79,7 +79,7 @@ func describeInstanceTypeConfigs(w *world.World, c *api.Call, p *describeInstanc
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := checkZoneFilter(c.Region, filters); failure != nil {
+	if failure := checkZones(c.Region, valuesOf(filters, "zone")...); failure != nil {
 		return nil, failure
 	}
 	answer := &describeInstanceTypeConfigsResponse{InstanceTypeConfigSet: []wireTypeConfig{}}

@@ -77,30 +77,24 @@ func byIDs(w *world.World, region string, ids []string) ([]*world.Instance, *wir
 	return found, nil
 }
 
+// filterForms are the forms of ids that filters compare.
+var filterForms = map[string]api.Form{
+	"instance-id": api.InstanceID, "vpc-id": api.VpcID, "subnet-id": api.SubnetID, "security-group-id": api.SecurityGroupID,
+}
+
 // checkInstanceFilter refuses values that can't be.
 func checkInstanceFilter(w *world.World, region string, f world.Filter) *wire.Error {
-	for _, v := range f.Values {
-		var failure *wire.Error
-		switch f.Name {
-		case "zone":
-			if world.RegionOfZone[v] != world.RegionByID[region] {
-				failure = wire.Fail("InvalidZone.MismatchRegion", "The zone `%s` does not belong to the region `%s`.", wire.Printable(v), region)
-			}
-		case "instance-id":
-			failure = api.CheckID(api.InstanceID, "InvalidInstanceId.Malformed", v)
-		case "vpc-id":
-			failure = api.CheckID(api.VpcID, "InvalidParameterValue.VpcIdMalformed", v)
-		case "subnet-id":
-			failure = api.CheckID(api.SubnetID, "InvalidParameterValue.SubnetIdMalformed", v)
-		case "security-group-id":
-			failure = api.CheckID(api.SecurityGroupID, "InvalidSgId.Malformed", v)
-		case "creation-start-time", "creation-end-time":
+	if form, ok := filterForms[f.Name]; ok {
+		return form.Check(f.Values...)
+	}
+	switch f.Name {
+	case "zone":
+		return checkZones(region, f.Values...)
+	case "creation-start-time", "creation-end-time":
+		for _, v := range f.Values {
 			if _, err := time.Parse(world.FilterTime, v); err != nil {
-				failure = wire.Fail("InvalidParameterValue.InvalidTimeFormat", "`%s` must look like 2023-06-01 00:00:00.", f.Name)
+				return wire.Fail("InvalidParameterValue.InvalidTimeFormat", "`%s` must look like 2023-06-01 00:00:00.", f.Name)
 			}
-		}
-		if failure != nil {
-			return failure
 		}
 	}
 	if key, isTag := strings.CutPrefix(f.Name, world.TagPrefix); isTag && w.Settings.TagKeyNotFound && !w.HasTagKey(key) {

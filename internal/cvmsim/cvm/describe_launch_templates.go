@@ -35,10 +35,8 @@ func describeLaunchTemplates(w *world.World, c *api.Call, p *describeLaunchTempl
 	if len(p.LaunchTemplateIDs) > 0 && len(p.Filters) > 0 {
 		return nil, wire.Fail("InvalidParameter", "`LaunchTemplateIds` and `Filters` exclude each other.")
 	}
-	for _, id := range p.LaunchTemplateIDs {
-		if failure := api.CheckID(api.TemplateID, "InvalidParameterValue.LaunchTemplateIdMalformed", id); failure != nil {
-			return nil, failure
-		}
+	if failure := api.TemplateID.Check(p.LaunchTemplateIDs...); failure != nil {
+		return nil, failure
 	}
 	filters, failure := readFilters(p.Filters, 5, oneOf("LaunchTemplateName"))
 	if failure != nil {

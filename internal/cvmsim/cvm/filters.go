@@ -91,19 +91,14 @@ func checkInstanceIDs(ids []string) *wire.Error {
 	if len(ids) > maxIDs {
 		return wire.Fail("InvalidParameterValue.LimitExceeded", "There may be at most %d instance ids, not %d.", maxIDs, len(ids))
 	}
-	for _, id := range ids {
-		if failure := api.CheckID(api.InstanceID, "InvalidInstanceId.Malformed", id); failure != nil {
-			return failure
-		}
-	}
-	return nil
+	return api.InstanceID.Check(ids...)
 }
 
-func checkZoneFilter(regionID string, filters []world.Filter) *wire.Error {
-	values := valuesOf(filters, "zone")
-	for _, v := range values {
-		if world.RegionOfZone[v] != world.RegionByID[regionID] {
-			return wire.Fail("InvalidZone.MismatchRegion", "The zone `%s` does not belong to the region `%s`.", wire.Printable(v), regionID)
+// checkZones refuses zones that aren't of the region.
+func checkZones(regionID string, zoneIDs ...string) *wire.Error {
+	for _, id := range zoneIDs {
+		if world.RegionOfZone[id] != world.RegionByID[regionID] {
+			return wire.Fail("InvalidZone.MismatchRegion", "The zone `%s` does not belong to the region `%s`.", wire.Printable(id), regionID)
 		}
 	}
 	return nil

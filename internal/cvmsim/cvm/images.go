@@ -114,7 +114,7 @@ func imagesNamed(ids []string, account string) ([]wireImage, *wire.Error) {
 	}
 	images := []wireImage{}
 	for _, id := range ids {
-		if failure := api.CheckID(api.ImageID, "InvalidImageId.Malformed", id); failure != nil {
+		if failure := api.ImageID.Check(id); failure != nil {
 			return nil, failure
 		}
 		i := imageOf(id)

@@ -33,10 +33,8 @@ func readLogin(s *launchSpec, p launch.Params) *wire.Error {
 		// is the one is assumed, documented nowhere.
 		return wire.Fail("InvalidParameterCombination", "`KeepImageLogin` can't be true with the public image `%s`.", s.Instance.ImageID)
 	}
-	for _, id := range login.KeyIDs {
-		if failure := api.CheckID(api.KeyID, "InvalidKeyPairId.Malformed", id); failure != nil {
-			return failure
-		}
+	if failure := api.KeyID.Check(login.KeyIDs...); failure != nil {
+		return failure
 	}
 	s.Instance.KeyIDs = login.KeyIDs
 	if login.Password != nil && !strongPassword(*login.Password) {

@@ -13,10 +13,8 @@ func readNetwork(s *launchSpec, p launch.Params) *wire.Error {
 	if failure := readVPC(s, p.VirtualPrivateCloud); failure != nil {
 		return failure
 	}
-	for _, id := range p.SecurityGroupIDs {
-		if failure := api.CheckID(api.SecurityGroupID, "InvalidSgId.Malformed", id); failure != nil {
-			return failure
-		}
+	if failure := api.SecurityGroupID.Check(p.SecurityGroupIDs...); failure != nil {
+		return failure
 	}
 	s.Instance.SecurityGroupIDs = p.SecurityGroupIDs
 	if net := p.InternetAccessible; net != nil {
@@ -51,10 +49,10 @@ func readVPC(s *launchSpec, vpc *launch.VPC) *wire.Error {
 	if s.Instance.SubnetID == "" {
 		return wire.Missing("VirtualPrivateCloud.SubnetId")
 	}
-	if failure := api.CheckID(api.VpcID, "InvalidParameterValue.VpcIdMalformed", s.Instance.VPCID); failure != nil {
+	if failure := api.VpcID.Check(s.Instance.VPCID); failure != nil {
 		return failure
 	}
-	if failure := api.CheckID(api.SubnetID, "InvalidParameterValue.SubnetIdMalformed", s.Instance.SubnetID); failure != nil {
+	if failure := api.SubnetID.Check(s.Instance.SubnetID); failure != nil {
 		return failure
 	}
 	if s.Addresses = vpc.PrivateIPAddresses; len(s.Addresses) == 0 {

@@ -103,8 +103,8 @@ func readType(regionID string) func(*launchSpec, launch.Params) *wire.Error {
 
 // checkZone refuses a zone that isn't one of the region, or sells nothing.
 func checkZone(regionID, zoneID string) *wire.Error {
-	if world.RegionOfZone[zoneID] != world.RegionByID[regionID] {
-		return wire.Fail("InvalidZone.MismatchRegion", "The zone `%s` does not belong to the region `%s`.", wire.Printable(zoneID), regionID)
+	if failure := checkZones(regionID, zoneID); failure != nil {
+		return failure
 	}
 	if world.ZoneByID[zoneID].Retired {
 		return wire.Fail("InvalidParameterValue.ZoneNotSupported", "The zone `%s` is not supported.", zoneID)
@@ -116,7 +116,7 @@ func readImage(s *launchSpec, p launch.Params) *wire.Error {
 	if s.Instance.ImageID = wire.Or(p.ImageID, ""); s.Instance.ImageID == "" {
 		return wire.Missing("ImageId")
 	}
-	return api.CheckID(api.ImageID, "InvalidImageId.Malformed", s.Instance.ImageID)
+	return api.ImageID.Check(s.Instance.ImageID)
 }
 
 func readNames(s *launchSpec, p launch.Params) *wire.Error {
@@ -160,20 +160,25 @@ func readMisc(now time.Time) func(*launchSpec, launch.Params) *wire.Error {
 		if len(p.DisasterRecoverGroupIDs) > 1 {
 			return wire.Fail("InvalidParameterValue.LimitExceeded", "Only one `DisasterRecoverGroupIds` may be given.")
 		}
-		for _, id := range p.DisasterRecoverGroupIDs {
-			if failure := api.CheckID(api.PlacementSetID, "InvalidParameterValue.DisasterRecoverGroupIdMalformed", id); failure != nil {
-				return failure
-			}
-			s.Instance.DisasterRecoverGroupID = id
+		if failure := api.PlacementSetID.Check(p.DisasterRecoverGroupIDs...); failure != nil {
+			return failure
 		}
-		if s.Instance.CamRoleName = wire.Or(p.CamRoleName, ""); s.Instance.CamRoleName != "" {
-			if failure := api.CheckID(api.RoleName, "InvalidParameterValue.CamRoleNameMalformed", s.Instance.CamRoleName); failure != nil {
-				return failure
-			}
+		s.Instance.DisasterRecoverGroupID = strings.Join(p.DisasterRecoverGroupIDs, "") // at most one
+		s.Instance.CamRoleName = wire.Or(p.CamRoleName, "")
+		if failure := checkRole(s.Instance.CamRoleName); failure != nil {
+			return failure
 		}
 		s.Instance.Protected = wire.Or(p.DisableAPITermination, false)
 		return readTimer(s, p.ActionTimer, now)
 	}
+}
+
+// checkRole refuses a malformed name of a role; without a name there is none.
+func checkRole(name string) *wire.Error {
+	if name == "" {
+		return nil
+	}
+	return api.RoleName.Check(name)
 }
 
 // readTimer takes the timed termination, which must be five minutes ahead

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/launch"
@@ -44,7 +45,7 @@ func createLaunchTemplate(w *world.World, c *api.Call, p *createLaunchTemplateRe
 	if name == "" {
 		return nil, wire.Missing("LaunchTemplateName")
 	}
-	if len([]rune(name)) > maxNameRunes {
+	if utf8.RuneCountInString(name) > maxNameRunes {
 		return nil, wire.Fail("InvalidParameterValue.InvalidLaunchTemplateName", "`LaunchTemplateName` must have at most %d characters.", maxNameRunes)
 	}
 	description := wire.Or(p.LaunchTemplateVersionDescription, "")
@@ -64,7 +65,7 @@ func createLaunchTemplate(w *world.World, c *api.Call, p *createLaunchTemplateRe
 		Versions: []world.TemplateVersion{{Number: 1, Description: description, CreatedAt: at, Params: p.Params}},
 	}
 	w.AddTemplate(t)
-	c.Record.TookEffect = true
+	c.TookEffect()
 	return &createLaunchTemplateResponse{LaunchTemplateID: t.ID}, nil
 }
 
@@ -78,7 +79,7 @@ func checkTemplate(c *api.Call, p launch.Params, description string) *wire.Error
 		return wire.Unknown("CpuTopology")
 	case p.LoginSettings != nil && p.LoginSettings.Password != nil:
 		return wire.Fail("InvalidParameter.PasswordNotSupported", "A launch template can't hold a password.")
-	case len([]rune(description)) > 256:
+	case utf8.RuneCountInString(description) > 256:
 		return wire.Fail("InvalidParameterValue.InvalidLaunchTemplateVersionDescription", "`LaunchTemplateVersionDescription` must have at most 256 characters.")
 	}
 	_, failure := readLaunch(c.Region, p, c.Now)
@@ -126,7 +127,7 @@ func createLaunchTemplateVersion(w *world.World, c *api.Call, p *createLaunchTem
 		Number: t.Latest, Description: description, CreatedAt: c.Now.UTC().Truncate(time.Second), Params: params,
 	})
 	w.Changed(t)
-	c.Record.TookEffect = true
+	c.TookEffect()
 	return &createLaunchTemplateVersionResponse{LaunchTemplateVersionNumber: t.Latest}, nil
 }
 
@@ -140,7 +141,7 @@ func deleteLaunchTemplate(w *world.World, c *api.Call, p *deleteLaunchTemplateRe
 		return nil, failure
 	}
 	w.RemoveTemplate(t)
-	c.Record.TookEffect = true
+	c.TookEffect()
 	return &api.Empty{}, nil
 }
 
@@ -169,7 +170,7 @@ func deleteLaunchTemplateVersions(w *world.World, c *api.Call, p *deleteLaunchTe
 		return slices.Contains(p.LaunchTemplateVersions, v.Number)
 	})
 	w.Changed(t)
-	c.Record.TookEffect = true
+	c.TookEffect()
 	return &api.Empty{}, nil
 }
 
@@ -194,7 +195,7 @@ func modifyLaunchTemplateDefaultVersion(w *world.World, c *api.Call, p *modifyLa
 	}
 	t.Default = *p.DefaultVersion
 	w.Changed(t)
-	c.Record.TookEffect = true
+	c.TookEffect()
 	return &api.Empty{}, nil
 }
 
@@ -203,7 +204,7 @@ func findTemplate(w *world.World, region string, id *string) (*world.Template, *
 	if wire.Or(id, "") == "" {
 		return nil, wire.Missing("LaunchTemplateId")
 	}
-	if failure := api.CheckID(api.TemplateID, "InvalidParameterValue.LaunchTemplateIdMalformed", *id); failure != nil {
+	if failure := api.TemplateID.Check(*id); failure != nil {
 		return nil, failure
 	}
 	t := w.Template(*id)

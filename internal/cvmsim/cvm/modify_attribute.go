@@ -51,7 +51,7 @@ func modifyInstancesAttribute(w *world.World, c *api.Call, p *modifyInstancesAtt
 		in.Operation, in.OperationState, in.OperationRequestID = "ModifyInstancesAttribute", "SUCCESS", c.RequestID
 		w.Changed(in)
 	}
-	c.Record.InstanceIDs, c.Record.TookEffect = p.InstanceIDs, true
+	c.TookEffect(p.InstanceIDs...)
 	return &api.Empty{}, nil
 }
 
@@ -84,16 +84,7 @@ func readAttribute(p *modifyInstancesAttributeRequest) (func(*world.Instance), *
 	case p.DisableAPITermination != nil:
 		return func(in *world.Instance) { in.Protected = *p.DisableAPITermination }, nil
 	case p.CamRoleName != nil:
-		var failure *wire.Error
-		if *p.CamRoleName != "" {
-			failure = api.CheckID(api.RoleName, "InvalidParameterValue.CamRoleNameMalformed", *p.CamRoleName)
-		}
-		return func(in *world.Instance) { in.CamRoleName = *p.CamRoleName }, failure
+		return func(in *world.Instance) { in.CamRoleName = *p.CamRoleName }, checkRole(*p.CamRoleName)
 	}
-	for _, id := range p.SecurityGroups {
-		if failure := api.CheckID(api.SecurityGroupID, "InvalidSgId.Malformed", id); failure != nil {
-			return nil, failure
-		}
-	}
-	return func(in *world.Instance) { in.SecurityGroupIDs = p.SecurityGroups }, nil
+	return func(in *world.Instance) { in.SecurityGroupIDs = p.SecurityGroups }, api.SecurityGroupID.Check(p.SecurityGroups...)
 }

@@ -64,7 +64,7 @@ func describeZoneInstanceConfigInfos(w *world.World, c *api.Call, p *describeZon
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := checkZoneFilter(c.Region, filters); failure != nil {
+	if failure := checkZones(c.Region, valuesOf(filters, "zone")...); failure != nil {
 		return nil, failure
 	}
 	set := []wireOffer{}

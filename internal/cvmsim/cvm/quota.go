@@ -43,7 +43,7 @@ func describeAccountQuota(w *world.World, c *api.Call, p *describeAccountQuotaRe
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := checkZoneFilter(c.Region, filters); failure != nil {
+	if failure := checkZones(c.Region, valuesOf(filters, "zone")...); failure != nil {
 		return nil, failure
 	}
 	sets := wireAccountQuota{}

@@ -57,7 +57,7 @@ func runInstances(w *world.World, c *api.Call, p *runInstancesRequest) (*runInst
 	if token != "" {
 		w.Remember(&world.LaunchMemory{Token: token, Digest: digest, InstanceIDs: ids})
 	}
-	c.Record.InstanceIDs, c.Record.TookEffect = ids, true
+	c.TookEffect(ids...)
 	return &runInstancesResponse{InstanceIDSet: ids}, nil
 }
 

@@ -45,7 +45,7 @@ func terminateInstances(w *world.World, c *api.Call, p *terminateInstancesReques
 		w.BeginTermination(in, c.Now, "TerminateInstances")
 	}
 	w.Advance(c.Now)
-	c.Record.InstanceIDs, c.Record.TookEffect = p.InstanceIDs, true
+	c.TookEffect(p.InstanceIDs...)
 	return &api.Empty{}, nil
 }
 

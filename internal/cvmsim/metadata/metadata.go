@@ -154,7 +154,7 @@ func (s *Service) camCredentials(role string, in *world.Instance, now time.Time)
 	if role == "" && bound != "" {
 		return http.StatusOK, bound
 	}
-	if !api.RoleName.MatchString(role) || in != nil && role != bound {
+	if !api.RoleName.Fits(role) || in != nil && role != bound {
 		return http.StatusNotFound, ""
 	}
 	session := "local-cvm"

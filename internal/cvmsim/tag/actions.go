@@ -100,7 +100,7 @@ func changeResource(w *world.World, c *api.Call, name string, set []world.Tag, r
 		return wire.Fail("LimitExceeded.ResourceAttachedTags", "A resource can have at most %d tags.", api.MaxTags)
 	}
 	w.ChangeTags(in, c.Now, set, remove)
-	c.Record.InstanceIDs, c.Record.TookEffect = append(c.Record.InstanceIDs, in.ID), true
+	c.TookEffect(in.ID)
 	return nil
 }
 
@@ -119,7 +119,7 @@ func resource(w *world.World, c *api.Call, name string) (*world.Instance, *wire.
 		return nil, wire.Fail("FailedOperation.ResourceAppIdNotSame", "The resource belongs to another account.")
 	}
 	id, isInstance := strings.CutPrefix(parts[5], "instance/")
-	if !isInstance || !api.InstanceID.MatchString(id) {
+	if !isInstance || !api.InstanceID.Fits(id) {
 		return nil, bad
 	}
 	in := w.Visible(id)
