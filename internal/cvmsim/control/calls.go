@@ -22,13 +22,13 @@ func (p *Panel) listCalls(w http.ResponseWriter, r *http.Request) {
 			counts[c.Action]++
 		}
 	}
-	writeControl(w, map[string]any{"calls": calls, "counts": counts})
+	answer(w, map[string]any{"calls": calls, "counts": counts})
 }
 
 func (p *Panel) callRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_sim/calls", p.listCalls)
 	mux.HandleFunc("DELETE /_sim/calls", func(w http.ResponseWriter, _ *http.Request) {
 		p.ResetCalls()
-		writeControl(w, done)
+		answer(w, done)
 	})
 }

@@ -40,8 +40,7 @@ type Panel struct {
 	endpoint *api.Endpoint
 }
 
-// New makes the control surface of a world, and of the endpoint that
-// serves it.
+// New makes the control surface of a world and of the endpoint on it.
 func New(k *world.Keeper, e *api.Endpoint) *Panel { return &Panel{keeper: k, endpoint: e} }
 
 // Reset empties the world: no instances, the catalogue's market, the settings
@@ -57,7 +56,7 @@ func (p *Panel) Now() time.Time { return p.keeper.Now() }
 // between happens, in its order. Signatures and rate limits don't notice.
 func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
 	if step < 0 {
-		return time.Time{}, errors.New("step: the clock goes forward only")
+		return time.Time{}, fieldError("step", "the clock goes forward only")
 	}
 	err = p.keeper.Change(func(w *world.World) error {
 		w.GoOn(step)
@@ -71,46 +70,43 @@ func (p *Panel) StepClock(step time.Duration) (now time.Time, err error) {
 func (p *Panel) Routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sim/instances", func(w http.ResponseWriter, _ *http.Request) {
-		writeControl(w, map[string]any{"instances": p.Instances()})
+		answer(w, map[string]any{"instances": p.Instances()})
 	})
-	mux.HandleFunc("POST /_sim/instances", control(func(r *SeedRequest) (any, error) {
+	mux.HandleFunc("POST /_sim/instances", handle(func(r *SeedRequest) (any, error) {
 		ids, err := p.Seed(*r)
 		return map[string]any{"instance_ids": ids}, err
 	}))
-	mux.HandleFunc("POST /_sim/state", control(func(r *StateRequest) (any, error) {
+	mux.HandleFunc("POST /_sim/state", handle(func(r *StateRequest) (any, error) {
 		return done, p.SetState(*r)
 	}))
-	mux.HandleFunc("POST /_sim/reclaim", control(func(r *ReclaimRequest) (any, error) {
+	mux.HandleFunc("POST /_sim/reclaim", handle(func(r *ReclaimRequest) (any, error) {
 		ids, err := p.Reclaim(*r)
 		return map[string]any{"instance_ids": ids}, err
 	}))
-	mux.HandleFunc("POST /_sim/stock", control(func(r *StockRequest) (any, error) {
+	mux.HandleFunc("POST /_sim/stock", handle(func(r *StockRequest) (any, error) {
 		return done, p.SetStock(*r)
 	}))
-	mux.HandleFunc("POST /_sim/price", control(func(r *PriceRequest) (any, error) {
+	mux.HandleFunc("POST /_sim/price", handle(func(r *PriceRequest) (any, error) {
 		return done, p.SetPrice(*r)
 	}))
-	mux.HandleFunc("POST /_sim/settings", control(func(r *Settings) (any, error) {
+	mux.HandleFunc("POST /_sim/settings", handle(func(r *Settings) (any, error) {
 		return done, p.Configure(*r)
 	}))
 	mux.HandleFunc("GET /_sim/clock", func(w http.ResponseWriter, _ *http.Request) {
-		writeControl(w, map[string]any{"now": p.Now().UTC()})
+		answer(w, map[string]any{"now": p.Now().UTC()})
 	})
-	mux.HandleFunc("POST /_sim/clock", control(func(r *clockRequest) (any, error) {
+	mux.HandleFunc("POST /_sim/clock", handle(func(r *clockRequest) (any, error) {
 		now, err := p.StepClock(time.Duration(r.Step))
-		if err != nil {
-			err = fieldError("step", "the clock goes forward only")
-		}
 		return map[string]any{"now": now.UTC()}, err
 	}))
 	p.faultRoutes(mux)
 	p.callRoutes(mux)
 	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
 		if err := p.Reset(); err != nil {
-			writeControlError(w, err)
+			refuse(w, err)
 			return
 		}
-		writeControl(w, done)
+		answer(w, done)
 	})
 	mux.HandleFunc("GET /_sim/help", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -126,41 +122,41 @@ type clockRequest struct {
 // done is the answer of endpoints that have nothing else to say.
 var done = map[string]any{"ok": true}
 
-// maxControlBody limits what the control surface reads.
-const maxControlBody = 1 << 20
+// maxBody limits what the control surface reads.
+const maxBody = 1 << 20
 
-// control makes a handler of a function over a strictly read JSON body.
-func control[P any](run func(*P) (any, error)) http.HandlerFunc {
+// handle makes a handler of a function over a strictly read JSON body.
+func handle[P any](run func(*P) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var tree map[string]any
-		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxControlBody))
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 		d.UseNumber()
 		if err := d.Decode(&tree); err != nil {
-			writeControlError(w, fieldError("body", "must be a JSON object: %v", err))
+			refuse(w, fieldError("body", "must be a JSON object: %v", err))
 			return
 		}
 		params := new(P)
 		if err := wire.Bind(tree, params); err != nil {
-			writeControlError(w, fieldError(err.Path, "%s", err.Message))
+			refuse(w, fieldError(err.Path, "%s", err.Message))
 			return
 		}
-		answer, err := run(params)
+		content, err := run(params)
 		if err != nil {
-			writeControlError(w, err)
+			refuse(w, err)
 			return
 		}
-		writeControl(w, answer)
+		answer(w, content)
 	}
 }
 
-func writeControl(w http.ResponseWriter, answer any) {
+func answer(w http.ResponseWriter, content any) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(wire.MustJSON(answer), '\n')) // the client may be gone
+	_, _ = w.Write(append(wire.MustJSON(content), '\n')) // the client may be gone
 }
 
-// writeControlError answers 400 for a field that is wrong, and 500 where the
+// refuse answers with HTTP 400 for a field that is wrong, and with 500 where the
 // state could not be written.
-func writeControlError(w http.ResponseWriter, err error) {
+func refuse(w http.ResponseWriter, err error) {
 	status, body := http.StatusInternalServerError, &FieldError{Message: err.Error()}
 	if errors.As(err, &body) {
 		status = http.StatusBadRequest

@@ -37,14 +37,14 @@ func (p *Panel) ClearFaults(ids ...string) { p.endpoint.Faults.Clear(ids...) }
 
 func (p *Panel) faultRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_sim/faults", func(w http.ResponseWriter, _ *http.Request) {
-		writeControl(w, map[string]any{"faults": p.Faults()})
+		answer(w, map[string]any{"faults": p.Faults()})
 	})
-	mux.HandleFunc("POST /_sim/faults", control(func(f *api.Fault) (any, error) {
+	mux.HandleFunc("POST /_sim/faults", handle(func(f *api.Fault) (any, error) {
 		id, err := p.AddFault(*f)
 		return map[string]any{"id": id}, err
 	}))
 	mux.HandleFunc("DELETE /_sim/faults", func(w http.ResponseWriter, r *http.Request) {
 		p.ClearFaults(r.URL.Query()["id"]...)
-		writeControl(w, done)
+		answer(w, done)
 	})
 }

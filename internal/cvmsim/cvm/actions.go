@@ -4,7 +4,9 @@ package cvm
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
 
-// Actions are the operations of CVM, with the rates of API document 213/568.
+// Actions are the operations of CVM, with the rates of the API documents
+// 213/568, 213/33237 and 213/33254; where those have none, the rate of the
+// nearest kin.
 func Actions() []*api.Action {
 	return []*api.Action{
 		api.Operation("cvm", "RunInstances", 10, runInstances),

@@ -35,8 +35,8 @@ type Service struct {
 	role    string // that it lists where no instance is chosen
 }
 
-// New makes the metadata service of a world. role is the one that it
-// lists where no instance is chosen.
+// New makes the metadata service of a world. role is the one that it lists
+// where no instance is chosen.
 func New(k *world.Keeper, a wire.Account, role string) *Service {
 	return &Service{keeper: k, account: a, role: role}
 }

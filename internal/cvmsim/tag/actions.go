@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// Actions are the operations of the tag API; where its document has no
-// rate, the rate of the nearest kin.
+// Actions are the operations of the tag API. Where its documents have no rate,
+// it is that of the nearest kin.
 func Actions() []*api.Action {
 	return []*api.Action{
 		api.Operation("tag", "TagResources", 20, tagResources),

@@ -20,8 +20,8 @@ type Identity struct {
 // AppID is the account's AppId.
 const AppID = 1250000000
 
-// Account is the one that the server knows: its key pair signs, and issues
-// temporary ones. What a temporary key pair is allowed follows from its token
+// Account is the one account that the server knows. Its key pair signs calls,
+// and temporary ones are issued for it. What a temporary key pair is allowed follows from its token
 // alone, so that nothing about it has to be kept.
 type Account struct {
 	ID, SecretID, SecretKey string
@@ -97,6 +97,7 @@ func (a Account) Verify(m Message, clock, now time.Time) (Identity, string, *Err
 	return who, "", failure
 }
 
+// readToken reports false for a token that the account didn't issue.
 func (a Account) readToken(token string) (tokenClaims, bool) {
 	var claims tokenClaims
 	encoded, mac, found := strings.Cut(token, ".")

@@ -42,7 +42,7 @@ func (k *Keeper) Look(look func(*World)) {
 	look(k.world)
 }
 
-// Change lets a change happen to the world, and keeps it unless the change
+// Change lets a change happen to the world, and writes it down unless it
 // returns an error.
 func (k *Keeper) Change(change func(*World) error) error {
 	k.mu.Lock()
