@@ -1,241 +1,150 @@
 package budget
 
 import (
-	"cmp"
+	"fmt"
 	"iter"
-	"maps"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // Evaluate judges all budgets at once, as of now: a result for each declaration,
-// in their order. It asks for the records several times, and each time for all
-// of them in the same order; it keeps none but copies, so that one may be used
-// over and over. A budget that can't be judged has an error in its result, and
-// is in nobody's way.
+// in their order. It asks for the records twice, each time for all of them; it keeps
+// none, so that one may be used over and over. A budget that can't be judged has an
+// error in its result, and is in nobody's way.
 //
-// The cost is records plus distinct label sets times budgets: label sets are
-// told apart only by what selectors and breakdowns ask for, and budgets that
-// count the same pods in the same way share the sums.
+// The records are sorted by their label sets first. Each set is matched against
+// selectors once, and each of its intervals measured once for all budgets that
+// select it and count alike.
 func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h ledger.Header, now time.Time) []Result {
-	results := make([]Result, len(declarations))
 	e := &evaluation{
-		declarations: declarations, results: results, records: records, now: fromTime(now),
-		census: newCensus(declarations, now, results),
+		records: records, now: fromTime(now), holdings: newHoldings(), claims: newClaims(),
+		sets: newLabelSets(),
 	}
+	results := make([]Result, len(declarations))
+	known := map[string]*rules{}
 	earliest := e.now
-	for _, a := range e.audiences {
-		earliest = min(earliest, a.from)
+	for n, d := range declarations {
+		a, err := e.open(d, now, known)
+		if err != nil {
+			results[n] = Result{Name: d.Name, Err: fmt.Errorf("budget %s: %w", d.Name, err)}
+			continue
+		}
+		a.result = &results[n]
+		e.accounts = append(e.accounts, a)
+		e.sets.add(a, d)
+		earliest = min(earliest, a.meter.begin)
 	}
-	e.gaps = newGaps(h, e.now, earliest)
+	e.gaps = newGaps(h, e, earliest)
+	e.read()
 	e.count()
-	for _, a := range e.audiences {
-		e.judge(a)
+	for _, a := range e.accounts {
+		*a.result = e.judge(a)
 	}
-	e.cross()
 	return results
 }
 
 type evaluation struct {
-	*census
-	declarations []Declaration
-	results      []Result
-	records      iter.Seq[*ledger.Record]
-	now          ledger.Time
-	classes      *classes
-	gaps         *gaps
-	sweeps       []*sweep
-	sharers      *Sharers
+	records  iter.Seq[*ledger.Record]
+	now      ledger.Time
+	accounts []*account
+	sets     *labelSets
+	holdings *holdings
+	claims   *Claims
+	gaps     *gaps
+	// steps and room are kept from sweep to sweep.
+	steps, room []step
 }
 
-// count sums the records up, by class.
+// open makes a budget's account. Those with the same rules share what is known of
+// rates.
+func (e *evaluation) open(d Declaration, now time.Time, known map[string]*rules) (*account, error) {
+	limit, err := d.Limit()
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.Meter(now, e.claims)
+	if err != nil {
+		return nil, err
+	}
+	key := m.rules.key()
+	if known[key] == nil {
+		m.rules.id, m.rules.holdings = len(known), e.holdings
+		known[key] = m.rules
+	}
+	m.rules = known[key]
+	a := &account{name: d.Name, limit: limit, meter: m, active: map[int32]int{}, byNamespace: map[string]int64{}}
+	for _, key := range d.BreakdownLabels {
+		if a.byLabel == nil {
+			a.byLabel = map[string]map[string]int64{}
+		}
+		a.byLabel[key] = map[string]int64{}
+	}
+	return a, nil
+}
+
+// count sums up what the pods of each label set used, for all that select it.
 func (e *evaluation) count() {
-	e.classes = &classes{census: e.census, byText: map[string]*class{}}
-	e.sharers = newSharers()
-	for r := range e.records {
-		if isShared(r) {
-			e.sharers.add(r)
-			continue
+	var used []tally
+	for _, s := range e.sets.byText {
+		used = append(used[:0], make([]tally, len(s.accounts))...)
+		for n := range s.intervals {
+			countInterval(&s.intervals[n], s.accounts, used)
 		}
-		e.countWhole(r)
-	}
-	e.sharers.settle()
-	for n := range e.sharers.records {
-		if r := &e.sharers.records[n]; e.sharers.divides(r) {
-			e.countParts(r)
-		} else {
-			e.countWhole(r)
-		}
-	}
-	for _, c := range e.classes.list {
-		for n := range c.groups {
-			c.groups[n].settle()
-		}
-	}
-	e.gaps.settle()
-}
-
-// countWhole counts a record whose pod shares nothing that it holds.
-func (e *evaluation) countWhole(r *ledger.Record) {
-	e.gaps.add(r)
-	c := e.classes.of(setOf(r))
-	for n := range c.groups {
-		g := &c.groups[n]
-		v := e.valuers[g.valuer]
-		s, ok := v.stretch(r, e.now)
-		if !ok {
-			continue
-		}
-		g.intervals++
-		if !s.touches(g.from[0]) {
-			continue
-		}
-		if number := v.rate(r); number > 0 {
-			g.add(s, v.rates[number], number)
-			c.pods = true
+		for n, a := range s.accounts {
+			if used[n].pods > 0 {
+				s.used = true
+				a.add(s, used[n])
+			}
 		}
 	}
 }
 
-// countParts counts a record whose pod shares what it holds.
-func (e *evaluation) countParts(r *ledger.Record) {
-	e.gaps.addParts(r, e.sharers)
-	c := e.classes.of(setOf(r))
-	for n := range c.groups {
-		g := &c.groups[n]
-		v := e.valuers[g.valuer]
-		s, ok := v.stretch(r, e.now)
-		if !ok || v.rate(r) == 0 {
+// countInterval adds to what each account's pods used. It is measured anew where
+// the rules change.
+func countInterval(i *interval, accounts []*account, used []tally) {
+	var rules *rules
+	var c counted
+	counts := false
+	for n, a := range accounts {
+		if a.meter.rules != rules {
+			rules = a.meter.rules
+			c, counts = a.meter.measure(i, a.meter.begin)
+		}
+		if !counts || !c.touches(a.meter.begin) {
 			continue
 		}
-		p := v.parts(r, s, e.sharers)
-		g.intervals += len(p.counted)
-		if p.touches(g.from[0]) {
-			g.addParts(&p)
-			c.pods = true
+		used[n].add(a.meter.within(&c, a.meter.begin), 1)
+		if c.active && !c.unshown {
+			a.active[c.rate]++
 		}
 	}
 }
 
-// judge turns an audience's sums into the results of its budgets.
-func (e *evaluation) judge(a *audience) {
-	var total tally
-	active := map[int32]int{}
-	byNamespace := map[string]int64{}
-	for _, c := range a.classes {
-		g, window := c.of(a)
-		used := g.cut[window]
-		if used.pods == 0 {
-			continue
-		}
-		total.merge(used)
-		byNamespace[c.set.Namespace] = plus(byNamespace[c.set.Namespace], used.consumed)
-		for _, at := range g.active {
-			active[at.rate] += at.pods
-		}
-	}
-	v := e.valuers[a.valuer]
+// judge turns an account into the result of its budget.
+func (e *evaluation) judge(a *account) Result {
+	m, total := a.meter, a.total
 	burn, pods := new(big.Rat), 0
-	for number, n := range active {
+	for number, n := range a.active {
 		pods += n
-		burn.Add(burn, new(big.Rat).Mul(v.rates[number].rat(), big.NewRat(int64(n), 1)))
+		burn.Add(burn, new(big.Rat).Mul(m.rules.rates[number].rat(), big.NewRat(int64(n), 1)))
 	}
-	hidden := e.gaps.since(a.from, v)
-	coverage, overlaps := e.gaps.coverage(a.from), e.overlaps(a)
-	lost, endsLost := e.gaps.lost(a.from)
-	known := e.gaps.knownSince(a.from)
-	forgotten := known != nil && e.gaps.header.KeptSince > a.from
-	byNamespace = largest(byNamespace)
-	for _, n := range a.budgets {
-		r := &e.results[n]
-		u := &r.Usage
-		u.Consumed, u.Estimated, u.ErrorBound = total.consumed, total.estimated, plus(total.bound, hidden.missed)
-		u.Unshown = total.unshown
-		u.Coverage, u.TrackedPods, u.ActivePods = coverage, total.pods, pods
-		u.BurnRate = roundRat(new(big.Rat).Mul(burn, big.NewRat(1000, 1)))
-		u.ByNamespace = maps.Clone(byNamespace)
-		u.ByLabel = e.byLabel(a, e.declarations[n].BreakdownLabels)
-		r.LongestGap, r.Unbounded, r.Lost = hidden.longest, hidden.boundless, lost
-		r.EndsLost, r.KnownSince, r.Forgotten = endsLost, known, forgotten
-		for _, name := range overlaps {
-			if name != r.Name {
-				r.Overlaps = append(r.Overlaps, name)
-			}
-		}
-		e.project(a, r, burn)
+	for key, amounts := range a.byLabel {
+		a.byLabel[key] = largest(amounts)
 	}
-}
-
-// byLabel breaks an audience's usage down. Pods without the label are under "".
-func (e *evaluation) byLabel(a *audience, keys []string) map[string]map[string]int64 {
-	if len(keys) == 0 {
-		return nil
+	missed := e.gaps.missed(m)
+	r := Result{Name: a.name, Overlaps: a.overlaps(), LongestGap: missed.longest, Unbounded: missed.boundless}
+	r.Usage = Usage{
+		WindowStart: m.window.Start, WindowEnd: m.window.End, Limit: a.limit,
+		Consumed: total.consumed, Estimated: total.estimated, Unshown: total.unshown, ErrorBound: plus(total.bound, missed.amount),
+		Coverage: e.gaps.coverage(m.begin), TrackedPods: total.pods, ActivePods: pods,
+		BurnRate:    roundRat(new(big.Rat).Mul(burn, big.NewRat(1000, 1))),
+		ByNamespace: largest(a.byNamespace), ByLabel: a.byLabel,
 	}
-	broken := make(map[string]map[string]int64, len(keys))
-	for _, key := range keys {
-		amounts := map[string]int64{}
-		for _, c := range a.classes {
-			g, window := c.of(a)
-			if used := g.cut[window]; used.pods > 0 {
-				value := c.set.Labels.Get(key)
-				amounts[value] = plus(amounts[value], used.consumed)
-			}
-		}
-		broken[key] = largest(amounts)
-	}
-	return broken
-}
-
-// Others is under what a breakdown sums up the smaller entries where there are
-// more than MaxBreakdown: no label or namespace is called so.
-const (
-	Others       = "(others)"
-	MaxBreakdown = 200
-)
-
-// largest keeps the largest entries of a breakdown, and sums up the rest.
-func largest(amounts map[string]int64) map[string]int64 {
-	if len(amounts) <= MaxBreakdown {
-		return amounts
-	}
-	keys := slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
-		if amounts[a] != amounts[b] {
-			return cmp.Compare(amounts[b], amounts[a])
-		}
-		return cmp.Compare(a, b)
-	})
-	kept := make(map[string]int64, MaxBreakdown)
-	for n, key := range keys {
-		if n < MaxBreakdown-1 {
-			kept[key] = amounts[key]
-		} else {
-			kept[Others] = plus(kept[Others], amounts[key])
-		}
-	}
-	return kept
-}
-
-// overlaps names the budgets that count pods which an audience counts too.
-func (e *evaluation) overlaps(a *audience) []string {
-	shares := make([]bool, len(e.audiences))
-	for _, c := range a.classes {
-		if c.pods {
-			for _, other := range c.audiences {
-				shares[other.number] = true
-			}
-		}
-	}
-	var names []string
-	for number, shared := range shares {
-		if shared {
-			for _, n := range e.audiences[number].budgets {
-				names = append(names, e.declarations[n].Name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
+	r.Lost, r.EndsLost = e.gaps.lost(m.begin)
+	r.KnownSince = e.gaps.knownSince(m.begin)
+	r.Forgotten = r.KnownSince != nil && e.gaps.header.KeptSince > m.begin
+	e.cross(a, &r, burn)
+	return r
 }

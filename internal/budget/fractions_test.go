@@ -57,7 +57,7 @@ func TestFractionsAreWhatWasAskedForUpToTheGPU(t *testing.T) {
 func TestAPodThatIsNotRecordedYetTakesItsPart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ recorded, own, want string }{{"1/2", "1/4", "1/4"}, {"1/2", "1", "2/3"}, {"1", "1/4", "1/5"}} {
-		m, err := teamA().Meter(noon, SharersOf(of(partOf("first", tt.recorded, ago(time.Hour), 0))))
+		m, err := teamA().Meter(noon, ClaimsOf(of(partOf("first", tt.recorded, ago(time.Hour), 0))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,20 +92,18 @@ func TestAReservedGPUIsHeldOnce(t *testing.T) {
 			r.Held = fraction(rapid.SampledFrom([]string{"1/10", "1/4", "1/3", "1/2", "1"}).Draw(t, "part"), "g")
 		}
 		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
-		sharers := SharersOf(of(rapid.Permutation(records).Draw(t, "order")...))
-		v := newValuer(&valuation{from: FromScheduled, vanished: policy})
+		d := Declaration{Window: "24h", VanishedPods: policy}
+		m, err := d.Meter(noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range 20 {
 			at := ms(noon) - ledger.Time(rapid.IntRange(0, 5*3600_000).Draw(t, "ago"))
 			sum, asked := new(big.Rat), new(big.Rat)
 			for _, r := range records {
-				s, ok := v.stretch(r, ms(noon))
-				if !ok {
-					continue
-				}
-				parts := v.parts(r, s, sharers)
-				for _, p := range parts.counted {
+				for _, p := range piecesOf(m, r) {
 					if p.from <= at && at < p.to {
-						sum.Add(sum, parts.rates[p.rate].rat())
+						sum.Add(sum, m.rules.rates[p.rate].rat())
 						asked.Add(asked, r.Held.Shares[0].Units)
 					}
 				}

@@ -3,7 +3,6 @@ package budget
 import (
 	"cmp"
 	"math"
-	"math/big"
 	"slices"
 	"time"
 
@@ -17,40 +16,32 @@ const micro = 1_000_000
 // gaps is what may have been missed while nothing was observed.
 type gaps struct {
 	header ledger.Header
-	now    ledger.Time
+	meter  *Meter // of what is recorded for certain
 	list   []ledger.Gap
-	valuer *valuer // of what is recorded for certain
-	rates  []int64 // in millionths of a GPU, by the valuer's number
+	parts  []int64 // the meter's rates in millionths of a GPU, by number
 	change []int64 // of the rate that lasts through a gap, from gap to gap
 	partly []int64 // what is recorded of intervals that begin or end in a gap
 	given  []rate  // what the nodes could give in each
-	missed []int64 // milli-GPU-seconds of default weight; -1 where nothing bounds it
+	amount []int64 // missed, in milli-GPU-seconds of default weight; -1 where nothing bounds it
 
 	covered map[ledger.Time]int
-	hidden  map[hiding]hidden
 }
 
-// hiding asks what the gaps may hide of a window, by a valuation's weights.
-type hiding struct {
-	from   ledger.Time
-	valuer *valuer
-}
-
-// hidden is what they may hide, how long the longest of them is, and whether
-// nothing bounds what was missed.
-type hidden struct {
-	missed    int64
+// missed is what the gaps may hide of a window, how long the longest of them is, and
+// whether nothing bounds what was missed.
+type missed struct {
+	amount    int64
 	longest   time.Duration
 	boundless bool
 }
 
-func newGaps(h ledger.Header, now ledger.Time, earliest ledger.Time) *gaps {
+func newGaps(h ledger.Header, e *evaluation, earliest ledger.Time) *gaps {
 	g := &gaps{
-		header: h, now: now, valuer: newValuer(&valuation{from: FromScheduled, vanished: ledger.AtLastRun}),
-		covered: map[ledger.Time]int{}, hidden: map[hiding]hidden{},
+		header: h, covered: map[ledger.Time]int{},
+		meter: &Meter{rules: newRules(FromScheduled, ledger.AtLastRun, e.holdings), claims: e.claims, now: e.now},
 	}
 	for _, gap := range h.Gaps {
-		gap.To = min(gap.To, now)
+		gap.To = min(gap.To, e.now)
 		if gap.From < gap.To && gap.To > earliest {
 			g.list = append(g.list, gap)
 		}
@@ -62,28 +53,19 @@ func newGaps(h ledger.Header, now ledger.Time, earliest ledger.Time) *gaps {
 }
 
 // add counts what is recorded for certain in the gaps, of any pod of the cluster.
-func (g *gaps) add(r *ledger.Record) {
+func (g *gaps) add(i *interval) {
 	if len(g.list) == 0 {
 		return
 	}
-	s, ok := g.valuer.stretch(r, g.now)
-	if !ok || s.least <= s.start {
-		return
-	}
-	g.record(s.start, s.least, g.valuer.rate(r))
-}
-
-// addParts is add for a pod that holds by claims.
-func (g *gaps) addParts(r *ledger.Record, sharers *Sharers) {
-	if len(g.list) == 0 {
-		return
-	}
-	s, ok := g.valuer.stretch(r, g.now)
-	if !ok {
-		return
-	}
-	for _, piece := range g.valuer.parts(r, s, sharers).counted {
-		g.record(piece.from, min(piece.to, s.least), piece.rate)
+	c, counts := g.meter.measure(i, g.list[0].From)
+	switch {
+	case !counts:
+	case c.divided == nil:
+		g.record(c.start, c.least, c.rate)
+	default:
+		for _, piece := range c.divided.counted {
+			g.record(piece.from, min(piece.to, c.least), piece.rate)
+		}
 	}
 }
 
@@ -91,18 +73,13 @@ func (g *gaps) addParts(r *ledger.Record, sharers *Sharers) {
 func (g *gaps) record(start, end ledger.Time, number int32) {
 	first, _ := slices.BinarySearchFunc(g.list, start, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.To, t+1) })
 	after, _ := slices.BinarySearchFunc(g.list, end, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.From, t) })
-	if first >= after {
+	if first >= after || start >= end {
 		return
 	}
-	for n := len(g.rates); n < len(g.valuer.rates); n++ {
-		scaled := new(big.Rat).Mul(g.valuer.rates[n].rat(), big.NewRat(micro, 1))
-		parts := new(big.Int).Quo(scaled.Num(), scaled.Denom())
-		if !parts.IsInt64() {
-			parts.SetInt64(math.MaxInt64 >> 20)
-		}
-		g.rates = append(g.rates, min(parts.Int64(), math.MaxInt64>>20))
+	for n := len(g.parts); n < len(g.meter.rules.rates); n++ {
+		g.parts = append(g.parts, g.meter.rules.rates[n].parts(micro))
 	}
-	rate := g.rates[number]
+	rate := g.parts[number]
 	for _, n := range []int{first, after - 1} {
 		if gap := g.list[n]; first < after && (gap.From < start || gap.To > end) {
 			g.partly[n] = plus(g.partly[n], recorded(rate, min(gap.To, end)-max(gap.From, start)))
@@ -135,45 +112,41 @@ func (g *gaps) settle() {
 		through += g.change[n]
 		g.given = append(g.given, rateOf(gap.GPUs))
 		if gap.GPUs == nil {
-			g.missed = append(g.missed, -1)
+			g.amount = append(g.amount, -1)
 			continue
 		}
 		length := gap.To - gap.From
 		known := plus(recorded(through, length), g.partly[n])
-		g.missed = append(g.missed, max(0, g.given[n].amount(int64(length))-known))
+		g.amount = append(g.amount, max(0, g.given[n].amount(int64(length))-known))
 	}
 }
 
-// since is what the gaps may hide of what is after a moment.
-func (g *gaps) since(from ledger.Time, v *valuer) hidden {
-	if known, asked := g.hidden[hiding{from, v}]; asked {
-		return known
-	}
-	var h hidden
+// missed is what the gaps may hide of a budget's window, by its weights.
+func (g *gaps) missed(m *Meter) missed {
+	var of missed
 	for n, gap := range g.list {
-		if gap.To <= from {
+		if gap.To <= m.begin {
 			continue
 		}
-		h.longest = max(h.longest, time.Duration(gap.To-gap.From)*time.Millisecond)
-		if g.missed[n] < 0 || v.boundless {
-			h.boundless = true
+		of.longest = max(of.longest, time.Duration(gap.To-gap.From)*time.Millisecond)
+		if g.amount[n] < 0 || m.rules.boundless {
+			of.boundless = true
 			continue
 		}
-		most := g.given[n].amount(int64(gap.To - max(gap.From, from)))
-		h.missed = plus(h.missed, min(g.missed[n], most))
+		most := g.given[n].amount(int64(gap.To - max(gap.From, m.begin)))
+		of.amount = plus(of.amount, min(g.amount[n], most))
 	}
-	if h.missed > 0 && v.surplus.Cmp(big.NewRat(1, 1)) > 0 {
-		h.missed = rateOf(v.surplus).amount(h.missed)
+	if of.amount > 0 && m.rules.surplus.Cmp(ratOne) > 0 {
+		of.amount = rateOf(m.rules.surplus).amount(of.amount)
 	}
-	g.hidden[hiding{from, v}] = h
-	return h
+	return of
 }
 
 // coverage is how much of the time since a moment was observed, in thousandths.
 func (g *gaps) coverage(from ledger.Time) int {
 	known, asked := g.covered[from]
 	if !asked {
-		known = g.header.Coverage(from, g.now)
+		known = g.header.Coverage(from, g.meter.now)
 		g.covered[from] = known
 	}
 	return known

@@ -7,33 +7,35 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Meter measures single pods as a budget counts them. Evaluate sums up what it
-// measures, and is much faster for many.
+// Meter measures intervals of pods as one budget counts them: for Evaluate all that
+// it selects, and one after the other for who asks about single pods.
 type Meter struct {
-	valuer    *valuer
-	sharers   *Sharers
-	matcher   *Matcher
-	window    Window
-	from, now ledger.Time
+	rules      *rules
+	matcher    *Matcher
+	claims     *Claims
+	window     Window
+	begin, now ledger.Time
 }
 
 // Meter makes a meter of the budget's window at a moment. An empty selector
-// measures every pod. The sharers are those of all records; without them, no pod
+// measures every pod. The claims are those of all records; without them, no pod
 // shares what it holds.
-func (d Declaration) Meter(now time.Time, sharers *Sharers) (*Meter, error) {
-	v, err := d.valuation()
+func (d Declaration) Meter(now time.Time, claims *Claims) (*Meter, error) {
+	window, err := d.WindowAt(now)
 	if err != nil {
 		return nil, err
 	}
-	m, err := d.Selector.Matcher()
+	rules, err := d.rules()
 	if err != nil {
 		return nil, err
 	}
-	w, err := d.WindowAt(now)
+	matcher, err := d.Selector.Matcher()
 	if err != nil {
 		return nil, err
 	}
-	return &Meter{valuer: newValuer(v), sharers: sharers, matcher: m, window: w, from: fromTime(w.Start), now: fromTime(now)}, nil
+	return &Meter{
+		rules: rules, matcher: matcher, claims: claims, window: window, begin: fromTime(window.Start), now: fromTime(now),
+	}, nil
 }
 
 // PodUsage is one pod's part in a budget's usage.
@@ -54,46 +56,119 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	if !m.matcher.Matches(setOf(r)) {
 		return PodUsage{}, false
 	}
-	s, ok := m.valuer.stretch(r, m.now)
-	if !ok || !s.touches(m.from) {
+	i := m.rules.holdings.intervalOf(r)
+	c, counts := m.measure(&i, m.begin)
+	if !counts {
 		return PodUsage{}, false
 	}
-	number := m.valuer.rate(r)
-	if number == 0 {
-		return PodUsage{}, false
-	}
-	var p portion
-	if m.sharers.divides(r) {
-		parts := m.valuer.parts(r, s, m.sharers)
-		p, number = parts.within(m.from), parts.last()
-	} else {
-		p = s.within(m.from, m.valuer.rates[number])
-	}
+	used := m.within(&c, m.begin)
 	return PodUsage{
-		GPUs: m.valuer.rates[number].rat(), Start: toTime(s.start), End: toTime(s.end), Active: s.active,
-		Consumed: p.consumed, Estimated: p.estimated, ErrorBound: p.bound,
+		GPUs: m.rules.rates[c.rate].rat(), Start: toTime(c.start), End: toTime(c.end), Active: c.active,
+		Consumed: used.consumed, Estimated: used.estimated, ErrorBound: used.bound,
 	}, true
 }
 
 // GPUs is what the budget takes a record's holding for now, weights included,
 // whether or not it counts yet.
 func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
-	number := m.valuer.rate(r)
+	i := m.rules.holdings.intervalOf(r)
+	number := m.rules.rate(i.held)
 	if isShared(r) {
-		beside := m.sharers == nil || !m.sharers.pods[r.UID]
-		number, _ = m.valuer.divider(r, m.sharers).rate(placeOf(m.valuer.vanished), m.now, beside)
+		beside := m.claims == nil || !m.claims.pods[r.UID]
+		number, _ = m.divider(i.held).rate(placeOf(m.rules.vanished), m.now, beside)
 	}
-	return m.valuer.rates[number].rat()
+	return m.rules.rates[number].rat()
+}
+
+// counted is an interval as a budget counts it: from start to end; what is certain
+// of it ends at least, and it cannot have gone on for longer than most. Open
+// intervals count until now.
+type counted struct {
+	start, least, end, most ledger.Time
+	active                  bool
+	// unshown says that nothing bears out what is held: none of it is certain.
+	unshown bool
+	// rate is the number of that at which it uses; where it is divided, of that now,
+	// or of the last.
+	rate    int32
+	divided *divided // nil where the rate stays the same
+}
+
+// amounts are what is used of a window.
+type amounts struct {
+	consumed, estimated, bound int64
+	unshown                    int64 // of what is estimated
+}
+
+// measure finds what of an interval counts; false where nothing of it is after a
+// moment, or may be.
+func (m *Meter) measure(i *interval, since ledger.Time) (counted, bool) {
+	c, counts := m.count(i)
+	if !counts || !c.touches(since) {
+		return c, false
+	}
+	if c.rate = m.rules.rate(i.held); c.rate == 0 {
+		return c, false
+	}
+	if m.claims.divides(m.rules.holdings.list[i.held].held) {
+		m.divide(&c, i.held)
+	}
+	return c, true
+}
+
+// count is when an interval counts; false where nothing of it does yet.
+func (m *Meter) count(i *interval) (counted, bool) {
+	c := counted{start: i.start}
+	if m.rules.from == FromRunning {
+		c.start = i.runs
+	}
+	if c.start == 0 || c.start > m.now {
+		return c, false
+	}
+	if end := (ledger.End{Earliest: i.earliest, At: i.end}); end.Open() {
+		c.least, c.end, c.most, c.active = m.now, m.now, m.now, true
+	} else {
+		point := end.Point(m.rules.vanished)
+		c.active = point > m.now
+		c.most = max(c.start, min(i.end, m.now))
+		c.end = max(c.start, min(point, m.now))
+		c.least = max(c.start, min(i.earliest, m.now))
+	}
+	if held := m.rules.holdings.list[i.held].held; held != nil && held.Shown == 0 {
+		c.unshown, c.least = true, c.start
+	}
+	return c, true
 }
 
 // touches says whether some of the interval is after a moment, or may be.
-func (s stretch) touches(from ledger.Time) bool { return s.active || s.most > from && s.most > s.start }
+func (c *counted) touches(from ledger.Time) bool {
+	return c.active || c.most > from && c.most > c.start
+}
 
-var noLabels = &ledger.LabelSet{}
+// certain says whether the interval's end is known.
+func (c *counted) certain() bool { return c.least == c.most }
 
-func setOf(r *ledger.Record) *ledger.LabelSet {
-	if r.Set == nil {
-		return noLabels
+// within is what the interval uses after a moment.
+func (m *Meter) within(c *counted, from ledger.Time) amounts {
+	if c.divided != nil {
+		return m.dividedWithin(c, from)
 	}
-	return r.Set
+	begin, r := max(c.start, from), m.rules.rates[c.rate]
+	used := amounts{consumed: r.amount(int64(c.end - begin))}
+	if c.certain() {
+		return used
+	}
+	least := r.amount(int64(c.least - begin))
+	most := r.amount(int64(c.most - begin))
+	return used.between(least, most, c.unshown)
+}
+
+// between says how uncertain the amount is that is somewhere between two others.
+func (a amounts) between(least, most int64, unshown bool) amounts {
+	a.estimated = max(0, a.consumed-least)
+	a.bound = max(a.estimated, most-a.consumed)
+	if unshown {
+		a.unshown = a.consumed
+	}
+	return a
 }

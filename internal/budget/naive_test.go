@@ -17,8 +17,9 @@ import (
 // times so that edges fall together.
 func drawRecords(t *rapid.T) []*ledger.Record {
 	sets := []*ledger.LabelSet{
-		set("ml", "team", "a"), set("ml", "team", "a", "tier", "gpu"), set("ml", "team", "b"), set("web"), set("web", "team", "a", "job", "7"), set("ml", "tier", "batch"),
+		set("ml", "team", "a"), set("ml", "team", "a", "tier", "gpu"), set("ml", "team", "b"), set("web"), set("web", "team", "a", "job", "7"), set("ml", "tier", "batch"), set("ops", "team", "a"),
 	}
+	sets[6].NamespaceLabels = ledger.LabelsOf(map[string]string{"cost": "7", "env": "prod"})
 	held := []*ledger.Holding{holding("1", "1"), holding("8", "1"), holding("1", "1/7"), holding("3", "1/4"), holding("0", "1"), unshown("64"), {Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
 	}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
@@ -52,6 +53,7 @@ func drawBudgets(t *rapid.T) []Declaration {
 		{Namespaces: []string{"ml"}}, {Namespaces: []string{"ml", "web"}, MatchLabels: map[string]string{"team": "a"}},
 		{MatchLabels: map[string]string{"team": "a"}}, {MatchExpressions: []Expression{{Key: "team", Operator: "NotIn", Values: []string{"b"}}}},
 		{MatchExpressions: []Expression{{Key: "tier", Operator: "In", Values: []string{"gpu", "batch"}}}}, {MatchExpressions: []Expression{{Key: "job", Operator: "Exists"}}},
+		{NamespaceLabels: map[string]string{"env": "prod"}}, {MatchExpressions: []Expression{{Key: "job", Operator: "NotIn", Values: []string{"7"}}}},
 	}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Declaration {
 		d := Declaration{
@@ -85,37 +87,43 @@ func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) 
 		panic(err)
 	}
 	all := slices.Collect(records)
-	from, until := m.from, ms(at)
+	from, until := m.begin, ms(at)
 	if m.window.Rolling {
 		from += until - ms(now)
 	}
 	sum := new(big.Rat)
 	for _, r := range all {
-		s, ok := m.valuer.stretch(r, ms(now))
+		c, ok := countedOf(m, r)
 		if !ok || !m.matcher.Matches(r.Set) {
 			continue
 		}
-		end := s.end
-		if s.active {
+		end := c.end
+		if c.active {
 			end = until
 		}
-		used := integral(m.valuer, r, all, max(s.start, from), min(end, until), ms(now))
-		if weight := m.valuer.model(r.Place); weight != nil {
-			used.Mul(used, weight)
+		used := integral(m, r, all, max(c.start, from), min(end, until), ms(now))
+		if r.Place != nil {
+			used.Mul(used, m.rules.model(r.Place.Model, r.Place.InstanceType))
 		}
 		sum.Add(sum, used)
 	}
 	return sum
 }
 
+// countedOf is when a record counts.
+func countedOf(m *Meter, r *ledger.Record) (counted, bool) {
+	i := m.rules.holdings.intervalOf(r)
+	return m.count(&i)
+}
+
 // integral is what a record's pod uses of what it holds, at each moment divided by
 // how many times the whole is asked for then; who holds it now does so from then on.
-func integral(v *valuer, r *ledger.Record, all []*ledger.Record, from, until, now ledger.Time) *big.Rat {
+func integral(m *Meter, r *ledger.Record, all []*ledger.Record, from, until, now ledger.Time) *big.Rat {
 	ends := func(r *ledger.Record) ledger.Time {
 		if r.Open() {
 			return now + 1
 		}
-		return r.End.Point(v.vanished)
+		return r.End.Point(m.rules.vanished)
 	}
 	if until <= from {
 		return new(big.Rat)
@@ -144,7 +152,7 @@ func integral(v *valuer, r *ledger.Record, all []*ledger.Record, from, until, no
 					asked.Add(asked, new(big.Rat).Quo(other.Held.Shares[n].Units, other.Held.Shares[n].Whole))
 				}
 			}
-			used := v.share(&share)
+			used := m.rules.share(&share)
 			if share.Claim != "" && asked.Cmp(big.NewRat(1, 1)) > 0 {
 				used.Quo(used, asked)
 			}
@@ -162,7 +170,7 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
-			m, err := budgets[n].Meter(noon, SharersOf(of(records...)))
+			m, err := budgets[n].Meter(noon, ClaimsOf(of(records...)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -57,6 +57,20 @@ func (r rate) amount(ms int64) int64 {
 	return int64(min(quotient, math.MaxInt64))
 }
 
+// mostParts is the most that one pod is taken to hold, in parts of a GPU: the sum of
+// a million pods fits into 63 bits.
+const mostParts = 1 << 43
+
+// parts is the rate in whole parts of a GPU, of which a GPU has so many.
+func (r rate) parts(gpu int64) int64 {
+	of := new(big.Rat).Mul(r.rat(), new(big.Rat).SetInt64(gpu))
+	whole := new(big.Int).Quo(of.Num(), of.Denom())
+	if !whole.IsInt64() {
+		return mostParts
+	}
+	return min(whole.Int64(), mostParts)
+}
+
 // roundRat rounds half up to what 63 bits hold; n is not negative.
 func roundRat(n *big.Rat) int64 {
 	two := big.NewInt(2)

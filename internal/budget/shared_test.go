@@ -111,6 +111,21 @@ func drawSharers(t *rapid.T) []*ledger.Record {
 	return records
 }
 
+// piecesOf are the pieces in which a record counts; one that lasts goes on.
+func piecesOf(m *Meter, r *ledger.Record) []piece {
+	i := m.rules.holdings.intervalOf(r)
+	switch c, counts := m.measure(&i, 0); {
+	case !counts:
+		return nil
+	case c.divided != nil:
+		return c.divided.counted
+	case c.active:
+		return []piece{{c.start, c.end + 1, c.rate}}
+	default:
+		return []piece{{c.start, c.end, c.rate}}
+	}
+}
+
 // TestADeviceIsHeldOnce: at each moment the parts of all pods are exactly the
 // device, while anyone holds it.
 func TestADeviceIsHeldOnce(t *testing.T) {
@@ -118,21 +133,19 @@ func TestADeviceIsHeldOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := drawSharers(t)
 		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
-		sharers := SharersOf(of(rapid.Permutation(records).Draw(t, "order")...))
-		v := newValuer(&valuation{from: FromScheduled, vanished: policy})
+		d := Declaration{Window: "24h", VanishedPods: policy}
+		m, err := d.Meter(noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range 20 {
 			at := ms(noon) - ledger.Time(rapid.IntRange(0, 5*3600_000).Draw(t, "ago"))
 			sum, held := new(big.Rat), false
 			for _, r := range records {
 				r.Held = onlyClaim(r.Held, "c1")
-				s, ok := v.stretch(r, ms(noon))
-				if !ok || len(r.Held.Shares) == 0 {
-					continue
-				}
-				parts := v.parts(r, s, sharers)
-				for _, p := range parts.counted {
+				for _, p := range piecesOf(m, r) {
 					if p.from <= at && at < p.to {
-						sum.Add(sum, parts.rates[p.rate].rat())
+						sum.Add(sum, m.rules.rates[p.rate].rat())
 						held = true
 					}
 				}
@@ -167,15 +180,14 @@ func TestPartsAddUp(t *testing.T) {
 		if diff := cmp.Diff(result, again, cmpopts.EquateErrors()); diff != "" {
 			t.Fatalf("in another order:\n%s", diff)
 		}
-		sharers := SharersOf(of(records...))
-		m, err := d.Meter(noon, sharers)
+		m, err := d.Meter(noon, ClaimsOf(of(records...)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		pieces := int64(len(records))
 		for _, r := range records {
-			if s, ok := m.valuer.stretch(r, m.now); ok && isShared(r) {
-				pieces += int64(len(m.valuer.parts(r, s, sharers).counted))
+			if isShared(r) {
+				pieces += int64(len(piecesOf(m, r)))
 			}
 		}
 		exact := roundRat(usedAt(d, of(records...), noon, noon))

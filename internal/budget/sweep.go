@@ -1,131 +1,73 @@
 package budget
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// sweep follows the usage of one audience through time, for the limits whose
-// crossings are asked for.
-type sweep struct {
-	audience *audience
-	marks    []mark
-	steps    []step
-	used     wide // in parts of a GPU times milliseconds
-	rate     int64
-	at, rose ledger.Time // where it stands, and when usage last rose
-}
-
-// step is where the rate of an audience rises or falls.
-type step struct {
-	at     ledger.Time
-	change int64 // in parts of a GPU
-}
-
-// mark is a limit whose crossings are noted.
-type mark struct {
-	result *Result
-	limit  wide
-	above  bool
-	since  ledger.Time // the last crossing upwards
-	ahead  ledger.Time // the first crossing after now
-}
-
-// sweep asks for an audience's usage to be followed for one of its budgets.
-func (e *evaluation) sweep(a *audience, r *Result) {
-	if last := len(e.sweeps) - 1; last >= 0 && e.sweeps[last].audience == a {
-		e.sweeps[last].marks = append(e.sweeps[last].marks, mark{result: r})
-		return
-	}
-	e.sweeps = append(e.sweeps, &sweep{audience: a, marks: []mark{{result: r}}})
-}
-
-// stepsAtOnce is how many steps of sweeps are kept at a time.
-const stepsAtOnce = 1 << 18
-
-// cross does what was asked for: it finds the crossings of limits, past and to
-// come. The edges of each valuation are sorted once, and handed out in their
-// order to as many sweeps at a time as there is room for.
-func (e *evaluation) cross() {
-	for valuer, v := range e.valuers {
-		asked := make([]bool, len(e.classes.list))
-		var sweeps []*sweep
-		for _, s := range e.sweeps {
-			if s.audience.valuer != valuer {
-				continue
-			}
-			sweeps = append(sweeps, s)
-			for _, c := range s.audience.classes {
-				asked[c.number] = true
-			}
+// cross finds when a budget's limit was crossed, or is to be at the present rate.
+// Where neither follows from what was used and what burns, a sweep tells: so where
+// the limit is reached already, and in a rolling window, which usage leaves as well.
+func (e *evaluation) cross(a *account, r *Result, burn *big.Rat) {
+	u := &r.Usage
+	switch {
+	case u.Exceeded():
+		since, _ := e.sweep(a)
+		at := toTime(since)
+		r.ExceededSince = &at
+	case burn.Sign() == 0:
+	case a.meter.window.Rolling:
+		// Nothing is reached where all that is used stayed and were not enough.
+		most := new(big.Rat).Mul(burn, new(big.Rat).SetInt64(int64(a.meter.rolling())))
+		most.Add(most, new(big.Rat).SetInt64(plus(u.Consumed, int64(u.TrackedPods))))
+		if most.Cmp(new(big.Rat).SetInt64(u.Limit)) < 0 {
+			return
 		}
-		if len(sweeps) == 0 {
-			continue
+		if _, ahead := e.sweep(a); ahead >= e.now {
+			at := toTime(ahead)
+			u.ProjectedExhaustion = &at
 		}
-		edges := e.edges(valuer, asked)
-		scaled, parts := inParts(v.rates)
-		var room []step
-		for len(sweeps) > 0 {
-			n, most := 1, sweeps[0].most()
-			for n < len(sweeps) && most+sweeps[n].most() <= stepsAtOnce {
-				most += sweeps[n].most()
-				n++
-			}
-			room = slices.Grow(room[:0], most)
-			e.handOut(edges, scaled, sweeps[:n], room[:most])
-			for _, s := range sweeps[:n] {
-				s.follow(e.now, parts)
-			}
-			sweeps = sweeps[n:]
+	default:
+		left := new(big.Rat).SetInt64(u.WindowEnd.UnixMilli() - int64(e.now))
+		lasts := new(big.Rat).Quo(new(big.Rat).SetInt64(u.Limit-(u.Consumed-u.Unshown)), burn)
+		if lasts.Cmp(left) < 0 {
+			at := toTime(e.now + ledger.Time(ceil(lasts)))
+			u.ProjectedExhaustion = &at
 		}
 	}
 }
 
-// most is how many steps the sweep can have.
-func (s *sweep) most() int {
-	most := 0
-	for _, c := range s.audience.classes {
-		g, _ := c.of(s.audience)
-		most += 2 * g.intervals
+// rolling is the length of a rolling window; zero for a period.
+func (m *Meter) rolling() ledger.Time {
+	if !m.window.Rolling {
+		return 0
 	}
-	return most
+	return fromTime(m.window.End) - m.begin
 }
 
-// handOut gives each sweep the steps of its classes, in their order, and a part
-// of the room to keep them in.
-func (e *evaluation) handOut(edges []edge, scaled []int64, sweeps []*sweep, room []step) {
-	byClass := make([][]*sweep, len(e.classes.list))
-	for _, s := range sweeps {
-		most := s.most()
-		s.steps, room = room[:0:most], room[most:]
-		for _, c := range s.audience.classes {
-			byClass[c.number] = append(byClass[c.number], s)
-		}
+// ceil rounds up what is not negative and fits.
+func ceil(n *big.Rat) int64 {
+	quotient, rest := new(big.Int).QuoRem(n.Num(), n.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		return quotient.Int64() + 1
 	}
-	for _, edge := range edges {
-		to := byClass[edge.class]
-		if len(to) == 0 {
-			continue
-		}
-		change := scaled[max(edge.change, -edge.change)]
-		if edge.change < 0 {
-			change = -change
-		}
-		for _, s := range to {
-			s.steps = append(s.steps, step{edge.at, change})
-		}
-	}
+	return quotient.Int64()
 }
 
-// follow moves the sweep along its steps. What happens enters the window at once,
-// and leaves a rolling one by its length later; what was before a calendar period
-// begins with it.
-func (s *sweep) follow(now ledger.Time, parts int64) {
-	for n := range s.marks {
-		s.marks[n].limit = product(s.marks[n].result.Usage.Limit, parts)
+// sweep follows the usage of a budget through time. It returns when usage last rose
+// to the limit up to now, and when it first is to from now on; zero for never.
+//
+// What happens enters the window at once, and leaves a rolling one by its length
+// later; what was before a calendar period begins with it.
+func (e *evaluation) sweep(a *account) (since, ahead ledger.Time) {
+	steps, parts := e.stepsOf(a)
+	s := &sweep{limit: product(a.limit, parts)}
+	rolling, leaving, from := a.meter.rolling(), steps, ledger.Time(0)
+	if rolling == 0 {
+		leaving, from = nil, a.meter.begin
 	}
-	rolling, leaving := s.audience.rolling, s.steps
 	leave := func(until ledger.Time) {
 		for len(leaving) > 0 && leaving[0].at+rolling <= until {
 			s.advance(leaving[0].at + rolling)
@@ -133,27 +75,38 @@ func (s *sweep) follow(now ledger.Time, parts int64) {
 			leaving = leaving[1:]
 		}
 	}
-	from := s.audience.from
-	if rolling > 0 {
-		from = 0
-	} else {
-		leaving = nil
-	}
-	for _, step := range s.steps {
+	for _, step := range steps {
 		leave(step.at)
 		s.advance(max(step.at, from))
 		s.rate += step.change
 	}
-	leave(now)
-	s.advance(now)
-	s.arrive()
-	leave(now + rolling)
-	s.advance(now + rolling)
-	s.report(now)
-	s.steps = nil
+	leave(e.now)
+	s.advance(e.now)
+	since = s.since
+	if !s.above {
+		// Intervals are rounded one by one, and so may reach the limit where their
+		// exact sum is short of it by less than it takes to tell.
+		since = s.rose
+	}
+	if s.ahead = 0; s.above {
+		s.ahead = e.now
+	}
+	leave(e.now + rolling)
+	s.advance(e.now + rolling)
+	return since, s.ahead
 }
 
-// advance moves the sweep on, and notes what limits usage crosses on the way.
+// sweep is one on its way.
+type sweep struct {
+	limit, used wide        // in parts of a GPU times milliseconds
+	rate        int64       // in parts of a GPU
+	at, rose    ledger.Time // where it stands, and when usage last rose
+	above       bool
+	since       ledger.Time // the last crossing upwards
+	ahead       ledger.Time // the first one
+}
+
+// advance moves the sweep on, and notes whether usage crosses the limit on the way.
 func (s *sweep) advance(to ledger.Time) {
 	passed := to - s.at
 	if passed <= 0 {
@@ -161,20 +114,14 @@ func (s *sweep) advance(to ledger.Time) {
 	}
 	if s.rate != 0 {
 		used := s.used.plus(product(s.rate, int64(passed)))
-		for n := range s.marks {
-			m := &s.marks[n]
-			switch reached := !used.below(m.limit); {
-			case reached && !m.above:
-				m.above = true
-				m.since = s.at + ledger.Time(m.limit.minus(s.used).over(s.rate))
-				if m.ahead == 0 {
-					m.ahead = m.since
-				}
-			case !reached:
-				m.above = false
+		above := !used.below(s.limit)
+		if above && !s.above {
+			s.since = s.at + ledger.Time(s.limit.minus(s.used).over(s.rate))
+			if s.ahead == 0 {
+				s.ahead = s.since
 			}
 		}
-		s.used = used
+		s.above, s.used = above, used
 		if s.rate > 0 {
 			s.rose = to
 		}
@@ -182,34 +129,116 @@ func (s *sweep) advance(to ledger.Time) {
 	s.at = to
 }
 
-// arrive writes down what was crossed up to now.
-func (s *sweep) arrive() {
-	for n := range s.marks {
-		m := &s.marks[n]
-		m.ahead = 0
-		if m.above {
-			m.ahead = s.at
-		}
-		if !m.result.Usage.Exceeded() {
-			continue
-		}
-		// Intervals are rounded one by one, and so may reach the limit where their
-		// exact sum is short of it by less than it takes to tell.
-		since := m.since
-		if !m.above {
-			since = s.rose
-		}
-		at := toTime(since)
-		m.result.ExceededSince = &at
-	}
+// step is where the rate of a budget rises or falls.
+type step struct {
+	at     ledger.Time
+	change int64 // in parts of a GPU
 }
 
-// report writes down what is to be crossed after now.
-func (s *sweep) report(now ledger.Time) {
-	for n := range s.marks {
-		if m := &s.marks[n]; !m.result.Usage.Exceeded() && m.ahead >= now {
-			at := toTime(m.ahead)
-			m.result.Usage.ProjectedExhaustion = &at
+// stepsOf are those of all that a budget selects, in the order of time, and how many
+// parts are a GPU. What nothing bears out crosses no limit.
+func (e *evaluation) stepsOf(a *account) (steps []step, parts int64) {
+	since := ledger.Time(0)
+	if !a.meter.window.Rolling {
+		since = a.meter.begin
+	}
+	most := 0
+	for _, s := range a.sets {
+		most += 2 * len(s.intervals)
+	}
+	steps = slices.Grow(e.steps[:0], most) // their changes are numbers of rates at first
+	for _, s := range a.sets {
+		for n := range s.intervals {
+			c, counts := a.meter.measure(&s.intervals[n], since)
+			switch {
+			case !counts || c.unshown:
+			case c.divided == nil:
+				steps = appendSteps(steps, piece{c.start, c.end, c.rate}, !c.active)
+			default:
+				for n, piece := range c.divided.counted {
+					steps = appendSteps(steps, piece, !c.active || n+1 < len(c.divided.counted))
+				}
+			}
 		}
 	}
+	scaled, parts := inParts(a.meter.rules.rates, steps)
+	for n := range steps {
+		if rate := steps[n].change; rate < 0 {
+			steps[n].change = -scaled[-rate]
+		} else {
+			steps[n].change = scaled[rate]
+		}
+	}
+	e.steps, e.room = byTime(steps, slices.Grow(e.room[:0], len(steps))[:len(steps)])
+	return e.steps, parts
+}
+
+func appendSteps(steps []step, p piece, ends bool) []step {
+	steps = append(steps, step{p.from, int64(p.rate)})
+	if ends {
+		steps = append(steps, step{p.to, -int64(p.rate)})
+	}
+	return steps
+}
+
+// byTime sorts steps, by some of their times' bits after the other, from room to room:
+// there are millions of them, and comparing would take twice as long as all else.
+func byTime(steps, room []step) (sorted, other []step) {
+	if len(steps) == 0 {
+		return steps, room
+	}
+	const bits, mask = 11, 1<<11 - 1
+	least, most := steps[0].at, steps[0].at
+	for n := range steps {
+		least, most = min(least, steps[n].at), max(most, steps[n].at)
+	}
+	for shift := 0; (most-least)>>shift > 0; shift += bits {
+		var next [1<<bits + 1]int
+		for n := range steps {
+			next[(steps[n].at-least)>>shift&mask+1]++
+		}
+		for n := range mask {
+			next[n+1] += next[n]
+		}
+		for _, s := range steps {
+			n := (s.at - least) >> shift & mask
+			room[next[n]] = s
+			next[n]++
+		}
+		steps, room = room, steps
+	}
+	return steps, room
+}
+
+// finest is the finest part of a GPU that a sweep tells apart.
+const finest = 1 << 24
+
+// inParts writes the rates that steps name as whole numbers of one part of a GPU,
+// and says how many such parts are a GPU. Where they have no common part that is
+// coarse enough, they are rounded down to the finest.
+func inParts(rates []rate, steps []step) (scaled []int64, parts int64) {
+	named := make([]bool, len(rates))
+	for _, s := range steps {
+		named[max(s.change, -s.change)] = true
+	}
+	common := big.NewInt(1)
+	for n, r := range rates {
+		if !named[n] {
+			continue
+		}
+		den := r.rat().Denom()
+		shared := new(big.Int).GCD(nil, nil, common, den)
+		common.Mul(common, new(big.Int).Quo(den, shared))
+		if common.Cmp(big.NewInt(finest)) > 0 {
+			common.SetInt64(finest)
+			break
+		}
+	}
+	scaled, parts = make([]int64, len(rates)), common.Int64()
+	for n, r := range rates {
+		if named[n] {
+			scaled[n] = r.parts(parts)
+		}
+	}
+	return scaled, parts
 }

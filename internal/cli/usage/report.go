@@ -45,7 +45,7 @@ func (p *podList) report(q question) (Report, error) {
 	if len(p.others) > 0 {
 		declared.Selector.MatchExpressions = []budget.Expression{{Key: otherLabel, Operator: "DoesNotExist"}}
 	}
-	meter, err := declared.Meter(q.at, budget.SharersOf(p.all))
+	meter, err := declared.Meter(q.at, budget.ClaimsOf(p.all))
 	if err != nil {
 		return Report{}, err
 	}

@@ -27,7 +27,7 @@ type books struct {
 	local       time.Time // this machine's clock at the look
 	warnings    []string
 	doubts      doubts
-	sharers     *budget.Sharers
+	claims      *budget.Claims
 	// byNamespace says that some budget selects by the labels of namespaces.
 	byNamespace bool
 }

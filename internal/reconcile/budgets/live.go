@@ -47,10 +47,10 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 
 // meter measures pods as a budget counts them, among all that the ledger has.
 func (b *books) meter(d budget.Declaration) (*budget.Meter, error) {
-	if b.sharers == nil {
-		b.sharers = budget.SharersOf(b.ledger.All())
+	if b.claims == nil {
+		b.claims = budget.ClaimsOf(b.ledger.All())
 	}
-	return d.Meter(b.now(), b.sharers)
+	return d.Meter(b.now(), b.claims)
 }
 
 // burned is a number of GPUs in thousandths, and none only where it is none: the

@@ -10,31 +10,28 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// Sharers are the pods that hold by claims which others may hold as well. At each
-// moment what a claim holds is divided among the pods that hold it then: each has
-// what it asked for, or less in proportion where all of them asked for more than
-// there is; so that those who asked for the whole have equal parts. They hold it
-// from when they were scheduled until their ends, whatever of that a budget counts.
-// So it makes no difference when each was first seen, and nothing is counted twice.
-type Sharers struct {
-	records []ledger.Record
-	pods    map[string]bool // by UID
-	claims  map[string]*demand
+// Claims are what pods hold that others may hold as well. At each moment what a
+// claim holds is divided among the pods that hold it then: each has what it asked
+// for, or less in proportion where all of them asked for more than there is; so that
+// those who asked for the whole have equal parts. They hold it from when they were
+// scheduled until their ends, whatever of that a budget counts. So it makes no
+// difference when each was first seen, and nothing is counted twice.
+type Claims struct {
+	pods    map[string]bool // who holds any, by UID
+	demands map[string]*demand
 }
 
-// SharersOf finds those among records who hold by claims.
-func SharersOf(records iter.Seq[*ledger.Record]) *Sharers {
-	s := newSharers()
+// ClaimsOf finds what pods hold by claims.
+func ClaimsOf(records iter.Seq[*ledger.Record]) *Claims {
+	c := newClaims()
 	for r := range records {
-		if isShared(r) {
-			s.add(r)
-		}
+		c.add(r)
 	}
-	s.settle()
-	return s
+	c.settle()
+	return c
 }
 
-func newSharers() *Sharers { return &Sharers{pods: map[string]bool{}, claims: map[string]*demand{}} }
+func newClaims() *Claims { return &Claims{pods: map[string]bool{}, demands: map[string]*demand{}} }
 
 // isShared says whether some of what the pod holds is held by a claim.
 func isShared(r *ledger.Record) bool { return r.Held != nil && r.Held.Shared() }
@@ -46,9 +43,9 @@ type demand struct {
 	changes [3][]change // until all are known
 	levels  [3][]level
 	sums    []*big.Rat // the distinct ones: one is the whole
-	// shared says that they asked for more than the whole, and doubtful that some
+	// divided says that they asked for more than the whole, and doubtful that some
 	// pod's end is estimated.
-	shared, doubtful bool
+	divided, doubtful bool
 }
 
 // change is by how much more is asked for than before a moment.
@@ -74,18 +71,20 @@ func placeOf(p ledger.VanishedPolicy) int {
 	return 1
 }
 
-// add takes up a pod that holds by claims.
-func (s *Sharers) add(r *ledger.Record) {
-	s.records = append(s.records, *r)
-	s.pods[r.UID] = true
+// add takes up what a pod holds by claims, if anything.
+func (c *Claims) add(r *ledger.Record) {
+	if !isShared(r) {
+		return
+	}
+	c.pods[r.UID] = true
 	for n, share := range r.Held.Shares {
 		if share.Claim == "" || slices.ContainsFunc(r.Held.Shares[:n], func(before ledger.Share) bool { return before.Claim == share.Claim }) {
 			continue
 		}
-		d := s.claims[share.Claim]
+		d := c.demands[share.Claim]
 		if d == nil {
 			d = new(demand)
-			s.claims[share.Claim] = d
+			c.demands[share.Claim] = d
 		}
 		d.doubtful = d.doubtful || r.End.Estimated()
 		more := share.Asked()
@@ -102,8 +101,8 @@ func (s *Sharers) add(r *ledger.Record) {
 }
 
 // settle turns changes into levels.
-func (s *Sharers) settle() {
-	for _, d := range s.claims {
+func (c *Claims) settle() {
+	for _, d := range c.demands {
 		d.settle()
 	}
 }
@@ -124,7 +123,7 @@ func (d *demand) settle() {
 				number = len(d.sums)
 				numbers[text] = number
 				d.sums = append(d.sums, new(big.Rat).Set(sum))
-				d.shared = d.shared || sum.Cmp(whole) > 0
+				d.divided = d.divided || sum.Cmp(ratOne) > 0
 			}
 			levels = append(levels, level{c.at, number})
 		}
@@ -133,34 +132,34 @@ func (d *demand) settle() {
 	d.changes = [3][]change{}
 }
 
-// divides says whether of anything that the pod holds more was ever asked for at
-// the same time than there is.
-func (s *Sharers) divides(r *ledger.Record) bool {
-	return s != nil && slices.ContainsFunc(r.Held.Shares, func(share ledger.Share) bool {
-		d := s.claims[share.Claim]
-		return d != nil && d.shared
+// divides says whether of anything that a pod holds more was ever asked for at the
+// same time than there is.
+func (c *Claims) divides(h *ledger.Holding) bool {
+	if c == nil || len(c.demands) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(h.Shares, func(share ledger.Share) bool {
+		d := c.demands[share.Claim]
+		return d != nil && d.divided
 	})
 }
 
 // doubts says whether it is estimated until when some pod held a claim.
-func (s *Sharers) doubts(claim string) bool {
-	return s != nil && s.claims[claim] != nil && s.claims[claim].doubtful
+func (c *Claims) doubts(claim string) bool {
+	return c != nil && c.demands[claim] != nil && c.demands[claim].doubtful
 }
 
 // never is after all moments.
 const never ledger.Time = math.MaxInt64
 
-// whole is all of a claim.
-var whole = big.NewRat(1, 1)
-
 // at is the number of the sum that is asked for of a claim at a moment, below zero
 // for none, and until when.
-func (s *Sharers) at(claim string, place int, at ledger.Time) (sum int, until ledger.Time) {
+func (c *Claims) at(claim string, place int, at ledger.Time) (sum int, until ledger.Time) {
 	until = never
-	if s == nil || s.claims[claim] == nil {
+	if c == nil || c.demands[claim] == nil {
 		return -1, until
 	}
-	levels := s.claims[claim].levels[place]
+	levels := c.demands[claim].levels[place]
 	n, found := slices.BinarySearchFunc(levels, at, func(l level, at ledger.Time) int { return cmp.Compare(l.from, at) })
 	if found {
 		n++
@@ -175,9 +174,9 @@ func (s *Sharers) at(claim string, place int, at ledger.Time) (sum int, until le
 }
 
 // asked is what the pods that hold a claim ask for of it, by the number of the sum.
-func (s *Sharers) asked(claim string, sum int) *big.Rat {
+func (c *Claims) asked(claim string, sum int) *big.Rat {
 	if sum < 0 {
 		return new(big.Rat)
 	}
-	return s.claims[claim].sums[sum]
+	return c.demands[claim].sums[sum]
 }

@@ -1,0 +1,159 @@
+package budget
+
+import (
+	"encoding/binary"
+	"math/big"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// divided is the interval of a pod that holds by claims, cut where its rate changes
+// with who else holds them.
+type divided struct {
+	// counted are the pieces that count. Those of an active interval go on behind
+	// its end: the last one's rate is the present.
+	counted []piece
+	// sure says that no end is estimated, its own or another's. Else least and most
+	// are the pieces where such ends lie so that least or most is left to this pod.
+	sure        bool
+	least, most []piece
+}
+
+// piece is a part of an interval in which the rate stays.
+type piece struct {
+	from, to ledger.Time
+	rate     int32
+}
+
+// divide cuts an interval where those change who share what it holds.
+func (m *Meter) divide(c *counted, held int32) {
+	d := m.divider(held)
+	first, last := placeOf(ledger.AtLastRun), placeOf(ledger.AtNow)
+	end := c.end
+	if c.active {
+		end++
+	}
+	p := &divided{sure: c.certain() && !slices.ContainsFunc(d.claims, func(c claimed) bool { return m.claims.doubts(c.claim) })}
+	p.counted = d.pieces(nil, placeOf(m.rules.vanished), c.start, end, false)
+	if !p.sure {
+		p.least = d.pieces(nil, last, c.start, c.least, false)
+		// Behind its earliest end it is not among those who hold for certain.
+		p.most = d.pieces(nil, first, c.start, c.least, false)
+		p.most = d.pieces(p.most, first, c.least, c.most, true)
+	}
+	c.divided = p
+	if pieces := p.counted; len(pieces) > 0 {
+		c.rate = pieces[len(pieces)-1].rate
+	} else if len(p.most) > 0 {
+		c.rate = p.most[len(p.most)-1].rate
+	}
+}
+
+// dividedWithin is within for what is divided. Each piece is rounded once.
+func (m *Meter) dividedWithin(c *counted, from ledger.Time) amounts {
+	used := amounts{consumed: m.sum(c, c.divided.counted, from)}
+	if c.divided.sure {
+		return used
+	}
+	return used.between(m.sum(c, c.divided.least, from), m.sum(c, c.divided.most, from), c.unshown)
+}
+
+func (m *Meter) sum(c *counted, pieces []piece, from ledger.Time) int64 {
+	total := int64(0)
+	for _, piece := range pieces {
+		to := piece.to
+		if c.active {
+			to = min(to, c.end)
+		}
+		total = plus(total, m.rules.rates[piece.rate].amount(int64(to-max(piece.from, from))))
+	}
+	return total
+}
+
+// divider finds what is a pod's part of what it holds.
+type divider struct {
+	meter  *Meter
+	alone  *big.Rat // GPUs that are its own
+	claims []claimed
+	known  map[string]int32 // rates, by what is asked for of each claim
+	key    []byte
+}
+
+// claimed is what a pod asked for of a claim.
+type claimed struct {
+	claim string
+	gpus  *big.Rat // if no other held it
+	asked *big.Rat // of the whole
+	sum   int      // the number of what all of them ask for
+}
+
+func (m *Meter) divider(held int32) *divider {
+	d := &divider{meter: m, alone: new(big.Rat), known: map[string]int32{}}
+	what := m.rules.holdings.list[held]
+	times := m.rules.model(what.model, what.instanceType)
+	for n := range what.held.Shares {
+		s := &what.held.Shares[n]
+		gpus := m.rules.share(s)
+		gpus.Mul(gpus, times)
+		if s.Claim == "" {
+			d.alone.Add(d.alone, gpus)
+		} else {
+			d.claims = append(d.claims, claimed{claim: s.Claim, gpus: gpus, asked: s.Asked()})
+		}
+	}
+	return d
+}
+
+// rate is the number of the rate at a moment, and until when it stays. Beside is for
+// a pod that is not among those who are known to hold the claims.
+func (d *divider) rate(place int, at ledger.Time, beside bool) (number int32, until ledger.Time) {
+	d.key, until = append(d.key[:0], 0), never
+	if beside {
+		d.key[0] = 1
+	}
+	for n := range d.claims {
+		sum, changes := d.meter.claims.at(d.claims[n].claim, place, at)
+		until = min(until, changes)
+		d.claims[n].sum = sum
+		d.key = binary.AppendVarint(d.key, int64(sum))
+	}
+	number, known := d.known[string(d.key)]
+	if !known {
+		gpus := new(big.Rat).Set(d.alone)
+		for n := range d.claims {
+			gpus.Add(gpus, d.part(&d.claims[n], beside))
+		}
+		number = d.meter.rules.number(gpus)
+		d.known[string(d.key)] = number
+	}
+	return number, until
+}
+
+// part is what the pod has of a claim: what it asked for, as long as all of them
+// together ask for no more than there is.
+func (d *divider) part(c *claimed, beside bool) *big.Rat {
+	asked := d.meter.claims.asked(c.claim, c.sum)
+	if beside {
+		asked = new(big.Rat).Add(asked, c.asked)
+	}
+	if asked.Cmp(ratOne) <= 0 {
+		return c.gpus
+	}
+	return new(big.Rat).Quo(c.gpus, asked)
+}
+
+// pieces cuts a time where the rate changes.
+func (d *divider) pieces(pieces []piece, place int, from, to ledger.Time, beside bool) []piece {
+	for at := from; at < to; {
+		number, until := d.rate(place, at, beside)
+		until = min(until, to)
+		if last := len(pieces) - 1; last >= 0 && pieces[last].to == at && pieces[last].rate == number {
+			pieces[last].to = until
+		} else {
+			pieces = append(pieces, piece{at, until, number})
+		}
+		at = until
+	}
+	return pieces
+}
