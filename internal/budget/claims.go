@@ -42,7 +42,6 @@ func isShared(r *ledger.Record) bool { return r.Held != nil && r.Held.Shared() }
 type demand struct {
 	changes [3][]change // until all are known
 	levels  [3][]level
-	sums    []*big.Rat // the distinct ones: one is the whole
 	// divided says that they asked for more than the whole, and doubtful that some
 	// pod's end is estimated.
 	divided, doubtful bool
@@ -54,10 +53,10 @@ type change struct {
 	by *big.Rat
 }
 
-// level is how much is asked for from a moment on, by the number of the sum.
+// level is how much is asked for from a moment on: one is the whole.
 type level struct {
-	from ledger.Time
-	sum  int
+	from  ledger.Time
+	asked *big.Rat
 }
 
 // placeOf is where a policy's counts are.
@@ -108,7 +107,6 @@ func (c *Claims) settle() {
 }
 
 func (d *demand) settle() {
-	numbers := map[string]int{}
 	for n, changes := range d.changes {
 		slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 		sum, levels := new(big.Rat), make([]level, 0, len(changes))
@@ -117,17 +115,10 @@ func (d *demand) settle() {
 			if i+1 < len(changes) && changes[i+1].at == c.at {
 				continue
 			}
-			text := sum.RatString()
-			number, known := numbers[text]
-			if !known {
-				number = len(d.sums)
-				numbers[text] = number
-				d.sums = append(d.sums, new(big.Rat).Set(sum))
-				d.divided = d.divided || sum.Cmp(ratOne) > 0
-			}
-			levels = append(levels, level{c.at, number})
+			levels = append(levels, level{c.at, new(big.Rat).Set(sum)})
+			d.divided = d.divided || sum.Cmp(ratOne) > 0
 		}
-		d.levels[n] = slices.CompactFunc(levels, func(a, b level) bool { return a.sum == b.sum })
+		d.levels[n] = slices.CompactFunc(levels, func(a, b level) bool { return a.asked.Cmp(b.asked) == 0 })
 	}
 	d.changes = [3][]change{}
 }
@@ -152,12 +143,11 @@ func (c *Claims) doubts(claim string) bool {
 // never is after all moments.
 const never ledger.Time = math.MaxInt64
 
-// at is the number of the sum that is asked for of a claim at a moment, below zero
-// for none, and until when.
-func (c *Claims) at(claim string, place int, at ledger.Time) (sum int, until ledger.Time) {
-	until = never
+// at is how much is asked for of a claim at a moment, and until when.
+func (c *Claims) at(claim string, place int, at ledger.Time) (asked *big.Rat, until ledger.Time) {
+	asked, until = ratZero, never
 	if c == nil || c.demands[claim] == nil {
-		return -1, until
+		return asked, until
 	}
 	levels := c.demands[claim].levels[place]
 	n, found := slices.BinarySearchFunc(levels, at, func(l level, at ledger.Time) int { return cmp.Compare(l.from, at) })
@@ -167,16 +157,8 @@ func (c *Claims) at(claim string, place int, at ledger.Time) (sum int, until led
 	if n < len(levels) {
 		until = levels[n].from
 	}
-	if n == 0 {
-		return -1, until
+	if n > 0 {
+		asked = levels[n-1].asked
 	}
-	return levels[n-1].sum, until
-}
-
-// asked is what the pods that hold a claim ask for of it, by the number of the sum.
-func (c *Claims) asked(claim string, sum int) *big.Rat {
-	if sum < 0 {
-		return new(big.Rat)
-	}
-	return c.demands[claim].sums[sum]
+	return asked, until
 }

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"encoding/binary"
 	"math/big"
 	"slices"
 
@@ -76,8 +75,6 @@ type divider struct {
 	meter  *Meter
 	alone  *big.Rat // GPUs that are its own
 	claims []claimed
-	known  map[string]int32 // rates, by what is asked for of each claim
-	key    []byte
 }
 
 // claimed is what a pod asked for of a claim.
@@ -85,11 +82,10 @@ type claimed struct {
 	claim string
 	gpus  *big.Rat // if no other held it
 	asked *big.Rat // of the whole
-	sum   int      // the number of what all of them ask for
 }
 
 func (m *Meter) divider(held int32) *divider {
-	d := &divider{meter: m, alone: new(big.Rat), known: map[string]int32{}}
+	d := &divider{meter: m, alone: new(big.Rat)}
 	what := m.rules.holdings.list[held]
 	times := m.rules.model(what.model, what.instanceType)
 	for n := range what.held.Shares {
@@ -107,40 +103,24 @@ func (m *Meter) divider(held int32) *divider {
 
 // rate is the number of the rate at a moment, and until when it stays. Beside is for
 // a pod that is not among those who are known to hold the claims.
+//
+// Of a claim the pod has what it asked for, as long as all of them together ask for
+// no more than there is.
 func (d *divider) rate(place int, at ledger.Time, beside bool) (number int32, until ledger.Time) {
-	d.key, until = append(d.key[:0], 0), never
-	if beside {
-		d.key[0] = 1
-	}
-	for n := range d.claims {
-		sum, changes := d.meter.claims.at(d.claims[n].claim, place, at)
+	gpus, until := new(big.Rat).Set(d.alone), never
+	for _, c := range d.claims {
+		asked, changes := d.meter.claims.at(c.claim, place, at)
 		until = min(until, changes)
-		d.claims[n].sum = sum
-		d.key = binary.AppendVarint(d.key, int64(sum))
-	}
-	number, known := d.known[string(d.key)]
-	if !known {
-		gpus := new(big.Rat).Set(d.alone)
-		for n := range d.claims {
-			gpus.Add(gpus, d.part(&d.claims[n], beside))
+		if beside {
+			asked = new(big.Rat).Add(asked, c.asked)
 		}
-		number = d.meter.rules.number(gpus)
-		d.known[string(d.key)] = number
+		part := c.gpus
+		if asked.Cmp(ratOne) > 0 {
+			part = new(big.Rat).Quo(part, asked)
+		}
+		gpus.Add(gpus, part)
 	}
-	return number, until
-}
-
-// part is what the pod has of a claim: what it asked for, as long as all of them
-// together ask for no more than there is.
-func (d *divider) part(c *claimed, beside bool) *big.Rat {
-	asked := d.meter.claims.asked(c.claim, c.sum)
-	if beside {
-		asked = new(big.Rat).Add(asked, c.asked)
-	}
-	if asked.Cmp(ratOne) <= 0 {
-		return c.gpus
-	}
-	return new(big.Rat).Quo(c.gpus, asked)
+	return d.meter.rules.number(gpus), until
 }
 
 // pieces cuts a time where the rate changes.

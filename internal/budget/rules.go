@@ -114,7 +114,7 @@ func (r *rules) model(model, instanceType string) *big.Rat {
 	return ratOne
 }
 
-var ratOne = big.NewRat(1, 1)
+var ratZero, ratOne = new(big.Rat), big.NewRat(1, 1) // never changed
 
 // rate is the number of the rate of a holding.
 func (r *rules) rate(held int32) int32 {
