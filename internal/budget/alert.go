@@ -110,7 +110,7 @@ func (d *decider) because() []string {
 	}
 	reasons := []string{crossed}
 	if at := d.plan.Status.EnforceAt; at != nil {
-		reasons = append(reasons, fmt.Sprintf("the grace period of %s ended at %s", or(d.Declaration.Enforce.GracePeriod, DefaultGracePeriod), stamp(*at)))
+		reasons = append(reasons, fmt.Sprintf("the grace period of %s ended at %s", d.Declaration.Enforce.GracePeriod, stamp(*at)))
 	}
 	return reasons
 }

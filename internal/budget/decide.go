@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // Plan is what is to be done because of one budget, and its status then.
@@ -32,6 +30,7 @@ type Plan struct {
 // of its argument alone: a plan, a dry run and a run decide the same. What is
 // destructive is to be decided again, by it, on pods looked at afresh.
 func Decide(s Situation) Plan {
+	s.Declaration = s.Declaration.WithDefaults()
 	d := &decider{Situation: s, usage: s.Result.Usage}
 	d.report()
 	d.alert()
@@ -150,11 +149,7 @@ func (d *decider) graceEnds(reported time.Time) time.Time {
 	if published := d.Declaration.PublishedAt; published.After(from) {
 		from = published
 	}
-	grace, err := duration.Parse(or(d.Declaration.Enforce.GracePeriod, DefaultGracePeriod))
-	if err != nil {
-		grace = LongestDuration
-	}
-	return from.Add(grace).UTC()
+	return from.Add(d.Declaration.Enforce.grace()).UTC()
 }
 
 // own are the workloads that this budget paused.

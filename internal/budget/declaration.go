@@ -4,6 +4,9 @@
 package budget
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -40,6 +43,27 @@ type Declaration struct {
 	MaxStatusAge string `json:"max_status_age,omitempty"`
 	// PublishedAt is when the limit, or what counts against it, was last changed.
 	PublishedAt time.Time `json:"published_at"`
+}
+
+// Terms are a sum over what decides whether the limit is exceeded: the limit, the
+// window, the pods and their weights. A status of other terms says nothing of this
+// declaration.
+func (d Declaration) Terms() string { return d.terms(d.GPUHours) }
+
+// counted is Terms without the limit: a sum over what decides how much is used.
+func (d Declaration) counted() string { return d.terms("") }
+
+func (d Declaration) terms(limit string) string {
+	d = d.WithDefaults()
+	text, err := json.Marshal([]any{
+		d.UID, d.ClusterUID, limit, d.Window, d.Period, d.TimeZone, d.Selector.key(), d.CountFrom, d.VanishedPods,
+		d.ResourceWeights, d.ModelWeights,
+	})
+	if err != nil { // of strings and maps of them there is none
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
 }
 
 // Object names a budget in decisions, logs and reports: "budget/team-a".

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
@@ -26,32 +27,24 @@ func (d Declaration) WithDefaults() Declaration {
 		d.Thresholds = DefaultThresholds()
 	}
 	if d.Period != "" {
-		d.TimeZone = or(d.TimeZone, "UTC")
+		d.TimeZone = cmp.Or(d.TimeZone, "UTC")
 	}
-	d.CountFrom = or(d.CountFrom, FromScheduled)
-	d.VanishedPods = or(d.VanishedPods, ledger.AtMidpoint)
-	d.MaxStatusAge = or(d.MaxStatusAge, DefaultMaxStatusAge)
-	e := &d.Enforce
-	e.Action = or(e.Action, AlertOnly)
-	e.GracePeriod = or(e.GracePeriod, DefaultGracePeriod)
-	e.MaxGracePeriod = or(e.MaxGracePeriod, DefaultMaxGracePeriod)
-	e.VictimOrder = or(e.VictimOrder, LowestPriority)
-	e.MaxGap = or(e.MaxGap, DefaultMaxGap)
-	if e.HonourPodProtection == nil {
-		e.HonourPodProtection = new(true)
-	}
-	if e.MaxEvictionsPerRun == 0 {
-		e.MaxEvictionsPerRun = DefaultMaxEvictionsPerRun
-	}
+	d.CountFrom = cmp.Or(d.CountFrom, FromScheduled)
+	d.VanishedPods = cmp.Or(d.VanishedPods, ledger.AtMidpoint)
+	d.MaxStatusAge = cmp.Or(d.MaxStatusAge, DefaultMaxStatusAge)
+	d.Enforce = d.Enforce.withDefaults()
 	return d
 }
 
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
+func (e Enforcement) withDefaults() Enforcement {
+	e.Action = cmp.Or(e.Action, AlertOnly)
+	e.GracePeriod = cmp.Or(e.GracePeriod, DefaultGracePeriod)
+	e.MaxGracePeriod = cmp.Or(e.MaxGracePeriod, DefaultMaxGracePeriod)
+	e.VictimOrder = cmp.Or(e.VictimOrder, LowestPriority)
+	e.MaxGap = cmp.Or(e.MaxGap, DefaultMaxGap)
+	e.MaxEvictionsPerRun = cmp.Or(e.MaxEvictionsPerRun, DefaultMaxEvictionsPerRun)
+	e.HonourPodProtection = cmp.Or(e.HonourPodProtection, new(true))
+	return e
 }
 
 // Limit is the budget's limit in milli-GPU-seconds.
@@ -59,5 +52,31 @@ func (d Declaration) Limit() (int64, error) { return ParseHours(d.GPUHours) }
 
 // StatusAge is how old the status may be that lets a spot pool launch.
 func (d Declaration) StatusAge() (time.Duration, error) {
-	return duration.Parse(or(d.MaxStatusAge, DefaultMaxStatusAge))
+	return duration.Parse(d.WithDefaults().MaxStatusAge)
+}
+
+// grace is how long nothing is done after the limit was reached.
+func (e Enforcement) grace() time.Duration {
+	return lengthOr(e.withDefaults().GracePeriod, LongestDuration)
+}
+
+// maxGrace is how long pods may take to end.
+func (e Enforcement) maxGrace() time.Duration {
+	return lengthOr(e.withDefaults().MaxGracePeriod, LongestDuration)
+}
+
+// maxGap is the longest gap after which pods may be ended on estimates.
+func (e Enforcement) maxGap() time.Duration { return lengthOr(e.withDefaults().MaxGap, 0) }
+
+// HonoursPods says whether what is written on a pod itself spares it.
+func (e Enforcement) HonoursPods() bool { return *e.withDefaults().HonourPodProtection }
+
+// lengthOr reads a length of time. One that can't be read, which no valid declaration
+// has, is the one that does least.
+func lengthOr(text string, careful time.Duration) time.Duration {
+	length, err := duration.Parse(text)
+	if err != nil {
+		return careful
+	}
+	return length
 }

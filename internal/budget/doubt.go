@@ -2,7 +2,6 @@ package budget
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
@@ -20,10 +19,10 @@ func (d *decider) doubt() string {
 		return ""
 	case len(lost) > 0:
 		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain), Hours(d.usage.Limit), some(lost), acceptLoss)
-	case d.Result.LongestGap <= d.maxGap():
+	case d.Result.LongestGap <= d.Declaration.Enforce.maxGap():
 		return ""
 	}
-	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.maxGap()))
+	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.Declaration.Enforce.maxGap()))
 }
 
 // acceptLoss says what a person can do about what can't be restored.
@@ -107,14 +106,6 @@ func (d *decider) holds() bool {
 	}
 	d.warn("%s", reason)
 	return true
-}
-
-func (d *decider) maxGap() time.Duration {
-	gap, err := duration.Parse(or(d.Declaration.Enforce.MaxGap, DefaultMaxGap))
-	if err != nil {
-		return 0
-	}
-	return gap
 }
 
 // doubtWarnings say what makes the usage itself uncertain.

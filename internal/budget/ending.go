@@ -14,14 +14,6 @@ func (e Enforcement) GraceOf(asked int64) int64 {
 	return max(1, min(asked, int64(e.maxGrace()/time.Second)))
 }
 
-func (e Enforcement) maxGrace() time.Duration {
-	grace, err := duration.Parse(or(e.MaxGracePeriod, DefaultMaxGracePeriod))
-	if err != nil {
-		return LongestDuration
-	}
-	return grace
-}
-
 // ending are the pods that count against the budget, may be touched, and are on
 // their way out, whoever sent them there.
 func (d *decider) ending() []Pod {

@@ -105,7 +105,7 @@ func (e *evaluation) count() {
 // the rules change.
 func countInterval(i *interval, accounts []*account, used []tally) {
 	var rules *rules
-	var c counted
+	var c measured
 	counts := false
 	for n, a := range accounts {
 		if a.meter.rules != rules {

@@ -111,7 +111,7 @@ func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) 
 }
 
 // countedOf is when a record counts.
-func countedOf(m *Meter, r *ledger.Record) (counted, bool) {
+func countedOf(m *Meter, r *ledger.Record) (measured, bool) {
 	i := m.rules.holdings.intervalOf(r)
 	return m.count(&i)
 }

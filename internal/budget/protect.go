@@ -18,11 +18,6 @@ const systemPriority = 2_000_000_000
 // SystemNamespaces are never touched by enforcement.
 func SystemNamespaces() []string { return []string{"kube-system", "kube-public", "kube-node-lease"} }
 
-// HonoursPods says whether what is written on a pod itself spares it.
-func (e Enforcement) HonoursPods() bool {
-	return e.HonourPodProtection == nil || *e.HonourPodProtection
-}
-
 // protection says why enforcement must leave a pod alone; empty where it need not.
 func (s Situation) protection(p Pod) string {
 	e := s.Declaration.Enforce

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 )
 
 // String writes the decision for people, on one line.
@@ -59,3 +60,37 @@ func (d Decision) LogValue() slog.Value {
 	}
 	return slog.GroupValue(attrs...)
 }
+
+// namedAtMost is how many of a list people are shown; the rest is counted.
+const namedAtMost = 5
+
+// some names the first of a list and counts the rest.
+func some(list []string) string {
+	if len(list) <= namedAtMost {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:namedAtMost-1], ", "), len(list)-namedAtMost+1)
+}
+
+// listed writes numbers as a sentence does: "50, 80 and 100".
+func listed(numbers []int) string {
+	text := fmt.Sprint(numbers[0])
+	for n, number := range numbers[1:] {
+		between := ", "
+		if n == len(numbers)-2 {
+			between = " and "
+		}
+		text += between + fmt.Sprint(number)
+	}
+	return text
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// stamp writes a moment for people.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

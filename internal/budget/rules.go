@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
 // rules are how a budget turns records into amounts, whatever its window: from when
@@ -50,18 +49,6 @@ func (d Declaration) rules() (*rules, error) {
 // newRules are rules with the ledger's own weights.
 func newRules(from CountFrom, vanished ledger.VanishedPolicy, h *holdings) *rules {
 	return &rules{from: from, vanished: vanished, holdings: h, rates: []rate{rateOf(nil)}, numbers: map[string]int32{}, surplus: ratOne}
-}
-
-func weights(texts map[string]string) (map[string]*big.Rat, error) {
-	parsed := make(map[string]*big.Rat, len(texts))
-	for key, text := range texts {
-		worth, err := weight.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-		parsed[key] = worth
-	}
-	return parsed, nil
 }
 
 // key is the same for rules that say the same.

@@ -8,7 +8,7 @@ import (
 
 // Situation is all that Decide judges by.
 type Situation struct {
-	Declaration Declaration // valid, with its defaults filled in
+	Declaration Declaration // valid
 	Result      Result      // of Evaluate, for this declaration
 	// Previous is the status that the last run wrote; nil before the first.
 	Previous *Status

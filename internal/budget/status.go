@@ -9,9 +9,9 @@ type Status struct {
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
 	Generation int64  `json:"generation"` // of the declaration that it was judged by
-	// Terms are those of the declaration that it was judged by.
+	// Terms are Declaration.Terms of what it was judged by.
 	Terms string `json:"terms,omitempty"`
-	// Counted is the same for terms that differ in their limit alone.
+	// Counted is that without the limit: the same where usage was counted alike.
 	Counted    string    `json:"counted,omitempty"`
 	ClusterUID string    `json:"cluster_uid"`
 	RunID      string    `json:"run_id"`

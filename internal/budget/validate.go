@@ -100,7 +100,7 @@ func (v *validator) window() {
 func (v *validator) thresholds() {
 	t := v.d.Thresholds
 	if len(t) == 0 {
-		v.add("thresholds", "Leave it out for 50, 80 and 100, or name at least one.", "no threshold is told of")
+		v.add("thresholds", "Leave it out for "+listed(DefaultThresholds())+", or name at least one.", "no threshold is told of")
 	}
 	for n, percent := range t {
 		at := fmt.Sprintf("thresholds[%d]", n)
@@ -168,7 +168,7 @@ func (v *validator) enforcement() {
 	v.duration("enforcement.max_grace_period", e.MaxGracePeriod, time.Second, "Write how long pods that are evicted may take to end, such as \"5m\".")
 	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, such as \"15m\".")
 	if e.MaxEvictionsPerRun < 1 || e.MaxEvictionsPerRun > MaxEvictions {
-		v.add("enforcement.max_evictions_per_run", "Leave it out for 10.", "%d is out of range: it must be between 1 and %d", e.MaxEvictionsPerRun, MaxEvictions)
+		v.add("enforcement.max_evictions_per_run", fmt.Sprintf("Leave it out for %d.", DefaultMaxEvictionsPerRun), "%d is out of range: it must be between 1 and %d", e.MaxEvictionsPerRun, MaxEvictions)
 	}
 	if c := e.ProtectedPriorityClass; c != "" && len(validation.IsDNS1123Subdomain(c)) > 0 {
 		v.add("enforcement.protected_priority_class", "Write it as \"kubectl get priorityclasses\" does.", "%q is no name of a priority class", c)
