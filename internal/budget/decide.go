@@ -15,9 +15,9 @@ type Plan struct {
 	// in order: each eviction of Decisions that has no effect is replaced by the
 	// next of these, and those without effect do not count.
 	Reserves []Decision
-	// Uphold says that the freeze that is in force is to be made sure of, before
-	// anything else: someone may have edited it, or removed what it binds to.
-	Uphold bool
+	// EnsureFreeze says that the freeze in force stays, and is to be made sure of
+	// before anything else: someone may have edited it, or removed what it binds to.
+	EnsureFreeze bool
 	// Status is what to record if all of Decisions is done; see Settle.
 	Status Status
 
@@ -221,7 +221,7 @@ func (d *decider) enforce() {
 
 func (d *decider) freeze() {
 	if d.Frozen && !d.FreezeOutdated {
-		d.plan.Uphold = true
+		d.plan.EnsureFreeze = true
 		return
 	}
 	reasons := d.because()

@@ -203,16 +203,16 @@ func TestAFreezeFollowsItsDeclaration(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Freeze), 101*Hour)
 	s.Frozen = true
-	if p := Decide(s); len(p.Decisions) != 0 || !p.Uphold {
-		t.Errorf("frozen twice: %v, upheld %t", p.Decisions, p.Uphold)
+	if p := Decide(s); len(p.Decisions) != 0 || !p.EnsureFreeze {
+		t.Errorf("frozen twice: %v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 	s.FreezeOutdated = true // though a run since the change has written a status
-	if p := Decide(s); !cmp.Equal(kinds(p), []Kind{KindFreeze}) || p.Uphold {
-		t.Errorf("%v, upheld %t", p.Decisions, p.Uphold)
+	if p := Decide(s); !cmp.Equal(kinds(p), []Kind{KindFreeze}) || p.EnsureFreeze {
+		t.Errorf("%v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 	s.Declaration.PublishedAt = noon
-	if p := Decide(s); len(p.Decisions) != 0 || p.Uphold {
-		t.Errorf("within a new grace: %v, upheld %t", p.Decisions, p.Uphold)
+	if p := Decide(s); len(p.Decisions) != 0 || p.EnsureFreeze {
+		t.Errorf("within a new grace: %v, upheld %t", p.Decisions, p.EnsureFreeze)
 	}
 }
 

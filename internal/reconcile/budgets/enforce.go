@@ -46,7 +46,7 @@ const failuresAtMost = 10
 // run does one decision after the other. Evictions without effect are replaced
 // by the next in reserve, whatever prevented them.
 func (a *enforcer) run(ctx context.Context) {
-	if a.plan.Uphold {
+	if a.plan.EnsureFreeze {
 		a.uphold(ctx)
 	}
 	reserves, failed := a.plan.Reserves, 0

@@ -77,7 +77,7 @@ func (j *judging) judgeAll(ctx context.Context, targets []target, results []budg
 			j.unacted(ctx, s, outcome.Failed, err)
 			continue
 		}
-		if len(plan.Decisions) > 0 || plan.Uphold || wantsPods(s) {
+		if len(plan.Decisions) > 0 || plan.EnsureFreeze || wantsPods(s) {
 			busy = append(busy, s)
 			continue
 		}
