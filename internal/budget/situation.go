@@ -75,11 +75,3 @@ type Result struct {
 	// Err says why the budget could not be judged; nothing else is set then.
 	Err error
 }
-
-// charged is what the budget counts the pod by.
-func (p Pod) charged() *ledger.LabelSet {
-	if p.Charged != nil {
-		return p.Charged
-	}
-	return p.Set
-}

@@ -1,10 +1,8 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // waiting are the pods of the budget that wait for GPUs and may be touched, by
@@ -17,11 +15,6 @@ func (d *decider) waiting() []Pod {
 }
 
 func queued(p Pod) bool { return p.Waiting && !p.Deleting }
-
-// byName orders pods by their namespaces and names.
-func byName(a, b Pod) int {
-	return cmp.Or(strings.Compare(a.ref(), b.ref()), strings.Compare(a.UID, b.UID))
-}
 
 // tellWaiting tells of the pods that wait for GPUs, with how many they ask for.
 func (d *decider) tellWaiting() {

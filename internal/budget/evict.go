@@ -1,0 +1,76 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// evict plans the evictions of this run: of all pods that burn, as many as one
+// run may evict; the others stand by for those that are blocked.
+func (d *decider) evict() {
+	d.evictWaiting()
+	victims := d.victims("eviction")
+	if len(victims) == 0 {
+		return
+	}
+	d.order(victims)
+	because := d.because()
+	order := d.Declaration.Enforce.VictimOrder
+	for n, p := range victims {
+		decision := Decision{
+			Kind: KindEvict, Object: d.Declaration.Object(), Pod: &p,
+			Reasons: append(slices.Clone(because), fmt.Sprintf("it is number %d of %d by %s: %s", n+1, len(victims), order, p.rank(order))),
+		}
+		if n < d.Declaration.Enforce.MaxEvictionsPerRun {
+			d.plan.Decisions = append(d.plan.Decisions, decision)
+		} else {
+			d.plan.Reserves = append(d.plan.Reserves, decision)
+		}
+	}
+}
+
+// rank says what places a pod in an order.
+func (p Pod) rank(order VictimOrder) string {
+	gpus := "it holds " + MilliGPUs(p.MilliGPUs) + " GPUs since " + stamp(toTime(p.Start))
+	switch {
+	case order == SpotFirst && p.Spot:
+		return "it runs on a spot instance, " + gpus
+	case order == SpotFirst || order == LowestPriority:
+		return fmt.Sprintf("its priority is %d, %s", p.Priority, gpus)
+	}
+	return gpus
+}
+
+// order sorts victims, the first to go first. Where the order leaves it open, the
+// lower priority goes first, then the newer start, which loses the least work.
+func (d *decider) order(victims []Pod) {
+	from := fromTime(d.usage.WindowStart)
+	used := func(p Pod) wide {
+		return product(p.MilliGPUs, int64(max(0, fromTime(d.Now)-max(p.Start, from))))
+	}
+	first := func(a, b Pod) int {
+		switch d.Declaration.Enforce.VictimOrder {
+		case NewestStart:
+			return cmp.Compare(b.Start, a.Start)
+		case SpotFirst:
+			return cmp.Compare(order(!a.Spot), order(!b.Spot))
+		case LargestUsage:
+			return cmp.Compare(order(used(a).below(used(b))), order(used(b).below(used(a))))
+		}
+		return 0
+	}
+	slices.SortFunc(victims, func(a, b Pod) int {
+		return cmp.Or(first(a, b), cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Start, a.Start),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	})
+}
+
+// order is 0 for false and 1 for true.
+func order(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,91 @@
+package budget
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
+	t.Parallel()
+	young, old, spot, big, important := pod("young", 0), pod("old", 0), pod("spot", 5), pod("big", 3), pod("important", 9)
+	young.Start, old.Start, spot.Start, big.Start, important.Start = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour), ago(time.Hour), ago(3*time.Hour)
+	spot.Spot, big.MilliGPUs = true, 8000
+	tests := map[VictimOrder][]string{
+		LowestPriority: {"young", "old", "big", "spot", "important"},
+		NewestStart:    {"young", "big", "spot", "important", "old"},
+		SpotFirst:      {"spot", "young", "old", "big", "important"},
+		LargestUsage:   {"big", "old", "important", "spot", "young"},
+	}
+	for order, want := range tests {
+		s := situation(enforcing(Evict), 100*Hour)
+		s.Declaration.Enforce.VictimOrder = order
+		s.Pods = []Pod{important, big, spot, old, young}
+		p := Decide(s)
+		if diff := cmp.Diff(want, evicted(p)); diff != "" {
+			t.Errorf("%s: %s", order, diff)
+		}
+		if last := p.Decisions[len(p.Decisions)-1].String(); !strings.Contains(last, "number 5 of 5 by "+string(order)) {
+			t.Error(last)
+		}
+	}
+}
+
+func TestTiesAreBrokenByName(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Pods = []Pod{pod("c", 0), pod("a", 0), pod("b", 0)}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestLargestUsageIsThatOfTheWindow: what a pod used before it counts no more.
+func TestLargestUsageIsThatOfTheWindow(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Declaration.Enforce.VictimOrder = LargestUsage
+	ancient, wide := pod("ancient", 0), pod("wide", 0)
+	ancient.Start, wide.Start, wide.MilliGPUs = ago(1000*time.Hour), ago(20*time.Hour), 2000
+	s.Pods = []Pod{ancient, wide}
+	if diff := cmp.Diff([]string{"wide", "ancient"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestVictimsAreNeverFinished: a pod that ended holds nothing, and its eviction
+// would free nothing; so it is with one that is on its way out already.
+func TestVictimsAreNeverFinished(t *testing.T) {
+	t.Parallel()
+	finished, deleting, mirror, idle, running := pod("finished", -9), pod("deleting", -9), pod("mirror", -9), pod("idle", -9), pod("running", 0)
+	finished.Finished, deleting.Deleting, mirror.Mirror, idle.MilliGPUs = true, true, true, 0
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Pods = []Pod{finished, deleting, mirror, idle, running}
+	if diff := cmp.Diff([]string{"running"}, evicted(Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestABlockedVictimDoesNotHoldUpTheOthers: those that a disruption budget
+// protects are passed over, and count for nothing.
+func TestABlockedVictimDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Evict), 100*Hour)
+	s.Declaration.Enforce.MaxEvictionsPerRun = 2
+	s.Pods = []Pod{pod("a", 0), pod("b", 0), pod("c", 0), pod("d", 0)}
+	p := Decide(s)
+	if diff := cmp.Diff([]string{"a", "b"}, evicted(p)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"c", "d"}, names(p.Reserves)); diff != "" {
+		t.Error(diff)
+	}
+	if settled := p.Settle(p.Reserves[:1]); !cmp.Equal(settled.Enforced, []Action{Evict}) {
+		t.Errorf("%+v", settled)
+	}
+	if settled := p.Settle(nil); settled.Enforced != nil {
+		t.Errorf("%+v", settled)
+	}
+}

@@ -1,0 +1,92 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// Touchable are the pods of the budget that hold GPUs or wait for some, and that
+// enforcement may touch.
+func (s Situation) Touchable() []Pod {
+	d := &decider{Situation: s}
+	open, _ := d.burning()
+	return append(open, d.waiting()...)
+}
+
+// Sparing are the protected pods whose workloads are not paused.
+func (s Situation) Sparing() []Pod {
+	var list []Pod
+	for _, p := range s.Pods {
+		if !p.Finished && p.Owner.Name != "" && s.protection(p) != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// burning are the pods that count against the budget now, and those of them that
+// are protected, with the reasons.
+func (d *decider) burning() (open []Pod, spared []string) {
+	return d.covered(func(p Pod) bool { return !p.Waiting && !p.Deleting })
+}
+
+// victims are the pods that count against the budget now and may be touched. It tells
+// of those that are protected from what is to be done.
+func (d *decider) victims(from string) []Pod {
+	open, spared := d.burning()
+	if n := len(spared); n > 0 {
+		d.warn("%d %s protected from %s, and still %s: %s", n, plural(n, "pod is", "pods are"), from, plural(n, "counts", "count"), some(spared))
+	}
+	return open
+}
+
+// covered are those pods of the budget among some that hold GPUs or wait for them,
+// and those of them that are protected, with the reasons.
+func (d *decider) covered(among func(Pod) bool) (open []Pod, spared []string) {
+	for _, p := range d.Pods {
+		switch {
+		case !among(p) || p.Finished || p.MilliGPUs <= 0 || !d.selects(p.charged()):
+		case p.Mirror:
+			spared = append(spared, p.ref()+" (it is its node's own)")
+		default:
+			if why := d.protection(p); why != "" {
+				spared = append(spared, fmt.Sprintf("%s (%s)", p.ref(), why))
+				continue
+			}
+			open = append(open, p)
+		}
+	}
+	slices.Sort(spared)
+	return open, spared
+}
+
+// selects says whether the budget's selector takes pods that are told apart so.
+func (d *decider) selects(set *ledger.LabelSet) bool {
+	if !d.asked {
+		var err error
+		if d.matcher, err = d.Declaration.Selector.Matcher(); err != nil {
+			d.warn("its selector is not valid, so nothing is enforced: %v", err)
+		}
+		d.asked = true
+	}
+	return d.matcher != nil && set != nil && d.matcher.Matches(set)
+}
+
+func (p Pod) ref() string { return p.Namespace + "/" + p.Name }
+
+// charged is what the budget counts the pod by.
+func (p Pod) charged() *ledger.LabelSet {
+	if p.Charged != nil {
+		return p.Charged
+	}
+	return p.Set
+}
+
+// byName orders pods by their namespaces and names.
+func byName(a, b Pod) int {
+	return cmp.Or(strings.Compare(a.ref(), b.ref()), strings.Compare(a.UID, b.UID))
+}
