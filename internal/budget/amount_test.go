@@ -3,10 +3,14 @@ package budget
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 func TestHoursAreRoundedHalfUp(t *testing.T) {
@@ -55,67 +59,82 @@ func TestGPUsAreWrittenExactly(t *testing.T) {
 // TestOneRoundingAnInterval holds the fast arithmetic to that of exact rationals.
 func TestOneRoundingAnInterval(t *testing.T) {
 	t.Parallel()
+	d := teamA()
+	d.Window = "400d"
 	rapid.Check(t, func(t *rapid.T) {
 		gpus := big.NewRat(rapid.Int64Range(0, 1<<62).Draw(t, "numerator"), rapid.Int64Range(1, 1<<62).Draw(t, "denominator"))
 		if rapid.Bool().Draw(t, "small") {
 			gpus = big.NewRat(rapid.Int64Range(0, 5000).Draw(t, "numerator"), rapid.Int64Range(1, 300).Draw(t, "denominator"))
 		}
-		length := rapid.Int64Range(-5, 1<<40).Draw(t, "ms")
-		want := int64(0)
+		length := rapid.Int64Range(-5, 400*24*3_600_000).Draw(t, "ms")
+		r := record("pod", "1", ms(noon)-ledger.Time(length), ms(noon))
+		r.Held.Shares[0].Units = gpus
+		want := new(big.Int)
 		if length > 0 {
-			want = roundRat(new(big.Rat).Mul(gpus, new(big.Rat).SetInt64(length)))
+			exact := new(big.Rat).Mul(gpus, new(big.Rat).SetInt64(length))
+			exact.Add(exact, big.NewRat(1, 2))
+			want.Quo(exact.Num(), exact.Denom())
 		}
-		if got := rateOf(gpus).amount(length); got != want {
-			t.Fatalf("%s GPUs for %d ms: %d, want %d", gpus.RatString(), length, got, want)
+		if most := big.NewInt(math.MaxInt64); want.Cmp(most) > 0 {
+			want = most
+		}
+		if got := consumed(t, d, r); got != want.Int64() {
+			t.Fatalf("%s GPUs for %d ms: %d, want %s", gpus.RatString(), length, got, want)
 		}
 	})
+}
+
+// consumed is what one pod uses, by its meter.
+func consumed(t rapid.TB, d Declaration, r *ledger.Record) int64 {
+	t.Helper()
+	m, err := d.Meter(noon, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, _ := m.Pod(r)
+	return used.Consumed
 }
 
 func TestAbsurdRatesStayWithinTheirRange(t *testing.T) {
 	t.Parallel()
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 200))
+	of := func(gpus *big.Rat) *ledger.Record {
+		r := record("pod", "1", ago(24*time.Hour), 0)
+		r.Held.Shares[0].Units = gpus
+		return r
+	}
 	for _, gpus := range []*big.Rat{huge, new(big.Rat).SetInt64(math.MaxInt64), new(big.Rat).Inv(huge)} {
-		if got := rateOf(gpus).amount(math.MaxInt64); got < 0 {
+		if got := consumed(t, teamA(), of(gpus)); got < 0 {
 			t.Errorf("%s GPUs use %d", gpus.RatString(), got)
 		}
 	}
-	if got := rateOf(big.NewRat(-8, 1)).amount(1000); got != 0 {
+	if got := consumed(t, teamA(), of(big.NewRat(-8, 1))); got != 0 {
 		t.Errorf("a negative quantity uses %d", got)
 	}
-	if got := plus(math.MaxInt64, 1); got != math.MaxInt64 {
-		t.Errorf("a sum wrapped round to %d", got)
+	if u := judged(t, teamA(), observed(), noon, of(huge), of(huge)).Usage; u.Consumed != math.MaxInt64 {
+		t.Errorf("a sum wrapped round to %d", u.Consumed)
 	}
 }
 
-func TestWideSums(t *testing.T) {
+// TestThresholdsAreComparedExactly, whatever the limit: the products have more than
+// 64 bits.
+func TestThresholdsAreComparedExactly(t *testing.T) {
 	t.Parallel()
-	toBig := func(w wide) *big.Int {
-		n := new(big.Int).Lsh(big.NewInt(w.hi), 64)
-		return n.Add(n, new(big.Int).SetUint64(w.lo))
-	}
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
-		c, d := rapid.Int64().Draw(t, "c"), rapid.Int64().Draw(t, "d")
-		ab, cd := new(big.Int).Mul(big.NewInt(a), big.NewInt(b)), new(big.Int).Mul(big.NewInt(c), big.NewInt(d))
-		if got := toBig(product(a, b)); got.Cmp(ab) != 0 {
-			t.Fatalf("%d × %d = %s", a, b, got)
-		}
-		if a == math.MinInt64 || b == math.MinInt64 || c == math.MinInt64 || d == math.MinInt64 {
+		limit := rapid.Int64Range(1, math.MaxInt64).Draw(t, "limit")
+		threshold := rapid.IntRange(1, MaxThreshold).Draw(t, "threshold")
+		s := situation(teamA(), 0)
+		s.Declaration.Thresholds, s.Previous = []int{threshold}, nil
+		s.Result.Usage.Limit = limit
+		reached := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(threshold)))
+		reached.Add(reached, big.NewInt(99)).Quo(reached, big.NewInt(100))
+		if !reached.IsInt64() {
 			return
 		}
-		if got := toBig(product(a, b).plus(product(c, d))); got.Cmp(new(big.Int).Add(ab, cd)) != 0 {
-			t.Fatalf("the sum is %s", got)
-		}
-		if got := toBig(product(a, b).minus(product(c, d))); got.Cmp(new(big.Int).Sub(ab, cd)) != 0 {
-			t.Fatalf("the difference is %s", got)
-		}
-		if got := product(a, b).below(product(c, d)); got != (ab.Cmp(cd) < 0) {
-			t.Fatalf("%s below %s: %t", ab, cd, got)
-		}
-		if n := rapid.Int64Range(1, math.MaxInt64).Draw(t, "n"); a > 0 {
-			sum := product(a, n).minus(product(1, n-1))
-			if got := sum.over(n); got != a {
-				t.Fatalf("%s over %d is %d, want %d", toBig(sum), n, got, a)
+		for _, off := range []int64{-1, 0} {
+			s.Result.Usage.Consumed = reached.Int64() + off
+			if fired := slices.Contains(kinds(Decide(s)), KindAlert); fired != (off == 0) {
+				t.Fatalf("at %d of %d, %d%% is told of: %t", s.Result.Usage.Consumed, limit, threshold, fired)
 			}
 		}
 	})

@@ -13,14 +13,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// sharer is a pod that holds a GPU by the claim c; end 0 is open.
-func sharer(uid string, start, end ledger.Time) *ledger.Record {
+// byClaim is a pod that holds a GPU by the claim c; end 0 is open.
+func byClaim(uid string, start, end ledger.Time) *ledger.Record {
 	r := record(uid, "1", start, end)
 	r.Held, r.Set = byClaims("c"), set("ml", "team", uid)
 	return r
 }
 
-// teamOf is a budget of what one sharer holds.
+// teamOf is a budget of what one of these holds.
 func teamOf(uid string) Declaration {
 	d := teamA()
 	d.Name, d.Selector = uid, Selector{MatchLabels: map[string]string{"team": uid}}
@@ -31,7 +31,7 @@ func teamOf(uid string) Declaration {
 // count but one of them.
 func TestAClaimIsDividedAmongThoseWhoHoldIt(t *testing.T) {
 	t.Parallel()
-	first, second := sharer("first", ago(4*time.Hour), 0), sharer("second", ago(2*time.Hour), ago(time.Hour))
+	first, second := byClaim("first", ago(4*time.Hour), 0), byClaim("second", ago(2*time.Hour), ago(time.Hour))
 	both := teamA()
 	both.Selector = Selector{Namespaces: []string{"ml"}}
 	results := Evaluate([]Declaration{teamOf("first"), teamOf("second"), both}, of(first, second), observed(), noon)
@@ -57,7 +57,7 @@ func TestAClaimIsDividedAmongThoseWhoHoldIt(t *testing.T) {
 // TestALimitIsCrossedAtTheRateOfAPart, past and to come.
 func TestALimitIsCrossedAtTheRateOfAPart(t *testing.T) {
 	t.Parallel()
-	first, second := sharer("first", ago(4*time.Hour), 0), sharer("second", ago(2*time.Hour), 0)
+	first, second := byClaim("first", ago(4*time.Hour), 0), byClaim("second", ago(2*time.Hour), 0)
 	d := teamOf("first")
 	d.GPUHours = "2.5"
 	if since := judged(t, d, observed(), noon, first, second).ExceededSince; since == nil || !since.Equal(noon.Add(-time.Hour)) {
@@ -72,7 +72,7 @@ func TestALimitIsCrossedAtTheRateOfAPart(t *testing.T) {
 // TestAnotherOnesEstimatedEndIsADoubt: whether the first had all of it is not known.
 func TestAnotherOnesEstimatedEndIsADoubt(t *testing.T) {
 	t.Parallel()
-	first, second := sharer("first", ago(4*time.Hour), 0), sharer("second", ago(4*time.Hour), 0)
+	first, second := byClaim("first", ago(4*time.Hour), 0), byClaim("second", ago(4*time.Hour), 0)
 	second.End = ledger.End{Earliest: ago(2 * time.Hour), At: noonMs(), Source: ledger.Estimated}
 	u := judged(t, teamOf("first"), observed(), noon, first, second).Usage
 	// Half of it for three hours, and then all; or for two, or four.
@@ -91,7 +91,7 @@ func TestAGapHidesWhatAClaimLeaves(t *testing.T) {
 	t.Parallel()
 	h := observed()
 	h.Gaps = []ledger.Gap{{From: ago(2 * time.Hour), To: ago(time.Hour), GPUs: rat("2")}}
-	u := judged(t, teamOf("first"), h, noon, sharer("first", ago(4*time.Hour), 0), sharer("second", ago(3*time.Hour), 0)).Usage
+	u := judged(t, teamOf("first"), h, noon, byClaim("first", ago(4*time.Hour), 0), byClaim("second", ago(3*time.Hour), 0)).Usage
 	if Hours(u.ErrorBound) != "1.000" {
 		t.Errorf("the bound is %s, want what one GPU uses in an hour", Hours(u.ErrorBound))
 	}
@@ -99,8 +99,8 @@ func TestAGapHidesWhatAClaimLeaves(t *testing.T) {
 
 func noonMs() ledger.Time { return ms(noon) }
 
-// drawSharers draws pods that hold one claim, and whether by more.
-func drawSharers(t *rapid.T) []*ledger.Record {
+// drawClaims draws pods that hold one claim, and whether by more.
+func drawClaims(t *rapid.T) []*ledger.Record {
 	records := drawRecords(t)
 	for n, r := range records {
 		r.UID, r.Place = fmt.Sprint(n), nil
@@ -131,7 +131,7 @@ func piecesOf(m *Meter, r *ledger.Record) []piece {
 func TestADeviceIsHeldOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		records := drawSharers(t)
+		records := drawClaims(t)
 		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
 		d := Declaration{Window: "24h", VanishedPods: policy}
 		m, err := d.Meter(noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)))
@@ -173,7 +173,7 @@ func onlyClaim(h *ledger.Holding, claim string) *ledger.Holding {
 func TestPartsAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		records, d := drawSharers(t), drawBudgets(t)[0]
+		records, d := drawClaims(t), drawBudgets(t)[0]
 		d.Selector = Selector{}
 		result := Evaluate([]Declaration{d}, of(records...), observed(), noon)
 		again := Evaluate([]Declaration{d}, of(rapid.Permutation(records).Draw(t, "order")...), observed(), noon)
