@@ -15,16 +15,21 @@ const micro = 1_000_000
 
 // gaps is what may have been missed while nothing was observed.
 type gaps struct {
-	header ledger.Header
-	meter  *Meter // of what is recorded for certain
-	list   []ledger.Gap
-	parts  []int64 // the meter's rates in millionths of a GPU, by number
-	change []int64 // of the rate that lasts through a gap, from gap to gap
-	partly []int64 // what is recorded of intervals that begin or end in a gap
-	given  []rate  // what the nodes could give in each
-	amount []int64 // missed, in milli-GPU-seconds of default weight; -1 where nothing bounds it
-
+	header  ledger.Header
+	meter   *Meter // of what is recorded for certain
+	list    []gap  // in the order of time, without overlap
 	covered map[ledger.Time]int
+}
+
+// gap is one of them: what the nodes could give in it bounds what was missed, less
+// what is recorded.
+type gap struct {
+	from, to ledger.Time
+	bounded  bool
+	given    rate
+	change   int64 // of the rate, in millionths, that lasts through it: from the gap before
+	partly   int64 // what is recorded of intervals that begin or end in it
+	missed   int64 // at most, in milli-GPU-seconds of default weight
 }
 
 // missed is what the gaps may hide of a window, how long the longest of them is, and
@@ -40,15 +45,12 @@ func newGaps(h ledger.Header, e *evaluation, earliest ledger.Time) *gaps {
 		header: h, covered: map[ledger.Time]int{},
 		meter: &Meter{rules: newRules(FromScheduled, ledger.AtLastRun, e.holdings), claims: e.claims, now: e.now},
 	}
-	for _, gap := range h.Gaps {
-		gap.To = min(gap.To, e.now)
-		if gap.From < gap.To && gap.To > earliest {
-			g.list = append(g.list, gap)
+	for _, of := range h.Gaps {
+		if to := min(of.To, e.now); of.From < to && to > earliest {
+			g.list = append(g.list, gap{from: of.From, to: to, bounded: of.GPUs != nil, given: rateOf(of.GPUs)})
 		}
 	}
-	slices.SortFunc(g.list, func(a, b ledger.Gap) int { return cmp.Compare(a.From, b.From) })
-	g.change = make([]int64, len(g.list)+1)
-	g.partly = make([]int64, len(g.list))
+	slices.SortFunc(g.list, func(a, b gap) int { return cmp.Compare(a.from, b.from) })
 	return g
 }
 
@@ -57,7 +59,7 @@ func (g *gaps) add(i *interval) {
 	if len(g.list) == 0 {
 		return
 	}
-	c, counts := g.meter.measure(i, g.list[0].From)
+	c, counts := g.meter.measure(i, g.list[0].from)
 	switch {
 	case !counts:
 	case c.divided == nil:
@@ -71,28 +73,29 @@ func (g *gaps) add(i *interval) {
 
 // record counts what was used at a rate for a time.
 func (g *gaps) record(start, end ledger.Time, number int32) {
-	first, _ := slices.BinarySearchFunc(g.list, start, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.To, t+1) })
-	after, _ := slices.BinarySearchFunc(g.list, end, func(gap ledger.Gap, t ledger.Time) int { return cmp.Compare(gap.From, t) })
+	first, _ := slices.BinarySearchFunc(g.list, start, func(of gap, t ledger.Time) int { return cmp.Compare(of.to, t+1) })
+	after, _ := slices.BinarySearchFunc(g.list, end, func(of gap, t ledger.Time) int { return cmp.Compare(of.from, t) })
 	if first >= after || start >= end {
 		return
 	}
-	for n := len(g.parts); n < len(g.meter.rules.rates); n++ {
-		g.parts = append(g.parts, g.meter.rules.rates[n].parts(micro))
-	}
-	rate := g.parts[number]
+	rate := g.meter.rules.rates[number].parts(micro)
 	for _, n := range []int{first, after - 1} {
-		if gap := g.list[n]; first < after && (gap.From < start || gap.To > end) {
-			g.partly[n] = plus(g.partly[n], recorded(rate, min(gap.To, end)-max(gap.From, start)))
-			if n == first {
-				first++
-			} else {
-				after--
-			}
+		of := &g.list[n]
+		if first >= after || of.from >= start && of.to <= end {
+			continue
+		}
+		of.partly = plus(of.partly, recorded(rate, min(of.to, end)-max(of.from, start)))
+		if n == first {
+			first++
+		} else {
+			after--
 		}
 	}
 	if first < after {
-		g.change[first] += rate
-		g.change[after] -= rate
+		g.list[first].change += rate
+		if after < len(g.list) {
+			g.list[after].change -= rate
+		}
 	}
 }
 
@@ -108,38 +111,33 @@ func recorded(rate int64, ms ledger.Time) int64 {
 // settle works out how much each gap may hide.
 func (g *gaps) settle() {
 	through := int64(0)
-	for n, gap := range g.list {
-		through += g.change[n]
-		g.given = append(g.given, rateOf(gap.GPUs))
-		if gap.GPUs == nil {
-			g.amount = append(g.amount, -1)
-			continue
-		}
-		length := gap.To - gap.From
-		known := plus(recorded(through, length), g.partly[n])
-		g.amount = append(g.amount, max(0, g.given[n].amount(int64(length))-known))
+	for n := range g.list {
+		of := &g.list[n]
+		through += of.change
+		length := of.to - of.from
+		of.missed = max(0, of.given.amount(int64(length))-plus(recorded(through, length), of.partly))
 	}
 }
 
 // missed is what the gaps may hide of a budget's window, by its weights.
 func (g *gaps) missed(m *Meter) missed {
-	var of missed
-	for n, gap := range g.list {
-		if gap.To <= m.begin {
+	var all missed
+	for _, of := range g.list {
+		if of.to <= m.begin {
 			continue
 		}
-		of.longest = max(of.longest, time.Duration(gap.To-gap.From)*time.Millisecond)
-		if g.amount[n] < 0 || m.rules.boundless {
-			of.boundless = true
+		all.longest = max(all.longest, time.Duration(of.to-of.from)*time.Millisecond)
+		if !of.bounded || m.rules.boundless {
+			all.boundless = true
 			continue
 		}
-		most := g.given[n].amount(int64(gap.To - max(gap.From, m.begin)))
-		of.amount = plus(of.amount, min(g.amount[n], most))
+		most := of.given.amount(int64(of.to - max(of.from, m.begin)))
+		all.amount = plus(all.amount, min(of.missed, most))
 	}
-	if of.amount > 0 && m.rules.surplus.Cmp(ratOne) > 0 {
-		of.amount = rateOf(m.rules.surplus).amount(of.amount)
+	if all.amount > 0 && m.rules.surplus.Cmp(ratOne) > 0 {
+		all.amount = rateOf(m.rules.surplus).amount(all.amount)
 	}
-	return of
+	return all
 }
 
 // coverage is how much of the time since a moment was observed, in thousandths.

@@ -63,7 +63,15 @@ const mostParts = 1 << 43
 
 // parts is the rate in whole parts of a GPU, of which a GPU has so many.
 func (r rate) parts(gpu int64) int64 {
-	of := new(big.Rat).Mul(r.rat(), new(big.Rat).SetInt64(gpu))
+	if r.wide == nil {
+		hi, lo := bits.Mul64(r.num, uint64(gpu))
+		if hi >= r.den {
+			return mostParts
+		}
+		whole, _ := bits.Div64(hi, lo, r.den)
+		return int64(min(whole, mostParts))
+	}
+	of := new(big.Rat).Mul(r.wide, new(big.Rat).SetInt64(gpu))
 	whole := new(big.Int).Quo(of.Num(), of.Denom())
 	if !whole.IsInt64() {
 		return mostParts
