@@ -37,11 +37,10 @@ func newClaims() *Claims { return &Claims{pods: map[string]bool{}, demands: map[
 func isShared(r *ledger.Record) bool { return r.Held != nil && r.Held.Shared() }
 
 // demand is how much of a claim the pods that hold it asked for together, and from
-// when on: by each of the places in its range where an estimated end may be taken
-// to be.
+// when on: by where in its range an estimated end is taken to be.
 type demand struct {
-	changes [3][]change // until all are known
-	levels  [3][]level
+	changes map[ledger.VanishedPolicy][]change // until all are known
+	levels  map[ledger.VanishedPolicy][]level
 	// divided says that they asked for more than the whole, and doubtful that some
 	// pod's end is estimated.
 	divided, doubtful bool
@@ -59,17 +58,6 @@ type level struct {
 	asked *big.Rat
 }
 
-// placeOf is where a policy's counts are.
-func placeOf(p ledger.VanishedPolicy) int {
-	switch p {
-	case ledger.AtLastRun:
-		return 0
-	case ledger.AtNow:
-		return 2
-	}
-	return 1
-}
-
 // add takes up what a pod holds by claims, if anything.
 func (c *Claims) add(r *ledger.Record) {
 	if !isShared(r) {
@@ -82,18 +70,17 @@ func (c *Claims) add(r *ledger.Record) {
 		}
 		d := c.demands[share.Claim]
 		if d == nil {
-			d = new(demand)
+			d = &demand{changes: map[ledger.VanishedPolicy][]change{}, levels: map[ledger.VanishedPolicy][]level{}}
 			c.demands[share.Claim] = d
 		}
 		d.doubtful = d.doubtful || r.End.Estimated()
 		more := share.Asked()
 		less := new(big.Rat).Neg(more)
 		for _, policy := range []ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow} {
-			changes, end := &d.changes[placeOf(policy)], r.End.Point(policy)
-			if r.Open() {
-				*changes = append(*changes, change{r.Start.At, more})
+			if end := r.End.Point(policy); r.Open() {
+				d.changes[policy] = append(d.changes[policy], change{r.Start.At, more})
 			} else if end > r.Start.At {
-				*changes = append(*changes, change{r.Start.At, more}, change{end, less})
+				d.changes[policy] = append(d.changes[policy], change{r.Start.At, more}, change{end, less})
 			}
 		}
 	}
@@ -107,7 +94,7 @@ func (c *Claims) settle() {
 }
 
 func (d *demand) settle() {
-	for n, changes := range d.changes {
+	for policy, changes := range d.changes {
 		slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 		sum, levels := new(big.Rat), make([]level, 0, len(changes))
 		for i, c := range changes {
@@ -118,9 +105,9 @@ func (d *demand) settle() {
 			levels = append(levels, level{c.at, new(big.Rat).Set(sum)})
 			d.divided = d.divided || sum.Cmp(ratOne) > 0
 		}
-		d.levels[n] = slices.CompactFunc(levels, func(a, b level) bool { return a.asked.Cmp(b.asked) == 0 })
+		d.levels[policy] = slices.CompactFunc(levels, func(a, b level) bool { return a.asked.Cmp(b.asked) == 0 })
 	}
-	d.changes = [3][]change{}
+	d.changes = nil
 }
 
 // divides says whether of anything that a pod holds more was ever asked for at the
@@ -144,12 +131,12 @@ func (c *Claims) doubts(claim string) bool {
 const never ledger.Time = math.MaxInt64
 
 // at is how much is asked for of a claim at a moment, and until when.
-func (c *Claims) at(claim string, place int, at ledger.Time) (asked *big.Rat, until ledger.Time) {
+func (c *Claims) at(claim string, policy ledger.VanishedPolicy, at ledger.Time) (asked *big.Rat, until ledger.Time) {
 	asked, until = ratZero, never
 	if c == nil || c.demands[claim] == nil {
 		return asked, until
 	}
-	levels := c.demands[claim].levels[place]
+	levels := c.demands[claim].levels[policy]
 	n, found := slices.BinarySearchFunc(levels, at, func(l level, at ledger.Time) int { return cmp.Compare(l.from, at) })
 	if found {
 		n++

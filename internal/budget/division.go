@@ -10,11 +10,12 @@ import (
 // divided is the interval of a pod that holds by claims, cut where its rate changes
 // with who else holds them.
 type divided struct {
-	// counted are the pieces that count. Those of an active interval go on behind
-	// its end: the last one's rate is the present.
+	// counted are the pieces that count. Of an active interval the last one ends after
+	// now, so that its rate is the present one.
 	counted []piece
-	// sure says that no end is estimated, its own or another's. Else least and most
-	// are the pieces where such ends lie so that least or most is left to this pod.
+	// sure says that no end is estimated, neither its own nor that of another pod with
+	// the claim. If one is, least and most are the pieces for the ends that leave the
+	// least and the most to this pod.
 	sure        bool
 	least, most []piece
 }
@@ -28,18 +29,17 @@ type piece struct {
 // divide cuts an interval where those change who share what it holds.
 func (m *Meter) divide(c *measured, held int32) {
 	d := m.divider(held)
-	first, last := placeOf(ledger.AtLastRun), placeOf(ledger.AtNow)
 	end := c.end
 	if c.active {
 		end++
 	}
 	p := &divided{sure: c.certain() && !slices.ContainsFunc(d.claims, func(c claimed) bool { return m.claims.doubts(c.claim) })}
-	p.counted = d.pieces(nil, placeOf(m.rules.vanished), c.start, end, false)
+	p.counted = d.pieces(nil, m.rules.vanished, c.start, end, false)
 	if !p.sure {
-		p.least = d.pieces(nil, last, c.start, c.least, false)
-		// Behind its earliest end it is not among those who hold for certain.
-		p.most = d.pieces(nil, first, c.start, c.least, false)
-		p.most = d.pieces(p.most, first, c.least, c.most, true)
+		p.least = d.pieces(nil, ledger.AtNow, c.start, c.least, false)
+		// After its earliest end the pod is not among those who certainly hold.
+		p.most = d.pieces(nil, ledger.AtLastRun, c.start, c.least, false)
+		p.most = d.pieces(p.most, ledger.AtLastRun, c.least, c.most, true)
 	}
 	c.divided = p
 	if pieces := p.counted; len(pieces) > 0 {
@@ -106,10 +106,10 @@ func (m *Meter) divider(held int32) *divider {
 //
 // Of a claim the pod has what it asked for, as long as all of them together ask for
 // no more than there is.
-func (d *divider) rate(place int, at ledger.Time, beside bool) (number int32, until ledger.Time) {
+func (d *divider) rate(policy ledger.VanishedPolicy, at ledger.Time, beside bool) (number int32, until ledger.Time) {
 	gpus, until := new(big.Rat).Set(d.alone), never
 	for _, c := range d.claims {
-		asked, changes := d.meter.claims.at(c.claim, place, at)
+		asked, changes := d.meter.claims.at(c.claim, policy, at)
 		until = min(until, changes)
 		if beside {
 			asked = new(big.Rat).Add(asked, c.asked)
@@ -124,9 +124,9 @@ func (d *divider) rate(place int, at ledger.Time, beside bool) (number int32, un
 }
 
 // pieces cuts a time where the rate changes.
-func (d *divider) pieces(pieces []piece, place int, from, to ledger.Time, beside bool) []piece {
+func (d *divider) pieces(pieces []piece, policy ledger.VanishedPolicy, from, to ledger.Time, beside bool) []piece {
 	for at := from; at < to; {
-		number, until := d.rate(place, at, beside)
+		number, until := d.rate(policy, at, beside)
 		until = min(until, to)
 		if last := len(pieces) - 1; last >= 0 && pieces[last].to == at && pieces[last].rate == number {
 			pieces[last].to = until

@@ -17,12 +17,13 @@ type labelSet struct {
 	used      bool // any of them is in the window of any of its budgets
 }
 
-// labelSets finds the set of each record. Jobs give their pods labels that no other
-// Job's have: so only what selectors and breakdowns ask for makes a difference.
+// labelSets finds the set of each record. Each Job gives its pods labels of their own,
+// and so a set is told from another only by what selectors and breakdowns ask for.
 type labelSets struct {
 	accounts []*account
-	// asked are the labels that selectors ask for, and namespaces' labels: by the key,
-	// the values that they name. Other values are told apart from none alone.
+	// asked are the values that selectors name, by the label's key, and namespaceAsked
+	// those of namespaces' labels. All other values of such a label are alike: it
+	// matters only that it is there.
 	asked, namespaceAsked map[string]map[string]bool
 	breakdowns            []string
 

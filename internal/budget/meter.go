@@ -75,7 +75,7 @@ func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
 	number := m.rules.rate(i.held)
 	if isShared(r) {
 		beside := m.claims == nil || !m.claims.pods[r.UID]
-		number, _ = m.divider(i.held).rate(placeOf(m.rules.vanished), m.now, beside)
+		number, _ = m.divider(i.held).rate(m.rules.vanished, m.now, beside)
 	}
 	return m.rules.rates[number].rat()
 }

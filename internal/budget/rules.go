@@ -40,6 +40,9 @@ func (d Declaration) rules() (*rules, error) {
 		return nil, fmt.Errorf("model_weights: %w", err)
 	}
 	d = d.WithDefaults()
+	if d.VanishedPods != ledger.AtLastRun && d.VanishedPods != ledger.AtNow {
+		d.VanishedPods = ledger.AtMidpoint // as ledger has it
+	}
 	r := newRules(d.CountFrom, d.VanishedPods, newHoldings())
 	r.resources, r.models = resources, models
 	r.exceed(ratOne)
