@@ -2,6 +2,7 @@ package spotpools
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -36,4 +37,13 @@ type Cloud interface {
 	Untag(ctx context.Context, region string, ids []string, keys []string) error
 	// Calls counts the calls made so far, by action.
 	Calls() map[string]int
+}
+
+// AccountError says that the credentials belong to another account than the
+// pool does.
+type AccountError struct{ Object, Pool, Credentials string }
+
+// Error says whose the pool is, and what to do.
+func (e *AccountError) Error() string {
+	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was touched. Use the credentials of account %s", e.Object, e.Pool, e.Credentials, e.Pool)
 }

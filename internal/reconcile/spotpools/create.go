@@ -24,7 +24,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		return State{}, err
 	}
 	d.AccountID, d.Generation = account, 1
-	a := &attempt{gate: f.gate(ctx, d)}
+	a := &pass{gate: f.gate(ctx, d)}
 	// The creator's lock tells a creation under way from one that was killed;
 	// the pool's own lock is free while instances settle.
 	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
@@ -39,7 +39,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	return newState(a), nil
 }
 
-func (f *Flow) create(ctx context.Context, a *attempt, d spotpool.Declaration, wait time.Duration) error {
+func (f *Flow) create(ctx context.Context, a *pass, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.claim(ctx, d)
@@ -100,7 +100,7 @@ func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 // finishCreate marks the record active. Where cause is not nil, the creation fails
 // with it if nothing was launched, and takes the record back. It fails too where
 // the pool could not be looked at even once: then it stays to be resumed.
-func (f *Flow) finishCreate(ctx context.Context, a *attempt, cause error) error {
+func (f *Flow) finishCreate(ctx context.Context, a *pass, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	d := a.declaration

@@ -98,7 +98,7 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 // finishDelete empties a condemned pool and removes what is recorded of it. It
 // returns what it did; an error says what is left, or what kept it from looking.
 func (f *Flow) finishDelete(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]outcome.Result, error) {
-	a := &attempt{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
+	a := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, a) })
 	})
@@ -156,7 +156,7 @@ func (e *stillThereError) again() bool {
 
 // emptyOnce looks at a condemned pool, under its lock, and ends or lets go of what
 // is there. Where the look shows nothing, it removes what is recorded of the pool.
-func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, a *attempt) error {
+func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, a *pass) error {
 	if err := f.records().Bury(ctx, d, f.now()); err != nil { // a kill may have come before it
 		return err
 	}

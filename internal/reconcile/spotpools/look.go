@@ -58,7 +58,7 @@ func (l *look) underWay() (launching, ending int) {
 }
 
 // look observes the pool and decides, without acting. What it notices is kept.
-func (f *Flow) look(ctx context.Context, a *attempt) error {
+func (f *Flow) look(ctx context.Context, a *pass) error {
 	j, err := f.loadJournal(ctx, a.declaration)
 	if err != nil {
 		return err

@@ -192,7 +192,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 
 // actOn carries decisions out under the pool's lock, on a fresh look.
 func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpool.Gate, seen spotpool.Plan) {
-	a := &attempt{declaration: t.declaration, gate: gate, gone: view.gone}
+	a := &pass{declaration: t.declaration, gate: gate, gone: view.gone}
 	a.saw(seen, view.observation(t.declaration))
 	err := r.flow.records().Locked(ctx, t.declaration, func(ctx context.Context) error {
 		// The declaration may have changed since it was listed.

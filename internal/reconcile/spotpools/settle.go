@@ -15,7 +15,7 @@ import (
 // and decides again, under the lock, whenever something comes out differently.
 // It gives up when nothing is under way and nothing can be done, and after wait.
 // Nothing holds the lock while it waits.
-func (f *Flow) settle(ctx context.Context, a *attempt, wait time.Duration) error {
+func (f *Flow) settle(ctx context.Context, a *pass, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	pause := f.pollInterval()
@@ -42,7 +42,7 @@ func (f *Flow) settle(ctx context.Context, a *attempt, wait time.Duration) error
 
 // actByRecord acts by what is declared now: while nothing held the lock, someone may
 // have changed the pool, or begun to destroy it.
-func (f *Flow) actByRecord(ctx context.Context, a *attempt) error {
+func (f *Flow) actByRecord(ctx context.Context, a *pass) error {
 	r, err := f.records().Load(ctx, a.declaration.Key())
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *Flow) actByRecord(ctx context.Context, a *attempt) error {
 
 // lookOn looks at a pool that was looked at before. What has ended since gave its
 // quota and its stock back.
-func (f *Flow) lookOn(ctx context.Context, a *attempt) error {
+func (f *Flow) lookOn(ctx context.Context, a *pass) error {
 	earlier := a.latest
 	if err := f.look(ctx, a); err != nil || earlier == nil {
 		return err
@@ -71,7 +71,7 @@ func (f *Flow) lookOn(ctx context.Context, a *attempt) error {
 
 // settled reports whether waiting longer would change nothing. What was never
 // looked at is not settled.
-func (a *attempt) settled() bool {
+func (a *pass) settled() bool {
 	if a.latest == nil {
 		return false
 	}
@@ -87,13 +87,13 @@ func (a *attempt) settled() bool {
 
 // willTell reports whether it will show what became of a launch that was left
 // open, so that another offering can serve if it had no effect.
-func (a *attempt) willTell() bool {
+func (a *pass) willTell() bool {
 	refusal, known := spotpool.AsCloudError(a.failure)
 	return a.uncertain && known && refusal.Scope != spotpool.ScopePool
 }
 
 // unsettled says what was still under way when the wait ended.
-func (a *attempt) unsettled(ctx context.Context, wait time.Duration) {
+func (a *pass) unsettled(ctx context.Context, wait time.Duration) {
 	why := fmt.Sprintf("after %s", wait)
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "at the interrupt"

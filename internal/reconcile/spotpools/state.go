@@ -26,7 +26,7 @@ type State struct {
 
 // newState is what an attempt made of a recorded pool. Where it never could
 // look, the state has no observation.
-func newState(a *attempt) State {
+func newState(a *pass) State {
 	state := State{Declaration: a.declaration, Recorded: true, Gate: a.gate}
 	plan := a.plan()
 	if plan != nil {

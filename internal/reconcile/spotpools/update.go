@@ -17,7 +17,7 @@ import (
 // account and the generation that it was planned against. A pool whose record
 // was lost is recorded anew.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
-	a := &attempt{gate: f.gate(ctx, d)}
+	a := &pass{gate: f.gate(ctx, d)}
 	deadline := time.Now().Add(wait)
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.change(ctx, d)
