@@ -130,7 +130,7 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 func (r *run) finished() Report {
 	report := r.report
 	report.Budgets, report.SpotPools, report.StockPools = r.budgets.Reports(), r.pools.Reports(), []struct{}{}
-	report.Decisions = slices.Concat([]outcome.Result{}, r.budgets.Results(), r.pools.Results())
+	report.Decisions = append(append([]outcome.Result{}, r.budgets.Results()...), r.pools.Results()...)
 	slices.SortStableFunc(report.Decisions, func(a, b outcome.Result) int { return strings.Compare(a.Object(), b.Object()) })
 	report.Warnings = r.warnings.Texts()
 	return report
