@@ -71,10 +71,15 @@ func (e *Engine) Budgets() *budgets.Flow {
 	return e.budgets
 }
 
-// drafted is the engine on a draft of its store.
-func (e *Engine) drafted() *Engine {
+// dry is the engine on a draft of its store, and on a cloud that refuses to be
+// changed.
+func (e *Engine) dry() *Engine {
+	cloud := e.Cloud
+	if cloud != nil {
+		cloud = spotpools.Unchanged(cloud)
+	}
 	return &Engine{
-		Cloud: e.Cloud, Cluster: e.Cluster, Store: draft.Over(e.Store), Actor: e.Actor, LockTimeout: e.LockTimeout,
+		Cloud: cloud, Cluster: e.Cluster, Store: draft.Over(e.Store), Actor: e.Actor, LockTimeout: e.LockTimeout,
 		PollInterval: e.PollInterval, FreezeLag: e.FreezeLag, Clock: e.Clock, Log: e.Log, Progress: e.Progress,
 	}
 }

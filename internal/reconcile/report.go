@@ -57,6 +57,22 @@ func (r Report) Changes() bool {
 		slices.ContainsFunc(r.Budgets, func(b budgets.Report) bool { return b.Deleted })
 }
 
+// planned has deletions that were finished on a draft read as what a run would do.
+func (r Report) planned() Report {
+	why := outcome.NewErrorReport(outcome.ErrDeletionPlanned)
+	for n := range r.SpotPools {
+		if p := &r.SpotPools[n]; p.Deleted {
+			p.Deleted, p.Outcome, p.Notices, p.Error = false, outcome.Planned, nil, why
+		}
+	}
+	for n := range r.Budgets {
+		if b := &r.Budgets[n]; b.Deleted {
+			b.Deleted, b.Outcome, b.Notices, b.Error = false, outcome.Planned, nil, why
+		}
+	}
+	return r
+}
+
 // UnmarshalJSON reads what programs are given of a report.
 func (r *Report) UnmarshalJSON(data []byte) error {
 	type plain Report

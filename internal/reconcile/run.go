@@ -46,18 +46,13 @@ func (e *RunLockedError) Unwrap() error { return e.Err }
 // is not nil only where no run took place: the run lock is held, or the store
 // can't be read.
 func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
-	if o.DryRun && o.State != nil { // judged by what a run would have taken over
-		e = e.drafted()
+	if o.DryRun { // what is written goes nowhere, and so does what is waited for
+		e, o.Wait = e.dry(), false
 	}
 	r := e.begin(o)
-	var err error
-	if o.DryRun {
-		err = r.run(ctx)
-	} else {
-		err = r.keeper.WithLock(ctx, "run", o.RunLockTimeout, r.run)
-		if record.IsLocked(err) {
-			return r.finished(), &RunLockedError{Err: err}
-		}
+	err := r.keeper.WithLock(ctx, "run", o.RunLockTimeout, r.run)
+	if record.IsLocked(err) {
+		err = &RunLockedError{Err: err}
 	}
 	return r.finished(), err
 }
@@ -78,7 +73,7 @@ func (e *Engine) begin(o RunOptions) *run {
 	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor}, options: o, warnings: &outcome.Warnings{}}
 	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun}
 	r.budgets = e.Budgets().Run(budgets.Options{RunID: r.report.RunID, DryRun: o.DryRun, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss}, r.warnings)
-	r.pools = e.Pools().Run(spotpools.Options{DryRun: o.DryRun, Wait: o.Wait, WaitTimeout: o.WaitTimeout}, r.warnings)
+	r.pools = e.Pools().Run(spotpools.Options{Wait: o.Wait, WaitTimeout: o.WaitTimeout}, r.warnings)
 	return r
 }
 
@@ -99,9 +94,6 @@ func (r *run) run(ctx context.Context) error {
 	r.pools.Reconcile(ctx, r.budgets.Judged())
 	r.report.FinishedAt = time.Now().UTC()
 	r.report.Calls = callsSince(before, r.engine.Calls())
-	if r.options.DryRun {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	r.pools.LookAfterTombstones(ctx)
@@ -133,5 +125,8 @@ func (r *run) finished() Report {
 	report.Decisions = append(append([]outcome.Result{}, r.budgets.Results()...), r.pools.Results()...)
 	slices.SortStableFunc(report.Decisions, func(a, b outcome.Result) int { return strings.Compare(a.Object(), b.Object()) })
 	report.Warnings = r.warnings.Texts()
+	if r.options.DryRun {
+		return report.planned()
+	}
 	return report
 }

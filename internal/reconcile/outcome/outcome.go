@@ -40,3 +40,10 @@ func NewErrorReport(err error) *ErrorReport {
 	}
 	return report
 }
+
+// ErrPlanned is what a port answers that changes nothing in the world: the decision
+// stays planned.
+var ErrPlanned = errors.New("a dry run changes nothing")
+
+// ErrDeletionPlanned says, in a dry run, what the next run will do.
+var ErrDeletionPlanned = errors.New("its deletion was begun: the next run finishes it")

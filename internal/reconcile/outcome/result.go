@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,11 @@ type Result struct {
 // Of is the result of a decision.
 func Of(d Decision, outcome Outcome, err error) Result {
 	return Result{Decision: d, Outcome: outcome, Error: NewErrorReport(err)}
+}
+
+// AnyPlanned says whether something that was decided is still to be done.
+func AnyPlanned(results []Result) bool {
+	return slices.ContainsFunc(results, func(r Result) bool { return r.Outcome == Planned })
 }
 
 // Kind is what was decided: "launch", "evict".

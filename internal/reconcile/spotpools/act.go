@@ -43,6 +43,7 @@ type actor struct {
 
 // run decides and acts until nothing is left to decide. Each decision changes what
 // the next one sees: also a refusal, which rules out no more than what was refused.
+// Where nothing changes the world, one plan is gone through.
 func (s *actor) run(ctx context.Context) error {
 	for {
 		plan := spotpool.Decide(s.situation())
@@ -53,8 +54,16 @@ func (s *actor) run(ctx context.Context) error {
 		if len(plan.Decisions) == 0 || s.interrupted(ctx) {
 			return nil
 		}
-		if err := s.do(ctx, plan.Decisions[0]); err != nil {
-			return err
+		changed := false
+		for n := 0; n < len(plan.Decisions) && !changed; n++ {
+			err := s.do(ctx, plan.Decisions[n])
+			changed = !errors.Is(err, outcome.ErrPlanned)
+			if changed && err != nil {
+				return err
+			}
+		}
+		if !changed {
+			return nil
 		}
 	}
 }
@@ -92,10 +101,15 @@ func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
 	if d.Refresh {
 		s.pass.run.Refreshed = true
 	}
+	carryOut := s.launch
 	if d.Kind == spotpool.Terminate {
-		return s.terminate(ctx, d)
+		carryOut = s.terminate
 	}
-	return s.launch(ctx, d)
+	err := carryOut(ctx, d)
+	if errors.Is(err, outcome.ErrPlanned) {
+		s.pass.results = append(s.pass.results, outcome.Of(d, outcome.Planned, nil))
+	}
+	return err
 }
 
 // launch writes the intent, asks the cloud, and records the outcome, in this
@@ -111,11 +125,14 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if err := s.remember(ctx, intent); err != nil {
 		return err
 	}
-	s.flow.Teller.Logger().Info("launching", "decision", d)
 	calling, done := record.Outliving(ctx)
 	defer done()
 	ids, at, err := s.flow.Cloud.Launch(calling, request)
 	s.flow.forget(request.Region)
+	if errors.Is(err, outcome.ErrPlanned) {
+		return err
+	}
+	s.flow.Teller.Logger().Info("launching", "decision", d)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err == nil {
@@ -164,10 +181,13 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 			victims = append(victims, i)
 		}
 	}
-	s.flow.Teller.Logger().Info("terminating", "decision", d)
 	calling, done := record.Outliving(ctx)
 	defer done()
 	ended, err := s.flow.Cloud.Terminate(calling, s.pass.declaration.Region, victims)
+	if errors.Is(err, outcome.ErrPlanned) {
+		return err
+	}
+	s.flow.Teller.Logger().Info("terminating", "decision", d)
 	s.flow.forget(s.pass.declaration.Region)
 	s.flow.forgetMarkets(s.pass.declaration.Region) // what ends gives quota and stock back
 	s.observation = withEnding(s.observation, ended)

@@ -170,7 +170,11 @@ func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, a *pass) e
 		}
 	}
 	if left := a.latest.left(); len(left) > 0 {
-		return &stillThereError{left: left, failure: a.failure, waits: a.latest.waits(), unknown: a.uncertain}
+		failure := a.failure
+		if outcome.AnyPlanned(a.results) {
+			failure = outcome.ErrPlanned
+		}
+		return &stillThereError{left: left, failure: failure, waits: a.latest.waits(), unknown: a.uncertain}
 	}
 	return f.clear(ctx, d, a.latest)
 }

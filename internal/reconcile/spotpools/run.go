@@ -20,8 +20,6 @@ import (
 
 // Options say what a run may do with pools.
 type Options struct {
-	// DryRun decides and reports, takes no lock, and changes nothing anywhere.
-	DryRun bool
 	// Wait settles what was launched, for at most WaitTimeout.
 	Wait        bool
 	WaitTimeout time.Duration
@@ -148,7 +146,7 @@ func (r *Run) reconcileRegion(ctx context.Context, region string, targets []targ
 		group.Go(func() error { r.reconcilePool(ctx, view, t); return nil })
 	}
 	_ = group.Wait()
-	if !r.options.Wait && !r.options.DryRun {
+	if !r.options.Wait {
 		r.confirm(ctx, region, targets)
 	}
 }
@@ -173,18 +171,10 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	case t.phase == declaration.Deleting:
 		r.finishDeletion(ctx, t, plan)
 	case len(plan.Decisions) == 0:
-		if !r.options.DryRun {
-			if err := r.flow.keepJournal(ctx, d, t.journal, plan.Journal); err != nil {
-				r.warnings.Add(err.Error())
-			}
+		if err := r.flow.keepJournal(ctx, d, t.journal, plan.Journal); err != nil {
+			r.warnings.Add(err.Error())
 		}
 		r.add(t.report(plan, idleOutcome(plan)), nil)
-	case r.options.DryRun:
-		results := make([]outcome.Result, len(plan.Decisions))
-		for n, decision := range plan.Decisions {
-			results[n] = outcome.Of(decision, outcome.Planned, nil)
-		}
-		r.add(t.report(plan, outcome.Planned), results)
 	default:
 		r.actOn(ctx, t, view, gate, plan)
 	}
@@ -222,7 +212,7 @@ func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpo
 		r.add(newReport(t.declaration, a.plan(), outcome.Failed, a.failure), a.results)
 	default:
 		t.declaration = a.declaration
-		r.add(t.report(*a.plan(), actedOutcome(*a.plan())), a.results)
+		r.add(t.report(*a.plan(), actedOutcome(*a.plan(), a.results)), a.results)
 	}
 }
 
@@ -239,7 +229,7 @@ const forgottenAfter = time.Hour
 func (r *Run) leaveCreation(ctx context.Context, t target, plan spotpool.Plan) {
 	key := t.declaration.Key()
 	still := r.flow.now().Sub(t.updatedAt)
-	if still > forgottenAfter && !r.options.DryRun {
+	if still > forgottenAfter {
 		err := r.flow.Keeper.WithLock(ctx, createLock(t.declaration), 0, func(context.Context) error { return nil })
 		if record.IsLocked(err) {
 			still = 0
@@ -257,10 +247,6 @@ func (r *Run) leaveCreation(ctx context.Context, t target, plan spotpool.Plan) {
 // finishDeletion goes on with a deletion that was interrupted.
 func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) {
 	d := t.declaration
-	if r.options.DryRun {
-		r.add(newReport(d, &plan, outcome.Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
-		return
-	}
 	wait := 30 * time.Second
 	if r.options.Wait {
 		wait = r.options.WaitTimeout
@@ -269,6 +255,8 @@ func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 	switch {
 	case record.IsLocked(err):
 		r.add(newReport(d, &plan, outcome.Skipped, err), results)
+	case errors.Is(err, outcome.ErrPlanned):
+		r.add(newReport(d, &plan, outcome.Planned, outcome.ErrDeletionPlanned), results)
 	case err != nil:
 		r.add(newReport(d, &plan, outcome.Failed, err), results)
 	default:
@@ -296,7 +284,10 @@ func idleOutcome(p spotpool.Plan) outcome.Outcome {
 }
 
 // actedOutcome judges a pool after it was acted on: what is launching counts.
-func actedOutcome(p spotpool.Plan) outcome.Outcome {
+func actedOutcome(p spotpool.Plan, results []outcome.Result) outcome.Outcome {
+	if outcome.AnyPlanned(results) {
+		return outcome.Planned
+	}
 	if p.Shortfall > 0 && len(p.Decisions) == 0 {
 		return outcome.Short
 	}

@@ -23,7 +23,7 @@ type Status struct {
 // Statuses observes all pools of the store, without any lock, and decides without
 // acting.
 func (f *Flow) Statuses(ctx context.Context, warnings *outcome.Warnings) ([]Status, error) {
-	r := f.Run(Options{DryRun: true}, warnings)
+	r := f.Run(Options{}, warnings)
 	if err := r.Read(ctx); err != nil {
 		return nil, err
 	}
