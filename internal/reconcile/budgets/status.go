@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// BudgetStatus is one budget, as the last run judged it.
+// Status is one budget, as the last run judged it.
 type Status struct {
 	Report
 	Phase declaration.Phase `json:"phase"`

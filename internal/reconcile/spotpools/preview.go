@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// PreviewPool decides what the creation of a pool would do on the market of now,
+// Preview decides what the creation of a pool would do on the market of now,
 // as Create decides it, and writes nothing. All pools of a plan share one look
 // at a region's market. The error says why that is not known, and is *record.ExistsError
 // where the creation would be refused.

@@ -68,7 +68,7 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 	return nil
 }
 
-// FindPool finds a pool for an import: by the store's record, else by the tags
+// Find finds a pool for an import: by the store's record, else by the tags
 // of its instances. What the tags and instances don't tell stays empty.
 func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declaration, error) {
 	wanted := spotpool.Declaration{Region: region, Name: name}
@@ -137,7 +137,7 @@ func (f *Flow) Markets(ctx context.Context, region string) (spotpool.Markets, er
 	return view.Markets, view.err
 }
 
-// RecordedPool returns the store's record of a pool, if there is one.
+// Recorded returns the store's record of a pool, if there is one.
 func (f *Flow) Recorded(ctx context.Context, region, name string) (declaration.SpotPool, bool, error) {
 	r, err := f.records().Load(ctx, spotpool.Declaration{Region: region, Name: name}.Key())
 	return r.Value, r.Exists(), err
