@@ -165,7 +165,7 @@ func (d *decider) own() []Paused {
 
 // lift undoes what is in force and is not to be any longer.
 func (d *decider) lift() {
-	if d.holds() {
+	if d.liftsNothing() {
 		return
 	}
 	action := d.Declaration.Enforce.Action

@@ -63,7 +63,7 @@ func (d *decider) unknownByLoss() *Unknown {
 func (d *decider) unknownBefore() *Unknown {
 	since, previous := d.Result.KnownSince, d.previous()
 	exceeded := previous.UID != "" && previous.Usage.Exceeded() || previous.Unknown != nil
-	if since == nil || !exceeded && !d.inForce() {
+	if since == nil || !exceeded && !d.enforced() {
 		return nil
 	}
 	before := Unknown{Consumed: previous.Usage.Consumed, At: previous.At}
@@ -84,24 +84,24 @@ func (d *decider) unknownBefore() *Unknown {
 	return &before
 }
 
-// inForce says whether anything of this budget is.
-func (d *decider) inForce() bool { return d.Frozen || len(d.own()) > 0 }
+// enforced says whether a freeze or a pause of this budget is in force.
+func (d *decider) enforced() bool { return d.Frozen || len(d.own()) > 0 }
 
-// holds says whether all that is in force stays, since it is not known that usage
+// liftsNothing says whether all that is in force stays, since it is not known that usage
 // fell below the limit.
-func (d *decider) holds() bool {
-	reason, inForce := "", d.inForce()
+func (d *decider) liftsNothing() bool {
+	reason, enforced := "", d.enforced()
 	switch {
 	case d.usage.Exceeded() || d.Declaration.Enforce.Action == AlertOnly:
 		return false
 	case d.plan.Status.Unknown != nil:
 		reason = d.plan.Status.Unknown.Reason
-	case len(d.Result.Lost) > 0 && inForce && (d.Previous == nil || d.Previous.UID != d.Declaration.UID):
+	case len(d.Result.Lost) > 0 && enforced && (d.Previous == nil || d.Previous.UID != d.Declaration.UID):
 		reason = "the ledger was lost in part (" + some(d.Result.Lost) + "), and so was the last status"
 	default:
 		return false
 	}
-	if inForce {
+	if enforced {
 		reason = "nothing of what is in force is lifted: " + reason
 	}
 	d.warn("%s", reason)

@@ -14,7 +14,7 @@ import (
 // was started again and the budget pauses such again.
 func (d *decider) suspend() {
 	pods := d.victims("pausing")
-	s := &suspension{decider: d, spared: d.sparedOwners(), held: d.settled(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
+	s := &suspension{decider: d, spared: d.sparedOwners(), ours: d.settled(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
 	for _, p := range pods {
 		s.burns[p.Of.Workload.UID] = true
 	}
@@ -41,7 +41,7 @@ func (d *decider) suspend() {
 type suspension struct {
 	*decider
 	spared    map[string]bool // by the id of a workload
-	held      map[string]bool // paused by this budget
+	ours      map[string]bool // paused by this budget for certain
 	seen      map[string]bool
 	burns     map[string]bool     // has pods that hold GPUs
 	waits     map[string][]string // pods of what burns none
@@ -80,7 +80,7 @@ func (s *suspension) consider(p Pod) {
 	if p.Waiting {
 		reasons = append(reasons, "its pods wait for GPUs, and would start in what becomes free")
 	}
-	if s.held[w.UID] {
+	if s.ours[w.UID] {
 		if p.Of.Stopped { // its pods are about to end
 			return
 		}
@@ -122,7 +122,7 @@ func (s *suspension) takeStopped() {
 	for _, p := range s.Paused {
 		reason := ""
 		switch own := p.BudgetUID == s.Declaration.UID; {
-		case s.seen[p.UID] || s.held[p.UID]:
+		case s.seen[p.UID] || s.ours[p.UID]:
 			continue
 		case own && p.Unsettled && !p.Running:
 			reason = "a run that was cut short stopped it"
@@ -150,13 +150,13 @@ func (d *decider) covers(p Paused) bool {
 // settled are the workloads that this budget paused for certain, by uid. Another
 // budget's pause is no reason to leave one alone: it may end earlier.
 func (d *decider) settled() map[string]bool {
-	held := map[string]bool{}
+	paused := map[string]bool{}
 	for _, p := range d.own() {
 		if !p.Unsettled {
-			held[p.UID] = true
+			paused[p.UID] = true
 		}
 	}
-	return held
+	return paused
 }
 
 // id tells workloads apart by name: what a pod says of its owner may lack more.
