@@ -66,14 +66,16 @@ func distinct(list []string) []string { return slices.Compact(slices.Sorted(slic
 // Matcher is a selector made ready to match many pods.
 type Matcher struct {
 	namespaces      []string // sorted
-	namespaceLabels map[string]string
-	labels          map[string]string
+	namespaceLabels ledger.Labels
+	labels          ledger.Labels
 	requirements    []labels.Requirement
 }
 
 // Matcher makes the selector ready. The error says which expression is not valid.
 func (s Selector) Matcher() (*Matcher, error) {
-	m := &Matcher{namespaces: distinct(s.Namespaces), namespaceLabels: s.NamespaceLabels, labels: s.MatchLabels}
+	m := &Matcher{
+		namespaces: distinct(s.Namespaces), namespaceLabels: ledger.LabelsOf(s.NamespaceLabels), labels: ledger.LabelsOf(s.MatchLabels),
+	}
 	for n, e := range s.MatchExpressions {
 		requirement, err := e.requirement()
 		if err != nil {
@@ -118,7 +120,7 @@ func (m *Matcher) matches(set *ledger.LabelSet, of labels.Labels) bool {
 // excludes says whether the selector can't match pods of which some labels may
 // not be known: controllers and admission add some to those of a template.
 func (s Selector) excludes(set *ledger.LabelSet) bool {
-	if len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, set.Namespace) || !has(set.NamespaceLabels, s.NamespaceLabels) {
+	if len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, set.Namespace) || !has(set.NamespaceLabels, ledger.LabelsOf(s.NamespaceLabels)) {
 		return true
 	}
 	for key, value := range s.MatchLabels {
@@ -138,9 +140,9 @@ func (s Selector) excludes(set *ledger.LabelSet) bool {
 }
 
 // has says whether all of some labels are there.
-func has(labels ledger.Labels, wanted map[string]string) bool {
-	for key, value := range wanted {
-		if got, there := labels.Lookup(key); !there || got != value {
+func has(labels, wanted ledger.Labels) bool {
+	for _, label := range wanted {
+		if got, there := labels.Lookup(label.Key); !there || got != label.Value {
 			return false
 		}
 	}
