@@ -14,6 +14,10 @@ const (
 	maxNameLength = 200 // bytes
 )
 
+// Parquet ends the names of documents in that form, and of what they are kept in, so
+// that others find them. All other documents are text.
+const Parquet = ".parquet"
+
 var (
 	kindForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 	segmentForm = regexp.MustCompile(`^[a-z0-9]([-_a-z0-9]{0,126}[a-z0-9])?$`)
@@ -25,7 +29,7 @@ func (k Key) Validate() error {
 	if err := k.Kind.Validate(); err != nil {
 		return err
 	}
-	return ValidateName(k.Name)
+	return ValidateName(strings.TrimSuffix(k.Name, Parquet))
 }
 
 // Validate says what is wrong with the kind, if anything.
@@ -36,8 +40,8 @@ func (k Kind) Validate() error {
 	return nil
 }
 
-// ValidateName says what is wrong with the name of a document or of a lock, if
-// anything.
+// ValidateName says what is wrong with the name of a document, without what ends it,
+// or of a lock, if anything.
 func ValidateName(name string) error {
 	segments := strings.Split(name, "/")
 	if len(name) > maxNameLength || len(segments) > maxSegments {

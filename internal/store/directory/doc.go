@@ -4,6 +4,7 @@
 //	store.json                         what this directory is, and its version
 //	.gitignore                         keeps the store out of version control
 //	spot_pools/ap-singapore/train.json a document: kind/name.json
+//	ledger/0f7d…/recent.parquet        one whose name says that it is Parquet
 //	locks/run.lock, locks/run.json     a lock, and who holds it
 //	locks/.writes/2f                   held for the moment of a write
 //	locks/.writes/2f-5ZQ….tmp          what is being written, or was by one killed

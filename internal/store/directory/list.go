@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -62,10 +63,10 @@ func (l *listing) add(ctx context.Context, above *folder, folder, prefix string)
 			return err
 		}
 		name := prefix + e.Name()
-		document, isDocument := strings.CutSuffix(name, extension)
+		key := store.Key{Kind: l.kind, Name: strings.TrimSuffix(name, extension)}
 		switch {
-		case isDocument && store.ValidateName(document) == nil:
-			err = l.read(f, e.Name(), store.Key{Kind: l.kind, Name: document})
+		case key.Validate() == nil && fileOf(key) == filepath.Join(string(l.kind), filepath.FromSlash(name)):
+			err = l.read(f, e.Name(), key)
 		case store.ValidateName(name) != nil || e.Type().IsRegular():
 		default: // a folder, or what stands in the place of one
 			err = l.add(ctx, f, e.Name(), name+"/")

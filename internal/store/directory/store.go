@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -137,7 +138,11 @@ func check(ctx context.Context, key store.Key) error {
 
 // fileOf is the file of a key's document.
 func fileOf(key store.Key) string {
-	return filepath.Join(string(key.Kind), filepath.FromSlash(key.Name)+extension)
+	name := filepath.FromSlash(key.Name)
+	if !strings.HasSuffix(name, store.Parquet) {
+		name += extension
+	}
+	return filepath.Join(string(key.Kind), name)
 }
 
 // explain says which document of which store an error is about.

@@ -28,6 +28,7 @@ const (
 const (
 	plainEntry      = "document"
 	compressedEntry = "document.gz"
+	parquetEntry    = "document" + store.Parquet // which is compressed inside
 )
 
 const (
@@ -52,7 +53,9 @@ func newObject(key store.Key, data []byte) (object, error) {
 		},
 	}}
 	entry := plainEntry
-	if len(data) > compressAbove {
+	if strings.HasSuffix(key.Name, store.Parquet) {
+		entry = parquetEntry
+	} else if len(data) > compressAbove {
 		compressed, err := compress(data)
 		if err != nil {
 			return object{}, err
@@ -94,13 +97,15 @@ func (o object) contents() ([]byte, error) {
 	if data, ok := o.data[compressedEntry]; ok {
 		return decompress(data)
 	}
-	if data, ok := o.data[plainEntry]; ok {
-		return nonNil(data), nil
+	for _, entry := range []string{plainEntry, parquetEntry} {
+		if data, ok := o.data[entry]; ok {
+			return nonNil(data), nil
+		}
 	}
 	if text, ok := o.text[plainEntry]; ok {
 		return []byte(text), nil
 	}
-	return nil, fmt.Errorf("it has neither an entry %q nor %q: restore it from a copy", plainEntry, compressedEntry)
+	return nil, fmt.Errorf("it has no entry %q, %q or %q: restore it from a copy", plainEntry, compressedEntry, parquetEntry)
 }
 
 // nonNil tells an empty document from none, as every backend does.
@@ -126,7 +131,11 @@ func (o object) key(kind store.Kind) (key store.Key, ok bool) {
 		return key, false
 	}
 	key.Name = strings.TrimPrefix(o.Name, objectName(string(kind), ""))
-	key.Name = strings.NewReplacer(".", "/", "--", "_").Replace(key.Name)
+	readable, isParquet := strings.CutSuffix(key.Name, store.Parquet)
+	key.Name = strings.NewReplacer(".", "/", "--", "_").Replace(readable)
+	if isParquet {
+		key.Name += store.Parquet
+	}
 	if key.Validate() != nil || documentName(key) != o.Name {
 		key.Name = o.Name
 	}

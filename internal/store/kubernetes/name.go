@@ -20,12 +20,12 @@ const maxObjectName = 253
 // of document.
 const locksKind = "locks"
 
-// ambiguous is what keeps a name from being written with "--" for "_".
-var ambiguous = regexp.MustCompile(`--|__|-_|_-`)
+// ambiguous is what keeps a name from being written with "--" for "_" and "." for "/".
+var ambiguous = regexp.MustCompile(`--|__|-_|_-|/parquet$`)
 
 // objectName is the name of the object that stands for a name of a kind. No two
-// have the same: a slash becomes a point, which names in the store don't have, and
-// an underscore two hyphens. What is too long for that or could be mistaken is cut
+// have the same: a slash becomes a point, which names in the store have before their
+// form alone, and an underscore two hyphens. What is too long for that or could be mistaken is cut
 // short and told apart by a hash; the digit before the kind sets such names apart
 // from all others, since no kind begins with one.
 func objectName(kind, name string) string {

@@ -16,6 +16,7 @@ func TestObjectNames(t *testing.T) {
 		{Kind: store.SpotPools, Name: "ap-singapore/train"}:     "gpupool.spot-pools.ap-singapore.train",
 		{Kind: store.Statuses, Name: "budgets/team-a"}:          "gpupool.statuses.budgets.team-a",
 		{Kind: locksKind, Name: "spot_pool/ap-singapore/train"}: "gpupool.locks.spot--pool.ap-singapore.train",
+		{Kind: store.Ledger, Name: "c0ffee/recent.parquet"}:     "gpupool.ledger.c0ffee.recent.parquet",
 		{Kind: store.Ledger, Name: "a--b"}:                      "gpupool.0.ledger.a--b.87a84df4b5572940a9d5cad8a65ff80d",
 	} {
 		if got := documentName(key); got != want {
@@ -34,10 +35,12 @@ func keys() *rapid.Generator[store.Key] {
 		}
 		return store.Key{
 			Kind: rapid.SampledFrom([]store.Kind{"a", "a_b", "a_b_c", "locks"}).Draw(t, "kind"),
-			Name: strings.Join(segments, "/"),
+			Name: strings.Join(segments, "/") + rapid.SampledFrom([]string{"", store.Parquet, "/parquet"}).Draw(t, "form"),
 		}
 	})
-	return drawn.Filter(func(key store.Key) bool { return store.ValidateName(key.Name) == nil })
+	return drawn.Filter(func(key store.Key) bool {
+		return store.ValidateName(strings.TrimSuffix(key.Name, store.Parquet)) == nil
+	})
 }
 
 func TestNoTwoKeysMeetInOneObject(t *testing.T) {
