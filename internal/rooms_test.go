@@ -31,7 +31,7 @@ var rooms = map[string]struct {
 	"internal/problem":     {pure: true},
 	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration", module + "internal/problem"}},
 	"internal/gpu":         {pure: true, may: []string{module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
-	"internal/ledger":      {pure: true},
+	"internal/ledger":      {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", module + "internal/problem", module + "internal/weight", "k8s.io/apimachinery/"}},
 	"internal/declaration": {may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
 	"internal/store":       {},

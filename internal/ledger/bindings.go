@@ -13,11 +13,11 @@ import (
 // record of it yet: its kubelet had not taken it. Its record is frozen as of then,
 // whatever whoever may edit the pod makes of its labels until it gets one.
 type Binding struct {
-	UID   string
-	Name  string
-	Seen  Time // when the run looked
-	Set   *LabelSet
-	Owner *Owner // nil for a pod without one
+	UID   string    `json:"uid"`
+	Name  string    `json:"name"`
+	Seen  Time      `json:"seen_ms"` // when the run looked
+	Set   *LabelSet `json:"set"`
+	Owner *Owner    `json:"owner,omitempty"` // nil for a pod without one
 }
 
 // MostBindings is how many are remembered from one run to the next.
@@ -49,7 +49,7 @@ func (b *Binding) freeze(r *Record) {
 func (l *Ledger) newBindings() memory[Binding] {
 	return memory[Binding]{
 		kind: bindingsShard, of: map[string]Binding{}, uid: func(b Binding) string { return b.UID },
-		take: l.Bind, encode: encodeBindings, decode: l.decoder.decodeBindings,
+		problem: func(b Binding) error { return b.normalise() }, take: l.Bind,
 		called: "pods that are bound and that no kubelet took yet", lost: "these are counted by the labels that they have when they are next seen",
 	}
 }

@@ -106,20 +106,11 @@ type made struct {
 }
 
 func (l *Ledger) header(h Header, listed map[string]int) (made, error) {
-	body, err := encodeHeader(h, listed)
-	if err != nil {
-		return made{}, err
-	}
-	m, err := l.seal(headerName, body)
-	if err == nil && (len(m.Data) > maxDocument || len(body) > maxBody) {
+	m, err := l.sealJSON(headerName, func(seal string) any { return h.body(listed, seal) })
+	if err == nil && len(m.Data) > maxDocument {
 		err = errors.New("the ledger's header is larger than a store takes; nothing was changed")
 	}
 	return m, err
-}
-
-func (l *Ledger) seal(name string, body []byte) (made, error) {
-	s, data, err := l.packer.seal(name, l.Header.ClusterUID, body)
-	return made{Document: Document{Name: name, Data: data}, sum: s.sum}, err
 }
 
 // shardOf is where a home is written. A day that is one document already stays
@@ -269,18 +260,19 @@ func (l *Ledger) encodeParts(s shard, records []Record, parts int) ([]made, erro
 		if len(records) == 0 {
 			continue
 		}
-		body := encodeRecords(records)
-		if len(body) > maxBody {
-			return nil, nil
-		}
-		document, err := l.seal(part{shard: s, number: n + 1, parts: parts}.String(), body)
+		document, err := l.intervals(part{shard: s, number: n + 1, parts: parts}.String(), records)
 		if err != nil {
 			return nil, err
 		}
 		if len(document.Data) > maxDocument {
 			return nil, nil
 		}
-		document.records = len(records)
+		switch err := l.decoder.open(document.Data); { // what would not be read is not written
+		case errors.Is(err, errLarge):
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("the ledger's document %s could not be read again, and nothing was changed: %w", document.Name, err)
+		}
 		documents = append(documents, document)
 	}
 	return documents, nil

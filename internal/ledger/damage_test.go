@@ -14,7 +14,7 @@ import (
 
 func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 	t.Parallel()
-	const lost = "closed-2026-11-20-11"
+	const lost = "closed-2026-11-20-11.parquet"
 	for name, harm := range map[string]func(disk){
 		"missing":   func(d disk) { delete(d, lost) },
 		"empty":     func(d disk) { d[lost] = nil },
@@ -23,7 +23,7 @@ func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 			d[lost] = bytes.Clone(d[lost])
 			d[lost][len(d[lost])-5] ^= 4
 		},
-		"another's content": func(d disk) { d[lost] = d["closed-2026-11-20-10"] },
+		"another's content": func(d disk) { d[lost] = d["closed-2026-11-20-10.parquet"] },
 		"something else":    func(d disk) { d[lost] = []byte("{}") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 // that cannot be read is left, and a copy of it can still be put back.
 func TestADamagedHourOutlivesItsDay(t *testing.T) {
 	t.Parallel()
-	const lost = "closed-2026-11-20-11"
+	const lost = "closed-2026-11-20-11.parquet"
 	d, whole := stored(t, 3, noon)
 	copied := d[lost]
 	d[lost] = copied[:len(copied)-1]
@@ -82,7 +82,7 @@ func TestADamagedHourOutlivesItsDay(t *testing.T) {
 	}
 	l.Header.LastRun = noon + 3*day
 	d.save(t, l, allSteps)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", lost, "header", "recent"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{lost, "closed-2026-11-20.parquet", "header", "recent.parquet"}, documents(d)); diff != "" {
 		t.Fatalf("documents (-want +got):\n%s", diff)
 	}
 	d[lost] = copied
@@ -91,7 +91,7 @@ func TestADamagedHourOutlivesItsDay(t *testing.T) {
 		t.Errorf("restored (-want +got):\n%s\nlost: %v", diff, restored.Header.Lost)
 	}
 	d.save(t, restored, allSteps)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "recent"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20.parquet", "header", "recent.parquet"}, documents(d)); diff != "" {
 		t.Errorf("documents after that (-want +got):\n%s", diff)
 	}
 }
@@ -100,7 +100,7 @@ func TestADamagedHourOutlivesItsDay(t *testing.T) {
 // the copy can still be put back.
 func TestALossIsNotForgottenWhenItsShardGoesOn(t *testing.T) {
 	t.Parallel()
-	const lost = "closed-2026-11-20-11"
+	const lost = "closed-2026-11-20-11.parquet"
 	for steps := range 4 {
 		d, whole := stored(t, 3, noon)
 		copied := d[lost]
@@ -130,12 +130,12 @@ func TestALossIsNotForgottenWhenItsShardGoesOn(t *testing.T) {
 func TestADamagedDocumentOfOpenRecords(t *testing.T) {
 	t.Parallel()
 	d, _ := stored(t, 3, noon)
-	d["recent"] = []byte("gpupool-ledger 1")
+	d["recent.parquet"] = []byte("gpupool-ledger 1")
 	l, problems, err := ledger.Load(cluster, d, noon+10*minute)
 	if err != nil || len(problems) != 1 {
 		t.Fatalf("%v %v", problems, err)
 	}
-	if want := (ledger.Loss{Document: "recent", From: noon, To: noon + 10*minute, Intervals: 1, Reason: problems[0].Err.Error()}); *problems[0].Loss != want {
+	if want := (ledger.Loss{Document: "recent.parquet", From: noon, To: noon + 10*minute, Intervals: 1, Reason: problems[0].Err.Error()}); *problems[0].Loss != want {
 		t.Errorf("lost %+v, want %+v", *problems[0].Loss, want)
 	}
 	// It is there still: two documents, since none takes the name of what was lost.
@@ -175,9 +175,9 @@ func TestAMissingHeader(t *testing.T) {
 func TestWhatStopsEverything(t *testing.T) {
 	t.Parallel()
 	d, _ := stored(t, 3, noon)
-	header, shard := d["header"], d["recent"]
+	header, shard := d["header"], d["recent.parquet"]
 	newer := func(data []byte) []byte {
-		return bytes.Replace(data, []byte("gpupool-ledger 4 "), []byte("gpupool-ledger 5 "), 1)
+		return bytes.Replace(data, []byte("gpupool-ledger 5 "), []byte("gpupool-ledger 6 "), 1)
 	}
 	var tooNew *ledger.NewerError
 	var damaged *ledger.DamagedError
@@ -188,8 +188,8 @@ func TestWhatStopsEverything(t *testing.T) {
 		as      any
 		says    string
 	}{
-		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (version 5"},
-		"a newer shard":       {cluster, func(d disk) { d["recent"] = newer(shard) }, &tooNew, "recent was written by a newer gpupool"},
+		"a newer header":      {cluster, func(d disk) { d["header"] = newer(header) }, &tooNew, "header was written by a newer gpupool (version 6"},
+		"a newer shard":       {cluster, func(d disk) { d["recent.parquet"] = newer(shard) }, &tooNew, "recent.parquet was written by a newer gpupool"},
 		"a damaged header":    {cluster, func(d disk) { d["header"] = header[:len(header)-1] }, &damaged, "nothing was changed"},
 		"an empty header":     {cluster, func(d disk) { d["header"] = nil }, &damaged, "it is empty"},
 		"another cluster":     {"8d1f", func(disk) {}, &other, `not of "8d1f"; nothing was changed`},
@@ -210,7 +210,7 @@ func TestWhatStopsEverything(t *testing.T) {
 func TestWhatIsNoDocumentIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	d, whole := stored(t, 3, noon)
-	for _, name := range []string{"closed-2026-11-20-25", "open-40", "closed-2026-11-20_3of2", "open-0g", "notes"} {
+	for _, name := range []string{"closed-2026-11-20-25.parquet", "open-40.parquet", "closed-2026-11-20_3of2.parquet", "open-0g.parquet", "notes"} {
 		d[name] = []byte("kept by someone")
 	}
 	l, problems, err := ledger.Load(cluster, d, noon)

@@ -1,104 +1,100 @@
 package ledger
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
-// decoder reads the bodies of shards, one after the other. It keeps what that
-// takes room for.
+// decoder reads documents of records, one after the other.
 type decoder struct {
 	commons *commons
-	// rows, times, uids and names are those of the body last read, valid until the
-	// next.
-	rows        []row
-	times       []times
-	uids, names spans
-
-	tables   decodedTables
-	lengths  []uint64
-	ownNames [][]byte
-	numbers  [7][]uint32
-	values   []int64
+	*table
+	// sets, owners, holdings and places are the numbers of what was found in the
+	// document at hand, by the codes of its columns.
+	sets, owners, holdings, places map[string]uint32
+	key                            []byte
+	starts, runs, ends             []uint8 // ranks of sources, by their codes
+	// records are those of the document at hand, whose names and UIDs are in its
+	// columns.
+	records []row
 }
 
-// spans are many short texts one after the other.
-type spans struct {
-	bytes []byte
-	ends  []int
-}
-
-func (s *spans) get(n int) []byte {
-	if n == 0 {
-		return s.bytes[:s.ends[0]]
-	}
-	return s.bytes[s.ends[n-1]:s.ends[n]]
-}
-
-func (s *spans) end() { s.ends = append(s.ends, len(s.bytes)) }
-
-func (s *spans) reset() { s.bytes, s.ends = s.bytes[:0], s.ends[:0] }
-
-// sized is a list of a length, in the room of another where that is enough. Its
-// values are whatever they were.
-func sized[T any](list []T, length int) []T {
-	return slices.Grow(list[:0], length)[:length]
-}
-
-// minRecord is how many bytes a record takes at least: one in each column, but for
-// one that the first versions lack.
-const minRecord = 16
-
-// decode reads the body of a shard, as a version wrote it. What its records have in common is taken up
-// at once, the records themselves only by who asked.
-func (d *decoder) decode(body []byte, version int) error {
-	r := &reader{b: body, version: version}
-	n := r.count(minRecord)
-	d.decodeTables(r, n)
-	t := &d.tables
-	d.decodeUIDs(r, n)
-	d.lengths, d.ownNames = sized(d.lengths, n), sized(d.ownNames, n)
-	for i := range d.lengths {
-		d.lengths[i] = r.number()
-	}
-	for i := range d.ownNames {
-		d.ownNames[i] = r.bytes(int(min(d.lengths[i]>>1, maxText+1)))
-	}
-	for i, limit := range []int{len(t.sets), len(t.owners), len(t.holdings), len(t.places), len(t.texts), len(t.texts), len(t.texts)} {
-		d.numbers[i] = sized(d.numbers[i], n)
-		for j := range d.numbers[i] {
-			d.numbers[i][j] = uint32(r.below(limit))
+// open takes a document apart.
+func (d *decoder) open(data []byte) error {
+	if d.table == nil {
+		t, err := newTable()
+		if err != nil {
+			return err
 		}
+		d.table = t
+		d.sets, d.owners, d.holdings, d.places = map[string]uint32{}, map[string]uint32{}, map[string]uint32{}, map[string]uint32{}
 	}
-	d.decodeTimes(r, n)
-	if r.err != nil || len(r.b) > 0 {
-		return errBody
+	return d.read(data)
+}
+
+// decode reads a document. What its records have in common is taken up at once, the
+// records themselves only by who asked.
+func (d *decoder) decode(data []byte) error {
+	if err := d.open(data); err != nil {
+		return err
 	}
-	d.names.reset()
-	d.rows = sized(d.rows, n)
-	clear(d.rows)
-	startRanks, endRanks := ranks(t.texts, starts), ranks(t.texts, ends)
-	for i := range d.rows {
-		to, of := &d.rows[i], &d.numbers
-		to.set, to.owner, to.held, to.place = t.sets[of[0][i]], t.owners[of[1][i]], t.holdings[of[2][i]], t.places[of[3][i]]
-		to.startRank, to.runsRank, to.endRank = startRanks[of[4][i]], startRanks[of[5][i]], endRanks[of[6][i]]
-		if d.lengths[i]&1 == 1 && !d.prefix(to.owner) {
+	for _, numbers := range []map[string]uint32{d.sets, d.owners, d.holdings, d.places} {
+		clear(numbers)
+	}
+	d.starts = ranks(d.columns[startSourceColumn].dict, starts)
+	d.runs = ranks(d.columns[runningSourceColumn].dict, starts)
+	d.ends = ranks(d.columns[endSourceColumn].dict, ends)
+	d.records = d.records[:0]
+	for n := range d.rows {
+		uid, name := d.columns[uidColumn].plain(n), d.columns[nameColumn].plain(n)
+		if len(uid) == 0 || len(uid) > maxText || len(name) > maxText {
 			return errBody
 		}
-		d.names.bytes = append(d.names.bytes, d.ownNames[i]...)
-		d.names.end()
-		to.happen(d.times[i])
-		if !to.possible(&d.times[i]) || len(d.uids.get(i)) == 0 || len(d.names.get(i)) > maxText {
-			return errBody
+		r, err := d.next()
+		if err != nil {
+			return err
 		}
+		d.records = append(d.records, r)
 	}
 	return nil
 }
 
-// prefix begins a name with the owner's.
-func (d *decoder) prefix(owner uint32) bool {
-	if owner == none || len(d.commons.owners.values[owner].Name) > maxText {
-		return false
+// next is the next record.
+func (d *decoder) next() (r row, err error) {
+	for n := range d.columns {
+		d.columns[n].next()
 	}
-	d.names.bytes = append(d.names.bytes, d.commons.owners.values[owner].Name...)
-	return true
+	if r.set, err = d.set(); err != nil {
+		return row{}, err
+	}
+	if r.owner, err = d.owner(); err != nil {
+		return row{}, err
+	}
+	if r.held, err = d.holding(); err != nil {
+		return row{}, err
+	}
+	r.place = d.place()
+	r.startRank, r.runsRank, r.endRank = d.rank(startSourceColumn, d.starts), d.rank(runningSourceColumn, d.runs), d.rank(endSourceColumn, d.ends)
+	at := d.times()
+	r.happen(at)
+	if !r.possible(&at) {
+		return row{}, errBody
+	}
+	return r, nil
+}
+
+func (d *decoder) times() times {
+	time := func(column int, otherwise Time) Time {
+		if c := &d.columns[column]; c.there() {
+			return Time(c.ints[c.from])
+		}
+		return otherwise
+	}
+	seen, end := time(firstSeenColumn, 0), time(endColumn, 0)
+	return times{
+		start: time(startColumn, 0), runs: time(runningColumn, 0), earliest: time(endEarliestColumn, end), end: end,
+		deletion: time(deletionColumn, 0), seen: seen, sat: time(placeSeenColumn, seen), bore: time(heldSeenColumn, seen),
+	}
 }
 
 // unknownRank is that of a source that is none.
@@ -116,6 +112,14 @@ func ranks(texts []string, sources []Source) []uint8 {
 	return ranks
 }
 
+// rank is that of a source; none where there is no source.
+func (d *decoder) rank(column int, ranks []uint8) uint8 {
+	if c := &d.columns[column]; c.there() {
+		return ranks[c.codes[c.from]]
+	}
+	return 0
+}
+
 // possible says whether a record can have these times, as they are known.
 func (r *row) possible(at *times) bool {
 	if r.startRank == unknownRank || r.runsRank == unknownRank || r.endRank == unknownRank {
@@ -129,71 +133,122 @@ func (r *row) possible(at *times) bool {
 	return made.intervalProblem() == "" && (at.end != 0) == (r.endRank != openRank) && (at.runs != 0) == (r.runsRank != 0)
 }
 
-func (d *decoder) decodeUIDs(r *reader, n int) {
-	d.uids.reset()
-	var text [uuidLength]byte
-	for range n {
-		if length := r.below(maxText + 1); length > 0 {
-			d.uids.bytes = append(d.uids.bytes, r.bytes(length)...)
-		} else if packed := r.bytes(16); packed != nil {
-			unpackUUID(packed, &text)
-			d.uids.bytes = append(d.uids.bytes, text[:]...)
+// codes tells apart what the row at hand has in some columns.
+func (d *decoder) codes(columns ...int) []byte {
+	d.key = d.key[:0]
+	for _, n := range columns {
+		c := &d.columns[n]
+		d.key = binary.AppendUvarint(d.key, uint64(c.to-c.from))
+		if !c.coded {
+			d.key = binary.AppendVarint(d.key, c.number())
+			continue
 		}
-		d.uids.end()
+		for _, code := range c.codes[c.from:c.to] {
+			d.key = binary.AppendUvarint(d.key, uint64(code))
+		}
 	}
+	return d.key
 }
 
-// decodeTimes reads the times of so many rows.
-func (d *decoder) decodeTimes(r *reader, n int) {
-	d.times, d.values = sized(d.times, n), sized(d.values, n)
-	clear(d.times)
-	column := func(set func(to, before *times, distance Time, there bool)) {
-		r.column(d.values)
-		if r.err != nil {
-			return
-		}
-		before := new(times)
-		for i, distance := range d.values {
-			set(&d.times[i], before, Time(distance), distance != absent)
-			before = &d.times[i]
+func (d *decoder) set() (uint32, error) {
+	key := d.codes(namespaceColumn, labelKeyColumn, labelValueColumn, namespaceLabelKeyColumn, namespaceLabelValueColumn)
+	number, known := d.sets[string(key)]
+	if known {
+		return number, nil
+	}
+	s := LabelSet{Namespace: d.columns[namespaceColumn].string(0)}
+	var err error
+	if s.Labels, err = d.labels(labelKeyColumn, labelValueColumn); err != nil {
+		return 0, err
+	}
+	if s.NamespaceLabels, err = d.labels(namespaceLabelKeyColumn, namespaceLabelValueColumn); err != nil {
+		return 0, err
+	}
+	number = d.commons.set(&s)
+	d.sets[string(key)] = number
+	return number, nil
+}
+
+// labels are those of the row at hand; they must be in order.
+func (d *decoder) labels(keys, values int) (Labels, error) {
+	k, v := &d.columns[keys], &d.columns[values]
+	if k.to-k.from != v.to-v.from {
+		return nil, errBody
+	}
+	l := make(Labels, k.to-k.from)
+	for n := range l {
+		l[n] = Label{Key: k.string(n), Value: v.string(n)}
+		if n > 0 && l[n].Key <= l[n-1].Key {
+			return nil, errBody
 		}
 	}
-	relative := func(of func(*times) *Time) {
-		column(func(to, _ *times, distance Time, there bool) {
-			if there {
-				*of(to) = to.start + distance
-			}
+	return l, nil
+}
+
+func (d *decoder) owner() (uint32, error) {
+	columns := [...]int{ownerAPIVersionColumn, ownerKindColumn, ownerNameColumn, ownerUIDColumn}
+	for _, n := range columns {
+		if d.columns[n].there() != d.columns[columns[0]].there() {
+			return 0, errBody
+		}
+	}
+	if !d.columns[columns[0]].there() {
+		return none, nil
+	}
+	key := d.codes(columns[:]...)
+	number, known := d.owners[string(key)]
+	if !known {
+		text := func(n int) string { return d.columns[n].string(0) }
+		number = d.commons.owner(&Owner{
+			APIVersion: text(ownerAPIVersionColumn), Kind: text(ownerKindColumn), Name: text(ownerNameColumn), UID: text(ownerUIDColumn),
 		})
+		d.owners[string(key)] = number
 	}
-	column(func(to, before *times, distance Time, there bool) { to.start = sum(before.start, distance, there) })
-	column(func(to, before *times, distance Time, there bool) { to.seen = sum(before.seen, distance, there) })
-	column(func(to, _ *times, distance Time, there bool) { to.sat = sum(to.seen, distance, there) })
-	if r.version > withoutNodes {
-		column(func(to, _ *times, distance Time, there bool) { to.bore = sum(to.sat, distance, there) })
-	} else {
-		for i := range d.times {
-			d.times[i].bore = d.times[i].seen
-		}
-	}
-	relative(func(to *times) *Time { return &to.runs })
-	relative(func(to *times) *Time { return &to.end })
-	column(func(to, _ *times, distance Time, there bool) {
-		switch {
-		case !there:
-		case to.end == 0:
-			to.earliest = to.start + distance
-		default:
-			to.earliest = to.end + distance
-		}
-	})
-	relative(func(to *times) *Time { return &to.deletion })
+	return number, nil
 }
 
-// sum adds a distance; what leaves the range of times is none, which no record
-// can have there.
-func sum(from, distance Time, there bool) Time {
-	if at := from + distance; there && at > 0 && at <= lastMoment {
-		return at
+func (d *decoder) holding() (uint32, error) {
+	columns := [...]int{resourceColumn, unitsColumn, weightColumn, claimColumn, wholeColumn, shownColumn, cappedColumn}
+	key := d.codes(columns[:]...)
+	number, known := d.holdings[string(key)]
+	if known {
+		return number, nil
 	}
-	return 0
+	shares := d.columns[resourceColumn].to - d.columns[resourceColumn].from
+	for _, n := range columns[:5] {
+		if d.columns[n].to-d.columns[n].from != shares {
+			return 0, errBody
+		}
+	}
+	h := Holding{Shown: int(d.columns[shownColumn].number()), Capped: d.columns[cappedColumn].number() != 0}
+	for n := range shares {
+		text := func(column int) string { return d.columns[column].string(n) }
+		share := Share{Resource: text(resourceColumn), Units: rational(text(unitsColumn)), Weight: rational(text(weightColumn)), Claim: text(claimColumn)}
+		if whole := text(wholeColumn); whole != "" {
+			if share.Whole = rational(whole); share.Whole == nil {
+				return 0, errBody
+			}
+		}
+		h.Shares = append(h.Shares, share)
+	}
+	if h.problem() != "" {
+		return 0, errBody
+	}
+	number = d.commons.holding(&h)
+	d.holdings[string(key)] = number
+	return number, nil
+}
+
+func (d *decoder) place() uint32 {
+	key := d.codes(nodeColumn, modelColumn, instanceTypeColumn, instanceIDColumn, spotPoolColumn)
+	number, known := d.places[string(key)]
+	if !known {
+		text := func(n int) string { return d.columns[n].string(0) }
+		number = d.commons.place(&Place{
+			Node: text(nodeColumn), Model: text(modelColumn), InstanceType: text(instanceTypeColumn),
+			InstanceID: text(instanceIDColumn), SpotPool: text(spotPoolColumn),
+		})
+		d.places[string(key)] = number
+	}
+	return number
 }

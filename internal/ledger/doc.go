@@ -16,7 +16,8 @@
 //
 // # Storage
 //
-// [Ledger.Changes] makes documents of at most 900 KiB: of closed intervals one
+// [Ledger.Changes] makes documents of at most 900 KiB, those of records in Parquet
+// and the others in JSON: of closed intervals one
 // for each hour of today and yesterday (UTC) and one for each day before, by the
 // end; of open ones one for each of 64 hashes of the UID; one of what is recent
 // among these; one of nodes and one of bound pods, where there are any to remember;

@@ -2,16 +2,22 @@ package ledger
 
 import (
 	"bytes"
-	"maps"
+	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // The fuzz targets are given what the seeds in testdata/fuzz are, and what is
-// written here. Each seals what it is given, so that no checksum is in the way.
+// written here. All but the first are given it behind the seal, so that no checksum is
+// in the way.
 
 const fuzzCluster = "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
 
@@ -20,50 +26,41 @@ func FuzzLoad(f *testing.F) {
 	for name, data := range samples(f) {
 		f.Add(name, data)
 	}
-	f.Add("open-00", []byte("gpupool-ledger 2 open-00 "+fuzzCluster+" 99999999999999999999 00\n"))
-	f.Add("closed-2026-11-20_1of2", []byte("gpupool-ledger 99"))
-	var p packer
+	f.Add("open-00.parquet", []byte("gpupool-ledger 5 open-00.parquet "+fuzzCluster+" 99999999999999999999 00\n"))
+	f.Add("closed-2026-11-20_1of2.parquet", []byte("gpupool-ledger 99"))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
 		l, problems, err := Load(fuzzCluster, map[string][]byte{name: data}, 1)
 		switch {
 		case err != nil && (l != nil || problems != nil):
 			t.Fatalf("an error beside a ledger: %v", err)
 		case err == nil && l.Len() > 0:
-			again(t, l, &p)
+			again(t, l)
 		}
 	})
 }
 
-// FuzzShard reads any bytes as the body of a shard. What it takes for one can be
-// written and read again, and says the same.
-func FuzzShard(f *testing.F) {
+// FuzzIntervals reads any bytes as a document of records. What it takes for one can
+// be written and read again, and says the same.
+func FuzzIntervals(f *testing.F) {
 	for name, data := range samples(f) {
-		if name != headerName {
-			f.Add(bodyOf(f, name, data))
+		if strings.HasSuffix(name, extension) {
+			f.Add(data)
 		}
 	}
-	var p packer
-	f.Fuzz(func(t *testing.T, body []byte) {
-		again(t, loadSealed(t, "closed-2026-11-20", body, &p), &p)
-	})
+	f.Fuzz(func(t *testing.T, data []byte) { again(t, loadUnsealed(t, "closed-2026-11-20"+extension, data)) })
 }
 
-// FuzzBindings reads any bytes as the body of the document of bindings. What it takes
-// for one is written and read again as the same.
+// FuzzBindings reads any bytes as the document of bindings. What it takes for one is
+// written and read again as the same.
 func FuzzBindings(f *testing.F) {
-	data, err := os.ReadFile("testdata/version-4/bound")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(bodyOf(f, bindingsName, data))
-	var p packer
-	f.Fuzz(func(t *testing.T, body []byte) {
-		l := loadSealed(t, bindingsName, body, &p)
-		if len(l.bindings.of) == 0 {
-			return
+	f.Add(samples(f)[bindingsName])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := loadUnsealed(t, bindingsName, data)
+		documents, err := l.bindings.documents(l)
+		if err != nil || len(documents) != 1 {
+			return // too much for one
 		}
-		encoded := encodeBindings(slices.SortedFunc(maps.Values(l.bindings.of), compareBindings))
-		read := loadSealed(t, bindingsName, encoded, &p)
+		read := loadUnsealed(t, bindingsName, documents[0].Data)
 		if len(read.bindings.of) != len(l.bindings.of) {
 			t.Fatalf("%d bindings of %d could be read again", len(read.bindings.of), len(l.bindings.of))
 		}
@@ -76,49 +73,65 @@ func FuzzBindings(f *testing.F) {
 	})
 }
 
-// FuzzHeader reads any bytes as the body of the header.
-func FuzzHeader(f *testing.F) {
-	f.Add(bodyOf(f, headerName, samples(f)[headerName]))
-	f.Add([]byte(`{"documents":null,"gaps":[{"from_ms":1,"to_ms":5,"gpus":"1/3"},{"from_ms":3,"to_ms":4,"gpus":"1e999999999"}]}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		h, listed, err := decodeHeader(fuzzCluster, body)
-		if err != nil {
+// FuzzNodes reads any bytes as the document of nodes, as FuzzBindings does.
+func FuzzNodes(f *testing.F) {
+	f.Add(samples(f)[nodesName])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := loadUnsealed(t, nodesName, data)
+		documents, err := l.nodes.documents(l)
+		if err != nil || len(documents) != 1 {
 			return
 		}
-		encoded, err := encodeHeader(h, listed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, listed, err = decodeHeader(fuzzCluster, encoded)
-		if err != nil {
-			t.Fatalf("what was written cannot be read: %v", err)
-		}
-		twice, err := encodeHeader(h, listed)
-		if err != nil || !bytes.Equal(encoded, twice) {
-			t.Fatalf("written again it differs: %v\n%s\n%s", err, encoded, twice)
+		read := loadUnsealed(t, nodesName, documents[0].Data)
+		for uid, n := range l.nodes.of {
+			if same := read.nodes.of[uid]; !n.equal(&same) {
+				t.Fatalf("read again it differs: %+v, %+v", n, same)
+			}
 		}
 	})
 }
 
-// loadSealed loads one document of that body.
-func loadSealed(t *testing.T, name string, body []byte, p *packer) *Ledger {
+// FuzzHeader reads any bytes as the header.
+func FuzzHeader(f *testing.F) {
+	f.Add(samples(f)[headerName])
+	f.Add([]byte(`{"documents":null,"gaps":[{"from_ms":1,"to_ms":5,"gpus":"1/3"},{"from_ms":3,"to_ms":4,"gpus":"1e999999999"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := New(fuzzCluster)
+		h, listed, err := decodeHeader(fuzzCluster, sealed{name: headerName, data: data})
+		if err != nil {
+			return
+		}
+		written, err := l.header(h, listed)
+		if err != nil {
+			return // too large
+		}
+		h, listed, err = decodeHeader(fuzzCluster, sealed{name: headerName, data: written.Data})
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		twice, err := l.header(h, listed)
+		if err != nil || !bytes.Equal(written.Data, twice.Data) {
+			t.Fatalf("written again it differs: %v\n%s\n%s", err, written.Data, twice.Data)
+		}
+	})
+}
+
+// loadUnsealed loads one document, whatever its seal says.
+func loadUnsealed(t *testing.T, name string, data []byte) *Ledger {
 	t.Helper()
-	_, data, err := p.seal(name, fuzzCluster, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, _, err := Load(fuzzCluster, map[string][]byte{name: data}, 1)
-	if err != nil {
+	l := New(fuzzCluster)
+	var damaged *DamagedError
+	var newer *NewerError
+	if err := l.loadShard(sealed{name: name, data: data}); err != nil && !errors.As(err, &damaged) && !errors.As(err, &newer) {
 		t.Fatal(err)
 	}
 	return l
 }
 
 // again writes a ledger and reads it again.
-func again(t *testing.T, l *Ledger, p *packer) {
+func again(t *testing.T, l *Ledger) {
 	t.Helper()
 	written := New(fuzzCluster)
-	written.packer = *p
 	if err := written.Join(l); err != nil {
 		t.Fatalf("what was read cannot be merged: %v", err)
 	}
@@ -126,7 +139,6 @@ func again(t *testing.T, l *Ledger, p *packer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	*p = written.packer
 	documents := map[string][]byte{}
 	for _, d := range changes.Write {
 		documents[d.Name] = d.Data
@@ -147,7 +159,7 @@ func again(t *testing.T, l *Ledger, p *packer) {
 func samples(t testing.TB) map[string][]byte {
 	t.Helper()
 	documents := map[string][]byte{}
-	names, err := filepath.Glob("testdata/version-4/*")
+	names, err := filepath.Glob("testdata/version-5/*")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
@@ -159,60 +171,88 @@ func samples(t testing.TB) map[string][]byte {
 	return documents
 }
 
-func bodyOf(t testing.TB, name string, data []byte) []byte {
-	t.Helper()
-	s, err := unseal(name, fuzzCluster, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := new(unpacker).body(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return body
-}
-
 // TestBombs are small documents that ask for much.
 func TestBombs(t *testing.T) { //nolint:paralleltest // it measures what the process takes
-	zeros := make([]byte, maxBody)
-	var manyLabels writer // sets of many labels, all of one long text
-	manyLabels.count(1 << 17)
-	manyLabels.count(2)
-	manyLabels.count(1)
-	manyLabels.count(1 << 20)
-	manyLabels.b = append(manyLabels.b, 'k')
-	manyLabels.b = append(manyLabels.b, bytes.Repeat([]byte("v"), 1<<20)...)
-	manyLabels.count(0)
-	manyLabels.count(1 << 17)
-	for range 1 << 17 {
-		manyLabels.b = append(manyLabels.b, 0, 0, 1, 0, 1)
-	}
-	manyLabels.b = append(manyLabels.b, make([]byte, 2<<20)...)
-	var longNames writer // many records, each with the long name of one owner
-	longNames.count(1 << 18)
-	longNames.count(1)
-	longNames.count(1 << 20)
-	longNames.b = append(longNames.b, make([]byte, 1<<20)...)
-	longNames.b = append(longNames.b, 0, 0, 1, 0, 0, 0, 0)
-	longNames.b = append(longNames.b, make([]byte, 6<<20)...)
-	var p packer
-	for name, body := range map[string][]byte{"zeros": zeros, "labels": manyLabels.b, "names": longNames.b} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		l := loadSealed(t, "closed-2026-11-20", body, &p)
-		runtime.ReadMemStats(&after)
-		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 256 || l.Len() > 0 {
-			t.Errorf("%s: %d MiB were taken for a document of %d KiB, and %d records", name, took, len(body)>>10, l.Len())
+	like := func(n int) Record {
+		return Record{
+			UID: strconv.Itoa(n), Seen: 1, Set: &LabelSet{}, Held: &Holding{}, Place: &Place{},
+			Start: Start{At: 1, Source: Created}, End: ExactEnd(1, NodeGone), PlaceSeen: 1, HeldSeen: 1,
 		}
 	}
-	// What unpacks to more than it announces is not unpacked.
-	s := sealed{name: "open-00", length: 10}
-	packed, _, err := p.seal("open-00", fuzzCluster, zeros)
-	if err != nil {
-		t.Fatal(err)
+	long := strings.Repeat("v", 1<<20)
+	var zeros, manyLabels, longNames, sameText []Record
+	zero := like(1)
+	zero.Name = strings.Repeat("0", 64<<20)
+	zeros = append(zeros, zero)
+	for n := range 1 << 15 { // sets of labels, of one long text
+		r := like(n)
+		r.Set = &LabelSet{Namespace: strconv.Itoa(n), Labels: LabelsOf(map[string]string{"a": long, "b": long})}
+		manyLabels = append(manyLabels, r)
+		r = like(n)
+		r.Name = long[:maxText+1]
+		longNames = append(longNames, r)
+		r = like(n)
+		r.Owner = &Owner{Name: long, UID: strconv.Itoa(n)}
+		sameText = append(sameText, r)
 	}
-	s.packed = packed.packed
-	if _, err := new(unpacker).body(s); err == nil {
-		t.Error("more was unpacked than announced")
+	for name, records := range map[string][]Record{"zeros": zeros, "labels": manyLabels, "names": longNames, "owners": sameText} {
+		data, err := encode("", records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		loadUnsealed(t, "closed-1970-01-01.parquet", data)
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 256 {
+			t.Errorf("%s: %d MiB were taken for a document of %d KiB", name, took, len(data)>>10)
+		}
+	}
+}
+
+// TestNoCountIsBelieved: counts that announce more than is there, or is wanted, make
+// room for nothing.
+func TestNoCountIsBelieved(t *testing.T) {
+	t.Parallel()
+	endless := binary.AppendUvarint(nil, 1<<62)
+	if got, ok := runs([]uint32(nil), append(endless, 7), 3, 3); !ok || !slices.Equal(got, []uint32{7, 7, 7}) {
+		t.Errorf("a run of many is read as %v (%v)", got, ok)
+	}
+	for name, packed := range map[string][]byte{
+		"none": nil, "no run": {0, 1}, "no bits": {1}, "too few bits": {5, 255}, "groups without end": append(binary.AppendUvarint(nil, 1<<63|1), 255),
+	} {
+		if got, ok := runs([]uint32(nil), packed, 3, 5); ok {
+			t.Errorf("%s: read as %v", name, got)
+		}
+	}
+	footer := []byte{0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07} // a schema of 2^31 - 1 elements
+	var meta format.FileMetaData
+	if _, err := decodeThrift(footer, &meta); err == nil || cap(meta.Schema) > len(footer) {
+		t.Errorf("a list of many is read, of %d (%v)", cap(meta.Schema), err)
+	}
+}
+
+// TestNoByteChangesUnseen: whichever byte of a document is another, or missing.
+func TestNoByteChangesUnseen(t *testing.T) {
+	t.Parallel()
+	for name, data := range samples(t) {
+		if _, err := unseal(name, fuzzCluster, data); err != nil {
+			t.Fatal(err)
+		}
+		for n := range data {
+			for _, bit := range []byte{1, 32, 128} {
+				data[n] ^= bit
+				if _, err := unseal(name, fuzzCluster, data); err == nil {
+					t.Fatalf("%s is taken with its byte %d changed by %d", name, n, bit)
+				}
+				data[n] ^= bit
+			}
+			if _, err := unseal(name, fuzzCluster, data[:n]); err == nil {
+				t.Fatalf("%s is taken with %d bytes of %d", name, n, len(data))
+			}
+			if _, err := unseal(name, fuzzCluster, data[n:]); err == nil && n > 0 {
+				t.Fatalf("%s is taken without its first %d bytes", name, n)
+			}
+		}
 	}
 }

@@ -29,11 +29,11 @@ func TestLargeShardsAreSplit(t *testing.T) {
 	d := disk{}
 	l := ledger.New(cluster)
 	l.Header.LastRun = noon + hour
-	for n := range 800 {
+	for n := range 700 {
 		observe(t, l, big(n))
 	}
 	d.save(t, l, allSteps)
-	if diff := cmp.Diff([]string{"closed-2026-11-20-13", "header"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20-13.parquet", "header"}, documents(d)); diff != "" {
 		t.Fatalf("documents (-want +got):\n%s", diff)
 	}
 	grown := d.load(t, noon)
@@ -44,7 +44,7 @@ func TestLargeShardsAreSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"closed-2026-11-20-13_1of4", "closed-2026-11-20-13_2of4", "closed-2026-11-20-13_3of4", "closed-2026-11-20-13_4of4", "header"}, names(changes)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20-13_1of4.parquet", "closed-2026-11-20-13_2of4.parquet", "closed-2026-11-20-13_3of4.parquet", "closed-2026-11-20-13_4of4.parquet", "header"}, names(changes)); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
 	for _, document := range changes.Write {
@@ -55,13 +55,13 @@ func TestLargeShardsAreSplit(t *testing.T) {
 	for steps := range len(changes.Write) + len(changes.Delete) + 1 {
 		cut := maps.Clone(d)
 		cut.apply(changes, steps)
-		if got := cut.load(t, noon).Len(); got < 800 {
+		if got := cut.load(t, noon).Len(); got < 700 {
 			t.Errorf("%d records are left after %d steps", got, steps)
 		}
 	}
 	d.apply(changes, allSteps)
-	if got := d.load(t, noon).Len(); got != 2000 {
-		t.Errorf("%d records, want 2000", got)
+	if got := d.load(t, noon).Len(); got != 1900 {
+		t.Errorf("%d records, want 1900", got)
 	}
 }
 

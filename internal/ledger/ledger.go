@@ -31,9 +31,7 @@ type Ledger struct {
 	// foldAt is how many recent records are kept in any case.
 	foldAt int
 
-	packer   packer
-	unpacker unpacker
-	decoder  decoder
+	decoder decoder
 }
 
 // New returns an empty ledger of a cluster, by the UID of its namespace

@@ -81,7 +81,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	}
 	records := 0
 	for _, n := range listed {
-		records += min(max(n, 0), maxBody/minRecord)
+		records += min(max(n, 0), maxValues)
 	}
 	l.uids.reserve(min(records, totalLength(documents)))
 	for _, s := range opened {
@@ -102,7 +102,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	for n := range problems {
 		l.lose(&problems[n], listed, now)
 	}
-	l.unpacker, l.decoder = unpacker{}, decoder{commons: &l.commons}
+	l.decoder = decoder{commons: &l.commons}
 	return l, problems, nil
 }
 
@@ -120,11 +120,7 @@ func (l *Ledger) loadHeader(opened []sealed) (map[string]int, error) {
 		if s.name != headerName {
 			continue
 		}
-		body, err := l.unpacker.body(s)
-		if err != nil {
-			return nil, err
-		}
-		header, listed, err := decodeHeader(l.Header.ClusterUID, body)
+		header, listed, err := decodeHeader(l.Header.ClusterUID, s)
 		if err != nil {
 			return nil, err
 		}
@@ -155,19 +151,15 @@ func (l *Ledger) loadShard(s sealed) error {
 	if m := l.memoryOf(p.kind); m != nil {
 		return m.load(l, p, s)
 	}
-	body, err := l.unpacker.body(s)
-	if err != nil {
-		return err
-	}
 	d := &l.decoder
-	if err := d.decode(body, s.version); err != nil {
+	if err := d.decode(s.data); err != nil {
 		return &DamagedError{Document: s.name, Reason: err.Error()}
 	}
-	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.rows)})
+	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(d.records)})
 	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name })
-	for n := range d.rows {
-		if !l.expired(End{At: d.times[n].end}) {
-			l.take(p.shard, d.rows[n], d.uids.get(n), d.names.get(n))
+	for n, r := range d.records {
+		if !l.expired(End{At: r.end.time()}) {
+			l.take(p.shard, r, d.columns[uidColumn].plain(n), d.columns[nameColumn].plain(n))
 		}
 	}
 	return nil

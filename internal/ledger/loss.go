@@ -9,13 +9,14 @@ import (
 // Loss is a document of the ledger that could not be read. Its name is not used
 // again, so that a copy that is put back undoes the loss.
 type Loss struct {
-	Document string
+	Document string `json:"document"`
 	// From and To are when the intervals ended that it held.
-	From, To  Time
-	Intervals int // that it held, where the header tells; else 0
-	Reason    string
+	From      Time   `json:"from_ms"`
+	To        Time   `json:"to_ms"`
+	Intervals int    `json:"intervals,omitempty"` // that it held, where the header tells; else 0
+	Reason    string `json:"reason"`
 	// Accepted says that a person goes on without it; zero where nobody does.
-	Accepted Acceptance
+	Accepted Acceptance `json:"accepted,omitzero"`
 }
 
 // Acceptance is a person's word that what is missing of the ledger stays so, and

@@ -69,7 +69,7 @@ func TestWhatIsAcceptedIsMissedNoMore(t *testing.T) {
 	t.Parallel()
 	l := ledger.New(cluster)
 	l.Header.Began = noon - 2*hour
-	l.Header.Lost = []ledger.Loss{{Document: "closed-2026-11-20-09", From: noon - 3*hour, To: noon - 2*hour, Reason: "missing"}}
+	l.Header.Lost = []ledger.Loss{{Document: "closed-2026-11-20-09.parquet", From: noon - 3*hour, To: noon - 2*hour, Reason: "missing"}}
 	if lost := l.Header.LostSince(noon - day); len(lost) != 1 {
 		t.Fatalf("lost: %v", lost)
 	}
@@ -80,7 +80,7 @@ func TestWhatIsAcceptedIsMissedNoMore(t *testing.T) {
 	if again := l.Accept(ledger.Acceptance{At: noon + hour, Reason: "again"}); len(again) != 0 || l.Header.Forgone.At != noon {
 		t.Errorf("accepted again %v, header %+v", again, l.Header)
 	}
-	later := ledger.Loss{Document: "recent", From: noon, To: noon + hour, Reason: "damaged"}
+	later := ledger.Loss{Document: "recent.parquet", From: noon, To: noon + hour, Reason: "damaged"}
 	l.Header.Lost = append(l.Header.Lost, later)
 	if lost := l.Header.LostSince(noon - day); len(lost) != 1 || lost[0] != later {
 		t.Errorf("lost since: %v", lost)
@@ -93,10 +93,10 @@ func TestOnlyRecentAndClosedTogetherLoseEnds(t *testing.T) {
 		documents []string
 		want      bool
 	}{
-		{[]string{"recent"}, false},
-		{[]string{"closed-2026-11-20", "open-0a"}, false},
-		{[]string{"closed-2026-11-20-09", "recent"}, true},
-		{[]string{"recent_1of2", "closed-2026-11-20_2of2"}, true},
+		{[]string{"recent.parquet"}, false},
+		{[]string{"closed-2026-11-20.parquet", "open-0a.parquet"}, false},
+		{[]string{"closed-2026-11-20-09.parquet", "recent.parquet"}, true},
+		{[]string{"recent_1of2.parquet", "closed-2026-11-20_2of2.parquet"}, true},
 		{[]string{"all before 2026-11-20T12:00:00Z"}, false},
 	} {
 		var lost []ledger.Loss

@@ -15,9 +15,8 @@ type memory[T any] struct {
 	// changed says that its documents may not say the same.
 	changed bool
 	uid     func(T) string
+	problem func(T) error // why there can't be such a one
 	take    func(T) error // merges what a document held
-	encode  func([]T) []byte
-	decode  func(body []byte, version int) ([]T, error)
 	// called is what it holds, and lost what it means that it can't be read.
 	called, lost string
 }
@@ -70,19 +69,20 @@ func (m *memory[T]) forgetful(cause error) error {
 	return fmt.Errorf("%w; what it held of %s is forgotten: %s", cause, m.called, m.lost)
 }
 
-// load takes up what a document holds.
+// load takes up what a document holds: all of it, or nothing.
 func (m *memory[T]) load(l *Ledger, p part, s sealed) error {
-	body, err := l.unpacker.body(s)
-	if err != nil {
+	var body memoryBody[T]
+	if err := decodeJSON(s, &body); err != nil {
 		return err
 	}
-	values, err := m.decode(body, s.version)
-	if err != nil {
-		return &DamagedError{Document: s.name, Reason: err.Error()}
+	for _, value := range body.Remembered {
+		if m.problem(value) != nil {
+			return &DamagedError{Document: s.name, Reason: errBody.Error()}
+		}
 	}
-	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(values)})
+	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(body.Remembered)})
 	changed := m.changed
-	for _, value := range values {
+	for _, value := range body.Remembered {
 		_, twice := m.of[m.uid(value)] // a run was cut short before it removed one of the two
 		changed = changed || twice
 		if err := m.take(value); err != nil {
@@ -118,11 +118,8 @@ func (m *memory[T]) seal(l *Ledger, split [][]T) (documents []made, fit bool, er
 		if len(values) == 0 {
 			continue
 		}
-		body := m.encode(values)
-		if len(body) > maxBody {
-			return nil, false, nil
-		}
-		document, err := l.seal(part{shard: shard{kind: m.kind}, number: n + 1, parts: len(split)}.String(), body)
+		name := part{shard: shard{kind: m.kind}, number: n + 1, parts: len(split)}.String()
+		document, err := l.sealJSON(name, func(seal string) any { return memoryBody[T]{Remembered: values, Seal: seal} })
 		if err != nil {
 			return nil, false, err
 		}

@@ -14,19 +14,19 @@ import (
 // at when it is gone, or when it does not show what it has. What it has and tells
 // is in the words of who remembers it.
 type Node struct {
-	UID     string
-	Name    string
-	Machine string // as the cloud calls it
-	Created Time
+	UID     string `json:"uid"`
+	Name    string `json:"name"`
+	Machine string `json:"machine,omitempty"` // as the cloud calls it
+	Created Time   `json:"created_ms"`
 	// Gone is when it was first missed; zero while it is there.
-	Gone Time
+	Gone Time `json:"gone_ms,omitempty"`
 	// Traits are what it told of itself, where it told most; Told is how much that
 	// was, and ToldAt when it was first seen to tell that.
-	Traits Labels
-	Told   int
-	ToldAt Time
+	Traits Labels `json:"traits,omitempty"`
+	Told   int    `json:"told"`
+	ToldAt Time   `json:"told_at_ms"`
 	// Capacity is the most that was seen of each resource, as exact rationals.
-	Capacity Labels
+	Capacity Labels `json:"capacity,omitempty"`
 }
 
 func (n *Node) problem() string {
@@ -49,13 +49,20 @@ func (n *Node) problem() string {
 	return ""
 }
 
+func (n *Node) refused() error {
+	if problem := n.problem(); problem != "" {
+		return fmt.Errorf("the ledger takes up no node %.80q (UID %.60q): %s", n.Name, n.UID, problem)
+	}
+	return nil
+}
+
 // maxMachine is how long a cloud's name of a machine may be.
 const maxMachine = 1 << 10
 
 func (l *Ledger) newNodes() memory[Node] {
 	return memory[Node]{
 		kind: nodesShard, of: map[string]Node{}, uid: func(n Node) string { return n.UID },
-		take: l.Remember, encode: encodeNodes, decode: l.decoder.decodeNodes,
+		problem: func(n Node) error { return n.refused() }, take: l.Remember,
 		called: "nodes", lost: "pods on nodes that are gone are counted as estimates",
 	}
 }
@@ -64,8 +71,8 @@ func (l *Ledger) newNodes() memory[Node] {
 // changes nothing, and the order makes no difference. A node that was gone before
 // Header.KeptSince is not taken up.
 func (l *Ledger) Remember(n Node) error {
-	if problem := n.problem(); problem != "" {
-		return fmt.Errorf("the ledger takes up no node %.80q (UID %.60q): %s", n.Name, n.UID, problem)
+	if err := n.refused(); err != nil {
+		return err
 	}
 	old, known := l.nodes.of[n.UID]
 	if known {

@@ -44,9 +44,9 @@ func (r *Record) Open() bool { return r.End.Open() }
 // of Jobs have labels that no other Job's have: who judges many records by few
 // keys does well to look at each set's values of these keys alone.
 type LabelSet struct {
-	Namespace       string
-	Labels          Labels
-	NamespaceLabels Labels
+	Namespace       string `json:"namespace"`
+	Labels          Labels `json:"labels,omitempty"`
+	NamespaceLabels Labels `json:"namespace_labels,omitempty"`
 
 	id int32
 }
@@ -98,7 +98,12 @@ func (l Labels) Has(key string) bool {
 }
 
 // Owner is the controller of a pod.
-type Owner struct{ APIVersion, Kind, Name, UID string }
+type Owner struct {
+	APIVersion string `json:"api_version"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+}
 
 // Holding is what a pod holds, frozen when it was first seen.
 type Holding struct {

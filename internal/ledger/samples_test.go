@@ -16,27 +16,23 @@ import (
 // of pods that are bound.
 func sample(t failer) *ledger.Ledger {
 	t.Helper()
-	l := sampleOfVersion3(t)
-	fraction := pod(-6, noon-hour)
-	fraction.Held.Shares = []ledger.Share{
-		{Resource: "gpu-fraction", Units: big.NewRat(1, 4), Weight: big.NewRat(1, 1), Claim: "node-1/4f6a2b1c-gpu", Whole: big.NewRat(1, 1)},
-		{Resource: "gpu.nvidia.com", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1), Claim: "7c0a2f5e-1b3d-4c6a-9e8f-112233445566"},
-		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
+	l := ledger.New(cluster)
+	l.Header.Began, l.Header.LastRun, l.Header.LastListed = noon-7*day, noon, noon-hour
+	l.Header.ResourceVersion, l.Header.KeptSince = "184467", noon-5*day-12*hour
+	l.AddGap(ledger.Gap{From: noon - 5*hour, To: noon - 4*hour, GPUs: big.NewRat(57, 7), Reason: "the watch expired"})
+	l.Header.Lost = []ledger.Loss{{Document: "closed-2026-11-18.parquet", From: noon - 60*hour, To: noon - 36*hour, Intervals: 3, Reason: "missing"}}
+	for n, source := range sources {
+		for _, age := range []ledger.Time{hour, 3 * day} {
+			r := ended(pod(10*n+int(age/hour), noon-age-hour), noon-age+ledger.Time(n), source)
+			if source == ledger.Estimated {
+				r.End.Earliest -= 5 * minute
+			}
+			observe(t, l, r)
+		}
 	}
-	observe(t, l, fraction)
-	return l
-}
-
-// sampleOfVersion3 has no record of a part of what other pods hold as well.
-func sampleOfVersion3(t failer) *ledger.Ledger {
-	t.Helper()
-	l := sampleOfVersion2(t, 1)
-	capped := pod(-4, noon-hour)
-	capped.Held.Shown, capped.Held.Capped, capped.HeldSeen = 3, true, capped.Seen+5*minute
-	observe(t, l, capped)
-	guess := pod(-5, noon-hour)
-	guess.Held.Shown = 0
-	observe(t, l, guess)
+	for _, r := range sampleOpen() {
+		observe(t, l, r)
+	}
 	for n, gone := range []ledger.Time{0, noon - hour} {
 		err := l.Remember(ledger.Node{
 			UID: uid(1000 + n), Name: "node-1", Machine: "qcloud:///800001/ins-a1b2c3d4", Created: noon - 3*day, Gone: gone,
@@ -49,84 +45,67 @@ func sampleOfVersion3(t failer) *ledger.Ledger {
 	}
 	alone := binding(-7, noon-2*hour, "b")
 	alone.Owner = nil
-	bind(t, l, binding(-6, noon-hour, "a"), alone)
+	bind(t, l, binding(-8, noon-hour, "a"), alone)
 	return l
 }
 
-// sampleOfVersion2 has nothing of nodes, and what its pods hold is shown by so much.
-func sampleOfVersion2(t failer, shown int) *ledger.Ledger {
-	t.Helper()
-	l := sampleOfVersion1(t, shown)
-	shared := pod(-3, noon-hour)
-	shared.Held = &ledger.Holding{Shown: shown, Shares: []ledger.Share{
-		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
-		{Resource: "gpu.nvidia.com", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 1), Claim: "7c0a2f5e-1b3d-4c6a-9e8f-112233445566"},
-	}}
-	observe(t, l, shared)
-	return l
-}
-
-// sampleOfVersion1 has no record of what other pods may hold as well.
-func sampleOfVersion1(t failer, shown int) *ledger.Ledger {
-	t.Helper()
-	l := ledger.New(cluster)
-	l.Header.Began, l.Header.LastRun, l.Header.LastListed = noon-7*day, noon, noon-hour
-	l.Header.ResourceVersion, l.Header.KeptSince = "184467", noon-5*day-12*hour
-	l.AddGap(ledger.Gap{From: noon - 5*hour, To: noon - 4*hour, GPUs: big.NewRat(57, 7), Reason: "the watch expired"})
-	l.Header.Lost = []ledger.Loss{{Document: "closed-2026-11-18", From: noon - 60*hour, To: noon - 36*hour, Intervals: 3, Reason: "missing"}}
-	for n, source := range sources {
-		for _, age := range []ledger.Time{hour, 3 * day} {
-			r := ended(pod(10*n+int(age/hour), noon-age-hour), noon-age+ledger.Time(n), source)
-			if source == ledger.Estimated {
-				r.End.Earliest -= 5 * minute
-			}
-			r.Held.Shown = shown
-			observe(t, l, r)
-		}
-	}
+// sampleOpen are records of pods that hold still, each of what another kind of pod
+// holds.
+func sampleOpen() []ledger.Record {
+	one := big.NewRat(1, 1)
+	whole := ledger.Share{Resource: "nvidia.com/gpu", Units: one, Weight: one}
+	claimed := ledger.Share{Resource: "gpu.nvidia.com", Units: big.NewRat(2, 1), Weight: one, Claim: "7c0a2f5e-1b3d-4c6a-9e8f-112233445566"}
 	slice := pod(-1, noon-hour)
 	slice.UID = "A-UID-of-another-form"
 	slice.Owner, slice.Runs = nil, ledger.Start{}
-	slice.Held = &ledger.Holding{Shown: shown, Shares: []ledger.Share{
-		{Resource: "nvidia.com/mig-1g.5gb", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 7)},
-		{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
+	slice.Held = &ledger.Holding{Shown: 1, Shares: []ledger.Share{
+		{Resource: "nvidia.com/mig-1g.5gb", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 7)}, whole,
 	}}
 	slice.Deletion = noon + 30*second
-	observe(t, l, slice)
 	again := pod(-2, noon-2*hour)
-	again.Held.Shown, again.End = shown, ledger.End{Earliest: noon - minute}
-	observe(t, l, again)
-	return l
+	again.End = ledger.End{Earliest: noon - minute}
+	shared := pod(-3, noon-hour)
+	shared.Held = &ledger.Holding{Shown: 1, Shares: []ledger.Share{whole, claimed}}
+	capped := pod(-4, noon-hour)
+	capped.Held.Shown, capped.Held.Capped, capped.HeldSeen = 3, true, capped.Seen+5*minute
+	guess := pod(-5, noon-hour)
+	guess.Held.Shown = 0
+	fraction := pod(-6, noon-hour)
+	fraction.Held.Shares = []ledger.Share{
+		{Resource: "gpu-fraction", Units: big.NewRat(1, 4), Weight: one, Claim: "node-1/4f6a2b1c-gpu", Whole: one}, claimed, whole,
+	}
+	return []ledger.Record{slice, again, shared, capped, guess, fraction}
 }
 
-// TestDocumentsOfAnyVersionAreRead: those of versions before were written by an
-// earlier gpupool, and stay readable: what their pods held is as the pods said, and
-// so an estimate. Documents of a new version go beside them.
-func TestDocumentsOfAnyVersionAreRead(t *testing.T) {
+// TestDocumentsOfThisVersionAreRead: those in testdata were written when the version
+// began, and stay readable and as they are.
+func TestDocumentsOfThisVersionAreRead(t *testing.T) {
 	t.Parallel()
-	for version, want := range map[string]*ledger.Ledger{"1": sampleOfVersion1(t, 0), "2": sampleOfVersion2(t, 0), "3": sampleOfVersion3(t), "4": sample(t)} {
-		names, err := filepath.Glob("testdata/version-" + version + "/*")
-		if err != nil || len(names) < 5 {
-			t.Fatalf("%d documents: %v", len(names), err)
+	names, err := filepath.Glob("testdata/version-5/*")
+	if err != nil || len(names) < 5 {
+		t.Fatalf("%d documents: %v", len(names), err)
+	}
+	d := disk{}
+	for _, name := range names {
+		if d[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
 		}
-		d := disk{}
-		for _, name := range names {
-			if d[filepath.Base(name)], err = os.ReadFile(name); err != nil {
-				t.Fatal(err)
-			}
-		}
-		loaded := d.load(t, noon)
-		if diff := cmp.Diff(records(want), records(loaded), alike); diff != "" {
-			t.Errorf("records of version %s (-want +got):\n%s", version, diff)
-		}
-		if diff := cmp.Diff(slices.Collect(want.Nodes()), slices.Collect(loaded.Nodes()), alike); diff != "" {
-			t.Errorf("nodes of version %s (-want +got):\n%s", version, diff)
-		}
-		if diff := cmp.Diff(slices.Collect(want.Bindings()), slices.Collect(loaded.Bindings()), alike); diff != "" {
-			t.Errorf("bindings of version %s (-want +got):\n%s", version, diff)
-		}
-		if diff := cmp.Diff(want.Header, loaded.Header, alike); diff != "" {
-			t.Errorf("header of version %s (-want +got):\n%s", version, diff)
-		}
+	}
+	want := sample(t)
+	loaded := d.load(t, noon)
+	if diff := cmp.Diff(records(want), records(loaded), alike); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(slices.Collect(want.Nodes()), slices.Collect(loaded.Nodes()), alike); diff != "" {
+		t.Errorf("nodes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(slices.Collect(want.Bindings()), slices.Collect(loaded.Bindings()), alike); diff != "" {
+		t.Errorf("bindings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Header, loaded.Header, alike); diff != "" {
+		t.Errorf("header (-want +got):\n%s", diff)
+	}
+	if n := d.save(t, loaded, allSteps); n != 0 {
+		t.Errorf("%d of them change", n)
 	}
 }

@@ -75,6 +75,9 @@ const (
 	bindingsName = "bound"
 	headerName   = "header"
 
+	// extension ends the names of documents of records, which are Parquet.
+	extension = ".parquet"
+
 	hourForm = "2006-01-02-15"
 	dayForm  = "2006-01-02"
 
@@ -115,8 +118,8 @@ func (s shard) span() (from, to Time) {
 	return from, from + hour
 }
 
-// String is the name of the shard's document: "closed-2026-11-20-05",
-// "closed-2026-11-20", "open-3f" or "recent".
+// String is what the names of the shard's documents begin with:
+// "closed-2026-11-20-05", "closed-2026-11-20", "open-3f" or "recent".
 func (s shard) String() string {
 	form := hourForm
 	switch s.kind {
@@ -135,13 +138,17 @@ func (s shard) String() string {
 	return closedPrefix + time.UnixMilli(int64(from)).UTC().Format(form)
 }
 
-// String is the name of the part's document: "closed-2026-11-20_1of2" for one of
-// several.
+// String is the name of the part's document: "closed-2026-11-20.parquet", or
+// "closed-2026-11-20_1of2.parquet" for one of several.
 func (p part) String() string {
-	if p.parts == 1 {
-		return p.shard.String()
+	name := p.shard.String()
+	if p.parts > 1 {
+		name = fmt.Sprintf("%s_%dof%d", name, p.number, p.parts)
 	}
-	return fmt.Sprintf("%s_%dof%d", p.shard, p.number, p.parts)
+	if p.kind == nodesShard || p.kind == bindingsShard {
+		return name
+	}
+	return name + extension
 }
 
 // maxParts is into how many documents a shard may be split.
@@ -149,7 +156,7 @@ const maxParts = 1 << 12
 
 // parsePart reads the name of a document.
 func parsePart(name string) (part, bool) {
-	base, suffix, split := strings.Cut(name, "_")
+	base, suffix, split := strings.Cut(strings.TrimSuffix(name, extension), "_")
 	p := part{number: 1, parts: 1}
 	if split {
 		if n, err := fmt.Sscanf(suffix, "%dof%d", &p.number, &p.parts); n != 2 || err != nil || p.parts < 2 || p.parts > maxParts || p.number < 1 || p.number > p.parts {

@@ -31,7 +31,7 @@ func documents(d disk) []string { return slices.Sorted(maps.Keys(d)) }
 func TestOldDaysAreOneDocument(t *testing.T) {
 	t.Parallel()
 	d, _ := stored(t, 3, noon)
-	if diff := cmp.Diff([]string{"closed-2026-11-20-10", "closed-2026-11-20-11", "closed-2026-11-20-12", "header", "recent"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20-10.parquet", "closed-2026-11-20-11.parquet", "closed-2026-11-20-12.parquet", "header", "recent.parquet"}, documents(d)); diff != "" {
 		t.Fatalf("documents (-want +got):\n%s", diff)
 	}
 	tomorrow := d.load(t, noon+day)
@@ -43,7 +43,7 @@ func TestOldDaysAreOneDocument(t *testing.T) {
 	later := d.load(t, noon+2*day)
 	later.Header.LastRun = noon + 2*day
 	d.save(t, later, allSteps)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "recent"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20.parquet", "header", "recent.parquet"}, documents(d)); diff != "" {
 		t.Fatalf("documents two days later (-want +got):\n%s", diff)
 	}
 	same(t, "after that", d.load(t, noon), later)
@@ -54,7 +54,7 @@ func TestOldDaysAreOneDocument(t *testing.T) {
 	observe(t, back, ended(pod(77, noon-hour), noon, ledger.ContainerFinished))
 	d.save(t, back, allSteps)
 	same(t, "with the clock set back", d.load(t, noon), back)
-	if diff := cmp.Diff([]string{"closed-2026-11-20", "header", "recent"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20.parquet", "header", "recent.parquet"}, documents(d)); diff != "" {
 		t.Fatalf("documents with the clock set back (-want +got):\n%s", diff)
 	}
 }
@@ -69,10 +69,10 @@ func TestARunRewritesLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"closed-2026-11-20-12", "header"}, names(changes)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20-12.parquet", "header"}, names(changes)); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"recent"}, changes.Delete); diff != "" {
+	if diff := cmp.Diff([]string{"recent.parquet"}, changes.Delete); diff != "" {
 		t.Errorf("deleted (-want +got):\n%s", diff)
 	}
 }
@@ -149,7 +149,7 @@ func TestWhatIsRecentIsFolded(t *testing.T) {
 			t.Errorf("run %d leaves %d records, %d of them open", run, loaded.Len(), open)
 		}
 	}
-	if _, there := d["recent"]; there || len(d) != 66 {
+	if _, there := d["recent.parquet"]; there || len(d) != 66 {
 		t.Errorf("%v are left", documents(d))
 	}
 }
@@ -249,7 +249,7 @@ func TestALostEndIsKeptByWhatIsRecent(t *testing.T) {
 	l = d.load(t, noon)
 	observe(t, l, ended(pod(1, noon-hour), noon, ledger.ContainerFinished))
 	d.save(t, l, allSteps)
-	delete(d, "closed-2026-11-20-12")
+	delete(d, "closed-2026-11-20-12.parquet")
 	for _, most := range []int{2048, 0, 0} {
 		again, _, err := ledger.Load(cluster, d, noon)
 		if err != nil {

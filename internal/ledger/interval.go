@@ -1,0 +1,224 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// interval is a record as a line of a document in Parquet. Columns are called as in
+// the JSON of usage, where that has them; times are milliseconds in UTC, and numbers
+// that need not be whole are exact, such as 1/7. What is not there is null.
+type interval struct {
+	UID             string            `parquet:"uid"`
+	Namespace       string            `parquet:"namespace,dict"`
+	Name            string            `parquet:"name"`
+	Labels          map[string]string `parquet:"labels" parquet-key:",dict" parquet-value:",dict"`
+	NamespaceLabels map[string]string `parquet:"namespace_labels" parquet-key:",dict" parquet-value:",dict"`
+	Owner           *ownerColumns     `parquet:"owner,optional"`
+	GPUs            string            `parquet:"gpus,dict"` // all of Held, by its own weights; never read
+	Held            []shareColumns    `parquet:"held,list"`
+	Shown           int32             `parquet:"shown"`
+	Capped          bool              `parquet:"capped"`
+	HeldSeen        *Time             `parquet:"held_seen,optional,timestamp"` // null is at first_seen
+	Node            string            `parquet:"node,dict"`
+	Model           string            `parquet:"model,dict"`
+	InstanceType    string            `parquet:"instance_type,dict"`
+	InstanceID      string            `parquet:"instance_id,dict"`
+	SpotPool        string            `parquet:"spot_pool,dict"`
+	PlaceSeen       *Time             `parquet:"place_seen,optional,timestamp"` // null is at first_seen
+	Start           Time              `parquet:"start,timestamp"`
+	StartSource     string            `parquet:"start_source,dict"`
+	Running         *Time             `parquet:"running,optional,timestamp"`
+	RunningSource   *Source           `parquet:"running_source,optional,dict"`
+	EndEarliest     *Time             `parquet:"end_earliest,optional,timestamp"` // null where End is exact
+	End             *Time             `parquet:"end,optional,timestamp"`
+	EndSource       *Source           `parquet:"end_source,optional,dict"`
+	Deletion        *Time             `parquet:"deletion,optional,timestamp"`
+	FirstSeen       Time              `parquet:"first_seen,timestamp"`
+}
+
+type ownerColumns struct {
+	APIVersion string `parquet:"api_version,dict"`
+	Kind       string `parquet:"kind,dict"`
+	Name       string `parquet:"name,dict"`
+	UID        string `parquet:"uid,dict"`
+}
+
+type shareColumns struct {
+	Resource string `parquet:"resource,dict"`
+	Units    string `parquet:"units,dict"`
+	Weight   string `parquet:"weight,dict"`
+	Claim    string `parquet:"claim,dict"`
+	Whole    string `parquet:"whole,dict"`
+}
+
+// The columns in the order of the schema.
+const (
+	uidColumn = iota
+	namespaceColumn
+	nameColumn
+	labelKeyColumn
+	labelValueColumn
+	namespaceLabelKeyColumn
+	namespaceLabelValueColumn
+	ownerAPIVersionColumn
+	ownerKindColumn
+	ownerNameColumn
+	ownerUIDColumn
+	gpusColumn
+	resourceColumn
+	unitsColumn
+	weightColumn
+	claimColumn
+	wholeColumn
+	shownColumn
+	cappedColumn
+	heldSeenColumn
+	nodeColumn
+	modelColumn
+	instanceTypeColumn
+	instanceIDColumn
+	spotPoolColumn
+	placeSeenColumn
+	startColumn
+	startSourceColumn
+	runningColumn
+	runningSourceColumn
+	endEarliestColumn
+	endColumn
+	endSourceColumn
+	deletionColumn
+	firstSeenColumn
+)
+
+// encoder makes lines of records, of which many have the same labels and hold the
+// same.
+type encoder struct {
+	labels map[*Label]map[string]string // by the first of each list
+	held   map[*Holding]heldColumns
+}
+
+type heldColumns struct {
+	gpus   string
+	shares []shareColumns
+}
+
+// intervals makes a document of the ledger's own records. The same records always
+// make the same bytes.
+func (l *Ledger) intervals(name string, records []Record) (made, error) {
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.Start.At, b.Start.At), strings.Compare(a.UID, b.UID))
+	})
+	unsealed, err := l.unsealed(name)
+	if err != nil {
+		return made{}, err
+	}
+	data, err := encode(unsealed, records)
+	if err != nil {
+		return made{}, fmt.Errorf("encoding the ledger's document %s: %w", name, err)
+	}
+	document := l.seal(name, data)
+	document.records = len(records)
+	return document, nil
+}
+
+func encode(seal string, records []Record) ([]byte, error) {
+	e := encoder{labels: map[*Label]map[string]string{}, held: map[*Holding]heldColumns{}}
+	lines := make([]interval, len(records))
+	for n := range records {
+		lines[n] = e.line(&records[n])
+	}
+	var out bytes.Buffer
+	// A writer is deliberately not used again: it would forget the columns' names.
+	w := parquet.NewGenericWriter[interval](&out,
+		parquet.Compression(&parquet.Zstd), parquet.DefaultEncoding(&parquet.Plain), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),
+		parquet.DataPageStatistics(false), parquet.CreatedBy("gpupool", "", ""), parquet.KeyValueMetadata(magic, seal),
+	)
+	if _, err := w.Write(lines); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// line is a record as it is written.
+func (e *encoder) line(r *Record) interval {
+	held := e.heldBy(r.Held)
+	i := interval{
+		UID: r.UID, Namespace: r.Set.Namespace, Name: r.Name,
+		Labels: e.labelsOf(r.Set.Labels), NamespaceLabels: e.labelsOf(r.Set.NamespaceLabels),
+		GPUs: held.gpus, Held: held.shares, Shown: int32(r.Held.Shown), Capped: r.Held.Capped, HeldSeen: unless(&r.HeldSeen, r.Seen),
+		Node: r.Place.Node, Model: r.Place.Model, InstanceType: r.Place.InstanceType, InstanceID: r.Place.InstanceID,
+		SpotPool: r.Place.SpotPool, PlaceSeen: unless(&r.PlaceSeen, r.Seen),
+		Start: r.Start.At, StartSource: string(r.Start.Source), Running: unless(&r.Runs.At, 0), RunningSource: unless(&r.Runs.Source, ""),
+		EndEarliest: unless(&r.End.Earliest, r.End.At), End: unless(&r.End.At, 0), EndSource: unless(&r.End.Source, ""),
+		Deletion: unless(&r.Deletion, 0), FirstSeen: r.Seen,
+	}
+	if r.Owner != nil {
+		i.Owner = &ownerColumns{APIVersion: r.Owner.APIVersion, Kind: r.Owner.Kind, Name: r.Owner.Name, UID: r.Owner.UID}
+	}
+	return i
+}
+
+// unless is a value, and nil where it is the usual one.
+func unless[T comparable](value *T, usual T) *T {
+	if *value == usual {
+		return nil
+	}
+	return value
+}
+
+func (e *encoder) labelsOf(l Labels) map[string]string {
+	if len(l) == 0 {
+		return nil
+	}
+	if _, there := e.labels[&l[0]]; !there {
+		e.labels[&l[0]] = l.asMap()
+	}
+	return e.labels[&l[0]]
+}
+
+func (e *encoder) heldBy(h *Holding) heldColumns {
+	held, there := e.held[h]
+	if there {
+		return held
+	}
+	held.gpus = h.GPUs().RatString()
+	for n := range h.Shares {
+		share := &h.Shares[n]
+		held.shares = append(held.shares, shareColumns{
+			Resource: share.Resource, Units: share.Units.RatString(), Weight: share.Weight.RatString(), Claim: share.Claim, Whole: share.whole(),
+		})
+	}
+	e.held[h] = held
+	return held
+}
+
+// rational reads what RatString writes of numbers from 0; nil of anything else.
+// big.Rat itself would also take exponents, and could be made to fill the memory.
+func rational(s string) *big.Rat {
+	const maxDigits = 80 // of maxBits
+	numerator, denominator, divided := strings.Cut(s, "/")
+	if !divided {
+		denominator = "1"
+	}
+	var parts [2]*big.Int
+	for n, digits := range [...]string{numerator, denominator} {
+		if digits == "" || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
+			return nil
+		}
+		parts[n], _ = new(big.Int).SetString(digits, 10)
+	}
+	if parts[1].Sign() == 0 {
+		return nil
+	}
+	return new(big.Rat).SetFrac(parts[0], parts[1])
+}

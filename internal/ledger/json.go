@@ -1,0 +1,143 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// headerBody is the header's document: JSON, as are those of what is remembered of
+// nodes and of pods that are bound. Each ends with its seal.
+type headerBody struct {
+	Began           Time      `json:"began_ms"`
+	LastRun         Time      `json:"last_run_ms"`
+	LastListed      Time      `json:"last_listed_ms"`
+	KeptSince       Time      `json:"kept_since_ms"`
+	ResourceVersion string    `json:"resource_version"`
+	Resources       string    `json:"resources,omitempty"`
+	Gaps            []gapBody `json:"gaps,omitempty"`
+	Lost            []Loss    `json:"lost,omitempty"`
+	Forgone         Forgone   `json:"forgone,omitzero"`
+	// Documents are how many records each of the others had: so that a missing
+	// one is missed.
+	Documents map[string]int `json:"documents"`
+	Seal      string         `json:"seal"`
+}
+
+type gapBody struct {
+	From   Time   `json:"from_ms"`
+	To     Time   `json:"to_ms"`
+	GPUs   string `json:"gpus,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// memoryBody is the document of a memory.
+type memoryBody[T any] struct {
+	Remembered []T    `json:"remembered"`
+	Seal       string `json:"seal"`
+}
+
+// sealJSON makes a document of what ends with the seal that it is given.
+func (l *Ledger) sealJSON(name string, body func(seal string) any) (made, error) {
+	line, err := l.unsealed(name)
+	if err != nil {
+		return made{}, err
+	}
+	data, err := json.Marshal(body(line))
+	if err != nil {
+		return made{}, fmt.Errorf("encoding the ledger's document %s: %w", name, err)
+	}
+	return l.seal(name, append(data, '\n')), nil
+}
+
+// decodeJSON reads a document in JSON. The error is *NewerError or *DamagedError.
+func decodeJSON(s sealed, to any) error {
+	decoder := json.NewDecoder(bytes.NewReader(s.data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(to); err != nil {
+		if _, field, unknown := strings.Cut(err.Error(), "json: unknown field "); unknown {
+			return &NewerError{Document: s.name, Field: strings.Trim(field, `"`)}
+		}
+		return &DamagedError{Document: s.name, Reason: errBody.Error()}
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return &DamagedError{Document: s.name, Reason: "something follows where it should end"}
+	}
+	return nil
+}
+
+func (h Header) body(documents map[string]int, seal string) headerBody {
+	body := headerBody{
+		Began: h.Began, LastRun: h.LastRun, LastListed: h.LastListed, KeptSince: h.KeptSince,
+		ResourceVersion: h.ResourceVersion, Resources: h.Resources, Lost: mergeLosses(h.Lost), Forgone: h.Forgone,
+		Documents: documents, Seal: seal,
+	}
+	for _, g := range mergeGaps(h.Gaps) {
+		encoded := gapBody{From: g.From, To: g.To, Reason: g.Reason}
+		if g.GPUs != nil {
+			encoded.GPUs = g.GPUs.RatString()
+		}
+		body.Gaps = append(body.Gaps, encoded)
+	}
+	return body
+}
+
+// decodeHeader reads the header, and returns what it lists. The error is *NewerError
+// or *DamagedError.
+func decodeHeader(clusterUID string, s sealed) (Header, map[string]int, error) {
+	var body headerBody
+	if err := decodeJSON(s, &body); err != nil {
+		return Header{}, nil, err
+	}
+	damaged := func(reason string) (Header, map[string]int, error) {
+		return Header{}, nil, &DamagedError{Document: s.name, Reason: reason}
+	}
+	h := Header{
+		ClusterUID: clusterUID, Began: body.Began, LastRun: body.LastRun, LastListed: body.LastListed,
+		KeptSince: body.KeptSince, ResourceVersion: body.ResourceVersion, Resources: body.Resources, Forgone: body.Forgone,
+	}
+	times := []Time{h.Began, h.LastRun, h.LastListed, h.KeptSince, h.Forgone.Before, h.Forgone.At}
+	for _, g := range body.Gaps {
+		gap := Gap{From: g.From, To: g.To, Reason: g.Reason}
+		if g.GPUs != "" {
+			if gap.GPUs = rational(g.GPUs); gap.GPUs == nil {
+				return damaged("a number of GPUs is none")
+			}
+		}
+		h.Gaps = append(h.Gaps, gap)
+		times = append(times, g.From, g.To)
+	}
+	for _, loss := range body.Lost {
+		times = append(times, loss.From, loss.To, loss.Accepted.At)
+	}
+	for _, at := range times {
+		if at < 0 || at > lastMoment {
+			return damaged("one of its times is not between 1970 and 9999")
+		}
+	}
+	h.Gaps, h.Lost = mergeGaps(h.Gaps), mergeLosses(body.Lost)
+	return h, body.Documents, nil
+}
+
+// asMap is what labels are for JSON and Parquet.
+func (l Labels) asMap() map[string]string {
+	labels := make(map[string]string, len(l))
+	for _, label := range l {
+		labels[label.Key] = label.Value
+	}
+	return labels
+}
+
+// MarshalJSON writes labels as an object.
+func (l Labels) MarshalJSON() ([]byte, error) { return json.Marshal(l.asMap()) }
+
+// UnmarshalJSON reads labels from an object.
+func (l *Labels) UnmarshalJSON(data []byte) error {
+	var labels map[string]string
+	err := json.Unmarshal(data, &labels)
+	*l = LabelsOf(labels)
+	return err
+}
