@@ -129,6 +129,21 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
+// BenchmarkSave writes a whole ledger.
+func BenchmarkSave(b *testing.B) {
+	for _, s := range sizes {
+		b.Run(s.name, func(b *testing.B) {
+			l := fleet(b, s.pods, s.jobs)
+			b.ResetTimer()
+			for b.Loop() {
+				if _, err := l.Changes(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkAll walks over every record.
 func BenchmarkAll(b *testing.B) {
 	for _, s := range sizes {
