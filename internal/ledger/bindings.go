@@ -71,9 +71,9 @@ func (l *Ledger) Bind(b Binding) error {
 			return nil
 		}
 	}
-	b.Set = l.commons.sets.values[l.commons.set(b.Set)]
+	b.Set = l.shared.sets.values[l.shared.set(b.Set)]
 	if b.Owner != nil {
-		b.Owner = l.commons.owners.values[l.commons.owner(b.Owner)]
+		b.Owner = l.shared.owners.values[l.shared.owner(b.Owner)]
 	}
 	l.bindings.put(b)
 	return nil

@@ -29,7 +29,7 @@ type Changes struct {
 // that a document cannot be made as small as a store takes it.
 func (l *Ledger) Changes() (Changes, error) {
 	l.Header.prune()
-	recent := l.recentRecords()
+	recent := l.unfolded()
 	shards := l.changedShards(recent)
 	groups := l.recordsOf(shards, recent)
 	var changes Changes
@@ -113,9 +113,9 @@ func (l *Ledger) header(h Header, listed map[string]int) (made, error) {
 	return m, err
 }
 
-// shardOf is where a home is written. A day that is one document already stays
+// shardOf is where a bin is written. A day that is one document already stays
 // one, whatever the clock says.
-func (l *Ledger) shardOf(h home) shard {
+func (l *Ledger) shardOf(h bin) shard {
 	if first := h - h%24; !h.open() && l.days[first] {
 		return shard{kind: dayShard, first: first}
 	}
@@ -130,24 +130,24 @@ func (l *Ledger) shardFor(s shard) shard {
 	return s
 }
 
-// recents are what documents of open homes do not say yet: open records that are
-// fresh, and that others are closed.
-type recents struct {
+// unfolded is what documents of open bins do not say yet: open records that are
+// newer than these, and that others are closed.
+type unfolded struct {
 	records []Record
-	homes   map[home]bool // that these are, or were, in
-	// fold says that the documents of these homes are to be rewritten.
+	bins    map[bin]bool // that these are, or were, in
+	// fold says that the documents of these bins are to be rewritten.
 	fold bool
 }
 
 const (
-	// minRecents is how many recent records are kept in any case, and recentPart
+	// minRecent is how many recent records are kept in any case, and recentPart
 	// which part of the open records.
-	minRecents = 2048
+	minRecent  = 2048
 	recentPart = 8
 )
 
-func (l *Ledger) recentRecords() recents {
-	recent := recents{homes: map[home]bool{}}
+func (l *Ledger) unfolded() unfolded {
+	recent := unfolded{bins: map[bin]bool{}}
 	open := 0
 	var r Record
 	for _, page := range l.pages {
@@ -157,11 +157,11 @@ func (l *Ledger) recentRecords() recents {
 			if isOpen {
 				open++
 			}
-			if isOpen && !at.fresh || !isOpen && !at.based {
+			if isOpen && !at.newer || !isOpen && !at.inOpen {
 				continue
 			}
 			l.read(at, &r)
-			recent.homes[homeAt(0, r.UID)] = true
+			recent.bins[binAt(0, r.UID)] = true
 			// What retention drops must not be left where it is open.
 			recent.fold = recent.fold || at.dropped
 			if !at.dropped {
@@ -174,12 +174,12 @@ func (l *Ledger) recentRecords() recents {
 }
 
 // changedShards are the shards whose documents may have to be written: those of
-// dirty homes, days of which there are hours yet, and recents or what they are
+// dirty bins, days of which there are hours yet, and what is unfolded, or what that is
 // folded into.
-func (l *Ledger) changedShards(recent recents) map[shard]bool {
+func (l *Ledger) changedShards(recent unfolded) map[shard]bool {
 	shards := map[shard]bool{{kind: recentShard}: true}
 	if recent.fold {
-		for h := range recent.homes {
+		for h := range recent.bins {
 			shards[l.shardOf(h)] = true
 		}
 	}
@@ -201,13 +201,13 @@ func (l *Ledger) changedShards(recent recents) map[shard]bool {
 
 // recordsOf gathers the records of shards: those that are there, and those that
 // left and that their documents must keep for now.
-func (l *Ledger) recordsOf(shards map[shard]bool, recent recents) map[shard][]Record {
+func (l *Ledger) recordsOf(shards map[shard]bool, recent unfolded) map[shard][]Record {
 	groups := make(map[shard][]Record, len(shards))
 	for r := range l.All() {
 		if r.Open() && !recent.fold {
 			continue
 		}
-		if s := l.shardOf(homeOf(r)); shards[s] {
+		if s := l.shardOf(binOf(r)); shards[s] {
 			groups[s] = append(groups[s], *r)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 // decoder reads documents of records, one after the other.
 type decoder struct {
-	commons *commons
+	shared *shared
 	*table
 	// sets, owners, holdings and places are the numbers of what was found in the
 	// document at hand, by the codes of its columns.
@@ -16,7 +16,7 @@ type decoder struct {
 	starts, runs, ends             []uint8 // ranks of sources, by their codes
 	// records are those of the document at hand, whose names and UIDs are in its
 	// columns.
-	records []row
+	records []compact
 }
 
 // open takes a document apart.
@@ -60,25 +60,25 @@ func (d *decoder) decode(data []byte) error {
 }
 
 // next is the next record.
-func (d *decoder) next() (r row, err error) {
+func (d *decoder) next() (r compact, err error) {
 	for n := range d.columns {
 		d.columns[n].next()
 	}
 	if r.set, err = d.set(); err != nil {
-		return row{}, err
+		return compact{}, err
 	}
 	if r.owner, err = d.owner(); err != nil {
-		return row{}, err
+		return compact{}, err
 	}
 	if r.held, err = d.holding(); err != nil {
-		return row{}, err
+		return compact{}, err
 	}
 	r.place = d.place()
 	r.startRank, r.runsRank, r.endRank = d.rank(startSourceColumn, d.starts), d.rank(runningSourceColumn, d.runs), d.rank(endSourceColumn, d.ends)
 	at := d.times()
 	r.happen(at)
 	if !r.possible(&at) {
-		return row{}, errBody
+		return compact{}, errBody
 	}
 	return r, nil
 }
@@ -93,7 +93,7 @@ func (d *decoder) times() times {
 	seen, end := time(firstSeenColumn, 0), time(endColumn, 0)
 	return times{
 		start: time(startColumn, 0), runs: time(runningColumn, 0), earliest: time(endEarliestColumn, end), end: end,
-		deletion: time(deletionColumn, 0), seen: seen, sat: time(placeSeenColumn, seen), bore: time(heldSeenColumn, seen),
+		deletion: time(deletionColumn, 0), seen: seen, placeSeen: time(placeSeenColumn, seen), heldSeen: time(heldSeenColumn, seen),
 	}
 }
 
@@ -121,12 +121,12 @@ func (d *decoder) rank(column int, ranks []uint8) uint8 {
 }
 
 // possible says whether a record can have these times, as they are known.
-func (r *row) possible(at *times) bool {
+func (r *compact) possible(at *times) bool {
 	if r.startRank == unknownRank || r.runsRank == unknownRank || r.endRank == unknownRank {
 		return false
 	}
 	made := Record{
-		Seen: at.seen, PlaceSeen: at.sat, HeldSeen: at.bore, Deletion: at.deletion,
+		Seen: at.seen, PlaceSeen: at.placeSeen, HeldSeen: at.heldSeen, Deletion: at.deletion,
 		Start: Start{at.start, starts[r.startRank]}, Runs: Start{at.runs, starts[r.runsRank]},
 		End: End{at.earliest, at.end, ends[r.endRank]},
 	}
@@ -164,7 +164,7 @@ func (d *decoder) set() (uint32, error) {
 	if s.NamespaceLabels, err = d.labels(namespaceLabelKeyColumn, namespaceLabelValueColumn); err != nil {
 		return 0, err
 	}
-	number = d.commons.set(&s)
+	number = d.shared.set(&s)
 	d.sets[string(key)] = number
 	return number, nil
 }
@@ -199,7 +199,7 @@ func (d *decoder) owner() (uint32, error) {
 	number, known := d.owners[string(key)]
 	if !known {
 		text := func(n int) string { return d.columns[n].string(0) }
-		number = d.commons.owner(&Owner{
+		number = d.shared.owner(&Owner{
 			APIVersion: text(ownerAPIVersionColumn), Kind: text(ownerKindColumn), Name: text(ownerNameColumn), UID: text(ownerUIDColumn),
 		})
 		d.owners[string(key)] = number
@@ -234,7 +234,7 @@ func (d *decoder) holding() (uint32, error) {
 	if h.problem() != "" {
 		return 0, errBody
 	}
-	number = d.commons.holding(&h)
+	number = d.shared.holding(&h)
 	d.holdings[string(key)] = number
 	return number, nil
 }
@@ -244,7 +244,7 @@ func (d *decoder) place() uint32 {
 	number, known := d.places[string(key)]
 	if !known {
 		text := func(n int) string { return d.columns[n].string(0) }
-		number = d.commons.place(&Place{
+		number = d.shared.place(&Place{
 			Node: text(nodeColumn), Model: text(modelColumn), InstanceType: text(instanceTypeColumn),
 			InstanceID: text(instanceIDColumn), SpotPool: text(spotPoolColumn),
 		})

@@ -17,12 +17,12 @@
 // # Storage
 //
 // [Ledger.Changes] makes documents of at most 900 KiB, those of records in Parquet
-// and the others in JSON: of closed intervals one
-// for each hour of today and yesterday (UTC) and one for each day before, by the
-// end; of open ones one for each of 64 hashes of the UID; one of what is recent
-// among these; one of nodes and one of bound pods, where there are any to remember;
-// and a header. So a run writes the current hour, what is recent, and
-// the header; and retention removes whole days. Documents that are written twice,
+// and the others in JSON: of closed intervals one for each hour of today and
+// yesterday (UTC) and one for each day before, by the end; of open ones one for each
+// of 64 hashes of the UID; one of what is recent among these; one of nodes and one of
+// bound pods, where there are any to remember; and a header. So a run writes the
+// current hour, what is recent, and the header; and retention removes whole days.
+// Documents that are written twice,
 // by two runs or by one that was cut short and its successor, are merged when
 // they are loaded: between any two writes the documents hold all that they held
 // before. A document that cannot be read costs what it held, and says so.

@@ -10,24 +10,24 @@ import (
 type Ledger struct {
 	Header Header
 
-	pages   [][]row
-	length  int // rows, those that were dropped included
-	count   int // records
-	texts   texts
-	uids    index
-	commons commons
+	pages  [][]compact
+	length int // records, those that were dropped included
+	count  int // records
+	texts  texts
+	uids   index
+	shared shared
 
 	nodes    memory[Node]
 	bindings memory[Binding] // pods that are bound and have no record
 
-	// dirty are the closed homes whose documents may not say what the ledger does.
-	dirty map[home]bool
-	// left are records as documents still say them, by the closed home that they left:
-	// these documents keep them until the new home is written.
-	left map[home][]Record
+	// dirty are the closed bins whose documents may not say what the ledger does.
+	dirty map[bin]bool
+	// left are records as documents still say them, by the closed bin that they left:
+	// these documents keep them until the new bin is written.
+	left map[bin][]Record
 	// stored are the documents that the ledger was loaded from, by name.
 	stored map[string]storedDocument
-	days   map[home]bool // of which there are documents by the day, by their first hours
+	days   map[bin]bool // of which there are documents by the day, by their first hours
 	// foldAt is how many recent records are kept in any case.
 	foldAt int
 
@@ -38,10 +38,10 @@ type Ledger struct {
 // kube-system.
 func New(clusterUID string) *Ledger {
 	l := &Ledger{
-		Header: Header{ClusterUID: clusterUID}, commons: newCommons(),
-		dirty: map[home]bool{}, left: map[home][]Record{}, stored: map[string]storedDocument{}, days: map[home]bool{}, foldAt: minRecents,
+		Header: Header{ClusterUID: clusterUID}, shared: newShared(),
+		dirty: map[bin]bool{}, left: map[bin][]Record{}, stored: map[string]storedDocument{}, days: map[bin]bool{}, foldAt: minRecent,
 	}
-	l.decoder.commons = &l.commons
+	l.decoder.shared = &l.shared
 	l.nodes, l.bindings = l.newNodes(), l.newBindings()
 	return l
 }
@@ -91,7 +91,7 @@ func (l *Ledger) Merge(r Record) error {
 	number, found := l.find(r.UID, l.hash(r.UID))
 	if !found {
 		if !l.expired(r.End) {
-			l.dirty[homeOf(&r)] = true
+			l.dirty[binOf(&r)] = true
 			l.add(&r)
 		}
 		return nil
@@ -215,38 +215,40 @@ func (l *Ledger) Prune(keep Time) {
 
 func (l *Ledger) expired(e End) bool { return !e.Open() && e.At < l.Header.KeptSince }
 
-func (l *Ledger) drop(r *row) {
+func (l *Ledger) drop(r *compact) {
 	r.dropped = true
 	l.count--
 }
 
-func (l *Ledger) hash(uid string) uint64 { return maphash.String(l.commons.seed, uid) }
+func (l *Ledger) hash(uid string) uint64 { return maphash.String(l.shared.seed, uid) }
 
-func (l *Ledger) row(number uint32) *row { return &l.pages[number/pageRows][number%pageRows] }
+func (l *Ledger) compact(number uint32) *compact {
+	return &l.pages[number/pageLength][number%pageLength]
+}
 
 func (l *Ledger) find(uid string, hash uint64) (uint32, bool) {
 	return l.uids.find(hash, func(number uint32) bool {
-		r := l.row(number)
+		r := l.compact(number)
 		return !r.dropped && l.texts.get(r.uid()) == uid
 	})
 }
 
 func (l *Ledger) record(number uint32) (r Record) {
-	l.read(l.row(number), &r)
+	l.read(l.compact(number), &r)
 	return r
 }
 
 // add takes up a record of a pod that is not known.
 func (l *Ledger) add(r *Record) {
-	made := row{fresh: true}
+	made := compact{newer: true}
 	made.call(l.texts.add(r.UID), l.texts.add(r.Name))
 	l.write(&made, r)
 	l.append(made, l.hash(r.UID))
 }
 
-func (l *Ledger) append(r row, hash uint64) {
-	if l.length%pageRows == 0 {
-		l.pages = append(l.pages, make([]row, 0, pageRows))
+func (l *Ledger) append(r compact, hash uint64) {
+	if l.length%pageLength == 0 {
+		l.pages = append(l.pages, make([]compact, 0, pageLength))
 	}
 	last := &l.pages[len(l.pages)-1]
 	*last = append(*last, r)
@@ -258,13 +260,13 @@ func (l *Ledger) append(r row, hash uint64) {
 // replace puts a joined record in the place of an old one, and sees to it that
 // no document loses it before another has it.
 func (l *Ledger) replace(number uint32, old, joined *Record) {
-	r := l.row(number)
-	from, to := homeOf(old), homeOf(joined)
+	r := l.compact(number)
+	from, to := binOf(old), binOf(joined)
 	l.dirty[to] = true
-	if from != to && r.kept {
+	if from != to && r.inClosed {
 		l.left[from] = append(l.left[from], *old)
 	}
-	r.kept, r.fresh = r.kept && from == to, true
+	r.inClosed, r.newer = r.inClosed && from == to, true
 	if joined.Name != old.Name {
 		r.call(r.uid(), l.texts.add(joined.Name))
 	}

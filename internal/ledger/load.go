@@ -102,7 +102,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	for n := range problems {
 		l.lose(&problems[n], listed, now)
 	}
-	l.decoder = decoder{commons: &l.commons}
+	l.decoder = decoder{shared: &l.shared}
 	return l, problems, nil
 }
 
@@ -174,22 +174,22 @@ func (l *Ledger) keep(name string, d storedDocument) {
 }
 
 // take takes up a record as a document says it.
-func (l *Ledger) take(from shard, r row, uid, name []byte) {
-	at := homeAt(r.end.time(), uid)
-	r.kept = from.closed() && from.holds(at)
-	r.based = from.kind == openShard
-	r.fresh = !r.based
-	hash := maphash.Bytes(l.commons.seed, uid)
+func (l *Ledger) take(from shard, r compact, uid, name []byte) {
+	at := binAt(r.end.time(), uid)
+	r.inClosed = from.closed() && from.holds(at)
+	r.inOpen = from.kind == openShard
+	r.newer = !r.inOpen
+	hash := maphash.Bytes(l.shared.seed, uid)
 	number, found := l.uids.find(hash, func(n uint32) bool {
-		known := l.row(n)
+		known := l.compact(n)
 		return !known.dropped && l.texts.get(known.uid()) == string(uid)
 	})
 	if found {
-		r.call(l.row(number).uid(), l.texts.addBytes(name))
+		r.call(l.compact(number).uid(), l.texts.addBytes(name))
 		l.takeAgain(number, r, at)
 		return
 	}
-	if !r.kept {
+	if !r.inClosed {
 		l.dirty[at] = true
 	}
 	r.call(l.texts.addBytes(uid), l.texts.addBytes(name))
@@ -198,42 +198,42 @@ func (l *Ledger) take(from shard, r row, uid, name []byte) {
 
 // takeAgain takes up what a further document says of a pod. Closed documents
 // remain as they are until one of them, or of the others, says all that is known.
-func (l *Ledger) takeAgain(number uint32, next row, at home) {
-	before := l.row(number)
+func (l *Ledger) takeAgain(number uint32, next compact, at bin) {
+	before := l.compact(number)
 	old := l.record(number)
-	was := homeOf(&old)
+	was := binOf(&old)
 	var further Record
 	l.read(&next, &further)
 	joined := join(&old, &further)
-	to := homeOf(&joined)
+	to := binOf(&joined)
 	merged := *before
 	switch joined {
 	case old:
-		if next.kept && at != to {
+		if next.inClosed && at != to {
 			l.dirty[at] = true
 		}
 	case further:
-		if before.kept && was != to || !next.kept {
+		if before.inClosed && was != to || !next.inClosed {
 			l.dirty[was], l.dirty[to] = true, true
 		}
 		merged = next
 	default:
 		l.dirty[to] = true
-		l.leave(before.kept, was, to, old)
-		l.leave(next.kept, at, to, further)
+		l.leave(before.inClosed, was, to, old)
+		l.leave(next.inClosed, at, to, further)
 		l.write(&merged, &joined)
 		if joined.Name != old.Name {
 			merged.call(merged.uid(), next.name())
 		}
 	}
-	merged.kept = before.kept && was == to || next.kept && at == to
-	merged.based = before.based || next.based
-	merged.fresh = !(before.based && !before.fresh && joined == old || next.based && joined == further)
+	merged.inClosed = before.inClosed && was == to || next.inClosed && at == to
+	merged.inOpen = before.inOpen || next.inOpen
+	merged.newer = !(before.inOpen && !before.newer && joined == old || next.inOpen && joined == further)
 	*before = merged
 }
 
 // leave keeps what a document says of a pod whose record belongs elsewhere.
-func (l *Ledger) leave(kept bool, from, to home, said Record) {
+func (l *Ledger) leave(kept bool, from, to bin, said Record) {
 	if kept && from != to {
 		l.left[from] = append(l.left[from], said)
 	}

@@ -82,7 +82,7 @@ func (l *Ledger) Remember(n Node) error {
 		l.nodes.forget(n.UID)
 		return nil
 	}
-	n.Traits, n.Capacity = l.commons.list(n.Traits), l.commons.list(n.Capacity)
+	n.Traits, n.Capacity = l.shared.list(n.Traits), l.shared.list(n.Capacity)
 	if known && n.equal(&old) {
 		return nil
 	}

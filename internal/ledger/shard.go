@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// home is where a record belongs: from 0 the hour since 1970 in which its
-// interval ended, below 0 one of the homes of open records, by a hash of the UID.
-type home int64
+// bin is where a record belongs: from 0 the hour since 1970 in which its
+// interval ended, below 0 one of the bins of open records, by a hash of the UID.
+type bin int64
 
 const (
 	hour Time = 3_600_000
 	day       = 24 * hour
 
-	openHomes = 64
+	openBins = 64
 )
 
-func (h home) open() bool { return h < 0 }
+func (h bin) open() bool { return h < 0 }
 
-func homeOf(r *Record) home { return homeAt(r.End.At, r.UID) }
+func binOf(r *Record) bin { return binAt(r.End.At, r.UID) }
 
-func homeAt[S string | []byte](end Time, uid S) home {
+func binAt[S string | []byte](end Time, uid S) bin {
 	if end == 0 {
-		return -1 - home(hashOf(uid)%openHomes)
+		return -1 - bin(hashOf(uid)%openBins)
 	}
-	return home(end / hour)
+	return bin(end / hour)
 }
 
 // hashOf is the same in every run and on every machine.
@@ -39,13 +39,13 @@ func hashOf[S string | []byte](uid S) uint64 {
 }
 
 // shard is a group of records that are written together: closed ones each hour
-// of the last days, and each whole day before them; open ones by 64 homes. What
-// is new of open homes is written to one shard of recent records, until that is
+// of the last days, and each whole day before them; open ones by 64 bins. What
+// is new of open bins is written to one shard of recent records, until that is
 // worth to rewrite their own. Where a shard is too much for one document, it is
 // split into parts.
 type shard struct {
 	kind  shardKind
-	first home // the hour, the first hour of the day, or the only home; 0 of recents
+	first bin // the hour, the first hour of the day, or the only bin; 0 of what is recent
 }
 
 type shardKind uint8
@@ -86,8 +86,8 @@ const (
 	hourlyDays = 2
 )
 
-// shardOf is where a home is written by a ledger whose last run was then.
-func shardOf(h home, lastRun Time) shard {
+// shardOf is where a bin is written by a ledger whose last run was then.
+func shardOf(h bin, lastRun Time) shard {
 	if h.open() {
 		return shard{kind: openShard, first: h}
 	}
@@ -98,8 +98,8 @@ func shardOf(h home, lastRun Time) shard {
 	return shard{kind: hourShard, first: h}
 }
 
-// holds says whether the shard holds what is at a home.
-func (s shard) holds(h home) bool {
+// holds says whether the shard holds what is at a bin.
+func (s shard) holds(h bin) bool {
 	switch s.kind {
 	case recentShard:
 		return true
@@ -179,7 +179,7 @@ func parseShard(name string) (shard, bool) {
 	}
 	if number, open := strings.CutPrefix(name, openPrefix); open {
 		n, err := strconv.ParseUint(number, 16, 8)
-		return shard{kind: openShard, first: -1 - home(n)}, err == nil && n < openHomes
+		return shard{kind: openShard, first: -1 - bin(n)}, err == nil && n < openBins
 	}
 	date, closed := strings.CutPrefix(name, closedPrefix)
 	kind, form := hourShard, hourForm
@@ -187,10 +187,10 @@ func parseShard(name string) (shard, bool) {
 		kind, form = dayShard, dayForm
 	}
 	at, err := time.Parse(form, date)
-	return shard{kind: kind, first: home(Time(at.UnixMilli()) / hour)}, closed && err == nil && at.UnixMilli() >= 0
+	return shard{kind: kind, first: bin(Time(at.UnixMilli()) / hour)}, closed && err == nil && at.UnixMilli() >= 0
 }
 
 // partOf is the part of a record among so many, from 1; parts is a power of two.
 func partOf(uid string, parts int) int {
-	return int(hashOf(uid)/openHomes%uint64(parts)) + 1
+	return int(hashOf(uid)/openBins%uint64(parts)) + 1
 }

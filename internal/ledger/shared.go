@@ -9,15 +9,15 @@ import (
 // Texts are kept as they come: many sets that name one text of a document share
 // it, however hostile the document.
 
-// interned keeps one copy of each of what many records have in common.
-type interned[T any] struct {
+// distinct keeps one copy of each of what many records have in common.
+type distinct[T any] struct {
 	values []*T
 	index  index
 	same   func(a, b *T) bool
 }
 
 // add returns the number of a value, which copied makes where it is new.
-func (i *interned[T]) add(hash uint64, value *T, copied func(number int32) *T) uint32 {
+func (i *distinct[T]) add(hash uint64, value *T, copied func(number int32) *T) uint32 {
 	number, found := i.index.find(hash, func(n uint32) bool { return i.same(i.values[n], value) })
 	if !found {
 		number = uint32(len(i.values))
@@ -28,7 +28,7 @@ func (i *interned[T]) add(hash uint64, value *T, copied func(number int32) *T) u
 }
 
 // has says whether the value is itself the one that is kept under a number.
-func (i *interned[T]) has(value *T, id int32) bool {
+func (i *distinct[T]) has(value *T, id int32) bool {
 	return int(id) < len(i.values) && i.values[id] == value
 }
 
@@ -39,33 +39,33 @@ const none = ^uint32(0)
 // the order of their keys. No pod has as many but to do harm.
 const maxLabelBytes = 64 << 10
 
-// commons are what records have in common.
-type commons struct {
+// shared are what records have in common.
+type shared struct {
 	seed     maphash.Seed
 	hash     *maphash.Hash     // in use by one at a time
 	trimmed  LabelSet          // that is looked for
 	keys     map[string]string // of labels, and other texts that repeat
 	numbers  map[string]*big.Rat
-	lists    interned[Labels] // of namespaces
-	sets     interned[LabelSet]
-	owners   interned[Owner]
-	holdings interned[Holding]
-	places   interned[Place]
+	lists    distinct[Labels] // of namespaces
+	sets     distinct[LabelSet]
+	owners   distinct[Owner]
+	holdings distinct[Holding]
+	places   distinct[Place]
 }
 
-func newCommons() commons {
-	return commons{
+func newShared() shared {
+	return shared{
 		seed: maphash.MakeSeed(), hash: new(maphash.Hash), keys: map[string]string{}, numbers: map[string]*big.Rat{},
-		lists:    interned[Labels]{same: func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }},
-		sets:     interned[LabelSet]{same: func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }},
-		owners:   interned[Owner]{same: func(a, b *Owner) bool { return *a == *b }},
-		holdings: interned[Holding]{same: func(a, b *Holding) bool { return compareHoldings(a, b) == 0 }},
-		places:   interned[Place]{same: func(a, b *Place) bool { return a.texts() == b.texts() }},
+		lists:    distinct[Labels]{same: func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }},
+		sets:     distinct[LabelSet]{same: func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }},
+		owners:   distinct[Owner]{same: func(a, b *Owner) bool { return *a == *b }},
+		holdings: distinct[Holding]{same: func(a, b *Holding) bool { return compareHoldings(a, b) == 0 }},
+		places:   distinct[Place]{same: func(a, b *Place) bool { return a.texts() == b.texts() }},
 	}
 }
 
 // key keeps one copy of a text of which there are few.
-func (c *commons) key(s string) string {
+func (c *shared) key(s string) string {
 	if kept, there := c.keys[s]; there {
 		return kept
 	}
@@ -74,7 +74,7 @@ func (c *commons) key(s string) string {
 }
 
 // number keeps one copy of a number of which there are few.
-func (c *commons) number(n *big.Rat) *big.Rat {
+func (c *shared) number(n *big.Rat) *big.Rat {
 	text := n.RatString()
 	kept, there := c.numbers[text]
 	if !there {
@@ -84,7 +84,7 @@ func (c *commons) number(n *big.Rat) *big.Rat {
 	return kept
 }
 
-func (c *commons) set(s *LabelSet) uint32 {
+func (c *shared) set(s *LabelSet) uint32 {
 	if c.sets.has(s, s.id) {
 		return uint32(s.id)
 	}
@@ -102,7 +102,7 @@ func (c *commons) set(s *LabelSet) uint32 {
 }
 
 // list keeps one copy of a namespace's labels.
-func (c *commons) list(l Labels) Labels {
+func (c *shared) list(l Labels) Labels {
 	if len(l) == 0 {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (c *commons) list(l Labels) Labels {
 	return *c.lists.values[number]
 }
 
-func (c *commons) labels(l Labels) Labels {
+func (c *shared) labels(l Labels) Labels {
 	if len(l) == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func trim(l Labels) Labels {
 	return l
 }
 
-func (c *commons) owner(o *Owner) uint32 {
+func (c *shared) owner(o *Owner) uint32 {
 	if o == nil {
 		return none
 	}
@@ -154,7 +154,7 @@ func (h *Holding) standing() int {
 	return h.Shown << 1
 }
 
-func (c *commons) holding(held *Holding) uint32 {
+func (c *shared) holding(held *Holding) uint32 {
 	if c.holdings.has(held, held.id) {
 		return uint32(held.id)
 	}
@@ -175,7 +175,7 @@ func (c *commons) holding(held *Holding) uint32 {
 	})
 }
 
-func (c *commons) place(p *Place) uint32 {
+func (c *shared) place(p *Place) uint32 {
 	if c.places.has(p, p.id) {
 		return uint32(p.id)
 	}
@@ -188,7 +188,7 @@ func (c *commons) place(p *Place) uint32 {
 	})
 }
 
-func (c *commons) hasher(texts ...string) *maphash.Hash {
+func (c *shared) hasher(texts ...string) *maphash.Hash {
 	c.hash.SetSeed(c.seed)
 	hashTexts(c.hash, texts...)
 	return c.hash
