@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
@@ -86,6 +87,49 @@ func TestNothingGetsPastAFreeze(t *testing.T) {
 	}
 	r := s.turn()
 	s.wantUsage(r, "own", s.ofTenant)
+}
+
+// TestNoPodSlipsPastAFreezeAfterwards has a tenant make pods that ask for nothing,
+// and ask for GPUs once they are let in. What waited before the freeze goes on.
+func TestNoPodSlipsPastAFreezeAfterwards(t *testing.T) {
+	t.Parallel()
+	s := newTenancy(t, 8)
+	half, group := kubetest.Annotation("gpu-fraction", "0.5"), s.namespace+"-group"
+	gated := func(pod *corev1.Pod) {
+		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/mine"}}
+	}
+	node := kubetest.OnNode(s.nodes[1].Name)
+	s.server.Reserve(t, s.nodes[1].Name, group)
+	s.declareOwn(`{"gpu_hours":"0.001","enforcement":{"action":"freeze"}}`)
+	s.create(s.editor, "waits", kubetest.GPUs(1), node, gated)
+	s.create(s.editor, "user", kubetest.GPUs(4), s.onNode(0))
+	s.turnUntil("a freeze", s.exceeded("own"))
+	kubetest.WaitFor(t, "the freeze to be in force", func(ctx context.Context) error {
+		if admitted, err := s.tryPod(ctx, s.editor, half); admitted || err != nil {
+			return errors.Join(errors.New("a pod with a fraction is let in"), err)
+		}
+		return nil
+	})
+	s.create(s.editor, "slip", kubetest.Group(group), node, gated)
+	patch := func(name, change string) error {
+		_, err := s.editor.CoreV1().Pods(s.namespace).Patch(t.Context(), name, types.MergePatchType, []byte(change), metav1.PatchOptions{})
+		return err
+	}
+	for _, change := range []string{
+		`{"metadata":{"annotations":{"gpu-fraction":"0.5"}}}`,
+		`{"metadata":{"annotations":{"gpu-memory":"4000","gpu-fraction-num-devices":"2"}},"spec":{"schedulingGates":null}}`,
+	} {
+		if err := patch("slip", change); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the budget own are used up") {
+			t.Errorf("%s: got %v, want a refusal by the freeze", change, err)
+		}
+	}
+	for _, name := range []string{"slip", "waits"} {
+		if err := patch(name, `{"metadata":{"labels":{"queue":"mine"}},"spec":{"schedulingGates":null}}`); err != nil {
+			t.Errorf("letting %s go: %v", name, err)
+		}
+		s.server.WaitRunning(t, s.pod(name))
+	}
+	s.wantUsage(s.turn(), "own", s.ofTenant)
 }
 
 // tryPod asks whether the API server takes a tenant's pod; nothing is created.

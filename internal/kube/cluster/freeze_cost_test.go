@@ -58,11 +58,6 @@ func TestNoPodExhaustsAFreeze(t *testing.T) {
 		freeze.Ignored = append(freeze.Ignored, fmt.Sprintf("ignored.example.com/resource-%d", i))
 		freeze.Resources = append(freeze.Resources, fmt.Sprintf("counted.example.com/resource-%d", i))
 	}
-	if err := c.Freeze(t.Context(), freeze); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
-	refused(t, server, true, func() *corev1.Pod { return kubetest.Pod(ns, "", kubetest.GPUs(1)) })
 	const gpu, class = "nvidia.com/gpu", "deviceclass.resource.kubernetes.io/"
 	filled := func(containers int, init bool, n int, format string) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) {
@@ -71,6 +66,20 @@ func TestNoPodExhaustsAFreeze(t *testing.T) {
 			}
 		}
 	}
+	waiting := map[string]*corev1.Pod{}
+	for name, format := range map[string]string{"made-up names": long, "slices": "nvidia.com/mig-0g.%dgb", "classes": class + "c%d"} {
+		full := 62
+		if format == long {
+			full = 20 // no larger object can be stored
+		}
+		waiting[name] = kubetest.Create(t, server, kubetest.Pod(ns, "", filled(full, false, 32, format), gated))
+		waiting[name+" before a GPU"] = kubetest.Create(t, server, kubetest.Pod(ns, "", filled(full, false, 32, format), func(pod *corev1.Pod) { one(pod, true, gpu) }, gated))
+	}
+	if err := c.Freeze(t.Context(), freeze); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
+	refused(t, server, true, func() *corev1.Pod { return kubetest.Pod(ns, "", kubetest.GPUs(1)) })
 	costly := map[string]func(pod *corev1.Pod){
 		"300 names before it": func(pod *corev1.Pod) {
 			none(&pod.Spec.Containers[0], 300, long)
@@ -105,6 +114,21 @@ func TestNoPodExhaustsAFreeze(t *testing.T) {
 			}
 		})
 	}
+	t.Run("updates", func(t *testing.T) {
+		t.Parallel()
+		for name, pod := range waiting {
+			if err := update(t.Context(), server, pod, ungated, kubetest.Labels(map[string]string{"more": "of-it"})); err != nil {
+				t.Errorf("%s, let go: %.300s", name, err)
+			}
+			err := update(t.Context(), server, pod, kubetest.Annotation("gpu-fraction", "0.5"))
+			switch asked := len(pod.Spec.InitContainers) > 0; {
+			case asked && err != nil:
+				t.Errorf("%s, with a fraction: %.300s", name, err)
+			case !asked && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the budget freeze-costly are used up")):
+				t.Errorf("%s, with a fraction: got %.300v, want a refusal that says why", name, err)
+			}
+		}
+	})
 	t.Run("without a GPU", func(t *testing.T) {
 		t.Parallel()
 		for name, fill := range map[string]func(*corev1.Pod){

@@ -3,7 +3,6 @@ package cluster
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +17,7 @@ const FreezePolicyName = "gpupool-freeze"
 // The revision of the policy, in an annotation of it.
 const (
 	annotationPolicy = "gpupool/policy"
-	policyRevision   = "3"
+	policyRevision   = "4"
 )
 
 // frozenResources are the resources that count as GPUs wherever no budget says
@@ -52,6 +51,11 @@ const (
 // a slot is taken. The slot says whose pods are kept out, and is its own parameter,
 // so that the refusal names the budget.
 //
+// A pod that no node has yet can come to ask for GPUs after it was made: a fraction
+// is an annotation, and a label brings it under a budget. So updates are looked at
+// until it is bound. A pod that was let in stays so: what it asked for before, and
+// under the same budget, no update is refused for.
+//
 // What can't be evaluated is refused (failurePolicy Fail): else whoever makes it
 // fail gets in. That touches only pods that a freeze selects: for others nothing is
 // evaluated, and namespaces of the system are left out before.
@@ -75,82 +79,22 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 				}}},
 				ObjectSelector: &metav1.LabelSelector{},
 				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{admissionv1.Create},
+					Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
 					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
 				}}},
 			},
+			MatchConditions: []admissionv1.MatchCondition{{
+				Name: "has-no-node-yet", Expression: "request.operation != 'UPDATE' || !has(oldObject.spec.nodeName) || oldObject.spec.nodeName == ''",
+			}},
 			Variables: freezeVariables(),
 			Validations: []admissionv1.Validation{{
-				Expression: "variables.spared || !(variables.crowded || variables.claims || variables.shares || variables.asks)",
+				Expression: "variables.left || variables.spared || !(variables.crowded || variables.claims || variables.shares || variables.asks) || variables.waited",
 				Reason:     &forbidden,
 				Message:    "the GPU-hours of a budget that covers this pod are used up",
 				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again' + " +
+					"(request.operation == 'UPDATE' ? ', nor may a pod that waits come to ask for GPUs, or come under the budget with them' : '') + " +
 					fmt.Sprintf("(variables.crowded ? ', and none at all with more than %d containers, or more than %d resources in one of them' : '')", mostContainers, mostNamed),
 			}},
 		},
 	}
-}
-
-// freezeVariables are evaluated where the validation comes to them, and in the
-// order in which it does.
-func freezeVariables() []admissionv1.Variable {
-	named := func(field string) string {
-		return fmt.Sprintf("has(c.resources.%[1]s) && size(c.resources.%[1]s) > %[2]d", field, mostNamed)
-	}
-	return []admissionv1.Variable{
-		{Name: "count", Expression: "size(object.spec.containers) + (has(object.spec.initContainers) ? size(object.spec.initContainers) : 0)"},
-		{Name: "containers", Expression: "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])"},
-		{Name: "crowded", Expression: fmt.Sprintf("variables.count > %d || variables.containers.exists(c, has(c.resources) && (%s || %s))",
-			mostContainers, named("limits"), named("requests"))},
-		{Name: "counted", Expression: names(annotationCounted)},
-		{Name: "ignored", Expression: names(annotationIgnored)},
-		{Name: "exact", Expression: CELTexts(frozenResources...) + ".filter(n, !(n in variables.ignored)) + variables.counted"},
-		// Whether claims count: what their devices are can't be told from the pod.
-		{Name: "devices", Expression: "!" + CELTexts(gpu.Drivers()...) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && !d.contains('/'))"},
-		{Name: "claims", Expression: "variables.devices && has(object.spec.resourceClaims) && size(object.spec.resourceClaims) > 0"},
-		{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && has(object.metadata.annotations) && ('gpu-fraction' in object.metadata.annotations || 'gpu-memory' in object.metadata.annotations)"},
-		{Name: "asks", Expression: "variables.containers.exists(c, has(c.resources) && (" + asks("c.resources", "limits") + " || " + asks("c.resources", "requests") + "))" +
-			" || " + asks("object.spec", "overhead")},
-		{Name: "honoured", Expression: "!(" + marked("params", "annotations", annotationProtection) + ") || params.metadata.annotations['" + annotationProtection + "'] != 'false'"},
-		{Name: "spared", Expression: isProtected("namespaceObject") + " || variables.honoured && (" + isProtected("object") + ")"},
-		{Name: "budget", Expression: marked("params", "annotations", annotationBudget) + " ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
-	}
-}
-
-// marked is true of an object that has a label or annotation of this name.
-func marked(object, field, key string) string {
-	all := object + ".metadata." + field
-	return "has(" + all + ") && '" + key + "' in " + all
-}
-
-// isProtected is true of an object with the annotation or label that protects it.
-func isProtected(object string) string {
-	by := func(field string) string {
-		return marked(object, field, budget.ProtectedKey) + " && " + object + ".metadata." + field + "['" + budget.ProtectedKey + "'] != 'false'"
-	}
-	return "(" + by("annotations") + " || " + by("labels") + ")"
-}
-
-// names are the names in an annotation of the slot.
-func names(annotation string) string {
-	list := "params.metadata.annotations['" + annotation + "']"
-	return marked("params", "annotations", annotation) + " && " + list + " != '' ? " + list + ".split(',') : []"
-}
-
-// CELTexts is a list of texts as CEL has it. None may have a quote in it.
-func CELTexts(list ...string) string { return "['" + strings.Join(list, "', '") + "']" }
-
-// asks is true of quantities that name more than zero of a resource that counts.
-// Known names are looked up, however many there are; only what is known by its
-// beginning is sought.
-func asks(object, field string) string {
-	quantities := object + "." + field
-	var begins []string
-	for _, prefix := range frozenPrefixes {
-		begins = append(begins, "r.startsWith('"+prefix+"')")
-	}
-	return "has(" + quantities + ") && (" +
-		"variables.exact.exists(n, n in " + quantities + " && string(" + quantities + "[n]) != '0')" +
-		" || " + quantities + ".exists(r, (" + strings.Join(begins, " || ") + " || variables.devices && r.startsWith('" + frozenClasses + "') && r.contains('gpu'))" +
-		" && string(" + quantities + "[r]) != '0' && !(r in variables.ignored)))"
 }
