@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"fmt"
+	"math/big"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ func podsText(style terminal.Style, r Report, q question) string {
 
 // limitText says how the usage stands to the limit.
 func limitText(style terminal.Style, r Report, q question) string {
-	tenths := r.ConsumedMilliGPUSeconds / max(1, q.limit/1000)
+	tenths := perMille(r.ConsumedMilliGPUSeconds, q.limit)
 	text := fmt.Sprintf("%d.%d%% of %s", tenths/10, tenths%10, budget.Hours(q.limit))
 	if bar := style.Bar(int(min(tenths, 1000)), 1000); bar != "" {
 		text = bar + " " + text
@@ -51,6 +52,19 @@ func limitText(style terminal.Style, r Report, q question) string {
 		since = " since " + r.ExceededSince.Format(time.RFC3339)
 	}
 	return text + ": " + style.Paint(terminal.Red, "exceeded"+since)
+}
+
+// perMille is how much of a limit was used, rounded half up. What is below the limit
+// is never rounded to all of it.
+func perMille(used, limit int64) int64 {
+	// used*1000/limit + 1/2, which may be beyond what 64 bits hold on the way
+	double := new(big.Int).Mul(big.NewInt(used), big.NewInt(2000))
+	double.Add(double, big.NewInt(limit))
+	share := double.Quo(double, new(big.Int).Mul(big.NewInt(limit), big.NewInt(2))).Int64()
+	if used < limit {
+		return min(share, 999)
+	}
+	return share
 }
 
 // liveText is the usage for people, with how sure it is.

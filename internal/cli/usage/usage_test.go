@@ -2,6 +2,7 @@ package usage
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,28 @@ func TestUsageForPeople(t *testing.T) {
 			t.Parallel()
 			clitest.Golden(t, name, podsText(tt.style, tt.report, question{at: clitest.At, window: "7d", limit: tt.limit}))
 		})
+	}
+}
+
+func TestUsageOfALimit(t *testing.T) {
+	t.Parallel()
+	no := false
+	for _, tt := range []struct {
+		used, limit int64
+		want        string
+	}{
+		{0, 3600, "0.0%"},
+		{3000, 3600, "83.3%"}, // of a thousandth of an hour
+		{3599, 3600, "99.9%"}, // of it all but a millisecond
+		{3600, 3600, "100.0%"},
+		{45_000_000, 3_603_600, "1248.8%"},
+		{1 << 62, budget.MaxGPUHours * budget.Hour, "128102.4%"},
+	} {
+		left := "0.000"
+		r := Report{ConsumedMilliGPUSeconds: tt.used, RemainingGPUHours: &left, Exceeded: &no}
+		if got := limitText(clitest.Plain, r, question{limit: tt.limit}); !strings.HasPrefix(got, tt.want+" of ") {
+			t.Errorf("%d of %d: %s, want %s", tt.used, tt.limit, got, tt.want)
+		}
 	}
 }
 
