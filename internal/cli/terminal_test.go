@@ -113,7 +113,10 @@ func TestStatusIsRedrawn(t *testing.T) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(term.stdout.String(), "\r\x1b[J"), "\x1b[5A")
 	lines := strings.Split(strings.TrimSuffix(first, "\n"), "\n")
 	if len(lines) != 5 || !strings.Contains(lines[4], "3 more lines") {
-		t.Errorf("%d lines:\n%s", len(lines), first)
+		t.Fatalf("%d lines:\n%s", len(lines), first)
+	}
+	if !strings.HasSuffix(lines[2], "STATE") || !strings.HasSuffix(lines[3], "as declared") {
+		t.Errorf("how the pools stand is not shown:\n%s", first)
 	}
 	for _, line := range lines {
 		if n := len([]rune(line)); n >= 40 {

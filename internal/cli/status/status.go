@@ -91,7 +91,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if !o.session.JSON() { // which has them in it
 		o.session.Warn(report.Warnings...)
 	}
-	err = o.session.Print(report, func(style terminal.Style) string { return text(style, report, o.machines) })
+	err = o.session.Print(report, func(style terminal.Style) string { return text(view{style: style, machines: o.machines}, report) })
 	if err != nil {
 		return err
 	}

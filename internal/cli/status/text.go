@@ -16,41 +16,65 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
+// view is how a status is shown.
+type view struct {
+	style    terminal.Style
+	machines bool
+	width    int // that a line may have; 0: as it needs
+}
+
+// fitting is a table within the width: bars are left out first, then columns in this
+// order. What says how something stands is never left out.
+func (v view) fitting(width int, build func(terminal.Style) *terminal.Table, spare ...string) *terminal.Table {
+	t := build(v.style)
+	if v.width == 0 || t.Fits(width) {
+		return t
+	}
+	plain := v.style
+	plain.Width = 0
+	t = build(plain)
+	t.Fit(width, spare...)
+	return t
+}
+
 // text is a status for people.
-func text(style terminal.Style, r reconcile.StatusReport, machines bool) string {
+func text(v view, r reconcile.StatusReport) string {
 	var out bytes.Buffer
+	style := v.style
 	fmt.Fprintf(&out, "%s\n\n", style.Paint(terminal.Dim, "Store "+r.Store+", "+lastRunText(r)))
 	if len(r.SpotPools)+len(r.Budgets) == 0 {
 		out.WriteString("Nothing is declared.\n")
 		return out.String()
 	}
-	writeBudgetStatuses(&out, style, r.Budgets, r.At)
+	writeBudgetStatuses(&out, v, r.Budgets, r.At)
 	if len(r.Budgets) > 0 && len(r.SpotPools) > 0 {
 		out.WriteByte('\n')
 	}
-	writePoolStatuses(&out, style, r.SpotPools)
+	writePoolStatuses(&out, v, r.SpotPools)
 	var sections describe.Sections
 	for _, b := range r.Budgets {
 		sections.Add("budget "+b.Name, budgetDetails(style, b, r.At))
 	}
 	for _, p := range r.SpotPools {
-		sections.Add(describe.PoolName(p.Report), poolDetails(style, p, r.At, machines))
+		sections.Add(describe.PoolName(p.Report), poolDetails(v, p, r.At))
 	}
 	sections.Write(&out, style)
 	return out.String()
 }
 
-func writePoolStatuses(out *bytes.Buffer, style terminal.Style, pools []spotpools.Status) {
+func writePoolStatuses(out *bytes.Buffer, v view, pools []spotpools.Status) {
 	if len(pools) == 0 {
 		return
 	}
-	t := &terminal.Table{}
-	t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
-	for _, p := range pools {
-		t.Add(describe.PoolName(p.Report), capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
-			describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Outdated), describe.Price(p.HourlyPrice), stateText(style, p))
-	}
-	t.Write(out)
+	v.fitting(v.width, func(style terminal.Style) *terminal.Table {
+		t := &terminal.Table{}
+		t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
+		for _, p := range pools {
+			t.Add(describe.PoolName(p.Report), capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
+				describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Outdated), describe.Price(p.HourlyPrice), stateText(style, p))
+		}
+		return t
+	}, "OUTDATED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM").Write(out)
 }
 
 func lastRunText(r reconcile.StatusReport) string {
@@ -93,8 +117,8 @@ func stateText(style terminal.Style, p spotpools.Status) string {
 }
 
 // poolDetails says what there is to say about a pool beside its numbers.
-func poolDetails(style terminal.Style, p spotpools.Status, at time.Time, machines bool) []string {
-	details := &describe.Details{Style: style}
+func poolDetails(v view, p spotpools.Status, at time.Time) []string {
+	details := &describe.Details{Style: v.style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
@@ -114,8 +138,8 @@ func poolDetails(style terminal.Style, p spotpools.Status, at time.Time, machine
 	if p.Error != nil {
 		details.Add(terminal.Red, "failed: ", p.Error.Message)
 	}
-	if machines && len(p.Machines) > 0 {
-		details.Lines = append(details.Lines, machineLines(style, p.Machines, at)...)
+	if v.machines && len(p.Machines) > 0 {
+		details.Lines = append(details.Lines, machineLines(v, p.Machines, at)...)
 	}
 	return details.Lines
 }
@@ -128,22 +152,25 @@ func cooldownText(c spotpool.Cooldown, at time.Time) string {
 	return fmt.Sprintf("%s for %s more (%s)", text, describe.Age(c.Until.Sub(at)), c.Cause)
 }
 
-func machineLines(style terminal.Style, machines []spotpool.Member, at time.Time) []string {
-	t := &terminal.Table{}
-	t.Add("INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H", "CONDITION")
-	for _, m := range machines {
-		launched := "-"
-		if !m.LaunchedAt.IsZero() {
-			launched = describe.Age(at.Sub(m.LaunchedAt))
+func machineLines(v view, machines []spotpool.Member, at time.Time) []string {
+	const indent = 2
+	return v.fitting(v.width-indent, func(style terminal.Style) *terminal.Table {
+		t := &terminal.Table{}
+		t.Add("INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H", "CONDITION")
+		for _, m := range machines {
+			launched := "-"
+			if !m.LaunchedAt.IsZero() {
+				launched = describe.Age(at.Sub(m.LaunchedAt))
+			}
+			paid := "spot"
+			if m.ChargeType == spotpool.OnDemand {
+				paid = "on-demand"
+			}
+			t.Add(m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
+				orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price), conditionText(style, m))
 		}
-		paid := "spot"
-		if m.ChargeType == spotpool.OnDemand {
-			paid = "on-demand"
-		}
-		t.Add(m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
-			orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price), conditionText(style, m))
-	}
-	return t.Lines()
+		return t
+	}, "PUBLIC IP", "CNY/H", "PAID", "PRIVATE IP", "AGE", "TYPE", "ZONE").Lines()
 }
 
 func conditionText(style terminal.Style, m spotpool.Member) string {

@@ -13,28 +13,35 @@ import (
 )
 
 // writeBudgetStatuses writes how the budgets stood at the last run.
-func writeBudgetStatuses(out *bytes.Buffer, style terminal.Style, budgets []budgets.Status, at time.Time) {
+func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, at time.Time) {
 	if len(budgets) == 0 {
 		return
 	}
-	t := &terminal.Table{}
-	t.Add(append(describe.BudgetColumns(), "AS OF", "STATE")...)
-	for _, b := range budgets {
-		asOf, state := "-", describe.BudgetState(style, b.Report)
-		switch {
-		case b.Phase == declaration.Deleting:
-			state = style.Paint(terminal.Cyan, "deleting")
-		case b.UsageReport == nil && b.LastRunError != "":
-			state = style.Paint(terminal.Red, "failed")
-		case b.UsageReport == nil && b.Outcome == outcome.Skipped:
-			state = style.Paint(terminal.Dim, "not judged yet")
+	v.fitting(v.width, func(style terminal.Style) *terminal.Table {
+		t := &terminal.Table{}
+		t.Add(append(describe.BudgetColumns(), "AS OF", "STATE")...)
+		for _, b := range budgets {
+			asOf := "-"
+			if b.UsageReport != nil {
+				asOf = describe.Age(at.Sub(b.AsOf)) + " ago"
+			}
+			t.Add(append(describe.BudgetCells(style, b.Report), asOf, budgetState(style, b))...)
 		}
-		if b.UsageReport != nil {
-			asOf = describe.Age(at.Sub(b.AsOf)) + " ago"
-		}
-		t.Add(append(describe.BudgetCells(style, b.Report), asOf, state)...)
+		return t
+	}, "PODS", "AS OF", "LEFT", "GPUS NOW", "LIMIT", "GPU-HOURS").Write(out)
+}
+
+// budgetState says in a few words how a budget stands, also before a run judged it.
+func budgetState(style terminal.Style, b budgets.Status) string {
+	switch {
+	case b.Phase == declaration.Deleting:
+		return style.Paint(terminal.Cyan, "deleting")
+	case b.UsageReport == nil && b.LastRunError != "":
+		return style.Paint(terminal.Red, "failed")
+	case b.UsageReport == nil && b.Outcome == outcome.Skipped:
+		return style.Paint(terminal.Dim, "not judged yet")
 	}
-	t.Write(out)
+	return describe.BudgetState(style, b.Report)
 }
 
 // budgetDetails says what there is to say about a budget beside its numbers.

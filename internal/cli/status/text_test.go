@@ -1,9 +1,11 @@
 package status
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -95,7 +97,53 @@ func TestStatusForPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clitest.Golden(t, name, text(tt.style, tt.report, tt.machines))
+			clitest.Golden(t, name, text(view{style: tt.style, machines: tt.machines}, tt.report))
 		})
+	}
+}
+
+// TestStatusOnANarrowTerminal shows how everything stands, however little room there
+// is for numbers.
+func TestStatusOnANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	report := everyState(t)
+	report.Budgets = budgetStatuses()
+	stopped := &report.Budgets[3]
+	stopped.Action, stopped.Enforced = budget.Pause, []budget.Action{budget.Pause}
+	for _, width := range []int{200, 100, 80, 60, 50} {
+		style := terminal.Style{Width: width, Height: 100}
+		shown := text(view{style: style, machines: true, width: width - 1}, report)
+		lines := strings.Split(shown, "\n")
+		tables := 0
+		for n, line := range lines {
+			title := strings.TrimSpace(line)
+			budgets, pools := strings.HasPrefix(title, "BUDGET"), strings.HasPrefix(title, "POOL")
+			if !budgets && !pools && !strings.HasPrefix(title, "INSTANCE") {
+				continue
+			}
+			tables++
+			if width >= 100 != strings.Contains(line, "OUTDATED") && pools {
+				t.Errorf("%d: %s", width, line)
+			}
+			for ; n < len(lines) && strings.TrimSpace(lines[n]) != "" && !strings.Contains(lines[n], ": "); n++ {
+				if clipped := style.Clip(lines[n]); clipped != lines[n] {
+					t.Errorf("%d: cut to %s", width, clipped)
+				}
+			}
+		}
+		if tables != 5 {
+			t.Errorf("%d: there are %d tables:\n%s", width, tables, shown)
+		}
+		if bars := strings.Contains(shown, "█ 100%"); bars != (width >= 200) || !strings.Contains(shown, " 100%") {
+			t.Errorf("%d: of budgets, bars are shown: %t\n%s", width, bars, shown)
+		}
+		for _, state := range []string{"exceeded, paused\n", "within its limit\n", "above maximum\n", "launching, outdated, protected\n"} {
+			if !strings.Contains(shown, state) {
+				t.Errorf("%d: %q is not shown:\n%s", width, state, shown)
+			}
+		}
+		if bars := strings.Contains(shown, "█"); bars != (width >= 100) {
+			t.Errorf("%d: bars are shown: %t\n%s", width, bars, shown)
+		}
 	}
 }

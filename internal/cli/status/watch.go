@@ -26,7 +26,8 @@ func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []s
 		case o.session.JSON():
 			err = o.session.PutJSON(report, false)
 		default:
-			err = screen.show(text(screen.style, report, o.machines))
+			// A line is cut at the width of the terminal: see screen.
+			err = screen.show(text(view{style: screen.style, machines: o.machines, width: max(0, screen.style.Width-1)}, report))
 		}
 		if err != nil {
 			return err
