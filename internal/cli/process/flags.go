@@ -49,6 +49,22 @@ func (s *Session) OutputFlag(cmd *cobra.Command) {
 // JSON reports whether the command is to print JSON.
 func (s *Session) JSON() bool { return s.output == asJSON }
 
+// Exclusive has a command refuse two flags together. Completion offers the one no
+// more where the other is given.
+func Exclusive(cmd *cobra.Command, one, other string) {
+	cmd.MarkFlagsMutuallyExclusive(one, other)
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // before cobra says it
+		if f := cmd.Flags(); f.Changed(one) && f.Changed(other) {
+			return Usagef("--%s and --%s exclude each other: leave one of them out", one, other)
+		}
+		if before != nil {
+			return before(cmd, args)
+		}
+		return nil
+	}
+}
+
 // durationFlag is a flag that takes a length of time, as attributes of pools and
 // budgets do: "90s", "1h30m", "7d".
 type durationFlag struct{ value *time.Duration }

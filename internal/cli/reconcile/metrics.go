@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -20,6 +22,21 @@ import (
 )
 
 const lastSuccess = "gpupool_last_success_timestamp_seconds"
+
+// validateMetricsFile refuses a path that metrics can't be written to.
+func validateMetricsFile(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return process.Usagef("--metrics-file %s is a directory: name a file in it", path)
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return process.Usagef("--metrics-file %s: there is no directory %s", path, dir)
+	}
+	return nil
+}
 
 // writeMetrics writes what a run did and saw, for the textfile collector of
 // node_exporter. A run that failed keeps the time of the last success.

@@ -2,8 +2,6 @@
 package reconcile
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -89,10 +87,10 @@ func New(s *process.Session) *cobra.Command {
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
 	_ = cmd.MarkFlagFilename("metrics-file", "prom")
-	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
-	cmd.MarkFlagsMutuallyExclusive("dry-run", "metrics-file")
-	cmd.MarkFlagsMutuallyExclusive("every", "detailed-exitcode")
-	cmd.MarkFlagsMutuallyExclusive("every", "accept-loss") // of losses to come nobody can know
+	process.Exclusive(cmd, "dry-run", "wait")
+	process.Exclusive(cmd, "dry-run", "metrics-file")
+	process.Exclusive(cmd, "every", "detailed-exitcode")
+	process.Exclusive(cmd, "every", "accept-loss") // of losses to come nobody can know
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
@@ -115,10 +113,5 @@ func (o *options) validate() error {
 	case o.every > 0 && o.fromState == "-":
 		return process.Usagef("standard input can be read once only: with --every, name a file in --from-state")
 	}
-	if dir := filepath.Dir(o.metricsFile); o.metricsFile != "" {
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return process.Usagef("--metrics-file %s: there is no directory %s", o.metricsFile, dir)
-		}
-	}
-	return nil
+	return validateMetricsFile(o.metricsFile)
 }
