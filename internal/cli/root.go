@@ -28,6 +28,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/simulate"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/status"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/usage"
 )
 
@@ -71,7 +72,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
 		reconcile.New(s), status.New(s), usage.New(s), offers.New(s), adopt.New(s),
-		manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
+		store.New(s), manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
 	)
 	return root
 }

@@ -25,6 +25,12 @@ func Layout() []byte {
 	return data
 }
 
+// MakeAnew is what to do about a place that has documents, and nothing that makes
+// it a store.
+func MakeAnew(s fmt.Stringer) string {
+	return fmt.Sprintf("gpupool store repair --store %s makes it a store again, and changes no document", s)
+}
+
 // CheckLayout judges what stands in a place that the store was expected in, as
 // read from where. The remedy is against damage.
 func CheckLayout(data []byte, s fmt.Stringer, where, remedy string) error {

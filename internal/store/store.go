@@ -113,3 +113,18 @@ type Store interface {
 	// String names the store as the flag --store does: "directory:.gpupool".
 	String() string
 }
+
+// Remains is what is left of a store that lost its description. None of its
+// documents is written or removed through it.
+type Remains interface {
+	// List returns every document of a kind, as Store does.
+	List(ctx context.Context, kind Kind) ([]Document, error)
+	// Strange names what is there that no store of this gpupool has: someone
+	// else's, or of a newer gpupool.
+	Strange(ctx context.Context) ([]string, error)
+	// Describe makes the place a store again. One that was described meanwhile is
+	// judged as it is opened, and left alone.
+	Describe(ctx context.Context) error
+	// String names the place as the flag --store does.
+	String() string
+}

@@ -54,6 +54,15 @@ func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error)
 	return open.Store(ctx, location, o.options(create))
 }
 
+// Remains looks at the place of a store that lost its description.
+func (o *StoreFlags) Remains() (store.Remains, error) {
+	location, err := o.Locate()
+	if err != nil {
+		return nil, err
+	}
+	return open.Remains(location, o.options(false))
+}
+
 func (o *StoreFlags) options(create bool) open.Options {
 	return open.Options{Create: create, Command: o.actor, Kubernetes: o.cluster.client}
 }

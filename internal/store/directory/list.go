@@ -16,6 +16,11 @@ import (
 // none of the store's own are left out. A document that can't be read fails
 // nothing but itself; a folder does, since nobody knows what is declared in it.
 func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	return s.list(ctx, kind, s.present)
+}
+
+// list lists a kind in a directory that is what it must be.
+func (s *Store) list(ctx context.Context, kind store.Kind, must func(*folder) error) ([]store.Document, error) {
 	if err := kind.Validate(); err != nil {
 		return nil, err
 	}
@@ -31,7 +36,7 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 	if err := l.add(ctx, f, string(kind), ""); err != nil {
 		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, s, err)
 	}
-	if err := s.present(f); err != nil {
+	if err := must(f); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(l.found, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,17 +22,9 @@ const layoutFile = "store.json"
 // store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
 // or whose description is damaged, is refused and left alone.
 func Open(path string, o Options) (*Store, error) {
-	location, err := store.InDirectory(path)
+	s, err := at(path, o.Command)
 	if err != nil {
 		return nil, err
-	}
-	absolute, err := filepath.Abs(location.Path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot tell where the store %s is: %w", location, err)
-	}
-	s := &Store{path: absolute, location: location, command: o.Command}
-	if s.command == "" {
-		s.command = filepath.Base(os.Args[0])
 	}
 	err = s.check()
 	if errors.Is(err, store.ErrNoStore) && o.Create {
@@ -43,11 +36,27 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// at is the store at a path, be it there or not.
+func at(path, command string) (*Store, error) {
+	location, err := store.InDirectory(path)
+	if err != nil {
+		return nil, err
+	}
+	absolute, err := filepath.Abs(location.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell where the store %s is: %w", location, err)
+	}
+	if command == "" {
+		command = filepath.Base(os.Args[0])
+	}
+	return &Store{path: absolute, location: location, command: command}, nil
+}
+
 // present answers store.ErrNoStore where the store is not, or is no more.
 func (s *Store) present(f *folder) error {
 	there, err := f.holds(layoutFile)
 	if err == nil && !there {
-		return s.absent()
+		return s.undescribed(f)
 	}
 	return err
 }
@@ -71,7 +80,7 @@ func (s *Store) checkIn(f *folder) error {
 	data, _, err := f.read(layoutFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s.absent()
+		return s.undescribed(f)
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, f.denied(layoutFile, err))
 	}
@@ -89,7 +98,7 @@ func (s *Store) create() error {
 		return err
 	}
 	defer f.leave()
-	err = f.unused()
+	err = s.unused(f)
 	if err == nil {
 		err = s.fill(f)
 	}
@@ -120,19 +129,34 @@ func (s *Store) fill(f *folder) error {
 
 // unused refuses a directory that is used for something else, so that a
 // mistaken path doesn't strew a store among other files.
-func (f *folder) unused() error {
-	entries, err := f.list(".")
-	if err != nil {
+func (s *Store) unused(f *folder) error {
+	names, err := f.besides()
+	if err != nil || len(names) == 0 {
 		return err
 	}
+	remedy := "name an empty or new directory"
+	if f.hasDocuments() {
+		remedy += ", or, for what is left of a store there, " + store.MakeAnew(s)
+	}
+	return fmt.Errorf("%s is not empty (it holds %s) and has no %s: %s", f.path, names[0], layoutFile, remedy)
+}
+
+// besides are the names of all that is in the directory but what a store without
+// documents has.
+func (f *folder) besides() ([]string, error) {
+	entries, err := f.list(".")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
 	for _, e := range entries {
 		name := e.Name()
-		if name == locksDir || name == layoutFile || name == "lost+found" || strings.HasPrefix(name, ".") {
-			continue
+		if name != locksDir && name != layoutFile && name != "lost+found" && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
 		}
-		return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", f.path, name, layoutFile)
 	}
-	return nil
+	slices.Sort(names)
+	return names, nil
 }
 
 // syncAbove makes the store's own directory survive a power cut.

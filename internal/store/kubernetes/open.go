@@ -38,6 +38,26 @@ func LayoutObject(namespace string) *corev1.ConfigMap {
 // store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
 // or whose description is damaged, is refused and left alone.
 func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
+	s, err := at(cluster, namespace, o)
+	if err != nil {
+		return nil, err
+	}
+	err = s.present(ctx)
+	switch {
+	case !errors.Is(err, store.ErrNoStore):
+	case o.Create:
+		err = s.create(ctx)
+	case s.hasDocuments(ctx):
+		err = s.undescribed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// at is the store in a namespace, be it there or not.
+func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
 	location, err := store.InNamespace(namespace)
 	if err != nil {
 		return nil, err
@@ -52,20 +72,12 @@ func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o O
 		o.RenewEvery = defaultRenewEvery
 	}
 	api := cluster.Kubernetes()
-	s := &Store{
+	return &Store{
 		cluster: cluster, location: location, options: o,
 		secrets: secrets{api.CoreV1().Secrets(namespace)},
 		maps:    configMaps{api.CoreV1().ConfigMaps(namespace)},
 		leases:  api.CoordinationV1().Leases(namespace),
-	}
-	err = s.present(ctx)
-	if errors.Is(err, store.ErrNoStore) && o.Create {
-		err = s.create(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	}, nil
 }
 
 // present reads what the namespace is. It answers store.ErrNoStore where the

@@ -96,33 +96,34 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	list, err := s.pages(ctx, kind)
-	for n := 1; n < listings && apierrors.IsResourceExpired(err); n++ {
-		list, err = s.pages(ctx, kind)
-	}
+	list, err := s.list(ctx, kind)
 	if err == nil && len(list) == 0 {
 		err = s.present(ctx) // the API lists a namespace that isn't there as an empty one
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, s, err)
 	}
-	slices.SortFunc(list, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })
 	return list, nil
+}
+
+// list lists a kind in a namespace that need not be a store.
+func (s *Store) list(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	list, err := s.pages(ctx, kind)
+	for n := 1; n < listings && apierrors.IsResourceExpired(err); n++ {
+		list, err = s.pages(ctx, kind)
+	}
+	slices.SortFunc(list, func(a, b store.Document) int { return strings.Compare(a.Key.Name, b.Key.Name) })
+	return list, err
 }
 
 func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	in := s.of(kind)
-	o := metav1.ListOptions{LabelSelector: maybe(kind), Limit: pageSize}
+	o := metav1.ListOptions{LabelSelector: ofOtherKinds(kind), Limit: pageSize}
 	var list []store.Document
 	for {
-		var page []object
-		var next string
-		err := attempt(ctx, func(ctx context.Context) (err error) {
-			page, next, err = in.list(ctx, o)
-			return err
-		})
+		page, next, err := s.page(ctx, in, o)
 		if err != nil {
-			return nil, kubeclient.Wrap("list", in.resource()+" in "+s.location.Namespace, err)
+			return nil, err
 		}
 		for _, found := range page {
 			if key, ok := found.key(kind); ok {
@@ -136,13 +137,27 @@ func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 	}
 }
 
-// maybe selects what is of a kind, and what does not say of which kind it is: a
-// declaration that lost its label must not seem to be gone.
-func maybe(kind store.Kind) string {
-	others := slices.DeleteFunc(store.Kinds(), func(k store.Kind) bool { return k == kind })
-	names := make([]string, len(others))
-	for n, k := range others {
-		names[n] = string(k)
+// page is one part of a list, and where the next one begins.
+func (s *Store) page(ctx context.Context, in collection, o metav1.ListOptions) (page []object, next string, err error) {
+	err = attempt(ctx, func(ctx context.Context) (err error) {
+		page, next, err = in.list(ctx, o)
+		return err
+	})
+	if err != nil {
+		return nil, "", kubeclient.Wrap("list", in.resource()+" in "+s.location.Namespace, err)
+	}
+	return page, next, nil
+}
+
+// ofOtherKinds selects what is of none of the kinds that this program knows but
+// those that are named, and what does not say of which kind it is: a declaration
+// that lost its label must not seem to be gone.
+func ofOtherKinds(but ...store.Kind) string {
+	var names []string
+	for _, k := range store.Kinds() {
+		if !slices.Contains(but, k) {
+			names = append(names, string(k))
+		}
 	}
 	return kindLabel + " notin (" + strings.Join(names, ",") + ")"
 }

@@ -41,7 +41,40 @@ func Store(ctx context.Context, l store.Location, o Options) (store.Store, error
 	return nil, fmt.Errorf("the store %q is of an unknown kind: a store is directory:DIR or kubernetes:NAMESPACE", l)
 }
 
+// Remains looks at a location that need not be a store, for what is left of one.
+func Remains(l store.Location, o Options) (store.Remains, error) {
+	if l.Backend == store.Directory {
+		r, err := directory.OpenRemains(l.Path)
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	client, err := connect(l, o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := kubernetes.OpenRemains(client, l.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 func inNamespace(ctx context.Context, l store.Location, o Options) (store.Store, error) {
+	client, err := connect(l, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := kubernetes.Open(ctx, client, l.Namespace, kubernetes.Options{Create: o.Create, Command: o.Command})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// connect reaches the cluster of a store in a namespace.
+func connect(l store.Location, o Options) (*kubeclient.Client, error) {
 	if o.Kubernetes == nil {
 		return nil, fmt.Errorf("the store %s needs a cluster, and none is configured here", l)
 	}
@@ -49,9 +82,5 @@ func inNamespace(ctx context.Context, l store.Location, o Options) (store.Store,
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the store %s: %w", l, err)
 	}
-	s, err := kubernetes.Open(ctx, client, l.Namespace, kubernetes.Options{Create: o.Create, Command: o.Command})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return client, nil
 }

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// findings are what stands in a place.
+type findings struct {
+	counts   []count
+	problems []problem
+	newer    error // of a document that a newer gpupool wrote; nil where none did
+}
+
+// count is how many documents there are of a kind.
+type count struct {
+	Kind       string `json:"kind"`
+	Documents  int    `json:"documents"`
+	Unreadable int    `json:"unreadable"`
+}
+
+// problem is a document that can't be read, or that others tell of and is missing.
+type problem struct {
+	Document string `json:"document"`
+	Error    string `json:"error"`
+}
+
+// look reads every document.
+func look(ctx context.Context, remains stored.Remains) (findings, error) {
+	found := findings{problems: []problem{}}
+	for _, kind := range stored.Kinds() {
+		documents, err := remains.List(ctx, kind)
+		if err != nil {
+			return found, err
+		}
+		unreadable := 0
+		if kind == stored.Ledger {
+			unreadable = found.readLedgers(remains, documents)
+		} else {
+			for _, d := range documents {
+				if err := read(remains, d); err != nil {
+					found.note(d.Key.String(), err)
+					unreadable++
+				}
+			}
+		}
+		found.counts = append(found.counts, count{Kind: string(kind), Documents: len(documents), Unreadable: unreadable})
+	}
+	return found, nil
+}
+
+// total is how many documents there are, and how many of them can be read.
+func (f *findings) total() (documents, readable int) {
+	for _, c := range f.counts {
+		documents += c.Documents
+		readable += c.Documents - c.Unreadable
+	}
+	return documents, readable
+}
+
+// note keeps what is wrong with a document.
+func (f *findings) note(document string, err error) {
+	f.problems = append(f.problems, problem{Document: document, Error: err.Error()})
+	var newer *declaration.NewerError
+	var newerLedger *ledger.NewerError
+	if f.newer == nil && (errors.As(err, &newer) || errors.As(err, &newerLedger)) {
+		f.newer = err
+	}
+}
+
+// read says what is wrong with a document.
+func read(remains stored.Remains, d stored.Document) error {
+	what := fmt.Sprintf("%s in the store %s", d.Key, remains)
+	switch d.Key.Kind {
+	case stored.SpotPools:
+		return decode[declaration.SpotPool](what, d.Data)
+	case stored.Journals:
+		return decode[declaration.Journal](what, d.Data)
+	case stored.Budgets:
+		return decode[declaration.Budget](what, d.Data)
+	case stored.Pauses:
+		return decode[declaration.Pauses](what, d.Data)
+	case stored.Tombstones:
+		return decode[declaration.Tombstone](what, d.Data)
+	case stored.States:
+		return decode[declaration.State](what, d.Data)
+	case stored.Statuses: // of a budget, or of the last run
+		err := decode[declaration.BudgetStatus](what, d.Data)
+		if err != nil && decode[declaration.RunSummary](what, d.Data) == nil {
+			return nil
+		}
+		return err
+	}
+	return fmt.Errorf("%s is of a kind that can't be checked", what)
+}
+
+func decode[T declaration.Body](what string, data []byte) error {
+	_, err := declaration.Decode[T](what, data)
+	return err
+}
+
+// readLedgers reads the ledger of each cluster as a whole, since its documents tell
+// of each other, and returns how many of them can't be read.
+func (f *findings) readLedgers(remains stored.Remains, documents []stored.Document) int {
+	clusters := map[string]map[string][]byte{}
+	for _, d := range documents {
+		uid, name, _ := strings.Cut(d.Key.Name, "/")
+		if clusters[uid] == nil {
+			clusters[uid] = map[string][]byte{}
+		}
+		clusters[uid][name] = d.Data
+	}
+	unreadable := 0
+	for _, uid := range slices.Sorted(maps.Keys(clusters)) {
+		contents, name := clusters[uid], string(stored.Ledger)+"/"+uid
+		_, problems, err := ledger.Load(uid, contents, ledger.Time(time.Now().UnixMilli()))
+		if err != nil {
+			f.note(name, fmt.Errorf("%s in the store %s: %w", name, remains, err))
+			unreadable += len(contents)
+		}
+		for _, p := range problems {
+			f.note(name+"/"+p.Document, p)
+			if _, there := contents[p.Document]; there {
+				unreadable++
+			}
+		}
+	}
+	return unreadable
+}

@@ -1,0 +1,91 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Remains is what is left of a store in a directory that lost its description.
+type Remains struct{ store *Store }
+
+var _ store.Remains = (*Remains)(nil)
+
+// OpenRemains looks at a directory that need not be a store. Where there is no
+// directory the error wraps store.ErrNoStore.
+func OpenRemains(path string) (*Remains, error) {
+	s, err := at(path, "")
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	f.leave()
+	return &Remains{s}, nil
+}
+
+// String names the place as the flag --store does.
+func (r *Remains) String() string { return r.store.String() }
+
+// List returns every document of a kind, sorted by name.
+func (r *Remains) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	return r.store.list(ctx, kind, func(*folder) error { return nil })
+}
+
+// Strange names the files and folders that no store of this gpupool has.
+func (r *Remains) Strange(context.Context) ([]string, error) {
+	f, err := r.store.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer f.leave()
+	names, err := f.besides()
+	if err != nil {
+		return nil, fmt.Errorf("cannot list what is in %s: %w", r.store, f.denied(".", err))
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(store.Kinds(), store.Kind(name)) }), nil
+}
+
+// Describe writes the store's description, where there is none.
+func (r *Remains) Describe(context.Context) error {
+	s := r.store
+	f, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	if err := s.fill(f); err != nil {
+		return fmt.Errorf("cannot describe the store %s: %w", s, f.denied(".", err))
+	}
+	return s.checkIn(f)
+}
+
+// undescribed says that the directory is no store, and what to do where one was.
+func (s *Store) undescribed(f *folder) error {
+	if !f.hasDocuments() {
+		return s.absent()
+	}
+	return fmt.Errorf("%w: %s has documents of a store, and no %s: %s", store.ErrNoStore, s.path, layoutFile, store.MakeAnew(s))
+}
+
+// hasDocuments says whether there is any file where a store has documents. What
+// can't be looked at has none: it is only for advice.
+func (f *folder) hasDocuments() bool {
+	found := false
+	for _, kind := range store.Kinds() {
+		_ = fs.WalkDir(f.root.FS(), string(kind), func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				found = true
+				return fs.SkipAll
+			}
+			return err
+		})
+	}
+	return found
+}

@@ -1,0 +1,86 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Remains is what is left of a store in a namespace that lost its description.
+type Remains struct{ store *Store }
+
+var _ store.Remains = (*Remains)(nil)
+
+// OpenRemains looks at a namespace that need not be a store. Nothing is called yet.
+func OpenRemains(cluster *kubeclient.Client, namespace string) (*Remains, error) {
+	s, err := at(cluster, namespace, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Remains{s}, nil
+}
+
+// String names the place as the flag --store does.
+func (r *Remains) String() string { return r.store.String() }
+
+// List returns every document of a kind, sorted by name.
+func (r *Remains) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	if err := kind.Validate(); err != nil {
+		return nil, err
+	}
+	list, err := r.store.list(ctx, kind)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list %s in %s: %w", kind, r.store, err)
+	}
+	return list, nil
+}
+
+// Strange names the objects that hold documents of a kind which this gpupool
+// doesn't know. What else is in the namespace is nobody's business here.
+func (r *Remains) Strange(ctx context.Context) ([]string, error) {
+	s := r.store
+	var names []string
+	for _, in := range []collection{s.maps, s.secrets} {
+		o := metav1.ListOptions{LabelSelector: kindLabel + "," + ofOtherKinds(), Limit: pageSize}
+		page, _, err := s.page(ctx, in, o)
+		if err != nil {
+			return nil, fmt.Errorf("cannot list what is in %s: %w", s, err)
+		}
+		for _, found := range page {
+			names = append(names, in.resource()+" "+s.location.Namespace+"/"+found.Name)
+		}
+	}
+	return names, nil
+}
+
+// Describe writes the store's description, where there is none.
+func (r *Remains) Describe(ctx context.Context) error {
+	s := r.store
+	if err := s.describe(ctx); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("cannot describe the store %s: %w", s, kubeclient.Wrap("create", s.layoutPath(), err))
+	}
+	return s.present(ctx)
+}
+
+// undescribed says that there are documents of a store, and no store.
+func (s *Store) undescribed() error {
+	return fmt.Errorf("%w: the namespace %s at %s has documents of a store, and no configmap %s: %s",
+		store.ErrNoStore, s.location.Namespace, s.cluster.Host(), layoutName, store.MakeAnew(s))
+}
+
+// hasDocuments says whether the namespace has any document of a store. What can't
+// be looked at has none: it is only for advice.
+func (s *Store) hasDocuments(ctx context.Context) bool {
+	for _, in := range []collection{s.maps, s.secrets} {
+		page, _, err := s.page(ctx, in, metav1.ListOptions{LabelSelector: kindLabel, Limit: 1})
+		if err == nil && len(page) > 0 {
+			return true
+		}
+	}
+	return false
+}
