@@ -70,7 +70,7 @@ func TestNoPodExhaustsAFreeze(t *testing.T) {
 	for name, format := range map[string]string{"made-up names": long, "slices": "nvidia.com/mig-0g.%dgb", "classes": class + "c%d"} {
 		full := 62
 		if format == long {
-			full = 20 // no larger object can be stored
+			full = 10 // an object can be only so large
 		}
 		waiting[name] = kubetest.Create(t, server, kubetest.Pod(ns, "", filled(full, false, 32, format), gated))
 		waiting[name+" before a GPU"] = kubetest.Create(t, server, kubetest.Pod(ns, "", filled(full, false, 32, format), func(pod *corev1.Pod) { one(pod, true, gpu) }, gated))

@@ -76,7 +76,7 @@ func TestAFreezeHoldsPodsThatComeToAskForGPUs(t *testing.T) {
 	otherStage, held := in(unlabelled("stage"), kubetest.Labels(map[string]string{"team": "a"}), half), in(team("hold", ""), half)
 	otherPlain, otherMany := in(team("team", "b")), in(team("team", "b"), crowd)
 	spared := inNamespace(shielded, team())
-	bound := kubetest.Create(t, server, kubetest.Pod(ns, "", team(), kubetest.BoundTo("no-such-node")))
+	bound := kubetest.Create(t, server, kubetest.Pod(ns, "", team(), kubetest.BoundTo(kubetest.Create(t, server, kubetest.Node("freeze-updates", 0)).Name)))
 
 	freeze := budget.FreezeRule{Budget: "freeze-updates", BudgetUID: "f5f5f5f5-aaaa", Selector: budget.Selector{
 		Namespaces: []string{ns, shielded}, MatchLabels: map[string]string{"team": "a"}, MatchExpressions: []budget.Expression{
