@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -30,123 +29,108 @@ const (
 	LongestDuration = 30 * 24 * time.Hour
 )
 
-var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
-
 // Validate says everything that is wrong with a declaration and can be known
 // without a cluster. What a user may leave out has to be filled in before, see
 // WithDefaults.
 func (d Declaration) Validate() []Problem {
 	v := &validator{d: d}
-	if !nameForm.MatchString(d.Name) {
-		v.add("name", "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last.", "%q is no name of a budget", d.Name)
-	}
+	v.Name("name", d.Name, "a budget")
 	if _, err := d.Limit(); err != nil {
-		v.add("gpu_hours", "Write the limit in GPU-hours above zero, such as \"100\" or \"12.5\", with at most three digits after the point.", "%v", err)
+		v.Add("gpu_hours", "Write the limit in GPU-hours above zero, such as \"100\" or \"12.5\", with at most three digits after the point.", "%v", err)
 	}
 	v.window()
 	v.selector()
 	v.thresholds()
 	v.counting()
 	v.enforcement()
-	return v.problems
+	return v.List
 }
 
 // validator gathers the problems of one declaration.
 type validator struct {
-	d        Declaration
-	problems []Problem
+	problem.List
+	d Declaration
 }
 
-func (v *validator) add(attribute, detail, summary string, args ...any) {
-	v.problems = append(v.problems, Problem{Attribute: attribute, Summary: fmt.Sprintf(summary, args...), Detail: detail})
-}
-
-// oneOf adds a problem where a value is none of those known.
-func oneOf[T ~string](v *validator, attribute string, value T, known ...T) {
-	if slices.Contains(known, value) {
-		return
+// once adds a problem where the nth of a list is there already.
+func (v *validator) once(attribute string, list []string, n int) {
+	if slices.Index(list, list[n]) < n {
+		v.Add(attribute, "Leave one of them out.", "%q is there already", list[n])
 	}
-	names := make([]string, len(known))
-	for n, k := range known {
-		names[n] = fmt.Sprintf("%q", string(k))
-	}
-	v.add(attribute, "Choose one of "+strings.Join(names, ", ")+".", "%q is not known", string(value))
 }
 
 func (v *validator) window() {
 	d := v.d
 	switch {
 	case d.Window == "" && d.Period == "":
-		v.add("window", "Write window = \"24h\" for a rolling window, or period = \"month\" for the calendar's.", "the budget has neither a window nor a period")
+		v.Add("window", "Write window = \"24h\" for a rolling window, or period = \"month\" for the calendar's.", "the budget has neither a window nor a period")
 		return
 	case d.Window != "" && d.Period != "":
-		v.add("period", "Leave one of them out.", "the budget has both a window and a period")
+		v.Add("period", "Leave one of them out.", "the budget has both a window and a period")
 	}
 	if d.Window != "" {
 		if _, err := ParseWindow(d.Window); err != nil {
-			v.add("window", "Write a length between a minute and 400 days, such as \"24h\" or \"7d\".", "%v", err)
+			v.Add("window", "Write a length between a minute and 400 days, such as \"24h\" or \"7d\".", "%v", err)
 		}
 	}
 	if d.Period != "" {
-		oneOf(v, "period", d.Period, Day, Week, Month, Quarter)
+		problem.OneOf(&v.List, "period", d.Period, Day, Week, Month, Quarter)
 	} else if d.TimeZone != "" {
-		v.add("time_zone", "Leave it out: a rolling window is as long in every zone.", "a time zone belongs to a period")
+		v.Add("time_zone", "Leave it out: a rolling window is as long in every zone.", "a time zone belongs to a period")
 	}
 	if _, err := ParseZone(d.TimeZone); err != nil {
-		v.add("time_zone", "Name a zone such as \"Asia/Singapore\", or leave it out for UTC.", "%v", err)
+		v.Add("time_zone", "Name a zone such as \"Asia/Singapore\", or leave it out for UTC.", "%v", err)
 	}
 }
 
 func (v *validator) thresholds() {
 	t := v.d.Thresholds
 	if len(t) == 0 {
-		v.add("thresholds", "Leave it out for "+listed(DefaultThresholds())+", or name at least one.", "no threshold is told of")
+		v.Add("thresholds", "Leave it out for "+listed(DefaultThresholds())+", or name at least one.", "no threshold is told of")
 	}
 	for n, percent := range t {
 		at := fmt.Sprintf("thresholds[%d]", n)
 		if percent < 1 || percent > MaxThreshold {
-			v.add(at, "Write percents of the limit.", "%d is out of range: it must be between 1 and %d", percent, MaxThreshold)
+			v.Add(at, "Write percents of the limit.", "%d is out of range: it must be between 1 and %d", percent, MaxThreshold)
 		}
 		switch {
 		case n > 0 && percent == t[n-1]:
-			v.add(at, "Leave one of them out.", "%d is there already", percent)
+			v.Add(at, "Leave one of them out.", "%d is there already", percent)
 		case n > 0 && percent < t[n-1]:
-			v.add(at, "List the thresholds from low to high.", "%d comes after %d", percent, t[n-1])
+			v.Add(at, "List the thresholds from low to high.", "%d comes after %d", percent, t[n-1])
 		}
 	}
 }
 
 func (v *validator) counting() {
 	d := v.d
-	oneOf(v, "count_from", d.CountFrom, FromScheduled, FromRunning)
-	oneOf(v, "vanished_pods", d.VanishedPods, ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow)
+	problem.OneOf(&v.List, "count_from", d.CountFrom, FromScheduled, FromRunning)
+	problem.OneOf(&v.List, "vanished_pods", d.VanishedPods, ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow)
 	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
 		at := fmt.Sprintf("resource_weights[%q]", resource)
 		if len(validation.IsQualifiedName(resource)) > 0 {
-			v.add(at, "Write it as a pod's requests do, such as \"nvidia.com/gpu\".", "%q is no name of a resource", resource)
+			v.Add(at, "Write it as a pod's requests do, such as \"nvidia.com/gpu\".", "%q is no name of a resource", resource)
 		}
 		v.weight(at, d.ResourceWeights[resource])
 	}
 	for _, model := range slices.Sorted(maps.Keys(d.ModelWeights)) {
 		at := fmt.Sprintf("model_weights[%q]", model)
 		if strings.TrimSpace(model) == "" || len(model) > validation.LabelValueMaxLength {
-			v.add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as the cloud does, such as \"GN7.2XLARGE32\".", "%q is no GPU model or instance type", model)
+			v.Add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as the cloud does, such as \"GN7.2XLARGE32\".", "%q is no GPU model or instance type", model)
 		}
 		v.weight(at, d.ModelWeights[model])
 	}
 	for n, key := range d.BreakdownLabels {
 		at := fmt.Sprintf("breakdown_labels[%d]", n)
 		v.labelKey(at, key)
-		if slices.Index(d.BreakdownLabels, key) < n {
-			v.add(at, "Leave one of them out.", "%q is there already", key)
-		}
+		v.once(at, d.BreakdownLabels, n)
 	}
 	v.duration("max_status_age", d.MaxStatusAge, time.Minute, "Write how old the last judgement may be that lets a spot pool launch, such as \"1h\".")
 }
 
 func (v *validator) weight(attribute, text string) {
 	if _, err := weight.Parse(text); err != nil {
-		v.add(attribute, "Write GPUs a unit, such as \"1\", \"0.5\" or \"1/7\".", "%v", err)
+		v.Add(attribute, "Write GPUs a unit, such as \"1\", \"0.5\" or \"1/7\".", "%v", err)
 	}
 }
 
@@ -154,26 +138,30 @@ func (v *validator) duration(attribute, text string, least time.Duration, detail
 	d, err := duration.Parse(text)
 	switch {
 	case err != nil && !errors.Is(err, duration.ErrTooLong):
-		v.add(attribute, detail, "%v", err)
+		v.Add(attribute, detail, "%v", err)
 	case err != nil, d < least, d > LongestDuration:
-		v.add(attribute, detail, "%s is out of range: it must be between %s and %s", text, duration.Words(least), duration.Words(LongestDuration))
+		v.Add(attribute, detail, "%s is out of range: it must be between %s and %s", text, duration.Words(least), duration.Words(LongestDuration))
 	}
 }
 
 func (v *validator) enforcement() {
 	e := v.d.Enforce
-	oneOf(v, "enforcement.action", e.Action, AlertOnly, Freeze, Pause, Evict)
-	oneOf(v, "enforcement.victim_order", e.VictimOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
+	problem.OneOf(&v.List, "enforcement.action", e.Action, AlertOnly, Freeze, Pause, Evict)
+	problem.OneOf(&v.List, "enforcement.victim_order", e.VictimOrder, LowestPriority, NewestStart, SpotFirst, LargestUsage)
 	v.duration("enforcement.grace_period", e.GracePeriod, 0, "Write how long nothing is done after the limit was reached, such as \"10m\".")
 	v.duration("enforcement.max_grace_period", e.MaxGracePeriod, time.Second, "Write how long pods that are evicted may take to end, such as \"5m\".")
 	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, such as \"15m\".")
-	if e.MaxEvictionsPerRun < 1 || e.MaxEvictionsPerRun > MaxEvictions {
-		v.add("enforcement.max_evictions_per_run", fmt.Sprintf("Leave it out for %d.", DefaultMaxEvictionsPerRun), "%d is out of range: it must be between 1 and %d", e.MaxEvictionsPerRun, MaxEvictions)
+	evictions := fmt.Sprintf("Leave it out for %d.", DefaultMaxEvictionsPerRun)
+	if e.MaxEvictionsPerRun == 0 {
+		evictions = "Use the action freeze or alert_only to have nothing evicted."
 	}
+	v.Within("enforcement.max_evictions_per_run", int64(e.MaxEvictionsPerRun), 1, MaxEvictions, "", evictions)
 	if c := e.ProtectedPriorityClass; c != "" && len(validation.IsDNS1123Subdomain(c)) > 0 {
-		v.add("enforcement.protected_priority_class", "Write it as \"kubectl get priorityclasses\" does.", "%q is no name of a priority class", c)
+		v.Add("enforcement.protected_priority_class", "Write it as \"kubectl get priorityclasses\" does.", "%q is no name of a priority class", c)
 	}
 	for n, namespace := range e.ProtectedNamespaces {
-		v.namespace(fmt.Sprintf("enforcement.protected_namespaces[%d]", n), namespace)
+		at := fmt.Sprintf("enforcement.protected_namespaces[%d]", n)
+		v.namespace(at, namespace)
+		v.once(at, e.ProtectedNamespaces, n)
 	}
 }

@@ -83,6 +83,9 @@ func TestEachProblemIsNamed(t *testing.T) {
 		{"no gap", "enforcement.max_gap", "out of range", func(d *Declaration) { d.Enforce.MaxGap = "0s" }},
 		{"no evictions", "enforcement.max_evictions_per_run", "out of range", func(d *Declaration) { d.Enforce.MaxEvictionsPerRun = -1 }},
 		{"a bad class", "enforcement.protected_priority_class", "no name of a priority class", func(d *Declaration) { d.Enforce.ProtectedPriorityClass = "High!" }},
+		{"no eviction at all", "enforcement.max_evictions_per_run", "0 is out of range", func(d *Declaration) { d.Enforce.MaxEvictionsPerRun = 0 }},
+		{"a protected namespace twice", "enforcement.protected_namespaces[1]", "there already", func(d *Declaration) { d.Enforce.ProtectedNamespaces = []string{"ml", "ml"} }},
+		{"an expression's value twice", "selector.match_expressions[0].values[1]", "there already", expression("team", "In", "a", "a")},
 		{"a bad protected namespace", "enforcement.protected_namespaces[0]", "no name of a namespace", func(d *Declaration) { d.Enforce.ProtectedNamespaces = []string{"*"} }},
 	}
 	for _, test := range tests {

@@ -21,7 +21,7 @@ func (d Declaration) Warnings() []Problem {
 		v.enforcementWarnings()
 	}
 	if most := slices.Max(d.Thresholds); most < 100 {
-		v.add("thresholds", "Add 100 to be told when the limit is reached.", "the highest threshold is %d%%, so nothing tells of the limit", most)
+		v.Add("thresholds", "Add 100 to be told when the limit is reached.", "the highest threshold is %d%%, so nothing tells of the limit", most)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
 		v.zeroWeight(fmt.Sprintf("resource_weights[%q]", resource), d.ResourceWeights[resource])
@@ -29,17 +29,17 @@ func (d Declaration) Warnings() []Problem {
 	for _, model := range slices.Sorted(maps.Keys(d.ModelWeights)) {
 		v.zeroWeight(fmt.Sprintf("model_weights[%q]", model), d.ModelWeights[model])
 	}
-	return v.problems
+	return v.List
 }
 
 func (v *validator) enforcementWarnings() {
 	d, e := v.d, v.d.Enforce
 	grace, _ := duration.Parse(e.GracePeriod)
 	if rolling, err := ParseWindow(d.Window); err == nil && grace >= rolling {
-		v.add("enforcement.grace_period", "Shorten it, or choose a longer window.", "the grace period of %s is no shorter than the window of %s, in which usage passes by itself", e.GracePeriod, d.Window)
+		v.Add("enforcement.grace_period", "Shorten it, or choose a longer window.", "the grace period of %s is no shorter than the window of %s, in which usage passes by itself", e.GracePeriod, d.Window)
 	}
 	if d.Selector.Unbounded() {
-		v.add("selector", "Name the budget's namespaces, or their labels in namespace_labels: those are not a tenant's to choose.",
+		v.Add("selector", "Name the budget's namespaces, or their labels in namespace_labels: those are not a tenant's to choose.",
 			"its pods are chosen by labels alone, in all namespaces: whoever may create pods in any of them can label pods into this budget and use it up, and %s for it", threats[e.Action])
 	}
 	var spared []string
@@ -49,16 +49,16 @@ func (v *validator) enforcementWarnings() {
 		}
 	}
 	if e.Action != Freeze && len(spared) > 0 {
-		v.add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", some(spared), ended(e.Action))
+		v.Add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", some(spared), ended(e.Action))
 	}
 	if e.Action != Evict && e.Action != Pause {
 		return
 	}
 	if grace == 0 {
-		v.add("enforcement.grace_period", "A few minutes leave time to save work.", "pods end in the run that finds the limit reached")
+		v.Add("enforcement.grace_period", "A few minutes leave time to save work.", "pods end in the run that finds the limit reached")
 	}
 	if gap, _ := duration.Parse(e.MaxGap); gap > unsafeGap {
-		v.add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
+		v.Add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
 	}
 }
 
@@ -71,6 +71,6 @@ var threats = map[Action]string{
 
 func (v *validator) zeroWeight(attribute, text string) {
 	if w, err := weight.Parse(text); err == nil && w.Sign() == 0 {
-		v.add(attribute, "Remove it to count them.", "a weight of 0 counts nothing")
+		v.Add(attribute, "Remove it to count them.", "a weight of 0 counts nothing")
 	}
 }

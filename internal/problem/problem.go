@@ -4,6 +4,7 @@ package problem
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,6 +33,16 @@ func (l *List) Add(attribute, detail, summary string, args ...any) {
 func (l *List) Within(attribute string, n, least, most int64, unit, detail string) {
 	if n < least || n > most {
 		l.Add(attribute, detail, "%d%s is out of range: it must be between %d and %d", n, unit, least, most)
+	}
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
+
+// Name adds a problem where a name has not the form that the names of pools and of
+// budgets have; of is which of the two it names.
+func (l *List) Name(attribute, name, of string) {
+	if !nameForm.MatchString(name) {
+		l.Add(attribute, "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last.", "%q is no name of %s", name, of)
 	}
 }
 

@@ -23,7 +23,6 @@ const (
 )
 
 var (
-	nameForm         = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
 	regionForm       = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)+$`)
 	instanceTypeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
@@ -54,12 +53,9 @@ type validator struct {
 
 func (v *validator) identity() {
 	d := v.d
-	const form = "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last."
-	if !nameForm.MatchString(d.Name) {
-		v.Add("name", form, "%q is no name of a pool", d.Name)
-	}
-	if d.Budget != "" && !nameForm.MatchString(d.Budget) {
-		v.Add("budget", form, "%q is no name of a budget", d.Budget)
+	v.Name("name", d.Name, "a pool")
+	if d.Budget != "" {
+		v.Name("budget", d.Budget, "a budget")
 	}
 	if !regionForm.MatchString(d.Region) {
 		v.Add("region", "Write it as the cloud does, such as \"ap-singapore\".", "%q is no region", d.Region)
