@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
@@ -14,6 +13,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 )
 
 // identityModel tells one budget of a store from the others.
@@ -59,7 +59,7 @@ func (r *budgetResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(connection.Error("Importing budget/"+name, err))
 		return
 	}
-	m := modelOf(d, timeouts.Value{Object: types.ObjectNull(timeoutTypes)})
+	m := modelOf(d, timeouts.None())
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...)
 }

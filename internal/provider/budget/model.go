@@ -1,12 +1,12 @@
 package budget
 
 import (
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -49,20 +49,25 @@ var (
 		"victim_order": types.StringType, "protected_priority_class": types.StringType, "protected_namespaces": textsType,
 		"max_gap": types.StringType, "honour_pod_protection": types.BoolType, "repause": types.BoolType, "max_grace_period": types.StringType,
 	}
-	timeoutTypes = map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType}
 )
 
-// declaration reads the values as a declaration. What is unknown is left out: a
-// caller that meets unknown values must not judge them.
+// declaration reads the values as a declaration. What is null or unknown gets its
+// default, and an empty text does not: it was written. A caller that meets unknown
+// values must not judge them.
 func (m model) declaration() core.Declaration {
-	return core.Declaration{
+	absent := core.Declaration{}.WithDefaults()
+	d := core.Declaration{
 		Name: m.Name.ValueString(), UID: m.UID.ValueString(), Generation: m.Generation.ValueInt64(), ClusterUID: m.ClusterUID.ValueString(),
 		GPUHours: m.GPUHours.ValueString(), Window: m.Window.ValueString(), Period: core.Period(m.Period.ValueString()), TimeZone: m.TimeZone.ValueString(),
-		Selector: selectorOf(m.Selector), Thresholds: values.Numbers(m.Thresholds), Enforce: enforcementOf(m.Enforcement),
-		CountFrom: core.CountFrom(m.CountFrom.ValueString()), VanishedPods: ledger.VanishedPolicy(m.VanishedPods.ValueString()),
+		Selector: selectorOf(m.Selector), Thresholds: values.Numbers(m.Thresholds), Enforce: enforcementOf(m.Enforcement, absent.Enforce),
+		CountFrom: core.CountFrom(values.Text(m.CountFrom, string(absent.CountFrom))), VanishedPods: ledger.VanishedPolicy(values.Text(m.VanishedPods, string(absent.VanishedPods))),
 		ResourceWeights: values.TextMap(m.ResourceWeights), ModelWeights: values.TextMap(m.ModelWeights),
-		BreakdownLabels: values.Texts(m.BreakdownLabels), MaxStatusAge: m.MaxStatusAge.ValueString(),
+		BreakdownLabels: values.Texts(m.BreakdownLabels), MaxStatusAge: values.Text(m.MaxStatusAge, absent.MaxStatusAge),
 	}
+	if d.Thresholds == nil {
+		d.Thresholds = absent.Thresholds
+	}
+	return d
 }
 
 func selectorOf(v types.Object) core.Selector {
@@ -80,20 +85,23 @@ func selectorOf(v types.Object) core.Selector {
 	return s
 }
 
-func enforcementOf(v types.Object) core.Enforcement {
+func enforcementOf(v types.Object, absent core.Enforcement) core.Enforcement {
 	o := values.FieldsOf(v)
-	evictions, _ := values.Whole(o.AnyNumber("max_evictions_per_run"))
-	var honoured *bool // nil, which means that it is, where it is unknown
-	if v := o.Bool("honour_pod_protection"); !v.IsUnknown() {
+	evictions := absent.MaxEvictionsPerRun
+	if v := o.AnyNumber("max_evictions_per_run"); !v.IsNull() && !v.IsUnknown() {
+		evictions, _ = values.Whole(v)
+	}
+	honoured := absent.HonourPodProtection
+	if v := o.Bool("honour_pod_protection"); !v.IsNull() && !v.IsUnknown() {
 		honoured = v.ValueBoolPointer()
 	}
 	return core.Enforcement{
-		Action: core.Action(o.Text("action").ValueString()), GracePeriod: o.Text("grace_period").ValueString(),
+		Action: core.Action(values.Text(o.Text("action"), string(absent.Action))), GracePeriod: values.Text(o.Text("grace_period"), absent.GracePeriod),
 		MaxEvictionsPerRun:     evictions,
-		VictimOrder:            core.VictimOrder(o.Text("victim_order").ValueString()),
+		VictimOrder:            core.VictimOrder(values.Text(o.Text("victim_order"), string(absent.VictimOrder))),
 		ProtectedPriorityClass: o.Text("protected_priority_class").ValueString(),
-		ProtectedNamespaces:    values.Texts(o.List("protected_namespaces")), MaxGap: o.Text("max_gap").ValueString(),
-		HonourPodProtection: honoured, Repause: o.Bool("repause").ValueBool(), MaxGracePeriod: o.Text("max_grace_period").ValueString(),
+		ProtectedNamespaces:    values.Texts(o.List("protected_namespaces")), MaxGap: values.Text(o.Text("max_gap"), absent.MaxGap),
+		HonourPodProtection: honoured, Repause: o.Bool("repause").ValueBool(), MaxGracePeriod: values.Text(o.Text("max_grace_period"), absent.MaxGracePeriod),
 	}
 }
 

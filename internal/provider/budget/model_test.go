@@ -10,17 +10,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"pgregory.net/rapid"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 )
 
-var noTimeouts = timeouts.Value{Object: types.ObjectNull(timeoutTypes)}
+var noTimeouts = timeouts.None()
 
 // declarations are complete ones, as they are recorded.
 func declarations() *rapid.Generator[core.Declaration] {

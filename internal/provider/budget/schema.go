@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/big"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listdefault"
@@ -17,6 +16,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -181,12 +181,5 @@ func computedAttributes() map[string]schema.Attribute {
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
 	const each = "How long %s may take, such as `\"90s\"`; it waits for a run that has the budget's lock. Default: `\"5m\"`."
-	attribute, ok := timeouts.Attributes(ctx, timeouts.Opts{
-		Create: true, Update: true, Delete: true,
-		CreateDescription: fmt.Sprintf(each, "a creation"), UpdateDescription: fmt.Sprintf(each, "an update"), DeleteDescription: fmt.Sprintf(each, "a destruction"),
-	}).(schema.SingleNestedAttribute)
-	if ok {
-		attribute.MarkdownDescription = "How long each operation may take, as durations such as `\"90s\"` or `\"5m\"`."
-	}
-	return attribute
+	return timeouts.Attribute(ctx, "5m", fmt.Sprintf(each, "a creation"), fmt.Sprintf(each, "an update"), fmt.Sprintf(each, "a destruction"))
 }

@@ -12,6 +12,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -23,7 +24,8 @@ func (r *budgetResource) ValidateConfig(ctx context.Context, req resource.Valida
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	problem.Report(&resp.Diagnostics, problem.Decided(m.problems(), req.Config.Raw, nil), diag.SeverityError)
+	problems := append(m.problems(), timeouts.Problems(m.Timeouts, defaultTimeout)...)
+	problem.Report(&resp.Diagnostics, problem.Decided(problems, req.Config.Raw, nil), diag.SeverityError)
 }
 
 // warnOfDoubts tells of what is allowed and probably not meant. It is for plans: a
@@ -35,7 +37,7 @@ func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
 // problems are everything that is wrong with a configuration. What is said of the
 // window, the period and the zone depends on all three.
 func (m model) problems() []problem.Problem {
-	problems := m.declaration().WithDefaults().Validate()
+	problems := m.declaration().Validate()
 	if m.Window.IsUnknown() || m.Period.IsUnknown() || m.TimeZone.IsUnknown() {
 		together := []string{"window", "period", "time_zone"}
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return slices.Contains(together, p.Attribute) })
@@ -63,24 +65,17 @@ func (m model) thresholds(problems []problem.Problem) []problem.Problem {
 	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return strings.HasPrefix(p.Attribute, "thresholds") }), broken...)
 }
 
-// evictions judges how many evictions there may be as they were written: a zero
-// is not one that was left out, and a fraction is not to be cut off.
+// evictions puts a number that is not whole in the place of what was said of it
+// without its fraction.
 func (m model) evictions(problems []problem.Problem) []problem.Problem {
 	const attribute = "enforcement.max_evictions_per_run"
 	most := values.FieldsOf(m.Enforcement).AnyNumber("max_evictions_per_run")
-	n, whole := values.Whole(most)
-	p := problem.Problem{Attribute: attribute}
-	switch {
-	case most.IsNull(), most.IsUnknown():
-		return problems
-	case !whole:
-		p.Summary = values.Digits(most) + " is no whole number of pods"
-		p.Detail = fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, core.DefaultMaxEvictionsPerRun)
-	case n == 0:
-		p.Summary = fmt.Sprintf("0 is out of range: it must be between 1 and %d", core.MaxEvictions)
-		p.Detail = "Use the action freeze or alert_only to have nothing evicted."
-	default:
+	if _, whole := values.Whole(most); whole {
 		return problems
 	}
-	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return p.Attribute == attribute }), p)
+	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return p.Attribute == attribute }), problem.Problem{
+		Attribute: attribute,
+		Summary:   values.Digits(most) + " is no whole number of pods",
+		Detail:    fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, core.DefaultMaxEvictionsPerRun),
+	})
 }

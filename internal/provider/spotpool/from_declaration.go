@@ -3,11 +3,11 @@ package spotpool
 import (
 	"reflect"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -17,7 +17,7 @@ func imported(d core.Declaration) model {
 	m := model{
 		DataDisks: types.ListNull(types.ObjectType{AttrTypes: diskTypes}),
 		Tags:      types.MapNull(types.StringType),
-		Timeouts:  timeouts.Value{Object: types.ObjectNull(timeoutTypes)},
+		Timeouts:  timeouts.None(),
 		Offerings: types.ListNull(types.ObjectType{AttrTypes: offeringTypes}),
 		KeyIDs:    types.ListNull(types.StringType), SecurityGroupIDs: types.ListNull(types.StringType),
 		OnDemandFallback: types.ObjectNull(fallbackTypes), Refresh: types.ObjectNull(refreshTypes),

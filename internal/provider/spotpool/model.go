@@ -3,10 +3,10 @@ package spotpool
 import (
 	"reflect"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -64,7 +64,6 @@ var (
 	refreshTypes  = map[string]attr.Type{
 		"strategy": types.StringType, "max_surge": types.Int64Type, "max_unavailable": types.Int64Type,
 	}
-	timeoutTypes = map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType}
 )
 
 var noActions = types.ListValueMust(types.StringType, []attr.Value{})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -12,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -228,16 +228,10 @@ func computedAttributes() map[string]schema.Attribute {
 }
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
-	attribute, ok := timeouts.Attributes(ctx, timeouts.Opts{
-		Create: true, Update: true, Delete: true,
-		CreateDescription: "How long a creation waits for its instances, such as `\"15m\"`, the default. A pool that is short by then is created all the same, with a warning.",
-		UpdateDescription: "How long an update waits for its launches and terminations. Default: `\"15m\"`.",
-		DeleteDescription: "How long a destruction waits until the instances are gone. Default: `\"15m\"`.",
-	}).(schema.SingleNestedAttribute)
-	if ok {
-		attribute.MarkdownDescription = "How long each operation may take, as durations such as `\"90s\"` or `\"15m\"`."
-	}
-	return attribute
+	return timeouts.Attribute(ctx, "15m",
+		"How long a creation waits for its instances, such as `\"15m\"`, the default. A pool that is short by then is created all the same, with a warning.",
+		"How long an update waits for its launches and terminations. Default: `\"15m\"`.",
+		"How long a destruction waits until the instances are gone. Default: `\"15m\"`.")
 }
 
 const defaultMaxSurge = 1

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -24,7 +25,8 @@ func (r *poolResource) ValidateConfig(ctx context.Context, req resource.Validate
 	if !regionGiven {
 		d.Region = regionOfZones(d.Offerings)
 	}
-	problems := problem.Decided(d.Validate(), req.Config.Raw, resp.Diagnostics.Errors())
+	problems := append(d.Validate(), timeouts.Problems(m.Timeouts, defaultTimeout)...)
+	problems = problem.Decided(problems, req.Config.Raw, resp.Diagnostics.Errors())
 	if !regionGiven {
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return p.Attribute == "region" })
 	}
