@@ -59,7 +59,7 @@ func (r *budgetResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(connection.Error("Importing budget/"+name, err))
 		return
 	}
-	m := modelOf(d, timeouts.None())
+	m := model{Timeouts: timeouts.None()}.declared(d)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...)
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 )
 
-var noTimeouts = timeouts.None()
+// modelOf is a declaration as an import writes it.
+func modelOf(d core.Declaration) model { return model{Timeouts: timeouts.None()}.declared(d) }
 
 // declarations are complete ones, as they are recorded.
 func declarations() *rapid.Generator[core.Declaration] {
@@ -64,7 +65,7 @@ func TestDeclarationSurvivesTheModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := declarations().Draw(t, "declaration")
-		if diff := cmp.Diff(d, modelOf(d, noTimeouts).declaration()); diff != "" {
+		if diff := cmp.Diff(d, modelOf(d).declaration()); diff != "" {
 			t.Fatalf("the declaration changed on its way through the model:\n%s", diff)
 		}
 	})
@@ -76,8 +77,8 @@ func TestChangesGetThrough(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := declarations().Draw(t, "before"), declarations().Draw(t, "after")
-		was, now := modelOf(before, noTimeouts), modelOf(after, noTimeouts)
-		for what, got := range map[string]model{"refresh": now.refreshed(was), "plan": now.planned(was)} {
+		was, now := modelOf(before), modelOf(after)
+		for what, got := range map[string]model{"refresh": was.declared(after), "plan": now.planned(was)} {
 			if diff := cmp.Diff(after, got.declaration(), unordered()...); diff != "" {
 				t.Fatalf("a %s lost something:\n%s", what, diff)
 			}

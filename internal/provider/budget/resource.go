@@ -85,7 +85,7 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	}
 	if state.Recorded {
-		m = modelOf(state.Declaration, m.Timeouts).refreshed(m)
+		m = m.declared(state.Declaration)
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	}
 	if !state.Recorded {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -36,8 +35,8 @@ func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
 
 // problems are everything that is wrong with a configuration. What is said of the
 // window, the period and the zone depends on all three.
-func (m model) problems() []problem.Problem {
-	problems := m.declaration().Validate()
+func (m model) problems() problem.List {
+	var problems problem.List = m.declaration().Validate()
 	if m.Window.IsUnknown() || m.Period.IsUnknown() || m.TimeZone.IsUnknown() {
 		together := []string{"window", "period", "time_zone"}
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return slices.Contains(together, p.Attribute) })
@@ -45,37 +44,24 @@ func (m model) problems() []problem.Problem {
 	return m.evictions(m.thresholds(problems))
 }
 
-// thresholds puts what is not whole in the place of what was said of the numbers
-// without their fractions.
-func (m model) thresholds(problems []problem.Problem) []problem.Problem {
-	var broken []problem.Problem
+// thresholds adds those that are not whole, which the declaration can't hold.
+func (m model) thresholds(problems problem.List) problem.List {
 	for n, element := range m.Thresholds.Elements() {
 		percent, _ := element.(types.Number)
 		if _, whole := values.Whole(percent); !whole {
-			broken = append(broken, problem.Problem{
-				Attribute: fmt.Sprintf("thresholds[%d]", n),
-				Summary:   values.Digits(percent) + " is no whole percent",
-				Detail:    fmt.Sprintf("Write percents of the limit from 1 to %d, without a fraction.", core.MaxThreshold),
-			})
+			problems.Add(fmt.Sprintf("thresholds[%d]", n), fmt.Sprintf("Write percents of the limit from 1 to %d, without a fraction.", core.MaxThreshold),
+				"%s is no whole percent", values.Digits(percent))
 		}
 	}
-	if len(broken) == 0 {
-		return problems
-	}
-	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return strings.HasPrefix(p.Attribute, "thresholds") }), broken...)
+	return problems
 }
 
-// evictions puts a number that is not whole in the place of what was said of it
-// without its fraction.
-func (m model) evictions(problems []problem.Problem) []problem.Problem {
-	const attribute = "enforcement.max_evictions_per_run"
+// evictions adds a number of them that is not whole, likewise.
+func (m model) evictions(problems problem.List) problem.List {
 	most := values.FieldsOf(m.Enforcement).AnyNumber("max_evictions_per_run")
-	if _, whole := values.Whole(most); whole {
-		return problems
+	if _, whole := values.Whole(most); !whole {
+		problems.Add("enforcement.max_evictions_per_run", fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, defaults.Enforce.MaxEvictionsPerRun),
+			"%s is no whole number of pods", values.Digits(most))
 	}
-	return append(slices.DeleteFunc(problems, func(p problem.Problem) bool { return p.Attribute == attribute }), problem.Problem{
-		Attribute: attribute,
-		Summary:   values.Digits(most) + " is no whole number of pods",
-		Detail:    fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, core.DefaultMaxEvictionsPerRun),
-	})
+	return problems
 }

@@ -26,9 +26,9 @@ func Duration(length, description string) schema.StringAttribute {
 }
 
 // Number is an argument that is a whole number.
-func Number(n int64, description string) schema.Int64Attribute {
+func Number[N ~int | ~int64](n N, description string) schema.Int64Attribute {
 	return schema.Int64Attribute{
-		Optional: true, Computed: true, Default: int64default.StaticInt64(n), MarkdownDescription: ending(description, n),
+		Optional: true, Computed: true, Default: int64default.StaticInt64(int64(n)), MarkdownDescription: ending(description, n),
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 // Problem is something wrong, or doubtful, in a declaration.
 type Problem = core.Problem
 
+// List gathers problems.
+type List = core.List
+
 // Report turns problems into diagnostics at their attributes. Of what is inside an
 // attribute the summary names the path: Terraform shows the outermost alone.
 func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {

@@ -4,8 +4,10 @@ import (
 	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -15,35 +17,11 @@ import (
 // model is the resource's values. Collections stay the framework's own types,
 // since each may be unknown, or hold what is.
 type model struct {
-	Name               types.String   `tfsdk:"name"`
-	Region             types.String   `tfsdk:"region"`
-	Minimum            types.Int64    `tfsdk:"minimum"`
-	Maximum            types.Int64    `tfsdk:"maximum"`
-	MaxHourlyCost      types.String   `tfsdk:"max_hourly_cost"`
-	MaxLaunchesPerRun  types.Int64    `tfsdk:"max_launches_per_run"`
-	OnDemandBase       types.Int64    `tfsdk:"on_demand_base"`
-	OnDemandFallback   types.Object   `tfsdk:"on_demand_fallback"`
-	Offerings          types.List     `tfsdk:"offerings"`
-	AllocationStrategy types.String   `tfsdk:"allocation_strategy"`
-	InstanceChargeType types.String   `tfsdk:"instance_charge_type"`
-	LaunchTimeout      types.String   `tfsdk:"launch_timeout"`
-	Cooldown           types.String   `tfsdk:"cooldown"`
-	VPCID              types.String   `tfsdk:"vpc_id"`
-	SecurityGroupIDs   types.List     `tfsdk:"security_group_ids"`
-	ImageID            types.String   `tfsdk:"image_id"`
-	KeyIDs             types.List     `tfsdk:"key_ids"`
-	SystemDisk         types.Object   `tfsdk:"system_disk"`
-	DataDisks          types.List     `tfsdk:"data_disks"`
-	Internet           types.Object   `tfsdk:"internet"`
-	UserData           types.String   `tfsdk:"user_data"`
-	CamRoleName        types.String   `tfsdk:"cam_role_name"`
-	ProjectID          types.Int64    `tfsdk:"project_id"`
-	Tags               types.Map      `tfsdk:"tags"`
-	Refresh            types.Object   `tfsdk:"refresh"`
-	Budget             types.String   `tfsdk:"budget"`
-	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
-	OnDestroy          types.String   `tfsdk:"on_destroy"`
-	Timeouts           timeouts.Value `tfsdk:"timeouts"`
+	size
+	launch
+	configuration
+	behaviour
+	Timeouts timeouts.Value `tfsdk:"timeouts"`
 
 	UID            types.String `tfsdk:"uid"`
 	AccountID      types.String `tfsdk:"account_id"`
@@ -52,19 +30,56 @@ type model struct {
 	PlannedActions types.List   `tfsdk:"planned_actions"`
 }
 
-// The types of the nested attributes.
+// defaults are what a declaration gets that leaves everything out but an on-demand
+// fallback.
+var defaults = core.Declaration{OnDemandFallback: &core.OnDemandFallback{Maximum: 1}}.WithDefaults()
+
+// transfer carries the values into a declaration, or out of it.
+func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
+	m.size.transfer(x, d)
+	m.launch.transfer(x, d)
+	m.configuration.transfer(x, d)
+	m.behaviour.transfer(x, d)
+	attribute.Text(x, &m.UID, &d.UID)
+	attribute.Text(x, &m.AccountID, &d.AccountID)
+	attribute.Number(x, &m.Generation, &d.Generation)
+}
+
 var (
-	offeringTypes = map[string]attr.Type{
-		"availability_zone": types.StringType, "instance_type": types.StringType,
-		"subnet_id": types.StringType, "max_price": types.StringType,
-	}
-	diskTypes     = map[string]attr.Type{"type": types.StringType, "size": types.Int64Type}
-	internetTypes = map[string]attr.Type{"max_bandwidth_out": types.Int64Type, "charge_type": types.StringType}
-	fallbackTypes = map[string]attr.Type{"after": types.StringType, "maximum": types.Int64Type}
-	refreshTypes  = map[string]attr.Type{
-		"strategy": types.StringType, "max_surge": types.Int64Type, "max_unavailable": types.Int64Type,
-	}
+	price = attribute.Form[core.Price]{Parse: core.ParsePrice, Summary: "Not a price", Write: func(p core.Price) types.String {
+		if p == 0 {
+			return types.StringNull()
+		}
+		return types.StringValue(p.String())
+	}}
+	duration = attribute.Form[core.Duration]{Parse: core.ParseDuration, Summary: "Not a duration", Write: func(d core.Duration) types.String {
+		return types.StringValue(d.String())
+	}}
 )
+
+// declaration reads the values as a declaration. What is null gets its default.
+// What is unknown gets its default too, or a value that fits any other: a caller
+// that meets unknown values must not judge them. A price or duration that can't
+// be read is reported.
+func (m model) declaration(diags *diag.Diagnostics) core.Declaration {
+	d := core.Declaration{}.WithDefaults()
+	d.Maximum = core.MaxPoolSize
+	m.transfer(attribute.Into(diags), &d)
+	return d
+}
+
+// declared replaces the values that say something else than d. Those that say
+// the same stay as they were written: "3.5" for 3.50, null for no tags.
+func (m model) declared(d core.Declaration) model {
+	m.transfer(attribute.OutOf(), &d)
+	return m
+}
+
+// imported is the state of a pool that was found for an import. Read, which Terraform
+// calls next, looks how many instances it has.
+func imported(d core.Declaration) model {
+	return model{Timeouts: timeouts.None(), Capacity: types.Int64Value(0), PlannedActions: noActions}.declared(d)
+}
 
 var noActions = types.ListValueMust(types.StringType, []attr.Value{})
 

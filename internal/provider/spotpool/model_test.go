@@ -110,13 +110,13 @@ func TestModelKeepsTheWordingOfWhatIsUnchanged(t *testing.T) {
 		}),
 	})
 	m.OnDemandFallback = types.ObjectValueMust(fallbackTypes, map[string]attr.Value{"after": types.StringValue("60m"), "maximum": types.Int64Value(1)})
-	if diff := cmp.Diff(m, m.declared(d)); diff != "" {
+	if diff := cmp.Diff(m, m.declared(d), cmp.AllowUnexported(model{})); diff != "" {
 		t.Errorf("an unchanged declaration changed the model:\n%s", diff)
 	}
 	d.Maximum = 3
 	want := m
 	want.Maximum = types.Int64Value(3)
-	if diff := cmp.Diff(want, m.declared(d)); diff != "" {
+	if diff := cmp.Diff(want, m.declared(d), cmp.AllowUnexported(model{})); diff != "" {
 		t.Errorf("a changed maximum changed more than that:\n%s", diff)
 	}
 }

@@ -27,14 +27,13 @@ const (
 	longest  = 30 * 24 * time.Hour
 )
 
-// Attribute is the argument, with what each of its three says of itself, and
-// example, a duration that would do.
-func Attribute(ctx context.Context, example, create, update, destroy string) schema.Attribute {
+// Attribute is the argument, with its default and what each of its three says of itself.
+func Attribute(ctx context.Context, absent time.Duration, create, update, destroy string) schema.Attribute {
 	attribute, ok := framework.Attributes(ctx, framework.Opts{
 		Create: true, Update: true, Delete: true, CreateDescription: create, UpdateDescription: update, DeleteDescription: destroy,
 	}).(schema.SingleNestedAttribute)
 	if ok {
-		attribute.MarkdownDescription = fmt.Sprintf("How long each operation may take, as durations such as `\"90s\"` or `%q`.", example)
+		attribute.MarkdownDescription = fmt.Sprintf("How long each operation may take, as durations such as `\"90s\"` or `%q`.", duration.String(absent))
 	}
 	return attribute
 }

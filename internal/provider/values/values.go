@@ -56,22 +56,6 @@ func (f Fields) Map(name string) types.Map {
 	return v
 }
 
-// Text is a value, or the default of one that is null or unknown.
-func Text(v types.String, absent string) string {
-	if v.IsNull() || v.IsUnknown() {
-		return absent
-	}
-	return v.ValueString()
-}
-
-// Number is a value, or the default of one that is null or unknown.
-func Number(v types.Int64, absent int) int {
-	if v.IsNull() || v.IsUnknown() {
-		return absent
-	}
-	return int(v.ValueInt64())
-}
-
 // Texts are the elements of a list of strings; nil of none. An element that is
 // unknown is empty.
 func Texts(list types.List) []string {
@@ -99,19 +83,18 @@ func Digits(v types.Number) string { return v.ValueBigFloat().Text('g', 10) }
 // OfNumber is a whole number.
 func OfNumber(n int) types.Number { return types.NumberValue(new(big.Float).SetInt64(int64(n))) }
 
-// Numbers are the elements of a list of numbers; nil of one that is null or
-// unknown, and empty of an empty one. An element that is unknown is 0, and what
-// is not whole is cut off: see Whole.
-func Numbers(list types.List) []int {
-	if list.IsNull() || list.IsUnknown() {
-		return nil
-	}
+// Numbers are the elements of a list of numbers, and whether all of them are whole.
+// An element that is unknown is 0.
+func Numbers(list types.List) ([]int, bool) {
 	all := make([]int, len(list.Elements()))
 	for i, element := range list.Elements() {
 		n, _ := element.(types.Number)
-		all[i], _ = Whole(n)
+		whole := false
+		if all[i], whole = Whole(n); !whole {
+			return nil, false
+		}
 	}
-	return all
+	return all, true
 }
 
 // TextMap are the elements of a map of strings; nil of none. An element that is
@@ -175,15 +158,6 @@ func OfTextMap(m map[string]string) types.Map {
 		all[key] = types.StringValue(s)
 	}
 	return types.MapValueMust(types.StringType, all)
-}
-
-// UnlessChanged is the value as it was written, if it says the same as the new
-// one. A value that was never there says nothing.
-func UnlessChanged[V attr.Value](was, now V, same bool) V {
-	if same && !(was.IsNull() && !now.IsNull()) {
-		return was
-	}
-	return now
 }
 
 // Known is what was planned, or the actual value where that was unknown.

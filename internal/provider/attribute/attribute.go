@@ -1,0 +1,142 @@
+// Package attribute carries attributes between a resource's model, which holds
+// Terraform's values, and its declaration. A model names each of its attributes on
+// one line, which says both ways; which way they go is for the Transfer to say.
+package attribute
+
+import (
+	"reflect"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Transfer is one way for the attributes of a model to go.
+type Transfer struct {
+	way   way
+	diags *diag.Diagnostics
+	prior []attr.Value // of a model whose wording is kept, in the order of its attributes
+}
+
+type way int
+
+const (
+	into way = iota
+	outOf
+	noting
+	keeping
+)
+
+// Into carries values into a declaration, which holds the defaults: what is null or
+// unknown leaves them as they are, and what is empty does not. A text that has not
+// the form of its attribute is reported, and leaves the default.
+func Into(diags *diag.Diagnostics) *Transfer { return &Transfer{way: into, diags: diags} }
+
+// OutOf carries a declaration into values. Those that say the same already stay as
+// they were written: "3.5" for 3.50, an empty list for none.
+func OutOf() *Transfer { return &Transfer{way: outOf} }
+
+// KeepWording gives the values of a plan the wording of its prior state, where both
+// say the same. A value that is null or unknown in either stays what it is: Terraform
+// lets a plan keep a prior value only where the configuration has one.
+func KeepWording(prior, planned func(*Transfer)) {
+	x := &Transfer{way: noting}
+	prior(x)
+	x.way = keeping
+	planned(x)
+}
+
+// Report says that an attribute has not the form that it must have.
+func (x *Transfer) Report(at path.Path, summary string, err error) {
+	if x.diags != nil {
+		x.diags.AddAttributeError(at, summary, err.Error()+".")
+	}
+}
+
+// Kind is how values of one kind are read, written and compared. Read is given what is
+// neither null nor unknown, and reports whether it could be read.
+type Kind[V attr.Value, T any] struct {
+	Read  func(V) (T, bool)
+	Write func(T) V
+	Same  func(a, b T) bool
+}
+
+// Carry carries one attribute.
+func Carry[V attr.Value, T any](x *Transfer, k Kind[V, T], value *V, declared *T) {
+	switch x.way {
+	case into:
+		if read, ok := readIf(k, *value); ok {
+			*declared = read
+		}
+	case outOf:
+		if read, ok := readIf(k, *value); !ok || !k.Same(read, *declared) {
+			*value = k.Write(*declared)
+		}
+	case noting:
+		x.prior = append(x.prior, *value)
+	case keeping:
+		prior, _ := x.prior[0].(V)
+		x.prior = x.prior[1:]
+		was, ok := readIf(k, prior)
+		now, known := readIf(k, *value)
+		if ok && known && settled(*value) && k.Same(was, now) {
+			*value = prior
+		}
+	}
+}
+
+func readIf[V attr.Value, T any](k Kind[V, T], v V) (read T, ok bool) {
+	if v.IsNull() || v.IsUnknown() {
+		return read, false
+	}
+	return k.Read(v)
+}
+
+// settled reports whether nothing in a value is unknown.
+func settled(v attr.Value) bool {
+	if v.IsUnknown() {
+		return false
+	}
+	switch v := v.(type) {
+	case types.List:
+		for _, element := range v.Elements() {
+			if !settled(element) {
+				return false
+			}
+		}
+	case types.Map:
+		for _, element := range v.Elements() {
+			if !settled(element) {
+				return false
+			}
+		}
+	case types.Object:
+		for _, field := range v.Attributes() {
+			if !settled(field) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Equal reports whether two models have the same values.
+func Equal[M any](a, b M) bool { return equal(reflect.ValueOf(a), reflect.ValueOf(b)) }
+
+func equal(a, b reflect.Value) bool {
+	for n := range a.NumField() {
+		if a.Type().Field(n).Anonymous {
+			if !equal(a.Field(n), b.Field(n)) {
+				return false
+			}
+			continue
+		}
+		was, _ := a.Field(n).Interface().(attr.Value)
+		now, _ := b.Field(n).Interface().(attr.Value)
+		if was == nil || now == nil || !was.Equal(now) {
+			return false
+		}
+	}
+	return true
+}

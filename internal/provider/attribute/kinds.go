@@ -1,0 +1,118 @@
+package attribute
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+)
+
+// Text carries a string; an empty one is written as null.
+func Text[T ~string](x *Transfer, value *types.String, declared *T) {
+	Carry(x, Kind[types.String, T]{
+		Read:  func(v types.String) (T, bool) { return T(v.ValueString()), true },
+		Write: func(s T) types.String { return values.OfText(string(s)) },
+		Same:  func(a, b T) bool { return a == b },
+	}, value, declared)
+}
+
+// Spelled carries a string that can be written in several ways.
+func Spelled(x *Transfer, value *types.String, declared *string, same func(a, b string) bool) {
+	Carry(x, Kind[types.String, string]{
+		Read:  func(v types.String) (string, bool) { return v.ValueString(), true },
+		Write: values.OfText,
+		Same:  func(a, b string) bool { return a == b || same(a, b) },
+	}, value, declared)
+}
+
+// Form is what a string stands for, how it is read and written, and what is said of
+// one that can't be read.
+type Form[T comparable] struct {
+	Parse   func(string) (T, error)
+	Write   func(T) types.String
+	Summary string
+}
+
+// Parsed carries a string that stands for something else, and reports at a path that
+// it doesn't.
+func Parsed[T comparable](x *Transfer, at path.Path, form Form[T], value *types.String, declared *T) {
+	Carry(x, Kind[types.String, T]{
+		Read: func(v types.String) (T, bool) {
+			parsed, err := form.Parse(v.ValueString())
+			if err != nil {
+				x.Report(at, form.Summary, err)
+			}
+			return parsed, err == nil
+		},
+		Write: form.Write,
+		Same:  func(a, b T) bool { return a == b },
+	}, value, declared)
+}
+
+// Number carries a whole number.
+func Number[T ~int | ~int64](x *Transfer, value *types.Int64, declared *T) {
+	Carry(x, Kind[types.Int64, T]{
+		Read:  func(v types.Int64) (T, bool) { return T(v.ValueInt64()), true },
+		Write: func(n T) types.Int64 { return types.Int64Value(int64(n)) },
+		Same:  func(a, b T) bool { return a == b },
+	}, value, declared)
+}
+
+// AnyNumber carries a number that is to be whole: a validation refuses others.
+func AnyNumber(x *Transfer, value *types.Number, declared *int) {
+	Carry(x, Kind[types.Number, int]{
+		Read:  values.Whole,
+		Write: values.OfNumber,
+		Same:  func(a, b int) bool { return a == b },
+	}, value, declared)
+}
+
+// Bool carries what is true or false.
+func Bool(x *Transfer, value *types.Bool, declared *bool) {
+	Carry(x, Kind[types.Bool, bool]{
+		Read:  func(v types.Bool) (bool, bool) { return v.ValueBool(), true },
+		Write: types.BoolValue,
+		Same:  func(a, b bool) bool { return a == b },
+	}, value, declared)
+}
+
+// Texts carries a list of strings whose order says something.
+func Texts(x *Transfer, value *types.List, declared *[]string) {
+	texts(x, value, declared, slices.Equal[[]string])
+}
+
+// Members carries a list of strings whose order says nothing.
+func Members(x *Transfer, value *types.List, declared *[]string) {
+	texts(x, value, declared, SameMembers)
+}
+
+func texts(x *Transfer, value *types.List, declared *[]string, same func(a, b []string) bool) {
+	Carry(x, Kind[types.List, []string]{
+		Read:  func(v types.List) ([]string, bool) { return values.Texts(v), true },
+		Write: values.OfTexts,
+		Same:  same,
+	}, value, declared)
+}
+
+// SameMembers reports whether two lists have the same members, in whatever order.
+func SameMembers(a, b []string) bool {
+	members := func(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+	return slices.Equal(members(a), members(b))
+}
+
+// TextMap carries a map of strings, which can be written in several ways.
+func TextMap(x *Transfer, value *types.Map, declared *map[string]string, same func(a, b string) bool) {
+	Carry(x, Kind[types.Map, map[string]string]{
+		Read:  func(v types.Map) (map[string]string, bool) { return values.TextMap(v), true },
+		Write: values.OfTextMap,
+		Same: func(a, b map[string]string) bool {
+			return maps.EqualFunc(a, b, func(a, b string) bool { return a == b || same(a, b) })
+		},
+	}, value, declared)
+}
+
+// Exactly is for texts that can be written in one way alone.
+func Exactly(a, b string) bool { return a == b }

@@ -1,0 +1,93 @@
+package budget
+
+import (
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+)
+
+// selector is whose GPU-hours count.
+type selector struct {
+	Selector types.Object `tfsdk:"selector"`
+}
+
+func (s *selector) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.Object(x, &s.Selector, selectorTypes, &d.Selector, selectorFields)
+}
+
+var selectorTypes = attribute.Types(selectorAttributes())
+
+func selectorFields(x *attribute.Transfer, f *attribute.Fields, s *core.Selector) {
+	attribute.Members(x, f.List("namespaces"), &s.Namespaces)
+	attribute.TextMap(x, f.Map("namespace_labels"), &s.NamespaceLabels, attribute.Exactly)
+	attribute.TextMap(x, f.Map("match_labels"), &s.MatchLabels, attribute.Exactly)
+	attribute.Objects(x, path.Root("selector").AtName("match_expressions"), f.List("match_expressions"), expressionTypes, &s.MatchExpressions, sameExpressions, expressionFields)
+}
+
+var expressionTypes = attribute.Types(expressionAttributes())
+
+func expressionFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, e *core.Expression) {
+	attribute.Text(x, f.Text("key"), &e.Key)
+	attribute.Text(x, f.Text("operator"), &e.Operator)
+	attribute.Members(x, f.List("values"), &e.Values)
+}
+
+// sameExpressions compares expressions whose values may be in another order.
+func sameExpressions(a, b []core.Expression) bool {
+	return slices.EqualFunc(a, b, func(a, b core.Expression) bool {
+		return a.Key == b.Key && a.Operator == b.Operator && attribute.SameMembers(a.Values, b.Values)
+	})
+}
+
+func selectorAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		Required: true,
+		MarkdownDescription: "Whose GPU-hours count. Every part that is given must match, and at least one must be given. " +
+			"A pod's labels are taken as they were when it was bound to its node, and its namespace's as they were first seen: relabelling does not move what was used.",
+		Attributes: selectorAttributes(),
+	}
+}
+
+func selectorAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"namespaces": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Names of namespaces, in one of which the pod is.",
+		},
+		"namespace_labels": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Labels that the pod's namespace has, all of them.",
+		},
+		"match_labels": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Labels that the pod has, all of them.",
+		},
+		"match_expressions": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Requirements on the pod's labels, all of which are met, as in a label selector of Kubernetes.",
+			NestedObject:        schema.NestedAttributeObject{Attributes: expressionAttributes()},
+		},
+	}
+}
+
+func expressionAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"key": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Key of the label.",
+		},
+		"operator": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "`In`, `NotIn`, `Exists` or `DoesNotExist`. The negative ones also match pods that lack the label.",
+		},
+		"values": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Values of the label, for `In` and `NotIn`.",
+		},
+	}
+}

@@ -1,0 +1,61 @@
+package spotpool
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectdefault"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// behaviour is how the pool changes and ends.
+type behaviour struct {
+	Refresh            types.Object `tfsdk:"refresh"`
+	Budget             types.String `tfsdk:"budget"`
+	DeletionProtection types.Bool   `tfsdk:"deletion_protection"`
+	OnDestroy          types.String `tfsdk:"on_destroy"`
+}
+
+func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.Object(x, &b.Refresh, refreshTypes, &d.Refresh, refreshFields)
+	attribute.Text(x, &b.Budget, &d.Budget)
+	attribute.Bool(x, &b.DeletionProtection, &d.DeletionProtection)
+	attribute.Text(x, &b.OnDestroy, &d.OnDestroy)
+}
+
+func behaviourAttributes() map[string]schema.Attribute {
+	refresh := defaults.Refresh
+	return map[string]schema.Attribute{
+		"refresh": schema.SingleNestedAttribute{
+			Optional: true, Computed: true,
+			Default:             objectdefault.StaticValue(attribute.NewObject(refreshTypes, &refresh, refreshFields)),
+			MarkdownDescription: "What becomes of running instances when their configuration changes: image, type, disks, network, keys, user data, role, project or tags. Changes always apply to new instances.",
+			Attributes:          refreshAttributes(),
+		},
+		"budget": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, nothing is launched, and the pool keeps the instances that it has. " +
+				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is launched either.",
+		},
+		"deletion_protection": defaulted.Bool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
+		"on_destroy":          defaulted.Choice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; `detach` takes gpupool's tags off and leaves them running."),
+	}
+}
+
+var refreshTypes = attribute.Types(refreshAttributes())
+
+func refreshFields(x *attribute.Transfer, f *attribute.Fields, d *core.Refresh) {
+	attribute.Text(x, f.Text("strategy"), &d.Strategy)
+	attribute.Number(x, f.Number("max_surge"), &d.MaxSurge)
+	attribute.Number(x, f.Number("max_unavailable"), &d.MaxUnavailable)
+}
+
+func refreshAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"strategy":        defaulted.Choice(defaults.Refresh.Strategy, "`none` leaves them until something else ends them; `opportunistic` ends those that are above `minimum`; `rolling` replaces them in batches. One apply starts at most one batch, and `gpupool reconcile` goes on with it."),
+		"max_surge":       defaulted.Number(defaults.Refresh.MaxSurge, "How many instances above `minimum` a rolling refresh may launch ahead, 0 or more; `maximum` bounds it."),
+		"max_unavailable": defaulted.Number(defaults.Refresh.MaxUnavailable, "How many instances below `minimum` a rolling refresh may leave meanwhile, 0 or more. With `minimum` equal to `maximum` it must be at least 1, or a rolling refresh could never begin."),
+	}
+}

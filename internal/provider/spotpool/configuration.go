@@ -1,0 +1,135 @@
+package spotpool
+
+import (
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// configuration is what each instance is launched with.
+type configuration struct {
+	VPCID            types.String `tfsdk:"vpc_id"`
+	SecurityGroupIDs types.List   `tfsdk:"security_group_ids"`
+	ImageID          types.String `tfsdk:"image_id"`
+	KeyIDs           types.List   `tfsdk:"key_ids"`
+	SystemDisk       types.Object `tfsdk:"system_disk"`
+	DataDisks        types.List   `tfsdk:"data_disks"`
+	Internet         types.Object `tfsdk:"internet"`
+	UserData         types.String `tfsdk:"user_data"`
+	CamRoleName      types.String `tfsdk:"cam_role_name"`
+	ProjectID        types.Int64  `tfsdk:"project_id"`
+	Tags             types.Map    `tfsdk:"tags"`
+}
+
+func (c *configuration) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.Text(x, &c.VPCID, &d.VPCID)
+	attribute.Texts(x, &c.SecurityGroupIDs, &d.SecurityGroupIDs)
+	attribute.Text(x, &c.ImageID, &d.ImageID)
+	attribute.Texts(x, &c.KeyIDs, &d.KeyIDs)
+	attribute.Optional(x, &c.SystemDisk, diskTypes, &d.SystemDisk, core.Disk{}, diskFields)
+	attribute.Objects(x, path.Root("data_disks"), &c.DataDisks, diskTypes, &d.DataDisks, slices.Equal, dataDiskFields)
+	attribute.Optional(x, &c.Internet, internetTypes, &d.Internet, core.Internet{}, internetFields)
+	attribute.Text(x, &c.UserData, &d.UserData)
+	attribute.Text(x, &c.CamRoleName, &d.CamRoleName)
+	attribute.Number(x, &c.ProjectID, &d.ProjectID)
+	attribute.TextMap(x, &c.Tags, &d.Tags, attribute.Exactly)
+}
+
+func configurationAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"vpc_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "VPC of the instances, such as `vpc-a1b2c3d4`.",
+		},
+		"security_group_ids": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Security groups of the instances, such as `sg-a1b2c3d4`. Where it is left out, the VPC's default one.",
+		},
+		"image_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Image of the instances, such as `img-a1b2c3d4`. It must be one for the region and for GPU instances.",
+		},
+		"key_ids": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "SSH key pairs of the instances, such as `skey-a1b2c3d4`. Where it is left out, the image's own login stays as it is, which the cloud allows for custom, shared and imported images alone: with a public image they are needed. There is no argument for a password.",
+		},
+		"system_disk": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "System disk of each instance. Where it is left out, the cloud's default, 50 GiB.",
+			Attributes:          diskAttributes("20 to 2048"),
+		},
+		"data_disks": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Data disks of each instance, at most 20. They are deleted with their instance.",
+			NestedObject:        schema.NestedAttributeObject{Attributes: diskAttributes("10 to 32000, in steps of 10")},
+		},
+		"internet": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Public address of each instance. Where it is left out, instances have none.",
+			Attributes:          internetAttributes(),
+		},
+		"user_data": schema.StringAttribute{
+			Optional: true, Sensitive: true,
+			MarkdownDescription: "Script or cloud-init document that each instance runs at its first start, as plain text of at most 16 KB once encoded in Base64. It is kept in the state and in the store.",
+		},
+		"cam_role_name": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "CAM role that the instances may take on.",
+		},
+		"project_id": defaulted.Number(defaults.ProjectID, "Project of the instances; 0 is the default one."),
+		"tags": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Tags of the instances and their disks, beside those that gpupool sets. Keys must not begin with `gpupool/`, `qcs:` or `project`.",
+		},
+	}
+}
+
+var internetTypes = attribute.Types(internetAttributes())
+
+func internetFields(x *attribute.Transfer, f *attribute.Fields, d *core.Internet) {
+	attribute.Number(x, f.Number("max_bandwidth_out"), &d.MaxBandwidthOut)
+	attribute.Text(x, f.Text("charge_type"), &d.ChargeType)
+}
+
+func internetAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"max_bandwidth_out": schema.Int64Attribute{
+			Required:            true,
+			MarkdownDescription: "Outgoing bandwidth in Mbit/s, 1 or more.",
+		},
+		"charge_type": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "How traffic is paid for: `BANDWIDTH_POSTPAID_BY_HOUR`, `TRAFFIC_POSTPAID_BY_HOUR` or `BANDWIDTH_PACKAGE`. Where it is left out, the cloud's default.",
+		},
+	}
+}
+
+var diskTypes = attribute.Types(diskAttributes(""))
+
+func diskFields(x *attribute.Transfer, f *attribute.Fields, d *core.Disk) {
+	attribute.Text(x, f.Text("type"), &d.Type)
+	attribute.Number(x, f.Number("size"), &d.Size)
+}
+
+func dataDiskFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, d *core.Disk) {
+	diskFields(x, f, d)
+}
+
+func diskAttributes(sizes string) map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"type": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Disk type, such as `CLOUD_BSSD`, `CLOUD_PREMIUM` or `CLOUD_SSD`.",
+		},
+		"size": schema.Int64Attribute{
+			Required:            true,
+			MarkdownDescription: "Size in GiB: " + sizes + ".",
+		},
+	}
+}

@@ -1,0 +1,74 @@
+package spotpool
+
+import (
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// launch is where the pool may launch, and how it chooses.
+type launch struct {
+	Offerings          types.List   `tfsdk:"offerings"`
+	AllocationStrategy types.String `tfsdk:"allocation_strategy"`
+	InstanceChargeType types.String `tfsdk:"instance_charge_type"`
+	LaunchTimeout      types.String `tfsdk:"launch_timeout"`
+	Cooldown           types.String `tfsdk:"cooldown"`
+}
+
+func (l *launch) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.Objects(x, path.Root("offerings"), &l.Offerings, offeringTypes, &d.Offerings, slices.Equal, offeringFields)
+	attribute.Text(x, &l.AllocationStrategy, &d.AllocationStrategy)
+	attribute.Text(x, &l.InstanceChargeType, &d.InstanceChargeType)
+	attribute.Parsed(x, path.Root("launch_timeout"), duration, &l.LaunchTimeout, &d.LaunchTimeout)
+	attribute.Parsed(x, path.Root("cooldown"), duration, &l.Cooldown, &d.Cooldown)
+}
+
+func launchAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"offerings": schema.ListNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "The offerings in which the pool may launch, in order: at least one. Give several zones and types, since a single one is often sold out.",
+			NestedObject:        schema.NestedAttributeObject{Attributes: offeringAttributes()},
+		},
+		"allocation_strategy":  defaulted.Choice(defaults.AllocationStrategy, "Which offering launches first: `priority`, the first in the list that can; `lowest_price`, the cheapest at present prices; `balanced`, the one in the zone with the fewest of the pool's instances."),
+		"instance_charge_type": defaulted.Choice(defaults.InstanceChargeType, "How instances are paid for: `SPOTPAID`, spot instances, or `POSTPAID_BY_HOUR`, on-demand ones."),
+		"launch_timeout":       defaulted.Duration(defaults.LaunchTimeout.String(), "How long an instance may take to start until it no longer counts as capacity and is replaced where `maximum` leaves room, as a duration such as `\"15m\"`, at most `\"7d\"`."),
+		"cooldown":             defaulted.Duration(defaults.Cooldown.String(), "How long an offering is left alone after it was sold out, and avoided after one of its instances was reclaimed, as a duration such as `\"20m\"`, at most `\"7d\"`."),
+	}
+}
+
+var offeringTypes = attribute.Types(offeringAttributes())
+
+func offeringFields(x *attribute.Transfer, at path.Path, f *attribute.Fields, o *core.Offering) {
+	attribute.Text(x, f.Text("availability_zone"), &o.AvailabilityZone)
+	attribute.Text(x, f.Text("instance_type"), &o.InstanceType)
+	attribute.Text(x, f.Text("subnet_id"), &o.SubnetID)
+	attribute.Parsed(x, at.AtName("max_price"), price, f.Text("max_price"), &o.MaxPrice)
+}
+
+func offeringAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"availability_zone": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Availability zone in the pool's region, such as `ap-singapore-2`.",
+		},
+		"instance_type": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Instance type, such as `GN7.2XLARGE32`. The data source `gpupool_spot_offers` lists those that are sold.",
+		},
+		"subnet_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Subnet of `vpc_id` in that zone, such as `subnet-a1b2c3d4`.",
+		},
+		"max_price": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "The most that one spot instance may cost here, in CNY an hour, as a decimal string such as `\"3.50\"`. While the market price is above it, nothing is launched here. Where it is left out, the market price is paid. It does not apply to on-demand instances.",
+		},
+	}
+}
