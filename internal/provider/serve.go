@@ -49,8 +49,8 @@ func NewServer(version string, options ...Option) func() tfprotov6.ProviderServe
 		p := newProvider(version, options...)
 		return shortcut.New(providerserver.NewProtocol6(p)(), version, shortcut.Resource{
 			TypeName: spotpool.TypeName, Type: spotpool.StateType,
-			Glance: func(ctx context.Context, private map[string][]byte) (shortcut.Glanced, bool) {
-				return spotpool.Glance(ctx, p.connection.Load(), private)
+			Refresh: func(ctx context.Context, private map[string][]byte) (shortcut.Refreshed, bool) {
+				return spotpool.QuickRefresh(ctx, p.connection.Load(), private)
 			},
 		})
 	}

@@ -70,7 +70,7 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 	var m model
 	diags := config.Get(ctx, &m)
 	problem.Report(&diags, problem.NullElements(config.Raw), diag.SeverityError)
-	s := connection.Settings{PollInterval: p.pollInterval, Undecided: undecided(config.Raw), Agent: "terraform-provider-gpupool/" + p.version}
+	s := connection.Settings{PollInterval: p.pollInterval, Unknown: unknownArguments(config.Raw), Agent: "terraform-provider-gpupool/" + p.version}
 	s.Cloud = tencent.Config{
 		Region: m.Region.ValueString(), SecretID: m.SecretID.ValueString(), SecretKey: m.SecretKey.ValueString(),
 		SecurityToken: m.SecurityToken.ValueString(), Profile: m.Profile.ValueString(),
@@ -82,7 +82,7 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 		return s, diags
 	}
 	// What one argument leaves open doesn't keep the others from being used.
-	if len(s.Undecided.Cloud()) == 0 {
+	if len(s.Unknown.Cloud()) == 0 {
 		s.Cloud.AllowedAccountIDs = values.Texts(m.AllowedAccountIDs)
 		s.Cloud.ForbiddenAccountIDs = values.Texts(m.ForbiddenAccountIDs)
 		s.Cloud.AssumeRole = m.assumeRole(ctx, &diags)
@@ -95,23 +95,23 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 	if s.Cloud.RequestClient == "" {
 		s.Cloud.RequestClient = "terraform-provider-gpupool-" + p.version
 	}
-	if len(s.Undecided.Cluster()) == 0 {
+	if len(s.Unknown.Cluster()) == 0 {
 		s.Kubernetes = kubernetesConfig(ctx, m.Kubernetes, &diags).WithEnvironment(p.getenv)
 		s.Kubeconfig = p.getenv("KUBECONFIG")
 	}
-	if !slices.Contains(s.Undecided, connection.StoreArgument) {
+	if !slices.Contains(s.Unknown, connection.StoreArgument) {
 		s.Store = p.storeLocation(ctx, m.Store, &diags)
 	}
 	return s, diags
 }
 
-// undecided lists the arguments that hold unknown values.
-func undecided(raw tftypes.Value) connection.Undecided {
+// unknownArguments lists the arguments that hold unknown values.
+func unknownArguments(raw tftypes.Value) connection.UnknownArguments {
 	var arguments map[string]tftypes.Value
 	if raw.IsFullyKnown() || raw.As(&arguments) != nil {
 		return nil
 	}
-	var names connection.Undecided
+	var names connection.UnknownArguments
 	for name, value := range arguments {
 		if !value.IsFullyKnown() {
 			names = append(names, name)

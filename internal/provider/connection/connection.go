@@ -1,3 +1,6 @@
+// Package connection is what the provider hands to its resources and data
+// sources: the way to one cloud account, one cluster and one store, each opened
+// when it is first needed, and how errors of any of them become diagnostics.
 package connection
 
 import (
@@ -39,9 +42,9 @@ type Settings struct {
 	PollInterval time.Duration
 	// Agent is how the cluster's audit log names the provider.
 	Agent string
-	// Undecided names provider arguments whose values are not known yet. What
+	// Unknown names provider arguments whose values are not known yet. What
 	// depends on one can't be opened.
-	Undecided Undecided
+	Unknown UnknownArguments
 }
 
 // Connection reaches the account, the cluster and the store. It is safe for
@@ -76,23 +79,23 @@ func Of(data any, diags *diag.Diagnostics) *Connection {
 // Ready reports whether pools can be looked at: the account's and the store's
 // arguments are known.
 func (c *Connection) Ready() bool {
-	return c != nil && len(c.settings.Undecided.Cloud()) == 0 && c.StoreReady()
+	return c != nil && len(c.settings.Unknown.Cloud()) == 0 && c.StoreReady()
 }
 
 // ClusterReady reports whether budgets can be looked at: the cluster's and the
 // store's arguments are known.
 func (c *Connection) ClusterReady() bool {
-	return c.StoreReady() && len(c.settings.Undecided.Cluster()) == 0
+	return c.StoreReady() && len(c.settings.Unknown.Cluster()) == 0
 }
 
 // StoreReady reports whether the store can be read.
-func (c *Connection) StoreReady() bool { return c != nil && len(c.undecidedStore()) == 0 }
+func (c *Connection) StoreReady() bool { return c != nil && len(c.unknownForStore()) == 0 }
 
-// undecidedStore are the arguments that keep the store from being opened.
-func (c *Connection) undecidedStore() Undecided {
-	u := c.settings.Undecided
+// unknownForStore are the arguments that keep the store from being opened.
+func (c *Connection) unknownForStore() UnknownArguments {
+	u := c.settings.Unknown
 	if slices.Contains(u, StoreArgument) {
-		return Undecided{StoreArgument}
+		return UnknownArguments{StoreArgument}
 	}
 	if c.settings.Store.Backend == store.Kubernetes {
 		return u.Cluster()
@@ -122,7 +125,7 @@ func (c *Connection) Engine(ctx context.Context) (*reconcile.Engine, error) {
 
 // prepared assembles the engine, once, and opens nothing.
 func (c *Connection) prepared(ctx context.Context) (assembled, error) {
-	if err := c.undecidedStore().error(); err != nil {
+	if err := c.unknownForStore().error(); err != nil {
 		return assembled{}, err
 	}
 	return c.core.do(ctx, func() (assembled, error) {
@@ -177,7 +180,7 @@ func (c *Connection) ClusterUID(ctx context.Context) (string, error) {
 }
 
 func (c *Connection) cloud(ctx context.Context) (*tencent.Client, error) {
-	if err := c.settings.Undecided.Cloud().error(); err != nil {
+	if err := c.settings.Unknown.Cloud().error(); err != nil {
 		return nil, err
 	}
 	return c.account.do(ctx, func() (*tencent.Client, error) {
@@ -192,7 +195,7 @@ func (c *Connection) cloud(ctx context.Context) (*tencent.Client, error) {
 }
 
 func (c *Connection) kubernetes(ctx context.Context) (*kubeclient.Client, error) {
-	if err := c.settings.Undecided.Cluster().error(); err != nil {
+	if err := c.settings.Unknown.Cluster().error(); err != nil {
 		return nil, err
 	}
 	return c.client.do(ctx, func() (*kubeclient.Client, error) {

@@ -129,46 +129,46 @@ func TestCancellationIsNotKept(t *testing.T) {
 	}
 }
 
-func TestUndecidedArgumentsOpenNothing(t *testing.T) {
+func TestUnknownArgumentsOpenNothing(t *testing.T) {
 	t.Parallel()
 	inCluster, err := store.InNamespace("gpupool-system")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		undecided            Undecided
+		unknown              UnknownArguments
 		inCluster            bool
 		pools, budgets, look bool // which of them can be looked at
 	}{
 		"nothing":                          {nil, false, true, true, true},
-		"the account":                      {Undecided{"endpoint", "region"}, false, false, true, true},
-		"the cluster":                      {Undecided{"kubernetes"}, false, true, false, true},
-		"the cluster with the store in it": {Undecided{"kubernetes"}, true, false, false, false},
-		"the store":                        {Undecided{"store"}, false, false, false, false},
+		"the account":                      {UnknownArguments{"endpoint", "region"}, false, false, true, true},
+		"the cluster":                      {UnknownArguments{"kubernetes"}, false, true, false, true},
+		"the cluster with the store in it": {UnknownArguments{"kubernetes"}, true, false, false, false},
+		"the store":                        {UnknownArguments{"store"}, false, false, false, false},
 	} {
 		s := settings(t, "http://127.0.0.1:1")
 		if test.inCluster {
 			s.Store = inCluster
 		}
-		s.Undecided = test.undecided
+		s.Unknown = test.unknown
 		c := New(s)
 		if c.Ready() != test.pools || c.ClusterReady() != test.budgets || c.StoreReady() != test.look {
-			t.Errorf("%s undecided: pools %v, budgets %v, store %v", name, c.Ready(), c.ClusterReady(), c.StoreReady())
+			t.Errorf("%s unknown: pools %v, budgets %v, store %v", name, c.Ready(), c.ClusterReady(), c.StoreReady())
 		}
-		var undecided *UndecidedError
-		if _, err := c.AccountID(t.Context()); errors.As(err, &undecided) != (len(test.undecided.Cloud()) > 0) {
-			t.Errorf("%s undecided: the account says %v", name, err)
+		var unknown *UnknownArgumentsError
+		if _, err := c.AccountID(t.Context()); errors.As(err, &unknown) != (len(test.unknown.Cloud()) > 0) {
+			t.Errorf("%s unknown: the account says %v", name, err)
 		}
-		if _, err := c.ClusterUID(t.Context()); errors.As(err, &undecided) != (len(test.undecided.Cluster()) > 0) {
-			t.Errorf("%s undecided: the cluster says %v", name, err)
+		if _, err := c.ClusterUID(t.Context()); errors.As(err, &unknown) != (len(test.unknown.Cluster()) > 0) {
+			t.Errorf("%s unknown: the cluster says %v", name, err)
 		}
 		_, writing := c.Engine(t.Context())
 		_, reading := c.Reader(t.Context())
-		if errors.As(writing, &undecided) == test.look || errors.As(reading, &undecided) == test.look {
-			t.Errorf("%s undecided: the store says %v, and to a reader %v", name, writing, reading)
+		if errors.As(writing, &unknown) == test.look || errors.As(reading, &unknown) == test.look {
+			t.Errorf("%s unknown: the store says %v, and to a reader %v", name, writing, reading)
 		}
 	}
-	_, err = New(Settings{Undecided: Undecided{"store"}}).Engine(t.Context())
+	_, err = New(Settings{Unknown: UnknownArguments{"store"}}).Engine(t.Context())
 	if d := Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "store") {
 		t.Errorf("%s: %s", d.Summary(), d.Detail())
 	}

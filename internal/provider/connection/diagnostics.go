@@ -43,12 +43,12 @@ func capital(title string) string { return strings.ToUpper(title[:1]) + title[1:
 
 func headline(doing string, err error) string {
 	var (
-		exists    *record.ExistsError
-		account   *spotpools.AccountError
-		cluster   *budgets.ClusterError
-		missing   *record.AbsentError
-		locked    *store.LockedError
-		undecided *UndecidedError
+		exists  *record.ExistsError
+		account *spotpools.AccountError
+		cluster *budgets.ClusterError
+		missing *record.AbsentError
+		locked  *store.LockedError
+		unknown *UnknownArgumentsError
 	)
 	switch {
 	case errors.As(err, &exists):
@@ -63,7 +63,7 @@ func headline(doing string, err error) string {
 		return "Budget is locked"
 	case errors.As(err, &locked):
 		return "Spot pool is locked"
-	case errors.As(err, &undecided):
+	case errors.As(err, &unknown):
 		return "Provider not configured yet"
 	case errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrNewerStore), errors.Is(err, store.ErrDamagedStore):
 		return "Store can't be used"

@@ -3,6 +3,7 @@ package connection
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
 // Reader is what refreshes, plans, imports and data sources may ask: nothing of it
@@ -66,4 +68,22 @@ func (c *Connection) LostStore() diag.Diagnostics {
 			"While it isn't there gpupool reconcile refuses to run, so nobody looks after instances that still run. Applying a plan makes a new store, and what is in the state is recorded in it anew; what the old one knew of launches under way, cool-downs and used GPU-hours is lost.", sentence(absent)))
 	}
 	return diags
+}
+
+// imageTimeout bounds the look at an image: a plan goes on without it.
+const imageTimeout = 15 * time.Second
+
+// ImageType says of which type an image of a region is. However many pools have
+// it, it is asked for once.
+func (c *Connection) ImageType(ctx context.Context, region, id string) (tencent.ImageType, error) {
+	if _, err := c.AccountID(ctx); err != nil {
+		return tencent.ImageUnknown, err
+	}
+	client, err := c.cloud(ctx)
+	if err != nil {
+		return tencent.ImageUnknown, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
+	defer cancel()
+	return client.ImageType(ctx, region, id)
 }

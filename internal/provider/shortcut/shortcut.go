@@ -3,8 +3,8 @@
 //
 // The framework decodes, walks and encodes a resource's values many times over,
 // attribute by attribute, also where nothing changed. In a plan of a thousand
-// pools that is most of the time. So a resource can glance at the world with
-// what its private state holds, and say which few values a refresh changes. And
+// pools that is most of the time. So a resource can refresh itself with no
+// more than its private state, and say which few values that changes. And
 // it notes in its private state that nothing is left to do about it, while the
 // server in here keeps a fingerprint of the configuration beside that; where
 // both hold, the prior state is the plan. Everything else goes to the framework.
@@ -24,9 +24,9 @@ import (
 
 // The keys in a resource's private state.
 const (
-	// QuietKey holds JSON true where a plan of an unchanged configuration would
+	// IdleKey holds JSON true where a plan of an unchanged configuration would
 	// neither change a value nor warn of anything. The resource sets it.
-	QuietKey = "quiet"
+	IdleKey = "quiet"
 	// AppliedKey holds the fingerprint of the configuration that was applied
 	// last. A resource that finds its declared values changed sets it to null.
 	AppliedKey = "applied"
@@ -45,13 +45,13 @@ type Resource struct {
 	TypeName string
 	// Type is the type of its state.
 	Type func() tftypes.Type
-	// Glance refreshes the resource, whose private state it is given, and
+	// Refresh refreshes the resource, whose private state it is given, and
 	// reports whether it is all that a refresh has to do.
-	Glance func(ctx context.Context, private map[string][]byte) (Glanced, bool)
+	Refresh func(ctx context.Context, private map[string][]byte) (Refreshed, bool)
 }
 
-// Glanced is what a glance changes.
-type Glanced struct {
+// Refreshed is what a refresh changes.
+type Refreshed struct {
 	Keys     map[string][]byte        // of the private state
 	Values   map[string]tftypes.Value // of the state, by attribute
 	Identity map[string]string        // the resource's, all of it
@@ -74,36 +74,36 @@ func New(inner tfprotov6.ProviderServer, version string, r Resource) tfprotov6.P
 	return &server{framework: f, resource: r, version: version}
 }
 
-// ReadResource answers with what a glance finds, where that is enough.
+// ReadResource answers with what the resource finds by itself, where that is enough.
 func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	if req.TypeName == s.resource.TypeName {
-		if resp := s.glance(ctx, req); resp != nil {
+		if resp := s.refresh(ctx, req); resp != nil {
 			return resp, nil
 		}
 	}
 	return s.framework.ReadResource(ctx, req)
 }
 
-// glance returns nil where the framework must answer.
-func (s *server) glance(ctx context.Context, req *tfprotov6.ReadResourceRequest) *tfprotov6.ReadResourceResponse {
+// refresh returns nil where the framework must answer.
+func (s *server) refresh(ctx context.Context, req *tfprotov6.ReadResourceRequest) *tfprotov6.ReadResourceResponse {
 	private := map[string][]byte{}
 	if json.Unmarshal(req.Private, &private) != nil {
 		return nil
 	}
-	glanced, ok := s.resource.Glance(ctx, private)
+	found, ok := s.resource.Refresh(ctx, private)
 	if !ok {
 		return nil
 	}
-	maps.Copy(private, glanced.Keys)
+	maps.Copy(private, found.Keys)
 	data, err := json.Marshal(private)
 	if err != nil {
 		return nil
 	}
-	state, err := s.changed(req.CurrentState, glanced.Values)
+	state, err := s.changed(req.CurrentState, found.Values)
 	if err != nil {
 		return nil
 	}
-	identity, err := identityOf(glanced.Identity)
+	identity, err := identityOf(found.Identity)
 	if err != nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func identityOf(attributes map[string]string) (*tfprotov6.ResourceIdentityData, 
 // PlanResourceChange answers with the prior state where the configured values
 // are those of the state, the configuration is the one that was applied to it,
 // so that defaults and computed values are settled, too, and the resource is
-// quiet.
+// idle.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if req.TypeName == s.resource.TypeName && sameValue(req.PriorState, req.ProposedNewState) && s.settled(req) {
 		return &tfprotov6.PlanResourceChangeResponse{
@@ -173,7 +173,7 @@ func (s *server) settled(req *tfprotov6.PlanResourceChangeRequest) bool {
 	if req.Config == nil || json.Unmarshal(req.PriorPrivate, &private) != nil {
 		return false
 	}
-	return string(private[QuietKey]) == "true" && bytes.Equal(private[AppliedKey], s.fingerprint(req.Config))
+	return string(private[IdleKey]) == "true" && bytes.Equal(private[AppliedKey], s.fingerprint(req.Config))
 }
 
 // fingerprint is a JSON string, as private state must be JSON.

@@ -65,7 +65,7 @@ func private(t *testing.T, keys map[string]string) []byte {
 // apply is the private state after an apply of the configuration.
 func apply(t *testing.T, s tfprotov6.ProviderServer, i *inner, config string, diags ...*tfprotov6.Diagnostic) []byte {
 	t.Helper()
-	i.applied = tfprotov6.ApplyResourceChangeResponse{Private: private(t, map[string]string{QuietKey: "true"}), Diagnostics: diags}
+	i.applied = tfprotov6.ApplyResourceChangeResponse{Private: private(t, map[string]string{IdleKey: "true"}), Diagnostics: diags}
 	resp, err := s.ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{TypeName: pool, Config: value(config)})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
 		"nothing to nothing": {plan(func(r *tfprotov6.PlanResourceChangeRequest) {
 			r.PriorState, r.ProposedNewState = value("\xc0"), value("\xc0")
 		}), false},
-		"something to do":      {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = changed(t, settled, QuietKey, "false") }), false},
+		"something to do":      {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = changed(t, settled, IdleKey, "false") }), false},
 		"drifted":              {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = changed(t, settled, AppliedKey, "null") }), false},
 		"nothing kept":         {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = nil }), false},
 		"kept by someone else": {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = []byte("\x00") }), false},
@@ -140,18 +140,18 @@ func TestAnotherVersionPlansAnew(t *testing.T) {
 	}
 }
 
-// A glance that finds everything right changes private state alone, and keeps
+// A refresh that finds everything right changes private state alone, and keeps
 // what it doesn't know in there.
-func TestGlanceAnswersARefresh(t *testing.T) {
+func TestShortcutAnswersARefresh(t *testing.T) {
 	t.Parallel()
 	i := &inner{}
 	right := true
 	var values map[string]tftypes.Value
-	s := New(i, "1.0.0", Resource{TypeName: pool, Type: func() tftypes.Type { return stateType }, Glance: func(_ context.Context, private map[string][]byte) (Glanced, bool) {
+	s := New(i, "1.0.0", Resource{TypeName: pool, Type: func() tftypes.Type { return stateType }, Refresh: func(_ context.Context, private map[string][]byte) (Refreshed, bool) {
 		if string(private["observation"]) != `{"version":1}` {
-			t.Errorf("the glance was given %q", private)
+			t.Errorf("the refresh was given %q", private)
 		}
-		return Glanced{Keys: map[string][]byte{"observation": []byte(`2`)}, Values: values, Identity: map[string]string{"name": "train"}}, right
+		return Refreshed{Keys: map[string][]byte{"observation": []byte(`2`)}, Values: values, Identity: map[string]string{"name": "train"}}, right
 	}})
 	req := &tfprotov6.ReadResourceRequest{TypeName: pool, CurrentState: value("state"), Private: private(t, map[string]string{AppliedKey: `"x"`})}
 	resp, err := s.ReadResource(t.Context(), req)

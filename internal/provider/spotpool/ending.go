@@ -42,7 +42,7 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, kep
 	held, err := r.heldNow(ctx, d, diags)
 	if err != nil {
 		raw, _ := kept.GetKey(ctx, privateKey)
-		seen, damaged := decodeSighting(raw)
+		seen, damaged := decodePrivateState(raw)
 		if seen == nil || damaged != nil {
 			diags.AddWarning("Spot pool "+d.Key()+": what ends with it is not known", fmt.Sprintf("%s it ends all of its instances. Which they are can't be told now: %s.", doing, err))
 			return

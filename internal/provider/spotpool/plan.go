@@ -102,7 +102,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	}
 	raw, diags := req.Private.GetKey(ctx, privateKey)
 	resp.Diagnostics.Append(diags...)
-	seen, err := decodeSighting(raw)
+	seen, err := decodePrivateState(raw)
 	if err != nil {
 		resp.Diagnostics.AddError("Planning "+d.Object()+" failed", err.Error())
 		return

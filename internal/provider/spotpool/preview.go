@@ -79,7 +79,7 @@ func ifAllowed(budget string) string {
 
 // previewUpdate decides what an update of prior to d does, over what was last
 // seen and nothing else.
-func previewUpdate(prior, d core.Declaration, s *sighting) preview {
+func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	o := s.observation(d.Region, d.AccountID)
 	journal := s.Journal
 	var recording []string

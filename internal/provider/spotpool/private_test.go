@@ -49,12 +49,12 @@ func TestKeptObservationDecidesAlike(t *testing.T) {
 	t.Parallel()
 	for running := range 6 {
 		state := lookedAt(train, running)
-		s := newSighting(state, statedBy(imported(train)))
+		s := newPrivateState(state, valuesOf(imported(train)))
 		data, err := s.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := decodeSighting(data)
+		again, err := decodePrivateState(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestKeptObservationHasNoUserData(t *testing.T) {
 	state := lookedAt(train, 1)
 	request := core.Request{Region: train.Region, Pool: train.Name, UID: train.UID, Sequence: 2, Count: 1, Offering: train.Offerings[0], Configuration: train.Configuration}
 	state.Journal = state.Journal.Open(request, noon)
-	s := newSighting(state, statedBy(imported(train)))
+	s := newPrivateState(state, valuesOf(imported(train)))
 	data, err := s.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -87,17 +87,17 @@ func TestKeptObservationHasNoUserData(t *testing.T) {
 func TestObservationOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{`{"version":2}`: "version 2", `{"version":`: "damaged", `[]`: "damaged"} {
-		if _, err := decodeSighting([]byte(data)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "-refresh-only") {
+		if _, err := decodePrivateState([]byte(data)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "-refresh-only") {
 			t.Errorf("%s: %v", data, err)
 		}
 	}
-	if s, err := decodeSighting(nil); s != nil || err != nil {
+	if s, err := decodePrivateState(nil); s != nil || err != nil {
 		t.Errorf("nothing kept: %v, %v", s, err)
 	}
 }
 
-func FuzzDecodeSighting(f *testing.F) {
-	s := newSighting(lookedAt(train, 2), statedBy(imported(train)))
+func FuzzDecodePrivateState(f *testing.F) {
+	s := newPrivateState(lookedAt(train, 2), valuesOf(imported(train)))
 	data, err := s.encode()
 	if err != nil {
 		f.Fatal(err)
@@ -105,7 +105,7 @@ func FuzzDecodeSighting(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte(`{"version":1,"instances":[{"instance_id":"ins-1"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := decodeSighting(data)
+		s, err := decodePrivateState(data)
 		if err != nil || s == nil {
 			return
 		}
@@ -124,7 +124,7 @@ func TestNewOfferingCanBePlanned(t *testing.T) {
 	d := train
 	d.Offerings = []core.Offering{{AvailabilityZone: "ap-singapore-3", InstanceType: "PNV4.7XLARGE116", SubnetID: "subnet-e5f6a7b8"}}
 	d.MaxHourlyCost = 1
-	s := newSighting(lookedAt(train, 1), statedBy(imported(train)))
+	s := newPrivateState(lookedAt(train, 1), valuesOf(imported(train)))
 	p := previewUpdate(train, d, &s)
 	if len(p.actions) != 1 || p.actions[0] != "launch 1 spot instance: capacity 1 is below minimum 2; the offering is chosen at apply" {
 		t.Errorf("planned %q, warned %q", p.actions, p.warnings)
@@ -136,7 +136,7 @@ func TestBudgetHoldsThePlanBack(t *testing.T) {
 	t.Parallel()
 	state := lookedAt(train, 1)
 	state.Gate = core.Gate{Closed: true, Reason: "its budget is exceeded"}
-	s := newSighting(state, statedBy(imported(train)))
+	s := newPrivateState(state, valuesOf(imported(train)))
 	p := previewUpdate(train, train, &s)
 	if len(p.actions) != 0 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "its budget is exceeded") {
 		t.Errorf("planned %q, warned %q", p.actions, p.warnings)

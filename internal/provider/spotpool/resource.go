@@ -1,3 +1,9 @@
+// Package spotpool is the resource gpupool_spot_pool: its schema, the conversion
+// between its values and a declaration, its plans, and the calls into package
+// reconcile that carry them out.
+//
+// What a pool should do is not decided here but in the core package of the same
+// name, which is imported as core.
 package spotpool
 
 import (
@@ -12,7 +18,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TypeName is the resource's name in Terraform.
@@ -105,28 +110,6 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	resp.Diagnostics.Append(keep(ctx, refreshed, state, resp.Identity, resp.Private)...)
 }
 
-// view looks at a pool, and at what its budget will come to. With credentials that
-// are refused, a thousand pools ask once.
-func view(ctx context.Context, c *connection.Connection, d core.Declaration) (spotpools.State, error) {
-	if _, err := c.AccountID(ctx); err != nil {
-		return spotpools.State{}, err
-	}
-	reader, err := c.Reader(ctx)
-	if err != nil {
-		return spotpools.State{}, err
-	}
-	state, err := reader.Pools().View(ctx, d)
-	if err != nil || state.Destroyed {
-		return state, err
-	}
-	for _, text := range []string{orphaned(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
-		if text != "" {
-			state.Warnings = append(state.Warnings, text)
-		}
-	}
-	return state, nil
-}
-
 func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, prior model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -189,7 +172,7 @@ func save(ctx context.Context, m model, state spotpools.State, to *tfsdk.State, 
 // keep writes a pool's identity and observation, and passes its warnings on.
 func keep(ctx context.Context, m model, state spotpools.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := identify(ctx, m, identity)
-	kept, err := keys(state, statedBy(m))
+	kept, err := privateKeys(state, valuesOf(m))
 	if err != nil {
 		diags.AddError("Private state can't be written", err.Error())
 	}

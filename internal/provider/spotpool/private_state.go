@@ -11,19 +11,19 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// privateKey is where the sighting stands in Terraform's private state.
+// privateKey is where what a plan needs stands in Terraform's private state.
 const privateKey = "observation"
 
-const sightingVersion = 1
+const privateStateVersion = 1
 
-// sighting is what a plan knows of the world: everything that Decide needs,
+// privateState is what a plan knows of the world: everything that Decide needs,
 // kept in Terraform's private state by Create, Read and Update. A plan asks
 // nothing but this, since Terraform plans again during apply and refuses a
 // second plan that differs from the first.
-type sighting struct {
+type privateState struct {
 	Version   int             `json:"version"`
 	Recorded  bool            `json:"recorded"` // the store had a record of the pool
-	State     stated          `json:"state"`    // what the state says beside this
+	State     stateValues     `json:"state"`    // what the state says beside this
 	At        time.Time       `json:"at"`
 	Gate      core.Gate       `json:"gate,omitzero"`
 	Instances []core.Instance `json:"instances,omitempty"`
@@ -32,8 +32,8 @@ type sighting struct {
 	Journal   core.Journal    `json:"journal"`
 }
 
-// stated is what a refresh needs to know of the values in the state.
-type stated struct {
+// stateValues are what a refresh needs to know of the values in the state.
+type stateValues struct {
 	Region     string `json:"region"`
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
@@ -43,19 +43,19 @@ type stated struct {
 	Planned    bool   `json:"planned,omitempty"` // planned_actions is not empty
 }
 
-func statedBy(m model) stated {
-	return stated{
+func valuesOf(m model) stateValues {
+	return stateValues{
 		Region: m.Region.ValueString(), Name: m.Name.ValueString(), UID: m.UID.ValueString(), AccountID: m.AccountID.ValueString(),
 		Generation: m.Generation.ValueInt64(), Capacity: m.Capacity.ValueInt64(), Planned: !m.PlannedActions.Equal(noActions),
 	}
 }
 
-// newSighting keeps what decisions depend on, and leaves out the rest: state
+// newPrivateState keeps what decisions depend on, and leaves out the rest: state
 // files hold one for each pool.
-func newSighting(pool spotpools.State, beside stated) sighting {
+func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 	o := pool.Observation
-	s := sighting{
-		Version: sightingVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate,
+	s := privateState{
+		Version: privateStateVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate,
 		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(pool.Journal),
 	}
 	for _, i := range o.Instances {
@@ -88,42 +88,42 @@ func slimJournal(j core.Journal) core.Journal {
 	return j
 }
 
-func (s sighting) encode() ([]byte, error) { return json.Marshal(s) }
+func (s privateState) encode() ([]byte, error) { return json.Marshal(s) }
 
-// keys are what is kept of a pool in the private state: what was seen, and
+// privateKeys are what is kept of a pool in the private state: what was seen, and
 // whether a plan over it has anything to say. Of a pool that could not be looked
 // at, what was seen before stays.
-func keys(pool spotpools.State, beside stated) (map[string][]byte, error) {
+func privateKeys(pool spotpools.State, beside stateValues) (map[string][]byte, error) {
 	if !seen(pool) {
-		return map[string][]byte{shortcut.QuietKey: []byte("false")}, nil
+		return map[string][]byte{shortcut.IdleKey: []byte("false")}, nil
 	}
-	s := newSighting(pool, beside)
+	s := newPrivateState(pool, beside)
 	data, err := s.encode()
 	if err != nil {
 		return nil, fmt.Errorf("keeping the observation of %s: %w", pool.Declaration.Object(), err)
 	}
 	next := previewUpdate(pool.Declaration, pool.Declaration, &s)
-	quiet := len(next.actions)+len(next.warnings) == 0
-	return map[string][]byte{privateKey: data, shortcut.QuietKey: []byte(strconv.FormatBool(quiet))}, nil
+	idle := len(next.actions)+len(next.warnings) == 0
+	return map[string][]byte{privateKey: data, shortcut.IdleKey: []byte(strconv.FormatBool(idle))}, nil
 }
 
-// decodeSighting reads what encode writes; nil of nothing.
-func decodeSighting(data []byte) (*sighting, error) {
+// decodePrivateState reads what encode writes; nil of nothing.
+func decodePrivateState(data []byte) (*privateState, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	var s sighting
+	var s privateState
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("the observation kept in the state is damaged (%w): run terraform apply -refresh-only, which writes it anew", err)
 	}
-	if s.Version != sightingVersion {
-		return nil, fmt.Errorf("the observation kept in the state is of version %d, and this provider knows version %d: run terraform apply -refresh-only, which writes it anew", s.Version, sightingVersion)
+	if s.Version != privateStateVersion {
+		return nil, fmt.Errorf("the observation kept in the state is of version %d, and this provider knows version %d: run terraform apply -refresh-only, which writes it anew", s.Version, privateStateVersion)
 	}
 	return &s, nil
 }
 
-// observation puts back what newSighting left out.
-func (s *sighting) observation(region, accountID string) core.Observation {
+// observation puts back what newPrivateState left out.
+func (s *privateState) observation(region, accountID string) core.Observation {
 	o := core.Observation{
 		At: s.At, Region: region, AccountID: accountID, Offers: s.Offers, SpotVCPUs: s.SpotVCPUs,
 		Instances: make([]core.Instance, len(s.Instances)),

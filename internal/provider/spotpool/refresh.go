@@ -9,24 +9,47 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Glance is a refresh of a pool whose declaration is the state's: the store's
+// view looks at a pool, and at what its budget will come to. With credentials that
+// are refused, a thousand pools ask once.
+func view(ctx context.Context, c *connection.Connection, d core.Declaration) (spotpools.State, error) {
+	if _, err := c.AccountID(ctx); err != nil {
+		return spotpools.State{}, err
+	}
+	reader, err := c.Reader(ctx)
+	if err != nil {
+		return spotpools.State{}, err
+	}
+	state, err := reader.Pools().View(ctx, d)
+	if err != nil || state.Destroyed {
+		return state, err
+	}
+	for _, text := range []string{orphaned(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
+		if text != "" {
+			state.Warnings = append(state.Warnings, text)
+		}
+	}
+	return state, nil
+}
+
+// QuickRefresh is a refresh of a pool whose declaration is the state's: the store's
 // record is of the same generation, and there is nothing to warn of. It needs no
 // more of the state than stands in the private state beside it. Everything else
 // is Read's.
-func Glance(ctx context.Context, c *connection.Connection, private map[string][]byte) (shortcut.Glanced, bool) {
-	s, err := decodeSighting(private[privateKey])
+func QuickRefresh(ctx context.Context, c *connection.Connection, private map[string][]byte) (shortcut.Refreshed, bool) {
+	s, err := decodePrivateState(private[privateKey])
 	if err != nil || s == nil || !c.Ready() {
-		return shortcut.Glanced{}, false
+		return shortcut.Refreshed{}, false
 	}
 	now := s.State
 	pool, err := view(ctx, c, core.Declaration{
 		Region: now.Region, Name: now.Name, UID: now.UID, AccountID: now.AccountID, Generation: now.Generation,
 	})
 	if err != nil || pool.Destroyed || !pool.Recorded || len(pool.Warnings) > 0 || pool.Declaration.Generation != now.Generation {
-		return shortcut.Glanced{}, false
+		return shortcut.Refreshed{}, false
 	}
 	changed := map[string]tftypes.Value{}
 	if capacity := int64(pool.Plan.Capacity); capacity != now.Capacity {
@@ -37,9 +60,9 @@ func Glance(ctx context.Context, c *connection.Connection, private map[string][]
 		now.Planned = false
 		changed["planned_actions"] = tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{})
 	}
-	kept, err := keys(pool, now)
+	kept, err := privateKeys(pool, now)
 	identity := map[string]string{"region": now.Region, "name": now.Name}
-	return shortcut.Glanced{Keys: kept, Values: changed, Identity: identity}, err == nil
+	return shortcut.Refreshed{Keys: kept, Values: changed, Identity: identity}, err == nil
 }
 
 // StateType is the type of the resource's state.
