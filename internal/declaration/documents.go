@@ -28,7 +28,7 @@ type Record[D any] struct {
 	UpdatedBy   string    `json:"updated_by"` // such as "terraform apply"
 }
 
-// The records of the kinds.
+// SpotPool and Budget are the records of the kinds.
 type (
 	SpotPool = Record[spotpool.Declaration]
 	Budget   = Record[budget.Declaration]

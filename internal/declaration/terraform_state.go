@@ -53,7 +53,7 @@ type Stated[D any] struct {
 	Unread error
 }
 
-// What a state has of the kinds.
+// StatePool and StateBudget are what a state has of the kinds.
 type (
 	StatePool   = Stated[spotpool.Declaration]
 	StateBudget = Stated[budget.Declaration]
