@@ -18,6 +18,9 @@ type Plan struct {
 	// EnsureFreeze says that the freeze in force stays, and is to be made sure of
 	// before anything else: someone may have edited it, or removed what it binds to.
 	EnsureFreeze bool
+	// Undone are the workloads that someone started again since the budget paused
+	// them, and that it leaves so: that is to be noted.
+	Undone []Workload
 	// Status is what to record if all of Decisions is done; see Settle.
 	Status Status
 
@@ -121,7 +124,7 @@ func (d *decider) report() {
 	s.Unknown = d.unknown()
 	d.plan.frozen = d.Frozen
 	for _, p := range d.own() {
-		if !p.Running {
+		if !p.Running && !p.Undone {
 			d.plan.paused++
 		}
 	}

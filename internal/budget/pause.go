@@ -14,7 +14,7 @@ import (
 // was started again and the budget pauses such again.
 func (d *decider) suspend() {
 	pods := d.victims("pausing")
-	s := &suspension{decider: d, spared: d.sparedOwners(), ours: d.settled(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
+	s := &suspension{decider: d, spared: d.sparedOwners(), ours: d.settled(), undone: d.undone(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
 	for _, p := range pods {
 		s.burns[p.Of.Workload.UID] = true
 	}
@@ -42,6 +42,7 @@ type suspension struct {
 	*decider
 	spared    map[string]bool // by the id of a workload
 	ours      map[string]bool // paused by this budget for certain
+	undone    map[string]bool // started again since, and left so
 	seen      map[string]bool
 	burns     map[string]bool     // has pods that hold GPUs
 	waits     map[string][]string // pods of what burns none
@@ -72,7 +73,8 @@ func (s *suspension) consider(p Pod) {
 	if p.Waiting && !s.burns[w.UID] {
 		s.waits[w.UID] = append(s.waits[w.UID], p.UID)
 	}
-	if s.seen[w.UID] {
+	paused := s.ours[w.UID] || s.undone[w.UID]
+	if s.seen[w.UID] || paused && p.Of.Stopped { // then its pods are about to end
 		return
 	}
 	s.seen[w.UID] = true
@@ -80,12 +82,15 @@ func (s *suspension) consider(p Pod) {
 	if p.Waiting {
 		reasons = append(reasons, "its pods wait for GPUs, and would start in what becomes free")
 	}
-	if s.ours[w.UID] {
-		if p.Of.Stopped { // its pods are about to end
-			return
-		}
+	if paused {
 		s.restarted = append(s.restarted, w.String())
+		if s.ours[w.UID] {
+			s.plan.paused--
+		}
 		if !s.Declaration.Enforce.Repause {
+			if s.ours[w.UID] {
+				s.plan.Undone = append(s.plan.Undone, w)
+			}
 			return
 		}
 		reasons = append(reasons, "someone started it again since it was paused")
@@ -107,7 +112,6 @@ func (s *suspension) tellRestarted() {
 	if n == 0 {
 		return
 	}
-	s.plan.paused -= n
 	then := "repause = false leaves it so"
 	if s.Declaration.Enforce.Repause {
 		then = "it is paused again"
@@ -139,7 +143,7 @@ func (s *suspension) takeStopped() {
 // covers says whether the pods of a workload that another budget paused would
 // count against this one, and might be touched by it.
 func (d *decider) covers(p Paused) bool {
-	if p.Running || p.Unsettled || !d.selects(p.Set) {
+	if p.Running || p.Undone || !d.selects(p.Set) {
 		return false
 	}
 	return d.protection(Pod{
@@ -152,11 +156,29 @@ func (d *decider) covers(p Paused) bool {
 func (d *decider) settled() map[string]bool {
 	paused := map[string]bool{}
 	for _, p := range d.own() {
-		if !p.Unsettled {
+		if !p.Unsettled && !p.Undone {
 			paused[p.UID] = true
 		}
 	}
 	return paused
+}
+
+// undone are the workloads that someone started again since this budget paused
+// them, by uid.
+func (d *decider) undone() map[string]bool {
+	undone := map[string]bool{}
+	for _, p := range d.own() {
+		undone[p.UID] = p.Undone
+	}
+	return undone
+}
+
+// WouldHold says whether the budget would hold a workload that another one has
+// paused: its pods would count against a limit that is reached.
+func (s Situation) WouldHold(p Paused) bool {
+	d := &decider{Situation: s, usage: s.Result.Usage}
+	d.report()
+	return d.usage.Exceeded() && d.due && s.Declaration.Enforce.Action == Pause && d.doubt() == "" && d.covers(p)
 }
 
 // id tells workloads apart by name: what a pod says of its owner may lack more.

@@ -82,10 +82,15 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 		change func(s *Situation)
 		want   []string
 	}{
-		"covered":                  {func(*Situation) {}, []string{"pause Job ml/theirs"}},
-		"not covered":              {func(s *Situation) { s.Paused[0].Set = set("ml", "team", "b") }, nil},
-		"not known":                {func(s *Situation) { s.Paused[0].Set = nil }, nil},
-		"started again":            {func(s *Situation) { s.Paused[0].Running = true }, nil},
+		"covered":                    {func(*Situation) {}, []string{"pause Job ml/theirs"}},
+		"not covered":                {func(s *Situation) { s.Paused[0].Set = set("ml", "team", "b") }, nil},
+		"not known":                  {func(s *Situation) { s.Paused[0].Set = nil }, nil},
+		"started again":              {func(s *Situation) { s.Paused[0].Running = true }, nil},
+		"started again, and left so": {func(s *Situation) { s.Paused[0].Undone = true }, nil},
+		"held once, and started again since": {func(s *Situation) {
+			s.Paused = append(s.Paused, theirs)
+			s.Paused[1].BudgetUID, s.Paused[1].Undone = "uid-a", true
+		}, []string{"pause Job ml/theirs"}},
 		"in a protected namespace": {func(s *Situation) { s.Declaration.Enforce.ProtectedNamespaces = []string{"ml"} }, nil},
 		"of a protected class": {func(s *Situation) {
 			s.Paused[0].PriorityClassName, s.Declaration.Enforce.ProtectedPriorityClass = "high", "high"
@@ -142,9 +147,17 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 workload was paused and started again by someone, and its pods hold GPUs: Deployment ml/train; "+told) {
 			t.Errorf("repause %t: %q", repause, p.Status.Warnings)
 		}
+		if noted := len(p.Undone) == 1 && p.Undone[0].Name == "train"; noted == repause {
+			t.Errorf("repause %t: that it is left so is to be noted of %v", repause, p.Undone)
+		}
 		s.Paused = s.Paused[:1]
 		if enforced := Decide(s).Settle(nil).Enforced; enforced != nil {
 			t.Errorf("repause %t: it stands as enforced: %v", repause, enforced)
+		}
+		s.Paused[0].Undone, s.Pods = true, s.Pods[:2]
+		p = Decide(s)
+		if diff := cmp.Diff(want, summaries(p)); diff != "" || len(p.Undone) > 0 || p.Settle(nil).Enforced != nil {
+			t.Errorf("repause %t, once it is noted: %s%v, enforced %v", repause, diff, p.Undone, p.Settle(nil).Enforced)
 		}
 	}
 }

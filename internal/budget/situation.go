@@ -44,6 +44,9 @@ type Paused struct {
 	// Unsettled says that the pause has not come to its end, or that its end has
 	// begun: a run was killed then.
 	Unsettled bool
+	// Undone says that someone started it again, and that the budget left it so: it
+	// is not held any longer.
+	Undone bool
 }
 
 // Result is what Evaluate finds of one budget.

@@ -40,8 +40,8 @@ type Journal = spotpool.Journal
 // BudgetStatus is what the last run made of a budget.
 type BudgetStatus = budget.Status
 
-// Pauses are the workloads that a budget holds paused. The document outlives its
-// budget until all of them were let go.
+// Pauses are workloads that a budget holds paused: a part of them, where they are
+// many. The document outlives its budget until all of them were let go.
 type Pauses struct {
 	BudgetUID  string  `json:"budget_uid"`
 	Budget     string  `json:"budget"` // its name
@@ -53,10 +53,13 @@ type Pauses struct {
 type PausePhase string
 
 // The phases of a pause. Pausing and resuming are written before they are done.
+// What someone started again, and the budget leaves so, is not held any longer: it
+// is remembered, so that it is left alone.
 const (
 	Pausing  PausePhase = "pausing"
 	Paused   PausePhase = "paused"
 	Resuming PausePhase = "resuming"
+	Started  PausePhase = "started"
 )
 
 // Pause is one workload that a budget holds paused.
@@ -66,7 +69,8 @@ type Pause struct {
 	// Replicas is how many it had, and gets back; a Job has none.
 	Replicas int32     `json:"replicas,omitempty"`
 	At       time.Time `json:"at"`
-	// Labels and PriorityClassName are those of its template of pods.
+	// Labels and PriorityClassName are those of its template of pods. Of many labels
+	// only some are kept.
 	Labels            map[string]string `json:"labels,omitempty"`
 	PriorityClassName string            `json:"priority_class_name,omitempty"`
 }
@@ -193,8 +197,8 @@ func validatePauses(p Pauses) error {
 		if err := present("namespace", w.Namespace, "api_version", w.APIVersion, "kind", w.Kind, "name", w.Name, "uid", w.UID); err != nil {
 			return fmt.Errorf("a workload: %w", err)
 		}
-		if w.Phase != Pausing && w.Phase != Paused && w.Phase != Resuming {
-			return errors.New("the phase of a workload is none of pausing, paused and resuming")
+		if w.Phase != Pausing && w.Phase != Paused && w.Phase != Resuming && w.Phase != Started {
+			return errors.New("the phase of a workload is none of pausing, paused, resuming and started")
 		}
 		if w.Replicas < 0 {
 			return errors.New("a workload has a number of replicas that cannot be")

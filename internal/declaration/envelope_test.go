@@ -226,6 +226,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encode(f, declaration.State{Lineage: "l"}))
 	f.Add(encode(f, declaration.Budget{Phase: declaration.Active, Declaration: stateBudget()}))
 	f.Add(encode(f, declaration.BudgetStatus{Name: "team-a", UID: "u", ClusterUID: "c"}))
+	f.Add(encode(f, declaration.Pauses{BudgetUID: "u", Budget: "team-a", ClusterUID: "c", Workloads: []declaration.Pause{{
+		Workload: budget.Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "serve", UID: "d"}, Phase: declaration.Started, Replicas: 3,
+	}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a checksum that fits, the fuzzer gets past it to what is behind.
 		for _, document := range [][]byte{data, rehash(t, data)} {
@@ -233,6 +236,7 @@ func FuzzDecode(f *testing.F) {
 			fuzz[declaration.Journal](t, document)
 			fuzz[declaration.Budget](t, document)
 			fuzz[declaration.BudgetStatus](t, document)
+			fuzz[declaration.Pauses](t, document)
 			fuzz[declaration.RunSummary](t, document)
 			fuzz[declaration.Tombstone](t, document)
 			fuzz[declaration.State](t, document)
