@@ -89,7 +89,6 @@ func TestTwoBudgetsHoldAWorkload(t *testing.T) {
 	r.waitForPods(2)
 	r.runUntil("a pause", has("done suspend Deployment"))
 	r.waitForPods(0)
-	r.run(reconcile.RunOptions{})
 	raise := func(d budget.Declaration) {
 		t.Helper()
 		d.GPUHours = "1000"

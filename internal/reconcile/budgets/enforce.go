@@ -6,25 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
-// enforcer carries out the decisions about one budget under its lock.
+// enforcer carries out the decisions about one budget under its lock, some in each
+// of its turns.
 type enforcer struct {
 	*judging
 	declaration budget.Declaration
 	plan        budget.Plan
-	results     []outcome.Result
-	done        []budget.Decision
+	// queue and reserves are what is left to do of the plan.
+	queue, reserves []budget.Decision
+	results         []outcome.Result
+	done            []budget.Decision
 	// notFrozen says that the freeze failed: what is evicted then comes back.
 	notFrozen bool
+	// failed counts evictions.
+	failed int
 	// failure is the first that failed; nil where none did.
 	failure error
 	// stopped says why some decisions were not come to, if any.
@@ -43,54 +47,154 @@ type enforcer struct {
 // not the pod's.
 const failuresAtMost = 10
 
-// run does one decision after the other. Evictions without effect are replaced
-// by the next in reserve, whatever prevented them.
-func (a *enforcer) run(ctx context.Context) {
-	if a.plan.EnsureFreeze {
+// decisionsATurn is how many decisions about one budget are carried out before it is
+// the next one's turn: nobody's limit waits until all that another's tenants run is
+// dealt with.
+const decisionsATurn = batch
+
+// begin makes sure of what is in force already, before the first turn.
+func (j *judging) begin(ctx context.Context, d budget.Declaration, plan decided) *enforcer {
+	a := &enforcer{judging: j, declaration: d, plan: plan.Plan, queue: slices.Clone(plan.Decisions), reserves: plan.Reserves, failure: plan.trouble}
+	if plan.EnsureFreeze {
 		a.uphold(ctx)
 	}
-	reserves, failed := a.plan.Reserves, 0
-	for queue := slices.Clone(a.plan.Decisions); len(queue) > 0; queue = queue[1:] {
-		d := queue[0]
-		switch {
+	if len(plan.Undone) > 0 {
+		if err := a.pausing().markStarted(ctx, plan.Undone); err != nil && !errors.Is(err, errNotCome) {
+			a.warnings.Add(fmt.Sprintf("%s: that someone started again what it had paused could not be noted: %v", d.Object(), err))
+		}
+	}
+	return a
+}
+
+// turn does as many decisions as one turn may, one after the other. Evictions
+// without effect are replaced by the next in reserve, whatever prevented them.
+func (a *enforcer) turn(ctx context.Context) {
+	for left := decisionsATurn; left > 0 && len(a.queue) > 0; {
+		some := a.queue[:alike(a.queue[:min(left, len(a.queue))])]
+		switch d := some[0]; {
 		case d.Kind == budget.KindEvict:
 			a.awaitFreeze(ctx)
 		case d.Kind == budget.KindSuspend && len(d.Waiting) == 0:
 			a.awaitWithdrawn(ctx)
 		}
 		if ctx.Err() != nil {
+			_, why := stopped(ctx)
+			a.skip(why)
+			return
+		}
+		a.queue = a.queue[len(some):]
+		left -= len(some)
+		if some[0].Kind == budget.KindEvict && a.notFrozen {
+			a.results = append(a.results, outcome.Of(some[0], outcome.Skipped, errNotFrozen))
+			continue
+		}
+		a.carryOut(ctx, some)
+	}
+}
+
+// alike is how many of the first decisions can be done together: workloads are
+// paused, or resumed, many at once. Those that only wait are not among those that
+// make room for them.
+func alike(queue []budget.Decision) int {
+	first := queue[0]
+	if first.Kind != budget.KindSuspend && first.Kind != budget.KindResume {
+		return 1
+	}
+	for n, d := range queue {
+		if d.Kind != first.Kind || len(d.Waiting) == 0 != (len(first.Waiting) == 0) {
+			return n
+		}
+	}
+	return len(queue)
+}
+
+// skip gives up what is left to do.
+func (a *enforcer) skip(why error) {
+	a.stopped = why
+	for _, d := range a.queue {
+		a.results = append(a.results, outcome.Of(d, outcome.Skipped, why))
+	}
+	a.queue = nil
+}
+
+// carryOut does one decision, or some that are alike.
+func (a *enforcer) carryOut(ctx context.Context, some []budget.Decision) {
+	for _, d := range some {
+		a.flow.Teller.Tell(d.Object, d.Summary(), nil)
+		a.flow.Teller.Logger().Info("enforcing", "decision", d)
+	}
+	calling, release := record.Outliving(ctx)
+	defer release()
+	var errs []error
+	switch d := some[0]; d.Kind {
+	case budget.KindSuspend:
+		errs = a.pausing().pause(ctx, owners(some))
+	case budget.KindResume:
+		errs = a.pausing().resume(ctx, owners(some))
+	default:
+		errs = []error{a.do(calling, d)}
+	}
+	for n, d := range some {
+		if errors.Is(errs[n], errNotCome) {
 			_, a.stopped = stopped(ctx)
 			a.results = append(a.results, outcome.Of(d, outcome.Skipped, a.stopped))
 			continue
 		}
-		if d.Kind == budget.KindEvict && a.notFrozen {
-			a.results = append(a.results, outcome.Of(d, outcome.Skipped, errNotFrozen))
-			continue
-		}
-		a.flow.Teller.Tell(d.Object, d.Summary(), nil)
-		a.flow.Teller.Logger().Info("enforcing", "decision", d)
-		calling, release := record.Outliving(ctx)
-		err := a.do(calling, d)
-		if err == nil {
-			a.announce(calling, d)
-		}
-		release()
-		became := a.outcome(d, err)
-		a.results = append(a.results, outcome.Of(d, became, err))
-		var left *budget.NotPausedError
-		if became == outcome.Done || errors.As(err, &left) && left.Released {
-			a.done = append(a.done, d)
-			a.withdrawn = append(a.withdrawn, d.Waiting...)
-		}
-		victim := d.Kind == budget.KindEvict && !d.Pod.Waiting
-		if became == outcome.Failed && victim {
-			failed++
-		}
-		if victim && became != outcome.Done && failed <= failuresAtMost && len(reserves) > 0 {
-			queue = append(queue, reserves[0])
-			reserves = reserves[1:]
+		a.note(calling, d, errs[n])
+	}
+}
+
+func owners(decisions []budget.Decision) []budget.Workload {
+	list := make([]budget.Workload, len(decisions))
+	for n, d := range decisions {
+		list[n] = *d.Owner
+	}
+	return list
+}
+
+// note notes what became of a decision, and tells of it in the cluster.
+func (a *enforcer) note(ctx context.Context, d budget.Decision, err error) {
+	if err == nil {
+		a.announce(ctx, d)
+	}
+	became := a.outcome(d, err)
+	a.results = append(a.results, outcome.Of(d, became, err))
+	var left *budget.NotPausedError
+	if became == outcome.Done || errors.As(err, &left) && left.Released {
+		a.done = append(a.done, d)
+		a.withdrawn = append(a.withdrawn, d.Waiting...)
+	}
+	victim := d.Kind == budget.KindEvict && !d.Pod.Waiting
+	if became == outcome.Failed && victim {
+		a.failed++
+	}
+	if victim && became != outcome.Done && a.failed <= failuresAtMost && len(a.reserves) > 0 {
+		a.queue = append(a.queue, a.reserves[0])
+		a.reserves = a.reserves[1:]
+	}
+}
+
+// pausing is what the budget pauses and resumes by in this run.
+func (a *enforcer) pausing() pausing {
+	p := pausing{
+		Flow: a.flow, cluster: a.books.cluster, budget: a.declaration, wanted: a.wanted,
+		learn: func(holds []declaration.Pause) { a.learn(a.declaration.UID, holds) },
+	}
+	for _, t := range a.targets {
+		p.selectors = append(p.selectors, t.declaration.Selector)
+	}
+	return p
+}
+
+// wanted names another budget of this run that would hold a workload, if any.
+func (a *enforcer) wanted(seen budget.WorkloadState) string {
+	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: a.books.setOf(seen.Namespace, seen.Labels)}
+	for _, s := range a.busy {
+		if s.Declaration.UID != a.declaration.UID && s.WouldHold(paused) {
+			return s.Declaration.Name
 		}
 	}
+	return ""
 }
 
 // uphold makes sure of the freeze that is in force. It is told of only where it
@@ -101,44 +205,6 @@ func (a *enforcer) uphold(ctx context.Context) {
 	if err := a.books.cluster.Freeze(calling, a.freeze()); err != nil {
 		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}
 		a.results = append(a.results, outcome.Of(d, a.outcome(d, err), err))
-	}
-}
-
-// awaitFreeze waits until a freeze of this very run is heeded: a pod that is
-// evicted before comes straight back.
-func (a *enforcer) awaitFreeze(ctx context.Context) {
-	if a.frozenAt.IsZero() || a.notFrozen {
-		return
-	}
-	heeded := time.NewTimer(time.Until(a.frozenAt.Add(a.flow.freezeLag())))
-	defer heeded.Stop()
-	select {
-	case <-ctx.Done():
-	case <-heeded.C:
-	}
-}
-
-// awaitWithdrawn gives controllers as long as a freeze takes to be heeded to delete
-// the waiting pods of what was suspended, before what makes room for them is. Where
-// that takes longer, or can't be told, the next run tells of those that started.
-func (a *enforcer) awaitWithdrawn(ctx context.Context) {
-	left := a.withdrawn
-	a.withdrawn = nil
-	if len(left) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, a.flow.freezeLag())
-	defer cancel()
-	for {
-		pods, err := a.books.cluster.WaitingPods(ctx, a.declaration.Selector.Namespaces, a.books.rules)
-		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Sighting) bool { return slices.Contains(left, s.UID) }) {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(200 * time.Millisecond):
-		}
 	}
 }
 
@@ -172,10 +238,6 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 		return err
 	case budget.KindUnfreeze:
 		return c.Unfreeze(ctx, uid)
-	case budget.KindSuspend:
-		return pausing{a.flow, c, a.declaration}.pause(ctx, *d.Owner)
-	case budget.KindResume:
-		return pausing{a.flow, c, a.declaration}.resume(ctx, *d.Owner)
 	case budget.KindEvict, budget.KindShorten:
 		e := budget.Eviction{
 			PodRef: budget.PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -60,11 +59,10 @@ func (r *Run) judge(ctx context.Context, c Cluster, uid string, targets []target
 const budgetsAtOnce = 16
 
 // judgeAll records the budgets of which nothing follows, many at once, and then
-// enforces the others one after the other: two may have the same pods.
+// enforces the others by turns: two may have the same pods.
 func (j *judging) judgeAll(ctx context.Context, targets []target, results []budget.Result) {
 	var calm errgroup.Group
 	calm.SetLimit(budgetsAtOnce)
-	var busy []budget.Situation
 	for n, t := range targets {
 		if err := cmp.Or(results[n].Err, j.previous[t.declaration.Name].err); err != nil {
 			j.add(failedReport(t.declaration, err), nil)
@@ -78,15 +76,27 @@ func (j *judging) judgeAll(ctx context.Context, targets []target, results []budg
 			continue
 		}
 		if len(plan.Decisions) > 0 || plan.EnsureFreeze || wantsPods(s) {
-			busy = append(busy, s)
+			j.busy = append(j.busy, s)
 			continue
 		}
 		calm.Go(func() error { j.record(ctx, s, plan, &enforcer{}); return nil })
 	}
 	_ = calm.Wait()
-	for _, s := range busy {
-		j.enforce(ctx, s)
+	slices.SortStableFunc(j.busy, func(a, b budget.Situation) int { return cmp.Compare(rank(a), rank(b)) })
+	j.enforceAll(ctx)
+}
+
+// rank is when a budget's turn comes among others'. What is exceeded takes hold
+// before anything is let go that it holds as well. Of these, what leaves alone what
+// someone started again comes after what pauses it again.
+func rank(s budget.Situation) int {
+	switch {
+	case !wantsPods(s):
+		return 2
+	case s.Declaration.Enforce.Action == budget.Pause && s.Declaration.Enforce.Repause:
+		return 0
 	}
+	return 1
 }
 
 // judging is what budgets are judged by in one run.
@@ -96,6 +106,8 @@ type judging struct {
 	inForce
 	previous   map[string]previousStatus // by the name of the budget
 	pausedSets []budget.Paused           // the workloads of inForce
+	changed    bool                      // the latter, since pausedSets was made of them
+	busy       []budget.Situation        // what is, or may have to be, acted on
 }
 
 // forgetStatuses removes what a run wrote of a budget that was destroyed
@@ -137,55 +149,6 @@ func storeNamespace(store string) string {
 func wantsPods(s budget.Situation) bool {
 	action := s.Declaration.Enforce.Action
 	return s.Result.Usage.Exceeded() && action != budget.AlertOnly
-}
-
-// enforce decides about one budget on a fresh look, under its lock, and carries
-// the decisions out.
-func (j *judging) enforce(ctx context.Context, s budget.Situation) {
-	d := s.Declaration
-	if j.options.DryRun {
-		plan, err := j.decide(ctx, s)
-		if err != nil {
-			j.unacted(ctx, s, outcome.Failed, err)
-			return
-		}
-		j.recordDry(d, plan.Plan)
-		return
-	}
-	recorded := false
-	err := j.flow.records().Locked(ctx, d, func(ctx context.Context) error {
-		// The declaration may have changed since it was listed.
-		now, err := j.flow.records().Still(ctx, d, declaration.Active)
-		if err != nil {
-			return err
-		}
-		if now == nil || now.Value.Declaration.Generation != d.Generation {
-			return errBudgetChanged
-		}
-		plan, err := j.decide(ctx, s)
-		if err != nil {
-			return err
-		}
-		a := &enforcer{judging: j, declaration: d, plan: plan.Plan, failure: plan.trouble}
-		a.run(ctx)
-		j.record(ctx, s, plan.Plan, a)
-		recorded = true
-		return nil
-	})
-	switch {
-	case err == nil:
-	case recorded: // the lock could not be given back
-		j.warnings.Add(err.Error())
-	case errors.Is(err, errBudgetChanged): // or destroyed: then no status is left behind
-		j.add(unjudgedReport(d, outcome.Skipped, err), nil)
-	case record.IsLocked(err):
-		j.unacted(ctx, s, outcome.Skipped, err)
-	case ctx.Err() != nil:
-		became, err := stopped(ctx)
-		j.unacted(ctx, s, became, err)
-	default:
-		j.unacted(ctx, s, outcome.Failed, err)
-	}
 }
 
 // unacted writes the status of a budget that was judged and could not be acted
@@ -286,7 +249,7 @@ func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Pl
 	case err != nil:
 		became = outcome.Failed
 	case did.stopped != nil:
-		became, err = stopped(ctx)
+		became, err = cutShort(did.stopped), did.stopped
 	}
 	j.add(newReport(d, status, became, err), did.results)
 }

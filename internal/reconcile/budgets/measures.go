@@ -33,6 +33,11 @@ type pausedWorkload struct {
 	running bool
 }
 
+// unsettled says that it was on the way to be paused or resumed.
+func (p pausedWorkload) unsettled() bool {
+	return p.Phase == declaration.Pausing || p.Phase == declaration.Resuming
+}
+
 // lookForMeasures lists what is in force, of whatever budget.
 func (r *Run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string) inForce {
 	force := inForce{frozen: map[string]budget.FreezeRule{}}
@@ -41,21 +46,24 @@ func (r *Run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string)
 	for _, f := range freezes {
 		force.frozen[f.BudgetUID] = f
 	}
-	held, broken, err := r.flow.heldPaused(ctx, clusterUID)
-	force.err, force.broken = errors.Join(force.err, err), broken
-	for _, of := range held {
-		for _, hold := range of.Workloads {
-			p := pausedWorkload{Pause: hold, budgetUID: of.BudgetUID}
-			if hold.Phase != declaration.Paused { // a run was killed: only a look tells how far it came
+	all, err := r.flow.held(ctx)
+	force.err, force.broken = errors.Join(force.err, err), all.broken
+	for _, of := range all.list {
+		if of.clusterUID != clusterUID {
+			continue
+		}
+		for _, hold := range of.all() {
+			p := pausedWorkload{Pause: hold, budgetUID: of.uid}
+			if p.unsettled() { // a run was killed: only a look tells how far it came
 				seen, err := c.Workload(ctx, hold.Workload)
 				p.running = err != nil || !seen.Stopped
 			}
 			force.paused = append(force.paused, p)
 		}
 	}
-	for _, uid := range slices.Sorted(maps.Keys(broken)) {
+	for _, uid := range slices.Sorted(maps.Keys(all.broken)) {
 		if !r.known[uid] {
-			r.warnings.Add(broken[uid].Error())
+			r.warnings.Add(all.broken[uid].Error())
 		}
 	}
 	if force.err != nil && !isForbidden(force.err) {
@@ -68,12 +76,37 @@ func (r *Run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string)
 func (b *books) pausedSets(paused []pausedWorkload) []budget.Paused {
 	list := make([]budget.Paused, len(paused))
 	for n, w := range paused {
-		list[n] = budget.Paused{Workload: w.Workload, BudgetUID: w.budgetUID, PriorityClassName: w.PriorityClassName, Running: w.running, Unsettled: w.Phase != declaration.Paused}
-		if labels, there := b.observation.Namespaces[w.Namespace]; there {
-			list[n].Set = &ledger.LabelSet{Namespace: w.Namespace, Labels: ledger.LabelsOf(w.Labels), NamespaceLabels: ledger.LabelsOf(labels)}
-		}
+		list[n] = budget.Paused{Workload: w.Workload, BudgetUID: w.budgetUID, PriorityClassName: w.PriorityClassName, Running: w.running, Unsettled: w.unsettled(), Undone: w.Phase == declaration.Started}
+		list[n].Set = b.setOf(w.Namespace, w.Labels)
 	}
 	return list
+}
+
+// setOf is what the pods of a workload are told apart by; nil where its namespace
+// is not known.
+func (b *books) setOf(namespace string, labels map[string]string) *ledger.LabelSet {
+	of, there := b.observation.Namespaces[namespace]
+	if !there {
+		return nil
+	}
+	return &ledger.LabelSet{Namespace: namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(of)}
+}
+
+// learn has the budgets whose turn is later go by what one holds now.
+func (j *judging) learn(uid string, holds []declaration.Pause) {
+	looked := map[string]bool{} // how far what was cut short had come
+	j.paused = slices.DeleteFunc(j.paused, func(p pausedWorkload) bool {
+		if p.budgetUID == uid {
+			looked[p.UID] = p.unsettled() && !p.running
+		}
+		return p.budgetUID == uid
+	})
+	for _, hold := range holds {
+		p := pausedWorkload{Pause: hold, budgetUID: uid}
+		p.running = p.unsettled() && !looked[p.UID]
+		j.paused = append(j.paused, p)
+	}
+	j.changed = true
 }
 
 // isForbidden says that the role lacks a right: all that went wrong is that.
@@ -117,7 +150,7 @@ func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, for
 		case tombstone.Exists():
 			r.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !r.unread:
-			r.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s shows a freeze, and the store's document pauses/%[1]s what is paused", uid, r.flow.Keeper.Store))
+			r.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s shows a freeze, and the store's documents pauses/%[1]s what is paused", uid, r.flow.Keeper.Store))
 		}
 	}
 }

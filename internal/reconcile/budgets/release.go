@@ -27,21 +27,23 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 			events = append(events, event)
 		}
 	}
-	p := pausing{f, c, d}
-	doc, err := p.load(ctx)
-	if err != nil {
+	all, err := f.held(ctx)
+	if err := cmp.Or(err, all.broken[d.UID]); err != nil {
 		return nil, err
 	}
-	for _, hold := range doc.Value.Workloads {
-		err := p.resume(ctx, hold.Workload)
-		var left *budget.NotPausedError
-		switch {
-		case errors.As(err, &left) && left.Released:
-			notices = append(notices, left.Error())
-		case err != nil:
+	var list []declaration.Pause
+	if own := all.of(d.UID); own != nil {
+		list = own.all()
+	}
+	p := pausing{Flow: f, cluster: c, budget: d}
+	for some := range slices.Chunk(list, batch) {
+		resumed, left, err := p.letGo(ctx, some)
+		notices = append(notices, left...)
+		for _, w := range resumed {
+			events = append(events, announcement(d, budget.KindResume, destroyed).On(w))
+		}
+		if err != nil {
 			return notices, err
-		case hold.Phase == declaration.Paused:
-			events = append(events, announcement(d, budget.KindResume, destroyed).On(hold.Workload))
 		}
 	}
 	for _, event := range events {
@@ -50,6 +52,27 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 		}
 	}
 	return notices, nil
+}
+
+// letGo resumes a batch of what a budget that is destroyed holds. It returns what
+// was resumed, and what is to be said of what was left as someone else has it.
+func (p pausing) letGo(ctx context.Context, list []declaration.Pause) (resumed []budget.Workload, notices []string, err error) {
+	workloads := make([]budget.Workload, len(list))
+	for n, hold := range list {
+		workloads[n] = hold.Workload
+	}
+	for n, failed := range p.resume(ctx, workloads) {
+		var left *budget.NotPausedError
+		switch {
+		case errors.As(failed, &left) && left.Released:
+			notices = append(notices, left.Error())
+		case failed != nil:
+			err = cmp.Or(err, failed)
+		case list[n].Phase == declaration.Paused:
+			resumed = append(resumed, workloads[n])
+		}
+	}
+	return resumed, notices, err
 }
 
 // mostTold is in how many namespaces a freeze was told of, and so is its end.

@@ -161,10 +161,19 @@ var errInterruptedBudget = errors.New("the run was interrupted: the next one goe
 
 // stopped is what becomes of a budget when the time is over.
 func stopped(ctx context.Context) (outcome.Outcome, error) {
+	why := errInterruptedBudget
 	if errors.Is(context.Cause(ctx), errSlowCluster) {
-		return outcome.Failed, errSlowCluster
+		why = errSlowCluster
 	}
-	return outcome.Skipped, errInterruptedBudget
+	return cutShort(why), why
+}
+
+// cutShort is the outcome of a budget that was not come to the end of.
+func cutShort(why error) outcome.Outcome {
+	if errors.Is(why, errSlowCluster) {
+		return outcome.Failed
+	}
+	return outcome.Skipped
 }
 
 // finishDeletion goes on with a deletion that was cut short.
