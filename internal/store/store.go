@@ -67,6 +67,9 @@ var (
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrNoStore says that there is no store where one was expected.
 	ErrNoStore = errors.New("no store there")
+	// ErrUndescribed says that there are documents of a store, and not what makes
+	// the place one. It is no place without a store: what is there must be known.
+	ErrUndescribed = errors.New("no store there")
 	// ErrNewerStore says that a newer gpupool laid the store out.
 	ErrNewerStore = errors.New("laid out by a newer gpupool")
 	// ErrDamagedStore says that what describes the store cannot be read.

@@ -73,7 +73,7 @@ type report struct {
 
 func (o *repairOptions) run(ctx context.Context) error {
 	_, absent := o.store.Open(ctx, false)
-	if absent != nil && !errors.Is(absent, stored.ErrNoStore) {
+	if absent != nil && !errors.Is(absent, stored.ErrUndescribed) && !errors.Is(absent, stored.ErrNoStore) {
 		return absent
 	}
 	remains, err := o.store.Remains()
@@ -104,8 +104,10 @@ func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, foun
 	}
 	documents, readable := found.total()
 	switch {
-	case documents == 0:
+	case documents == 0 && errors.Is(absent, stored.ErrNoStore):
 		return "", absent
+	case documents == 0:
+		return "", fmt.Errorf("nothing was written to %s: nothing in it is a document of a store", remains)
 	case found.newer != nil:
 		return "", fmt.Errorf("nothing was written to %s: %w", remains, found.newer)
 	case len(strange) > 0:

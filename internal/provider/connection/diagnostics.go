@@ -65,7 +65,7 @@ func headline(doing string, err error) string {
 		return "Spot pool is locked"
 	case errors.As(err, &unknown):
 		return "Provider not configured yet"
-	case errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrNewerStore), errors.Is(err, store.ErrDamagedStore):
+	case errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrUndescribed), errors.Is(err, store.ErrNewerStore), errors.Is(err, store.ErrDamagedStore):
 		return "Store can't be used"
 	}
 	cloud, ok := spotpool.AsCloudError(err)

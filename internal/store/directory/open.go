@@ -20,7 +20,7 @@ const layoutFile = "store.json"
 
 // Open opens the store in a directory. Where there is none the error wraps
 // store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
-// or whose description is damaged, is refused and left alone.
+// or whose description is damaged or lost, is refused and left alone.
 func Open(path string, o Options) (*Store, error) {
 	s, err := at(path, o.Command)
 	if err != nil {
@@ -52,11 +52,12 @@ func at(path, command string) (*Store, error) {
 	return &Store{path: absolute, location: location, command: command}, nil
 }
 
-// present answers store.ErrNoStore where the store is not, or is no more.
+// present answers store.ErrNoStore where the store is not, or is no more, and
+// store.ErrUndescribed where only its documents are.
 func (s *Store) present(f *folder) error {
 	there, err := f.holds(layoutFile)
 	if err == nil && !there {
-		return s.undescribed(f)
+		return s.checkIn(f)
 	}
 	return err
 }
@@ -78,9 +79,15 @@ func (s *Store) check() error {
 
 func (s *Store) checkIn(f *folder) error {
 	data, _, err := f.read(layoutFile)
+	if errors.Is(err, fs.ErrNotExist) && f.hasDocuments() {
+		// The description comes before all documents: one that is still missing was lost.
+		if data, _, err = f.read(layoutFile); errors.Is(err, fs.ErrNotExist) {
+			return s.undescribed()
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s.undescribed(f)
+		return s.absent()
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, f.denied(layoutFile, err))
 	}
@@ -98,7 +105,7 @@ func (s *Store) create() error {
 		return err
 	}
 	defer f.leave()
-	err = s.unused(f)
+	err = f.unused()
 	if err == nil {
 		err = s.fill(f)
 	}
@@ -114,7 +121,7 @@ func (s *Store) fill(f *folder) error {
 		return err
 	}
 	defer w.done()
-	if err := s.checkIn(f); !errors.Is(err, store.ErrNoStore) {
+	if err := s.checkIn(f); !errors.Is(err, store.ErrNoStore) && !errors.Is(err, store.ErrUndescribed) {
 		return err // made by another process meanwhile
 	}
 	const ignore = "# Records hold user data, and locks are this machine's: nothing here belongs into version control.\n*\n"
@@ -129,16 +136,12 @@ func (s *Store) fill(f *folder) error {
 
 // unused refuses a directory that is used for something else, so that a
 // mistaken path doesn't strew a store among other files.
-func (s *Store) unused(f *folder) error {
+func (f *folder) unused() error {
 	names, err := f.besides()
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	remedy := "name an empty or new directory"
-	if f.hasDocuments() {
-		remedy += ", or, for what is left of a store there, " + store.MakeAnew(s)
-	}
-	return fmt.Errorf("%s is not empty (it holds %s) and has no %s: %s", f.path, names[0], layoutFile, remedy)
+	return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", f.path, names[0], layoutFile)
 }
 
 // besides are the names of all that is in the directory but what a store without

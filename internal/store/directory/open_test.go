@@ -49,7 +49,7 @@ func TestOpenRefuses(t *testing.T) {
 		"version of no sense": {map[string]string{"store.json": `{"kind":"gpupool store","version":-1}`}, store.ErrDamagedStore, "store.json"},
 		"another's":           {map[string]string{"store.json": `{"kind":"grocery store","version":1}`}, store.ErrDamagedStore, "store.json"},
 		"someone's directory": {map[string]string{"main.tf": "# mine"}, nil, "main.tf"},
-		"description lost":    {map[string]string{"spot_pools/ap-singapore/train.json": "{}"}, nil, "spot_pools"},
+		"description lost":    {map[string]string{"spot_pools/ap-singapore/train.json": "{}"}, store.ErrUndescribed, "gpupool store repair"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

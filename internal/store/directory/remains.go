@@ -66,16 +66,12 @@ func (r *Remains) Describe(context.Context) error {
 	return s.checkIn(f)
 }
 
-// undescribed says that the directory is no store, and what to do where one was.
-func (s *Store) undescribed(f *folder) error {
-	if !f.hasDocuments() {
-		return s.absent()
-	}
-	return fmt.Errorf("%w: %s has documents of a store, and no %s: %s", store.ErrNoStore, s.path, layoutFile, store.MakeAnew(s))
+// undescribed says that there are documents of a store, and no store.
+func (s *Store) undescribed() error {
+	return fmt.Errorf("%w: %s has documents of a store, and no %s: %s", store.ErrUndescribed, s.path, layoutFile, store.MakeAnew(s))
 }
 
-// hasDocuments says whether there is any file where a store has documents. What
-// can't be looked at has none: it is only for advice.
+// hasDocuments says whether there is any file where a store has documents.
 func (f *folder) hasDocuments() bool {
 	found := false
 	for _, kind := range store.Kinds() {

@@ -36,19 +36,21 @@ func LayoutObject(namespace string) *corev1.ConfigMap {
 
 // Open opens the store in a namespace. Where there is none the error wraps
 // store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
-// or whose description is damaged, is refused and left alone.
+// or whose description is damaged or lost, is refused and left alone.
 func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
 	s, err := at(cluster, namespace, o)
 	if err != nil {
 		return nil, err
 	}
 	err = s.present(ctx)
-	switch {
-	case !errors.Is(err, store.ErrNoStore):
-	case o.Create:
+	if errors.Is(err, store.ErrNoStore) && s.hasDocuments(ctx) {
+		// The description comes before all documents: one that is still missing was lost.
+		if err = s.present(ctx); errors.Is(err, store.ErrNoStore) {
+			err = s.undescribed()
+		}
+	}
+	if errors.Is(err, store.ErrNoStore) && o.Create {
 		err = s.create(ctx)
-	case s.hasDocuments(ctx):
-		err = s.undescribed()
 	}
 	if err != nil {
 		return nil, err

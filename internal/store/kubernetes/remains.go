@@ -70,11 +70,11 @@ func (r *Remains) Describe(ctx context.Context) error {
 // undescribed says that there are documents of a store, and no store.
 func (s *Store) undescribed() error {
 	return fmt.Errorf("%w: the namespace %s at %s has documents of a store, and no configmap %s: %s",
-		store.ErrNoStore, s.location.Namespace, s.cluster.Host(), layoutName, store.MakeAnew(s))
+		store.ErrUndescribed, s.location.Namespace, s.cluster.Host(), layoutName, store.MakeAnew(s))
 }
 
-// hasDocuments says whether the namespace has any document of a store. What can't
-// be looked at has none: it is only for advice.
+// hasDocuments says whether the namespace has any document of a store, as far as
+// these credentials may look.
 func (s *Store) hasDocuments(ctx context.Context) bool {
 	for _, in := range []collection{s.maps, s.secrets} {
 		page, _, err := s.page(ctx, in, metav1.ListOptions{LabelSelector: kindLabel, Limit: 1})

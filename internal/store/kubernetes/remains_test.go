@@ -34,8 +34,10 @@ func TestADescriptionThatIsLostIsMadeAnew(t *testing.T) {
 	if err := maps.Delete(t.Context(), "gpupool.store", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	expectSays(t, tryOpen(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, false), store.ErrNoStore,
-		"has documents of a store", "gpupool store repair --store kubernetes:"+namespace)
+	for _, create := range []bool{false, true} {
+		expectSays(t, tryOpen(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, create), store.ErrUndescribed,
+			"has documents of a store", "gpupool store repair --store kubernetes:"+namespace)
+	}
 
 	remains, err := kubernetes.OpenRemains(client, namespace)
 	if err != nil {
