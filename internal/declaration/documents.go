@@ -28,11 +28,11 @@ type Record[D any] struct {
 	UpdatedBy   string    `json:"updated_by"` // such as "terraform apply"
 }
 
-// SpotPool and Budget are the records of the kinds.
-type (
-	SpotPool = Record[spotpool.Declaration]
-	Budget   = Record[budget.Declaration]
-)
+// SpotPool is the record of a spot pool.
+type SpotPool = Record[spotpool.Declaration]
+
+// Budget is the record of a budget.
+type Budget = Record[budget.Declaration]
 
 // Journal is a spot pool's journal.
 type Journal = spotpool.Journal

@@ -53,11 +53,11 @@ type Stated[D any] struct {
 	Unread error
 }
 
-// StatePool and StateBudget are what a state has of the kinds.
-type (
-	StatePool   = Stated[spotpool.Declaration]
-	StateBudget = Stated[budget.Declaration]
-)
+// StatePool is a spot pool as a state has it.
+type StatePool = Stated[spotpool.Declaration]
+
+// StateBudget is a budget as a state has it.
+type StateBudget = Stated[budget.Declaration]
 
 // FromState reads what "terraform show -json" and "terraform state pull" print,
 // and tells the two apart by what they hold. An object whose attributes can't be
