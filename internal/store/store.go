@@ -113,6 +113,8 @@ type Store interface {
 	// Lock takes the named lock, and waits for it for at most the given time
 	// (zero: not at all), until the context ends. Else *LockedError.
 	Lock(ctx context.Context, name string, wait time.Duration) (Lock, error)
+	// Location is where the store is.
+	Location() Location
 	// String names the store as the flag --store does: "directory:.gpupool".
 	String() string
 }

@@ -75,7 +75,7 @@ func (o *options) openStore(ctx context.Context) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return draft.Empty(location.String()), nil
+	return draft.Empty(location), nil
 }
 
 var errTimeout = errors.New("--timeout is over")

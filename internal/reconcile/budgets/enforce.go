@@ -258,7 +258,7 @@ func (a *enforcer) freeze() budget.FreezeRule {
 		Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces),
 		IgnorePodProtection: !d.Enforce.HonoursPods(),
 	}
-	if namespace := storeNamespace(a.flow.Keeper.Store.String()); namespace != "" {
+	if namespace := a.flow.Keeper.Store.Location().Namespace; namespace != "" {
 		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
 	}
 	for resource, text := range d.ResourceWeights {

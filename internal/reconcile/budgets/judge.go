@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -128,21 +127,12 @@ func (j *judging) situation(d budget.Declaration, result budget.Result) budget.S
 	s := budget.Situation{
 		Declaration: d, Result: result, Now: j.books.now(), RunID: j.options.RunID,
 		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: j.pausedSets,
-		PriorityClasses: j.books.observation.PriorityClasses, StoreNamespace: storeNamespace(j.flow.Keeper.Store.String()),
+		PriorityClasses: j.books.observation.PriorityClasses, StoreNamespace: j.flow.Keeper.Store.Location().Namespace,
 	}
 	if previous := j.previous[d.Name]; previous.Exists() && previous.Value.UID == d.UID {
 		s.Previous = &previous.Value
 	}
 	return s
-}
-
-// storeNamespace is where the store lives in the cluster; empty where it doesn't.
-func storeNamespace(store string) string {
-	namespace, found := strings.CutPrefix(store, "kubernetes:")
-	if !found {
-		return ""
-	}
-	return namespace
 }
 
 // wantsPods says whether the pods of now decide what is done.

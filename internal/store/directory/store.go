@@ -38,6 +38,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
+// Location is where the store is.
+func (s *Store) Location() store.Location { return s.location }
+
 // String names the store as the flag --store does.
 func (s *Store) String() string { return s.location.String() }
 

@@ -17,8 +17,8 @@ import (
 
 // Store is what another store would be, were the writes to this one its own.
 type Store struct {
-	name  string
-	under store.Store // nil: empty
+	location store.Location
+	under    store.Store // nil: empty
 
 	mu      sync.Mutex
 	written map[store.Key]*store.Document // nil of what was deleted
@@ -27,17 +27,20 @@ type Store struct {
 }
 
 // Over is a draft of a store.
-func Over(s store.Store) *Store { return draft(s.String(), s) }
+func Over(s store.Store) *Store { return draft(s.Location(), s) }
 
 // Empty is the draft of a store that is not there yet.
-func Empty(name string) *Store { return draft(name, nil) }
+func Empty(at store.Location) *Store { return draft(at, nil) }
 
-func draft(name string, under store.Store) *Store {
-	return &Store{name: name, under: under, written: map[store.Key]*store.Document{}, locks: map[string]chan struct{}{}}
+func draft(at store.Location, under store.Store) *Store {
+	return &Store{location: at, under: under, written: map[store.Key]*store.Document{}, locks: map[string]chan struct{}{}}
 }
 
 // String names the store that this is a draft of.
-func (s *Store) String() string { return s.name }
+func (s *Store) String() string { return s.location.String() }
+
+// Location is that of the store that this is a draft of.
+func (s *Store) Location() store.Location { return s.location }
 
 // Read returns the document of a key, or store.ErrNotFound.
 func (s *Store) Read(ctx context.Context, key store.Key) (store.Document, error) {

@@ -24,7 +24,9 @@ func open(t *testing.T) store.Store {
 
 func TestIsAStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(*testing.T) store.Store { return draft.Empty("directory:nowhere") })
+	storetest.Run(t, func(*testing.T) store.Store {
+		return draft.Empty(store.Location{Backend: store.Directory, Path: "nowhere"})
+	})
 	storetest.Run(t, func(t *testing.T) store.Store { t.Helper(); return draft.Over(open(t)) })
 }
 

@@ -106,6 +106,9 @@ func (s *Deferred) vanished(err error) bool {
 	return true
 }
 
+// Location is where the store is.
+func (s *Deferred) Location() store.Location { return s.location }
+
 // String names the store as the flag --store does.
 func (s *Deferred) String() string { return s.location.String() }
 

@@ -114,6 +114,9 @@ func (f *Faulty) Lock(ctx context.Context, name string, wait time.Duration) (sto
 	return l, nil
 }
 
+// Location is the wrapped store's.
+func (f *Faulty) Location() store.Location { return f.store.Location() }
+
 // String is the wrapped store's.
 func (f *Faulty) String() string { return f.store.String() }
 
