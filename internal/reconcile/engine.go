@@ -71,15 +71,24 @@ func (e *Engine) Budgets() *budgets.Flow {
 	return e.budgets
 }
 
-// dry is the engine on a draft of its store, and on a cloud that refuses to be
-// changed.
+// dry is the engine on a draft of its store, and on a cloud and a cluster that
+// refuse to be changed.
 func (e *Engine) dry() *Engine {
-	cloud := e.Cloud
+	cloud, cluster := e.Cloud, e.Cluster
 	if cloud != nil {
 		cloud = spotpools.Unchanged(cloud)
 	}
+	if cluster != nil {
+		cluster = func(ctx context.Context) (budgets.Cluster, error) {
+			c, err := e.Cluster(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return budgets.Unchanged(c), nil
+		}
+	}
 	return &Engine{
-		Cloud: cloud, Cluster: e.Cluster, Store: draft.Over(e.Store), Actor: e.Actor, LockTimeout: e.LockTimeout,
+		Cloud: cloud, Cluster: cluster, Store: draft.Over(e.Store), Actor: e.Actor, LockTimeout: e.LockTimeout,
 		PollInterval: e.PollInterval, FreezeLag: e.FreezeLag, Clock: e.Clock, Log: e.Log, Progress: e.Progress,
 	}
 }

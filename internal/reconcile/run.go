@@ -72,7 +72,7 @@ type run struct {
 func (e *Engine) begin(o RunOptions) *run {
 	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor}, options: o, warnings: &outcome.Warnings{}}
 	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun}
-	r.budgets = e.Budgets().Run(budgets.Options{RunID: r.report.RunID, DryRun: o.DryRun, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss}, r.warnings)
+	r.budgets = e.Budgets().Run(budgets.Options{RunID: r.report.RunID, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss}, r.warnings)
 	r.pools = e.Pools().Run(spotpools.Options{Wait: o.Wait, WaitTimeout: o.WaitTimeout}, r.warnings)
 	return r
 }

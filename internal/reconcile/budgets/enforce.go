@@ -24,7 +24,8 @@ type enforcer struct {
 	// queue and reserves are what is left to do of the plan.
 	queue, reserves []budget.Decision
 	results         []outcome.Result
-	done            []budget.Decision
+	// done had its effect; planned was refused by a port that changes nothing.
+	done, planned []budget.Decision
 	// notFrozen says that the freeze failed: what is evicted then comes back.
 	notFrozen bool
 	// failed counts evictions.
@@ -121,7 +122,6 @@ func (a *enforcer) skip(why error) {
 func (a *enforcer) carryOut(ctx context.Context, some []budget.Decision) {
 	for _, d := range some {
 		a.flow.Teller.Tell(d.Object, d.Summary(), nil)
-		a.flow.Teller.Logger().Info("enforcing", "decision", d)
 	}
 	calling, release := record.Outliving(ctx)
 	defer release()
@@ -154,6 +154,12 @@ func owners(decisions []budget.Decision) []budget.Workload {
 
 // note notes what became of a decision, and tells of it in the cluster.
 func (a *enforcer) note(ctx context.Context, d budget.Decision, err error) {
+	if errors.Is(err, outcome.ErrPlanned) {
+		a.planned = append(a.planned, d)
+		a.results = append(a.results, outcome.Of(d, outcome.Planned, nil))
+		return
+	}
+	a.flow.Teller.Logger().Info("enforcing", "decision", d)
 	if err == nil {
 		a.announce(ctx, d)
 	}
@@ -202,7 +208,7 @@ func (a *enforcer) wanted(seen budget.WorkloadState) string {
 func (a *enforcer) uphold(ctx context.Context) {
 	calling, release := record.Outliving(ctx)
 	defer release()
-	if err := a.books.cluster.Freeze(calling, a.freeze()); err != nil {
+	if err := a.books.cluster.Freeze(calling, a.freeze()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
 		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}
 		a.results = append(a.results, outcome.Of(d, a.outcome(d, err), err))
 	}
@@ -234,7 +240,9 @@ func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
 		return a.alert(ctx, d)
 	case budget.KindFreeze:
 		err := c.Freeze(ctx, a.freeze())
-		a.frozenAt = time.Now()
+		if err == nil {
+			a.frozenAt = time.Now()
+		}
 		return err
 	case budget.KindUnfreeze:
 		return c.Unfreeze(ctx, uid)

@@ -39,10 +39,8 @@ func (r *Run) judge(ctx context.Context, c Cluster, uid string, targets []target
 	b.prune(declarations, previous, r.options.KeepLedger)
 	b.noticeLoss(targets, previous)
 	r.acceptLoss(b)
-	if !r.options.DryRun {
-		if err := r.saveLedger(ctx, b); err != nil {
-			return fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
-		}
+	if err := r.saveLedger(ctx, b); err != nil {
+		return fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
 	}
 	results := budget.Evaluate(declarations, b.ledger.All(), b.ledger.Header, b.now())
 	force := r.lookForMeasures(ctx, c, uid)
@@ -113,7 +111,7 @@ type judging struct {
 // meanwhile.
 func (j *judging) forgetStatuses(ctx context.Context) {
 	for _, name := range slices.Sorted(maps.Keys(j.previous)) {
-		if j.names[name] || j.options.DryRun {
+		if j.names[name] {
 			continue
 		}
 		if err := record.Remove(ctx, j.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), j.previous[name].Revision); err != nil {
@@ -148,12 +146,10 @@ func (j *judging) unacted(ctx context.Context, s budget.Situation, became outcom
 	if j.inForce.err != nil && s.Previous != nil {
 		status.Enforced = s.Previous.Enforced
 	}
-	if !j.options.DryRun {
-		recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
-		defer cancel()
-		if err := j.flow.saveStatus(recording, j.previous[s.Declaration.Name].budgetStatus, status); err != nil {
-			became, why = outcome.Failed, errors.Join(why, err)
-		}
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	if err := j.flow.saveStatus(recording, j.previous[s.Declaration.Name].budgetStatus, status); err != nil {
+		became, why = outcome.Failed, errors.Join(why, err)
 	}
 	j.add(newReport(s.Declaration, status, became, why), nil)
 }
@@ -226,10 +222,6 @@ func (j *judging) findOwners(ctx context.Context, s budget.Situation) error {
 // record writes a budget's status, as what was done leaves it, and reports it.
 func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Plan, did *enforcer) {
 	d := s.Declaration
-	if j.options.DryRun {
-		j.recordDry(d, plan)
-		return
-	}
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	status := plan.Settle(did.done)
@@ -240,19 +232,10 @@ func (j *judging) record(ctx context.Context, s budget.Situation, plan budget.Pl
 		became = outcome.Failed
 	case did.stopped != nil:
 		became, err = cutShort(did.stopped), did.stopped
-	}
-	j.add(newReport(d, status, became, err), did.results)
-}
-
-// recordDry reports what a run would do.
-func (j *judging) recordDry(d budget.Declaration, plan budget.Plan) {
-	became := outcome.Done
-	results := make([]outcome.Result, len(plan.Decisions))
-	for n, decision := range plan.Decisions {
-		became, results[n] = outcome.Planned, outcome.Of(decision, outcome.Planned, nil)
+	case outcome.AnyPlanned(did.results):
+		became = outcome.Planned
 	}
 	// What is enforced is what is in force, not what would be.
-	status := plan.Status
-	status.Enforced = plan.Settle(nil).Enforced
-	j.add(newReport(d, status, became, nil), results)
+	status.Fired = plan.Settle(slices.Concat(did.done, did.planned)).Fired
+	j.add(newReport(d, status, became, err), did.results)
 }

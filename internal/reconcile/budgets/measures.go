@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -156,11 +157,11 @@ func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, for
 }
 
 func (r *Run) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
-	if r.options.DryRun {
+	notices, err := r.flow.release(ctx, c, d, budget.Status{})
+	if errors.Is(err, outcome.ErrPlanned) {
 		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
 		return
 	}
-	notices, err := r.flow.release(ctx, c, d, budget.Status{})
 	if err != nil {
 		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v", d.Name, err))
 		return

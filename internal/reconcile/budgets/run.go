@@ -19,8 +19,6 @@ import (
 type Options struct {
 	// RunID names the run, in statuses.
 	RunID string
-	// DryRun decides and reports, takes no lock, and changes nothing anywhere.
-	DryRun bool
 	// KeepLedger is for how long the ledger keeps what ended, also where no window
 	// reaches back to it. Zero means DefaultKeepLedger.
 	KeepLedger time.Duration
@@ -178,10 +176,6 @@ func cutShort(why error) outcome.Outcome {
 
 // finishDeletion goes on with a deletion that was cut short.
 func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaration) {
-	if r.options.DryRun {
-		r.add(unjudgedReport(d, outcome.Planned, errors.New("its deletion was begun: the next run finishes it")), nil)
-		return
-	}
 	var notices []string
 	err := r.flow.records().Locked(ctx, d, func(ctx context.Context) error {
 		condemned, err := r.flow.records().Still(ctx, d, declaration.Deleting)
@@ -198,6 +192,8 @@ func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaratio
 	switch {
 	case record.IsLocked(err), errors.Is(err, errBudgetChanged):
 		became = outcome.Skipped
+	case errors.Is(err, outcome.ErrPlanned):
+		became, err = outcome.Planned, outcome.ErrDeletionPlanned
 	case err != nil:
 		became = outcome.Failed
 	}

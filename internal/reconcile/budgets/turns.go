@@ -38,10 +38,6 @@ func (j *judging) turn(ctx context.Context, e *enforcement) (over bool) {
 		j.pausedSets, j.changed = j.books.pausedSets(j.paused), false
 	}
 	e.Paused = j.pausedSets
-	if j.options.DryRun {
-		j.enforceDry(ctx, e.Situation)
-		return true
-	}
 	err := j.flow.records().Locked(ctx, d, func(ctx context.Context) error {
 		// The declaration may have changed since it was listed.
 		now, err := j.flow.records().Still(ctx, d, declaration.Active)
@@ -76,15 +72,6 @@ func (j *judging) turn(ctx context.Context, e *enforcement) (over bool) {
 		j.broken(ctx, e, err)
 	}
 	return true
-}
-
-func (j *judging) enforceDry(ctx context.Context, s budget.Situation) {
-	plan, err := j.decide(ctx, s)
-	if err != nil {
-		j.unacted(ctx, s, outcome.Failed, err)
-		return
-	}
-	j.recordDry(s.Declaration, plan.Plan)
 }
 
 // unbegun reports a budget whose first turn did not come to a decision.
