@@ -47,3 +47,12 @@ type AccountError struct{ Object, Pool, Credentials string }
 func (e *AccountError) Error() string {
 	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was touched. Use the credentials of account %s", e.Object, e.Pool, e.Credentials, e.Pool)
 }
+
+// ownAccount refuses a pool of another account than the credentials belong to.
+func (f *Flow) ownAccount(ctx context.Context, d spotpool.Declaration) error {
+	account, err := f.Cloud.AccountID(ctx)
+	if err == nil && account != d.AccountID {
+		err = &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
+	}
+	return err
+}

@@ -52,12 +52,8 @@ func (f *Flow) condemn(ctx context.Context, d spotpool.Declaration) error {
 	if d.DeletionProtection {
 		return fmt.Errorf("%s has deletion_protection: set it to false and apply before destroying it", d.Object())
 	}
-	account, err := f.Cloud.AccountID(ctx)
-	if err != nil {
+	if err := f.ownAccount(ctx, d); err != nil {
 		return err
-	}
-	if account != d.AccountID {
-		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
 	}
 	r, err := f.records().Own(ctx, d)
 	if err != nil {

@@ -26,16 +26,9 @@ func (f *Flow) takeOver(ctx context.Context, c record.Claim[spotpool.Declaration
 		return fmt.Errorf("%s: %s: %s. %s", c.Address, problems[0].Attribute, problems[0].Summary, problems[0].Detail)
 	}
 	return f.records().TakeOver(ctx, c, func(ctx context.Context, old stored, d spotpool.Declaration) (spotpool.Declaration, error) {
-		account, err := f.Cloud.AccountID(ctx)
-		if err != nil {
+		if err := f.ownAccount(ctx, d); err != nil || old.Exists() {
 			return d, err
 		}
-		if account != d.AccountID {
-			return d, &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
-		}
-		if !old.Exists() {
-			err = f.acceptObserved(ctx, d)
-		}
-		return d, err
+		return d, f.acceptObserved(ctx, d)
 	})
 }

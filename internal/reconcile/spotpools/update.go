@@ -41,12 +41,8 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 
 // change writes the record of a declaration; the pool's lock must be held.
 func (f *Flow) change(ctx context.Context, d spotpool.Declaration) (stored, error) {
-	account, err := f.Cloud.AccountID(ctx)
-	if err != nil {
+	if err := f.ownAccount(ctx, d); err != nil {
 		return stored{}, err
-	}
-	if account != d.AccountID {
-		return stored{}, &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
 	}
 	r, err := f.records().Load(ctx, d.Key())
 	if err != nil {
