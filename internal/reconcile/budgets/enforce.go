@@ -57,7 +57,7 @@ const decisionsATurn = batch
 func (j *judging) begin(ctx context.Context, d budget.Declaration, plan decided) *enforcer {
 	a := &enforcer{judging: j, declaration: d, plan: plan.Plan, queue: slices.Clone(plan.Decisions), reserves: plan.Reserves, failure: plan.trouble}
 	if plan.EnsureFreeze {
-		a.uphold(ctx)
+		a.ensureFreeze(ctx)
 	}
 	if len(plan.Undone) > 0 {
 		if err := a.pausing().markStarted(ctx, plan.Undone); err != nil && !errors.Is(err, errNotCome) {
@@ -203,9 +203,9 @@ func (a *enforcer) wanted(seen budget.WorkloadState) string {
 	return ""
 }
 
-// uphold makes sure of the freeze that is in force. It is told of only where it
+// ensureFreeze makes sure of the freeze that is in force. It is told of only where it
 // fails.
-func (a *enforcer) uphold(ctx context.Context) {
+func (a *enforcer) ensureFreeze(ctx context.Context) {
 	calling, release := record.Outliving(ctx)
 	defer release()
 	if err := a.books.cluster.Freeze(calling, a.freeze()); err != nil && !errors.Is(err, outcome.ErrPlanned) {

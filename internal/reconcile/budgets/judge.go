@@ -159,9 +159,6 @@ func (j *judging) unacted(ctx context.Context, s budget.Situation, became outcom
 func (j *judging) keep(s budget.Status) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.statuses == nil {
-		j.statuses = map[string]budget.Status{}
-	}
 	j.statuses[s.Name] = s
 }
 
