@@ -49,6 +49,10 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight", "golang.org/x/sync/",
 	}},
+	"internal/reconcile/reconciletest": {may: []string{
+		module + "internal/reconcile", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
+		module + "internal/store", module + "internal/tencent", module + "internal/cvmsim",
+	}},
 	"internal/store/directory": {may: []string{
 		module + "internal/store", "golang.org/x/sys/",
 	}},
@@ -173,7 +177,7 @@ func sources(t *testing.T, room string) []source {
 			// The backends of the store, what a run is made of, and the helpers of tests, are
 			// rooms of their own.
 			base := path.Base(filepath.ToSlash(name))
-			if room == "internal/store" && base != "store" || room == "internal/reconcile" && base != "reconcile" || strings.HasSuffix(base, "test") || base == "testdata" {
+			if room == "internal/store" && base != "store" || room == "internal/reconcile" && base != "reconcile" || strings.HasSuffix(base, "test") && base != path.Base(room) || base == "testdata" {
 				return filepath.SkipDir
 			}
 			return nil

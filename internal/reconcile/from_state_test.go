@@ -33,13 +33,13 @@ func TestDryRunIsGatedByTheBudgetsOfItsState(t *testing.T) {
 	g := newGated(t)
 	g.lose()
 	o := reconcile.RunOptions{DryRun: true, State: g.stateOf(g.pool, g.budget)}
-	g.dir = t.TempDir() + "/another"
+	g.Dir = t.TempDir() + "/another"
 	p := g.run(o).SpotPools[0]
 	if p.Outcome != outcome.Planned || p.Error != nil {
 		t.Errorf("the pool is %s: %+v", p.Outcome, p.Error)
 	}
-	g.cluster.start("ml", "a", 8)
-	g.cluster.step(30 * time.Minute)
+	g.cluster.Start("ml", "a", 8)
+	g.cluster.Step(30 * time.Minute)
 	p = g.run(o).SpotPools[0]
 	if p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
 		t.Errorf("its budget is used up, and the pool is %s: %v, %+v", p.Outcome, p.Short, p.Error)
@@ -79,7 +79,7 @@ func TestBudgetsOfAStateArePublishedByTheClustersClock(t *testing.T) {
 		for _, change := range changes {
 			change(&b)
 		}
-		g.cluster.step(20 * time.Minute)
+		g.cluster.Step(20 * time.Minute)
 		g.run(reconcile.RunOptions{State: g.stateOf(g.pool, b)})
 		found, err := g.engine().Budgets().Find(context.Background(), b.Name)
 		if err != nil || found.Generation != b.Generation {
@@ -102,9 +102,9 @@ func TestARecordThatCantBeReadFailsOnce(t *testing.T) {
 	g := newGated(t)
 	p, b := g.pool, g.budget
 	for _, key := range []store.Key{{Kind: store.Budgets, Name: b.Name}, {Kind: store.SpotPools, Name: p.Key()}} {
-		doc, err := g.store().Read(context.Background(), key)
+		doc, err := g.Store().Read(context.Background(), key)
 		if err == nil {
-			_, err = g.store().Write(context.Background(), key, []byte("spoiled"), doc.Revision)
+			_, err = g.Store().Write(context.Background(), key, []byte("spoiled"), doc.Revision)
 		}
 		if err != nil {
 			t.Fatal(err)

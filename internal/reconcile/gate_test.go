@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -19,15 +20,16 @@ import (
 
 // gated is a world with a cluster, a budget and a pool that names it.
 type gated struct {
-	*world
-	cluster *fakeCluster
+	*reconciletest.World
+	t       *testing.T
+	cluster *reconciletest.Cluster
 	budget  budget.Declaration
 	pool    spotpool.Declaration
 }
 
 func newGated(t *testing.T) *gated {
 	t.Helper()
-	g := &gated{world: newWorld(t), cluster: newFakeCluster()}
+	g := &gated{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
 	state, err := g.engine().Budgets().Create(context.Background(), budget.Declaration{
 		Name: "team-a", GPUHours: "4", Window: "45m", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
 	}.WithDefaults())
@@ -36,20 +38,20 @@ func newGated(t *testing.T) *gated {
 	}
 	g.budget = state.Declaration
 	g.run(reconcile.RunOptions{})
-	d := pool(1, 2)
+	d := reconciletest.Pool(1, 2)
 	d.Budget = "team-a"
-	created, err := g.engine().Pools().Create(context.Background(), d, longWait)
+	created, err := g.engine().Pools().Create(context.Background(), d, reconciletest.LongWait)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.pool = created.Declaration
-	g.verify(1)
+	g.Verify(1)
 	return g
 }
 
 func (g *gated) engine() *reconcile.Engine {
-	e := g.world.engine(nil)
-	e.Cluster, e.Clock = g.cluster.dependency, g.cluster.clock
+	e := g.World.Engine(nil)
+	e.Cluster, e.Clock = g.cluster.Connect, g.cluster.Now
 	return e
 }
 
@@ -66,8 +68,8 @@ func (g *gated) run(o reconcile.RunOptions) reconcile.Report {
 // launch another.
 func (g *gated) lose() {
 	g.t.Helper()
-	g.reclaim(1)
-	g.step(2 * time.Minute)
+	g.Reclaim(1)
+	g.Step(2 * time.Minute)
 }
 
 // TestExceededBudgetClosesGate has a pool stay short while its budget is
@@ -75,8 +77,8 @@ func (g *gated) lose() {
 func TestExceededBudgetClosesGate(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	uid := g.cluster.start("ml", "a", 8)
-	g.cluster.step(30 * time.Minute)
+	uid := g.cluster.Start("ml", "a", 8)
+	g.cluster.Step(30 * time.Minute)
 
 	// What this very dry run finds closes the gate, though the store doesn't know.
 	g.lose()
@@ -90,7 +92,7 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	if failed, _ := report.Failures(); failed != 0 || p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), "used up") {
 		t.Errorf("%d failed; the pool is %s: %v", failed, p.Outcome, p.Short)
 	}
-	g.verify(0)
+	g.Verify(0)
 	view, err := g.engine().Pools().View(context.Background(), g.pool)
 	if err != nil || !view.Gate.Closed || len(view.Plan.Decisions) > 0 {
 		t.Errorf("viewed: %v, %+v", err, view.Gate)
@@ -106,10 +108,10 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 		}
 	}
 
-	g.cluster.remove(uid)
-	g.cluster.step(29 * time.Minute)
-	report = g.run(reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
-	g.verify(1)
+	g.cluster.Remove(uid)
+	g.cluster.Step(29 * time.Minute)
+	report = g.run(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+	g.Verify(1)
 	if gate := report.SpotPools[0].Gate; gate == nil || gate.Closed || gate.Reason != "" {
 		t.Errorf("the open gate in the JSON: %+v", gate)
 	}
@@ -120,8 +122,8 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 func TestAClosedGateIsToldOfBeforeItMatters(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	g.cluster.start("ml", "a", 8)
-	g.cluster.step(30 * time.Minute)
+	g.cluster.Start("ml", "a", 8)
+	g.cluster.Step(30 * time.Minute)
 	p := g.run(reconcile.RunOptions{}).SpotPools[0]
 	if p.Outcome != outcome.Done || !strings.Contains(p.HeldBack(), "used up") {
 		t.Errorf("the pool is %s, held back: %q", p.Outcome, p.HeldBack())
@@ -138,9 +140,9 @@ func TestAClosedGateIsToldOfBeforeItMatters(t *testing.T) {
 func TestUnknownBudgetFailsItsPools(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	ungated := pool(1, 1)
+	ungated := reconciletest.Pool(1, 1)
 	ungated.Name = "ungated"
-	if _, err := g.engine().Pools().Create(context.Background(), ungated, longWait); err != nil {
+	if _, err := g.engine().Pools().Create(context.Background(), ungated, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	statusKey := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
@@ -149,9 +151,9 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 		says  string
 	}{
 		"no status": {func(t *testing.T) {
-			doc, err := g.store().Read(context.Background(), statusKey)
+			doc, err := g.Store().Read(context.Background(), statusKey)
 			if err == nil {
-				err = g.store().Delete(context.Background(), statusKey, doc.Revision)
+				err = g.Store().Delete(context.Background(), statusKey, doc.Revision)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -166,9 +168,9 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.spoil(t)
-			g.cluster.failing["UID"] = errors.New("connection refused")
+			g.cluster.Failing["UID"] = errors.New("connection refused")
 			report := g.run(reconcile.RunOptions{})
-			delete(g.cluster.failing, "UID")
+			delete(g.cluster.Failing, "UID")
 			outcomes := map[string]outcome.Outcome{}
 			for _, p := range report.SpotPools {
 				outcomes[p.Name] = p.Outcome
@@ -183,15 +185,15 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 		})
 	}
 	// A cluster that does not answer for a while closes no gate: the status is young.
-	g.cluster.failing["UID"] = errors.New("connection refused")
+	g.cluster.Failing["UID"] = errors.New("connection refused")
 	g.lose()
-	report := g.run(reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
+	report := g.run(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	for _, p := range report.SpotPools {
 		if p.Outcome != outcome.Done {
 			t.Errorf("%s is %s: %+v", p.Name, p.Outcome, p.Error)
 		}
 	}
-	g.verify(1)
+	g.Verify(1)
 }
 
 // TestABudgetExceededWhileSettlingEndsLaunches has a launch fail, and the budget
@@ -202,7 +204,7 @@ func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGated(t)
-			if _, err := g.sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultLaunchFailed}); err != nil {
+			if _, err := g.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultLaunchFailed}); err != nil {
 				t.Fatal(err)
 			}
 			e := g.engine()
@@ -213,7 +215,7 @@ func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
 			}
 			d := g.pool
 			d.Minimum = 2
-			state, err := e.Pools().Update(context.Background(), d, longWait)
+			state, err := e.Pools().Update(context.Background(), d, reconciletest.LongWait)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +223,7 @@ func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
 			if exceeded {
 				launched, capacity = 2, 1
 			}
-			if got := g.launched(); got != launched {
+			if got := g.Launched(); got != launched {
 				t.Errorf("%d instances were launched in all, want %d", got, launched)
 			}
 			if told := strings.Contains(strings.Join(state.Warnings, "\n"), "used up"); told != exceeded || state.Plan.Capacity != capacity {
@@ -234,7 +236,7 @@ func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
 func (g *gated) rewriteStatus(t *testing.T, change func(*budget.Status)) {
 	t.Helper()
 	key := store.Key{Kind: store.Statuses, Name: "budgets/team-a"}
-	doc, err := g.store().Read(context.Background(), key)
+	doc, err := g.Store().Read(context.Background(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +249,7 @@ func (g *gated) rewriteStatus(t *testing.T, change func(*budget.Status)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.store().Write(context.Background(), key, data, doc.Revision); err != nil {
+	if _, err := g.Store().Write(context.Background(), key, data, doc.Revision); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -257,10 +259,10 @@ func (g *gated) rewriteStatus(t *testing.T, change func(*budget.Status)) {
 func TestNewPoolIsGated(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	g.cluster.start("ml", "a", 8)
-	g.cluster.step(30 * time.Minute)
+	g.cluster.Start("ml", "a", 8)
+	g.cluster.Step(30 * time.Minute)
 	g.run(reconcile.RunOptions{})
-	d := pool(2, 2)
+	d := reconciletest.Pool(2, 2)
 	d.Name, d.Budget = "fresh", "team-a"
 	gate, err := g.engine().Pools().Gate(context.Background(), d)
 	if err != nil || !gate.Closed {
@@ -286,7 +288,7 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	g.lose()
-	g.cluster.during = func(method string) {
+	g.cluster.During = func(method string) {
 		if method == "Observe" {
 			time.Sleep(5500 * time.Millisecond)
 		}
@@ -311,8 +313,8 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 func TestStatusOfAnotherLimitOpensNothing(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	g.cluster.start("ml", "a", 2)
-	g.cluster.step(30 * time.Minute)
+	g.cluster.Start("ml", "a", 2)
+	g.cluster.Step(30 * time.Minute)
 	g.run(reconcile.RunOptions{})
 	b := g.budget
 	b.GPUHours = "0.5"

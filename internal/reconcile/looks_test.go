@@ -17,8 +17,8 @@ func TestLooksWriteNothing(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	g.lose()
-	g.cluster.start("ml", "a", 8)
-	g.cluster.step(30 * time.Minute)
+	g.cluster.Start("ml", "a", 8)
+	g.cluster.Step(30 * time.Minute)
 	refused := func(op storetest.Op) error {
 		if op.Method != "Read" && op.Method != "List" {
 			return fmt.Errorf("%s of %s by one who only looks", op.Method, op.Key)

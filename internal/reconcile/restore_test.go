@@ -12,8 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
 // copyStore copies the store in a directory to a new place, as cp -a does.
@@ -51,32 +53,32 @@ func TestAPoolGoesOnFromACopyOfItsStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.mustCreate(2, 2)
+			w := reconciletest.NewWorld(t)
+			w.MustCreate(2, 2)
 			if tt.open {
-				w.loseLaunch()
+				loseLaunch(t, w)
 			}
-			restored := copyStore(t, w.dir)
-			w.cleanRuns()
+			restored := copyStore(t, w.Dir)
+			w.CleanRuns()
 			for _, n := range []int{2, 1} {
-				w.reclaim(n)
-				w.cleanRuns()
+				w.Reclaim(n)
+				w.CleanRuns()
 			}
-			before := ids(w.own())
+			before := ids(w.Own())
 			if tt.lost {
-				w.reclaim(2)
+				w.Reclaim(2)
 			}
 
-			w.dir = restored
+			w.Dir = restored
 			if tt.withoutJournals {
-				if err := os.RemoveAll(filepath.Join(w.dir, "journals")); err != nil {
+				if err := os.RemoveAll(filepath.Join(w.Dir, "journals")); err != nil {
 					t.Fatal(err)
 				}
 			}
-			said := w.runsWithin(2)
-			w.cleanRuns()
-			w.verify(2)
-			if after := ids(w.own()); !tt.lost && !cmp.Equal(before, after) {
+			said := runsWithin(t, w, 2)
+			w.CleanRuns()
+			w.Verify(2)
+			if after := ids(w.Own()); !tt.lost && !cmp.Equal(before, after) {
 				t.Errorf("nothing was missing, and %v became %v", before, after)
 			}
 			if told := strings.Contains(said, "gone: reclaimed by the cloud"); told == tt.withoutJournals {
@@ -87,31 +89,31 @@ func TestAPoolGoesOnFromACopyOfItsStore(t *testing.T) {
 }
 
 // loseLaunch kills a run right after a launch took effect.
-func (w *world) loseLaunch() {
-	w.t.Helper()
-	w.reclaim(1)
-	killed := &mortal{killOn: "Launch", after: true}
-	_, _ = w.engine(killed).Run(context.Background(), reconcile.RunOptions{})
-	if !killed.dead {
-		w.t.Fatal("nothing was launched")
+func loseLaunch(t *testing.T, w *reconciletest.World) {
+	t.Helper()
+	w.Reclaim(1)
+	killed := &reconciletest.Mortal{KillOn: "Launch", After: true}
+	_, _ = w.Engine(killed).Run(context.Background(), reconcile.RunOptions{})
+	if !killed.IsDead() {
+		t.Fatal("nothing was launched")
 	}
 }
 
 // runsWithin runs three times, after each of which there must be no more than the
 // maximum, and returns what the runs noticed.
-func (w *world) runsWithin(maximum int) string {
-	w.t.Helper()
+func runsWithin(t *testing.T, w *reconciletest.World, maximum int) string {
+	t.Helper()
 	var said []string
 	for range 3 {
-		report, err := w.engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: longWait})
+		report, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 		if err != nil {
-			w.t.Fatal(err)
+			t.Fatal(err)
 		}
 		for _, p := range report.SpotPools {
 			said = append(said, p.Notices...)
 		}
-		if own := w.own(); len(own) > maximum {
-			w.t.Fatalf("%d of at most %d are there: %s", len(own), maximum, describe(own))
+		if own := w.Own(); len(own) > maximum {
+			t.Fatalf("%d of at most %d are there: %s", len(own), maximum, reconciletest.Describe(own))
 		}
 	}
 	return strings.Join(said, "\n")
@@ -133,35 +135,36 @@ func TestUsageGoesOnFromACopyOfItsStore(t *testing.T) {
 	for name, reaches := range map[string]bool{"replayed": true, "a gap": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
-			d.declare(plenty)
-			first, second := d.cluster.start("ml", "first", 8), d.cluster.start("ml", "second", 4)
-			d.run()
-			d.cluster.step(30 * time.Minute)
-			d.cluster.remove(first)
-			copied := thousandths(t, consumed(t, d.run()))
-			restored := copyStore(t, d.dir)
+			d := reconciletest.NewDesk(t)
+			d.Declare(func(b *budget.Declaration) { b.GPUHours = "1000" })
+			first, second := d.Cluster.Start("ml", "first", 8), d.Cluster.Start("ml", "second", 4)
+			d.Run()
+			d.Cluster.Step(30 * time.Minute)
+			d.Cluster.Remove(first)
+			copied := thousandths(t, reconciletest.Consumed(t, d.Run()))
+			restored := copyStore(t, d.Dir)
 
-			d.cluster.step(20 * time.Minute)
-			d.cluster.remove(second)
-			d.cluster.start("ml", "third", 2)
-			d.cluster.step(10 * time.Minute)
-			went := d.run()
+			d.Cluster.Step(20 * time.Minute)
+			d.Cluster.Remove(second)
+			d.Cluster.Start("ml", "third", 2)
+			d.Cluster.Step(10 * time.Minute)
+			went := d.Run()
 
-			d.dir = restored
+			d.Dir = restored
 			if !reaches {
-				d.cluster.forget()
+				d.Cluster.Forget()
 			}
-			r := d.run()
+			r := d.Run()
 			if reaches {
-				wantConsumed(t, r, consumed(t, went))
-				wantBound(t, r, "0.000")
+				if got, want := reconciletest.Consumed(t, r), reconciletest.Consumed(t, went); got != want || r.Budgets[0].ErrorBoundGPUHours != "0.000" {
+					t.Errorf("%s GPU-hours are consumed, want %s; the error bound is %s", got, want, r.Budgets[0].ErrorBoundGPUHours)
+				}
 				return
 			}
-			used, bound := thousandths(t, consumed(t, r)), thousandths(t, r.Budgets[0].ErrorBoundGPUHours)
-			off := used - thousandths(t, consumed(t, went))
+			used, bound := thousandths(t, reconciletest.Consumed(t, r)), thousandths(t, r.Budgets[0].ErrorBoundGPUHours)
+			off := used - thousandths(t, reconciletest.Consumed(t, went))
 			if used < copied || max(off, -off) > bound {
-				t.Errorf("%d are used, give or take %d: the copy had %d, and the store that went on %s", used, bound, copied, consumed(t, went))
+				t.Errorf("%d are used, give or take %d: the copy had %d, and the store that went on %s", used, bound, copied, reconciletest.Consumed(t, went))
 			}
 			if r.Budgets[0].EstimatedGPUHours == "0.000" || thousandths(t, string(r.Budgets[0].Coverage)) >= thousandths(t, string(went.Budgets[0].Coverage)) {
 				t.Errorf("nothing tells of the gap: %+v", r.Budgets[0].UsageReport)

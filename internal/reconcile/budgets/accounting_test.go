@@ -1,0 +1,390 @@
+package budgets_test
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+func plenty(b *budget.Declaration) { b.GPUHours = "1000" }
+
+// watched is a desk with hours in plenty, and a pod of 8 GPUs that a run has seen.
+func watched(t *testing.T) (d *desk, uid string) {
+	t.Helper()
+	d = newDesk(t)
+	d.Declare(plenty)
+	uid = d.Cluster.Start("ml", "a", 8)
+	d.Run()
+	return d, uid
+}
+
+// TestAPodThatIsToldOfAgainAfterItsEndEndsOnce: a replay begins before the list
+// of the run before it, and tells of pods again that the list missed already.
+func TestAPodThatIsToldOfAgainAfterItsEndEndsOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty)
+	uid := d.Cluster.Start("ml", "a", 8)
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	d.Cluster.Step(time.Minute)
+	s := *d.Cluster.Pods[uid]
+	delete(d.Cluster.Pods, uid)
+	d.Cluster.Start("web", "other", 1, func(s *gpu.Sighting) { s.Labels = nil })
+	d.Cluster.Forget()
+	first := d.Run()
+	d.Cluster.Changed(s, true) // a forced deletion: no container ended
+	d.Cluster.Step(30 * time.Minute)
+	if second := d.Run(); reconciletest.Consumed(t, second) != reconciletest.Consumed(t, first) || reconciletest.Consumed(t, first) != "0.200" {
+		t.Errorf("%s GPU-hours, and %s when it was told of again; want 0.200", reconciletest.Consumed(t, first), reconciletest.Consumed(t, second))
+	}
+}
+
+// TestNoWatchTellsThatANodeIsGone: what ends with its node is looked for.
+func TestNoWatchTellsThatANodeIsGone(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*gpu.Node){
+		"gone": func(n *gpu.Node) { n.Gone = true }, "silent": func(n *gpu.Node) { n.NotReady = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, uid := watched(t)
+			d.Cluster.Step(15 * time.Minute)
+			d.Run()
+			lose(&d.Cluster.Pods[uid].Node)
+			d.Cluster.Pods[uid].End = gpu.End{At: d.Cluster.Now(), Source: gpu.DeletionTimestamp}
+			for range 3 {
+				d.Cluster.Step(10 * time.Minute)
+				wantConsumed(t, d.Run(), "2.000")
+			}
+		})
+	}
+}
+
+// TestAnOverdueDeletionIsLookedAt: its node was silent for a while, and nobody saw it.
+func TestAnOverdueDeletionIsLookedAt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty)
+	uid := d.Cluster.Start("ml", "a", 8)
+	d.Cluster.Pods[uid].Live.Deletion = d.Cluster.Now().Add(time.Minute)
+	d.Run()
+	d.Cluster.Step(90 * time.Second)
+	d.Cluster.Pods[uid].End = gpu.End{At: d.Cluster.Now(), Source: gpu.DeletionTimestamp}
+	d.Cluster.Step(10 * time.Minute)
+	wantConsumed(t, d.Run(), "0.200")
+}
+
+// TestARestoredClusterIsNoticedByItsList: its history goes on as though nothing
+// was missing, and pods are gone that nobody deleted.
+func TestARestoredClusterIsNoticedByItsList(t *testing.T) {
+	t.Parallel()
+	d, uid := watched(t)
+	d.Cluster.Step(40 * time.Minute)
+	d.Run()
+	d.Cluster.Step(40 * time.Minute)
+	delete(d.Cluster.Pods, uid)
+	d.relist()
+	r := d.Run()
+	// Anywhere in 80 minutes: 40 of them, and as much either way; and all that the
+	// cluster's 16 GPUs may have run in that time.
+	wantConsumed(t, r, "5.333")
+	wantBound(t, r, "26.667")
+}
+
+// TestAPodThatGoesWhileTheListIsReadIsNoRestore: the next part of the history tells of it.
+func TestAPodThatGoesWhileTheListIsReadIsNoRestore(t *testing.T) {
+	t.Parallel()
+	d, uid := watched(t)
+	d.Cluster.Step(time.Hour)
+	d.relist()
+	d.Cluster.Listing = func() { d.Cluster.Remove(uid) }
+	r := d.Run()
+	wantConsumed(t, r, "8.000")
+	wantEstimated(t, r, "0.000")
+	wantBound(t, r, "0.000")
+}
+
+// relist makes the next run list: there is a pod whose deletion is overdue.
+func (d *desk) relist() {
+	d.t.Helper()
+	due := d.Cluster.Now().Add(-time.Hour)
+	d.Cluster.Start("web", "overdue", 1, func(s *gpu.Sighting) { s.Labels, s.Live.Deletion = nil, due })
+	d.Run()
+}
+
+// TestNothingIsEnforcedOnWhatALostHeaderLeaves: nobody knows when pods were last
+// seen that are gone now.
+func TestNothingIsEnforcedOnWhatALostHeaderLeaves(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+	gone := d.Cluster.Start("ml", "gone", 8)
+	d.Cluster.Start("ml", "stays", 1)
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	d.Cluster.Step(2 * time.Minute)
+	d.Cluster.Remove(gone)
+	d.Cluster.Forget()
+	d.Cluster.Step(2 * time.Hour)
+	docs, err := d.Store().List(context.Background(), store.Ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if strings.HasSuffix(doc.Key.Name, "/header") {
+			if err := d.Store().Delete(context.Background(), doc.Key, doc.Revision); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := d.Run()
+	if len(d.Cluster.Evicted) > 0 {
+		t.Errorf("%v were evicted, with %s of %s GPU-hours estimated", d.Cluster.Evicted, r.Budgets[0].EstimatedGPUHours, reconciletest.Consumed(t, r))
+	}
+}
+
+// TestAnEventBeginsAnEndThatIsDueLater: its grace is an hour.
+func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty)
+	uid := d.Cluster.Start("ml", "a", 8)
+	d.Cluster.Events[uid] = d.Cluster.Now().Add(time.Minute)
+	d.Cluster.Pods[uid].Live.Deletion = d.Cluster.Now().Add(61 * time.Minute)
+	d.Run()
+	d.Cluster.Step(90 * time.Minute)
+	d.Cluster.Remove(uid)
+	d.Cluster.Forget()
+	r := d.Run()
+	// Between its first minute and its sixty-first.
+	wantConsumed(t, r, "4.133")
+	wantEstimated(t, r, "4.000")
+}
+
+// TestAVanishedPodEndedByItsDeletion: it was seen to be on its way out, and then
+// nobody looked for a day.
+func TestAVanishedPodEndedByItsDeletion(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty, func(b *budget.Declaration) { b.Window = "7d" })
+	uid := d.Cluster.Start("ml", "a", 8)
+	d.Cluster.Step(time.Minute)
+	d.Cluster.Pods[uid].Live.Deletion = d.Cluster.Now().Add(30 * time.Second)
+	d.Run()
+	d.Cluster.Step(24 * time.Hour)
+	d.Cluster.Remove(uid)
+	d.Cluster.Forget()
+	r := d.Run()
+	// A minute, and half of the minute that its grace and what it may exceed that by take.
+	wantConsumed(t, r, "0.200")
+	wantEstimated(t, r, "0.067")
+}
+
+// TestAnEvictedPodEndsWithItsGrace whoever looks when: the run that evicts it
+// writes down when it is to be gone.
+func TestAnEvictedPodEndsWithItsGrace(t *testing.T) {
+	t.Parallel()
+	for name, grace := range map[string]time.Duration{"gone at once": 0, "gone after its grace": 5 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Window = "7d" })
+			uid := d.Cluster.Start("ml", "a", 8)
+			d.Cluster.Step(time.Hour)
+			d.Cluster.Grace = grace
+			d.Run()
+			if len(d.Cluster.Evicted) != 1 {
+				t.Fatalf("%v were evicted", d.Cluster.Evicted)
+			}
+			d.Cluster.Step(24 * time.Hour)
+			if grace > 0 {
+				d.Cluster.Remove(uid)
+			}
+			d.Cluster.Forget()
+			r := d.Run()
+			// An hour, and half of what its grace and thirty seconds beyond that take.
+			late := grace + 30*time.Second
+			if got, want := r.Budgets[0].ConsumedGPUHours, fmt.Sprintf("%.3f", 8+8*late.Hours()/2); got != want {
+				t.Errorf("%s GPU-hours are consumed, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestAWrongClockIsNotBelieved: one wrong answer must not forget what was counted.
+func TestAWrongClockIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	d, uid := watched(t)
+	d.Cluster.Step(time.Hour)
+	d.Cluster.Remove(uid)
+	wantConsumed(t, d.Run(), "8.000")
+	for _, fast := range []time.Duration{40 * 24 * time.Hour, -40 * 24 * time.Hour} {
+		d.Cluster.Step(10 * time.Minute)
+		d.Cluster.Fast = fast
+		r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+		if err != nil || r.Budgets[0].Outcome != outcome.Failed || !strings.Contains(r.Budgets[0].Error.Message, "clock") {
+			t.Errorf("by a clock that is %v ahead: %v, %+v", fast, err, r.Budgets[0])
+		}
+		d.Cluster.Fast = 0
+		wantConsumed(t, d.Run(), "8.000")
+	}
+}
+
+// TestTheRunnersClockMayBeWrong: the cluster's goes on as it did.
+func TestTheRunnersClockMayBeWrong(t *testing.T) {
+	t.Parallel()
+	d, _ := watched(t)
+	d.Cluster.Step(30 * time.Minute)
+	e := d.Engine()
+	e.Clock = func() time.Time { return d.Cluster.Now().Add(-100 * 24 * time.Hour) }
+	r, err := e.Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantConsumed(t, r, "4.000")
+}
+
+// TestAResourceThatIsWeighedAnewIsLookedFor: pods that hold it were passed over.
+func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.Declare(plenty)
+	d.Run()
+	uid := d.Cluster.Start("ml", "a", 4, func(s *gpu.Sighting) { s.Shares[0].Resource = "example.com/npu" })
+	passedOver := d.Cluster.Pods[uid]
+	delete(d.Cluster.Pods, uid)
+	d.Cluster.History = nil
+	d.Run()
+	d.Cluster.Pods[uid] = passedOver
+	b.ResourceWeights = map[string]string{"example.com/npu": "1"}
+	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.Cluster.Step(30 * time.Minute)
+	wantConsumed(t, d.Run(), "2.000")
+}
+
+// TestARefusalTakesNoUsageAlong has a kubelet refuse a pod that ran, since its
+// node restarted, and nothing tell when: what was seen to be held stays, and one
+// that was never seen held nothing.
+func TestARefusalTakesNoUsageAlong(t *testing.T) {
+	t.Parallel()
+	d, uid := watched(t)
+	d.Cluster.Step(time.Hour)
+	wantConsumed(t, d.Run(), "8.000")
+	refused := func(s *gpu.Sighting) {
+		s.End, s.Live.Phase = gpu.End{At: s.Scheduled.At, Source: gpu.Rejected}, "Failed"
+	}
+	refused(d.Cluster.Pods[uid])
+	d.Cluster.Changed(*d.Cluster.Pods[uid], false)
+	d.Cluster.Start("ml", "never", 8, refused)
+	d.Cluster.Step(15 * time.Minute)
+	r := d.Run()
+	// An hour, and half of a quarter.
+	wantConsumed(t, r, "9.000")
+	wantEstimated(t, r, "1.000")
+	d.Cluster.Remove(uid)
+	d.Cluster.Step(15 * time.Minute)
+	wantConsumed(t, d.Run(), "9.000")
+}
+
+// TestARefusedPodKeepsWhatItRan, and no more: where the pod tells when it was
+// refused it held until then, if a run saw that it had started, and else nothing.
+func TestARefusedPodKeepsWhatItRan(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		start func(*gpu.Sighting)
+		want  string
+	}{
+		"one that ran":           {func(*gpu.Sighting) {}, "9.333"},
+		"one that never started": {func(s *gpu.Sighting) { s.Running = gpu.Start{} }, "0.000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Declare(plenty)
+			uid := d.Cluster.Start("ml", "a", 8, test.start)
+			d.Cluster.Step(time.Hour)
+			d.Run()
+			d.Cluster.Step(10 * time.Minute)
+			s := d.Cluster.Pods[uid]
+			s.End, s.Refused, s.Running, s.Live.Phase = gpu.End{At: s.Scheduled.At, Source: gpu.Rejected}, d.Cluster.Now(), gpu.Start{}, "Failed"
+			d.Cluster.Changed(*s, false)
+			d.Cluster.Step(5 * time.Minute)
+			r := d.Run()
+			wantConsumed(t, r, test.want)
+			wantEstimated(t, r, "0.000")
+		})
+	}
+}
+
+// TestWhatANodeTurnsOutNotToHaveIsTakenBack: a pod is an estimate while nothing
+// shows its node, and what it is afterwards.
+func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty)
+	uid := d.Cluster.Start("ml", "a", 99, func(s *gpu.Sighting) { s.Shown = 0 })
+	d.Cluster.Step(time.Hour)
+	r := d.Run()
+	wantConsumed(t, r, "99.000")
+	wantEstimated(t, r, "99.000")
+	s := d.Cluster.Pods[uid]
+	s.Shares, s.Shown, s.Capped = nil, 1, true
+	d.Cluster.Changed(*s, false)
+	r = d.Run()
+	wantConsumed(t, r, "0.000")
+	wantEstimated(t, r, "0.000")
+}
+
+// TestNodesAreRememberedBetweenRuns: each look is told of those that were seen, with
+// the most that each showed, and a look that shows more of one lists its pods.
+func TestNodesAreRememberedBetweenRuns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty)
+	on := func(told int, gpus int64) gpu.Node {
+		return gpu.Node{
+			Name: "node-1", UID: "node-uid", Shown: true, Told: told, Model: "Tesla-T4", ProviderID: "qcloud:///800001/ins-a",
+			Capacity: map[string]*big.Rat{"nvidia.com/gpu": big.NewRat(gpus, 1)},
+		}
+	}
+	uid := d.Cluster.Start("ml", "a", 1, func(s *gpu.Sighting) { s.Node = on(1, 8) })
+	d.Run()
+	listed := d.Cluster.Lists
+	d.Cluster.Pods[uid].Node = on(1, 0) // its kubelet restarts
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	if d.Cluster.Lists != listed {
+		t.Error("a node that shows less has its pods listed")
+	}
+	known := d.Cluster.Remembered
+	if len(known) != 1 || known[0].UID != "node-uid" || known[0].Capacity["nvidia.com/gpu"].RatString() != "8" || known[0].Model != "Tesla-T4" || known[0].InstanceID() != "ins-a" || known[0].Gone {
+		t.Fatalf("the second run is told of %+v", known)
+	}
+	d.Cluster.Pods[uid].Node = on(3, 8)
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	if d.Cluster.Lists != listed+1 {
+		t.Error("a node that tells more does not have its pods listed")
+	}
+	d.Cluster.Remove(uid)
+	d.Cluster.History = nil
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	d.Run()
+	if known := d.Cluster.Remembered; len(known) != 1 || !known[0].Gone || known[0].Told != 3 {
+		t.Errorf("once it is gone, the next run is told of %+v", known)
+	}
+}

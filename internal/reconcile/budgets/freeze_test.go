@@ -1,0 +1,26 @@
+package budgets_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// TestFreezeLeavesOutWhatWeighsNothing has a budget write zero in several ways.
+func TestFreezeLeavesOutWhatWeighsNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) {
+		b.Thresholds = []int{100}
+		b.ResourceWeights = map[string]string{"amd.com/gpu": "0", "gpu.amd.com": "0.0", "gpu.intel.com/xe": "0/1", "example.com/npu": "1/2"}
+	})
+	d.Cluster.Start("ml", "a", 8)
+	d.Cluster.Step(time.Hour)
+	d.Run()
+	f := d.Cluster.Frozen[b.UID]
+	if !slices.Equal(f.Resources, []string{"example.com/npu"}) || !slices.Equal(f.Ignored, []string{"amd.com/gpu", "gpu.amd.com", "gpu.intel.com/xe"}) {
+		t.Errorf("frozen are %q beside the defaults, without %q", f.Resources, f.Ignored)
+	}
+}

@@ -1,0 +1,213 @@
+package budgets_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+)
+
+// budgetStory is something that changes a desk, from what prepare makes of it.
+type budgetStory struct {
+	name    string
+	prepare func(d *desk) budget.Declaration
+	do      func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error
+	// again is what a user does after it was cut short, beside running reconcile.
+	again func(d *desk, b budget.Declaration)
+	// verify checks what must hold after the next clean runs.
+	verify func(d *desk, report reconcile.Report)
+}
+
+func budgetStories() []budgetStory {
+	declare := func(action budget.Action) func(d *desk) budget.Declaration {
+		return func(d *desk) budget.Declaration {
+			b := d.Declare(enforcing(action), func(b *budget.Declaration) { b.GPUHours = "6" })
+			ends := d.Cluster.Start("ml", "ends", 4)
+			d.Cluster.Start("ml", "b", 4, ownedBy("Job", "train"))
+			d.Cluster.Step(30 * time.Minute)
+			d.Run()
+			d.Cluster.Remove(ends)
+			born := d.Cluster.Start("ml", "short", 2)
+			d.Cluster.Step(30 * time.Minute)
+			d.Cluster.Remove(born)
+			return b
+		}
+	}
+	run := func(ctx context.Context, e *reconcile.Engine, _ budget.Declaration) error {
+		_, err := e.Run(ctx, reconcile.RunOptions{})
+		return err
+	}
+	nothing := func(*desk, budget.Declaration) {}
+	remove := func(ctx context.Context, e *reconcile.Engine, b budget.Declaration) error {
+		_, err := e.Budgets().Delete(ctx, b)
+		return err
+	}
+	removeAgain := func(d *desk, b budget.Declaration) {
+		if err := remove(context.Background(), d.Engine(), b); err != nil {
+			d.t.Errorf("deleting again: %v", err)
+		}
+	}
+	usage := func(d *desk, report reconcile.Report) {
+		d.t.Helper()
+		// 4 for half an hour, 4 for an hour, 2 for half an hour.
+		wantConsumed(d.t, report, "7.000")
+		if len(report.Budgets[0].Warnings) > 0 || report.Budgets[0].EstimatedGPUHours != "0.000" {
+			d.t.Errorf("warnings %v, %s estimated", report.Budgets[0].Warnings, report.Budgets[0].EstimatedGPUHours)
+		}
+		if len(report.Warnings) > 0 {
+			d.t.Errorf("warnings %v", report.Warnings)
+		}
+	}
+	return []budgetStory{
+		{"a run that evicts", declare(budget.Evict), run, nothing, func(d *desk, report reconcile.Report) {
+			usage(d, report)
+			if len(d.Cluster.Frozen) != 1 || len(d.Cluster.Evicted) != 1 || len(d.Cluster.Pods) != 0 {
+				d.t.Errorf("frozen %v, evicted %v, left %v", d.Cluster.Frozen, d.Cluster.Evicted, d.Cluster.Pods)
+			}
+		}},
+		{"a run that pauses", declare(budget.Pause), run, nothing, func(d *desk, report reconcile.Report) {
+			usage(d, report)
+			if len(d.Cluster.Stopped()) != 1 || len(d.Cluster.Pods) != 0 || !slices.Equal(report.Budgets[0].Enforced, []budget.Action{budget.Pause}) {
+				d.t.Errorf("paused %v, left %v, told %v", d.Cluster.Stopped(), d.Cluster.Pods, report.Budgets[0].Enforced)
+			}
+			if got := d.holds(); !slices.Equal(got, []string{"paused train 3"}) {
+				d.t.Errorf("the store holds %v", got)
+			}
+		}},
+		{"a run that resumes", func(d *desk) budget.Declaration {
+			b := declare(budget.Pause)(d)
+			d.Run()
+			b.GPUHours = "100"
+			if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+				d.t.Fatal(err)
+			}
+			b.Generation++
+			return b
+		}, run, nothing, func(d *desk, report reconcile.Report) {
+			usage(d, report)
+			if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 || len(report.Budgets[0].Enforced) > 0 {
+				d.t.Errorf("it is %+v, the store holds %v, told %v", w, d.holds(), report.Budgets[0].Enforced)
+			}
+		}},
+		{
+			"a deletion of a budget that paused", func(d *desk) budget.Declaration {
+				b := declare(budget.Pause)(d)
+				d.Run()
+				return b
+			},
+			remove, removeAgain,
+			func(d *desk, report reconcile.Report) {
+				if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 || len(report.Budgets) > 0 {
+					d.t.Errorf("it is %+v, the store holds %v, declared %v", w, d.holds(), report.Budgets)
+				}
+			},
+		},
+		{
+			"a deletion", func(d *desk) budget.Declaration {
+				b := declare(budget.Evict)(d)
+				d.Run()
+				return b
+			},
+			remove, removeAgain,
+			func(d *desk, report reconcile.Report) {
+				if len(d.Cluster.Frozen) > 0 || len(report.Budgets) > 0 {
+					d.t.Errorf("frozen %v, declared %v", d.Cluster.Frozen, report.Budgets)
+				}
+				for key := range d.Documents() {
+					if strings.HasPrefix(key, "budgets/") || strings.HasPrefix(key, "statuses/budgets/") {
+						d.t.Errorf("%s is left", key)
+					}
+				}
+			},
+		},
+	}
+}
+
+// TestBudgetsKilled kills each story right before and right after each of its
+// effects: calls of the cluster, writes, deletes and locks of the store.
+func TestBudgetsKilled(t *testing.T) {
+	t.Parallel()
+	for _, story := range budgetStories() {
+		t.Run(story.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			b := story.prepare(d)
+			observer := &reconciletest.Mortal{}
+			if err := story.do(context.Background(), d.MortalEngine(observer), b); err != nil {
+				t.Fatalf("without a kill: %v", err)
+			}
+			story.verify(d, d.Run())
+			for n := 1; n <= observer.Count; n++ {
+				for _, after := range []bool{false, true} {
+					for _, gone := range []bool{false, true} {
+						name := fmt.Sprintf("%s %d %s", map[bool]string{false: "before", true: "after"}[after], n, observer.Trace[n-1])
+						t.Run(name+map[bool]string{true: ", then by a run"}[gone], func(t *testing.T) {
+							t.Parallel()
+							d := newDesk(t)
+							b := story.prepare(d)
+							_ = story.do(context.Background(), d.MortalEngine(&reconciletest.Mortal{KillAt: n, After: after}), b)
+							if !gone {
+								story.again(d, b)
+								d.Run()
+								story.verify(d, d.Run())
+								return
+							}
+							// Where the kill came before the record said so, nobody knows
+							// that a deletion was meant.
+							d.Run()
+							report := d.Run()
+							if !strings.HasPrefix(story.name, "a deletion") || n > 3 {
+								story.verify(d, report)
+							}
+						})
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestInterruptedRun takes no new action once it is told to stop, and says which
+// budgets are left to the next run.
+func TestInterruptedRun(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"Observe", "Freeze"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })
+			d.Cluster.Start("ml", "a", 8)
+			d.Cluster.Step(time.Hour)
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			d.Cluster.During = func(m string) {
+				if m == method {
+					stop()
+				}
+			}
+			if method == "Observe" {
+				d.Cluster.Failing["Observe"] = context.Canceled
+			}
+			report, err := d.Engine().Run(ctx, reconcile.RunOptions{})
+			if err != nil || report.Budgets[0].Outcome != outcome.Skipped || len(d.Cluster.Evicted) > 0 {
+				t.Errorf("got %v, %+v, evicted %v", err, report.Budgets, d.Cluster.Evicted)
+			}
+			if method == "Freeze" {
+				wantTold(t, report, "done alert", "done freeze", "skipped evict a")
+			}
+			d.Cluster.During = nil
+			delete(d.Cluster.Failing, "Observe")
+			d.Run()
+			if len(d.Cluster.Evicted) != 1 {
+				t.Errorf("the next run did not go on: %v", d.Cluster.Acts)
+			}
+		})
+	}
+}

@@ -1,0 +1,165 @@
+package budgets_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// crowded is a desk where one tenant runs many workloads with long labels under a
+// budget that pauses, and another tenant one pod under a budget that evicts.
+func crowded(t *testing.T, workloads int) (d *desk, many, other budget.Declaration) {
+	t.Helper()
+	d = newDesk(t)
+	many = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
+		b.Name, b.Selector = "a-many", budget.Selector{Namespaces: []string{"ml"}}
+	})
+	other = d.Declare(enforcing(budget.Evict), quietly, func(b *budget.Declaration) {
+		b.Name, b.Selector = "b-other", budget.Selector{Namespaces: []string{"web"}}
+	})
+	for n := range workloads {
+		labels := map[string]string{"team": "a"}
+		for m := range 20 {
+			labels[fmt.Sprintf("example.com/of-%03d-%02d", n, m)] = strings.Repeat(string(rune('a'+(n+m)%26)), 60)
+		}
+		name := fmt.Sprintf("train-%03d", n)
+		d.Cluster.Start("ml", name, 1, ownedBy("Deployment", name), func(s *gpu.Sighting) { s.Labels = labels })
+		w := budget.Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "uid-of-" + name}
+		d.Cluster.Workloads[w.UID] = &reconciletest.Workload{Workload: w, Replicas: 2, Labels: labels}
+	}
+	d.Cluster.Start("web", "hog", 8)
+	d.Cluster.Step(time.Hour)
+	return d, many, other
+}
+
+// TestNobodyWaitsForManyPauses acts on a budget before another has paused all that
+// it is to pause, in writes and documents that the number of workloads doesn't
+// swell, and resumes all.
+func TestNobodyWaitsForManyPauses(t *testing.T) {
+	t.Parallel()
+	const workloads = 600
+	d, many, _ := crowded(t, workloads)
+	process := &reconciletest.Mortal{}
+	begun := time.Now()
+	report, err := d.MortalEngine(process).Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d pauses took %s, with %d writes of what is held", workloads, time.Since(begun), count(process.Trace, "Write pauses"))
+	for _, b := range report.Budgets {
+		if b.Outcome != outcome.Done {
+			t.Fatalf("%s is %s: %+v", b.Name, b.Outcome, b.Error)
+		}
+	}
+	if n := len(d.Cluster.Stopped()); n != workloads || len(d.holds()) != workloads {
+		t.Errorf("%d are stopped, and %d held", n, len(d.holds()))
+	}
+	if before := count(process.Trace[:slices.Index(process.Trace, "Evict")], "Pause"); before > 50 {
+		t.Errorf("the other budget's eviction waited for %d pauses", before)
+	}
+	if n := count(process.Trace, "Write pauses"); n > 120 {
+		t.Errorf("%d writes for %d workloads", n, workloads)
+	}
+	docs, err := d.Store().List(context.Background(), store.Pauses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		if len(doc.Data) > 512<<10 {
+			t.Errorf("the document %s has %d bytes", doc.Key, len(doc.Data))
+		}
+	}
+	many.GPUHours = "10000"
+	if _, err := d.Engine().Budgets().Update(context.Background(), many); err != nil {
+		t.Fatal(err)
+	}
+	begun = time.Now()
+	d.Run()
+	t.Logf("their resumption took %s", time.Since(begun))
+	if n := len(d.Cluster.Stopped()); n > 0 || len(d.holds()) > 0 {
+		t.Errorf("%d are stopped, and %d held", n, len(d.holds()))
+	}
+}
+
+// TestTimeThatEndsAmongPausesSkipsNobodyElse ends the time of a run at its hundredth
+// pause: the other budget was acted on by then, and the next run goes on.
+func TestTimeThatEndsAmongPausesSkipsNobodyElse(t *testing.T) {
+	t.Parallel()
+	d, _, _ := crowded(t, 150)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	d.Cluster.During = func(method string) {
+		if method == "Pause" && d.Cluster.Calls()["Pause"] == 99 {
+			stop()
+		}
+	}
+	report, err := d.Engine().Run(ctx, reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range report.Budgets {
+		if want := map[string]outcome.Outcome{"a-many": outcome.Skipped, "b-other": outcome.Done}[b.Name]; b.Outcome != want {
+			t.Errorf("%s is %s: %+v", b.Name, b.Outcome, b.Error)
+		}
+	}
+	if n := len(d.Cluster.Stopped()); n != 100 || len(d.holds()) != 100 || len(d.Cluster.Evicted) != 1 {
+		t.Errorf("%d are stopped, %d held, evicted %v", n, len(d.holds()), d.Cluster.Evicted)
+	}
+	d.Cluster.During = nil
+	d.Run()
+	if n := len(d.Cluster.Stopped()); n != 150 || len(d.holds()) != 150 {
+		t.Errorf("%d are stopped, %d held", n, len(d.holds()))
+	}
+}
+
+// TestADamagedPartOfPausesStopsItsBudget resumes nothing where one of several
+// documents of what is held can't be read, and goes on with other budgets.
+func TestADamagedPartOfPausesStopsItsBudget(t *testing.T) {
+	t.Parallel()
+	d, many, _ := crowded(t, 120)
+	d.Run()
+	key := store.Key{Kind: store.Pauses, Name: many.UID + "/1"}
+	doc, err := d.Store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Store().Write(context.Background(), key, append(doc.Data[:40:40], '}'), doc.Revision); err != nil {
+		t.Fatal(err)
+	}
+	d.raise(many)
+	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range report.Budgets {
+		if want := map[string]outcome.Outcome{"a-many": outcome.Failed, "b-other": outcome.Done}[b.Name]; b.Outcome != want {
+			t.Errorf("%s is %s: %+v", b.Name, b.Outcome, b.Error)
+		}
+	}
+	if n := len(d.Cluster.Stopped()); n != 120 {
+		t.Errorf("%d are stopped", n)
+	}
+	if _, err := d.Engine().Budgets().Delete(context.Background(), many); err == nil {
+		t.Error("it was destroyed, and what it holds can't be read")
+	}
+}
+
+func count(list []string, text string) int {
+	n := 0
+	for _, s := range list {
+		if s == text {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,277 @@
+package budgets_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// holds lists what the store holds paused, as "phase name replicas".
+func (d *desk) holds() []string {
+	d.t.Helper()
+	docs, err := d.Store().List(context.Background(), store.Pauses)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var list []string
+	for _, doc := range docs {
+		p, err := declaration.Decode[declaration.Pauses]("it", doc.Data)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, w := range p.Workloads {
+			list = append(list, fmt.Sprint(w.Phase, " ", w.Name, " ", w.Replicas))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// training is a desk with a budget that pauses, and what has used it up.
+func training(t *testing.T, with ...func(*budget.Declaration)) (*desk, budget.Declaration) {
+	t.Helper()
+	d := newDesk(t)
+	b := d.Declare(append([]func(*budget.Declaration){enforcing(budget.Pause)}, with...)...)
+	d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"))
+	d.Cluster.Step(time.Hour)
+	return d, b
+}
+
+func quietly(b *budget.Declaration) { b.Thresholds = []int{100} }
+
+// TestAWorkloadIsResumedWhenNobodyHoldsIt has one of two budgets let go of what
+// both paused, be it that its usage falls or that it is destroyed; then the other.
+func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
+	t.Parallel()
+	for name, letGo := range map[string]func(d *desk, b budget.Declaration) []string{
+		"its limit is raised": func(d *desk, b budget.Declaration) []string {
+			b.GPUHours = "100"
+			if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+				d.t.Fatal(err)
+			}
+			return reconciletest.Told(d.Run())
+		},
+		"it is destroyed": func(d *desk, b budget.Declaration) []string {
+			if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+				d.t.Fatal(err)
+			}
+			return reconciletest.Told(d.Run())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			first := d.Declare(enforcing(budget.Pause), quietly)
+			second := d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
+				b.Name, b.Selector = "team-b", budget.Selector{MatchLabels: map[string]string{"project": "x"}}
+			})
+			labels := map[string]string{"team": "a", "project": "x"}
+			d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) {
+				s.Labels = labels
+				d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: s.Owner.UID}).Labels = labels
+			})
+			d.Cluster.Step(time.Hour)
+			d.Run()
+			d.Run()
+			if got := d.holds(); !slices.Equal(got, []string{"paused train 3", "paused train 3"}) {
+				t.Errorf("the store holds %v", got)
+			}
+			letGo(d, first)
+			if got := d.Cluster.Stopped(); !slices.Equal(got, []string{"train"}) || len(d.holds()) != 1 {
+				t.Errorf("one holds it still, and stopped is %v; the store holds %v", got, d.holds())
+			}
+			letGo(d, second)
+			if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 {
+				t.Errorf("nobody holds it, and it is %+v; the store holds %v", w, d.holds())
+			}
+		})
+	}
+}
+
+// TestALeftPauseIsLifted has what a destroyed budget held outlive it, as after a
+// kill, where no budget is left.
+func TestALeftPauseIsLifted(t *testing.T) {
+	t.Parallel()
+	d, b := training(t)
+	d.Run()
+	key := store.Key{Kind: store.Pauses, Name: b.UID}
+	doc, err := d.Store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.Cluster.Scale("train", 0)
+	if _, err := d.Store().Write(context.Background(), key, doc.Data, ""); err != nil {
+		t.Fatal(err)
+	}
+	report := d.Run()
+	if got := d.Cluster.Stopped(); len(got) > 0 || len(d.holds()) > 0 || !strings.Contains(fmt.Sprint(report.Warnings), "it was lifted") {
+		t.Errorf("stopped is %v, the store holds %v, warnings %v", got, d.holds(), report.Warnings)
+	}
+}
+
+// TestADestroyThatCannotResumeFails: it says gone of nothing that stays stopped.
+func TestADestroyThatCannotResumeFails(t *testing.T) {
+	t.Parallel()
+	d, b := training(t)
+	d.Run()
+	d.Cluster.Failing["Resume"] = &budget.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
+	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
+		t.Errorf("the destroy says %v", err)
+	}
+	if holds := d.holds(); len(holds) != 1 {
+		t.Errorf("the store holds %v", holds)
+	}
+	delete(d.Cluster.Failing, "Resume")
+	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil || len(d.Cluster.Stopped()) > 0 || len(d.holds()) > 0 {
+		t.Errorf("%v; stopped is %v, the store holds %v", err, d.Cluster.Stopped(), d.holds())
+	}
+}
+
+// TestARefusedPauseIsHeldByNobody: else what its owner stops later would be started
+// when usage falls.
+func TestARefusedPauseIsHeldByNobody(t *testing.T) {
+	t.Parallel()
+	d, _ := training(t)
+	d.Cluster.Failing["Pause"] = budget.ErrWorkloadChanged
+	d.Run()
+	if holds := d.holds(); len(holds) > 0 {
+		t.Errorf("the store holds %v", holds)
+	}
+}
+
+// TestLabelsFillNoDocument: a tenant may write as many of them as an object holds.
+func TestLabelsFillNoDocument(t *testing.T) {
+	t.Parallel()
+	d, b := training(t)
+	labels := map[string]string{"team": "a"}
+	for n := range 10_000 {
+		labels[fmt.Sprint("example.com/label-", n)] = strings.Repeat("x", 60)
+	}
+	d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}).Labels = labels
+	d.Run()
+	doc, err := d.Store().Read(context.Background(), store.Key{Kind: store.Pauses, Name: b.UID})
+	if err != nil || len(doc.Data) > 2<<10 || !strings.Contains(string(doc.Data), `"team"`) {
+		t.Errorf("the document has %d bytes: %v", len(doc.Data), err)
+	}
+}
+
+// TestADamagedListOfPausesStopsItsBudget resumes nothing by what can't be read,
+// and goes on with other budgets.
+func TestADamagedListOfPausesStopsItsBudget(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.Declare(enforcing(budget.Pause), quietly)
+	d.Declare(func(b *budget.Declaration) { b.Name, b.Thresholds = "team-b", []int{100} })
+	d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"))
+	d.Cluster.Step(time.Hour)
+	d.Run()
+	key := store.Key{Kind: store.Pauses, Name: b.UID}
+	doc, err := d.Store().Read(context.Background(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Store().Write(context.Background(), key, append(doc.Data[:40:40], '}'), doc.Revision); err != nil {
+		t.Fatal(err)
+	}
+	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Budgets {
+		if want := map[string]outcome.Outcome{"team-a": outcome.Failed, "team-b": outcome.Done}[r.Name]; r.Outcome != want {
+			t.Errorf("%s is %s: %+v", r.Name, r.Outcome, r.Error)
+		}
+	}
+}
+
+// TestAWorkloadOfTheSameNameIsAnother pauses what was made anew under the name of
+// what was paused, and gives each back what it had.
+func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
+	t.Parallel()
+	d, b := training(t, quietly)
+	d.Run()
+	delete(d.Cluster.Workloads, "uid-of-train")
+	d.Cluster.Start("ml", "b", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) { s.Owner.UID = "uid-of-another" })
+	wantTold(t, d.Run(), "done suspend train")
+	b.GPUHours = "100"
+	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	d.Run()
+	if w := d.Cluster.Workloads["uid-of-another"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 {
+		t.Errorf("it is %+v, the store holds %v", w, d.holds())
+	}
+}
+
+// TestAForgedOwnerIsNotPaused tells of pods whose owner is not theirs.
+func TestAForgedOwnerIsNotPaused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(enforcing(budget.Pause), quietly)
+	d.Cluster.Forged = map[string]bool{"prod-api": true}
+	d.Cluster.Start("ml", "a", 8, ownedBy("Deployment", "prod-api"))
+	d.Cluster.Step(time.Hour)
+	report := d.Run()
+	wantTold(t, report, "done alert")
+	if !strings.Contains(fmt.Sprint(report.Budgets[0].Warnings), "which does not select it") {
+		t.Errorf("warnings %v", report.Budgets[0].Warnings)
+	}
+	d.Cluster.Failing["Owners"] = errors.New("cannot get replicasets: forbidden")
+	failed, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil || failed.Budgets[0].Outcome != outcome.Failed || !strings.Contains(failed.Budgets[0].Error.Message, "replicasets") {
+		t.Errorf("where it can't be told: %v, %+v", err, failed.Budgets)
+	}
+}
+
+// TestWhatIsStartedAgainIsTold has someone start what was paused: each run tells of
+// it, none says that it is paused, and it is paused again where the budget says so,
+// and gets back what it had last.
+func TestWhatIsStartedAgainIsTold(t *testing.T) {
+	t.Parallel()
+	d, b := training(t, quietly)
+	wantTold(t, d.Run(), "done alert", "done suspend train")
+	d.Cluster.Scale("train", 5)
+	d.Cluster.Start("ml", "b", 8, ownedBy("Job", "train"))
+	for range 2 {
+		report := d.Run()
+		wantTold(t, report)
+		if r := report.Budgets[0]; len(r.Enforced) > 0 || !strings.Contains(fmt.Sprint(r.Warnings), "started again by someone") {
+			t.Errorf("enforced %v, warnings %v", r.Enforced, r.Warnings)
+		}
+	}
+	change := func(change func(*budget.Declaration)) {
+		t.Helper()
+		change(&b)
+		state, err := d.Engine().Budgets().Update(context.Background(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = state.Declaration
+	}
+	change(func(b *budget.Declaration) { b.Enforce.Repause = true })
+	report := d.Run()
+	wantTold(t, report, "done suspend train")
+	if got := d.Cluster.Stopped(); len(got) != 1 || !slices.Equal(report.Budgets[0].Enforced, []budget.Action{budget.Pause}) {
+		t.Errorf("stopped is %v, enforced %v", got, report.Budgets[0].Enforced)
+	}
+	change(func(b *budget.Declaration) { b.GPUHours = "100" })
+	d.Run()
+	if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 5 {
+		t.Errorf("it is %+v", w)
+	}
+}

@@ -1,0 +1,168 @@
+package budgets_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+)
+
+// sharing is a desk with two budgets that pause the same workloads. The first is
+// the one that is acted on first by its name.
+func sharing(t *testing.T, repause map[string]bool) (d *desk, budgets map[string]budget.Declaration) {
+	t.Helper()
+	d = newDesk(t)
+	budgets = map[string]budget.Declaration{}
+	for name, again := range repause {
+		budgets[name] = d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
+			b.Name, b.Enforce.Repause = name, again
+		})
+	}
+	d.Cluster.Start("ml", "x", 8, ownedBy("Deployment", "d"))
+	d.Cluster.Step(time.Hour)
+	return d, budgets
+}
+
+// startedBySomeone is a person who scales what was paused, whose pod then runs.
+func (d *desk) startedBySomeone(name string, replicas int32) {
+	d.Cluster.Step(time.Minute)
+	d.Cluster.Scale(name, replicas)
+	d.Cluster.Start("ml", fmt.Sprint(name, "-", d.Cluster.Version), 8, ownedBy("Deployment", name))
+}
+
+func (d *desk) raise(b budget.Declaration) {
+	d.t.Helper()
+	b.GPUHours = "1000"
+	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// budgetOf is what a report says of a budget: whether it stands as paused, and
+// whether it says that someone started what it paused.
+func budgetOf(r reconcile.Report, name string) (paused, started bool) {
+	for _, b := range r.Budgets {
+		if b.Name == name {
+			return slices.Contains(b.Enforced, budget.Pause), strings.Contains(fmt.Sprint(b.Warnings), "started again by someone")
+		}
+	}
+	return false, false
+}
+
+// TestBudgetsThatPauseTheSameHoldItInOneRun has two budgets be exceeded in one run,
+// and either of them let go right then.
+func TestBudgetsThatPauseTheSameHoldItInOneRun(t *testing.T) {
+	t.Parallel()
+	for _, released := range []string{"a", "b"} {
+		for way, letGo := range map[string]func(d *desk, b budget.Declaration){
+			"its limit is raised": func(d *desk, b budget.Declaration) { d.raise(b); d.Run() },
+			"it is destroyed": func(d *desk, b budget.Declaration) {
+				if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+					d.t.Fatal(err)
+				}
+			},
+		} {
+			t.Run(released+": "+way, func(t *testing.T) {
+				t.Parallel()
+				d, budgets := sharing(t, map[string]bool{"a": false, "b": false})
+				d.Run()
+				if got := d.holds(); !slices.Equal(got, []string{"paused d 3", "paused d 3"}) {
+					t.Errorf("after one run, the store holds %v", got)
+				}
+				letGo(d, budgets[released])
+				if n := count(d.Cluster.Acts, "Resume d"); n > 0 || !slices.Equal(d.Cluster.Stopped(), []string{"d"}) {
+					t.Errorf("the other is exceeded still, and it was resumed %d times; stopped is %v", n, d.Cluster.Stopped())
+				}
+			})
+		}
+	}
+}
+
+// TestABudgetThatIsExceededKeepsWhatAnotherLetsGo has the one budget's limit raised
+// right when the other is exceeded for the first time: nothing starts in between.
+func TestABudgetThatIsExceededKeepsWhatAnotherLetsGo(t *testing.T) {
+	t.Parallel()
+	for _, names := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		d, budgets := sharing(t, map[string]bool{names[0]: false})
+		d.Run()
+		d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) { b.Name = names[1] })
+		d.raise(budgets[names[0]])
+		report := d.Run()
+		if n := count(d.Cluster.Acts, "Resume d"); n > 0 || !slices.Equal(d.holds(), []string{"paused d 3"}) {
+			t.Errorf("%v: it was resumed %d times, and the store holds %v", names, n, d.holds())
+		}
+		if paused, _ := budgetOf(report, names[1]); !paused {
+			t.Errorf("%v: the other does not stand as paused", names)
+		}
+	}
+}
+
+// TestWhatStandsPausedIsNotStarted has someone start what two budgets paused, of
+// which one, both or none pauses such again, and then each of them let go.
+func TestWhatStandsPausedIsNotStarted(t *testing.T) {
+	t.Parallel()
+	for _, a := range []bool{false, true} {
+		for _, b := range []bool{false, true} {
+			for _, released := range []string{"a", "b"} {
+				t.Run(fmt.Sprintf("repause %t and %t, %s is released", a, b, released), func(t *testing.T) {
+					t.Parallel()
+					d, budgets := sharing(t, map[string]bool{"a": a, "b": b})
+					d.Run()
+					d.Run()
+					d.startedBySomeone("d", 5)
+					report := d.Run()
+					again := a || b
+					for name := range budgets {
+						if paused, started := budgetOf(report, name); paused != again || started == again && !budgets[name].Enforce.Repause {
+							t.Errorf("%s: it stands as paused: %t; as started by someone: %t", name, paused, started)
+						}
+					}
+					d.raise(budgets[released])
+					report = d.Run()
+					other := map[string]string{"a": "b", "b": "a"}[released]
+					if paused, started := budgetOf(report, other); paused != again || started == again {
+						t.Errorf("then %s stands as paused: %t; as started by someone: %t", other, paused, started)
+					}
+					if stopped := len(d.Cluster.Stopped()) == 1; stopped != again {
+						t.Errorf("stopped: %t", stopped)
+					}
+					if n := count(d.Cluster.Acts, "Resume d"); n > 0 {
+						t.Errorf("it was resumed %d times", n)
+					}
+					d.raise(budgets[other])
+					d.Run()
+					if w := d.Cluster.Workloads["uid-of-d"]; w.Stopped || w.Replicas != 5 || len(d.holds()) > 0 {
+						t.Errorf("nobody holds it, and it is %+v; the store holds %v", w, d.holds())
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestWhatSomeoneStartedAndStoppedIsTheirs has a person start what was paused, and
+// stop it later: the budget doesn't start it when usage falls.
+func TestWhatSomeoneStartedAndStoppedIsTheirs(t *testing.T) {
+	t.Parallel()
+	d, budgets := sharing(t, map[string]bool{"a": false})
+	d.Run()
+	d.startedBySomeone("d", 5)
+	d.Run()
+	d.Cluster.Scale("d", 0)
+	for uid := range d.Cluster.Pods {
+		d.Cluster.Remove(uid)
+	}
+	if paused, _ := budgetOf(d.Run(), "a"); paused {
+		t.Error("it stands as paused by the budget, and a person stopped it")
+	}
+	d.raise(budgets["a"])
+	d.Run()
+	if !slices.Equal(d.Cluster.Stopped(), []string{"d"}) || len(d.holds()) > 0 {
+		t.Errorf("stopped is %v, the store holds %v", d.Cluster.Stopped(), d.holds())
+	}
+}

@@ -1,0 +1,160 @@
+package reconciletest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
+)
+
+// Desk is a cluster and a store with budgets alone: no cloud is there to ask.
+type Desk struct {
+	t       testing.TB
+	Cluster *Cluster
+	Dir     string
+	Keep    time.Duration // what runs keep of the ledger in any case
+}
+
+// NewDesk is a cluster where nothing runs yet, and a new store.
+func NewDesk(t testing.TB) *Desk {
+	t.Helper()
+	return &Desk{t: t, Cluster: NewCluster(), Dir: t.TempDir() + "/store"}
+}
+
+// Store opens the store, as each process does.
+func (d *Desk) Store() store.Store {
+	d.t.Helper()
+	s, err := directory.Open(d.Dir, directory.Options{Create: true})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+// Engine is a new process.
+func (d *Desk) Engine() *reconcile.Engine {
+	return &reconcile.Engine{Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.Cluster.Now}
+}
+
+// MortalEngine is a process that may be killed at any effect of its own.
+func (d *Desk) MortalEngine(m *Mortal) *reconcile.Engine {
+	e := d.Engine()
+	e.Store = m.store(e.Store)
+	e.Cluster = func(context.Context) (budgets.Cluster, error) { return &mortalCluster{Cluster: d.Cluster, m: m}, nil }
+	return e
+}
+
+// Declare creates a budget of 4 GPU-hours a day for team a, changed as asked.
+func (d *Desk) Declare(changes ...func(*budget.Declaration)) budget.Declaration {
+	d.t.Helper()
+	b := budget.Declaration{
+		Name: "team-a", GPUHours: "4", Window: "24h", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
+		Enforce: budget.Enforcement{Action: budget.AlertOnly, GracePeriod: "0s"},
+	}
+	for _, change := range changes {
+		change(&b)
+	}
+	state, err := d.Engine().Budgets().Create(context.Background(), b.WithDefaults())
+	if err != nil {
+		d.t.Fatalf("creating the budget: %v", err)
+	}
+	return state.Declaration
+}
+
+// Run runs once, and fails the test where a budget failed.
+func (d *Desk) Run() reconcile.Report {
+	d.t.Helper()
+	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{KeepLedger: d.Keep})
+	if err != nil {
+		d.t.Fatalf("a run: %v", err)
+	}
+	for _, b := range report.Budgets {
+		if b.Outcome == outcome.Failed {
+			d.t.Fatalf("the budget %s failed: %s", b.Name, b.Error.Message)
+		}
+	}
+	return report
+}
+
+// DryRun runs without doing anything.
+func (d *Desk) DryRun() reconcile.Report {
+	d.t.Helper()
+	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{DryRun: true})
+	if err != nil {
+		d.t.Fatalf("a dry run: %v", err)
+	}
+	return report
+}
+
+// Consumed is what a report says of the budget team-a, in GPU-hours.
+func Consumed(t *testing.T, r reconcile.Report) string {
+	t.Helper()
+	for _, b := range r.Budgets {
+		if b.Name == "team-a" && b.UsageReport != nil {
+			return b.ConsumedGPUHours
+		}
+	}
+	t.Fatalf("the report says nothing of team-a: %+v", r.Budgets)
+	return ""
+}
+
+// Told lists the decisions of a report as "outcome kind what".
+func Told(r reconcile.Report) []string {
+	var list []string
+	for _, d := range r.Decisions {
+		text := string(d.Outcome) + " " + d.Kind()
+		switch b, _ := d.Decision.(budget.Decision); {
+		case b.Pod != nil:
+			text += " " + b.Pod.Name
+		case b.Owner != nil:
+			text += " " + b.Owner.Name
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// Documents are all of the store's, by key.
+func (d *Desk) Documents() map[string]string {
+	d.t.Helper()
+	all := map[string]string{}
+	for _, kind := range []store.Kind{store.Budgets, store.Ledger, store.Statuses, store.Tombstones} {
+		docs, err := d.Store().List(context.Background(), kind)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, doc := range docs {
+			all[doc.Key.String()] = string(doc.Data)
+		}
+	}
+	return all
+}
+
+// LoseLedger deletes the documents of the ledger whose names hold a text.
+func LoseLedger(t *testing.T, s store.Store, text string) {
+	t.Helper()
+	docs, err := s.List(context.Background(), store.Ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := 0
+	for _, doc := range docs {
+		if !strings.Contains(doc.Key.Name, text) {
+			continue
+		}
+		gone++
+		if err := s.Delete(context.Background(), doc.Key, doc.Revision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if gone == 0 {
+		t.Fatalf("nothing of the ledger is called %s", text)
+	}
+}

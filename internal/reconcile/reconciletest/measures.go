@@ -1,0 +1,79 @@
+package reconciletest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+)
+
+// act notes something that was done.
+func (c *Cluster) act(method, what string, do func() error) error {
+	if err := c.call(method); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := do(); err != nil {
+		return err
+	}
+	c.Acts = append(c.Acts, method+" "+what)
+	return nil
+}
+
+// Alert records an Event.
+func (c *Cluster) Alert(_ context.Context, a budget.Event) error {
+	return c.act("Alert", a.Namespace, func() error { c.Alerts = append(c.Alerts, a); return nil })
+}
+
+// Freezes are those in force.
+func (c *Cluster) Freezes(context.Context) ([]budget.FreezeRule, error) {
+	err := c.call("Freezes")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.Frozen)), err
+}
+
+// Freeze keeps new pods out.
+func (c *Cluster) Freeze(_ context.Context, f budget.FreezeRule) error {
+	return c.act("Freeze", f.Budget, func() error { c.Frozen[f.BudgetUID] = f; return nil })
+}
+
+// Unfreeze lets them in again.
+func (c *Cluster) Unfreeze(_ context.Context, uid string) error {
+	return c.act("Unfreeze", "", func() error { delete(c.Frozen, uid); return nil })
+}
+
+// Evict ends a pod, where nothing protects it.
+func (c *Cluster) Evict(_ context.Context, e budget.Eviction) error {
+	p := e.PodRef
+	return c.act("Evict", p.Name, func() error {
+		c.Graces = append(c.Graces, e.Grace)
+		if s := c.Pods[p.UID]; s != nil && e.Waiting != "" && s.Node.Name != "" {
+			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("it was bound meanwhile")}
+		}
+		if c.Blocked[p.Name] {
+			return &budget.EvictionBlockedError{Pod: p, Err: errors.New("a disruption budget needs it")}
+		}
+		if err := c.Broken[p.Name]; err != nil {
+			return err
+		}
+		if pod, there := c.Pods[p.UID]; there {
+			switch {
+			case !pod.Live.Deletion.IsZero(): // it is ending, and is given less time
+				pod.Live.Deletion = c.now.Add(time.Duration(e.Grace) * time.Second)
+				c.changed(*pod, false)
+			case c.Grace > 0:
+				pod.Live.Deletion = c.now.Add(c.Grace)
+				c.changed(*pod, false)
+			default:
+				c.removeLocked(p.UID)
+			}
+			c.Evicted = append(c.Evicted, p.Name)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,26 @@
+// Package reconciletest is what the tests of a run and of its kinds share: a world
+// of a local CVM and a store, a desk of a cluster in memory and a store, and
+// processes that can be killed at each of their effects. What only one kind's tests
+// do to their world is in that kind's folder.
+package reconciletest
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Main runs a package's tests, more of them at once than there are processors:
+// these wait for a local CVM most of the time.
+func Main(m *testing.M) {
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
+		_ = flag.Set("test.parallel", strconv.Itoa(24))
+	}
+	// A check of a property is many runs, each with its files.
+	if p := flag.Lookup("rapid.checks"); p != nil && p.Value.String() == p.DefValue {
+		_ = flag.Set("rapid.checks", "40")
+	}
+	os.Exit(m.Run())
+}

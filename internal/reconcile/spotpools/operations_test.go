@@ -1,0 +1,432 @@
+package spotpools_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// operation is a row group of the fault matrix: something that changes the
+// world, from a state that prepare makes.
+type operation struct {
+	name    string
+	prepare func(w *world) spotpool.Declaration
+	do      func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error
+	// again is what a user does after it was cut short, beside running reconcile.
+	again func(w *world, d spotpool.Declaration)
+	// actions are the calls that it makes, beside observing.
+	actions []string
+	// instances is how many the pool has in the end, working how many of them work
+	// where that differs, and launches how many were ever launched.
+	instances, working, launches int
+	// current says that no instance may be outdated in the end.
+	current bool
+	// gone says that what says done must have left nothing.
+	gone bool
+	// costly says that it is killed after its effects alone, and not before them.
+	costly bool
+}
+
+// errShort says that an operation came to an end and told of a shortfall.
+var errShort = errors.New("the pool stays short")
+
+// shortOr is what an operation says of its end.
+func shortOr(state spotpools.State, err error) error {
+	if err == nil && state.Plan.Shortfall > 0 {
+		return errShort
+	}
+	return err
+}
+
+func operations() []operation {
+	others := append(interrupted(), atTheEdge()...)
+	for n := range others {
+		others[n].costly = true
+	}
+	return append(plainOperations(), others...)
+}
+
+// plainOperations are what users do every day.
+func plainOperations() []operation {
+	return []operation{
+		{
+			name:    "create",
+			prepare: func(*world) spotpool.Declaration { return reconciletest.Pool(3, 4) },
+			do:      create, again: createAgain,
+			actions: []string{"RunInstances"}, instances: 3, launches: 3,
+		},
+		{
+			name:    "update that launches",
+			prepare: func(w *world) spotpool.Declaration { return w.MustCreate(1, 4) },
+			do:      update(size(3, 4)), again: updateAgain(size(3, 4)),
+			actions: []string{"RunInstances"}, instances: 3, launches: 3,
+		},
+		{
+			name:    "update that scales in",
+			prepare: func(w *world) spotpool.Declaration { return w.MustCreate(3, 4) },
+			do:      update(size(1, 1)), again: updateAgain(size(1, 1)),
+			actions: []string{"TerminateInstances"}, instances: 1, launches: 3,
+		},
+		{
+			name:    "delete",
+			prepare: func(w *world) spotpool.Declaration { return w.MustCreate(2, 4) },
+			do:      destroy, again: destroyAgain, gone: true,
+			actions: []string{"TerminateInstances"}, instances: 0, launches: 2,
+		},
+		{
+			name: "reconcile after a reclaim",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.MustCreate(3, 3)
+				w.Reclaim(2)
+				return d
+			},
+			do:      reconcileOnce,
+			again:   func(*world, spotpool.Declaration) {},
+			actions: []string{"RunInstances"}, instances: 3, launches: 5,
+		},
+	}
+}
+
+// interrupted are operations that follow one that was cut short.
+func interrupted() []operation {
+	return []operation{
+		{
+			name:    "create after a cut create",
+			prepare: func(w *world) spotpool.Declaration { return w.cutCreate() },
+			do:      create, again: createAgain,
+			actions: []string{"RunInstances"}, instances: 3, launches: 3,
+		},
+		{
+			name:    "import and apply after a cut create",
+			prepare: func(w *world) spotpool.Declaration { return w.cutCreate() },
+			do:      importAndApply, again: importAgain,
+			actions: []string{"RunInstances"}, instances: 3, launches: 3,
+		},
+		{
+			name:    "delete after a cut update",
+			prepare: func(w *world) spotpool.Declaration { return w.cutLaunch(true) },
+			do:      destroy, again: destroyAgain, gone: true,
+			actions: []string{"RunInstances", "TerminateInstances"}, instances: 0, launches: 3,
+		},
+		{
+			name: "delete after a cut delete",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.MustCreate(2, 4)
+				w.killDeletionAt(d, "Terminate", false)
+				return d
+			},
+			do: destroy, again: destroyAgain, gone: true,
+			actions: []string{"TerminateInstances"}, instances: 0, launches: 2,
+		},
+		{
+			name: "update after a lost journal and a reclaim",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.MustCreate(2, 4)
+				w.Reclaim(2)
+				w.loseJournal()
+				return d
+			},
+			do: update(size(3, 4)), again: updateAgain(size(3, 4)),
+			actions: []string{"RunInstances"}, instances: 3, launches: 5,
+		},
+	}
+}
+
+// atTheEdge are operations on pools that have no room to spare.
+func atTheEdge() []operation {
+	refresh := func(d *spotpool.Declaration) {
+		d.ImageID = "img-b2c3d4e5"
+		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
+	}
+	capped := func(d *spotpool.Declaration) {
+		refresh(d)
+		d.MaxHourlyCost = 5_000_000 // 5 CNY
+	}
+	return []operation{
+		{
+			name: "update that lowers maximum beside members that can't be ended",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.MustCreate(4, 4)
+				d = w.mustUpdate(d, size(2, 4))
+				w.setState("STOPPING", 2)
+				return d
+			},
+			do: update(size(2, 2)), again: updateAgain(size(2, 2)),
+			actions: []string{"TerminateInstances"}, instances: 4, working: 2, launches: 4,
+		},
+		{
+			name: "refresh of a pool that uses its quota up",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.MustCreate(2, 2)
+				w.market(reconciletest.ZoneA, 100, 32) // the strangers use half of it
+				w.market(reconciletest.ZoneB, 100, 0)
+				return d
+			},
+			do: update(refresh), again: updateAgain(refresh), current: true,
+			actions: []string{"TerminateInstances", "RunInstances"}, instances: 2, launches: 4,
+		},
+		{
+			name: "refresh of a pool above its quota",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.MustCreate(2, 4)
+				w.market(reconciletest.ZoneA, 100, 16)
+				w.market(reconciletest.ZoneB, 100, 0)
+				return d
+			},
+			do: update(refresh), again: updateAgain(refresh),
+			actions: []string{"TerminateInstances"}, instances: 2, launches: 2,
+		},
+		{
+			name: "refresh of a pool above its cost cap",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.MustCreate(2, 4)
+				w.price(reconciletest.ZoneA, "5.50")
+				w.price(reconciletest.ZoneB, "5.50")
+				return d
+			},
+			do: update(capped), again: updateAgain(capped),
+			actions: []string{"TerminateInstances"}, instances: 2, launches: 2,
+		},
+	}
+}
+
+func size(minimum, maximum int) func(*spotpool.Declaration) {
+	return func(d *spotpool.Declaration) { d.Minimum, d.Maximum = minimum, maximum }
+}
+
+func create(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+	return shortOr(e.Pools().Create(ctx, d, reconciletest.LongWait))
+}
+
+func createAgain(w *world, d spotpool.Declaration) {
+	_, err := w.Engine(nil).Pools().Create(context.Background(), d, reconciletest.LongWait)
+	var exists *record.ExistsError
+	if errors.As(err, &exists) { // it was finished, and Terraform never heard of it: it is imported
+		err = importAndApply(context.Background(), w.Engine(nil), d)
+	}
+	if err != nil {
+		w.t.Errorf("creating again: %v", err)
+	}
+}
+
+// importAndApply is terraform import, the refresh that follows it, and an apply of
+// the configuration that the pool was to be created with.
+func importAndApply(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+	found, err := e.Pools().Find(ctx, d.Region, d.Name)
+	if err != nil {
+		return err
+	}
+	state, err := e.Pools().View(ctx, found)
+	if err != nil {
+		return err
+	}
+	d.UID, d.AccountID, d.Generation = state.Declaration.UID, state.Declaration.AccountID, state.Declaration.Generation
+	return shortOr(e.Pools().Update(ctx, d, reconciletest.LongWait))
+}
+
+func importAgain(w *world, d spotpool.Declaration) {
+	if err := importAndApply(context.Background(), w.Engine(nil), d); err != nil {
+		w.t.Errorf("importing and applying again: %v", err)
+	}
+}
+
+// update applies a change to the pool as it was planned over.
+func update(change func(*spotpool.Declaration)) func(context.Context, *reconcile.Engine, spotpool.Declaration) error {
+	return func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+		change(&d)
+		return shortOr(e.Pools().Update(ctx, d, reconciletest.LongWait))
+	}
+}
+
+// updateAgain plans and applies the same change anew, as the next terraform
+// apply would.
+func updateAgain(change func(*spotpool.Declaration)) func(*world, spotpool.Declaration) {
+	return func(w *world, d spotpool.Declaration) {
+		state, err := w.Engine(nil).Pools().View(context.Background(), d)
+		if err != nil {
+			w.t.Errorf("refreshing: %v", err)
+			return
+		}
+		change(&state.Declaration)
+		if _, err := w.Engine(nil).Pools().Update(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+			w.t.Errorf("updating again: %v", err)
+		}
+	}
+}
+
+func destroy(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+	return e.Pools().Delete(ctx, d, reconciletest.LongWait)
+}
+
+func destroyAgain(w *world, d spotpool.Declaration) {
+	if err := w.Engine(nil).Pools().Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		w.t.Errorf("deleting again: %v", err)
+	}
+	w.gone(d)
+}
+
+func reconcileOnce(ctx context.Context, e *reconcile.Engine, _ spotpool.Declaration) error {
+	return runOnce(ctx, e)
+}
+
+// cutCreate kills a creation right after its launch was accepted.
+func (w *world) cutCreate() spotpool.Declaration {
+	w.t.Helper()
+	d := reconciletest.Pool(3, 4)
+	process := &reconciletest.Mortal{KillOn: "Launch", After: true}
+	_, _ = w.Engine(process).Pools().Create(context.Background(), d, reconciletest.LongWait)
+	if !process.IsDead() {
+		w.t.Fatal("the creation never came to its launch")
+	}
+	return d
+}
+
+// cutLaunch has the launch of a growing pool killed right before or after its call:
+// the intent stays open.
+func (w *world) cutLaunch(asked bool) spotpool.Declaration {
+	w.t.Helper()
+	d := w.MustCreate(1, 4)
+	d.Minimum = 3
+	process := &reconciletest.Mortal{KillOn: "Launch", After: asked}
+	_, _ = w.Engine(process).Pools().Update(context.Background(), d, reconciletest.LongWait)
+	if !process.IsDead() {
+		w.t.Fatal("the update never came to its launch")
+	}
+	return d
+}
+
+func (w *world) mustUpdate(d spotpool.Declaration, change func(*spotpool.Declaration)) spotpool.Declaration {
+	w.t.Helper()
+	change(&d)
+	state, err := w.Engine(nil).Pools().Update(context.Background(), d, reconciletest.LongWait)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return state.Declaration
+}
+
+// loseJournal removes the pool's journal from the store.
+func (w *world) loseJournal() {
+	w.t.Helper()
+	docs, err := w.Store().List(context.Background(), store.Journals)
+	if err != nil || len(docs) != 1 {
+		w.t.Fatalf("the store has %d journals (%v)", len(docs), err)
+	}
+	if err := w.Store().Delete(context.Background(), docs[0].Key, docs[0].Revision); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// setState puts n of the pool's running machines into a state.
+func (w *world) setState(state string, n int) {
+	w.t.Helper()
+	var ids []string
+	for _, i := range w.Own() {
+		if i.State == "RUNNING" && len(ids) < n {
+			ids = append(ids, i.InstanceID)
+		}
+	}
+	if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: ids, State: state}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// market sets what a zone has left, and the account's spot quota in it.
+func (w *world) market(zone string, stock, vCPUs int64) {
+	w.t.Helper()
+	if err := w.Sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Stock: &stock, VCPUQuota: &vCPUs}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) price(zone, price string) {
+	w.t.Helper()
+	if err := w.Sim.Server.SetPrice(cvmsim.PriceRequest{AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Price: price}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// working counts the pool's machines that run or will.
+func (w *world) working() int {
+	n := 0
+	for _, i := range w.Own() {
+		if i.State == "RUNNING" || i.State == "PENDING" {
+			n++
+		}
+	}
+	return n
+}
+
+// kept checks what an operation said of its end: what says that it is reached or
+// gone, is.
+func (w *world) kept(op operation, d spotpool.Declaration, err error) {
+	w.t.Helper()
+	switch {
+	case err != nil:
+	case op.gone:
+		w.gone(d)
+	case op.name == "reconcile after a reclaim": // it returns also when it stays short
+	case w.working() < op.atLeast():
+		w.t.Errorf("it said that it was done, and %d machines work, want %d: %s", w.working(), op.atLeast(), reconciletest.Describe(w.Own()))
+	}
+}
+
+// atLeast is how many machines work once the operation is done. A refresh starts
+// with a batch, and goes on in runs.
+func (op operation) atLeast() int {
+	switch {
+	case op.working > 0:
+		return op.working
+	case strings.HasPrefix(op.name, "refresh"):
+		return op.instances - 1
+	}
+	return op.instances
+}
+
+// recovered checks the matrix's promise: after the next clean run the pool is
+// where it should be, with nothing launched twice and nothing left behind.
+func (w *world) recovered(op operation, d spotpool.Declaration, extra int) {
+	w.t.Helper()
+	op.again(w, d)
+	w.rest(op)
+	w.Verify(op.instances)
+	if op.working > 0 && w.working() != op.working {
+		w.t.Errorf("%d machines work, want %d: %s", w.working(), op.working, reconciletest.Describe(w.Own()))
+	}
+	if n := w.Launched(); n > op.launches+extra {
+		w.t.Errorf("%d instances were launched in all, want at most %d", n, op.launches+extra)
+	}
+}
+
+// rest has clean runs go on until they leave the pool as declared.
+func (w *world) rest(op operation) {
+	w.t.Helper()
+	for round := 0; ; round++ {
+		report := w.CleanRuns()
+		if len(report.SpotPools) == 0 {
+			return
+		}
+		p := report.SpotPools[0]
+		if p.Outcome == outcome.Skipped {
+			w.t.Fatalf("clean runs pass the pool over: %s", p.Error.Message)
+		}
+		if (!op.current || p.Outdated == 0) && (p.Outcome != outcome.Short || op.working > 0) {
+			return
+		}
+		if round == 20 {
+			w.t.Errorf("after many clean runs %d are outdated, and it is %s: %q", p.Outdated, p.Outcome, p.Short)
+			return
+		}
+		w.Step(30 * time.Second)
+	}
+}
