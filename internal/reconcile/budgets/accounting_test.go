@@ -268,7 +268,7 @@ func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
 	d.Run()
 	d.Cluster.Pods[uid] = passedOver
 	b.ResourceWeights = map[string]string{"example.com/npu": "1"}
-	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.Cluster.Step(30 * time.Minute)

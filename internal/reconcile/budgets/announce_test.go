@@ -65,7 +65,7 @@ func TestMeasuresAreEvents(t *testing.T) {
 				d.Run()
 			},
 			"the budget is destroyed": func(d *desk, b budget.Declaration) {
-				if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+				if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 					d.t.Fatal(err)
 				}
 			},
@@ -104,7 +104,7 @@ func TestMeasuresNeedNoEvents(t *testing.T) {
 	if len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], "cannot create events") {
 		t.Errorf("warnings %q", report.Warnings)
 	}
-	notices, err := d.Engine().Budgets().Delete(context.Background(), b)
+	notices, err := d.Budgets().Delete(context.Background(), b)
 	if err != nil || len(d.Cluster.Frozen) > 0 || !strings.Contains(strings.Join(notices, "\n"), "cannot create events") {
 		t.Errorf("destroyed: %v, frozen %v, notices %q", err, d.Cluster.Frozen, notices)
 	}
@@ -128,7 +128,7 @@ func TestTheEndOfAFreezeIsToldWhereMostWasUsed(t *testing.T) {
 	d.Cluster.Step(time.Hour)
 	d.Run()
 	d.events()
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.wantEvents("destroyed", want...)

@@ -30,8 +30,8 @@ func TestWrongClusterIsLeftAlone(t *testing.T) {
 	if failed, rest := report.Failures(); failed != 1 || rest != 0 || !strings.Contains(report.Budgets[0].Error.Message, b.ClusterUID) {
 		t.Errorf("the report: %+v", report.Budgets)
 	}
-	_, updateErr := d.Engine().Budgets().Update(context.Background(), b)
-	_, deleteErr := d.Engine().Budgets().Delete(context.Background(), b)
+	_, updateErr := d.Budgets().Update(context.Background(), b)
+	_, deleteErr := d.Budgets().Delete(context.Background(), b)
 	for _, err := range []error{updateErr, deleteErr} {
 		var wrong *budgets.ClusterError
 		if !errors.As(err, &wrong) {

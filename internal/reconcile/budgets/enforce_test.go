@@ -160,7 +160,7 @@ func TestGraceKeepsPods(t *testing.T) {
 	d.Cluster.Step(30 * time.Minute)
 	d.Run()
 	b.GPUHours = "1" // long passed
-	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantTold(t, d.Run(), "done alert")
@@ -183,7 +183,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		if method == "Freezes" && !done {
 			done = true
 			b.GPUHours = "1000"
-			if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+			if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 				t.Error(err)
 			}
 		}
@@ -207,7 +207,7 @@ func TestFreezeFollowsItsSelector(t *testing.T) {
 	wantTold(t, d.Run(), "done alert", "done freeze")
 	b.Selector = budget.Selector{Namespaces: []string{"ml"}}
 	b.Enforce.GracePeriod = "20m"
-	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantTold(t, d.Run())

@@ -104,7 +104,7 @@ func TestInstanceEndedByItsPool(t *testing.T) {
 	report := d.Run()
 	wantConsumed(t, report, "0.500")
 	wantEstimated(t, report, "0.000")
-	live, err := d.Engine().Budgets().UsageOf(context.Background(), "team-a")
+	live, err := d.Budgets().UsageOf(context.Background(), "team-a")
 	if err != nil || live.Pods[0].Record.End.Source != ledger.InstanceEnded || live.Pods[0].Record.Place.SpotPool != "" {
 		t.Errorf("the record: %v, %+v", err, live.Pods)
 	}

@@ -85,7 +85,7 @@ func budgetStories() []budgetStory {
 			b := declare(budget.Pause)(d)
 			d.Run()
 			b.GPUHours = "100"
-			if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+			if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
 			b.Generation++

@@ -25,28 +25,28 @@ func TestBudgetLifecycle(t *testing.T) {
 		t.Errorf("created as %+v", b)
 	}
 	var exists *record.ExistsError
-	if _, err := d.Engine().Budgets().Create(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
+	if _, err := d.Budgets().Create(ctx, b); !errors.As(err, &exists) || !strings.Contains(err.Error(), "terraform import") {
 		t.Errorf("creating it twice: %v", err)
 	}
-	found, err := d.Engine().Budgets().Find(ctx, b.Name)
+	found, err := d.Budgets().Find(ctx, b.Name)
 	if diff := cmp.Diff(b, found); err != nil || diff != "" {
 		t.Errorf("finding it: %v (-want +got)\n%s", err, diff)
 	}
 	var none *record.AbsentError
-	if _, err := d.Engine().Budgets().Find(ctx, "team-b"); !errors.As(err, &none) || !strings.Contains(err.Error(), "team-a") {
+	if _, err := d.Budgets().Find(ctx, "team-b"); !errors.As(err, &none) || !strings.Contains(err.Error(), "team-a") {
 		t.Errorf("finding another: %v", err)
 	}
 
 	told := b
 	told.Thresholds = []int{10}
-	state, err := d.Engine().Budgets().Update(ctx, told)
+	state, err := d.Budgets().Update(ctx, told)
 	if err != nil || state.Declaration.Generation != 2 || !state.Declaration.PublishedAt.Equal(b.PublishedAt) {
 		t.Errorf("changing what is told: %v, %+v", err, state.Declaration)
 	}
-	if _, err := d.Engine().Budgets().Update(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
+	if _, err := d.Budgets().Update(ctx, told); err == nil || !strings.Contains(err.Error(), "plan again") {
 		t.Errorf("an old plan: %v", err)
 	}
-	again, err := d.Engine().Budgets().Update(ctx, state.Declaration)
+	again, err := d.Budgets().Update(ctx, state.Declaration)
 	if err != nil || again.Declaration.Generation != 2 {
 		t.Errorf("changing nothing: %v, generation %d", err, again.Declaration.Generation)
 	}
@@ -54,21 +54,21 @@ func TestBudgetLifecycle(t *testing.T) {
 	d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Hour)
 	d.Run()
-	view, err := d.Engine().Budgets().View(ctx, b)
+	view, err := d.Budgets().View(ctx, b)
 	if err != nil || !view.Recorded || view.Destroyed || view.Status == nil || !view.Status.Usage.Exceeded() {
 		t.Errorf("viewing it: %v, %+v", err, view)
 	}
 	if len(d.Cluster.Frozen) != 1 {
 		t.Errorf("frozen: %v", d.Cluster.Frozen)
 	}
-	if _, err := d.Engine().Budgets().Delete(ctx, b); err != nil {
+	if _, err := d.Budgets().Delete(ctx, b); err != nil {
 		t.Fatal(err)
 	}
-	view, err = d.Engine().Budgets().View(ctx, b)
+	view, err = d.Budgets().View(ctx, b)
 	if err != nil || !view.Destroyed || len(d.Cluster.Frozen) > 0 {
 		t.Errorf("viewing it destroyed: %v, %+v, frozen %v", err, view, d.Cluster.Frozen)
 	}
-	if _, err := d.Engine().Budgets().Update(ctx, state.Declaration); err == nil || !strings.Contains(err.Error(), "was destroyed") {
+	if _, err := d.Budgets().Update(ctx, state.Declaration); err == nil || !strings.Contains(err.Error(), "was destroyed") {
 		t.Errorf("changing it destroyed: %v", err)
 	}
 }
@@ -80,11 +80,11 @@ func TestBudgetWithoutRecord(t *testing.T) {
 	b := d.Declare()
 	elsewhere := newDesk(t)
 	elsewhere.Cluster = d.Cluster
-	view, err := elsewhere.Engine().Budgets().View(context.Background(), b)
+	view, err := elsewhere.Budgets().View(context.Background(), b)
 	if err != nil || view.Recorded || view.Destroyed {
 		t.Fatalf("viewing it: %v, %+v", err, view)
 	}
-	state, err := elsewhere.Engine().Budgets().Update(context.Background(), b)
+	state, err := elsewhere.Budgets().Update(context.Background(), b)
 	if err != nil || !state.Recorded || state.Declaration.UID != b.UID || state.Declaration.Generation != b.Generation+1 {
 		t.Errorf("recording it anew: %v, %+v", err, state)
 	}
@@ -115,11 +115,11 @@ func TestBudgetsFromState(t *testing.T) {
 		t.Errorf("a dry run wrote %v", elsewhere.Documents())
 	}
 	wantConsumed(t, run(reconcile.RunOptions{}), "2.000")
-	view, err := elsewhere.Engine().Budgets().View(context.Background(), b)
+	view, err := elsewhere.Budgets().View(context.Background(), b)
 	if err != nil || !view.Recorded || view.Declaration.PublishedAt.IsZero() {
 		t.Errorf("recorded: %v, %+v", err, view)
 	}
-	if _, err := elsewhere.Engine().Budgets().Delete(context.Background(), b); err != nil {
+	if _, err := elsewhere.Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	report = run(reconcile.RunOptions{})
@@ -138,7 +138,7 @@ func TestStatusOfADestroyedBudgetIsForgotten(t *testing.T) {
 	d.Cluster.During = func(method string) {
 		if method == "Observe" {
 			d.Cluster.During = nil
-			if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+			if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 				t.Error(err)
 			}
 		}
@@ -158,7 +158,7 @@ func TestOrphanedFreezeIsLifted(t *testing.T) {
 	d := newDesk(t)
 	b := d.Declare(enforcing(budget.Freeze))
 	d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Name = "other" })
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.Cluster.Frozen[b.UID] = budget.FreezeRule{Budget: b.Name, BudgetUID: b.UID}
@@ -198,9 +198,9 @@ func TestInvalidBudgetsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad := good
 			c.spoil(&bad)
-			_, updateErr := d.Engine().Budgets().Update(context.Background(), bad)
+			_, updateErr := d.Budgets().Update(context.Background(), bad)
 			bad.Name = "fresh"
-			_, createErr := d.Engine().Budgets().Create(context.Background(), bad)
+			_, createErr := d.Budgets().Create(context.Background(), bad)
 			for _, err := range []error{updateErr, createErr} {
 				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "nothing was changed") {
 					t.Errorf("got %v, want it to name %s", err, c.says)

@@ -80,7 +80,7 @@ func TestNobodyWaitsForManyPauses(t *testing.T) {
 		}
 	}
 	many.GPUHours = "10000"
-	if _, err := d.Engine().Budgets().Update(context.Background(), many); err != nil {
+	if _, err := d.Budgets().Update(context.Background(), many); err != nil {
 		t.Fatal(err)
 	}
 	begun = time.Now()
@@ -149,7 +149,7 @@ func TestADamagedPartOfPausesStopsItsBudget(t *testing.T) {
 	if n := len(d.Cluster.Stopped()); n != 120 {
 		t.Errorf("%d are stopped", n)
 	}
-	if _, err := d.Engine().Budgets().Delete(context.Background(), many); err == nil {
+	if _, err := d.Budgets().Delete(context.Background(), many); err == nil {
 		t.Error("it was destroyed, and what it holds can't be read")
 	}
 }

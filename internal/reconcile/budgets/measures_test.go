@@ -27,7 +27,7 @@ func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 		d.Cluster.Step(time.Hour)
 		d.Cluster.Frozen[b.UID] = budget.FreezeRule{Budget: b.Name, BudgetUID: b.UID, Selector: b.Selector}
 		b.Enforce.Action = budget.AlertOnly
-		if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+		if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 			t.Fatal(err)
 		}
 		b.Generation++
@@ -36,12 +36,12 @@ func TestFreezeOfAKilledRunIsLifted(t *testing.T) {
 	d, _ := killed(t)
 	wantTold(t, d.Run(), "done alert", "done unfreeze")
 	d, b := killed(t)
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil || len(d.Cluster.Frozen) > 0 {
+	if _, err := d.Budgets().Delete(context.Background(), b); err != nil || len(d.Cluster.Frozen) > 0 {
 		t.Errorf("destroyed: %v, frozen %v", err, d.Cluster.Frozen)
 	}
 	d, b = killed(t)
 	d.Cluster.Failing["Unfreeze"] = forbidden{}
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 		t.Errorf("without the right to lift what it never did: %v", err)
 	}
 }
@@ -53,7 +53,7 @@ func TestFreezeThatLandsAfterTheEndIsLifted(t *testing.T) {
 	for _, alerts := range []bool{false, true} {
 		d := newDesk(t)
 		b := d.Declare(enforcing(budget.Freeze))
-		if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+		if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 			t.Fatal(err)
 		}
 		if alerts {
@@ -151,7 +151,7 @@ func TestAPauseFollowsItsSelector(t *testing.T) {
 	d.Cluster.Step(time.Hour)
 	wantTold(t, d.Run(), "done alert", "done suspend train", "done suspend serve")
 	b.Selector = budget.Selector{Namespaces: []string{"ml"}}
-	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	wantTold(t, d.Run(), "done resume serve")

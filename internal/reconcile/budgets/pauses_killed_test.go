@@ -94,7 +94,7 @@ func TestBatchesKilled(t *testing.T) {
 		{"a destroy", func(t *testing.T) scene {
 			t.Helper()
 			s := paused(t)
-			if _, err := s.d.Engine().Budgets().Delete(context.Background(), s.a); err != nil {
+			if _, err := s.d.Budgets().Delete(context.Background(), s.a); err != nil {
 				t.Fatal(err)
 			}
 			wantPaused(t, s, workloads)
@@ -104,7 +104,7 @@ func TestBatchesKilled(t *testing.T) {
 			return err
 		}, func(t *testing.T, s scene) {
 			t.Helper()
-			if _, err := s.d.Engine().Budgets().Delete(context.Background(), s.b); err != nil {
+			if _, err := s.d.Budgets().Delete(context.Background(), s.b); err != nil {
 				t.Fatal(err)
 			}
 			s.d.Run()

@@ -58,13 +58,13 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 	for name, letGo := range map[string]func(d *desk, b budget.Declaration) []string{
 		"its limit is raised": func(d *desk, b budget.Declaration) []string {
 			b.GPUHours = "100"
-			if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+			if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
 			return reconciletest.Told(d.Run())
 		},
 		"it is destroyed": func(d *desk, b budget.Declaration) []string {
-			if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+			if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 				d.t.Fatal(err)
 			}
 			return reconciletest.Told(d.Run())
@@ -111,7 +111,7 @@ func TestALeftPauseIsLifted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.Cluster.Scale("train", 0)
@@ -130,14 +130,14 @@ func TestADestroyThatCannotResumeFails(t *testing.T) {
 	d, b := training(t)
 	d.Run()
 	d.Cluster.Failing["Resume"] = &budget.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
+	if _, err := d.Budgets().Delete(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
 		t.Errorf("the destroy says %v", err)
 	}
 	if holds := d.holds(); len(holds) != 1 {
 		t.Errorf("the store holds %v", holds)
 	}
 	delete(d.Cluster.Failing, "Resume")
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil || len(d.Cluster.Stopped()) > 0 || len(d.holds()) > 0 {
+	if _, err := d.Budgets().Delete(context.Background(), b); err != nil || len(d.Cluster.Stopped()) > 0 || len(d.holds()) > 0 {
 		t.Errorf("%v; stopped is %v, the store holds %v", err, d.Cluster.Stopped(), d.holds())
 	}
 }
@@ -209,7 +209,7 @@ func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
 	d.Cluster.Start("ml", "b", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) { s.Owner.UID = "uid-of-another" })
 	wantTold(t, d.Run(), "done suspend train")
 	b.GPUHours = "100"
-	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.Run()
@@ -257,7 +257,7 @@ func TestWhatIsStartedAgainIsTold(t *testing.T) {
 	change := func(change func(*budget.Declaration)) {
 		t.Helper()
 		change(&b)
-		state, err := d.Engine().Budgets().Update(context.Background(), b)
+		state, err := d.Budgets().Update(context.Background(), b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 		d.Cluster.Step(4 * 24 * time.Hour)
 		d.Run()
 		b.Window = "30d"
-		if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+		if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 			t.Fatal(err)
 		}
 		wantConsumed(t, d.Run(), "0.000")
@@ -40,7 +40,7 @@ func TestWhatNoWindowReachesIsForgotten(t *testing.T) {
 func (d *desk) update(b budget.Declaration, change func(*budget.Declaration)) budget.Declaration {
 	d.t.Helper()
 	change(&b)
-	state, err := d.Engine().Budgets().Update(context.Background(), b)
+	state, err := d.Budgets().Update(context.Background(), b)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestALongerWindowCountsWhatWasBefore(t *testing.T) {
 	d, b := worked(t, "20", 0)
 	b = d.update(b, func(b *budget.Declaration) { b.Window, b.GPUHours = "30d", "90" })
 	wantConsumed(t, d.Run(), "96.000")
-	if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
 	d.Declare(func(b *budget.Declaration) { b.Name = "beside" })

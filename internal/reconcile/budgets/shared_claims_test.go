@@ -60,7 +60,7 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 			if got := report.Budgets[1].ConsumedGPUHours; got != "1.917" {
 				t.Errorf("the second's budget counts %s GPU-hours, want 1.917", got)
 			}
-			live, err := d.Engine().Budgets().UsageOf(context.Background(), all.Name)
+			live, err := d.Budgets().UsageOf(context.Background(), all.Name)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,7 @@ func (d *desk) startedBySomeone(name string, replicas int32) {
 func (d *desk) raise(b budget.Declaration) {
 	d.t.Helper()
 	b.GPUHours = "1000"
-	if _, err := d.Engine().Budgets().Update(context.Background(), b); err != nil {
+	if _, err := d.Budgets().Update(context.Background(), b); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -62,7 +62,7 @@ func TestBudgetsThatPauseTheSameHoldItInOneRun(t *testing.T) {
 		for way, letGo := range map[string]func(d *desk, b budget.Declaration){
 			"its limit is raised": func(d *desk, b budget.Declaration) { d.raise(b); d.Run() },
 			"it is destroyed": func(d *desk, b budget.Declaration) {
-				if _, err := d.Engine().Budgets().Delete(context.Background(), b); err != nil {
+				if _, err := d.Budgets().Delete(context.Background(), b); err != nil {
 					d.t.Fatal(err)
 				}
 			},

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
@@ -43,6 +44,14 @@ func (d *Desk) Engine() *reconcile.Engine {
 	return &reconcile.Engine{Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.Cluster.Now}
 }
 
+// Budgets is a new process that keeps budgets alone: no run is under way in it.
+func (d *Desk) Budgets() *budgets.Flow {
+	return &budgets.Flow{
+		Cluster: d.Cluster.Connect, Keeper: record.Keeper{Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second},
+		FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
+	}
+}
+
 // MortalEngine is a process that may be killed at any effect of its own.
 func (d *Desk) MortalEngine(m *Mortal) *reconcile.Engine {
 	e := d.Engine()
@@ -61,7 +70,7 @@ func (d *Desk) Declare(changes ...func(*budget.Declaration)) budget.Declaration 
 	for _, change := range changes {
 		change(&b)
 	}
-	state, err := d.Engine().Budgets().Create(context.Background(), b.WithDefaults())
+	state, err := d.Budgets().Create(context.Background(), b.WithDefaults())
 	if err != nil {
 		d.t.Fatalf("creating the budget: %v", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -119,6 +121,19 @@ func (w *World) Engine(m *Mortal) *reconcile.Engine {
 	return e
 }
 
+// Pools is a new process that keeps pools alone: no run is under way in it.
+func (w *World) Pools(m *Mortal) *spotpools.Flow {
+	w.t.Helper()
+	f := &spotpools.Flow{
+		Cloud: w.Client(30*time.Second, 6), Keeper: record.Keeper{Store: w.Store(), Actor: "test", LockTimeout: 5 * time.Second},
+		Clock: time.Now, PollInterval: 5 * time.Millisecond,
+	}
+	if m != nil {
+		f.Cloud, f.Keeper.Store = m.cloud(f.Cloud), m.store(f.Keeper.Store)
+	}
+	return f
+}
+
 // HastyEngine is a process that soon gives up on a cloud that doesn't answer.
 func (w *World) HastyEngine() *reconcile.Engine {
 	w.t.Helper()
@@ -146,7 +161,7 @@ func Pool(minimum, maximum int) spotpool.Declaration {
 // MustCreate creates the pool without any fault.
 func (w *World) MustCreate(minimum, maximum int) spotpool.Declaration {
 	w.t.Helper()
-	state, err := w.Engine(nil).Pools().Create(context.Background(), Pool(minimum, maximum), LongWait)
+	state, err := w.Pools(nil).Create(context.Background(), Pool(minimum, maximum), LongWait)
 	if err != nil {
 		w.t.Fatalf("creating the pool: %v", err)
 	}

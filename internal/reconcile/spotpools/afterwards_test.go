@@ -48,7 +48,7 @@ func TestTombstoneOfAKilledDeletion(t *testing.T) {
 func (w *world) killDeletionAt(d spotpool.Declaration, effect string, after bool) {
 	w.t.Helper()
 	process := &reconciletest.Mortal{KillOn: effect, After: after}
-	_ = w.Engine(process).Pools().Delete(context.Background(), d, reconciletest.LongWait)
+	_ = w.Pools(process).Delete(context.Background(), d, reconciletest.LongWait)
 	if !process.IsDead() {
 		w.t.Fatalf("the deletion never came to %q", effect)
 	}
@@ -60,7 +60,7 @@ func TestAdoptOwn(t *testing.T) {
 	w := newWorld(t)
 	d := w.MustCreate(1, 3)
 	own := w.Own()[0]
-	if err := w.Engine(nil).Pools().Adopt(context.Background(), d.Region, d.Name, []string{own.InstanceID}, false); err != nil {
+	if err := w.Pools(nil).Adopt(context.Background(), d.Region, d.Name, []string{own.InstanceID}, false); err != nil {
 		t.Fatal(err)
 	}
 	if now := w.Own()[0]; now.Config != own.Config {
@@ -85,7 +85,7 @@ func TestAdoptBesideRuns(t *testing.T) {
 			t.Errorf("a run beside the adoption: %v", err)
 		}
 	}}
-	if err := w.Engine(beside).Pools().Adopt(context.Background(), d.Region, d.Name, ids, false); err != nil {
+	if err := w.Pools(beside).Adopt(context.Background(), d.Region, d.Name, ids, false); err != nil {
 		t.Errorf("adopting: %v", err)
 	}
 	w.CleanRuns()
@@ -99,7 +99,7 @@ func TestViewOfAKilledDeletion(t *testing.T) {
 	d := w.MustCreate(2, 2)
 	w.killDeletionAt(d, "Write tombstones", true)
 	w.Reclaim(1)
-	state, err := w.Engine(nil).Pools().View(context.Background(), d)
+	state, err := w.Pools(nil).View(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 			w := newWorld(t)
 			d := w.MustCreate(4, 4)
 			d = w.mustUpdate(d, size(2, 4))
-			state, err := w.Engine(nil).Pools().View(context.Background(), d)
+			state, err := w.Pools(nil).View(context.Background(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestARefusedEndHoldsNoOtherUp(t *testing.T) {
 				t.Errorf("%d are left, want 2 that work: %s", len(own), reconciletest.Describe(own))
 			}
 			d.Generation++
-			err = w.Engine(nil).Pools().Delete(context.Background(), d, 5*time.Second)
+			err = w.Pools(nil).Delete(context.Background(), d, 5*time.Second)
 			left := w.Own()
 			if err == nil || len(left) != 1 || left[0].InstanceID != refused || !contains(err.Error(), refused) {
 				t.Errorf("the destroy says %v, and left are %s", err, reconciletest.Describe(left))

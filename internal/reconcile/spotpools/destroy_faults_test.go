@@ -48,7 +48,7 @@ func beforeDestroys() []destroyed {
 		{"to be let go", func(w *world) spotpool.Declaration {
 			d := w.MustCreate(2, 4)
 			d.OnDestroy = spotpool.DestroyDetach
-			state, err := w.Engine(nil).Pools().Update(context.Background(), d, reconciletest.LongWait)
+			state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func beforeDestroys() []destroyed {
 func (w *world) grow(d spotpool.Declaration, minimum int) spotpool.Declaration {
 	w.t.Helper()
 	d.Minimum = minimum
-	state, err := w.Engine(nil).Pools().Update(context.Background(), d, 0)
+	state, err := w.Pools(nil).Update(context.Background(), d, 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestDestroyNeverLies(t *testing.T) {
 				t.Errorf("the fault was over in time, and the destroy failed: %v", err)
 			}
 			w.Sim.Server.ClearFaults()
-			if err := w.Engine(nil).Pools().Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+			if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 				t.Fatalf("without a fault: %v", err)
 			}
 			w.gone(d)
@@ -192,7 +192,7 @@ func TestMachinesOfATombstone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.MustCreate(1, 2)
-	if err := w.Engine(nil).Pools().Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	ids, err := w.Sim.Server.Seed(cvmsim.SeedRequest{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, Pool: d.Name, UID: d.UID, Seq: "1", VpcID: d.VPCID})
@@ -203,19 +203,19 @@ func TestMachinesOfATombstone(t *testing.T) {
 	if len(report.Warnings) != 1 || !contains(report.Warnings[0], ids[0], d.UID, "terraform import") {
 		t.Errorf("the run warns %q, want it to tell of %s", report.Warnings, ids[0])
 	}
-	state, err := w.Engine(nil).Pools().View(context.Background(), d)
+	state, err := w.Pools(nil).View(context.Background(), d)
 	if err != nil || state.Destroyed || len(state.Warnings) == 0 {
 		t.Errorf("a refresh takes it for destroyed (%t, %q, %v)", state.Destroyed, state.Warnings, err)
 	}
 	var exists *record.ExistsError
-	if _, err := w.Engine(nil).Pools().Create(context.Background(), reconciletest.Pool(1, 2), reconciletest.LongWait); !errors.As(err, &exists) {
+	if _, err := w.Pools(nil).Create(context.Background(), reconciletest.Pool(1, 2), reconciletest.LongWait); !errors.As(err, &exists) {
 		t.Errorf("creating one of the same name: %v", err)
 	}
-	found, err := w.Engine(nil).Pools().Find(context.Background(), d.Region, d.Name)
+	found, err := w.Pools(nil).Find(context.Background(), d.Region, d.Name)
 	if err != nil || found.UID != d.UID {
 		t.Fatalf("importing it: %+v, %v", found, err)
 	}
-	state, err = w.Engine(nil).Pools().Update(context.Background(), d, reconciletest.LongWait)
+	state, err = w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
 	if err != nil {
 		t.Fatalf("applying it: %v", err)
 	}
@@ -223,11 +223,11 @@ func TestMachinesOfATombstone(t *testing.T) {
 	if report := w.CleanRuns(); len(report.Warnings) > 0 {
 		t.Errorf("afterwards a run warns %q", report.Warnings)
 	}
-	if err := w.Engine(nil).Pools().Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+	if err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	w.gone(d)
-	if _, err := w.Engine(nil).Pools().Update(context.Background(), d, reconciletest.LongWait); err == nil {
+	if _, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait); err == nil {
 		t.Error("a stale state brings back a pool of which nothing is left")
 	}
 }

@@ -209,7 +209,7 @@ func create(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) er
 }
 
 func createAgain(w *world, d spotpool.Declaration) {
-	_, err := w.Engine(nil).Pools().Create(context.Background(), d, reconciletest.LongWait)
+	_, err := w.Pools(nil).Create(context.Background(), d, reconciletest.LongWait)
 	var exists *record.ExistsError
 	if errors.As(err, &exists) { // it was finished, and Terraform never heard of it: it is imported
 		err = importAndApply(context.Background(), w.Engine(nil), d)
@@ -252,13 +252,13 @@ func update(change func(*spotpool.Declaration)) func(context.Context, *reconcile
 // apply would.
 func updateAgain(change func(*spotpool.Declaration)) func(*world, spotpool.Declaration) {
 	return func(w *world, d spotpool.Declaration) {
-		state, err := w.Engine(nil).Pools().View(context.Background(), d)
+		state, err := w.Pools(nil).View(context.Background(), d)
 		if err != nil {
 			w.t.Errorf("refreshing: %v", err)
 			return
 		}
 		change(&state.Declaration)
-		if _, err := w.Engine(nil).Pools().Update(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+		if _, err := w.Pools(nil).Update(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
 			w.t.Errorf("updating again: %v", err)
 		}
 	}
@@ -269,7 +269,7 @@ func destroy(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) e
 }
 
 func destroyAgain(w *world, d spotpool.Declaration) {
-	if err := w.Engine(nil).Pools().Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		w.t.Errorf("deleting again: %v", err)
 	}
 	w.gone(d)
@@ -284,7 +284,7 @@ func (w *world) cutCreate() spotpool.Declaration {
 	w.t.Helper()
 	d := reconciletest.Pool(3, 4)
 	process := &reconciletest.Mortal{KillOn: "Launch", After: true}
-	_, _ = w.Engine(process).Pools().Create(context.Background(), d, reconciletest.LongWait)
+	_, _ = w.Pools(process).Create(context.Background(), d, reconciletest.LongWait)
 	if !process.IsDead() {
 		w.t.Fatal("the creation never came to its launch")
 	}
@@ -298,7 +298,7 @@ func (w *world) cutLaunch(asked bool) spotpool.Declaration {
 	d := w.MustCreate(1, 4)
 	d.Minimum = 3
 	process := &reconciletest.Mortal{KillOn: "Launch", After: asked}
-	_, _ = w.Engine(process).Pools().Update(context.Background(), d, reconciletest.LongWait)
+	_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
 	if !process.IsDead() {
 		w.t.Fatal("the update never came to its launch")
 	}
@@ -308,7 +308,7 @@ func (w *world) cutLaunch(asked bool) spotpool.Declaration {
 func (w *world) mustUpdate(d spotpool.Declaration, change func(*spotpool.Declaration)) spotpool.Declaration {
 	w.t.Helper()
 	change(&d)
-	state, err := w.Engine(nil).Pools().Update(context.Background(), d, reconciletest.LongWait)
+	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -16,16 +16,16 @@ func TestPreviewsAskForLittle(t *testing.T) {
 	if _, err := w.Sim.Server.Seed(cvmsim.SeedRequest{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, Count: 230, Pool: "large", UID: "a123456789abcdef0123456789abcdef", Seq: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	e := w.Engine(nil)
+	f := w.Pools(nil)
 	preview := func(name string) int {
 		t.Helper()
-		before := e.Calls()["DescribeInstances"]
+		before := f.Cloud.Calls()["DescribeInstances"]
 		d := reconciletest.Pool(1, 2)
 		d.Name = name
-		if _, err := e.Pools().Preview(t.Context(), d); err != nil {
+		if _, err := f.Preview(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
-		return e.Calls()["DescribeInstances"] - before
+		return f.Cloud.Calls()["DescribeInstances"] - before
 	}
 	if calls := preview("first"); calls != 1 {
 		t.Errorf("one new pool took %d calls", calls)

@@ -47,7 +47,7 @@ func TestRaces(t *testing.T) {
 			group.Go(func() {
 				raised := d
 				raised.Minimum = 3
-				_, err := w.Engine(process).Pools().Update(context.Background(), raised, reconciletest.LongWait)
+				_, err := w.Pools(process).Update(context.Background(), raised, reconciletest.LongWait)
 				if err != nil && !errors.Is(err, reconciletest.ErrKilled) && process.KillAt == 0 {
 					t.Errorf("apply: %v", err)
 				}
@@ -118,7 +118,7 @@ func TestSameNameTwice(t *testing.T) {
 	errs := make([]error, 2)
 	for n := range errs {
 		group.Go(func() {
-			_, errs[n] = w.Engine(nil).Pools().Create(context.Background(), reconciletest.Pool(2, 4), reconciletest.LongWait)
+			_, errs[n] = w.Pools(nil).Create(context.Background(), reconciletest.Pool(2, 4), reconciletest.LongWait)
 		})
 	}
 	group.Wait()
@@ -133,7 +133,7 @@ func TestSameNameTwice(t *testing.T) {
 
 	other := *w.World // the same cloud
 	other.Dir = t.TempDir() + "/store"
-	if _, err := other.Engine(nil).Pools().Create(context.Background(), reconciletest.Pool(2, 4), reconciletest.LongWait); !errors.As(err, &exists) {
+	if _, err := other.Pools(nil).Create(context.Background(), reconciletest.Pool(2, 4), reconciletest.LongWait); !errors.As(err, &exists) {
 		t.Errorf("with another store: %v", err)
 	}
 	w.Verify(2)

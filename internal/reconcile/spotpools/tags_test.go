@@ -28,7 +28,7 @@ func TestLaunchesUnderALimitOfTagValues(t *testing.T) {
 	for n := 0; n < 6 && err == nil; n++ {
 		d := reconciletest.Pool(1, 1)
 		d.Name = "other" + string(rune('a'+n))
-		_, err = w.Engine(nil).Pools().Create(context.Background(), d, reconciletest.LongWait)
+		_, err = w.Pools(nil).Create(context.Background(), d, reconciletest.LongWait)
 	}
 	if err == nil || !contains(err.Error(), "LimitExceeded.TagValue", "values a tag key may have", "RequestId") {
 		t.Errorf("a creation past the limit says %v", err)
@@ -44,14 +44,14 @@ func TestAPaidInstanceKeepsItsPool(t *testing.T) {
 	if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{paid}, ChargeType: "PREPAID"}); err != nil {
 		t.Fatal(err)
 	}
-	err := w.Engine(nil).Pools().Delete(context.Background(), d, reconciletest.LongWait)
+	err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait)
 	if err == nil || !contains(err.Error(), paid, "PREPAID", "detach") {
 		t.Errorf("the destroy says %v", err)
 	}
 	w.Verify(2)
 	lowered := d
 	lowered.Minimum, lowered.Maximum = 0, 0
-	if _, err := w.Engine(nil).Pools().Update(context.Background(), lowered, reconciletest.LongWait); err != nil {
+	if _, err := w.Pools(nil).Update(context.Background(), lowered, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	if own := w.Own(); len(own) != 1 || own[0].InstanceID != paid {

@@ -44,7 +44,7 @@ func TestWaitingRunGoesByTheDeclarationOfNow(t *testing.T) {
 	t.Parallel()
 	w, lowered, report := waitingRun(t, 5*time.Millisecond, 5*time.Second)
 	lowered.Minimum, lowered.Maximum = 1, 1
-	if _, err := w.Engine(nil).Pools().Update(context.Background(), lowered, time.Millisecond); err != nil {
+	if _, err := w.Pools(nil).Update(context.Background(), lowered, time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	before := w.Launched()
@@ -61,9 +61,9 @@ func TestWaitingRunLeavesADestroyedPoolAlone(t *testing.T) {
 	w, d, report := waitingRun(t, 3*time.Second, time.Minute) // so that all is over before it looks again
 	before := w.Launched()
 	deleted := make(chan error, 1)
-	go func() { deleted <- w.Engine(nil).Pools().Delete(context.Background(), d, 20*time.Second) }()
-	for record, _, err := w.Engine(nil).Pools().Recorded(context.Background(), reconciletest.Region, "train"); err == nil && record.Phase != declaration.Deleting; {
-		record, _, err = w.Engine(nil).Pools().Recorded(context.Background(), reconciletest.Region, "train")
+	go func() { deleted <- w.Pools(nil).Delete(context.Background(), d, 20*time.Second) }()
+	for record, _, err := w.Pools(nil).Recorded(context.Background(), reconciletest.Region, "train"); err == nil && record.Phase != declaration.Deleting; {
+		record, _, err = w.Pools(nil).Recorded(context.Background(), reconciletest.Region, "train")
 	}
 	for _, i := range w.Own() { // what hangs can't be ended
 		if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: []string{i.InstanceID}, State: "GONE"}); err != nil {
