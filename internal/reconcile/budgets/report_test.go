@@ -1,39 +1,70 @@
-package budgets
+package budgets_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// A limit is known before anything was judged by it, and stands in JSON under one
-// name whether it was or not.
+// TestReportsNameTheLimit: it is known before anything was judged by it, and stands
+// in JSON under one name whether it was or not.
 func TestReportsNameTheLimit(t *testing.T) {
 	t.Parallel()
-	d := budget.Declaration{Name: "team-a", GPUHours: "12.5"}
-	judged := budget.Status{Usage: budget.Usage{Limit: 10 * budget.Hour}}
 	for name, tt := range map[string]struct {
-		report Report
-		want   any
+		hinder  func(t *testing.T, d *desk)
+		outcome string
+		want    any
 	}{
-		"judged":     {newReport(d, judged, outcome.Done, nil), "10.000"},
-		"not judged": {unjudgedReport(d, outcome.Skipped, nil), "12.500"},
-		"failed":     {failedReport(d, errors.New("no")), "12.500"},
-		"unreadable": {failedReport(budget.Declaration{Name: "team-a"}, errors.New("no")), nil},
+		"judged": {func(*testing.T, *desk) {}, "done", "12.500"},
+		"not judged": {func(t *testing.T, d *desk) {
+			lock, err := d.Store().Lock(context.Background(), "budget/team-a", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = lock.Release() })
+			d.Cluster.Start("ml", "a", 100) // so that there is something to do
+			d.Cluster.Step(time.Hour)
+		}, "skipped", "12.500"},
+		"failed": {func(_ *testing.T, d *desk) { d.Cluster.Failing["UID"] = errors.New("no") }, "failed", "12.500"},
+		"unreadable": {func(t *testing.T, d *desk) {
+			key := store.Key{Kind: store.Budgets, Name: "team-a"}
+			doc, err := d.Store().Read(context.Background(), key)
+			if err == nil {
+				_, err = d.Store().Write(context.Background(), key, []byte("{"), doc.Revision)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "failed", nil},
 	} {
-		data, err := json.Marshal(tt.report)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var fields map[string]any
-		if err := json.Unmarshal(data, &fields); err != nil {
-			t.Fatal(err)
-		}
-		if fields["limit_gpu_hours"] != tt.want {
-			t.Errorf("%s: the limit is %v in %s", name, fields["limit_gpu_hours"], data)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Declare(func(b *budget.Declaration) { b.GPUHours = "12.5" })
+			tt.hinder(t, d)
+			e := d.Engine()
+			e.LockTimeout = 0
+			report, err := e.Run(context.Background(), reconcile.RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := json.Marshal(report.Budgets[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var fields map[string]any
+			if err := json.Unmarshal(data, &fields); err != nil {
+				t.Fatal(err)
+			}
+			if fields["outcome"] != tt.outcome || fields["limit_gpu_hours"] != tt.want {
+				t.Errorf("the limit is %v in %s, want %v of a budget that is %s", fields["limit_gpu_hours"], data, tt.want, tt.outcome)
+			}
+		})
 	}
 }

@@ -43,8 +43,8 @@ func TestKilled(t *testing.T) {
 			if op.costly { // right after one effect is right before the next
 				moments = moments[1:]
 			}
-			// How often it looks while instances settle varies; the last
-			// effects are counted from the end.
+			// How often it looks while instances settle varies: what comes to its end
+			// before it is killed was killed by nobody.
 			for n := 1; n <= observer.Count; n++ {
 				for _, after := range moments {
 					name := fmt.Sprintf("%s %d %s", map[bool]string{false: "before", true: "after"}[after], n, observer.Trace[n-1])
@@ -125,7 +125,8 @@ func TestFaultyInARow(t *testing.T) {
 }
 
 // suffer does an operation in a world of its own while calls fail, and checks the
-// matrix's promise. New instances show in listings that late. Of the faults that fit a call, the first is spent first.
+// matrix's promise. New instances show in listings that late. Of the faults that fit a
+// call, the first is spent first.
 func suffer(t *testing.T, op operation, extra int, listingDelay time.Duration, faults ...cvmsim.Fault) {
 	t.Helper()
 	w := newWorld(t)

@@ -3,7 +3,6 @@ package spotpools_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
@@ -31,8 +30,9 @@ type operation struct {
 	instances, working, launches int
 	// current says that no instance may be outdated in the end.
 	current bool
-	// gone says that what says done must have left nothing.
-	gone bool
+	// gone says that what says done must have left nothing; short that it may say done
+	// and stay short; batch that it starts with one machine, and runs go on with it.
+	gone, short, batch bool
 	// costly says that it is killed after its effects alone, and not before them.
 	costly bool
 }
@@ -92,6 +92,7 @@ func plainOperations() []operation {
 			},
 			do:      reconcileOnce,
 			again:   func(*world, spotpool.Declaration) {},
+			short:   true,
 			actions: []string{"RunInstances"}, instances: 3, launches: 5,
 		},
 	}
@@ -172,7 +173,7 @@ func atTheEdge() []operation {
 				w.market(reconciletest.ZoneB, 100, 0)
 				return d
 			},
-			do: update(refresh), again: updateAgain(refresh), current: true,
+			do: update(refresh), again: updateAgain(refresh), batch: true, current: true,
 			actions: []string{"TerminateInstances", "RunInstances"}, instances: 2, launches: 4,
 		},
 		{
@@ -183,7 +184,7 @@ func atTheEdge() []operation {
 				w.market(reconciletest.ZoneB, 100, 0)
 				return d
 			},
-			do: update(refresh), again: updateAgain(refresh),
+			do: update(refresh), again: updateAgain(refresh), batch: true,
 			actions: []string{"TerminateInstances"}, instances: 2, launches: 2,
 		},
 		{
@@ -194,7 +195,7 @@ func atTheEdge() []operation {
 				w.price(reconciletest.ZoneB, "5.50")
 				return d
 			},
-			do: update(capped), again: updateAgain(capped),
+			do: update(capped), again: updateAgain(capped), batch: true,
 			actions: []string{"TerminateInstances"}, instances: 2, launches: 2,
 		},
 	}
@@ -375,19 +376,18 @@ func (w *world) kept(op operation, d spotpool.Declaration, err error) {
 	case err != nil:
 	case op.gone:
 		w.gone(d)
-	case op.name == "reconcile after a reclaim": // it returns also when it stays short
+	case op.short:
 	case w.working() < op.atLeast():
 		w.t.Errorf("it said that it was done, and %d machines work, want %d: %s", w.working(), op.atLeast(), reconciletest.Describe(w.Own()))
 	}
 }
 
-// atLeast is how many machines work once the operation is done. A refresh starts
-// with a batch, and goes on in runs.
+// atLeast is how many machines work once the operation is done.
 func (op operation) atLeast() int {
 	switch {
 	case op.working > 0:
 		return op.working
-	case strings.HasPrefix(op.name, "refresh"):
+	case op.batch:
 		return op.instances - 1
 	}
 	return op.instances

