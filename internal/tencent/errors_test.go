@@ -4,13 +4,13 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 
-	tcerrors "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
-
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -127,16 +127,19 @@ func TestErrorClasses(t *testing.T) {
 		{"NeverHeardOf.ThisOne", passing, pool, false, false},
 	}
 	covered := map[string]bool{}
+	sim, client := startSim(t, func(c *Config) { c.MaxAttempts = 2 })
 	for _, row := range rows {
 		covered[ruleOf(row.code).code] = true
-		a := &exchange{}
-		a.sent.Store(true)
-		got := classify("RunInstances", "https://cvm", a, tcerrors.NewTencentCloudSDKError(row.code, "a message", "request-1"), noScrub)
-		if got.Class != row.class || got.Scope != row.scope || got.NothingLaunched != row.nothing || got.retry != row.retry {
-			t.Errorf("%s: %s %s nothing=%v retry=%v, want %s %s %v %v", row.code, got.Class, got.Scope, got.NothingLaunched, got.retry, row.class, row.scope, row.nothing, row.retry)
+		sim.ClearFaults()
+		addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Code: row.code, Action: "RunInstances", Count: -1})
+		before := client.Calls()["RunInstances"]
+		_, _, err := client.Launch(t.Context(), testRequest())
+		got, retried := cloudError(t, err), client.Calls()["RunInstances"] == before+2
+		if got.Class != row.class || got.Scope != row.scope || got.NothingLaunched != row.nothing || retried != row.retry {
+			t.Errorf("%s: %s %s nothing=%v retried=%v, want %s %s %v %v", row.code, got.Class, got.Scope, got.NothingLaunched, retried, row.class, row.scope, row.nothing, row.retry)
 		}
-		if got.Code != row.code || got.RequestID != "request-1" || got.Action != "RunInstances" {
-			t.Errorf("%s: %+v", row.code, got.CloudError)
+		if got.Code != row.code || got.RequestID == "" || got.Action != "RunInstances" {
+			t.Errorf("%s: %+v", row.code, got)
 		}
 		if row.class == auth && row.code != "OperationDenied.AccountNotSupported" && row.code != "OperationDenied.InnerUserProhibitAction" && got.Remedy == "" {
 			t.Errorf("%s: no remedy", row.code)
@@ -183,15 +186,19 @@ func TestErrorsOfTheWay(t *testing.T) {
 
 func TestErrorsQuoteNoWholeAnswer(t *testing.T) {
 	t.Parallel()
-	a := &exchange{}
-	a.sent.Store(true)
-	page := strings.Repeat("<p>Bad Gateway</p>", 1000)
-	got := classify("DescribeInstances", "https://cvm", a, tcerrors.NewTencentCloudSDKError("ClientError.ParseJsonError", "Fail to parse json content: "+page, ""), noScrub)
-	if strings.Contains(got.Message, "<p>") {
-		t.Error(got.Message)
-	}
-	got = classify("DescribeInstances", "https://cvm", a, tcerrors.NewTencentCloudSDKError("FailedOperation", strings.Repeat("long\n", 1000), ""), noScrub)
-	if len(got.Message) > 600 || strings.Contains(got.Message, "\n") {
-		t.Error(got.Message)
+	_, page := record(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("<p>Bad Gateway</p>", 1000))
+	}))
+	long := answering(t, map[string]any{"DescribeInstances": map[string]any{
+		"Error": map[string]any{"Code": "FailedOperation", "Message": strings.Repeat("long\n", 1000)}, "RequestId": "request-1",
+	}})
+	for url, code := range map[string]string{page: "ClientError.ParseJsonError", long: "FailedOperation"} {
+		c := testConfig(url)
+		c.MaxAttempts = 1
+		_, _, err := newClient(t, c).ObserveRegion(t.Context(), testRegion)
+		got := cloudError(t, err)
+		if got.Code != code || len(got.Message) > 600 || strings.Contains(got.Message, "<p>") || strings.Contains(got.Message, "\n") {
+			t.Errorf("%s: %s", got.Code, got.Message)
+		}
 	}
 }

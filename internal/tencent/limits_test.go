@@ -3,6 +3,7 @@ package tencent
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,18 +45,19 @@ func TestDefaultRatesStayBelowTheClouds(t *testing.T) {
 
 func TestWaitingForARateEndsWithTheContext(t *testing.T) {
 	t.Parallel()
-	l := newLimits(map[string]float64{"RunInstances": 0.001})
-	if err := l.wait(t.Context(), "RunInstances"); err != nil {
+	_, client := startSim(t, func(c *Config) { c.RateLimits["DescribeInstances"] = 0.05 })
+	if _, _, err := client.ObserveRegion(t.Context(), testRegion); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := l.wait(ctx, "RunInstances"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a turn that comes after the deadline: %v", err)
+	began := time.Now()
+	if _, _, err := client.ObserveRegion(ctx, testRegion); cloudError(t, err).Code != codeTimeout || !strings.Contains(err.Error(), "waiting for the rate limit of DescribeInstances") || time.Since(began) > 5*time.Second {
+		t.Errorf("a turn that comes after the deadline: %v, after %s", err, time.Since(began))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, stop)
-	if err := l.wait(ctx, "RunInstances"); !errors.Is(err, context.Canceled) {
+	if _, _, err := client.ObserveRegion(ctx, testRegion); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -79,7 +81,8 @@ func TestALongListingKeepsTheRate(t *testing.T) {
 	}
 }
 
-func TestBackoff(t *testing.T) {
+// TestPausesBetweenAttemptsGrowToACap, and are spread, so that not all come back at once.
+func TestPausesBetweenAttemptsGrowToACap(t *testing.T) {
 	t.Parallel()
 	b := backoff{100 * time.Millisecond, time.Second}
 	for n, ceiling := range map[int]time.Duration{1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 4: 800 * time.Millisecond, 5: time.Second, 100: time.Second} {

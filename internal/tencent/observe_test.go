@@ -228,31 +228,42 @@ func TestTransientFaultsOfReadsAreRetried(t *testing.T) {
 	}
 }
 
-func TestInstanceFrom(t *testing.T) {
+// TestWhatTheCloudTellsOfAnInstance, and what its tags do.
+func TestWhatTheCloudTellsOfAnInstance(t *testing.T) {
 	t.Parallel()
-	const wire = `{"Placement":{"Zone":"ap-singapore-2"},"InstanceId":"ins-1","InstanceType":"GN7.2XLARGE32","InstanceChargeType":"SPOTPAID",
+	const wire = `{"Placement":{"Zone":"ap-singapore-2"},"InstanceId":"ins-00000001","InstanceType":"GN7.2XLARGE32","InstanceChargeType":"SPOTPAID",
 		"InstanceState":"LAUNCH_FAILED","RestrictState":"PROTECTIVELY_ISOLATED","CreatedTime":"2026-02-03T04:05:06Z","ExpiredTime":null,
 		"PrivateIpAddresses":["10.0.0.1"],"PublicIpAddresses":null,"GPUInfo":null,"DisableApiTermination":true,
 		"VirtualPrivateCloud":{"VpcId":"vpc-1","SubnetId":"subnet-1"},"LatestOperationState":"FAILED","LatestOperationErrorMsg":"no stock",
 		"Tags":[{"Key":"gpupool/uid","Value":"u"},{"Key":"gpupool/pool","Value":"p"},{"Key":"gpupool/seq","Value":"12"},{"Key":"gpupool/config","Value":"1:a"},{"Key":"gpupool/protected","Value":"true"},{"Key":"team","Value":"x"}]}`
-	var i cvm.Instance
-	if err := json.Unmarshal([]byte(wire), &i); err != nil {
-		t.Fatal(err)
+	observed := func(instance any) spotpool.Instance {
+		t.Helper()
+		url := answering(t, map[string]any{
+			"GetCallerIdentity": map[string]any{"AccountId": "1"},
+			"DescribeInstances": map[string]any{"TotalCount": 1, "InstanceSet": []any{instance}},
+		})
+		seen, _, err := newClient(t, testConfig(url)).ObserveInstances(t.Context(), testRegion, []string{"ins-00000001"})
+		if err != nil || len(seen) != 1 {
+			t.Fatal(seen, err)
+		}
+		return seen[0]
 	}
 	want := spotpool.Instance{
-		ID: "ins-1", Region: testRegion, AccountID: "1", PoolUID: "u", PoolName: "p", SeqTag: 12, ConfigurationTag: "1:a",
+		ID: "ins-00000001", Region: testRegion, AccountID: "1", PoolUID: "u", PoolName: "p", SeqTag: 12, ConfigurationTag: "1:a",
 		AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-1", VPCID: "vpc-1", ChargeType: spotpool.Spot,
 		State: spotpool.StateLaunchFailed, Restricted: true, Protected: true, APIProtected: true,
 		LaunchedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), PrivateIP: "10.0.0.1", OperationError: "no stock",
 	}
-	if diff := cmp.Diff(want, instanceFrom(&i, testRegion, "1")); diff != "" {
+	if diff := cmp.Diff(want, observed(json.RawMessage(wire))); diff != "" {
 		t.Error(diff)
 	}
-	if got := instanceFrom(&cvm.Instance{Placement: &cvm.Placement{Zone: pointer("ap-tokyo-1")}}, testRegion, "1"); got.Region != "" {
+	elsewhere := map[string]any{"InstanceId": "ins-00000001", "Placement": map[string]any{"Zone": "ap-tokyo-1"}}
+	if got := observed(elsewhere); got.Region != "" {
 		t.Errorf("an instance of another region was taken for one of this: %+v", got)
 	}
 	for text, protected := range map[string]bool{"true": true, "": true, "yes": true, "false": false, "No": false, "0": false} {
-		if got := instanceFrom(&cvm.Instance{Tags: []*cvm.Tag{{Key: pointer(spotpool.TagProtected), Value: pointer(text)}}}, testRegion, "1"); got.Protected != protected {
+		tagged := map[string]any{"InstanceId": "ins-00000001", "Tags": []any{map[string]any{"Key": spotpool.TagProtected, "Value": text}}}
+		if got := observed(tagged); got.Protected != protected {
 			t.Errorf("%s = %q: protected %v", spotpool.TagProtected, text, got.Protected)
 		}
 	}
