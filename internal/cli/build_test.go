@@ -1,6 +1,10 @@
-package cli
+package cli_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
+)
 
 func TestIsProvider(t *testing.T) {
 	t.Parallel()
@@ -19,7 +23,7 @@ func TestIsProvider(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if serve, debug := IsProvider(tt.args, tt.cookie); serve != tt.serve || debug != tt.debug {
+			if serve, debug := cli.IsProvider(tt.args, tt.cookie); serve != tt.serve || debug != tt.debug {
 				t.Errorf("serve %t, debug %t", serve, debug)
 			}
 		})

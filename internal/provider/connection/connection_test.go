@@ -1,4 +1,4 @@
-package connection
+package connection_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -23,13 +24,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-func settings(t *testing.T, endpoint string) Settings {
+func settings(t *testing.T, endpoint string) connection.Settings {
 	t.Helper()
 	place, err := store.InDirectory(filepath.Join(t.TempDir(), "store"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Settings{Store: place, Cloud: tencent.Config{
+	return connection.Settings{Store: place, Cloud: tencent.Config{
 		Region: "ap-singapore", SecretID: cvmsim.DemoSecretID, SecretKey: cvmsim.DemoSecretKey, Endpoint: endpoint,
 	}}
 }
@@ -40,7 +41,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := settings(t, "http://127.0.0.1:1")
 	s.Cloud.SecretID, s.Cloud.SecretKey = "", ""
-	c := New(s)
+	c := connection.New(s)
 	if region, err := c.Region(t.Context()); err != nil || region != "ap-singapore" {
 		t.Errorf("the region is %q (%v)", region, err)
 	}
@@ -70,7 +71,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	if _, err := engine.Cluster(t.Context()); err == nil || !strings.Contains(err.Error(), "no Kubernetes cluster is configured") || strings.Contains(err.Error(), "KUBECONFIG") {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
-	if _, err := c.ClusterUID(t.Context()); Error("Reading a budget", err).Summary() != "Provider can't be used" {
+	if _, err := c.ClusterUID(t.Context()); connection.Error("Reading a budget", err).Summary() != "Provider can't be used" {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
 }
@@ -78,7 +79,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 func TestAccountAndStoreAreOpenedOnce(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
-	c := New(settings(t, sim.URL))
+	c := connection.New(settings(t, sim.URL))
 	first, err := c.Engine(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func TestRefusalIsKept(t *testing.T) {
 	sim := cvmsimtest.Start(t)
 	s := settings(t, sim.URL)
 	s.Cloud.SecretKey = "wrong"
-	c := New(s)
+	c := connection.New(s)
 	for range 3 {
 		if _, err := c.AccountID(t.Context()); err == nil {
 			t.Error("wrong credentials have an account")
@@ -118,7 +119,7 @@ func TestRefusalIsKept(t *testing.T) {
 func TestCancellationIsNotKept(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
-	c := New(settings(t, sim.URL))
+	c := connection.New(settings(t, sim.URL))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.AccountID(cancelled); err == nil {
@@ -136,26 +137,26 @@ func TestUnknownArgumentsOpenNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		unknown              UnknownArguments
+		unknown              connection.UnknownArguments
 		inCluster            bool
 		pools, budgets, look bool // which of them can be looked at
 	}{
 		"nothing":                          {nil, false, true, true, true},
-		"the account":                      {UnknownArguments{"endpoint", "region"}, false, false, true, true},
-		"the cluster":                      {UnknownArguments{"kubernetes"}, false, true, false, true},
-		"the cluster with the store in it": {UnknownArguments{"kubernetes"}, true, false, false, false},
-		"the store":                        {UnknownArguments{"store"}, false, false, false, false},
+		"the account":                      {connection.UnknownArguments{"endpoint", "region"}, false, false, true, true},
+		"the cluster":                      {connection.UnknownArguments{"kubernetes"}, false, true, false, true},
+		"the cluster with the store in it": {connection.UnknownArguments{"kubernetes"}, true, false, false, false},
+		"the store":                        {connection.UnknownArguments{"store"}, false, false, false, false},
 	} {
 		s := settings(t, "http://127.0.0.1:1")
 		if test.inCluster {
 			s.Store = inCluster
 		}
 		s.Unknown = test.unknown
-		c := New(s)
+		c := connection.New(s)
 		if c.Ready() != test.pools || c.ClusterReady() != test.budgets || c.StoreReady() != test.look {
 			t.Errorf("%s unknown: pools %v, budgets %v, store %v", name, c.Ready(), c.ClusterReady(), c.StoreReady())
 		}
-		var unknown *UnknownArgumentsError
+		var unknown *connection.UnknownArgumentsError
 		if _, err := c.AccountID(t.Context()); errors.As(err, &unknown) != (len(test.unknown.Cloud()) > 0) {
 			t.Errorf("%s unknown: the account says %v", name, err)
 		}
@@ -168,11 +169,11 @@ func TestUnknownArgumentsOpenNothing(t *testing.T) {
 			t.Errorf("%s unknown: the store says %v, and to a reader %v", name, writing, reading)
 		}
 	}
-	_, err = New(Settings{Unknown: UnknownArguments{"store"}}).Engine(t.Context())
-	if d := Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "store") {
+	_, err = connection.New(connection.Settings{Unknown: connection.UnknownArguments{"store"}}).Engine(t.Context())
+	if d := connection.Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "store") {
 		t.Errorf("%s: %s", d.Summary(), d.Detail())
 	}
-	var unconfigured *Connection
+	var unconfigured *connection.Connection
 	if unconfigured.Ready() || unconfigured.ClusterReady() || unconfigured.StoreReady() {
 		t.Error("no connection at all is ready")
 	}
@@ -182,12 +183,23 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 	t.Parallel()
 	refused := &spotpool.CloudError{Class: spotpool.ClassAuthorisation, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
 	sold := &spotpool.CloudError{Class: spotpool.ClassCapacity, Action: "RunInstances", Code: "ResourcesSoldOut", Message: "none left", RequestID: "r-2"}
+	later := settings(t, "http://127.0.0.1:1")
+	if err := os.MkdirAll(later.Store.Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(later.Store.Path, "store.json"), []byte(`{"version": 99}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, newer := connection.New(later).Engine(t.Context())
+	keyless := settings(t, "http://127.0.0.1:1")
+	keyless.Cloud.SecretKey = ""
+	_, half := connection.New(keyless).AccountID(t.Context())
 	for want, err := range map[string]error{
 		"Spot pool exists already: ":                                &record.ExistsError{Title: "spot pool", Noun: "pool", Key: "ap-singapore/train", What: "1 instance"},
 		"Wrong account: ":                                           &spotpools.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
 		"Spot pool is locked: ":                                     &store.LockedError{Name: "train", Holder: "someone"},
-		"Store can't be used: ":                                     unusable{store.ErrNewerStore},
-		"Provider can't be used: secret_id ":                        unusable{errors.New("secret_id and secret_key belong together")},
+		"Store can't be used: ":                                     newer,
+		"Provider can't be used: secret_id ":                        half,
 		"Creating a pool: the cloud refused the credentials: RunI":  refused,
 		"Creating a pool: the cloud answered with an error: RunIn":  sold,
 		"Creating a pool failed: The disk is full.":                 errors.New("the disk is full"),
@@ -199,12 +211,12 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Creating a pool: the cluster can't be reached: Cannot lis": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no")},
 		"Creating a pool: the cluster answered with an error: Cann": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassOther, Err: errors.New("no")},
 	} {
-		d := Error("Creating a pool", err)
+		d := connection.Error("Creating a pool", err)
 		if got := d.Summary() + ": " + d.Detail(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q does not begin with %q", got, want)
 		}
 	}
-	if d := Error("Creating a pool", refused); !strings.Contains(d.Detail(), "r-1") {
+	if d := connection.Error("Creating a pool", refused); !strings.Contains(d.Detail(), "r-1") {
 		t.Errorf("the RequestId is lost: %s", d.Detail())
 	}
 }
@@ -215,7 +227,14 @@ func TestLogsReachTerraformWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	ctx := tflogtest.RootLogger(context.Background(), &out)
-	log := newLogger(ctx, "the-secret", "")
+	s := settings(t, "http://127.0.0.1:1")
+	s.Cloud.SecretKey = "the-secret"
+	engine, err := connection.New(s).Engine(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	log := engine.Log
 	log.With("pool", "train").WithGroup("launch").Warn("asking with the-secret", "count", 2,
 		slog.Group("offering", "zone", "ap-singapore-2"), "key", "the-secret", "error", errors.New("bad the-secret"))
 	log.Debug("quiet")

@@ -1,4 +1,4 @@
-package problem
+package problem_test
 
 import (
 	"testing"
@@ -7,19 +7,20 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 )
 
-func TestPathsOfProblems(t *testing.T) {
+func TestProblemsAreToldAtTheirAttribute(t *testing.T) {
 	t.Parallel()
 	for attribute, want := range map[string]string{
 		"minimum": "minimum", "offerings[1].max_price": "offerings[1].max_price", "refresh.strategy": "refresh.strategy",
 		`tags["a.b[c]"]`: `tags["a.b[c]"]`, "security_group_ids[0]": "security_group_ids[0]",
 	} {
-		if got := pathOf(attribute).String(); got != want {
-			t.Errorf("%s became %s", attribute, got)
-		}
-		if got := attributeOf(stepsOf(attribute)); got != attribute {
-			t.Errorf("%s became %s", attribute, got)
+		var diags diag.Diagnostics
+		problem.Report(&diags, []problem.Problem{{Attribute: attribute, Summary: "it is wrong"}}, diag.SeverityError)
+		if at, ok := diags[0].(diag.DiagnosticWithPath); !ok || at.Path().String() != want {
+			t.Errorf("a problem of %s is told at %v", attribute, diags[0])
 		}
 	}
 }
@@ -41,12 +42,12 @@ func TestOnlyWhatIsKnownIsJudged(t *testing.T) {
 	})
 	var unread diag.Diagnostics
 	unread.AddAttributeError(path.Root("hours"), "Not a number", "x is none.")
-	var problems []Problem
+	var problems []problem.Problem
 	for _, attribute := range []string{"labels", `labels["known"]`, `labels["unknown"]`, "names", "names[0]", "hours", "later", "none", `none["a"]`} {
-		problems = append(problems, Problem{Attribute: attribute})
+		problems = append(problems, problem.Problem{Attribute: attribute})
 	}
 	var got []string
-	for _, p := range Decided(problems, raw, unread) {
+	for _, p := range problem.Decided(problems, raw, unread) {
 		got = append(got, p.Attribute)
 	}
 	if diff := cmp.Diff([]string{`labels["known"]`, "none", `none["a"]`}, got); diff != "" {
@@ -62,7 +63,7 @@ func TestNullElements(t *testing.T) {
 	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"labels": labels, "pairs": tftypes.List{ElementType: pair}, "name": tftypes.String, "none": labels}}
 	raw := tftypes.NewValue(of, map[string]tftypes.Value{
 		"labels": tftypes.NewValue(labels, map[string]tftypes.Value{
-			"a": tftypes.NewValue(tftypes.String, "x"), "b": tftypes.NewValue(tftypes.String, nil), "c.d": tftypes.NewValue(tftypes.String, nil),
+			"a": tftypes.NewValue(tftypes.String, "x"), "b": tftypes.NewValue(tftypes.String, nil), "c.d": tftypes.NewValue(tftypes.String, nil), "e.f[g]": tftypes.NewValue(tftypes.String, nil),
 		}),
 		"pairs": tftypes.NewValue(tftypes.List{ElementType: pair}, []tftypes.Value{
 			tftypes.NewValue(pair, nil),
@@ -74,16 +75,16 @@ func TestNullElements(t *testing.T) {
 		"name": tftypes.NewValue(tftypes.String, nil),
 		"none": tftypes.NewValue(labels, nil),
 	})
-	said := []Problem{
+	said := []problem.Problem{
 		{Attribute: `labels["a"]`, Summary: "x"}, {Attribute: `labels["b"]`, Summary: "empty"}, {Attribute: "pairs[0].key", Summary: "empty"},
 		{Attribute: "pairs[1].key", Summary: "empty"}, {Attribute: "name", Summary: "empty"},
 	}
 	var got []string
-	for _, p := range Decided(said, raw, nil) {
+	for _, p := range problem.Decided(said, raw, nil) {
 		got = append(got, p.Attribute+": "+p.Summary)
 	}
 	if diff := cmp.Diff([]string{
-		`labels["b"]: the element is null`, `labels["c.d"]: the element is null`, "pairs[0]: the element is null", "pairs[1].values[0]: the element is null",
+		`labels["b"]: the element is null`, `labels["c.d"]: the element is null`, `labels["e.f[g]"]: the element is null`, "pairs[0]: the element is null", "pairs[1].values[0]: the element is null",
 		`labels["a"]: x`, "pairs[1].key: empty", "name: empty",
 	}, got); diff != "" {
 		t.Error(diff)
@@ -93,12 +94,12 @@ func TestNullElements(t *testing.T) {
 func TestReports(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
-	Report(&diags, []Problem{
+	problem.Report(&diags, []problem.Problem{
 		{Attribute: "maximum", Summary: "smaller than minimum", Detail: "Raise it."},
 		{Attribute: "gpu_hours", Summary: "gpu_hours is zero", Detail: "Raise it."},
 		{Attribute: "disks[1].size", Summary: "too small", Detail: "Raise it."},
 	}, diag.SeverityError)
-	Report(&diags, []Problem{{Attribute: "name", Summary: "long", Detail: "Shorten it."}}, diag.SeverityWarning)
+	problem.Report(&diags, []problem.Problem{{Attribute: "name", Summary: "long", Detail: "Shorten it."}}, diag.SeverityWarning)
 	if len(diags) != 4 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" || diags[2].Summary() != "disks[1].size: too small" || diags[3].Severity() != diag.SeverityWarning {
 		t.Errorf("reported %v", diags)
 	}

@@ -1,4 +1,4 @@
-package shortcut
+package shortcut_test
 
 import (
 	"context"
@@ -7,7 +7,16 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 )
+
+// framework is what the framework's server is.
+type framework interface {
+	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favour of an interface that isn't there yet
+	tfprotov6.ProviderServerWithActions      //nolint:staticcheck // likewise
+	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
+}
 
 // inner stands for the framework: it counts plans, and applies as it is told.
 type inner struct {
@@ -65,7 +74,7 @@ func private(t *testing.T, keys map[string]string) []byte {
 // apply is the private state after an apply of the configuration.
 func apply(t *testing.T, s tfprotov6.ProviderServer, i *inner, config string, diags ...*tfprotov6.Diagnostic) []byte {
 	t.Helper()
-	i.applied = tfprotov6.ApplyResourceChangeResponse{Private: private(t, map[string]string{IdleKey: "true"}), Diagnostics: diags}
+	i.applied = tfprotov6.ApplyResourceChangeResponse{Private: private(t, map[string]string{shortcut.IdleKey: "true"}), Diagnostics: diags}
 	resp, err := s.ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{TypeName: pool, Config: value(config)})
 	if err != nil {
 		t.Fatal(err)
@@ -73,15 +82,25 @@ func apply(t *testing.T, s tfprotov6.ProviderServer, i *inner, config string, di
 	return resp.Private
 }
 
+// changed is private state with another value under a key.
 func changed(t *testing.T, data []byte, key, v string) []byte {
 	t.Helper()
-	return with(data, key, []byte(v))
+	all := map[string][]byte{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	all[key] = []byte(v)
+	data, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
 	t.Parallel()
 	i := &inner{}
-	s := New(i, "1.0.0", Resource{TypeName: pool})
+	s := shortcut.New(i, "1.0.0", shortcut.Resource{TypeName: pool})
 	settled := apply(t, s, i, "config")
 	plan := func(change func(*tfprotov6.PlanResourceChangeRequest)) *tfprotov6.PlanResourceChangeRequest {
 		req := &tfprotov6.PlanResourceChangeRequest{
@@ -102,8 +121,12 @@ func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
 		"nothing to nothing": {plan(func(r *tfprotov6.PlanResourceChangeRequest) {
 			r.PriorState, r.ProposedNewState = value("\xc0"), value("\xc0")
 		}), false},
-		"something to do":      {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = changed(t, settled, IdleKey, "false") }), false},
-		"drifted":              {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = changed(t, settled, AppliedKey, "null") }), false},
+		"something to do": {plan(func(r *tfprotov6.PlanResourceChangeRequest) {
+			r.PriorPrivate = changed(t, settled, shortcut.IdleKey, "false")
+		}), false},
+		"drifted": {plan(func(r *tfprotov6.PlanResourceChangeRequest) {
+			r.PriorPrivate = changed(t, settled, shortcut.AppliedKey, "null")
+		}), false},
 		"nothing kept":         {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = nil }), false},
 		"kept by someone else": {plan(func(r *tfprotov6.PlanResourceChangeRequest) { r.PriorPrivate = []byte("\x00") }), false},
 		"after a failed apply": {plan(func(r *tfprotov6.PlanResourceChangeRequest) {
@@ -132,8 +155,8 @@ func TestShortcutIsTakenForWhatIsSettledAlone(t *testing.T) {
 func TestAnotherVersionPlansAnew(t *testing.T) {
 	t.Parallel()
 	i := &inner{}
-	settled := apply(t, New(i, "1.0.0", Resource{TypeName: pool}), i, "config")
-	if _, err := New(i, "1.0.1", Resource{TypeName: pool}).PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
+	settled := apply(t, shortcut.New(i, "1.0.0", shortcut.Resource{TypeName: pool}), i, "config")
+	if _, err := shortcut.New(i, "1.0.1", shortcut.Resource{TypeName: pool}).PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
 		TypeName: pool, PriorState: value("state"), ProposedNewState: value("state"), Config: value("config"), PriorPrivate: settled,
 	}); err != nil || i.plans != 1 {
 		t.Errorf("the framework planned %d times (%v)", i.plans, err)
@@ -147,19 +170,19 @@ func TestShortcutAnswersARefresh(t *testing.T) {
 	i := &inner{}
 	right := true
 	var values map[string]tftypes.Value
-	s := New(i, "1.0.0", Resource{TypeName: pool, Type: func() tftypes.Type { return stateType }, Refresh: func(_ context.Context, private map[string][]byte) (Refreshed, bool) {
+	s := shortcut.New(i, "1.0.0", shortcut.Resource{TypeName: pool, Type: func() tftypes.Type { return stateType }, Refresh: func(_ context.Context, private map[string][]byte) (shortcut.Refreshed, bool) {
 		if string(private["observation"]) != `{"version":1}` {
 			t.Errorf("the refresh was given %q", private)
 		}
-		return Refreshed{Keys: map[string][]byte{"observation": []byte(`2`)}, Values: values, Identity: map[string]string{"name": "train"}}, right
+		return shortcut.Refreshed{Keys: map[string][]byte{"observation": []byte(`2`)}, Values: values, Identity: map[string]string{"name": "train"}}, right
 	}})
-	req := &tfprotov6.ReadResourceRequest{TypeName: pool, CurrentState: value("state"), Private: private(t, map[string]string{AppliedKey: `"x"`})}
+	req := &tfprotov6.ReadResourceRequest{TypeName: pool, CurrentState: value("state"), Private: private(t, map[string]string{shortcut.AppliedKey: `"x"`})}
 	resp, err := s.ReadResource(t.Context(), req)
 	if err != nil || i.reads != 0 {
 		t.Fatalf("the framework read %d times (%v)", i.reads, err)
 	}
 	kept := map[string][]byte{}
-	if err := json.Unmarshal(resp.Private, &kept); err != nil || string(kept["observation"]) != "2" || string(kept[AppliedKey]) != `"x"` {
+	if err := json.Unmarshal(resp.Private, &kept); err != nil || string(kept["observation"]) != "2" || string(kept[shortcut.AppliedKey]) != `"x"` {
 		t.Errorf("private state became %s (%v)", resp.Private, err)
 	}
 	if resp.NewState != req.CurrentState || resp.NewIdentity == nil {
