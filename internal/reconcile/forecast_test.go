@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-func TestForecast(t *testing.T) {
+func TestAForecastSaysWhenItsBudgetIsUsedUp(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	offers := []spotpool.Offer{{Market: spotpool.Market{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, ChargeType: spotpool.Spot}, GPUs: "4", GPUType: "T4"}}

@@ -26,38 +26,38 @@ func TestLooksWriteNothing(t *testing.T) {
 		return nil
 	}
 	looks := map[string]func(ctx context.Context, e *reconcile.Engine) error{
-		"ViewPool": func(ctx context.Context, e *reconcile.Engine) error {
+		"a refresh of a pool": func(ctx context.Context, e *reconcile.Engine) error {
 			_, err := e.Pools().View(ctx, g.pool)
 			return err
 		},
-		"PreviewPool": func(ctx context.Context, e *reconcile.Engine) error {
+		"a plan of a new pool": func(ctx context.Context, e *reconcile.Engine) error {
 			p := g.pool
 			p.Name = "new"
 			_, err := e.Pools().Preview(ctx, p)
 			return err
 		},
-		"FindPool": func(ctx context.Context, e *reconcile.Engine) error {
+		"an import of a pool": func(ctx context.Context, e *reconcile.Engine) error {
 			_, err := e.Pools().Find(ctx, g.pool.Region, g.pool.Name)
 			return err
 		},
-		"Gate": func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Pools().Gate(ctx, g.pool); return nil },
-		"Forecast": func(ctx context.Context, e *reconcile.Engine) error {
+		"a gate": func(ctx context.Context, e *reconcile.Engine) error { _, _ = e.Pools().Gate(ctx, g.pool); return nil },
+		"a forecast": func(ctx context.Context, e *reconcile.Engine) error {
 			_, _ = e.Pools().Forecast(ctx, g.pool, nil)
 			return nil
 		},
-		"Markets": func(ctx context.Context, e *reconcile.Engine) error {
+		"the market": func(ctx context.Context, e *reconcile.Engine) error {
 			_, err := e.Pools().Markets(ctx, g.pool.Region)
 			return err
 		},
-		"ViewBudget": func(ctx context.Context, e *reconcile.Engine) error {
+		"a refresh of a budget": func(ctx context.Context, e *reconcile.Engine) error {
 			_, err := e.Budgets().View(ctx, g.budget)
 			return err
 		},
-		"FindBudget": func(ctx context.Context, e *reconcile.Engine) error {
+		"an import of a budget": func(ctx context.Context, e *reconcile.Engine) error {
 			_, err := e.Budgets().Find(ctx, g.budget.Name)
 			return err
 		},
-		"Status":    func(ctx context.Context, e *reconcile.Engine) error { _, err := e.Status(ctx); return err },
+		"a status":  func(ctx context.Context, e *reconcile.Engine) error { _, err := e.Status(ctx); return err },
 		"a dry run": func(ctx context.Context, e *reconcile.Engine) error { return dry(ctx, e, reconcile.RunOptions{}) },
 		"a dry run with a newer state": func(ctx context.Context, e *reconcile.Engine) error {
 			p := g.pool

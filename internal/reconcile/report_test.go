@@ -11,9 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// TestReportJSON keeps decisions of pools and of budgets in one list, each with
-// its own fields.
-func TestReportJSON(t *testing.T) {
+// TestAReportListsTheDecisionsOfBothKinds keeps decisions of pools and of budgets in
+// one list, each with its own fields.
+func TestAReportListsTheDecisionsOfBothKinds(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	g.cluster.Start("ml", "a", 4)

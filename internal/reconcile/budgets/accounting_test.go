@@ -102,7 +102,8 @@ func TestARestoredClusterIsNoticedByItsList(t *testing.T) {
 	wantBound(t, r, "26.667")
 }
 
-// TestAPodThatGoesWhileTheListIsReadIsNoRestore: the next part of the history tells of it.
+// TestAPodThatGoesWhileTheListIsReadIsNoRestore: the next part of the history tells
+// of it.
 func TestAPodThatGoesWhileTheListIsReadIsNoRestore(t *testing.T) {
 	t.Parallel()
 	d, uid := watched(t)

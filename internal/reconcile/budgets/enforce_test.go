@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-func TestAlertsOnce(t *testing.T) {
+func TestAThresholdIsToldOfOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare()
@@ -46,7 +46,7 @@ type forbidden struct{}
 func (forbidden) Error() string   { return "cannot list validatingadmissionpolicybindings: forbidden" }
 func (forbidden) Forbidden() bool { return true }
 
-func TestAlertThatFailsIsTriedAgain(t *testing.T) {
+func TestAnAlertThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare()
@@ -61,7 +61,7 @@ func TestAlertThatFailsIsTriedAgain(t *testing.T) {
 	wantTold(t, d.Run(), "done alert")
 }
 
-func TestFreezeIsLifted(t *testing.T) {
+func TestAFreezeIsLiftedBelowTheLimit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare(enforcing(budget.Freeze), func(b *budget.Declaration) { b.Window, b.Thresholds = "1h", []int{100} })
@@ -81,7 +81,7 @@ func TestFreezeIsLifted(t *testing.T) {
 	}
 }
 
-func TestPauseIsUndone(t *testing.T) {
+func TestAPauseIsUndoneBelowTheLimit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare(enforcing(budget.Pause), func(b *budget.Declaration) { b.Window, b.Thresholds = "1h", []int{100} })
@@ -103,7 +103,7 @@ func TestPauseIsUndone(t *testing.T) {
 	wantTold(t, d.Run())
 }
 
-func TestEvictions(t *testing.T) {
+func TestEvictionsKeepTheirOrderAndNumber(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
@@ -170,9 +170,9 @@ func TestGraceKeepsPods(t *testing.T) {
 	wantTold(t, d.Run(), "done freeze", "done evict a")
 }
 
-// TestChangedMeanwhile changes the budget between its judgement and its
-// enforcement: nothing is done by the old declaration.
-func TestChangedMeanwhile(t *testing.T) {
+// TestABudgetThatIsChangedMeanwhileIsLeft changes the budget between its judgement
+// and its enforcement: nothing is done by the old declaration.
+func TestABudgetThatIsChangedMeanwhileIsLeft(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	b := d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Thresholds = []int{100} })

@@ -48,9 +48,9 @@ type freeLock struct{}
 func (freeLock) Release() error        { return nil }
 func (freeLock) Lost() <-chan struct{} { return nil }
 
-// TestTwoRunsAtOnce has a second run do all of its work in the middle of a
-// first one's, which had looked before.
-func TestTwoRunsAtOnce(t *testing.T) {
+// TestTwoRunsAtOnceCountNothingTwice has a second run do all of its work in the
+// middle of a first one's, which had looked before.
+func TestTwoRunsAtOnceCountNothingTwice(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare()
@@ -74,8 +74,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	wantConsumed(t, d.Run(), "3.000")
 }
 
-// TestNewerLedger stops budgets, and touches nothing.
-func TestNewerLedger(t *testing.T) {
+// TestALedgerOfANewerGpupoolStopsBudgets, and nothing is touched.
+func TestALedgerOfANewerGpupoolStopsBudgets(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	b := d.Declare(enforcing(budget.Evict))
@@ -107,9 +107,9 @@ func TestNewerLedger(t *testing.T) {
 	}
 }
 
-// TestDamagedShard goes on with the rest of the ledger, says so, and evicts
-// nobody before what it still knows reaches the limit.
-func TestDamagedShard(t *testing.T) {
+// TestTheRestOfADamagedLedgerCounts goes on with the rest of the ledger, says so,
+// and evicts nobody before what it still knows reaches the limit.
+func TestTheRestOfADamagedLedgerCounts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.GPUHours, b.Thresholds = "4.001", []int{100} })
@@ -153,8 +153,8 @@ func TestDamagedShard(t *testing.T) {
 	}
 }
 
-// TestNewerStatus leaves a status alone that a newer gpupool wrote.
-func TestNewerStatus(t *testing.T) {
+// TestAStatusOfANewerGpupoolIsLeftAlone, and its budget fails.
+func TestAStatusOfANewerGpupoolIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare()

@@ -132,9 +132,9 @@ func budgetStories() []budgetStory {
 	}
 }
 
-// TestBudgetsKilled kills each story right before and right after each of its
-// effects: calls of the cluster, writes, deletes and locks of the store.
-func TestBudgetsKilled(t *testing.T) {
+// TestAKillAtAnyEffectLosesNothing kills each story right before and right after
+// each of its effects: calls of the cluster, writes, deletes and locks of the store.
+func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, story := range budgetStories() {
 		t.Run(story.name, func(t *testing.T) {
@@ -192,9 +192,9 @@ func (d *desk) leaves(t *testing.T, name string) bool {
 	return true
 }
 
-// TestInterruptedRun takes no new action once it is told to stop, and says which
-// budgets are left to the next run.
-func TestInterruptedRun(t *testing.T) {
+// TestAnInterruptedRunStartsNothingMore takes no new action once it is told to stop,
+// and says which budgets are left to the next run.
+func TestAnInterruptedRunStartsNothingMore(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"Observe", "Freeze"} {
 		t.Run(method, func(t *testing.T) {

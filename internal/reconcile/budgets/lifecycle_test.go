@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-func TestBudgetLifecycle(t *testing.T) {
+func TestABudgetFromItsCreationToItsEnd(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	ctx := context.Background()
@@ -73,8 +73,8 @@ func TestBudgetLifecycle(t *testing.T) {
 	}
 }
 
-// TestBudgetWithoutRecord is not taken for a destroyed one.
-func TestBudgetWithoutRecord(t *testing.T) {
+// TestABudgetWithoutARecordIsNotDestroyed: it is recorded anew.
+func TestABudgetWithoutARecordIsNotDestroyed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	b := d.Declare()
@@ -90,7 +90,7 @@ func TestBudgetWithoutRecord(t *testing.T) {
 	}
 }
 
-func TestBudgetsFromState(t *testing.T) {
+func TestBudgetsAreTakenOverFromAState(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	b := d.Declare()

@@ -11,10 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// TestBatchesKilled kills runs that pause, or resume, more workloads than one batch
-// for two budgets, and a destroy that resumes them, here and there: whatever was
-// cut short is gone on with, and each workload gets back what it had.
-func TestBatchesKilled(t *testing.T) {
+// TestAKillAmongPausesIsGoneOnFrom kills runs that pause, or resume, more workloads
+// than one batch for two budgets, and a destroy that resumes them, here and there:
+// whatever was cut short is gone on with, and each workload gets back what it had.
+func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 	t.Parallel()
 	const workloads = 60
 	type scene struct {

@@ -64,7 +64,7 @@ func pairwise(sizes []int) [][]int {
 	return cases
 }
 
-func TestPairwise(t *testing.T) {
+func TestEachPairOfChoicesMeets(t *testing.T) {
 	t.Parallel()
 	cases := pairwise([]int{3, 4, 2})
 	for i, a := range []int{3, 4, 2} {

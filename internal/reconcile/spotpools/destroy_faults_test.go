@@ -14,7 +14,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 var everyDestroy = flag.Bool("every-destroy", false, "destroy under every fault of every call, not only under each pair of choices")
@@ -54,24 +53,6 @@ func beforeDestroys() []destroyed {
 			}
 			return state.Declaration
 		}},
-	}
-}
-
-// grow raises the minimum, and leaves before the machines are there.
-func (w *world) grow(d spotpool.Declaration, minimum int) spotpool.Declaration {
-	w.t.Helper()
-	d.Minimum = minimum
-	state, err := w.Pools(nil).Update(context.Background(), d, 0)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return state.Declaration
-}
-
-func (w *world) configure(s cvmsim.Settings) {
-	w.t.Helper()
-	if err := w.Sim.Server.Configure(s); err != nil {
-		w.t.Fatal(err)
 	}
 }
 
@@ -139,24 +120,6 @@ func TestDestroyNeverLies(t *testing.T) {
 			w.gone(d)
 			w.VerifyForeign()
 		})
-	}
-}
-
-// gone checks that nothing is left of a destroyed pool but its tombstone, and, where
-// it was let go, machines that are nobody's.
-func (w *world) gone(d spotpool.Declaration) {
-	w.t.Helper()
-	if own := w.Own(); len(own) > 0 {
-		w.t.Errorf("the pool is destroyed, and the cloud has %d instances of it: %s", len(own), reconciletest.Describe(own))
-	}
-	for _, kind := range []store.Kind{store.SpotPools, store.Journals} {
-		docs, err := w.Store().List(context.Background(), kind)
-		if err != nil || len(docs) > 0 {
-			w.t.Errorf("%d documents of %s are left (%v)", len(docs), kind, err)
-		}
-	}
-	if _, err := w.Store().Read(context.Background(), store.Key{Kind: store.Tombstones, Name: d.UID}); err != nil {
-		w.t.Errorf("the tombstone: %v", err)
 	}
 }
 

@@ -7,26 +7,12 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-func runOnce(ctx context.Context, e *reconcile.Engine) error {
-	report, err := e.Run(ctx, reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
-	if err != nil {
-		return err
-	}
-	for _, p := range report.SpotPools {
-		if p.Error != nil {
-			return fmt.Errorf("%s: %s", p.Outcome, p.Error.Message)
-		}
-	}
-	return nil
-}
-
-// TestKilled kills each operation right before and right after each of its
-// effects: calls of the cloud, writes, deletes and locks of the store.
-func TestKilled(t *testing.T) {
+// TestAKillAtAnyEffectLosesNothing kills each operation right before and right after
+// each of its effects: calls of the cloud, writes, deletes and locks of the store.
+func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations() {
 		t.Run(op.name, func(t *testing.T) {
@@ -61,8 +47,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestFaulty lets the cloud fail in each of the simulator's ways at each call.
-func TestFaulty(t *testing.T) {
+// TestAFaultOfAnyCallLosesNothing lets the cloud fail in each of the simulator's
+// ways at each call.
+func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 	t.Parallel()
 	kinds := []cvmsim.Fault{
 		{Kind: cvmsim.FaultThrottle}, {Kind: cvmsim.FaultThrottle, Count: 10},
@@ -99,9 +86,9 @@ func TestFaulty(t *testing.T) {
 	}
 }
 
-// TestFaultyInARow lets calls of each kind fail one after another, in each
+// TestFaultsInARowLoseNothing lets calls of each kind fail one after another, in each
 // operation and each way: each pair of these choices at least once.
-func TestFaultyInARow(t *testing.T) {
+func TestFaultsInARowLoseNothing(t *testing.T) {
 	t.Parallel()
 	ops, kinds := operations(), destroyFaults()
 	delays := []time.Duration{0, 45 * time.Second}
@@ -139,14 +126,4 @@ func suffer(t *testing.T, op operation, extra int, listingDelay time.Duration, f
 	w.Sim.Server.ClearFaults()
 	w.Step(2 * time.Minute) // cool-downs end, failed launches leave
 	w.recovered(op, d, extra)
-}
-
-// fail has calls of the cloud fail from now on.
-func (w *world) fail(faults ...cvmsim.Fault) {
-	w.t.Helper()
-	for _, fault := range faults {
-		if _, err := w.Sim.Server.AddFault(fault); err != nil {
-			w.t.Fatal(err)
-		}
-	}
 }

@@ -2,17 +2,12 @@ package spotpools_test
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // operation is a row group of the fault matrix: something that changes the
@@ -35,17 +30,6 @@ type operation struct {
 	gone, short, batch bool
 	// costly says that it is killed after its effects alone, and not before them.
 	costly bool
-}
-
-// errShort says that an operation came to an end and told of a shortfall.
-var errShort = errors.New("the pool stays short")
-
-// shortOr is what an operation says of its end.
-func shortOr(state spotpools.State, err error) error {
-	if err == nil && state.Plan.Shortfall > 0 {
-		return errShort
-	}
-	return err
 }
 
 func operations() []operation {
@@ -199,173 +183,6 @@ func atTheEdge() []operation {
 			actions: []string{"TerminateInstances"}, instances: 2, launches: 2,
 		},
 	}
-}
-
-func size(minimum, maximum int) func(*spotpool.Declaration) {
-	return func(d *spotpool.Declaration) { d.Minimum, d.Maximum = minimum, maximum }
-}
-
-func create(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	return shortOr(e.Pools().Create(ctx, d, reconciletest.LongWait))
-}
-
-func createAgain(w *world, d spotpool.Declaration) {
-	_, err := w.Pools(nil).Create(context.Background(), d, reconciletest.LongWait)
-	var exists *record.ExistsError
-	if errors.As(err, &exists) { // it was finished, and Terraform never heard of it: it is imported
-		err = importAndApply(context.Background(), w.Engine(nil), d)
-	}
-	if err != nil {
-		w.t.Errorf("creating again: %v", err)
-	}
-}
-
-// importAndApply is terraform import, the refresh that follows it, and an apply of
-// the configuration that the pool was to be created with.
-func importAndApply(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	found, err := e.Pools().Find(ctx, d.Region, d.Name)
-	if err != nil {
-		return err
-	}
-	state, err := e.Pools().View(ctx, found)
-	if err != nil {
-		return err
-	}
-	d.UID, d.AccountID, d.Generation = state.Declaration.UID, state.Declaration.AccountID, state.Declaration.Generation
-	return shortOr(e.Pools().Update(ctx, d, reconciletest.LongWait))
-}
-
-func importAgain(w *world, d spotpool.Declaration) {
-	if err := importAndApply(context.Background(), w.Engine(nil), d); err != nil {
-		w.t.Errorf("importing and applying again: %v", err)
-	}
-}
-
-// update applies a change to the pool as it was planned over.
-func update(change func(*spotpool.Declaration)) func(context.Context, *reconcile.Engine, spotpool.Declaration) error {
-	return func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-		change(&d)
-		return shortOr(e.Pools().Update(ctx, d, reconciletest.LongWait))
-	}
-}
-
-// updateAgain plans and applies the same change anew, as the next terraform
-// apply would.
-func updateAgain(change func(*spotpool.Declaration)) func(*world, spotpool.Declaration) {
-	return func(w *world, d spotpool.Declaration) {
-		state, err := w.Pools(nil).View(context.Background(), d)
-		if err != nil {
-			w.t.Errorf("refreshing: %v", err)
-			return
-		}
-		change(&state.Declaration)
-		if _, err := w.Pools(nil).Update(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
-			w.t.Errorf("updating again: %v", err)
-		}
-	}
-}
-
-func destroy(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
-	return e.Pools().Delete(ctx, d, reconciletest.LongWait)
-}
-
-func destroyAgain(w *world, d spotpool.Declaration) {
-	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
-		w.t.Errorf("deleting again: %v", err)
-	}
-	w.gone(d)
-}
-
-func reconcileOnce(ctx context.Context, e *reconcile.Engine, _ spotpool.Declaration) error {
-	return runOnce(ctx, e)
-}
-
-// cutCreate kills a creation right after its launch was accepted.
-func (w *world) cutCreate() spotpool.Declaration {
-	w.t.Helper()
-	d := reconciletest.Pool(3, 4)
-	process := &reconciletest.Mortal{KillOn: "Launch", After: true}
-	_, _ = w.Pools(process).Create(context.Background(), d, reconciletest.LongWait)
-	if !process.IsDead() {
-		w.t.Fatal("the creation never came to its launch")
-	}
-	return d
-}
-
-// cutLaunch has the launch of a growing pool killed right before or after its call:
-// the intent stays open.
-func (w *world) cutLaunch(asked bool) spotpool.Declaration {
-	w.t.Helper()
-	d := w.MustCreate(1, 4)
-	d.Minimum = 3
-	process := &reconciletest.Mortal{KillOn: "Launch", After: asked}
-	_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-	if !process.IsDead() {
-		w.t.Fatal("the update never came to its launch")
-	}
-	return d
-}
-
-func (w *world) mustUpdate(d spotpool.Declaration, change func(*spotpool.Declaration)) spotpool.Declaration {
-	w.t.Helper()
-	change(&d)
-	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return state.Declaration
-}
-
-// loseJournal removes the pool's journal from the store.
-func (w *world) loseJournal() {
-	w.t.Helper()
-	docs, err := w.Store().List(context.Background(), store.Journals)
-	if err != nil || len(docs) != 1 {
-		w.t.Fatalf("the store has %d journals (%v)", len(docs), err)
-	}
-	if err := w.Store().Delete(context.Background(), docs[0].Key, docs[0].Revision); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// setState puts n of the pool's running machines into a state.
-func (w *world) setState(state string, n int) {
-	w.t.Helper()
-	var ids []string
-	for _, i := range w.Own() {
-		if i.State == "RUNNING" && len(ids) < n {
-			ids = append(ids, i.InstanceID)
-		}
-	}
-	if err := w.Sim.Server.SetState(cvmsim.StateRequest{InstanceIDs: ids, State: state}); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// market sets what a zone has left, and the account's spot quota in it.
-func (w *world) market(zone string, stock, vCPUs int64) {
-	w.t.Helper()
-	if err := w.Sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Stock: &stock, VCPUQuota: &vCPUs}); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *world) price(zone, price string) {
-	w.t.Helper()
-	if err := w.Sim.Server.SetPrice(cvmsim.PriceRequest{AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Price: price}); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// working counts the pool's machines that run or will.
-func (w *world) working() int {
-	n := 0
-	for _, i := range w.Own() {
-		if i.State == "RUNNING" || i.State == "PENDING" {
-			n++
-		}
-	}
-	return n
 }
 
 // kept checks what an operation said of its end: what says that it is reached or

@@ -16,11 +16,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// TestRaces runs two reconciles beside an apply, in 200 schedules: random pauses
-// before each effect, a reclaim in the middle, late tags, and now and then a kill.
-// At no moment may the pool hold more than its maximum, and the clean run after
-// it leaves it at its minimum.
-func TestRaces(t *testing.T) {
+// TestRunsBesideAnApplyKeepToMaximum runs two reconciles beside an apply, in 200
+// schedules: random pauses before each effect, a reclaim in the middle, late tags,
+// and now and then a kill. At no moment may the pool hold more than its maximum, and
+// the clean run after it leaves it at its minimum.
+func TestRunsBesideAnApplyKeepToMaximum(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -109,9 +109,9 @@ func (w *world) watchMaximum(maximum int) (stop func()) {
 	return func() { close(done); watching.Wait() }
 }
 
-// TestSameNameTwice has two Terraform states create a pool of the same name: one
-// succeeds, the other is told to import, and nobody loses a machine.
-func TestSameNameTwice(t *testing.T) {
+// TestOneOfTwoCreationsOfANameSucceeds has two Terraform states create a pool of the
+// same name: one succeeds, the other is told to import, and nobody loses a machine.
+func TestOneOfTwoCreationsOfANameSucceeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var group sync.WaitGroup

@@ -58,3 +58,20 @@ func TestAPaidInstanceKeepsItsPool(t *testing.T) {
 		t.Errorf("left are %s, want the one that was paid for", reconciletest.Describe(own))
 	}
 }
+
+// TestTagsThatComeMuchLaterLaunchNothing has tags come long after anyone would
+// expect them: the instances are held all the while, and none is launched in their
+// place.
+func TestTagsThatComeMuchLaterLaunchNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *cvmsim.Options) { o.TagDelay = 30 * time.Minute })
+	w.MustCreate(2, 2)
+	for range 4 {
+		w.Step(12 * time.Minute)
+		w.CleanRuns()
+	}
+	w.Verify(2)
+	if n := w.Launched(); n != 2 {
+		t.Errorf("%d instances were launched, want 2", n)
+	}
+}
