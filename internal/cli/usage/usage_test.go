@@ -1,21 +1,13 @@
 package usage
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"pgregory.net/rapid"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
 func TestUsageForPeople(t *testing.T) {
@@ -67,85 +59,4 @@ func TestUsageOfALimit(t *testing.T) {
 			t.Errorf("%d of %d: %s, want %s", tt.used, tt.limit, got, tt.want)
 		}
 	}
-}
-
-// TestUsageIsTheSumOfItsParts compares with sums done by hand, for lists of
-// random pods.
-func TestUsageIsTheSumOfItsParts(t *testing.T) {
-	t.Parallel()
-	weights, err := gpu.Rules{}.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(r *rapid.T) {
-		hours := rapid.IntRange(1, 48).Draw(r, "window")
-		q := question{
-			at: clitest.At, read: clitest.At, from: budget.FromScheduled,
-			window: fmt.Sprintf("%dh", hours), length: time.Duration(hours) * time.Hour, weights: weights,
-			covers: func(string, map[string]string) bool { return true }, limit: int64(rapid.IntRange(1, 1000).Draw(r, "limit")) * budget.Hour,
-		}
-		begin, seen := q.begin(), &podList{noNodes: true}
-		var want int64
-		tracked := 0
-		for n := range rapid.IntRange(0, 20).Draw(r, "pods") {
-			start := clitest.At.Add(-time.Duration(rapid.IntRange(-7200, 3*86400).Draw(r, "started")) * time.Second)
-			end := start.Add(time.Duration(rapid.IntRange(0, 86400).Draw(r, "lasted")) * time.Second)
-			held := rapid.IntRange(0, 8).Draw(r, "gpus")
-			over := end.Before(clitest.At) && rapid.Bool().Draw(r, "over")
-			seen.add(q, weights.See(onePod(n, held, start, end, over), gpu.World{Now: clitest.At, Read: clitest.At.Add(24 * time.Hour)}))
-			if !over {
-				end = clitest.At
-			}
-			if from, to := later(start, begin), earlier(end, clitest.At); from.Before(to) && held > 0 {
-				want += int64(held) * to.Sub(from).Milliseconds()
-				tracked++
-			}
-		}
-		report, err := seen.report(q)
-		if err != nil {
-			r.Fatal(err)
-		}
-		if report.ConsumedMilliGPUSeconds != want || report.TrackedPods != tracked || len(report.Pods) != tracked {
-			r.Fatalf("%d by %d pods, want %d by %d", report.ConsumedMilliGPUSeconds, report.TrackedPods, want, tracked)
-		}
-		if exceeded := want >= q.limit; *report.Exceeded != exceeded || (report.ExceededSince != nil) != exceeded {
-			r.Fatalf("%d of %d: exceeded %t since %v", want, q.limit, *report.Exceeded, report.ExceededSince)
-		}
-		if since := report.ExceededSince; since != nil && since.After(clitest.At) {
-			r.Fatalf("exceeded since %v, at %v", since, clitest.At)
-		}
-	})
-}
-
-func onePod(n, gpus int, start, end time.Time, over bool) *corev1.Pod {
-	p := &corev1.Pod{}
-	p.UID, p.Namespace, p.Name = types.UID(fmt.Sprint("u", n)), "ml", fmt.Sprint("p", n)
-	p.CreationTimestamp = metav1.NewTime(start)
-	p.Spec.NodeName = "node-1"
-	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
-		Limits: corev1.ResourceList{"nvidia.com/gpu": *resource.NewQuantity(int64(gpus), resource.DecimalSI)},
-	}}}
-	p.Status.Phase = corev1.PodRunning
-	p.Status.StartTime = &p.CreationTimestamp
-	if over {
-		p.Status.Phase = corev1.PodSucceeded
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(end)},
-		}}}
-	}
-	return p
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
