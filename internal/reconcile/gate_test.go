@@ -288,12 +288,8 @@ func TestSlowClusterLeavesPoolsTheirTime(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
 	g.lose()
-	g.cluster.During = func(method string) {
-		if method == "Observe" {
-			time.Sleep(5500 * time.Millisecond)
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	g.cluster.Slow = true
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	report, err := g.engine().Run(ctx, reconcile.RunOptions{})
 	if err != nil {

@@ -52,6 +52,8 @@ type Cluster struct {
 	During     func(method string)
 	Lists      int        // looks that listed all pods
 	Remembered []gpu.Node // that the last look was told of
+	// Slow has looks last until nobody waits for them any more.
+	Slow bool
 	// Listing runs between the position of a look and its list, unless nil.
 	Listing func()
 }
@@ -172,7 +174,11 @@ func (c *Cluster) UID(context.Context) (string, error) { return c.ClusterUID, c.
 
 // Observe is a look: the history since a position, and all pods where that is due.
 func (c *Cluster) Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error) {
-	if err := cmp.Or(c.call("Observe"), ctx.Err()); err != nil {
+	err := c.call("Observe")
+	if c.Slow {
+		<-ctx.Done()
+	}
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return gpu.Observation{}, err
 	}
 	c.mu.Lock()
