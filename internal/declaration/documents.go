@@ -92,13 +92,13 @@ type Tombstone struct {
 	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
-// BuryPool makes the tombstone of a pool.
-func BuryPool(d spotpool.Declaration, now time.Time) Tombstone {
+// PoolTombstone is the tombstone of a pool.
+func PoolTombstone(d spotpool.Declaration, now time.Time) Tombstone {
 	return Tombstone{UID: d.UID, Object: d.Object(), AccountID: d.AccountID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
 }
 
-// BuryBudget makes the tombstone of a budget.
-func BuryBudget(d budget.Declaration, now time.Time) Tombstone {
+// BudgetTombstone is the tombstone of a budget.
+func BudgetTombstone(d budget.Declaration, now time.Time) Tombstone {
 	return Tombstone{UID: d.UID, Object: d.Object(), ClusterUID: d.ClusterUID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
 }
 

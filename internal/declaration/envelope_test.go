@@ -75,10 +75,10 @@ func TestEveryDocumentIsReadAsWritten(t *testing.T) {
 	roundTrip(t, openJournal())
 	roundTrip(t, declaration.Journal{})
 	roundTrip(t, declaration.RunSummary{RunID: "r1", StartedAt: noon, FinishedAt: noon})
-	roundTrip(t, declaration.BuryPool(record().Declaration, noon))
+	roundTrip(t, declaration.PoolTombstone(record().Declaration, noon))
 	b := declaration.Budget{Phase: declaration.Active, Declaration: stateBudget(), UpdatedAt: noon, UpdatedBy: "terraform apply"}
 	roundTrip(t, b)
-	roundTrip(t, declaration.BuryBudget(b.Declaration, noon))
+	roundTrip(t, declaration.BudgetTombstone(b.Declaration, noon))
 	roundTrip(t, declaration.BudgetStatus{
 		Name: "team-a", UID: b.Declaration.UID, Generation: 2, ClusterUID: b.Declaration.ClusterUID, RunID: "r1", At: noon,
 		Usage:         budget.Usage{WindowStart: noon.Add(-24 * time.Hour), WindowEnd: noon, Limit: 3_600_000, Consumed: 4_000_000, ByNamespace: map[string]int64{"ml": 4_000_000}},
@@ -89,7 +89,7 @@ func TestEveryDocumentIsReadAsWritten(t *testing.T) {
 
 func TestTombstoneStaysThirtyDays(t *testing.T) {
 	t.Parallel()
-	tombstone := declaration.BuryPool(record().Declaration, noon)
+	tombstone := declaration.PoolTombstone(record().Declaration, noon)
 	if tombstone.Expired(noon.AddDate(0, 0, 30).Add(-time.Second)) || !tombstone.Expired(noon.AddDate(0, 0, 30)) {
 		t.Errorf("it expires at %v", tombstone.ExpiresAt)
 	}
@@ -222,7 +222,7 @@ func fuzz[T declaration.Body](t *testing.T, data []byte) {
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(f, record()))
 	f.Add(encode(f, openJournal()))
-	f.Add(encode(f, declaration.BuryPool(record().Declaration, noon)))
+	f.Add(encode(f, declaration.PoolTombstone(record().Declaration, noon)))
 	f.Add(encode(f, declaration.State{Lineage: "l"}))
 	f.Add(encode(f, declaration.Budget{Phase: declaration.Active, Declaration: stateBudget()}))
 	f.Add(encode(f, declaration.BudgetStatus{Name: "team-a", UID: "u", ClusterUID: "c"}))

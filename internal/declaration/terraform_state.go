@@ -42,8 +42,8 @@ type TerraformState struct {
 	Warnings         []string // what was left out, and why
 }
 
-// Stated is one declared thing as a state has it.
-type Stated[D any] struct {
+// StateResource is one declared thing as a state has it.
+type StateResource[D any] struct {
 	Address     string // "module.gpu.gpupool_spot_pool.train[0]"
 	Declaration D
 	// Tainted says that the next apply replaces it.
@@ -54,10 +54,10 @@ type Stated[D any] struct {
 }
 
 // StatePool is a spot pool as a state has it.
-type StatePool = Stated[spotpool.Declaration]
+type StatePool = StateResource[spotpool.Declaration]
 
 // StateBudget is a budget as a state has it.
-type StateBudget = Stated[budget.Declaration]
+type StateBudget = StateResource[budget.Declaration]
 
 // FromState reads what "terraform show -json" and "terraform state pull" print,
 // and tells the two apart by what they hold. An object whose attributes can't be

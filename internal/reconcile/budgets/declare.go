@@ -143,7 +143,7 @@ func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (notices []stri
 		if err != nil {
 			return err
 		}
-		if r, err = f.records().Condemn(ctx, r, d); err != nil {
+		if r, err = f.records().BeginDeletion(ctx, r, d); err != nil {
 			return err
 		}
 		notices, err = f.clear(ctx, cluster, r)
@@ -166,7 +166,7 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 	if err != nil {
 		return notices, fmt.Errorf("%s is not destroyed yet, since what it enforces could not be undone: %w", d.Object(), err)
 	}
-	if err := f.records().Bury(ctx, d, f.now()); err != nil {
+	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
 		return notices, err
 	}
 	doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})

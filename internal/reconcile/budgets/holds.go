@@ -27,7 +27,7 @@ type holds struct {
 // part is one document of them.
 type part struct {
 	name    string // in the store
-	read    record.Held[declaration.Pauses]
+	read    record.Document[declaration.Pauses]
 	list    []declaration.Pause
 	changed bool // since it was read or written
 }
@@ -62,7 +62,7 @@ func (f *Flow) held(ctx context.Context) (held, error) {
 			h = &holds{uid: uid, budget: p.Budget, clusterUID: p.ClusterUID}
 			all.list = append(all.list, h)
 		}
-		h.parts = append(h.parts, part{name: doc.Key.Name, read: record.Held[declaration.Pauses]{Value: p, Revision: doc.Revision}, list: p.Workloads})
+		h.parts = append(h.parts, part{name: doc.Key.Name, read: record.Document[declaration.Pauses]{Value: p, Revision: doc.Revision}, list: p.Workloads})
 	}
 	all.list = slices.DeleteFunc(all.list, func(h *holds) bool { return all.broken[h.uid] != nil })
 	return all, nil
@@ -158,7 +158,7 @@ func (h *holds) save(ctx context.Context, s store.Store) error {
 			})
 		case p.read.Exists():
 			err = record.Remove(ctx, s, store.Pauses, p.name, p.read.Revision)
-			p.read = record.Held[declaration.Pauses]{}
+			p.read = record.Document[declaration.Pauses]{}
 		}
 		if err != nil {
 			return err

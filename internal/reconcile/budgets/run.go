@@ -178,14 +178,14 @@ func cutShort(why error) outcome.Outcome {
 func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaration) {
 	var notices []string
 	err := r.flow.records().Locked(ctx, d, func(ctx context.Context) error {
-		condemned, err := r.flow.records().Still(ctx, d, declaration.Deleting)
+		now, err := r.flow.records().Still(ctx, d, declaration.Deleting)
 		if err != nil {
 			return err
 		}
-		if condemned == nil {
+		if now == nil {
 			return errBudgetChanged
 		}
-		notices, err = r.flow.clear(ctx, c, *condemned)
+		notices, err = r.flow.clear(ctx, c, *now)
 		return err
 	})
 	became := outcome.Done

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-type budgetStatus = record.Held[declaration.BudgetStatus]
+type budgetStatus = record.Document[declaration.BudgetStatus]
 
 // previousStatus is what the last run made of a budget.
 type previousStatus struct {

@@ -14,20 +14,20 @@ import (
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateBudget, older string) {
 	for _, b := range list {
 		b.Declaration = b.Declaration.WithDefaults()
-		claim := record.Claim[budget.Declaration]{Stated: b, Older: older, Warn: r.warnings.Add}
-		if err := r.flow.takeOver(ctx, claim); err != nil {
+		t := record.Takeover[budget.Declaration]{StateResource: b, Older: older, Warn: r.warnings.Add}
+		if err := r.flow.takeOver(ctx, t); err != nil {
 			r.add(failedReport(b.Declaration, err), nil)
 		}
 	}
 }
 
-func (f *Flow) takeOver(ctx context.Context, c record.Claim[budget.Declaration]) error {
-	if c.Unread == nil {
-		if err := valid(c.Declaration); err != nil {
-			return fmt.Errorf("%s: %w", c.Address, err)
+func (f *Flow) takeOver(ctx context.Context, t record.Takeover[budget.Declaration]) error {
+	if t.Unread == nil {
+		if err := valid(t.Declaration); err != nil {
+			return fmt.Errorf("%s: %w", t.Address, err)
 		}
 	}
-	return f.records().TakeOver(ctx, c, func(ctx context.Context, old record.Stored[budget.Declaration], d budget.Declaration) (budget.Declaration, error) {
+	return f.records().TakeOver(ctx, t, func(ctx context.Context, old record.Stored[budget.Declaration], d budget.Declaration) (budget.Declaration, error) {
 		cluster, err := f.clusterOf(ctx, d)
 		if err != nil {
 			return d, err

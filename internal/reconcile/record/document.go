@@ -11,14 +11,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Held is a document together with the revision it was read at.
-type Held[T any] struct {
+// Document is a document of the store, with the revision that it was read at.
+type Document[T any] struct {
 	Value    T
 	Revision store.Revision
 }
 
 // Exists reports whether the document was there.
-func (h Held[T]) Exists() bool { return h.Revision != "" }
+func (d Document[T]) Exists() bool { return d.Revision != "" }
 
 // DocumentName is what errors call a document.
 func DocumentName(s store.Store, key store.Key) string {
@@ -26,16 +26,16 @@ func DocumentName(s store.Store, key store.Key) string {
 }
 
 // Load reads a document; one that is not there has no revision.
-func Load[T declaration.Body](ctx context.Context, s store.Store, kind store.Kind, name string) (Held[T], error) {
+func Load[T declaration.Body](ctx context.Context, s store.Store, kind store.Kind, name string) (Document[T], error) {
 	doc, err := s.Read(ctx, store.Key{Kind: kind, Name: name})
 	if errors.Is(err, store.ErrNotFound) {
-		return Held[T]{}, nil
+		return Document[T]{}, nil
 	}
 	if err != nil {
-		return Held[T]{}, err
+		return Document[T]{}, err
 	}
 	value, err := declaration.Decode[T](DocumentName(s, doc.Key), doc.Data)
-	return Held[T]{Value: value, Revision: doc.Revision}, err
+	return Document[T]{Value: value, Revision: doc.Revision}, err
 }
 
 // DecodeListed reads what was listed. One that is listed without contents is read
@@ -56,17 +56,17 @@ func whole(ctx context.Context, s store.Store, doc store.Document) (store.Docume
 	return s.Read(ctx, doc.Key)
 }
 
-// Save writes a document in the place of the one that was held.
-func Save[T declaration.Body](ctx context.Context, s store.Store, kind store.Kind, name string, h Held[T], value T) (Held[T], error) {
+// Save writes a document in the place of the one that was read.
+func Save[T declaration.Body](ctx context.Context, s store.Store, kind store.Kind, name string, old Document[T], value T) (Document[T], error) {
 	data, err := declaration.Encode(value)
 	if err != nil {
-		return h, err
+		return old, err
 	}
-	revision, err := write(ctx, s, kind, name, data, h.Revision)
+	revision, err := write(ctx, s, kind, name, data, old.Revision)
 	if err != nil {
-		return h, err
+		return old, err
 	}
-	return Held[T]{Value: value, Revision: revision}, nil
+	return Document[T]{Value: value, Revision: revision}, nil
 }
 
 func write(ctx context.Context, s store.Store, kind store.Kind, name string, data []byte, revision store.Revision) (store.Revision, error) {

@@ -51,7 +51,7 @@ func IsLocked(err error) bool {
 }
 
 // Tombstone reads the tombstone of a uid.
-func (k Keeper) Tombstone(ctx context.Context, uid string) (Held[declaration.Tombstone], error) {
+func (k Keeper) Tombstone(ctx context.Context, uid string) (Document[declaration.Tombstone], error) {
 	return Load[declaration.Tombstone](ctx, k.Store, store.Tombstones, uid)
 }
 

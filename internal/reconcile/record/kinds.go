@@ -11,7 +11,7 @@ import (
 func SpotPools(k Keeper) Life[spotpool.Declaration] {
 	return Life[spotpool.Declaration]{
 		Keeper: k, kind: store.SpotPools, title: "spot pool", noun: "pool", brief: func(key string) string { return key },
-		bury: declaration.BuryPool, decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
+		tombstone: declaration.PoolTombstone, decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
 	}
 }
 
@@ -19,6 +19,6 @@ func SpotPools(k Keeper) Life[spotpool.Declaration] {
 func Budgets(k Keeper) Life[budget.Declaration] {
 	return Life[budget.Declaration]{
 		Keeper: k, kind: store.Budgets, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key },
-		bury: declaration.BuryBudget, decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
+		tombstone: declaration.BudgetTombstone, decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
 	}
 }

@@ -34,13 +34,13 @@ type Life[D Declaration[D]] struct {
 	// ("pool"). brief is one of a name, where its kind is plain.
 	title, noun string
 	brief       func(key string) string
-	bury        func(d D, now time.Time) declaration.Tombstone
+	tombstone   func(d D, now time.Time) declaration.Tombstone
 	decode      func(what string, data []byte) (declaration.Record[D], error)
 	encode      func(declaration.Record[D]) ([]byte, error)
 }
 
 // Stored is a record as it was read.
-type Stored[D any] = Held[declaration.Record[D]]
+type Stored[D any] = Document[declaration.Record[D]]
 
 // Load reads the record of a name; one that is not there has no revision.
 func (l Life[D]) Load(ctx context.Context, key string) (Stored[D], error) {
@@ -185,10 +185,10 @@ func (l Life[D]) foreign(r Stored[D], d D) error {
 
 // Known is what the store knows of exactly this thing: its record, else its
 // tombstone. The error is that of Own where it has neither.
-func (l Life[D]) Known(ctx context.Context, d D) (Stored[D], Held[declaration.Tombstone], error) {
+func (l Life[D]) Known(ctx context.Context, d D) (Stored[D], Document[declaration.Tombstone], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil || r.Exists() && sameUID(r.Value.Declaration, d) {
-		return r, Held[declaration.Tombstone]{}, err
+		return r, Document[declaration.Tombstone]{}, err
 	}
 	uid, _ := d.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)
@@ -214,23 +214,23 @@ func (l Life[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stor
 	return &r, nil
 }
 
-// Condemn writes down that a thing is to be destroyed, so that a run can finish
-// its deletion. Its lock must be held.
-func (l Life[D]) Condemn(ctx context.Context, r Stored[D], d D) (Stored[D], error) {
+// BeginDeletion marks the record of a thing as deleting, so that a run can finish what
+// a kill interrupts. Its lock must be held.
+func (l Life[D]) BeginDeletion(ctx context.Context, r Stored[D], d D) (Stored[D], error) {
 	if r.Exists() && r.Value.Phase == declaration.Deleting {
 		return r, nil
 	}
 	return l.Save(ctx, r, declaration.Deleting, d)
 }
 
-// Bury makes sure of the tombstone of a thing.
-func (l Life[D]) Bury(ctx context.Context, d D, now time.Time) error {
+// WriteTombstone writes the tombstone of a thing, unless it has one.
+func (l Life[D]) WriteTombstone(ctx context.Context, d D, now time.Time) error {
 	uid, _ := d.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)
 	if err != nil || tombstone.Exists() {
 		return err
 	}
-	_, err = Save(ctx, l.Store, store.Tombstones, uid, tombstone, l.bury(d, now.UTC().Truncate(time.Second)))
+	_, err = Save(ctx, l.Store, store.Tombstones, uid, tombstone, l.tombstone(d, now.UTC().Truncate(time.Second)))
 	return err
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// Claim is what a Terraform state says of one thing, and who hears of what is
+// Takeover is what a Terraform state says of one thing, and who hears of what is
 // odd about that.
-type Claim[D any] struct {
-	declaration.Stated[D]
+type Takeover[D any] struct {
+	declaration.StateResource[D]
 	// Older says than which state this one is older; empty where it is not.
 	Older string
 	Warn  func(text string)
@@ -21,32 +21,32 @@ type Claim[D any] struct {
 // TakeOver brings a declaration out of a state into the store, where the store has
 // none or an older one. A newer record wins, a tombstone refuses. ready completes
 // the declaration, under its lock and before it is recorded; its error refuses it.
-func (l Life[D]) TakeOver(ctx context.Context, c Claim[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
-	if c.Tainted {
-		c.Warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", c.Address))
+func (l Life[D]) TakeOver(ctx context.Context, t Takeover[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
+	if t.Tainted {
+		t.Warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", t.Address))
 	}
-	if c.Unread != nil {
-		return c.Unread
+	if t.Unread != nil {
+		return t.Unread
 	}
-	if err := l.takeOver(ctx, c, ready); err != nil {
-		return fmt.Errorf("%s: %w", c.Address, err)
+	if err := l.takeOver(ctx, t, ready); err != nil {
+		return fmt.Errorf("%s: %w", t.Address, err)
 	}
 	return nil
 }
 
-func (l Life[D]) takeOver(ctx context.Context, c Claim[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
-	old, err := l.Load(ctx, c.Declaration.Key())
+func (l Life[D]) takeOver(ctx context.Context, t Takeover[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
+	old, err := l.Load(ctx, t.Declaration.Key())
 	if err != nil {
-		if l.reported(ctx, c.Declaration.Key()) {
+		if l.reported(ctx, t.Declaration.Key()) {
 			return nil
 		}
 		return err
 	}
-	if wins, err := l.overrules(ctx, c, old); err != nil || !wins {
+	if wins, err := l.overrules(ctx, t, old); err != nil || !wins {
 		return err
 	}
-	return l.Locked(ctx, c.Declaration, func(ctx context.Context) error {
-		d, err := ready(ctx, old, c.Declaration)
+	return l.Locked(ctx, t.Declaration, func(ctx context.Context) error {
+		d, err := ready(ctx, old, t.Declaration)
 		if err != nil {
 			return err
 		}
@@ -72,24 +72,24 @@ func (l Life[D]) reported(ctx context.Context, key string) bool {
 
 // overrules says whether what a state declares is to be recorded. The error says
 // why it can't be.
-func (l Life[D]) overrules(ctx context.Context, c Claim[D], old Stored[D]) (bool, error) {
-	uid, generation := c.Declaration.Identity()
+func (l Life[D]) overrules(ctx context.Context, t Takeover[D], old Stored[D]) (bool, error) {
+	uid, generation := t.Declaration.Identity()
 	oldUID, oldGeneration := old.Value.Declaration.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)
 	switch {
 	case err != nil:
 		return false, err
 	case old.Exists() && oldUID != uid:
-		return false, fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and the state has %s)", l.Store, l.noun, c.Declaration.Key(), oldUID, uid)
+		return false, fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and the state has %s)", l.Store, l.noun, t.Declaration.Key(), oldUID, uid)
 	case !old.Exists() && tombstone.Exists():
 		return false, fmt.Errorf("this %s (uid %s) was destroyed at %s: the state is older than that", l.noun, uid, tombstone.Value.DestroyedAt.Format(time.RFC3339))
 	case old.Exists() && oldGeneration > generation:
-		c.Warn(fmt.Sprintf("%s: the store has a newer declaration (generation %d, and the state has %d), and it is used", c.Address, oldGeneration, generation))
+		t.Warn(fmt.Sprintf("%s: the store has a newer declaration (generation %d, and the state has %d), and it is used", t.Address, oldGeneration, generation))
 		return false, nil
 	case old.Exists() && (oldGeneration == generation || old.Value.Phase != declaration.Active):
 		return false, nil
-	case c.Older != "":
-		return false, errors.New("the store has no record of it, and " + c.Older)
+	case t.Older != "":
+		return false, errors.New("the store has no record of it, and " + t.Older)
 	}
 	return true, nil
 }

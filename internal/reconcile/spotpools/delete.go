@@ -20,7 +20,7 @@ import (
 func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
-		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.condemn(ctx, d) })
+		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.beginDeletion(ctx, d) })
 	})
 	if err != nil {
 		return err
@@ -46,9 +46,9 @@ func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx contex
 	}
 }
 
-// condemn checks that the pool may go, and writes down that it does: first the
-// record, so that a run can finish the deletion, then the tombstone.
-func (f *Flow) condemn(ctx context.Context, d spotpool.Declaration) error {
+// beginDeletion checks that the pool may be destroyed, marks its record as deleting, so
+// that a run can finish the deletion, and then writes the tombstone.
+func (f *Flow) beginDeletion(ctx context.Context, d spotpool.Declaration) error {
 	if d.DeletionProtection {
 		return fmt.Errorf("%s has deletion_protection: set it to false and apply before destroying it", d.Object())
 	}
@@ -68,10 +68,10 @@ func (f *Flow) condemn(ctx context.Context, d spotpool.Declaration) error {
 			return err
 		}
 	}
-	if _, err := f.records().Condemn(ctx, r, d); err != nil {
+	if _, err := f.records().BeginDeletion(ctx, r, d); err != nil {
 		return err
 	}
-	return f.records().Bury(ctx, d, f.now())
+	return f.records().WriteTombstone(ctx, d, f.now())
 }
 
 func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
@@ -91,8 +91,9 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 	return nil
 }
 
-// finishDelete empties a condemned pool and removes what is recorded of it. It
-// returns what it did; an error says what is left, or what kept it from looking.
+// finishDelete ends what a pool whose deletion was begun still has, and removes its
+// record and journal. It returns what became of its decisions. The error says what is
+// left, or why it could not look.
 func (f *Flow) finishDelete(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]outcome.Result, error) {
 	a := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
@@ -150,10 +151,10 @@ func (e *stillThereError) again() bool {
 	return e.unknown || worthRetrying(e.failure)
 }
 
-// emptyOnce looks at a condemned pool, under its lock, and ends or lets go of what
-// is there. Where the look shows nothing, it removes what is recorded of the pool.
+// emptyOnce looks at a pool that is being deleted, under its lock, and ends or untags
+// its instances. Where the look shows none, it removes the pool's record and journal.
 func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, a *pass) error {
-	if err := f.records().Bury(ctx, d, f.now()); err != nil { // a kill may have come before it
+	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil { // a kill may have come before it
 		return err
 	}
 	a.failure, a.uncertain = nil, false

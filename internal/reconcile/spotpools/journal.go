@@ -12,7 +12,7 @@ import (
 
 type (
 	stored  = record.Stored[spotpool.Declaration]
-	journal = record.Held[spotpool.Journal]
+	journal = record.Document[spotpool.Journal]
 )
 
 // journalName keeps a pool's journal apart from that of an earlier pool of the

@@ -51,7 +51,7 @@ func (r *Run) LookAfterTombstones(ctx context.Context) {
 		if err == nil && tombstone.Expired(time.Now()) {
 			err = record.Remove(ctx, r.flow.Keeper.Store, store.Tombstones, doc.Key.Name, doc.Revision)
 		} else if err == nil {
-			err = r.lookForLeft(ctx, record.Held[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
+			err = r.lookForLeft(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
 		}
 		if err != nil {
 			r.warnings.Add(err.Error())
@@ -61,7 +61,7 @@ func (r *Run) LookAfterTombstones(ctx context.Context) {
 
 // lookForLeft looks for machines of one destroyed pool, and notes when some were
 // seen. A pool whose record is there is looked after by that.
-func (r *Run) lookForLeft(ctx context.Context, t record.Held[declaration.Tombstone]) error {
+func (r *Run) lookForLeft(ctx context.Context, t record.Document[declaration.Tombstone]) error {
 	d, isPool := poolOf(t.Value)
 	last := t.Value.DestroyedAt
 	if t.Value.LeftAt.After(last) {

@@ -14,18 +14,18 @@ import (
 // brought fails alone.
 func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older string) {
 	for _, p := range pools {
-		claim := record.Claim[spotpool.Declaration]{Stated: p, Older: older, Warn: r.warnings.Add}
-		if err := r.flow.takeOver(ctx, claim); err != nil {
+		t := record.Takeover[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.warnings.Add}
+		if err := r.flow.takeOver(ctx, t); err != nil {
 			r.add(newReport(p.Declaration, nil, outcome.Failed, err), nil)
 		}
 	}
 }
 
-func (f *Flow) takeOver(ctx context.Context, c record.Claim[spotpool.Declaration]) error {
-	if problems := c.Declaration.Validate(); c.Unread == nil && len(problems) > 0 {
-		return fmt.Errorf("%s: %s: %s. %s", c.Address, problems[0].Attribute, problems[0].Summary, problems[0].Detail)
+func (f *Flow) takeOver(ctx context.Context, t record.Takeover[spotpool.Declaration]) error {
+	if problems := t.Declaration.Validate(); t.Unread == nil && len(problems) > 0 {
+		return fmt.Errorf("%s: %s: %s. %s", t.Address, problems[0].Attribute, problems[0].Summary, problems[0].Detail)
 	}
-	return f.records().TakeOver(ctx, c, func(ctx context.Context, old stored, d spotpool.Declaration) (spotpool.Declaration, error) {
+	return f.records().TakeOver(ctx, t, func(ctx context.Context, old stored, d spotpool.Declaration) (spotpool.Declaration, error) {
 		if err := f.ownAccount(ctx, d); err != nil || old.Exists() {
 			return d, err
 		}
