@@ -3,17 +3,14 @@ package budget
 import (
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // String writes the decision for people, on one line.
 func (d Decision) String() string {
-	because := ""
-	if len(d.Reasons) > 0 {
-		because = ": " + strings.Join(d.Reasons, "; ")
-	}
-	return d.Summary() + because
+	return wording.Because(d.Summary(), d.Reasons)
 }
 
 // Summary is String without the reasons.
@@ -61,16 +58,7 @@ func (d Decision) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// namedAtMost is how many of a list people are shown; the rest is counted.
-const namedAtMost = 5
-
-// some names the first of a list and counts the rest.
-func some(list []string) string {
-	if len(list) <= namedAtMost {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:namedAtMost-1], ", "), len(list)-namedAtMost+1)
-}
+func some(list []string) string { return wording.Some(list) }
 
 // listed writes numbers as a sentence does: "50, 80 and 100".
 func listed(numbers []int) string {
@@ -85,12 +73,7 @@ func listed(numbers []int) string {
 	return text
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
+func plural(n int, one, many string) string { return wording.Plural(n, one, many) }
 
 // stamp writes a moment for people.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -3,7 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"log/slog"
-	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Kind is what a decision does.
@@ -43,11 +44,7 @@ func (d Declaration) Object() string { return "spot_pool/" + d.Key() }
 
 // String writes the decision for people, on one line.
 func (d Decision) String() string {
-	because := ""
-	if len(d.Reasons) > 0 {
-		because = ": " + strings.Join(d.Reasons, "; ")
-	}
-	return d.Summary() + because
+	return wording.Because(d.Summary(), d.Reasons)
 }
 
 // Summary is String without the reasons.
@@ -60,10 +57,10 @@ func (d Decision) Summary() string {
 		}
 		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, kindOf(d.ChargeType), d.Offering.InstanceType, d.Offering.AvailabilityZone)
 	case Terminate:
-		if len(d.InstanceIDs) > namedAtMost {
-			return fmt.Sprintf("terminate %d instances, %s", len(d.InstanceIDs), some(d.InstanceIDs))
+		if len(d.InstanceIDs) > wording.NamedAtMost {
+			return fmt.Sprintf("terminate %d instances, %s", len(d.InstanceIDs), wording.Some(d.InstanceIDs))
 		}
-		return "terminate " + some(d.InstanceIDs)
+		return "terminate " + wording.Some(d.InstanceIDs)
 	}
 	return string(d.Kind)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // endLag bounds how long an instance may be seen running after its end was asked
@@ -152,7 +154,7 @@ func (e *endings) add(id string, m Market, cause CooldownCause, what string) {
 func (e endings) texts() []string {
 	var list []string
 	for _, end := range e {
-		list = append(list, fmt.Sprintf("%s (%s) %s %s", some(end.ids), end.market, isAre(len(end.ids)), end.what))
+		list = append(list, fmt.Sprintf("%s (%s) %s %s", wording.Some(end.ids), end.market, isAre(len(end.ids)), end.what))
 	}
 	return list
 }

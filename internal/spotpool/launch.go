@@ -3,6 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // launch decides launches of up to n instances, and returns how many it decided.
@@ -98,7 +100,7 @@ func (p *planner) choice(to *candidate, list []*candidate, passed []passedOver) 
 		}
 	}
 	if len(others) > 0 {
-		reasons = append(reasons, "passed over "+some(others))
+		reasons = append(reasons, "passed over "+wording.Some(others))
 	}
 	return reasons
 }

@@ -3,6 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // warn says what a person should look at: instances that are held and of no
@@ -22,7 +24,7 @@ func (p *planner) warn() {
 		p.warnf("%s %s in a state that is no capacity, and held: nothing is done to instances in such a state", ids, isAre(n))
 	})
 	p.warnOf(func(m Member) bool { return m.ChargeType != Spot && m.ChargeType != OnDemand }, func(ids string, n int) {
-		it := plural(n, "it", "them")
+		it := wording.Plural(n, "it", "them")
 		p.warnf("%s %s paid for in another way by now: someone converted %s, so the pool counts %s and never ends %s. To let go, take the tag gpupool/uid off", ids, isAre(n), it, it, it)
 	})
 	p.warnOf(func(m Member) bool { return m.Untagged && p.Now.Sub(m.LaunchedAt) > TagLag }, func(ids string, n int) {
@@ -39,7 +41,7 @@ func (p *planner) warn() {
 	}
 	slices.Sort(others)
 	if others = slices.Compact(others); len(others) > 0 {
-		p.warnf("%s %s this pool's uid and not its account or region: left alone", some(others), plural(len(others), "carries", "carry"))
+		p.warnf("%s %s this pool's uid and not its account or region: left alone", wording.Some(others), wording.Plural(len(others), "carries", "carry"))
 	}
 	if p.unpriced != "" && d.MaxHourlyCost > 0 && p.Observation.Offers != nil {
 		p.warnf("the price of %s is unknown and counts as nothing towards max_hourly_cost", p.unpriced)
@@ -59,6 +61,6 @@ func (p *planner) warnOf(concerns func(Member) bool, say func(ids string, n int)
 		}
 	}
 	if len(ids) > 0 {
-		say(some(ids), len(ids))
+		say(wording.Some(ids), len(ids))
 	}
 }

@@ -3,6 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"maps"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // replace swaps instances that work for better ones: on-demand instances that
@@ -104,7 +106,7 @@ func (p *planner) swap(s swap) bool {
 	}
 	above := p.coming - d.Minimum
 	if ahead := min(s.surge-above, len(s.members)-above); ahead > 0 && !short {
-		reason := fmt.Sprintf("launched ahead of ending %s: %s", some(ids(s.members)), s.reason)
+		reason := fmt.Sprintf("launched ahead of ending %s: %s", wording.Some(ids(s.members)), s.reason)
 		if p.fill(ahead, s.onDemand, true, reason) > 0 {
 			return true
 		}

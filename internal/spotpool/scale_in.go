@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // trim ends what the pool holds above its maximum, and isolated instances that
@@ -91,7 +93,7 @@ func (p *planner) terminate(list []Member, refresh bool, reason string) {
 		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)
 		about[n] = describe(m)
 	}
-	decision.Reasons = []string{reason, "chosen: " + some(about)}
+	decision.Reasons = []string{reason, "chosen: " + wording.Some(about)}
 	p.plan.Decisions = append(p.plan.Decisions, decision)
 }
 

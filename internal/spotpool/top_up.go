@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // topUp launches what is missing to the minimum: on-demand up to the base, the
@@ -44,8 +46,8 @@ func (p *planner) contradicted() string {
 	if len(p.doubtful) == 0 {
 		return ""
 	}
-	it := plural(len(p.doubtful), "it", "them")
-	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, and take the tag gpupool/uid off what is not the pool's", some(p.doubtful), plural(len(p.doubtful), "carries", "carry"), it, it, it)
+	it := wording.Plural(len(p.doubtful), "it", "them")
+	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, and take the tag gpupool/uid off what is not the pool's", wording.Some(p.doubtful), wording.Plural(len(p.doubtful), "carries", "carry"), it, it, it)
 }
 
 // fill decides launches of up to n instances: on-demand while onDemand of them

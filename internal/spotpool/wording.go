@@ -1,31 +1,10 @@
 package spotpool
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
 
-// namedAtMost is how many of a list people are shown; the rest is counted.
-const namedAtMost = 5
+func isAre(n int) string { return wording.Plural(n, "is", "are") }
 
-// some names the first of a list and counts the rest.
-func some(list []string) string {
-	if len(list) <= namedAtMost {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:namedAtMost-1], ", "), len(list)-namedAtMost+1)
-}
-
-func isAre(n int) string { return plural(n, "is", "are") }
-
-func hasHave(n int) string { return plural(n, "has", "have") }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
+func hasHave(n int) string { return wording.Plural(n, "has", "have") }
 
 // kindOf says how people call a charge type.
 func kindOf(charge ChargeType) string {

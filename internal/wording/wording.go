@@ -1,0 +1,35 @@
+// Package wording writes lists, counts and reasons as people read them, for pools
+// and budgets alike.
+package wording
+
+import (
+	"fmt"
+	"strings"
+)
+
+// NamedAtMost is how many of a list people are shown; the rest is counted.
+const NamedAtMost = 5
+
+// Some names the first of a list and counts the rest.
+func Some(list []string) string {
+	if len(list) <= NamedAtMost {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:NamedAtMost-1], ", "), len(list)-NamedAtMost+1)
+}
+
+// Plural chooses the word that goes with a count.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Because writes what was decided and why on one line.
+func Because(summary string, reasons []string) string {
+	if len(reasons) == 0 {
+		return summary
+	}
+	return summary + ": " + strings.Join(reasons, "; ")
+}

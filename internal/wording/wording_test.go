@@ -1,0 +1,39 @@
+package wording_test
+
+import (
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+func TestListsAreNamedAndCounted(t *testing.T) {
+	t.Parallel()
+	five := []string{"a", "b", "c", "d", "e"}
+	for want, list := range map[string][]string{
+		"": nil, "a": five[:1], "a, b": five[:2], "a, b, c, d, e": five, "a, b, c, d and 2 more": append(five, "f"),
+	} {
+		if got := wording.Some(list); got != want {
+			t.Errorf("%q reads %q, want %q", list, got, want)
+		}
+	}
+}
+
+func TestCountsChooseTheirWord(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "pods", 1: "pod", 2: "pods"} {
+		if got := wording.Plural(n, "pod", "pods"); got != want {
+			t.Errorf("%d %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestReasonsFollowWhatWasDecided(t *testing.T) {
+	t.Parallel()
+	for want, reasons := range map[string][]string{
+		"launch 1": nil, "launch 1: capacity is 0": {"capacity is 0"}, "launch 1: capacity is 0; it costs 1.90": {"capacity is 0", "it costs 1.90"},
+	} {
+		if got := wording.Because("launch 1", reasons); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
