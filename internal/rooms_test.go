@@ -29,7 +29,7 @@ var rooms = map[string]struct {
 	"internal/printable":   {pure: true},
 	"internal/weight":      {pure: true},
 	"internal/wording":     {pure: true},
-	"internal/problem":     {pure: true},
+	"internal/problem":     {pure: true, may: []string{module + "internal/duration"}},
 	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
 	"internal/gpu":         {pure: true, may: []string{module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/ledger":      {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},

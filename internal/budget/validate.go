@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -136,12 +137,14 @@ func (v *validator) weight(attribute, text string) {
 
 func (v *validator) duration(attribute, text string, least time.Duration, detail string) {
 	d, err := duration.Parse(text)
-	switch {
-	case err != nil && !errors.Is(err, duration.ErrTooLong):
-		v.Add(attribute, detail, "%v", err)
-	case err != nil, d < least, d > LongestDuration:
-		v.Add(attribute, detail, "%s is out of range: it must be between %s and %s", text, duration.Words(least), duration.Words(LongestDuration))
+	if errors.Is(err, duration.ErrTooLong) {
+		d, err = math.MaxInt64, nil
 	}
+	if err != nil {
+		v.Add(attribute, detail, "%v", err)
+		return
+	}
+	v.Lasts(attribute, text, d, least, LongestDuration, detail)
 }
 
 func (v *validator) enforcement() {

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // Problem is something wrong, or suspicious, in a declaration.
@@ -33,6 +36,13 @@ func (l *List) Add(attribute, detail, summary string, args ...any) {
 func (l *List) Within(attribute string, n, least, most int64, unit, detail string) {
 	if n < least || n > most {
 		l.Add(attribute, detail, "%d%s is out of range: it must be between %d and %d", n, unit, least, most)
+	}
+}
+
+// Lasts adds a problem where a length of time, as it was written, is out of range.
+func (l *List) Lasts(attribute, written string, d, least, most time.Duration, detail string) {
+	if d < least || d > most {
+		l.Add(attribute, detail, "%s is out of range: it must be between %s and %s", written, duration.Words(least), duration.Words(most))
 	}
 }
 

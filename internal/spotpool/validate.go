@@ -18,8 +18,8 @@ const MaxPoolSize = 10_000
 
 // The range of the durations of a declaration.
 const (
-	shortestDuration = Duration(time.Second)
-	longestDuration  = Duration(7 * 24 * time.Hour)
+	shortestDuration = time.Second
+	longestDuration  = 7 * 24 * time.Hour
 )
 
 var (
@@ -86,9 +86,7 @@ func (v *validator) numbers() {
 }
 
 func (v *validator) duration(attribute string, d Duration, detail string) {
-	if d < shortestDuration || d > longestDuration {
-		v.Add(attribute, detail, "%s is out of range: it must be between %s and %s", d.words(), shortestDuration.words(), longestDuration.words())
-	}
+	v.Lasts(attribute, d.words(), time.Duration(d), shortestDuration, longestDuration, detail)
 }
 
 func (v *validator) offerings() {

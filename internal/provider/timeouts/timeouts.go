@@ -52,9 +52,9 @@ func Problems(v Value, absent time.Duration) []problem.Problem {
 		if text.IsNull() || text.IsUnknown() {
 			continue
 		}
-		if d, err := time.ParseDuration(text.ValueString()); err == nil && (d < shortest || d > longest) {
-			problems.Add("timeouts."+operation, fmt.Sprintf("Leave it out for %s, or write one such as \"20m\".", duration.Words(absent)),
-				"%s is out of range: it must be between %s and %s", text.ValueString(), duration.Words(shortest), duration.Words(longest))
+		if d, err := time.ParseDuration(text.ValueString()); err == nil {
+			problems.Lasts("timeouts."+operation, text.ValueString(), d, shortest, longest,
+				fmt.Sprintf("Leave it out for %s, or write one such as \"20m\".", duration.Words(absent)))
 		}
 	}
 	return problems
