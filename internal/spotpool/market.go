@@ -72,23 +72,13 @@ func (m Markets) QuotaWarning(region string) string {
 	return fmt.Sprintf("the spot quota of %s is unknown: %v", region, m.QuotaUnknown)
 }
 
-// offersFor indexes the offers of the markets that a pool launches in or has
-// instances in. An observation may carry every offer of a region.
-func (o Observation) offersFor(d Declaration, found []ownInstance) map[Market]Offer {
-	wanted := map[Market]bool{}
-	for _, offering := range d.Offerings {
-		for _, charge := range []ChargeType{Spot, OnDemand} {
-			wanted[offering.Market(charge)] = true
+// OffersByMarket indexes offers; of several for one market the first counts.
+func OffersByMarket(offers []Offer) map[Market]Offer {
+	index := make(map[Market]Offer, len(offers))
+	for _, offer := range offers {
+		if _, twice := index[offer.Market]; !twice {
+			index[offer.Market] = offer
 		}
 	}
-	for _, s := range found {
-		wanted[s.Market()] = true
-	}
-	offers := make(map[Market]Offer, len(wanted))
-	for _, offer := range o.Offers {
-		if _, twice := offers[offer.Market]; wanted[offer.Market] && !twice {
-			offers[offer.Market] = offer
-		}
-	}
-	return offers
+	return index
 }

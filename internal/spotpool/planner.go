@@ -31,7 +31,7 @@ type planner struct {
 
 func newPlanner(s Situation, found []ownInstance, j Journal) *planner {
 	p := &planner{
-		Situation: s, offers: s.Observation.offersFor(s.Declaration, found),
+		Situation: s, offers: OffersByMarket(s.Observation.Offers),
 		ending: map[string]bool{}, byCharge: map[ChargeType]int{}, byZone: map[string]int{}, asked: map[Market]int{}, vCPUs: map[string]int{},
 		sequence: j.LastSequence,
 	}

@@ -75,11 +75,10 @@ func passing(err error) bool {
 // isn't there is an error: prices and stock move.
 func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	zones := map[string]bool{}
-	byMarket := make(map[core.Market]core.Offer, len(offers))
 	for _, offer := range offers {
 		zones[offer.AvailabilityZone] = true
-		byMarket[offer.Market] = offer
 	}
+	byMarket := core.OffersByMarket(offers)
 	for n, o := range d.Offerings {
 		at := path.Root("offerings").AtListIndex(n)
 		offer, sold := byMarket[o.Market(d.InstanceChargeType)]
@@ -99,7 +98,7 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 				fmt.Sprintf("%s in %s costs %s CNY an hour now, and max_price is %s: nothing is launched there until the price falls.", o.InstanceType, o.AvailabilityZone, offer.Price, o.MaxPrice))
 		}
 	}
-	if cost := estimate(d, offers); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {
+	if cost := estimate(d, offers, byMarket); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {
 		diags.AddAttributeWarning(path.Root("max_hourly_cost"), "Estimated cost is above max_hourly_cost",
 			fmt.Sprintf("At present prices the minimum of %d instances costs about %s CNY an hour, and max_hourly_cost is %s: the pool stays below its minimum.", d.Minimum, cost, d.MaxHourlyCost))
 	}
@@ -107,19 +106,15 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 
 // estimate is what the pool's minimum costs an hour, launched where an empty
 // pool would launch it at these prices.
-func estimate(d core.Declaration, offers []core.Offer) core.Price {
+func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]core.Offer) core.Price {
 	d.MaxHourlyCost, d.MaxLaunchesPerRun, d.OnDemandFallback = 0, max(1, d.Minimum), nil
 	plan := core.Decide(core.Situation{Declaration: d, Observation: core.Observation{
 		Region: d.Region, AccountID: d.AccountID, Offers: offers,
 	}})
-	prices := make(map[core.Market]core.Price, len(offers))
-	for _, offer := range offers {
-		prices[offer.Market] = offer.Price
-	}
 	var total core.Price
 	for _, decision := range plan.Decisions {
 		if decision.Kind == core.Launch {
-			total += core.Price(decision.Count) * prices[decision.Offering.Market(decision.ChargeType)]
+			total += core.Price(decision.Count) * byMarket[decision.Offering.Market(decision.ChargeType)].Price
 		}
 	}
 	return total

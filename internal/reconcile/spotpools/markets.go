@@ -69,7 +69,8 @@ func (f *Flow) forgetMarkets(region string) {
 	delete(o.markets, region)
 }
 
-// add puts the prices and stock of the pool's own markets into an observation.
+// add puts the prices and stock of the pool's own markets into an observation: a
+// region sells in far more.
 func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool.Observation {
 	if m.Offers == nil {
 		return o
