@@ -168,23 +168,24 @@ func (l Life[D]) another(d D, uid, advice string) error {
 // and one of another thing under its name is an error.
 func (l Life[D]) Own(ctx context.Context, d D) (Stored[D], error) {
 	r, err := l.Load(ctx, d.Key())
-	if err != nil || !r.Exists() {
+	if err != nil {
 		return r, err
 	}
-	if !sameUID(r.Value.Declaration, d) {
-		return r, l.foreign(r, d)
-	}
-	return r, nil
+	return r, l.Foreign(r, d)
 }
 
-// foreign says that the record under the name of a thing is another's.
-func (l Life[D]) foreign(r Stored[D], d D) error {
+// Foreign is an error where the record under the name of a thing is another's.
+func (l Life[D]) Foreign(r Stored[D], d D) error {
+	if !r.Exists() || sameUID(r.Value.Declaration, d) {
+		return nil
+	}
 	uid, _ := r.Value.Declaration.Identity()
 	return l.another(d, uid, fmt.Sprintf("Use the store that this %[1]s was created with, or remove the %[1]s from this state with terraform state rm", l.noun))
 }
 
 // Known is what the store knows of exactly this thing: its record, else its
-// tombstone. The error is that of Own where it has neither.
+// tombstone. Beside a tombstone, the record is that of another thing which has the
+// name by now, if any. The error is that of Own where the store has neither.
 func (l Life[D]) Known(ctx context.Context, d D) (Stored[D], Document[declaration.Tombstone], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil || r.Exists() && sameUID(r.Value.Declaration, d) {
@@ -192,10 +193,10 @@ func (l Life[D]) Known(ctx context.Context, d D) (Stored[D], Document[declaratio
 	}
 	uid, _ := d.Identity()
 	tombstone, err := l.Tombstone(ctx, uid)
-	if err == nil && !tombstone.Exists() && r.Exists() {
-		err = l.foreign(r, d)
+	if err == nil && !tombstone.Exists() {
+		err = l.Foreign(r, d)
 	}
-	return Stored[D]{}, tombstone, err
+	return r, tombstone, err
 }
 
 func sameUID[D Declaration[D]](a, b D) bool {

@@ -16,7 +16,7 @@ type State struct {
 	// nothing is left of it.
 	Destroyed   bool
 	Observation spotpool.Observation
-	// Journal is without the bodies of requests, which hold user data.
+	// Journal has the open launches in full, user data included.
 	Journal spotpool.Journal
 	// Gate is what held launches back, if anything.
 	Gate     spotpool.Gate
@@ -30,7 +30,7 @@ func newState(a *pass) State {
 	state := State{Declaration: a.declaration, Recorded: true, Gate: a.gate}
 	plan := a.plan()
 	if plan != nil {
-		state.Observation, state.Journal, state.Plan = a.latest.observation, withoutUserData(plan.Journal), *plan
+		state.Observation, state.Journal, state.Plan = a.latest.observation, plan.Journal, *plan
 		if plan.Shortfall > 0 {
 			state.Warnings = append(state.Warnings, shortWarning(*plan))
 		}
@@ -52,13 +52,4 @@ func shortWarning(p spotpool.Plan) string {
 		text += "\n- " + why
 	}
 	return text + "\nThe next apply or reconcile goes on with it."
-}
-
-// withoutUserData leaves out of the journal what must not be kept elsewhere.
-func withoutUserData(j spotpool.Journal) spotpool.Journal {
-	j = j.Clone()
-	for n := range j.Intents {
-		j.Intents[n].Request.UserData = ""
-	}
-	return j
 }

@@ -27,7 +27,7 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 			return state, nil
 		}
 		state.Warnings = append(state.Warnings, leftWarning(d, tombstone.Value.DestroyedAt, left, "Destroy it again, or apply to go on with it"))
-		if _, err := f.records().Own(ctx, d); err != nil {
+		if err := f.records().Foreign(r, d); err != nil {
 			return state, err
 		}
 	}
@@ -59,7 +59,7 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
 	}
 	state.Observation = view.observation(d)
-	state.Journal = withoutUserData(j.Value)
+	state.Journal = j.Value
 	state.Plan = spotpool.Decide(spotpool.Situation{
 		Declaration: d, Observation: state.Observation, Journal: j.Value,
 		Now: view.at, Gate: state.Gate,
