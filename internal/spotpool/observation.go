@@ -25,6 +25,9 @@ const (
 	StateServiceLiveMigrate State = "SERVICE_LIVE_MIGRATE"
 )
 
+// Ending says that an instance in this state is on its way out: nobody holds it.
+func (s State) Ending() bool { return s == StateTerminating || s == StateLaunchFailed }
+
 // Instance is one machine of the cloud, as observed.
 type Instance struct {
 	ID               string     `json:"instance_id"`

@@ -94,7 +94,7 @@ func (t *termination) sort(instances []spotpool.Instance) map[spotpool.ChargeTyp
 			t.left[i.ID] = reasonRegion
 		case i.PoolUID != t.asked[i.ID].PoolUID:
 			t.left[i.ID] = reasonForeign
-		case i.State == spotpool.StateTerminating || i.State == spotpool.StateLaunchFailed:
+		case i.State.Ending():
 			// A failed launch can't be terminated and goes away by itself.
 			t.ended = append(t.ended, i.ID)
 		case i.APIProtected:

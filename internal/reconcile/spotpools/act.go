@@ -25,8 +25,8 @@ func (f *Flow) act(ctx context.Context, a *pass) error {
 	if err != nil {
 		return err
 	}
-	if observation.AccountID != d.AccountID {
-		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: observation.AccountID}
+	if err := sameAccount(d, observation.AccountID); err != nil {
+		return err
 	}
 	a.run.Refused, a.run.Halted = nil, "" // what was refused before may be granted now
 	acting := &actor{flow: f, pass: a, journal: j, observation: observation}

@@ -40,8 +40,8 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	if observation.AccountID != d.AccountID {
-		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: observation.AccountID}
+	if err := sameAccount(d, observation.AccountID); err != nil {
+		return err
 	}
 	candidates, _, err := f.Cloud.ObserveInstances(ctx, d.Region, ids)
 	if err != nil {

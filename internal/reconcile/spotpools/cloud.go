@@ -51,8 +51,16 @@ func (e *AccountError) Error() string {
 // ownAccount refuses a pool of another account than the credentials belong to.
 func (f *Flow) ownAccount(ctx context.Context, d spotpool.Declaration) error {
 	account, err := f.Cloud.AccountID(ctx)
-	if err == nil && account != d.AccountID {
-		err = &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
+	if err != nil {
+		return err
 	}
-	return err
+	return sameAccount(d, account)
+}
+
+// sameAccount refuses a pool of another account than the one that was looked at.
+func sameAccount(d spotpool.Declaration, account string) error {
+	if account != d.AccountID {
+		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
+	}
+	return nil
 }

@@ -70,8 +70,8 @@ func (f *Flow) claim(ctx context.Context, d spotpool.Declaration) (stored, error
 		if r.Value.Phase != declaration.Creating {
 			return r, f.records().Taken(r)
 		}
-		if old.AccountID != d.AccountID {
-			return r, &AccountError{Object: d.Object(), Pool: old.AccountID, Credentials: d.AccountID}
+		if err := sameAccount(old, d.AccountID); err != nil {
+			return r, err
 		}
 		d.UID = old.UID
 		return f.records().Save(ctx, r, declaration.Creating, d)
@@ -90,7 +90,7 @@ func (f *Flow) claim(ctx context.Context, d spotpool.Declaration) (stored, error
 // taken says that machines with the pool's name are there.
 func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 	for _, i := range named {
-		if i.State != spotpool.StateTerminating && i.State != spotpool.StateLaunchFailed {
+		if !i.State.Ending() {
 			return f.records().Exists(d.Key(), fmt.Sprintf("%d instances carry its tag, %s among them", len(named), i.ID))
 		}
 	}

@@ -25,7 +25,7 @@ func (f *Flow) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, er
 	}
 	var left []string
 	for _, i := range found {
-		if i.PoolUID == d.UID && i.State != spotpool.StateTerminating && i.State != spotpool.StateLaunchFailed {
+		if i.PoolUID == d.UID && !i.State.Ending() {
 			left = append(left, i.ID)
 		}
 	}

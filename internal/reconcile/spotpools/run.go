@@ -153,8 +153,7 @@ func (r *Run) reconcileRegion(ctx context.Context, region string, targets []targ
 
 func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	d := t.declaration
-	if d.AccountID != view.accountID {
-		err := &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+	if err := sameAccount(d, view.accountID); err != nil {
 		r.add(newReport(d, nil, outcome.Failed, err), nil)
 		return
 	}

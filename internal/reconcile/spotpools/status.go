@@ -43,8 +43,8 @@ func (f *Flow) Statuses(ctx context.Context, warnings *outcome.Warnings) ([]Stat
 
 func (r *Run) status(ctx context.Context, t target, view *regionView, err error) Status {
 	d := t.declaration
-	if err == nil && view.accountID != d.AccountID {
-		err = &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+	if err == nil {
+		err = sameAccount(d, view.accountID)
 	}
 	if err != nil {
 		return Status{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}

@@ -55,8 +55,8 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 	if err != nil {
 		return err
 	}
-	if view.accountID != d.AccountID {
-		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: view.accountID}
+	if err := sameAccount(d, view.accountID); err != nil {
+		return err
 	}
 	state.Observation = view.observation(d)
 	state.Journal = j.Value
@@ -106,7 +106,7 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 func fromInstances(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
 	d.AccountID = account
 	for _, i := range found {
-		if i.PoolUID == "" || i.State == spotpool.StateTerminating || i.State == spotpool.StateLaunchFailed {
+		if i.PoolUID == "" || i.State.Ending() {
 			continue
 		}
 		d.UID = i.PoolUID
