@@ -109,13 +109,13 @@ func (o Options) store() []Object {
 
 // granted gives accounts rights in the whole cluster: budgets select pods of
 // any namespace.
-func (o Options) granted(purpose, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
+func (o Options) granted(name, why string, rules []rbacv1.PolicyRule, accounts ...string) []Object {
 	const rbac = "rbac.authorization.k8s.io/v1"
 	subjects := make([]rbacv1.Subject, len(accounts))
 	for n, account := range accounts {
 		subjects[n] = o.subject(account)
 	}
-	about := metav1.ObjectMeta{Name: o.Namespace + "-" + purpose, Labels: labels()}
+	about := metav1.ObjectMeta{Name: o.Namespace + "-" + name, Labels: labels()}
 	return []Object{
 		{why, &rbacv1.ClusterRole{TypeMeta: kindOf(rbac, "ClusterRole"), ObjectMeta: about, Rules: rules}},
 		{"", &rbacv1.ClusterRoleBinding{

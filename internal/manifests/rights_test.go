@@ -78,8 +78,8 @@ func connect(t *testing.T, c kubeclient.Config) *kubeclient.Client {
 	return client
 }
 
-// inForce waits until a client may make a call.
-func inForce(t *testing.T, what string, call func(ctx context.Context) error) {
+// untilAllowed waits until a client may make a call.
+func untilAllowed(t *testing.T, what string, call func(ctx context.Context) error) {
 	t.Helper()
 	kubetest.WaitFor(t, "the rights of "+what+" to be in force", call)
 }
@@ -146,7 +146,7 @@ func TestTerraformsRights(t *testing.T) {
 	t.Run("whole", func(t *testing.T) {
 		t.Parallel()
 		client := connect(t, kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, manifests.RunNamespaceOf(namespace), manifests.TerraformAccount)})
-		inForce(t, manifests.TerraformAccount, func(ctx context.Context) error { _, err := client.UID(ctx); return err })
+		untilAllowed(t, manifests.TerraformAccount, func(ctx context.Context) error { _, err := client.UID(ctx); return err })
 		if err := useStore(t.Context(), client, namespace, "whole"); err != nil {
 			t.Error(err)
 		}
@@ -165,7 +165,7 @@ func TestTerraformsRights(t *testing.T) {
 			name := fmt.Sprintf("less-%d", n)
 			config := account(t, cluster, namespace, name, without(manifests.StoreRules(), right), without(manifests.DeclareRules(), right))
 			client := connect(t, config)
-			inForce(t, name, func(ctx context.Context) error {
+			untilAllowed(t, name, func(ctx context.Context) error {
 				_, err := client.UID(ctx)
 				if right == "get namespaces" || right == "get configmaps" {
 					_, err = client.Kubernetes().CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})

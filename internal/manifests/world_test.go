@@ -57,7 +57,7 @@ func newWorld(t *testing.T, cluster *kubetest.Cluster, p part, less string) *wor
 	}
 	config := account(t, cluster, w.home, "limited", manifests.StoreRules(), without(p.rights(), less))
 	w.client = connect(t, config)
-	inForce(t, "limited", func(ctx context.Context) error {
+	untilAllowed(t, "limited", func(ctx context.Context) error {
 		_, err := kubernetes.Open(ctx, w.client, w.home, kubernetes.Options{})
 		if _, uidError := w.client.UID(ctx); less != "get namespaces" {
 			err = errors.Join(err, uidError)

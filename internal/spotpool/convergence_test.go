@@ -41,8 +41,8 @@ func TestRunsConvergeAndRest(t *testing.T) {
 		}
 		w.calm()
 		log = append(log, "calm")
-		quiet := 0 // rounds, and together longer than tags are waited for
-		for round := 0; quiet < 8; round++ {
+		idle := 0 // rounds, and together longer than tags are waited for
+		for round := 0; idle < 8; round++ {
 			if round > 300 {
 				t.Fatalf("the pool never rests\n%s", strings.Join(log[max(0, len(log)-40):], "\n"))
 			}
@@ -50,9 +50,9 @@ func TestRunsConvergeAndRest(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, strings.Join(log, "\n"))
 			}
-			quiet++
+			idle++
 			if decided > 0 || w.moving() {
-				quiet = 0
+				idle = 0
 			}
 			w.pass(2 * time.Minute)
 		}

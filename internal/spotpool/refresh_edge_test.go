@@ -83,7 +83,7 @@ func TestRefreshAtTheEdge(t *testing.T) {
 // rest runs the pool until nothing is decided for longer than anything is waited
 // for.
 func (w *world) rest(t *rapid.T, check func(spotpool.Situation, spotpool.Plan)) {
-	for round, quiet := 0, 0; quiet < 8; round++ {
+	for round, idle := 0, 0; idle < 8; round++ {
 		if round > 300 {
 			t.Fatal("the pool never rests")
 		}
@@ -91,9 +91,9 @@ func (w *world) rest(t *rapid.T, check func(spotpool.Situation, spotpool.Plan)) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		quiet++
+		idle++
 		if decided > 0 || w.moving() {
-			quiet = 0
+			idle = 0
 		}
 		w.pass(2 * time.Minute)
 	}

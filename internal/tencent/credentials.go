@@ -76,10 +76,10 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	}
 	look, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
-	fresh, err := k.source.retrieve(look)
+	renewed, err := k.source.retrieve(look)
 	if err == nil {
-		k.current, k.obtained, k.retryAt = fresh, now, time.Time{}
-		return fresh, nil
+		k.current, k.obtained, k.retryAt = renewed, now, time.Time{}
+		return renewed, nil
 	}
 	if ctx.Err() != nil {
 		return credentials{}, ctx.Err()

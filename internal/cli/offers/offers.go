@@ -112,7 +112,7 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 			sold[f.AnyCharge()] = true
 		}
 	}
-	kept := []spotpool.Offer{}
+	matching := []spotpool.Offer{}
 	for _, f := range offers {
 		switch {
 		case f.GPUs == "" || f.GPUs == "0":
@@ -121,16 +121,16 @@ func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 		case o.instanceType != "" && !ofType(f.InstanceType, o.instanceType):
 		case o.inStock && !sold[f.AnyCharge()]:
 		default:
-			kept = append(kept, f)
+			matching = append(matching, f)
 		}
 	}
-	slices.SortFunc(kept, func(a, b spotpool.Offer) int {
+	slices.SortFunc(matching, func(a, b spotpool.Offer) int {
 		return cmp.Or(
 			cmp.Compare(a.AvailabilityZone, b.AvailabilityZone), cmp.Compare(a.GPUType, b.GPUType),
 			cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.InstanceType, b.InstanceType), -cmp.Compare(a.ChargeType, b.ChargeType),
 		)
 	})
-	return kept
+	return matching
 }
 
 func ofType(instanceType, wanted string) bool {

@@ -35,12 +35,12 @@ type Progress struct {
 	done    chan struct{}
 	ended   sync.WaitGroup
 
-	mu     sync.Mutex
-	latest map[string]outcome.Event
-	fresh  []string // objects with news since the lines before, in their order
-	last   string   // the object with the latest news
-	shown  bool     // the line is on the screen
-	frame  int
+	mu      sync.Mutex
+	latest  map[string]outcome.Event
+	changed []string // objects with news since the lines before, in their order
+	last    string   // the object with the latest news
+	shown   bool     // the line is on the screen
+	frame   int
 }
 
 // StartProgress starts to show steps on a stream. With a log they are logged
@@ -92,8 +92,8 @@ func (p *Progress) Hear(e outcome.Event) {
 		return
 	}
 	p.latest[e.Object], p.last = e, e.Object
-	if !slices.Contains(p.fresh, e.Object) {
-		p.fresh = append(p.fresh, e.Object)
+	if !slices.Contains(p.changed, e.Object) {
+		p.changed = append(p.changed, e.Object)
 	}
 }
 
@@ -150,14 +150,14 @@ func (p *Progress) lines() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var b strings.Builder
-	for n, object := range p.fresh {
+	for n, object := range p.changed {
 		if n == linesAtOnce {
-			fmt.Fprintf(&b, "and %d more pools\n", len(p.fresh)-n)
+			fmt.Fprintf(&b, "and %d more pools\n", len(p.changed)-n)
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s\n", poolOf(object), OneLine(p.latest[object].Message))
 	}
-	p.fresh = nil
+	p.changed = nil
 	return b.String()
 }
 

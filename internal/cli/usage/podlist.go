@@ -16,7 +16,7 @@ type podList struct {
 	records  []ledger.Record
 	others   []ledger.Record // of pods that are not asked for, and share GPUs with those
 	uids     map[string]bool
-	held     map[string]*ledger.Holding  // by what is held: many pods hold the same
+	holdings map[string]*ledger.Holding  // by what is held: many pods hold the same
 	sets     map[string]*ledger.LabelSet // by namespace
 	warnings []string
 	problems int  // how many warnings there would be, without a bound
@@ -38,7 +38,7 @@ func (p *podList) all(yield func(*ledger.Record) bool) {
 // add keeps what accounting needs of a pod.
 func (p *podList) add(q question, s gpu.Sighting) {
 	if p.uids == nil {
-		p.uids, p.held, p.sets = map[string]bool{}, map[string]*ledger.Holding{}, map[string]*ledger.LabelSet{}
+		p.uids, p.holdings, p.sets = map[string]bool{}, map[string]*ledger.Holding{}, map[string]*ledger.LabelSet{}
 	}
 	pod := s.Namespace + "/" + s.Name
 	s.Labels = nil // they have done their part
@@ -96,13 +96,13 @@ func (p *podList) keep(r ledger.Record) {
 		fmt.Fprintf(&key, "%s %s %s %s\n", share.Resource, share.Units, share.Weight, share.Claim)
 	}
 	fmt.Fprint(&key, r.Held.Shown)
-	if p.held[key.String()] == nil {
-		p.held[key.String()] = r.Held
+	if p.holdings[key.String()] == nil {
+		p.holdings[key.String()] = r.Held
 	}
 	if p.sets[r.Set.Namespace] == nil {
 		p.sets[r.Set.Namespace] = r.Set
 	}
-	r.Held, r.Set = p.held[key.String()], p.sets[r.Set.Namespace]
+	r.Held, r.Set = p.holdings[key.String()], p.sets[r.Set.Namespace]
 	p.records = append(p.records, r)
 }
 

@@ -111,8 +111,8 @@ func (a Account) readToken(token string) (tokenClaims, bool) {
 	return claims, true
 }
 
-func (a Account) derive(purpose, text string) string {
-	return hex.EncodeToString(hmacSHA256([]byte(a.SecretKey), purpose+"/"+text))
+func (a Account) derive(use, text string) string {
+	return hex.EncodeToString(hmacSHA256([]byte(a.SecretKey), use+"/"+text))
 }
 
 func hmacSHA256(key []byte, text string) []byte {

@@ -37,11 +37,11 @@ type privateReader interface {
 // them now: nothing that is planned depends on it, Terraform 1.11 plans the end of
 // what is no longer configured before it refreshes it, and a plan may refresh
 // nothing at all.
-func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, kept privateReader, diags *diag.Diagnostics) {
+func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, earlier privateReader, diags *diag.Diagnostics) {
 	d := m.declaration(&diag.Diagnostics{})
 	held, err := r.heldNow(ctx, d, diags)
 	if err != nil {
-		raw, _ := kept.GetKey(ctx, privateKey)
+		raw, _ := earlier.GetKey(ctx, privateKey)
 		seen, damaged := decodePrivateState(raw)
 		if seen == nil || damaged != nil {
 			diags.AddWarning("Spot pool "+d.Key()+": what ends with it is not known", fmt.Sprintf("%s it ends all of its instances. Which they are can't be told now: %s.", doing, err))

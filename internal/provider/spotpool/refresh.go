@@ -60,9 +60,9 @@ func QuickRefresh(ctx context.Context, c *connection.Connection, private map[str
 		now.Planned = false
 		changed["planned_actions"] = tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{})
 	}
-	kept, err := privateKeys(pool, now)
+	keys, err := privateKeys(pool, now)
 	identity := map[string]string{"region": now.Region, "name": now.Name}
-	return shortcut.Refreshed{Keys: kept, Values: changed, Identity: identity}, err == nil
+	return shortcut.Refreshed{Keys: keys, Values: changed, Identity: identity}, err == nil
 }
 
 // StateType is the type of the resource's state.

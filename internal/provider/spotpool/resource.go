@@ -172,11 +172,11 @@ func save(ctx context.Context, m model, state spotpools.State, to *tfsdk.State, 
 // keep writes a pool's identity and observation, and passes its warnings on.
 func keep(ctx context.Context, m model, state spotpools.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := identify(ctx, m, identity)
-	kept, err := privateKeys(state, valuesOf(m))
+	keys, err := privateKeys(state, valuesOf(m))
 	if err != nil {
 		diags.AddError("Private state can't be written", err.Error())
 	}
-	for key, value := range kept {
+	for key, value := range keys {
 		diags.Append(hidden.SetKey(ctx, key, value)...)
 	}
 	warn(&diags, state.Declaration, state.Warnings)

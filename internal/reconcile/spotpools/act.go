@@ -175,15 +175,15 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	if err := s.remember(ctx, s.journal.Value.Ending(d.InstanceIDs, s.observation.At)); err != nil {
 		return err
 	}
-	var victims []spotpool.Instance
+	var instances []spotpool.Instance
 	for _, i := range s.observation.Instances {
 		if slices.Contains(d.InstanceIDs, i.ID) {
-			victims = append(victims, i)
+			instances = append(instances, i)
 		}
 	}
 	calling, done := record.Outliving(ctx)
 	defer done()
-	ended, err := s.flow.Cloud.Terminate(calling, s.pass.declaration.Region, victims)
+	ended, err := s.flow.Cloud.Terminate(calling, s.pass.declaration.Region, instances)
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
@@ -198,7 +198,7 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	}
 	var refused interface{ NotEnded() []string }
 	if errors.As(err, &refused) {
-		if err := s.rememberRefused(ctx, victims, refused.NotEnded()); err != nil {
+		if err := s.rememberRefused(ctx, instances, refused.NotEnded()); err != nil {
 			return err
 		}
 	}
@@ -218,9 +218,9 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 
 // rememberRefused takes back that the end of running instances was asked for: they
 // go on, and count as working.
-func (s *actor) rememberRefused(ctx context.Context, victims []spotpool.Instance, refused []string) error {
+func (s *actor) rememberRefused(ctx context.Context, instances []spotpool.Instance, refused []string) error {
 	var ids []string
-	for _, i := range victims {
+	for _, i := range instances {
 		if i.State == spotpool.StateRunning && slices.Contains(refused, i.ID) {
 			ids = append(ids, i.ID)
 		}

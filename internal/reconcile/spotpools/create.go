@@ -42,7 +42,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 func (f *Flow) create(ctx context.Context, a *pass, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, err := f.claim(ctx, d)
+		r, err := f.beginCreation(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -58,9 +58,9 @@ func (f *Flow) create(ctx context.Context, a *pass, d spotpool.Declaration, wait
 	return f.finishCreate(ctx, a, errors.Join(err, a.failure))
 }
 
-// claim writes the record of a new pool, or takes over that of a creation that
+// beginCreation writes the record of a new pool, or takes over that of a creation that
 // was killed.
-func (f *Flow) claim(ctx context.Context, d spotpool.Declaration) (stored, error) {
+func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (stored, error) {
 	r, err := f.records().Load(ctx, d.Key())
 	if err != nil {
 		return r, err

@@ -32,7 +32,7 @@ func (f *Flow) Forecast(ctx context.Context, d spotpool.Declaration, offers []sp
 	if d.Budget == "" {
 		return nil, nil
 	}
-	status, record, err := f.judgement(ctx, d.Budget, nil)
+	status, record, err := f.budgetStatus(ctx, d.Budget, nil)
 	if err != nil {
 		return nil, err
 	}

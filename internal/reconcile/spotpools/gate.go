@@ -31,7 +31,7 @@ func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 	if d.Budget == "" {
 		return spotpool.Gate{}, nil
 	}
-	status, record, err := f.judgement(ctx, d.Budget, made)
+	status, record, err := f.budgetStatus(ctx, d.Budget, made)
 	if err == nil {
 		err = declaration.Trust(record, status, f.now())
 	}
@@ -53,8 +53,8 @@ func exceededReason(s budget.Status) string {
 	return text + "; launches go on by themselves once usage is below the limit"
 }
 
-// judgement is what a budget was last judged to be, and its record.
-func (f *Flow) judgement(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
+// budgetStatus is what the last run made of a budget, and the budget's record.
+func (f *Flow) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
 	r, err := record.Budgets(f.Keeper).Find(ctx, name)
 	if err != nil {
 		return budget.Status{}, r.Value, err

@@ -31,7 +31,7 @@ type Run struct {
 	options  Options
 	warnings *outcome.Warnings
 	targets  []target
-	judged   map[string]budget.Status // by the name of the budget
+	statuses map[string]budget.Status // by the name of the budget
 	uids     map[string]bool          // of the pools that the store has a sound record of
 
 	mu      sync.Mutex
@@ -50,9 +50,9 @@ type target struct {
 	phase       declaration.Phase
 	updatedAt   time.Time
 	journal     journal
-	// unjudged says why the pool's gate can't be told, if it can't: the pool then
-	// launches nothing and counts as failed.
-	unjudged error
+	// gateErr says why it is unknown whether the pool's gate is open; nil where it is
+	// known. Such a pool launches nothing and counts as failed.
+	gateErr error
 }
 
 // spot says whether the pool launches spot instances.
@@ -86,10 +86,10 @@ func (r *Run) Read(ctx context.Context) error {
 func (r *Run) Declared() int { return len(r.targets) }
 
 // Reconcile brings the pools that were read to what is declared. Their gates go by
-// judged, the statuses of the budgets that this run judged, rather than by those in
-// the store: they may not have been written.
-func (r *Run) Reconcile(ctx context.Context, judged map[string]budget.Status) {
-	r.judged = judged
+// the statuses that this run made of the budgets, rather than by those in the store:
+// a dry run writes none.
+func (r *Run) Reconcile(ctx context.Context, statuses map[string]budget.Status) {
+	r.statuses = statuses
 	var regions errgroup.Group
 	for region, targets := range byRegion(r.targets) {
 		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })
@@ -157,8 +157,8 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 		r.add(newReport(d, nil, outcome.Failed, err), nil)
 		return
 	}
-	gate, gateErr := r.flow.gateBy(ctx, d, r.judged)
-	t.unjudged = gateErr
+	gate, gateErr := r.flow.gateBy(ctx, d, r.statuses)
+	t.gateErr = gateErr
 	plan := spotpool.Decide(spotpool.Situation{
 		Declaration: d, Observation: view.observation(d), Journal: t.journal.Value, Now: view.at, Gate: gate,
 	})
@@ -266,13 +266,13 @@ func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 	}
 }
 
-// report is the report of a pool with which nothing went wrong, unless its gate
-// can't be told.
+// report is the report of a pool with which nothing went wrong, unless it is unknown
+// whether its gate is open.
 func (t target) report(p spotpool.Plan, became outcome.Outcome) Report {
-	if t.unjudged != nil {
+	if t.gateErr != nil {
 		became = outcome.Failed
 	}
-	return newReport(t.declaration, &p, became, t.unjudged)
+	return newReport(t.declaration, &p, became, t.gateErr)
 }
 
 func idleOutcome(p spotpool.Plan) outcome.Outcome {

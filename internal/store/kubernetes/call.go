@@ -22,10 +22,10 @@ const (
 	patience = 10 * time.Second
 )
 
-// attempt makes a call again while its failure may pass. The call must be one
+// retry makes a call again while its failure may pass. The call must be one
 // that may happen twice: all of the store's are, since each names the revision
 // that it changes.
-func attempt(ctx context.Context, call func(ctx context.Context) error) error {
+func retry(ctx context.Context, call func(ctx context.Context) error) error {
 	began := time.Now()
 	for n, pause := 1, firstPause; ; n, pause = n+1, 2*pause {
 		err := once(ctx, call)

@@ -137,7 +137,7 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	}
 	var sent time.Time
 	var taken *coordinationv1.Lease
-	err := attempt(ctx, func(ctx context.Context) (err error) {
+	err := retry(ctx, func(ctx context.Context) (err error) {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
 		// Each try begins the lease anew: the one before may have taken long.
@@ -165,7 +165,7 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 
 // lease reads the Lease of a lock.
 func (s *Store) lease(ctx context.Context, name string) (found *coordinationv1.Lease, err error) {
-	err = attempt(ctx, func(ctx context.Context) error {
+	err = retry(ctx, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
 		found, err = s.leases.Get(limited, objectName(locksKind, name), metav1.GetOptions{})

@@ -155,7 +155,7 @@ func (l *lock) giveBack() error {
 }
 
 func (l *lock) remove(ctx context.Context) error {
-	return attempt(ctx, func(ctx context.Context) error {
+	return retry(ctx, func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
 		return l.store.leases.Delete(limited, l.lease.Name, metav1.DeleteOptions{

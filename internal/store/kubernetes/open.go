@@ -86,7 +86,7 @@ func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error)
 // store is not, or is no more.
 func (s *Store) present(ctx context.Context) error {
 	var found object
-	err := attempt(ctx, func(ctx context.Context) (err error) {
+	err := retry(ctx, func(ctx context.Context) (err error) {
 		found, err = s.maps.get(ctx, layoutName)
 		return err
 	})
@@ -126,7 +126,7 @@ func (s *Store) create(ctx context.Context) error {
 
 func (s *Store) describe(ctx context.Context) error {
 	about := LayoutObject(s.location.Namespace)
-	return attempt(ctx, func(ctx context.Context) error {
+	return retry(ctx, func(ctx context.Context) error {
 		_, err := s.maps.create(ctx, object{ObjectMeta: about.ObjectMeta, text: about.Data})
 		return err
 	})
@@ -136,7 +136,7 @@ func (s *Store) createNamespace(ctx context.Context) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: s.location.Namespace, Labels: map[string]string{managedByLabel: managedBy},
 	}}
-	err := attempt(ctx, func(ctx context.Context) error {
+	err := retry(ctx, func(ctx context.Context) error {
 		_, err := s.cluster.Kubernetes().CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
 		return err
 	})

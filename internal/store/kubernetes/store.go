@@ -82,7 +82,7 @@ func (s *Store) Read(ctx context.Context, key store.Key) (store.Document, error)
 }
 
 func (s *Store) get(ctx context.Context, key store.Key) (o object, err error) {
-	err = attempt(ctx, func(ctx context.Context) error {
+	err = retry(ctx, func(ctx context.Context) error {
 		o, err = s.of(key.Kind).get(ctx, documentName(key))
 		return err
 	})
@@ -142,7 +142,7 @@ func (s *Store) pages(ctx context.Context, kind store.Kind) ([]store.Document, e
 
 // page is one part of a list, and where the next one begins.
 func (s *Store) page(ctx context.Context, in collection, o metav1.ListOptions) (page []object, next string, err error) {
-	err = attempt(ctx, func(ctx context.Context) (err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
 		page, next, err = in.list(ctx, o)
 		return err
 	})
@@ -197,7 +197,7 @@ func (s *Store) put(ctx context.Context, key store.Key, o object, revision store
 	if revision != "" {
 		verb, send, o.ResourceVersion = "update", in.update, string(revision)
 	}
-	err = attempt(ctx, func(ctx context.Context) error {
+	err = retry(ctx, func(ctx context.Context) error {
 		written, err = send(ctx, o)
 		return err
 	})
@@ -232,7 +232,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 	version := string(revision)
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}}
 	made := 0
-	err := attempt(ctx, func(ctx context.Context) error {
+	err := retry(ctx, func(ctx context.Context) error {
 		made++
 		return s.of(key.Kind).remove(ctx, documentName(key), o)
 	})

@@ -160,8 +160,8 @@ func (w *World) expectNothing(say func(format string, args ...any), uid string) 
 	if machines := w.machines(); len(machines) > 0 {
 		say("the cloud has machines: %v", schedule.Left(uid, machines))
 	}
-	if stated := w.state(); stated != "" {
-		say("Terraform's state has %s", stated)
+	if inState := w.state(); inState != "" {
+		say("Terraform's state has %s", inState)
 	}
 	s, err := directory.Open(w.storePath(), directory.Options{})
 	if err != nil {

@@ -42,27 +42,27 @@ func (w *World) makeGood(ctx context.Context, r schedule.Round) error {
 // resume goes on from whatever a round left behind.
 func (w *World) resume(ctx context.Context, r schedule.Round) error {
 	record, recorded := w.record()
-	stated := w.state()
-	if recorded && stated != "" && stated != record.Declaration.UID {
+	inState := w.state()
+	if recorded && inState != "" && inState != record.Declaration.UID {
 		// The state of a creation was never saved: it has the pool before, which is
 		// gone, and Terraform notices.
 		if o, err := w.run(ctx, nil, w.programs.Terraform, "apply", "-refresh-only", "-auto-approve", "-input=false", "-no-color"); err != nil || o.code != 0 {
 			w.broken("a refresh ends with exit code %d: %s", o.code, tail(o.text, 6))
 			return err
 		}
-		if stated = w.state(); stated != "" {
-			w.broken("a refresh left the pool %s in the state, and it is gone", stated)
+		if inState = w.state(); inState != "" {
+			w.broken("a refresh left the pool %s in the state, and it is gone", inState)
 		}
 	}
 	switch {
 	case r.Operation == schedule.Destroy:
-		return w.resumeDestroy(ctx, r, stated != "")
-	case recorded && record.Phase == deleting, recorded && record.Phase == active && stated != "":
+		return w.resumeDestroy(ctx, r, inState != "")
+	case recorded && record.Phase == deleting, recorded && record.Phase == active && inState != "":
 		if r.Remedy == schedule.ByTerraform && record.Phase == active {
 			return w.cleanApply(ctx, r)
 		}
 		return w.cleanReconcile(ctx)
-	case stated != "":
+	case inState != "":
 		return w.cleanApply(ctx, r) // the record was lost
 	case recorded && record.Phase == creating && r.Remedy != schedule.ByImport:
 		return w.cleanApply(ctx, r) // it resumes the creation
@@ -73,8 +73,8 @@ func (w *World) resume(ctx context.Context, r schedule.Round) error {
 }
 
 // resumeDestroy finishes a destruction, if there is anything to finish.
-func (w *World) resumeDestroy(ctx context.Context, r schedule.Round, stated bool) error {
-	if r.Remedy == schedule.ByReconcile || !stated {
+func (w *World) resumeDestroy(ctx context.Context, r schedule.Round, inState bool) error {
+	if r.Remedy == schedule.ByReconcile || !inState {
 		if _, recorded := w.record(); recorded {
 			return w.cleanReconcile(ctx)
 		}
