@@ -9,13 +9,13 @@ import (
 
 // candidate is an offering that may launch.
 type candidate struct {
-	index    int // place in the declared order
+	index    int // its place in the declared order
 	offering Offering
 	market   Market
 	price    Price  // at most, an hour; 0: unknown
 	batch    int    // the most to ask for
-	smaller  string // what bounds the batch
-	avoided  string // a soft cool-down: only where nothing else is left
+	smaller  string // why the batch is no larger
+	avoided  string // why it is launched in only where nothing else is left
 }
 
 // passedOver is an offering that can't launch, and why.
@@ -28,7 +28,7 @@ func (p passedOver) String() string {
 	return fmt.Sprintf("%s %s: %s", kindOf(p.market.ChargeType), p.market, p.why)
 }
 
-// candidates tells the offerings that can launch from those that can't.
+// candidates parts the offerings that can launch from those that can't.
 func (p *planner) candidates(charge ChargeType) (list []*candidate, passed []passedOver) {
 	for index, o := range p.Declaration.Offerings {
 		found := &candidate{index: index, offering: o, market: o.Market(charge), price: p.priceOf(o, charge), batch: math.MaxInt}
@@ -91,8 +91,8 @@ func (p *planner) prefer(a, b *candidate) int {
 	return cmp.Or(by, cmp.Compare(a.index, b.index))
 }
 
-// fits is how many of n a candidate may launch, and what allows no more where
-// that is none.
+// fits is how many of n launches a candidate may take. Where that is none, the string
+// says why.
 func (p *planner) fits(o *candidate, n int) (int, string) {
 	if n = min(n, o.batch-p.asked[o.market]); n <= 0 {
 		return 0, o.smaller
@@ -119,8 +119,8 @@ func (p *planner) withinQuota(o *candidate, n int) (int, string) {
 	return n, ""
 }
 
-// affordable is how many of n the pool's hourly cost cap allows. Where a price
-// is unknown, none: the cap could not be kept.
+// affordable is how many of n launches the pool's hourly cost cap allows. It is none
+// where a price is unknown, since the cap could not be kept then.
 func (p *planner) affordable(o *candidate, n int) (int, string) {
 	limit := p.Declaration.MaxHourlyCost
 	switch {
@@ -135,7 +135,7 @@ func (p *planner) affordable(o *candidate, n int) (int, string) {
 	return int(min(Price(n), left/o.price)), fmt.Sprintf("at %s CNY an hour beside %s already spent, max_hourly_cost %s would be passed", o.price, p.spent, limit)
 }
 
-// trueFirst orders by a condition.
+// trueFirst orders what a condition holds for before the rest.
 func trueFirst(a, b bool) int {
 	switch {
 	case a == b:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ErrorClass groups the cloud's errors by what helps against them.
+// ErrorClass groups the cloud's errors by what a person or a run can do about them.
 type ErrorClass string
 
 // The error classes.
@@ -33,8 +33,8 @@ const (
 type CloudError struct {
 	Class ErrorClass
 	Scope ErrorScope
-	// NothingLaunched says that the call certainly had no effect. Where it is
-	// false, nobody knows.
+	// NothingLaunched says that the call certainly had no effect. Where it is false,
+	// the call may have launched something.
 	NothingLaunched bool
 	Action          string // what was asked, "RunInstances"
 	Code            string // the cloud's code

@@ -18,7 +18,7 @@ const unknownPrefix = ConfigurationVersion + ":unknown@"
 // RunInstances carries. It is the input of the hash, so any change to what it
 // or Configuration marshal to means a new ConfigurationVersion.
 type placed struct {
-	Configuration    string     `json:"configuration"` // its own hash
+	Configuration    string     `json:"configuration"` // the hash of the Configuration
 	AvailabilityZone string     `json:"availability_zone"`
 	InstanceType     string     `json:"instance_type"`
 	SubnetID         string     `json:"subnet_id"`
@@ -47,8 +47,8 @@ func placedTag(configuration string, o Offering, charge ChargeType) string {
 	})
 }
 
-// configurationHash is the same for key ids in any order, as they have none.
-// The order of security groups counts: it is their priority.
+// configurationHash does not depend on the order of key ids, which says nothing. The
+// order of security groups counts: it is their priority.
 func configurationHash(c Configuration) string {
 	c.KeyIDs = slices.Sorted(slices.Values(c.KeyIDs))
 	return hash(c)

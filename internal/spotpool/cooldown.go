@@ -56,7 +56,8 @@ func (c Cooldown) String() string {
 	return s
 }
 
-// cool replaces the cool-down of the same market and kind; j must be a clone.
+// cool puts a cool-down in the place of an earlier one of the same market and kind; j
+// must be a clone.
 func (j Journal) cool(c Cooldown) Journal {
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(old Cooldown) bool {
 		return old.Market == c.Market && (old.Batch > 0) == (c.Batch > 0) && old.Cause.soft() == c.Cause.soft()
@@ -65,9 +66,9 @@ func (j Journal) cool(c Cooldown) Journal {
 	return j
 }
 
-// refusalCooldown is what a refused launch rules out; ok is false where that is
-// nothing. A batch that was too large halves the next one: RunInstances gives
-// all of a batch or nothing, and three of eight are better than none.
+// refusalCooldown is the cool-down that a refused launch leaves; ok is false where it
+// leaves none. A batch that was too large halves the next one: RunInstances gives all
+// of a batch or nothing, and half of it is better than none.
 func refusalCooldown(r Request, refusal *CloudError, until time.Time) (c Cooldown, ok bool) {
 	if refusal.Scope == ScopePool || refusal.Class == ClassTransient {
 		return Cooldown{}, false

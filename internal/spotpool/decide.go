@@ -9,7 +9,7 @@ import (
 // DescribeInstances by ids can show (RunInstances itself allows 500).
 const MaxBatch = 100
 
-// Gate holds a pool's launches back.
+// Gate says whether a pool's launches are held back, as an exceeded budget does.
 type Gate struct {
 	Closed bool   `json:"closed"`
 	Reason string `json:"reason"`
@@ -19,8 +19,8 @@ type Gate struct {
 type Run struct {
 	Launched  int  // instances asked for, refused launches aside
 	Refreshed bool // a batch of a refresh was started
-	// Refused are the instances whose end the run asked for in vain. They are not
-	// asked for again, and hold nothing else up.
+	// Refused are the instances that the run asked the cloud to end, and the cloud
+	// refused. The run does not ask again, and goes on without their end.
 	Refused []string
 	// Halted says why the run launches nothing more; empty while it may.
 	Halted string
@@ -36,7 +36,7 @@ type Situation struct {
 	Gate        Gate
 }
 
-// Plan is what to do about a situation, and why no more than that.
+// Plan is what to do in a situation, with the reasons why nothing more is done.
 type Plan struct {
 	Counts
 	// Decisions stand in the order in which they are to be carried out. A
@@ -48,10 +48,10 @@ type Plan struct {
 	Journal Journal
 	// Notices say what became of instances since the journal was written.
 	Notices []string
-	// Short says why the pool stays below its minimum, or its instances
-	// outdated, after these decisions.
+	// Short says why the pool stays below its minimum, or why its outdated instances
+	// stay, after these decisions.
 	Short []string
-	// Warnings need a person's eye and stop nothing.
+	// Warnings are for a person to look at, and stop nothing.
 	Warnings []string
 	// Gate is the situation's.
 	Gate Gate
@@ -60,12 +60,12 @@ type Plan struct {
 	Refusal string
 }
 
-// Decide says what to do about a pool. It is a pure function: the same
-// situation always gives the same plan, tokens included.
+// Decide says what to do about a pool. It is a pure function: the same situation
+// always gives the same plan, tokens included.
 //
-// It never launches more than maximum less held, never counts or ends an
-// instance that is not the pool's own, and decides nothing where minimum is
-// held, maximum is not passed and nothing is to be replaced.
+// It never launches more than maximum less held, and never counts or ends an instance
+// that is not the pool's own. It decides nothing where the pool has its minimum, is
+// not above its maximum, and has nothing to replace.
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
 	d, o := s.Declaration, s.Observation
@@ -87,7 +87,7 @@ func Decide(s Situation) Plan {
 	return p.plan
 }
 
-// mismatch says what keeps an observation from being one of the pool.
+// mismatch says why an observation is not of this pool; empty where it is.
 func mismatch(d Declaration, o Observation) string {
 	switch {
 	case o.AccountID != "" && d.AccountID != "" && o.AccountID != d.AccountID:
@@ -98,8 +98,8 @@ func mismatch(d Declaration, o Observation) string {
 	return ""
 }
 
-// shortSince is since when the pool has been short of instances that it tried to
-// have. Launches that come to nothing don't end that: only running instances do.
+// shortSince is since when the pool has been short of running instances. A launch
+// does not end that: only instances that run do.
 func shortSince(s Situation, p *planner) time.Time {
 	since := p.plan.Journal.ShortSince
 	switch {

@@ -24,14 +24,15 @@ type Decision struct {
 	// Offering and ChargeType say where and how a launch goes.
 	Offering   *Offering  `json:"offering,omitempty"`
 	ChargeType ChargeType `json:"charge_type,omitempty"`
-	// Sequence numbers a launch; its token follows from it.
+	// Sequence is the number of a launch, from which its token follows.
 	Sequence int64  `json:"sequence,omitempty"`
 	Token    string `json:"token,omitempty"`
-	// Resume repeats a launch whose outcome was never learned.
+	// Resume says that the launch was asked for before, and its outcome never
+	// learned.
 	Resume bool `json:"resume,omitempty"`
-	// InstanceIDs says which instances end.
+	// InstanceIDs are the instances that were launched, or are to end.
 	InstanceIDs []string `json:"instance_ids,omitempty"`
-	// Refresh marks a replacement of instances that work.
+	// Refresh says that the decision replaces instances that work.
 	Refresh bool     `json:"refresh,omitempty"`
 	Reasons []string `json:"reasons"`
 

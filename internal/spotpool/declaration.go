@@ -43,7 +43,7 @@ const (
 // OnDestroy says what becomes of a pool's instances when the pool is destroyed.
 type OnDestroy string
 
-// What may become of them.
+// What may become of the instances of a destroyed pool.
 const (
 	DestroyTerminate OnDestroy = "terminate"
 	DestroyDetach    OnDestroy = "detach"
@@ -79,8 +79,8 @@ type Internet struct {
 	ChargeType      string `json:"charge_type,omitempty"`
 }
 
-// Configuration is what each instance of the pool is launched with, wherever
-// it is launched.
+// Configuration is what every instance of the pool is launched with, in whichever
+// offering.
 type Configuration struct {
 	VPCID            string            `json:"vpc_id"`
 	SecurityGroupIDs []string          `json:"security_group_ids,omitempty"`
@@ -139,11 +139,11 @@ type Declaration struct {
 // Key names a pool within one account, "ap-singapore/train".
 func (d Declaration) Key() string { return d.Region + "/" + d.Name }
 
-// Identity tells the pool from others of its name, and its declaration from
-// earlier ones.
+// Identity is the uid, which tells the pool from others of its name, and the
+// generation, which tells the declaration from earlier ones.
 func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
 
-// Identified is the declaration under an identity.
+// Identified is the declaration with this uid and generation.
 func (d Declaration) Identified(uid string, generation int64) Declaration {
 	d.UID, d.Generation = uid, generation
 	return d

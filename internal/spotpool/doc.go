@@ -4,13 +4,12 @@
 // The one entry point is [Decide]: a function of a declaration, an observation,
 // a journal and the time, and of nothing else. It returns decisions as data,
 // each with its reasons; carrying them out, and finding out what is there,
-// happens elsewhere, behind the interfaces that package reconcile declares.
+// happens elsewhere, in package reconcile/spotpools.
 //
-// Its steps are files: whose an instance is (own.go), what the journal learns of it
-// (journal_update.go) and of open launches (intent.go, which holds the life of a
-// launch), and then the planner's, in this order: what is asked for again
-// (planner.go), ended (scale_in.go), launched (top_up.go, launch.go, candidate.go) and
-// replaced (replace.go).
+// Its steps are files. own.go tells which instances are the pool's, journal_update.go
+// brings the journal up to date, and intent.go holds the life of a launch. Then the
+// planner repeats open launches (planner.go), ends instances (scale_in.go), launches
+// them (top_up.go, launch.go, candidate.go) and replaces them (replace.go).
 //
 // Nothing in here does IO, reads a clock or looks at the environment.
 package spotpool

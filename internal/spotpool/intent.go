@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Intent is a launch written down before it is asked for. It stands in the journal
-// as long as it is open. How far the launch has come follows from what is stored,
-// see [Intent.State], and nothing outside this file takes an intent out of a
+// Intent is a launch that is written down before it is asked for. It is in the
+// journal while its outcome is open. How far the launch has come follows from what is
+// stored, see [Intent.State]; nothing outside this file takes an intent out of a
 // journal.
 type Intent struct {
 	Request   Request   `json:"request"`
 	WrittenAt time.Time `json:"written_at"`
-	// AskedAt is when it was last asked for, if more than once: what it launched
-	// may be no older than that.
+	// AskedAt is when the launch was last asked for, if more than once. What the
+	// launch made may be no older than that.
 	AskedAt time.Time `json:"asked_at,omitzero"`
-	// LostAt is when it was asked for before that, and no answer told the outcome.
+	// LostAt is when it was asked for the time before, where the answer was lost.
 	LostAt time.Time `json:"lost_at,omitzero"`
-	// Seen lists the instances found with the launch's sequence so far. One is
-	// proof that the launch took effect, also after it is gone again.
+	// Seen lists the instances found so far that carry the launch's sequence. One of
+	// them proves that the launch took effect, even after that instance is gone.
 	Seen []string `json:"seen,omitempty"`
 }
 
@@ -28,20 +28,21 @@ type LaunchState string
 // The states of a launch. The last three are never stored: they close the intent.
 const (
 	// LaunchWritten: the first call is about to be made, or under way. A run that
-	// finds an intent like this takes that call for made and its answer for lost.
+	// finds such an intent takes it that the call was made and its answer lost.
 	LaunchWritten LaunchState = "written"
-	// LaunchAsked: it is asked for again, since an earlier answer was lost.
+	// LaunchAsked: the launch is asked for again, since an earlier answer was lost.
 	LaunchAsked LaunchState = "asked"
 	// LaunchUnknown: the last call certainly launched nothing, and what an earlier
 	// one did is unknown.
 	LaunchUnknown LaunchState = "unknown"
-	// LaunchSeen: some of its instances showed, so that it took effect.
+	// LaunchSeen: some of its instances were found, so that it took effect.
 	LaunchSeen LaunchState = "seen"
 	// LaunchRefused: it launched nothing.
 	LaunchRefused LaunchState = "refused"
 	// LaunchAccepted: the cloud named its instances.
 	LaunchAccepted LaunchState = "accepted"
-	// LaunchClosed: its instances showed, and those that did not never will.
+	// LaunchClosed: some of its instances were found, and the others are not waited
+	// for any more.
 	LaunchClosed LaunchState = "closed"
 )
 
@@ -55,14 +56,15 @@ const (
 	callRefused launchEvent = "refused, though an earlier call may have launched" // and that would not show yet
 	someShow    launchEvent = "some show"
 	allShow     launchEvent = "all show"
-	lagIsOver   launchEvent = "ten minutes after the last call" // TagLag: what shows by its tag has shown
+	lagIsOver   launchEvent = "ten minutes after the last call" // TagLag: what it launched has its tags by then
 )
 
-// launchStates is the life of a launch. An event that a state does not name changes
-// nothing: an answer that is lost, a refusal that may speak of one call of several.
+// launchStates is what the states of a launch are, and what moves it from one to the
+// next. An event that a state does not list changes nothing: a lost answer, for one,
+// or a refusal that may speak of only one call of several.
 var launchStates = map[LaunchState]struct {
-	// open launches stand in the journal; what they asked for and has not shown is
-	// held.
+	// open launches are in the journal. The instances that they asked for and that
+	// were not found yet count as held.
 	open bool
 	// repeatable ones are asked for again by the next run, with the same token.
 	repeatable bool
@@ -113,9 +115,9 @@ func (j Journal) AskAgain(sequence int64, now time.Time) Journal {
 	return j
 }
 
-// Accepted closes the intent of a launch that the cloud accepted with these ids,
-// and records them. The call may have taken minutes: at is the time of its answer,
-// and listings are given their lag from then.
+// Accepted closes the intent of a launch that the cloud accepted, and records the
+// ids. The call may have taken minutes, so at is the time of the answer: listings are
+// given their lag from then.
 func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
 	if len(ids) == 0 {
 		return j
@@ -131,9 +133,9 @@ func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
 	return j
 }
 
-// Refused notes that a call for a launch was refused. Where that says that nothing
-// was launched, it closes the intent, see ClosedBy, and remembers what the refusal
-// rules out and for how long.
+// Refused notes that a call for a launch was refused. Where the refusal means that
+// nothing was launched, it closes the intent, see ClosedBy, and starts the cool-down
+// that the refusal calls for.
 func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) Journal {
 	open, _ := j.intent(sequence)
 	j, intent, state := j.happened(sequence, open.refusedBy(refusal, now), func(i *Intent) { i.AskedAt, i.LostAt = i.LostAt, time.Time{} })
@@ -153,10 +155,10 @@ func (j Journal) ClosedBy(sequence int64, refusal *CloudError, now time.Time) bo
 }
 
 // refusedBy is what a refusal means for a launch; empty where it means nothing. A
-// refusal speaks of its own call alone, and the cloud documents neither how long it
-// remembers a ClientToken nor whether it looks at that before its stock and quotas.
-// So where the answer to an earlier call was lost, the launch is refused only once
-// the instances of that call would have shown, which they have not.
+// refusal speaks of its own call alone: the cloud documents neither how long it
+// remembers a ClientToken nor whether it looks at the token before its stock and
+// quotas. So where the answer to an earlier call was lost, the launch counts as
+// refused only once instances of that call would have been listed and were not.
 func (i Intent) refusedBy(refusal *CloudError, now time.Time) launchEvent {
 	switch {
 	case !refusal.NothingLaunched:
@@ -167,8 +169,8 @@ func (i Intent) refusedBy(refusal *CloudError, now time.Time) launchEvent {
 	return refused
 }
 
-// shown takes open launches on by the instances that were found. One that shows
-// is proof that its launch took effect. After TagLag the rest is not waited for:
+// shown moves open launches on by the instances that were found. One that is found
+// proves that its launch took effect. After TagLag the others are not waited for:
 // they failed, or were reclaimed early.
 func (j Journal) shown(found []ownInstance, now time.Time) Journal {
 	byTag := map[int64][]ownInstance{}
@@ -201,9 +203,9 @@ func (j Journal) shown(found []ownInstance, now time.Time) Journal {
 	return j
 }
 
-// happened takes a launch on by what happened to it, as the table says, and returns
-// its intent and its state then. note stores what happened where the launch stays
-// open. This alone closes an intent.
+// happened moves a launch on by an event, as launchStates says, and returns its
+// intent and its new state. note stores the event in the intent of a launch that
+// stays open. No other function closes an intent.
 func (j Journal) happened(sequence int64, what launchEvent, note func(*Intent)) (Journal, Intent, LaunchState) {
 	n := slices.IndexFunc(j.Intents, func(i Intent) bool { return i.Request.Sequence == sequence })
 	if n < 0 {
@@ -234,8 +236,8 @@ func (j Journal) intent(sequence int64) (Intent, bool) {
 	return Intent{}, false
 }
 
-// OpenCount is the number of instances that open intents asked for and that have
-// not shown.
+// OpenCount is the number of instances that open intents asked for and that were not
+// found yet.
 func (j Journal) OpenCount() int {
 	n := 0
 	for _, intent := range j.Intents {
@@ -247,10 +249,10 @@ func (j Journal) OpenCount() int {
 // repeatable reports whether the next run asks for the launch again.
 func (i Intent) repeatable() bool { return launchStates[i.State()].repeatable }
 
-// missing is how many of the launch's instances were never seen.
+// missing is how many of the launch's instances were never found.
 func (i Intent) missing() int { return max(0, i.Request.Count-len(i.Seen)) }
 
-// asked is when the launch took effect at the latest.
+// asked is the latest time at which the launch can have taken effect.
 func (i Intent) asked() time.Time {
 	if i.AskedAt.After(i.WrittenAt) {
 		return i.AskedAt
@@ -259,8 +261,8 @@ func (i Intent) asked() time.Time {
 }
 
 // mayHaveMade reports whether an instance that carries the launch's tag can be of
-// it: numbers of tags are used again, so it must not be older than the launch. The
-// cloud keeps CreatedTime in whole seconds, and has more clocks than one.
+// this launch. Tag numbers are used again, so the instance must not be older than the
+// launch. The cloud gives CreatedTime in whole seconds, and its clocks differ.
 func (i Intent) mayHaveMade(s ownInstance) bool {
 	const skew = time.Minute
 	return s.LaunchedAt.IsZero() || !s.LaunchedAt.Before(i.WrittenAt.Add(-skew))

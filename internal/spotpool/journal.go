@@ -26,9 +26,9 @@ type Request struct {
 
 // Journal is what a pool remembers from run to run.
 type Journal struct {
-	// Salt is random, made with the journal, and part of each token: one that is
-	// made anew after a loss can't repeat the tokens of the lost one. Empty only in
-	// a journal that no run has held yet.
+	// Salt is random, made with the journal, and part of each token: a journal that
+	// is made anew after a loss can't repeat the tokens of the lost one. It is empty
+	// until a run has written the journal.
 	Salt         string     `json:"salt,omitempty"`
 	LastSequence int64      `json:"last_sequence"`
 	Intents      []Intent   `json:"intents,omitempty"` // open ones, oldest first
@@ -37,18 +37,18 @@ type Journal struct {
 	Cooldowns    []Cooldown `json:"cooldowns,omitempty"`
 	// ShortSince is since when the pool has been below its minimum.
 	ShortSince time.Time `json:"short_since,omitzero"`
-	// AcceptedConfigurations are configuration tags that count as current
-	// though their hash differs: those found when the pool was imported. They
-	// are accepted until the declared configuration changes from AcceptedUnder.
+	// AcceptedConfigurations are configuration tags that count as current though
+	// their hash differs: those that instances had when the pool was imported. They
+	// count until the declared configuration changes from AcceptedUnder.
 	AcceptedConfigurations []string `json:"accepted_configurations,omitempty"`
 	// AcceptedUnder is the UnknownConfigurationTag of that configuration; empty
 	// until the first decision after the import.
 	AcceptedUnder string `json:"accepted_under,omitempty"`
 }
 
-// Token is the ClientToken of one launch of a pool: the same pool, salt and
-// sequence always give the same token, and no others do. It is 32 ASCII characters
-// (RunInstances allows 64). Without a salt there is none, and nothing can be
+// Token is the ClientToken of one launch of a pool: the same pool, salt and sequence
+// always give the same token, and no others do. It has 32 ASCII characters
+// (RunInstances allows 64). Without a salt there is no token, and nothing can be
 // launched.
 func Token(uid, salt string, sequence int64) string {
 	if salt == "" {
@@ -58,7 +58,7 @@ func Token(uid, salt string, sequence int64) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Salted gives a journal that has no salt this one.
+// Salted is the journal with this salt, unless it has one.
 func (j Journal) Salted(salt string) Journal {
 	if j.Salt == "" {
 		j.Salt = salt

@@ -9,14 +9,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// endLag bounds how long an instance may be seen running after its end was asked
-// for. After that, its end did not come about.
+// endLag bounds how long an instance may be seen running after its end was asked for.
+// One that runs for longer does not end.
 const endLag = 10 * time.Minute
 
-// updated brings the journal up to date with what was found: it takes open launches
-// on, learns new ids, notices reclaims and failed launches, and drops what is over.
-// Doing it twice by the same changes nothing. The strings say, for people, what was
-// noticed.
+// updated brings the journal up to date with what was found: it moves open launches
+// on, records new ids, notices reclaims and failed launches, and forgets what is
+// over. The same finding changes nothing a second time. The strings say, for people,
+// what was noticed.
 func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Journal, []string) {
 	j = j.Clone()
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
@@ -79,8 +79,8 @@ func (j Journal) bindAccepted(d Declaration) Journal {
 	return j
 }
 
-// counted raises the last sequence to those of open launches and, where the journal
-// was lost, to those of tags; j must be a clone.
+// counted raises the last sequence to the highest of open launches and of tags, since
+// the journal may have been lost; j must be a clone.
 func (j Journal) counted(found []ownInstance) Journal {
 	for _, intent := range j.Intents {
 		j.LastSequence = max(j.LastSequence, intent.Request.Sequence)
@@ -91,8 +91,8 @@ func (j Journal) counted(found []ownInstance) Journal {
 	return j
 }
 
-// listed records what an instance was listed as, and whether it ends without having
-// been asked to. The end of one that was not recorded before is no news.
+// listed records the state in which an instance was listed, and notices where it ends
+// unasked. Of an instance that was not recorded before, the end is no news.
 func (k Known) listed(i ownInstance, before bool, now time.Time, ended *endings) Known {
 	k.Market, k.Seen, k.Tagged = i.Market(), true, k.Tagged || !i.untagged
 	if i.SeqTag > 0 {
@@ -115,8 +115,8 @@ func (k Known) listed(i ownInstance, before bool, now time.Time, ended *endings)
 	return k
 }
 
-// moving records since when an instance is on its way from one state to another. One
-// that still runs endLag after its end was asked for does not end.
+// moving records since when an instance has been between two states. One that still
+// runs endLag after its end was asked for does not end.
 func (k Known) moving(i ownInstance, now time.Time) Known {
 	unended := k.Ended && i.State == StateRunning
 	switch {
@@ -130,8 +130,8 @@ func (k Known) moving(i ownInstance, now time.Time) Known {
 	return k
 }
 
-// endings are instances that ended unasked, those of a market that ended alike
-// together.
+// endings are the instances that ended unasked, grouped by market and by how they
+// ended.
 type endings []ending
 
 type ending struct {

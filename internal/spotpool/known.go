@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Known is an instance whose id was recorded. Tags arrive late and listings
-// page without a snapshot, so recorded ids are looked up by themselves.
+// Known is an instance whose id was recorded. Recorded ids are looked up one by one
+// as well, since tags arrive late and the pages of a listing are no snapshot.
 type Known struct {
 	InstanceID string `json:"instance_id"`
 	Market
-	SeqTag int64 `json:"seq,omitempty"` // its tag gpupool/seq, once launched or seen with it
-	// RecordedAt is when its launch was accepted, by the cloud's answer, or else
-	// when it was first seen or adopted.
+	SeqTag int64 `json:"seq,omitempty"` // its tag gpupool/seq, once known
+	// RecordedAt is when the cloud accepted the launch, or else when the instance was
+	// first seen or adopted.
 	RecordedAt time.Time `json:"recorded_at,omitzero"`
 	Seen       bool      `json:"seen,omitempty"`   // was listed since
 	Tagged     bool      `json:"tagged,omitempty"` // was listed with the pool's tags
 	// UnsettledSince is when the instance was first seen starting or rebooting,
 	// or still running after its end was asked for.
 	UnsettledSince time.Time `json:"unsettled_since,omitzero"`
-	// Ended says that its end was asked for, or noticed and accounted for.
+	// Ended says that its end was asked for, or that it ended unasked and this was
+	// noticed.
 	Ended bool `json:"ended,omitempty"`
 	// EndedAt is when its end was asked for, where the pool did.
 	EndedAt time.Time `json:"ended_at,omitzero"`
@@ -44,8 +45,8 @@ func (p Past) at() time.Time {
 	return p.EndedAt
 }
 
-// pastFor is how long instances that are gone are remembered: what ran on them
-// may be asked after by the next runs.
+// pastFor is how long instances that are gone are remembered, so that later runs can
+// tell when what ran on them ended.
 const pastFor = 48 * time.Hour
 
 // KnownIDs lists the recorded instances.
@@ -57,8 +58,8 @@ func (j Journal) KnownIDs() []string {
 	return ids
 }
 
-// Listed notes that these instances have shown, so that one that is missing from
-// now on is taken for reclaimed.
+// Listed notes that these instances were listed: one that is missing from now on was
+// reclaimed.
 func (j Journal) Listed(ids []string) Journal {
 	return j.changed(ids, func(k *Known) { k.Seen = true })
 }
@@ -73,7 +74,7 @@ func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 }
 
 // Ending notes that the end of these instances is asked for, so that their
-// disappearance is not taken for a reclaim.
+// disappearance does not count as a reclaim.
 func (j Journal) Ending(ids []string, now time.Time) Journal {
 	return j.changed(ids, func(k *Known) { k.Ended, k.EndedAt = true, now })
 }
@@ -83,7 +84,7 @@ func (j Journal) NotEnding(ids []string) Journal {
 	return j.changed(ids, func(k *Known) { k.Ended, k.EndedAt, k.UnsettledSince = false, time.Time{}, time.Time{} })
 }
 
-// Released forgets instances that were let go.
+// Released forgets instances that were detached from the pool.
 func (j Journal) Released(ids []string) Journal {
 	j = j.Clone()
 	j.Known = slices.DeleteFunc(j.Known, func(k Known) bool { return slices.Contains(ids, k.InstanceID) })
@@ -91,8 +92,8 @@ func (j Journal) Released(ids []string) Journal {
 }
 
 // Expects reports whether an instance without tags is the pool's: its id was
-// recorded, and its tags were never seen, or may not have come yet. One that
-// lost its tags later was let go by someone.
+// recorded, and its tags were never seen or may still come. Someone took the tags off
+// one that loses them later, and it is the pool's no more.
 func (j Journal) Expects(id string, now time.Time) bool {
 	i, found := j.find(id)
 	return found && (!j.Known[i].Tagged || now.Sub(j.Known[i].RecordedAt) <= TagLag)

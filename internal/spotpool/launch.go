@@ -8,7 +8,8 @@ import (
 )
 
 // launch decides launches of up to n instances, and returns how many it decided.
-// Where that is fewer, the plan says what each offering was passed over for.
+// Where these are fewer than n, the plan says why each of the other offerings was
+// passed over.
 func (p *planner) launch(n int, charge ChargeType, refresh bool, reasons []string) int {
 	n = min(n, p.room())
 	if n <= 0 {
@@ -39,8 +40,8 @@ func (p *planner) launch(n int, charge ChargeType, refresh bool, reasons []strin
 	return total
 }
 
-// add decides a launch of n, or raises the count of one that goes to the same
-// place for the same reasons.
+// add decides a launch of n, or adds them to a launch that goes to the same place for
+// the same reasons.
 func (p *planner) add(to *candidate, n int, refresh bool, reasons, choice []string) {
 	p.launched += n
 	p.reserve(to.offering, to.market.ChargeType, n)
@@ -78,8 +79,8 @@ func (p *planner) newLaunch(to *candidate, n int, refresh bool, reasons []string
 	}
 }
 
-// choice says why a launch goes where it goes: what it costs, and which
-// offerings that would have come first were passed over.
+// choice says why a launch goes where it goes: what it costs, and which preferred
+// offerings were passed over.
 func (p *planner) choice(to *candidate, list []*candidate, passed []passedOver) []string {
 	var reasons []string
 	if price := p.offers[to.market].Price; price > 0 {
@@ -105,10 +106,10 @@ func (p *planner) choice(to *candidate, list []*candidate, passed []passedOver) 
 	return reasons
 }
 
-// freeSeqTag is the lowest value of the tag gpupool/seq that tells a new launch
-// from all others that may show: open ones, instances that are recorded, listed or
-// gone so lately that a listing may still have them. The cloud limits how many
-// values a tag key may have over time, so they are used again.
+// freeSeqTag is the lowest value of the tag gpupool/seq that no other launch has:
+// none that is open, and none whose instances are recorded, listed, or gone so lately
+// that a listing may still have them. Values are used again because the cloud limits
+// how many a tag key may have over time.
 func (p *planner) freeSeqTag() int64 {
 	if p.seqTags == nil {
 		p.seqTags = map[int64]bool{}

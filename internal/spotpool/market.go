@@ -2,7 +2,7 @@ package spotpool
 
 import "fmt"
 
-// Market names what has a price and a stock of its own.
+// Market is what has a price and a stock of its own.
 type Market struct {
 	AvailabilityZone string     `json:"availability_zone"`
 	InstanceType     string     `json:"instance_type"`
@@ -12,18 +12,18 @@ type Market struct {
 // String names the market for people, "GN7.2XLARGE32 in ap-singapore-2".
 func (m Market) String() string { return m.InstanceType + " in " + m.AvailabilityZone }
 
-// AnyCharge is the market with all ways to pay taken together, as a key.
+// AnyCharge is the market whatever the charge type, as a key.
 func (m Market) AnyCharge() Market {
 	m.ChargeType = ""
 	return m
 }
 
-// Market is the one that a launch of the offering goes to.
+// Market is where a launch of the offering goes.
 func (o Offering) Market(charge ChargeType) Market {
 	return Market{AvailabilityZone: o.AvailabilityZone, InstanceType: o.InstanceType, ChargeType: charge}
 }
 
-// Market is the one that the instance is of.
+// Market is where the instance was bought.
 func (i Instance) Market() Market {
 	return Market{AvailabilityZone: i.AvailabilityZone, InstanceType: i.InstanceType, ChargeType: i.ChargeType}
 }
@@ -40,7 +40,7 @@ const (
 	StockNone    Stock = "sold_out"
 )
 
-// Offer is what the cloud asks for a market, and has in it, at one time.
+// Offer is the price and the stock of a market at one time.
 type Offer struct {
 	Market
 	Price    Price  `json:"price"` // an hour, what is paid; 0: unknown
@@ -72,7 +72,8 @@ func (m Markets) QuotaWarning(region string) string {
 	return fmt.Sprintf("the spot quota of %s is unknown: %v", region, m.QuotaUnknown)
 }
 
-// OffersByMarket indexes offers; of several for one market the first counts.
+// OffersByMarket indexes offers by market. Where a market has several, the first
+// counts.
 func OffersByMarket(offers []Offer) map[Market]Offer {
 	index := make(map[Market]Offer, len(offers))
 	for _, offer := range offers {

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Condition is what a pool makes of an instance's state.
+// Condition is what an instance's state means to its pool.
 type Condition string
 
 // The conditions. Running and launching instances are capacity; all but failed
@@ -36,21 +36,21 @@ type Member struct {
 func (m Member) held() bool     { return m.Condition != Failed && m.Condition != Terminating }
 func (m Member) capacity() bool { return m.Condition == Running || m.Condition == Launching }
 
-// runs reports whether the instance does its work, and goes on doing it.
+// runs reports whether the instance runs, and its end was not asked for.
 func (m Member) runs() bool { return m.Condition == Running && !m.Ending }
 
-// works reports whether the pool counts on the instance from now on.
+// works reports whether the instance is capacity, and its end was not asked for.
 func (m Member) works() bool { return m.capacity() && !m.Ending }
 
-// expendable reports whether the pool may choose the instance to be ended, now
-// or once the cloud lets it be. What no tag marks as the pool's is not.
+// expendable reports whether the pool may choose the instance to be ended, now or
+// once its state allows it. An instance without the pool's tags is never chosen.
 func (m Member) expendable() bool {
 	return m.Protection() == "" && !m.Untagged && (m.endable() || m.Condition == Launching || m.State == StateStopping)
 }
 
-// endable reports whether the cloud ends instances in this state. It refuses
-// those that are on their way to another one (Tencent CVM, TerminateInstances,
-// UnsupportedOperation.InstanceState…); states not known here are left alone.
+// endable reports whether the cloud ends instances in this state. It refuses those
+// that are between two states (Tencent CVM, TerminateInstances,
+// UnsupportedOperation.InstanceState…); unknown states are left alone.
 func (m Member) endable() bool {
 	switch m.State {
 	case StateRunning, StateStopped, StateShutdown, StateRescueMode, StateServiceLiveMigrate:
@@ -72,12 +72,12 @@ type Counts struct {
 	HourlyPrice Price `json:"hourly_price"`
 }
 
-// members says of each of the pool's own instances what the pool makes of it.
+// members are the pool's own instances, each with its condition.
 func members(s Situation, found []ownInstance, j Journal, offers map[Market]Offer) []Member {
 	configs := newConfigurations(s.Declaration, j.AcceptedConfigurations)
 	list := make([]Member, len(found))
 	for n, i := range found {
-		k := j.Known[n] // the journal is up to date: it has one for each, in the same order
+		k := j.Known[n] // the journal is up to date: it has an entry for each, in the same order
 		list[n] = Member{
 			Instance:  i.Instance,
 			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
@@ -140,8 +140,8 @@ func count(d Declaration, list []Member, unseen int) Counts {
 	return c
 }
 
-// Releasable lists the members whose tags can be taken off for good. One that has
-// not shown, or whose tags have not come within TagLag, would be tagged afterwards.
+// Releasable lists the members whose tags can be taken off for good. The cloud may
+// still tag one that was not listed yet, or whose tags have not come within TagLag.
 func (p Plan) Releasable(now time.Time) []string {
 	var ids []string
 	for _, m := range p.Members {

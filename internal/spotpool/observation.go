@@ -9,7 +9,7 @@ import (
 // (Tencent CVM, data type Instance, field InstanceState).
 type State string
 
-// The states that decisions tell apart. Any other counts as not usable, and is
+// The states that decisions tell apart. An instance in any other is unusable, and
 // left alone.
 const (
 	StatePending            State = "PENDING"
@@ -25,7 +25,8 @@ const (
 	StateServiceLiveMigrate State = "SERVICE_LIVE_MIGRATE"
 )
 
-// Ending says that an instance in this state is on its way out: nobody holds it.
+// Ending reports whether an instance in this state is on its way out by itself, and
+// so is not held.
 func (s State) Ending() bool { return s == StateTerminating || s == StateLaunchFailed }
 
 // Instance is one machine of the cloud, as observed.
@@ -49,14 +50,14 @@ type Instance struct {
 	LaunchedAt       time.Time  `json:"launched_at,omitzero"`    // CreatedTime, UTC
 	PrivateIP        string     `json:"private_ip,omitempty"`
 	PublicIP         string     `json:"public_ip,omitempty"`
-	// OperationError is what the cloud says of the last operation that failed,
-	// the reason of a LAUNCH_FAILED.
+	// OperationError is what the cloud says of the last operation that failed: the
+	// reason of a LAUNCH_FAILED.
 	OperationError string `json:"operation_error,omitempty"`
 }
 
-// Protection says what keeps an instance from being ended; empty where nothing
-// does. One that was converted to another way of payment, such as PREPAID, was
-// paid for by someone who means to keep it.
+// Protection says why an instance must not be ended; empty where it may be. An
+// instance that was converted to another charge type, such as PREPAID, was paid for
+// by someone who means to keep it.
 func (i Instance) Protection() string {
 	switch {
 	case i.Protected:
@@ -76,8 +77,9 @@ type Observation struct {
 	Region    string     `json:"region"`
 	AccountID string     `json:"account_id"`
 	Instances []Instance `json:"instances,omitempty"`
-	// Offers is nil where the cloud could not be asked, and then nothing is
-	// known; where it is not nil, a market without an offer is not sold.
+	// Offers are those of the pool's own markets. It is nil where the cloud could not
+	// be asked, so that nothing is known; where it is not nil, a market without an
+	// offer is not sold.
 	Offers []Offer `json:"offers,omitzero"`
 	// SpotVCPUs is how many vCPUs the account may still launch as spot
 	// instances, by zone; nil where the cloud could not be asked.

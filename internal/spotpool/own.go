@@ -11,15 +11,15 @@ const (
 	// attaches tags after it creates instances (Tencent CVM, RunInstances,
 	// TagSpecification) and names no bound; this is far above what is seen.
 	TagLag = 10 * time.Minute
-	// listingLag bounds how long an instance may be missing from listings after
-	// its launch was accepted: RunInstances answers with ids before the
-	// instances are made, and names no bound. For so long a missing one is not
-	// taken for reclaimed.
+	// listingLag bounds how long an instance may be missing from listings after its
+	// launch was accepted: RunInstances answers with ids before the instances are
+	// made, and names no bound. Within it, a missing instance does not count as
+	// reclaimed.
 	listingLag = 2 * time.Minute
 )
 
-// Own filters the instances that are the pool's own: uid, region and account
-// must agree. It drops repeated ids, and sorts by id.
+// Own lists the instances that are the pool's own: uid, region and account must
+// agree. It drops repeated ids, and sorts by id.
 func Own(d Declaration, o Observation) []Instance {
 	var own []Instance
 	for _, i := range o.Instances {
@@ -31,8 +31,8 @@ func Own(d Declaration, o Observation) []Instance {
 	return slices.CompactFunc(own, func(a, b Instance) bool { return a.ID == b.ID })
 }
 
-// Holdings lists the instances that are the pool's: those that carry its tags, and
-// those of its own launches whose tags have not come yet.
+// Holdings lists the pool's instances that were listed: those that carry its tags,
+// and those of its own launches whose tags have not come yet.
 func Holdings(d Declaration, j Journal, o Observation) []Instance {
 	var list []Instance
 	for _, i := range ownInstances(d, j, o, o.At) {
@@ -52,10 +52,10 @@ type ownInstance struct {
 	unlisted bool
 }
 
-// ownInstances finds the pool's own instances, in the order of their ids: those
-// that carry its tags, and those of its own launches whose tags, or which
-// themselves, have not shown yet. An instance that carries another pool's uid is
-// never among them.
+// ownInstances finds the pool's own instances, sorted by id: those that carry its
+// tags, those of its own launches whose tags have not come, and those of its own
+// launches that no listing has yet. It never takes an instance that carries another
+// pool's uid.
 func ownInstances(d Declaration, j Journal, o Observation, now time.Time) []ownInstance {
 	found := make([]ownInstance, 0, len(o.Instances))
 	listed := make(map[string]bool, len(o.Instances))
@@ -85,9 +85,9 @@ func ownInstances(d Declaration, j Journal, o Observation, now time.Time) []ownI
 	return found
 }
 
-// contradictions are the instances that carry the pool's uid in an answer that
-// contradicts itself, such as a zone of another region. They are nobody's own, and
-// yet there: nothing is launched beside them.
+// contradictions are the instances that carry the pool's uid and whose other values
+// contradict each other, such as a zone of another region. They are no pool's own,
+// and yet they exist: nothing is launched beside them.
 func contradictions(d Declaration, o Observation) []string {
 	var ids []string
 	for _, i := range o.Instances {

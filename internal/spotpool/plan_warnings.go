@@ -7,8 +7,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// warn says what a person should look at: instances that are held and of no
-// use, and instances that seem to be the pool's and can't be.
+// warn names what a person should look at: instances that are held and do no work,
+// and instances that may be the pool's and are not counted as such.
 func (p *planner) warn() {
 	d := p.Declaration
 	p.warnOf(func(m Member) bool { return m.Condition == Stuck }, func(ids string, n int) {
@@ -48,7 +48,7 @@ func (p *planner) warn() {
 	}
 }
 
-// warnOf warns once of all members of a kind.
+// warnOf gives one warning for all members that it concerns.
 func (p *planner) warnOf(concerns func(Member) bool, say func(ids string, n int)) {
 	var ids []string
 	for _, m := range p.plan.Members {

@@ -12,10 +12,10 @@ type planner struct {
 	plan   Plan
 	offers map[Market]Offer
 
-	unseen   int // instances that open intents may have launched, not seen yet
+	unseen   int // instances that open intents may have launched and nobody found yet
 	launched int // instances that this plan's new launches ask for
 	running  int // instances that work, and whose end was not asked for
-	coming   int // the capacity once everything asked for and decided is there
+	coming   int // the capacity once everything asked for and decided works
 
 	ending   map[string]bool
 	byCharge map[ChargeType]int // held and asked for, less what ends
@@ -23,8 +23,8 @@ type planner struct {
 	asked    map[Market]int     // by this plan's new launches
 	vCPUs    map[string]int     // spot vCPUs asked for, by zone
 	spent    Price              // an hour: held and asked for
-	unpriced string             // a held instance whose price is not known
-	sequence int64              // the last one given away
+	unpriced string             // a held instance whose price is unknown
+	sequence int64              // the last one used
 	seqTags  map[int64]bool     // values of gpupool/seq that are in use; nil until one is wanted
 	doubtful []string           // instances with the pool's uid that contradict themselves
 }
@@ -61,7 +61,7 @@ func newPlanner(s Situation, found []ownInstance, j Journal) *planner {
 	return p
 }
 
-// reserve counts n instances that are asked for.
+// reserve counts n instances of an offering as coming.
 func (p *planner) reserve(o Offering, charge ChargeType, n int) {
 	p.coming += n
 	p.byCharge[charge] += n
@@ -95,14 +95,14 @@ func (p *planner) costOf(m Member) Price {
 	return 0
 }
 
-// room is how many more instances may be launched. What this plan ends is still
-// held: it makes room once it is seen to go.
+// room is how many more instances may be launched. What this plan ends is still held:
+// it makes room once a later look shows it gone.
 func (p *planner) room() int {
 	d := p.Declaration
 	return max(0, min(d.Maximum-p.plan.Held-p.launched, d.MaxLaunchesPerRun-p.Run.Launched-p.launched))
 }
 
-// short notes why the pool stays short, once.
+// short notes a reason why the pool stays short, unless it was noted before.
 func (p *planner) short(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(p.plan.Short, text) {
 		p.plan.Short = append(p.plan.Short, text)
@@ -113,8 +113,8 @@ func (p *planner) warnf(format string, args ...any) {
 	p.plan.Warnings = append(p.plan.Warnings, fmt.Sprintf(format, args...))
 }
 
-// resume repeats each launch whose outcome was never learned, unless some of
-// its instances were seen: then it took effect, and the rest will show.
+// resume decides to repeat each launch whose outcome is unknown, unless some of its
+// instances were found: then it took effect, and the others will be found.
 func (p *planner) resume() {
 	for _, intent := range p.plan.Journal.Intents {
 		r := intent.Request

@@ -66,7 +66,7 @@ func (p Price) String() string {
 	return s
 }
 
-// MarshalJSON writes the price as a decimal string, and no price as null.
+// MarshalJSON writes the price as a decimal string, and an unknown price as null.
 func (p Price) MarshalJSON() ([]byte, error) {
 	if p == 0 {
 		return []byte("null"), nil

@@ -7,11 +7,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// replace swaps instances that work for better ones: on-demand instances that
-// stood in for spot ones, and outdated configurations by the refresh strategy.
-// One step a run, an end or a launch ahead, so that each is seen to work before
-// the next. Where one leaves the pool below minimum, a later run launches what is
-// missing, as it always does.
+// replace exchanges instances that work for better ones: on-demand instances that
+// stood in for spot ones, and outdated ones by the refresh strategy. A run takes one
+// step, an end or a launch ahead, so that each replacement is seen to work before the
+// next. Where a step leaves the pool below minimum, a later run launches what is
+// missing.
 func (p *planner) replace() {
 	if p.heldBack() != "" || p.unseen > 0 || p.Run.Refreshed {
 		return
@@ -53,7 +53,7 @@ func (p *planner) backToSpot() bool {
 	if d.OnDemandFallback == nil || d.InstanceChargeType != Spot || extra <= 0 || p.Observation.Offers == nil {
 		return false
 	}
-	// Where an instance was just reclaimed, a working one is not given up for it.
+	// An instance that works is not given up where another was just reclaimed.
 	safe := false
 	list, _ := p.candidates(Spot)
 	for _, o := range list {
@@ -64,7 +64,7 @@ func (p *planner) backToSpot() bool {
 	}
 	standIns := p.choose(func(m Member) bool { return m.ChargeType == OnDemand && replaceable(m) })
 	s := swap{
-		members: p.victims(standIns, extra), onDemand: d.OnDemandBase,
+		members: p.firstToEnd(standIns, extra), onDemand: d.OnDemandBase,
 		surge: extra, batch: extra, reason: "spot instances can be had again in place of on-demand ones",
 	}
 	if d.Maximum <= p.plan.Held+p.launched {
@@ -73,8 +73,8 @@ func (p *planner) backToSpot() bool {
 	return p.swap(s)
 }
 
-// replaceable reports whether an instance may be swapped for another: it is
-// settled, and nobody works on it, as someone does in rescue mode.
+// replaceable reports whether an instance may be replaced: its state has settled, and
+// nobody works on it as in rescue mode.
 func replaceable(m Member) bool {
 	return m.held() && m.expendable() && m.endable() && m.Condition != Unusable
 }
@@ -89,10 +89,10 @@ type swap struct {
 	reason      string
 }
 
-// swap ends members that the pool can spare, or else launches replacements
-// ahead where it may; it reports whether it decided anything. No instance that
-// works is ended while the pool is short, or below minimum where nothing could
-// be launched in its place.
+// swap ends members that the pool can spare, or else launches their replacements
+// ahead where it may; it reports whether it decided anything. It ends no instance
+// that works while the pool is short. Nor does it go below minimum where nothing
+// could be launched in the place of what it ends.
 func (p *planner) swap(s swap) bool {
 	if len(s.members) == 0 {
 		return false
@@ -117,12 +117,12 @@ func (p *planner) swap(s swap) bool {
 	return false
 }
 
-// batchOf picks the members of a swap that are ended now. Where that needs a
-// replacement afterwards and none could be launched, why says what is in the way.
+// batchOf picks the members that are ended now. It leaves out those whose
+// replacements could not be launched; why then says what is in the way.
 func (p *planner) batchOf(s swap, short bool) (batch []Member, why []string) {
 	minimum, running, replaced := p.Declaration.Minimum, p.running, 0
 	hopeless := map[Market]bool{}
-	for _, m := range p.victims(s.members, len(s.members)) {
+	for _, m := range p.firstToEnd(s.members, len(s.members)) {
 		runs := m.runs()
 		spared := runs && (short || running <= minimum-s.unavailable)
 		if len(batch) == s.batch || spared || hopeless[m.Market()] {
@@ -149,9 +149,9 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why []string) {
 	return batch, why
 }
 
-// missingAfter is how many of n replacements could not be launched once members
-// are gone, with the quota, the cost and the room that their ends give back; and
-// why. It tries what the runs to come will decide, on a copy.
+// missingAfter is how many of n replacements could not be launched once the members
+// are gone, and why. It decides them on a copy of the plan that has the quota, the
+// cost and the room which the members' ends give back.
 func (p *planner) missingAfter(ended []Member, n int) (int, []string) {
 	trial := *p
 	trial.plan.Decisions, trial.plan.Short, trial.seqTags = nil, nil, nil
@@ -179,8 +179,8 @@ func ids(list []Member) []string {
 	return names
 }
 
-// explainStandstill says why nothing is replaced; why is what keeps replacements
-// from being launched once their place is free.
+// explainStandstill notes why nothing is replaced. why says what keeps replacements
+// from being launched even once there is room for them.
 func (p *planner) explainStandstill(s swap, why []string) {
 	d := p.Declaration
 	for _, o := range why {

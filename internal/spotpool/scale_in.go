@@ -9,11 +9,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// trim ends what the pool holds above its maximum, and isolated instances that
-// take the place of a replacement: they are to be destroyed anyway.
+// trim ends what the pool holds above its maximum. It also ends isolated instances
+// where that makes room for a replacement: the cloud destroys them anyway.
 func (p *planner) trim() {
 	d := p.Declaration
-	// Instances that have not shown yet may not exist: nothing is ended for them.
+	// Instances that were not found yet may not exist: nothing is ended for them.
 	held := p.plan.Held - p.unseen
 	if surplus := held - d.Maximum; surplus > 0 {
 		var now []Member
@@ -34,13 +34,13 @@ func (p *planner) trim() {
 	missing := d.Minimum - p.coming
 	if blocked := missing - max(0, d.Maximum-p.plan.Held); missing > 0 && blocked > 0 && p.heldBack() == "" {
 		isolated := p.choose(func(m Member) bool { return m.Condition == Isolated && m.expendable() })
-		p.terminate(p.victims(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
+		p.terminate(p.firstToEnd(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
 	}
 }
 
-// surplus picks up to n members to be ended, now or once the cloud lets them be. At
-// least minimum that work are left: where members of no use that can't be ended fill
-// maximum, ending the others would leave a pool that does nothing.
+// surplus picks up to n members to be ended, now or once their state allows it. It
+// leaves at least minimum that work: where useless members that can't be ended fill
+// the maximum, ending the working ones would leave a pool that does nothing.
 func (p *planner) surplus(n int) []Member {
 	expendable := p.choose(func(m Member) bool { return m.held() && m.expendable() })
 	spare := -p.Declaration.Minimum
@@ -50,7 +50,7 @@ func (p *planner) surplus(n int) []Member {
 		}
 	}
 	var chosen []Member
-	for _, m := range p.victims(expendable, len(expendable)) {
+	for _, m := range p.firstToEnd(expendable, len(expendable)) {
 		if len(chosen) == n {
 			break
 		}
@@ -65,8 +65,8 @@ func (p *planner) surplus(n int) []Member {
 	return chosen
 }
 
-// choose lists the members that may be ended for a reason, and that this plan
-// does not end yet.
+// choose lists the members that are wanted, may be ended, and do not end by this plan
+// already.
 func (p *planner) choose(wanted func(Member) bool) []Member {
 	return slices.DeleteFunc(slices.Clone(p.plan.Members), func(m Member) bool {
 		return p.ending[m.ID] || slices.Contains(p.Run.Refused, m.ID) || !wanted(m)
@@ -97,7 +97,7 @@ func (p *planner) terminate(list []Member, refresh bool, reason string) {
 	p.plan.Decisions = append(p.plan.Decisions, decision)
 }
 
-// describe says of an instance what made it a victim.
+// describe says why an instance was chosen.
 func describe(m Member) string {
 	facts := []string{kindOf(m.ChargeType) + " " + m.Market().String()}
 	if m.Ending {
@@ -118,10 +118,10 @@ func describe(m Member) string {
 	return fmt.Sprintf("%s (%s)", m.ID, strings.Join(facts, ", "))
 }
 
-// victims picks the first n of a list to be ended: those whose end was asked for
-// before, what does not work, then outdated configurations, the dearest, those
-// in the most crowded zone, the newest.
-func (p *planner) victims(list []Member, n int) []Member {
+// firstToEnd picks n of a list to be ended, in this order: those whose end was asked for
+// before, those that do not work, the outdated ones, the dearest, those in the zone
+// with the most instances, the newest.
+func (p *planner) firstToEnd(list []Member, n int) []Member {
 	n = min(n, len(list))
 	rest := slices.Clone(list)
 	slices.SortFunc(rest, func(a, b Member) int { return cmp.Or(rank(a, b), age(a, b)) })
@@ -141,7 +141,7 @@ func (p *planner) victims(list []Member, n int) []Member {
 	return order
 }
 
-// rank orders victims by all that does not depend on the others.
+// rank orders members by everything but how many others their zone has.
 func rank(a, b Member) int {
 	return cmp.Or(
 		trueFirst(a.Ending, b.Ending),
@@ -155,8 +155,8 @@ func age(a, b Member) int {
 	return cmp.Or(b.LaunchedAt.Compare(a.LaunchedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// mostCrowded picks n of a list that is in the order of age, each from the zone
-// that has the most instances left, and takes them off the zones' numbers.
+// mostCrowded picks n of a list that is sorted by age: each time the next from the
+// zone that has the most instances left.
 func mostCrowded(list []Member, n int, crowd map[string]int) []Member {
 	var zones []string
 	byZone := map[string][]Member{}

@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// topUp launches what is missing to the minimum: on-demand up to the base, the
-// rest as declared, and on-demand again where spot has failed for long enough.
+// topUp launches what is missing to the minimum: on-demand up to on_demand_base, then
+// as declared, and on-demand again where spot has failed for long enough.
 func (p *planner) topUp() {
 	missing := p.Declaration.Minimum - p.coming
 	if missing <= 0 {
@@ -28,7 +28,7 @@ func (p *planner) topUp() {
 	p.fallBack(missing, reason)
 }
 
-// heldBack says why nothing at all is launched now; empty where something may be.
+// heldBack says why nothing is launched now; empty where something may be.
 func (p *planner) heldBack() string {
 	switch {
 	case p.Gate.Closed:
@@ -41,7 +41,8 @@ func (p *planner) heldBack() string {
 	return ""
 }
 
-// contradicted says which instances may be the pool's or not; empty where none.
+// contradicted says which instances may be the pool's or not; empty where there are
+// none.
 func (p *planner) contradicted() string {
 	if len(p.doubtful) == 0 {
 		return ""
@@ -61,8 +62,8 @@ func (p *planner) fill(n, onDemand int, refresh bool, reason string) int {
 	return total + p.launch(n-total, d.InstanceChargeType, refresh, []string{reason})
 }
 
-// fallBack launches on-demand instances for n that no spot offering could give,
-// once that has gone on for long enough.
+// fallBack launches on-demand instances in the place of n that no spot offering could
+// give, once the pool has been short for long enough.
 func (p *planner) fallBack(n int, reason string) {
 	d := p.Declaration
 	f := d.OnDemandFallback
@@ -71,7 +72,7 @@ func (p *planner) fallBack(n int, reason string) {
 	}
 	since := p.plan.Journal.ShortSince
 	if since.IsZero() {
-		since = p.Now // short only once this plan is carried out
+		since = p.Now // the pool is short only once this plan is carried out
 	}
 	if due := since.Add(time.Duration(f.After)); p.Now.Before(due) {
 		p.short("on-demand instances take over at %s", instant(due))

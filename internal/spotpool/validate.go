@@ -27,9 +27,9 @@ var (
 	instanceTypeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
 
-// Validate says everything that is wrong with a declaration and can be known
-// without the cloud. What a user may leave out has to be filled in before, see
-// WithDefaults: a zero is judged as a zero.
+// Validate says everything that is wrong with a declaration and can be known without
+// the cloud. Defaults have to be filled in before, see WithDefaults: a zero counts as
+// a zero.
 func (d Declaration) Validate() []Problem {
 	v := &validator{d: d}
 	v.identity()

@@ -22,7 +22,7 @@ const (
 	minDataDisk      = 10
 	maxDataDisk      = 32000
 	dataDiskStep     = 10
-	maxBandwidth     = 10_000 // Mbit/s; what a type allows is far less and its own
+	maxBandwidth     = 10_000 // Mbit/s; each instance type allows far less
 	maxRoleName      = 128
 	bandwidthPrepaid = "BANDWIDTH_PREPAID"
 )
@@ -35,7 +35,7 @@ var (
 	roleNameForm = regexp.MustCompile(`^[A-Za-z0-9_+=,.@-]+$`)
 )
 
-// id adds a problem where a value has not the form of the ids of its kind.
+// id adds a problem where a value does not have the form of an id of its kind.
 func (v *validator) id(attribute, prefix, value string) {
 	if rest, ok := strings.CutPrefix(value, prefix); ok && idForm.MatchString(rest) {
 		return
@@ -43,7 +43,7 @@ func (v *validator) id(attribute, prefix, value string) {
 	v.Add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix), "%q is no id that begins with %q", value, prefix)
 }
 
-// ids is id for a list, in which nothing may stand twice.
+// ids is id for a list, in which no id may stand twice.
 func (v *validator) ids(attribute, prefix string, values []string) {
 	for n, value := range values {
 		at := fmt.Sprintf("%s[%d]", attribute, n)
