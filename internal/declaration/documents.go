@@ -10,14 +10,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Phase is where a pool or a budget stands in its life.
+// Phase is how far a pool or a budget has come in its life.
 type Phase string
 
 // The phases.
 const (
-	Creating Phase = "creating" // its create has not come to its end
+	Creating Phase = "creating" // its creation is not finished
 	Active   Phase = "active"
-	Deleting Phase = "deleting" // its destroy has not come to its end
+	Deleting Phase = "deleting" // its deletion is not finished
 )
 
 // Record is what a store keeps of one declared thing.
@@ -40,8 +40,8 @@ type Journal = spotpool.Journal
 // BudgetStatus is what the last run made of a budget.
 type BudgetStatus = budget.Status
 
-// Pauses are workloads that a budget holds paused: a part of them, where they are
-// many. The document outlives its budget until all of them were let go.
+// Pauses are workloads that a budget paused; where they are many, a part of them. The
+// document outlives its budget until all of them were resumed.
 type Pauses struct {
 	BudgetUID  string  `json:"budget_uid"`
 	Budget     string  `json:"budget"` // its name
@@ -52,9 +52,9 @@ type Pauses struct {
 // PausePhase says how far a pause has come.
 type PausePhase string
 
-// The phases of a pause. Pausing and resuming are written before they are done.
-// What someone started again, and the budget leaves so, is not held any longer: it
-// is remembered, so that it is left alone.
+// The phases of a pause. Pausing and resuming are written down before they are done.
+// Where someone started a workload again, and the budget does not pause it once more,
+// it is remembered, so that later runs leave it alone.
 const (
 	Pausing  PausePhase = "pausing"
 	Paused   PausePhase = "paused"
@@ -62,11 +62,11 @@ const (
 	Started  PausePhase = "started"
 )
 
-// Pause is one workload that a budget holds paused.
+// Pause is one workload that a budget paused.
 type Pause struct {
 	budget.Workload
 	Phase PausePhase `json:"phase"`
-	// Replicas is how many it had, and gets back; a Job has none.
+	// Replicas is how many it had, and gets back; a Job has no such number.
 	Replicas int32     `json:"replicas,omitempty"`
 	At       time.Time `json:"at"`
 	// Labels and PriorityClassName are those of its template of pods. Of many labels
@@ -88,7 +88,7 @@ type Tombstone struct {
 	ClusterUID  string    `json:"cluster_uid,omitempty"`
 	DestroyedAt time.Time `json:"destroyed_at"`
 	ExpiresAt   time.Time `json:"expires_at"`
-	// LeftAt is when machines of a destroyed pool were last seen after all.
+	// LeftAt is when machines of a destroyed pool were last found to be there still.
 	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
@@ -112,7 +112,7 @@ type State struct {
 	SeenAt  time.Time `json:"seen_at"`
 }
 
-// kindOf is what an envelope calls the body T.
+// kindOf is the name that an envelope has for the body T.
 func kindOf[T Body]() string {
 	switch any((*T)(nil)).(type) {
 	case *SpotPool:
@@ -133,7 +133,7 @@ func kindOf[T Body]() string {
 	return "state"
 }
 
-// validate says what no reader of the body could do without, and is missing.
+// validate says which values, without which no reader can do, a body lacks.
 func validate[T Body](body T) error {
 	switch b := any(body).(type) {
 	case SpotPool:
@@ -176,8 +176,8 @@ func (p Phase) validate() error {
 	return nil
 }
 
-// validateJournal checks what keeps a launch from being repeated with another
-// body or under a number that was used before.
+// validateJournal checks that no launch can be repeated with another body, or have a
+// number that was used before.
 func validateJournal(j Journal) error {
 	for _, i := range j.Intents {
 		r := i.Request
@@ -191,7 +191,7 @@ func validateJournal(j Journal) error {
 	return nil
 }
 
-// validatePauses checks what a workload is told apart and given back by.
+// validatePauses checks for what tells a workload apart and what it is resumed with.
 func validatePauses(p Pauses) error {
 	for _, w := range p.Workloads {
 		if err := present("namespace", w.Namespace, "api_version", w.APIVersion, "kind", w.Kind, "name", w.Name, "uid", w.UID); err != nil {
@@ -207,7 +207,7 @@ func validatePauses(p Pauses) error {
 	return nil
 }
 
-// present takes names and values by turns, and names the first empty value.
+// present takes names and values in turn, and names the first empty value.
 func present(pairs ...string) error {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] == "" {

@@ -47,9 +47,9 @@ func Encode[T Body](body T) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-// Decode reads a document, which errors call what, such as
-// "spot_pools/ap-singapore/train in directory:.gpupool". The errors are
-// *NewerError and *DamagedError, and tell nothing of what stands in the document.
+// Decode reads a document. Errors call it what, such as
+// "spot_pools/ap-singapore/train in directory:.gpupool". They are *NewerError and
+// *DamagedError, and quote nothing of the document.
 func Decode[T Body](what string, data []byte) (T, error) {
 	var none T
 	body, err := open(what, kindOf[T](), data)
@@ -74,7 +74,8 @@ func open(what, kind string, data []byte) (json.RawMessage, error) {
 	damaged := func(reason string) (json.RawMessage, error) {
 		return nil, &DamagedError{What: what, Reason: reason}
 	}
-	// The version decides what else may stand in an envelope.
+	// An envelope of another version may have other fields, so the version is read
+	// first.
 	var versioned struct {
 		Version int64 `json:"version"`
 	}

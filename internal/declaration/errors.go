@@ -12,8 +12,8 @@ import (
 // depends on it must stop and leave it alone.
 type NewerError struct {
 	What    string // names the document or the resource
-	Version int64  // that it was written with
-	Field   string // that is not known here, where the version is
+	Version int64  // the version that it was written with
+	Field   string // a field that is unknown here, where the version is not
 }
 
 // Error names what was refused, and the remedy.
@@ -28,7 +28,7 @@ func (e *NewerError) Error() string {
 // depends on it must stop and leave it alone.
 type DamagedError struct {
 	What   string // names the document
-	Reason string // never quotes what stands in the document
+	Reason string // never quotes the document
 }
 
 // Error names the document, what is wrong with it, and the remedy.
@@ -59,8 +59,9 @@ func withoutValues(err error) error {
 	return errors.New("one of its values is not of the right form")
 }
 
-// syntaxWithoutValues goes by the texts of encoding/json, which has no other
-// way to tell these errors apart; without them the answer is only less helpful.
+// syntaxWithoutValues tells syntax errors apart by the texts of encoding/json, which
+// offers no other way. Were the texts to change, the error would only be less
+// helpful.
 func syntaxWithoutValues(err *json.SyntaxError) error {
 	switch text := err.Error(); {
 	case text == "unexpected end of JSON input":

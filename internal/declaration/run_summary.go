@@ -9,8 +9,8 @@ type RunSummary struct {
 	FinishedAt time.Time `json:"finished_at"`
 	Failed     int       `json:"failed"`    // declarations
 	Decisions  int       `json:"decisions"` // done or tried
-	// BudgetErrors are what the budgets failed with, by their names: a budget that
-	// could not be judged keeps the status of an earlier run, which says nothing of
-	// it. Of many, the first by name.
+	// BudgetErrors are the errors of budgets, by name. A budget that failed keeps the
+	// status of an earlier run, which does not tell of the error. Of many, the first
+	// by name are kept.
 	BudgetErrors map[string]string `json:"budget_errors,omitempty"`
 }

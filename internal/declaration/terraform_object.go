@@ -20,13 +20,13 @@ const (
 	typePrefix   = "gpupool_"
 	typeSpotPool = "gpupool_spot_pool"
 	typeBudget   = "gpupool_budget"
-	// provider is the provider's address without its host: registries mirror each
-	// other.
+	// provider is the provider's address without its host, since registries mirror
+	// each other.
 	provider = "gpupool/gpupool"
 )
 
-// object is one object of a state whose type has this provider's prefix,
-// whichever form it stood in. What names it is printable: a state is anyone's.
+// object is one object of a state, in whichever form, whose type has this provider's
+// prefix. Its names are made printable, since anyone can write a state.
 type object struct {
 	address       string
 	kind          string
@@ -37,7 +37,7 @@ type object struct {
 	attributes    json.RawMessage
 }
 
-// leftOut says why the object is no declaration, if it is none.
+// leftOut says why the object is no declaration; empty where it is one.
 func (o object) leftOut() string {
 	switch {
 	case !isProvider(o.provider):
@@ -58,7 +58,8 @@ func isProvider(address string) bool {
 	return found && host != "" && rest == provider
 }
 
-// unborn says whether the object was never given an identity.
+// unborn says whether the object was never given an identity, as where its creation
+// failed.
 func (o object) unborn() bool {
 	var identity struct {
 		UID *string `json:"uid"`
@@ -91,8 +92,8 @@ func (o object) budget() (d budget.Declaration, err error) {
 	return d, nil
 }
 
-// into reads a declaration out of the attributes, whose names are those of the
-// declaration's own JSON. Attributes beside them are observed values.
+// into reads a declaration out of the attributes, which have the names of the
+// declaration's own JSON. Other attributes are observed values.
 func (o object) into(declaration any, newest uint64) error {
 	if o.schemaVersion > newest {
 		return &NewerError{What: o.address + " in the Terraform state", Version: int64(min(o.schemaVersion, 1<<62))}
@@ -106,14 +107,14 @@ func (o object) into(declaration any, newest uint64) error {
 	return nil
 }
 
-// unreadError is that of an object whose own attributes can't be read: the state
-// itself, and other objects in it, may well be.
+// unreadError says that an object's own attributes can't be read, while the rest of
+// the state may well be.
 type unreadError struct{ error }
 
 func (e *unreadError) Unwrap() error { return e.error }
 
-// misformed says what is wrong with the attributes, and names the first that is:
-// the error of a value that reads itself knows no name.
+// misformed says what is wrong with the attributes, and names the first wrong one:
+// the error of a value that decodes itself has no name.
 func (o object) misformed(declaration any, err error) error {
 	var kind *json.UnmarshalTypeError
 	var all map[string]json.RawMessage

@@ -19,7 +19,7 @@ import (
 // that is read out of it.
 const SpotPoolSchemaVersion = 0
 
-// BudgetSchemaVersion is the same of the resource gpupool_budget.
+// BudgetSchemaVersion is that of the resource gpupool_budget.
 const BudgetSchemaVersion = 0
 
 // The forms in which Terraform prints its state.
@@ -59,11 +59,11 @@ type StatePool = StateResource[spotpool.Declaration]
 // StateBudget is a budget as a state has it.
 type StateBudget = StateResource[budget.Declaration]
 
-// FromState reads what "terraform show -json" and "terraform state pull" print,
-// and tells the two apart by what they hold. An object whose attributes can't be
-// read is Unread, and the others are taken; one that can't be told from others, or
-// two that are one pool or budget, are an error. Errors never quote values, since
-// sensitive ones stand in the state in clear.
+// FromState reads what "terraform show -json" and "terraform state pull" print, and
+// tells the two apart by what they hold. An object whose attributes can't be read is
+// Unread, and the others are read. It is an error where an object has no identity, or
+// where two have the same. Errors never quote values, since a state has sensitive
+// ones in clear.
 func FromState(r io.Reader) (*TerraformState, error) {
 	data, err := readState(r, maxStateSize)
 	if err != nil {
@@ -83,7 +83,7 @@ func FromState(r io.Reader) (*TerraformState, error) {
 	return state, nil
 }
 
-// unusable is the error of input that is no state, or none that can be read.
+// unusable is the error of input that is no state, or that can't be read.
 func unusable(format string, args ...any) error {
 	return fmt.Errorf("the Terraform state cannot be used: %w", fmt.Errorf(format, args...))
 }
@@ -105,8 +105,8 @@ func readState(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// topLevel is the top of either form, and as much of what is often mistaken for
-// them as it takes to tell them apart.
+// topLevel is the top of either form. Its other keys tell what is often mistaken for
+// a state.
 type topLevel struct {
 	TerraformVersion string `json:"terraform_version"`
 
@@ -127,7 +127,7 @@ type topLevel struct {
 	EncryptedData   presence `json:"encrypted_data"`
 }
 
-// presence notes that a key is there, and nothing of what it holds.
+// presence notes that a key is there, and nothing of its value.
 type presence bool
 
 func (p *presence) UnmarshalJSON([]byte) error {
@@ -241,7 +241,8 @@ func (s *TerraformState) takeBudget(o object) (what, uid string, err error) {
 	return "the budget " + printable.Line(d.Name), d.UID, err
 }
 
-// unreadAlone is the error that concerns this object alone, which has an identity.
+// unreadAlone returns err where it concerns this object alone, and the object has an
+// identity.
 func unreadAlone(err error, identity ...string) error {
 	var unread *unreadError
 	if slices.Contains(identity, "") || !errors.As(err, &unread) {

@@ -8,8 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// Trust says why a status tells nothing of a budget any more, so that it opens no
-// gate; nil where it may.
+// Trust says why a status does not tell whether a pool may launch; nil where it does.
 func Trust(record Budget, s budget.Status, now time.Time) error {
 	d := record.Declaration
 	if record.Phase != Active {

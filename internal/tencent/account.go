@@ -15,7 +15,7 @@ import (
 
 // accountOnce remembers whose credentials these are.
 type accountOnce struct {
-	mu *semaphore.Weighted // a lock that can be given up on
+	mu *semaphore.Weighted // a lock that one can stop waiting for
 	id string
 }
 
@@ -53,8 +53,8 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 	return id, nil
 }
 
-// checkAccount makes sure, before anything is changed, that the account is one
-// that may be used. Its error says that the action was not even asked for.
+// checkAccount makes sure, before a change, that the account may be used. Its error
+// says that the change was never asked for.
 func (c *Client) checkAccount(ctx context.Context, action string) error {
 	_, err := c.AccountID(ctx)
 	if err == nil {

@@ -25,8 +25,8 @@ const (
 	serviceSTS = "sts"
 )
 
-// Client reaches one account. It is safe for concurrent use; all that share it
-// share its rate limits.
+// Client reaches one account. It is safe for concurrent use; all who use it share its
+// rate limits.
 type Client struct {
 	config  Config
 	api     *api
@@ -36,8 +36,8 @@ type Client struct {
 	images  images
 }
 
-// New prepares a client. It looks credentials up, each look-up within
-// LookupTimeout, and asks the network for nothing else.
+// New prepares a client. It looks credentials up, each look-up within LookupTimeout,
+// and makes no other call.
 func New(ctx context.Context, c Config) (*Client, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
@@ -91,23 +91,23 @@ func newAPI(c Config) *api {
 	}
 }
 
-// answer is what is known of an answer beside its content, also where that is an
-// error of the cloud.
+// answer is what is known of an answer beside its content, even of one that is an
+// error.
 type answer struct {
 	at        time.Time // the cloud's clock
 	requestID string
 }
 
-// call sends a request until its outcome is definite, its attempts or its time
-// are used up, or the context is done. Each attempt sends the identical body.
-// keys may be nil for a call that is not signed. The error is a
-// *spotpool.CloudError, or has one in its chain beside the context's error.
+// call sends a request until its outcome is definite, its attempts or its time are
+// used up, or the context is done. Each attempt sends the identical body. keys is nil
+// for a call that is not signed. The error is a *spotpool.CloudError, or has one in
+// its chain beside the context's error.
 func (a *api) call(ctx context.Context, keys *keyring, region string, request tchttp.Request, response tchttp.Response) (answer, error) {
 	action := request.GetAction()
 	within, cancel := context.WithTimeout(ctx, a.config.CallTimeout)
 	defer cancel()
 	certain := true  // no attempt so far can have taken effect
-	renewed := false // the credentials were got anew
+	renewed := false // the credentials were renewed once
 	for n := 1; ; n++ {
 		got, failed := a.attempt(within, keys, region, n, request, response)
 		if failed == nil {
@@ -119,8 +119,7 @@ func (a *api) call(ctx context.Context, keys *keyring, region string, request tc
 		if !failed.NothingLaunched {
 			certain = false
 		} else if !certain {
-			// This attempt was refused, which says nothing of an earlier one that
-			// may have got in.
+			// This attempt was refused, but an earlier one may have had an effect.
 			failed.NothingLaunched = false
 		}
 		if ctx.Err() != nil {
@@ -203,8 +202,8 @@ func (c credentials) scrub(s string) string {
 
 var notRequestClient = regexp.MustCompile(`[^0-9a-zA-Z\-_ ,;.]+`)
 
-// requestClient fits a name to what the SDK takes (common/client.go,
-// WithRequestClient); it complains on stderr about any other.
+// requestClient makes a name fit for the SDK (common/client.go, WithRequestClient),
+// which complains on stderr about any other.
 func requestClient(name string) string {
 	name = notRequestClient.ReplaceAllString(name, "-")
 	return name[:min(len(name), 100)]
@@ -216,7 +215,7 @@ func (a *api) get(ctx context.Context, address string) (int, []byte, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	// Redirects are not followed: the service makes none.
+	// No redirects are followed, since the service makes none.
 	response, err := a.transport.RoundTrip(request)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -22,7 +22,7 @@ const (
 	maxSessionDuration      = 43200
 )
 
-// AssumeRole is a role to take on with other credentials (STS AssumeRole).
+// AssumeRole is a role to assume with other credentials (STS AssumeRole).
 type AssumeRole struct {
 	RoleARN         string
 	SessionName     string
@@ -34,8 +34,8 @@ type AssumeRole struct {
 	TokenCode       string // of that device
 }
 
-// WebIdentity is a role to take on with an identity provider's token
-// (STS AssumeRoleWithWebIdentity).
+// WebIdentity is a role to assume with an identity provider's token (STS
+// AssumeRoleWithWebIdentity).
 type WebIdentity struct {
 	ProviderID           string // empty: "OIDC"
 	WebIdentityToken     string
@@ -61,7 +61,7 @@ type PodOIDC struct {
 // the environment nor any file; see WithEnvironment. The names are those of the
 // official Terraform provider.
 type Config struct {
-	Region string // where nothing else names a region
+	Region string // used where nothing else names a region
 
 	SecretID      string
 	SecretKey     string
@@ -191,7 +191,7 @@ func (c Config) address(service string) (scheme, host, path string) {
 	return strings.ToLower(c.Protocol), service + "." + c.Domain, ""
 }
 
-// addressOf is a service's address for people.
+// addressOf is a service's address as people read it.
 func (c Config) addressOf(service string) string {
 	scheme, host, path := c.address(service)
 	return scheme + "://" + host + path

@@ -20,8 +20,8 @@ type credentials struct {
 	expires   time.Time
 }
 
-// The SDK asks its credential for these (common.CredentialIface). They are a
-// value that never changes, so that one request never mixes two secrets.
+// The SDK calls these methods (common.CredentialIface). A credentials value never
+// changes, so that one request never mixes two secrets.
 func (c credentials) GetSecretId() string  { return c.secretID } //nolint:staticcheck // the SDK's name
 func (c credentials) GetSecretKey() string { return c.secretKey }
 func (c credentials) GetToken() string     { return c.token }
@@ -41,15 +41,15 @@ type source interface {
 	retrieve(ctx context.Context) (credentials, error)
 }
 
-// keyring hands out a source's credentials, and renews those that expire before
-// they do.
+// keyring hands out a source's credentials, and renews temporary ones before they
+// expire.
 type keyring struct {
 	source  source
 	timeout time.Duration
 	now     func() time.Time
 	logger  *slog.Logger
 
-	mu       *semaphore.Weighted // a lock that can be given up on
+	mu       *semaphore.Weighted // a lock that one can stop waiting for
 	current  credentials
 	obtained time.Time
 	retryAt  time.Time
@@ -59,12 +59,12 @@ func newKeyring(s source, c Config) *keyring {
 	return &keyring{source: s, timeout: c.LookupTimeout, now: c.now, logger: c.Logger, mu: semaphore.NewWeighted(1)}
 }
 
-// retryRenewal is how long a failed renewal of credentials that are still good
-// waits for the next one.
+// retryRenewal is the pause after a renewal that failed while the old credentials are
+// still good.
 const retryRenewal = 30 * time.Second
 
-// get returns credentials that are good for now. A renewal that fails is an
-// error once the old ones have expired, and a warning before.
+// get returns credentials that are good now. A renewal that fails is a warning while
+// the old ones are good, and then an error.
 func (k *keyring) get(ctx context.Context) (credentials, error) {
 	if err := k.mu.Acquire(ctx, 1); err != nil {
 		return credentials{}, err
@@ -96,8 +96,8 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	return credentials{}, err
 }
 
-// discard forgets temporary credentials that the cloud refused, so that the next
-// get renews them, and reports whether it may. A secret given outright stays.
+// discard forgets temporary credentials that the cloud refused, so that the next get
+// renews them. It reports whether that may help: a fixed secret stays as it is.
 func (k *keyring) discard(refused credentials) bool {
 	if refused.expires.IsZero() {
 		return false
@@ -110,8 +110,8 @@ func (k *keyring) discard(refused credentials) bool {
 	return true
 }
 
-// due says whether to look credentials up: there are none, or the last tenth of
-// their lifetime has begun (at most ten minutes of it).
+// due says whether to look credentials up: there are none, or at most a tenth of
+// their lifetime, and at most ten minutes of it, is left.
 func (k *keyring) due(now time.Time) bool {
 	switch {
 	case k.current.secretID == "":
@@ -125,7 +125,7 @@ func (k *keyring) due(now time.Time) bool {
 	return !now.Before(k.current.expires.Add(-margin)) && !now.Before(k.retryAt)
 }
 
-// fixed is a secret given outright.
+// fixed is a secret that was configured as such.
 type fixed struct {
 	credentials
 	from string
@@ -134,15 +134,15 @@ type fixed struct {
 func (f fixed) describe() string                              { return f.from }
 func (f fixed) retrieve(context.Context) (credentials, error) { return f.credentials, nil }
 
-// login is who to be, and the region that the profile names, if one was used.
+// login is the source of credentials, and the region of the profile, if one was used.
 type login struct {
 	keys   *keyring
 	region string
 }
 
-// logIn chooses where credentials come from, as the official provider does: a
-// pod's or a web identity before a CVM role, that before a secret, that before a
-// profile's file. A role to assume is assumed with whichever was found.
+// logIn chooses where credentials come from, in the official provider's order: a
+// pod's or a web identity, a CVM role, a secret, a profile's file. A role to assume
+// is assumed with whichever was found.
 func logIn(c Config, a *api) (login, error) {
 	var l login
 	base, role, err := baseSource(c, a, &l)

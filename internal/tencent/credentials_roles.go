@@ -16,7 +16,7 @@ import (
 
 const stsVersion = "2018-08-13"
 
-// defaultSessionName tells in the cloud's audit log who took a role on.
+// defaultSessionName shows in the cloud's audit log who assumed a role.
 const defaultSessionName = "gpupool"
 
 // roleAnswer is the answer of AssumeRole and AssumeRoleWithWebIdentity
@@ -41,7 +41,7 @@ func (r roleAnswer) credentials() (credentials, error) {
 	return credentials{secretID: c.SecretID, secretKey: c.SecretKey, token: c.Token, expires: time.Unix(r.Response.ExpiredTime, 0)}, nil
 }
 
-// assumedRole takes a role on with other credentials.
+// assumedRole assumes a role with other credentials.
 type assumedRole struct {
 	api    *api
 	base   *keyring
@@ -71,8 +71,8 @@ func (s assumedRole) retrieve(ctx context.Context) (credentials, error) {
 	return s.api.role(ctx, s.base, s.region, "AssumeRole", parameters)
 }
 
-// webIdentity takes a role on with an identity provider's token. The call is
-// not signed: the token is the proof.
+// webIdentity assumes a role with an identity provider's token. The call is not
+// signed: the token is the proof.
 type webIdentity struct {
 	api      *api
 	identity WebIdentity

@@ -16,14 +16,14 @@ type variables struct {
 }
 
 // WithEnvironment fills in what the configuration leaves out from environment
-// variables, read through getenv. An argument always wins. The names are those
-// of the official Terraform provider (tencentcloud/provider.go), and
-// GPUPOOL_ENDPOINT and GPUPOOL_METADATA_ENDPOINT.
+// variables, read through getenv. An argument always wins. The names are those of the
+// official Terraform provider (tencentcloud/provider.go), and GPUPOOL_ENDPOINT and
+// GPUPOOL_METADATA_ENDPOINT.
 //
 // A secret comes whole from one place: where the configuration gives secret_id,
-// neither key nor token is taken from the environment. In the same way the role
-// variables fill in a role that the configuration doesn't name; with a web
-// identity token in the environment they are that identity's.
+// neither key nor token is taken from the environment. The role variables fill in
+// only a role that the configuration doesn't name; where the environment has a web
+// identity token, they belong to that identity.
 func (c Config) WithEnvironment(getenv func(string) string) Config {
 	fields := []variables{
 		{&c.Region, []string{"TENCENTCLOUD_REGION"}},
@@ -111,8 +111,8 @@ func (c Config) withSessionDuration(text string) Config {
 	return c
 }
 
-// withHome fills in the files that stand in the home directory, and expands a
-// leading "~" in those that were named.
+// withHome fills in the files of the home directory, and expands a leading "~" in
+// those that were named.
 func (c Config) withHome(getenv func(string) string) Config {
 	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
 	if home == "" {

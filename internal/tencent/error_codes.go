@@ -18,7 +18,7 @@ type rule struct {
 type meaning struct {
 	class spotpool.ErrorClass
 	scope spotpool.ErrorScope
-	// retry says that the same request soon again helps.
+	// retry says that the same request may succeed soon.
 	retry bool
 	// unknown says that the launch may have taken effect.
 	unknown bool
@@ -62,7 +62,7 @@ const (
 // rules is the one table of error codes. Codes and their meanings are those of
 // the SDK's cvm/v20170312/errors.go and of API document 213/33281.
 var rules = []rule{
-	// None left here.
+	// No stock is left.
 	{"ResourcesSoldOut.SpecifiedInstanceType", soldOut, ""},
 	{"ResourceInsufficient.SpecifiedInstanceType", soldOut, ""},
 	{"ResourceInsufficient.ZoneSoldOutForSpecifiedInstance", soldOut, ""},
@@ -76,7 +76,7 @@ var rules = []rule{
 	{"ResourcesSoldOut.EipInsufficient", zoneSoldOut, ""},
 	{"FailedOperation.NoAvailableIpAddressCountInSubnet", zoneSoldOut, remedySubnet},
 	{"ResourceInsufficient.CidrBlock", zoneSoldOut, remedySubnet},
-	// "Insufficient subnet IPs": a subnet is of one zone.
+	// "Insufficient subnet IPs", and a subnet is of one zone.
 	{"LimitExceeded.VpcSubnetNum", zoneSoldOut, remedySubnet},
 	// "No default CBS resources are available": the zone is out of the disks
 	// that an instance gets where none are asked for.
@@ -148,7 +148,7 @@ var rules = []rule{
 	{"OperationDenied.AccountNotSupported", notAllowed, ""},
 	{"OperationDenied.InnerUserProhibitAction", notAllowed, ""},
 
-	// The same tryAgain, later.
+	// Nothing has to change: the same request may succeed later.
 	{"RequestLimitExceeded*", tooOften, ""},
 	{"InternalError*", tryAgain, ""},
 	{"InternalServerError", tryAgain, ""},
@@ -159,7 +159,7 @@ var rules = []rule{
 	{"InvalidParameterValue.InvalidImageState", tryLater, ""},
 	{"ClientError*", tryAgain, ""},
 
-	// A code that nobody has heard of: nothing is certain.
+	// An unknown code: nothing is certain.
 	{"*", unheardOf, ""},
 }
 

@@ -29,7 +29,7 @@ type failure struct {
 	retry       bool
 	unreachable bool
 	staleToken  bool        // the temporary credentials were refused
-	used        credentials // the ones that were
+	used        credentials // the credentials that the attempt used
 }
 
 // classify says what a failed attempt means. scrub takes secrets out of texts.
@@ -63,7 +63,7 @@ func classify(action, address string, e *exchange, err error, scrub func(string)
 			cloud.RequestID = api.GetRequestId()
 		}
 		if strings.HasPrefix(cloud.Code, "ClientError.ParseJson") {
-			// Its message quotes the whole answer.
+			// The error's own message would quote the whole answer.
 			cloud.Message = fmt.Sprintf("%s answered something that is no JSON of the API", address)
 		}
 	default:
@@ -91,8 +91,8 @@ func shorten(s string) string {
 	return s
 }
 
-// cancelled is the end of a call by its context. Both the context's error and a
-// CloudError are in its chain.
+// cancelled is the error of a call that its context ended. Both the context's error
+// and a CloudError are in its chain.
 func cancelled(action string, nothing bool, cause error) error {
 	code := codeCancelled
 	if errors.Is(cause, context.DeadlineExceeded) {
@@ -118,7 +118,7 @@ type interrupted struct {
 
 func (e *interrupted) Unwrap() []error { return []error{e.CloudError, e.cause} }
 
-// without takes a text, should the cloud quote it, out of an error's message.
+// without replaces a text that the cloud may have quoted in an error's message.
 func without(err error, text, instead string) error {
 	if cloud, ok := spotpool.AsCloudError(err); ok && text != "" {
 		cloud.Message = strings.ReplaceAll(cloud.Message, text, instead)

@@ -22,7 +22,7 @@ const (
 	ImageShared  ImageType = "SHARED_IMAGE"
 )
 
-// images remembers what was learned of images: they don't change their type.
+// images remembers the types of images, which never change.
 type images struct {
 	mu   sync.Mutex
 	seen map[imageKey]*imageLook
@@ -30,7 +30,8 @@ type images struct {
 
 type imageKey struct{ region, id string }
 
-// imageLook is one image, which one caller asks for while the others wait.
+// imageLook is the look-up of one image, for which one caller asks while the others
+// wait.
 type imageLook struct {
 	mu   sync.Mutex
 	done bool
@@ -38,8 +39,8 @@ type imageLook struct {
 	err  error
 }
 
-// ImageType looks up of which type an image is. Each image is asked for once; a
-// refusal is an answer, too.
+// ImageType looks up the type of an image. Each image is asked for once; a refusal is
+// remembered, too.
 func (c *Client) ImageType(ctx context.Context, region, id string) (ImageType, error) {
 	c.images.mu.Lock()
 	if c.images.seen == nil {
@@ -81,13 +82,12 @@ func (c *Client) imageType(ctx context.Context, region, id string) (ImageType, e
 	return ImageUnknown, nil
 }
 
-// remedyLogin is for a launch without keys, which asks for the image's own login.
+// remedyLogin is for launches without keys, which keep the image's own login.
 const remedyLogin = "Set key_ids, or use a custom image: a public image's own login can't be kept."
 
-// namingLogin says what helps against a refusal to keep the image's login, which
-// custom, shared and imported images alone allow (data type LoginSettings). The two
-// codes for arguments that don't go together have other meanings, too, but none
-// that a launch without keys can meet.
+// namingLogin adds the remedy to a refusal to keep the image's login, which custom,
+// shared and imported images alone allow (data type LoginSettings). The two error
+// codes have other meanings, too, but none that a launch without keys can cause.
 func namingLogin(err error, r spotpool.Request) error {
 	cloud, ok := spotpool.AsCloudError(err)
 	if !ok || len(r.KeyIDs) > 0 || cloud.Class != spotpool.ClassConfiguration {

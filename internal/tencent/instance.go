@@ -32,7 +32,7 @@ func instanceFrom(i *cvm.Instance, region, account string) spotpool.Instance {
 		out.AvailabilityZone = value(i.Placement.Zone)
 	}
 	if !spotpool.ZoneOfRegion(out.AvailabilityZone, region) {
-		out.Region = "" // an answer that contradicts itself: nobody's own
+		out.Region = "" // the answer contradicts itself: the instance is no pool's own
 	}
 	if i.VirtualPrivateCloud != nil {
 		out.VPCID, out.SubnetID = value(i.VirtualPrivateCloud.VpcId), value(i.VirtualPrivateCloud.SubnetId)
@@ -64,7 +64,7 @@ func readTag(i *spotpool.Instance, key, text string) {
 			i.SeqTag = n
 		}
 	case spotpool.TagProtected:
-		// Who sets the tag by hand means to protect, whatever they write but "no".
+		// Whoever sets the tag by hand means to protect, unless they write "no".
 		i.Protected = !isNo(text)
 	}
 }
@@ -87,7 +87,7 @@ func value[T any](p *T) T {
 
 func pointer[T any](v T) *T { return &v }
 
-// optional is nil for a zero value, which the cloud then chooses itself.
+// optional is nil for a zero value, for which the cloud chooses itself.
 func optional[T comparable](v T) *T {
 	var zero T
 	if v == zero {

@@ -20,7 +20,7 @@ var defaultRates = map[string]float64{
 	"UnTagResources":                  18,
 }
 
-// otherRate is for actions whose limit the documents don't name.
+// otherRate is for actions whose limit is not documented.
 const otherRate = 9
 
 // limits holds one token bucket an action.

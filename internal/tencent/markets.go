@@ -30,7 +30,7 @@ func (c *Client) Markets(ctx context.Context, region string) (spotpool.Markets, 
 	})
 	group.Go(func() error {
 		m.SpotVCPUs, m.QuotaUnknown = c.spotVCPUs(within, region)
-		return within.Err() // what was interrupted says nothing of the quota
+		return within.Err() // an interrupted call says nothing of the quota
 	})
 	if err := group.Wait(); err != nil {
 		return spotpool.Markets{}, namingRegion(err, region)
@@ -143,8 +143,8 @@ func (c *Client) spotVCPUs(ctx context.Context, region string) (map[string]int, 
 			continue
 		}
 		left[value(q.Zone)] = int(*q.RemainingQuota)
-		// Where a quota was lowered below what is used, less than none is left: what
-		// ends then makes no room.
+		// Where a quota was lowered below what is in use, less than nothing is left,
+		// and an instance that ends makes no room.
 		if q.UsedQuota != nil && q.TotalQuota != nil && *q.UsedQuota > *q.TotalQuota {
 			left[value(q.Zone)] = -int(*q.UsedQuota - *q.TotalQuota)
 		}
@@ -152,8 +152,7 @@ func (c *Client) spotVCPUs(ctx context.Context, region string) (map[string]int, 
 	return left, nil
 }
 
-// namingRegion adds the region to an error about it, where the cloud left it
-// out.
+// namingRegion adds the region to an error about it that lacks it.
 func namingRegion(err error, region string) error {
 	if cloud, ok := spotpool.AsCloudError(err); ok && cloud.Class == spotpool.ClassConfiguration && !strings.Contains(cloud.Message, region) {
 		cloud.Message = fmt.Sprintf("region %s: %s", region, cloud.Message)

@@ -18,9 +18,11 @@ const (
 	pageSize = 100
 	// pagesAtOnce bounds the pages under way; the rate limit bounds them, too.
 	pagesAtOnce = 8
-	// listings bounds how often a listing that moves is begun again.
+	// listings bounds how often a listing is begun again because its pages contradict
+	// each other.
 	listings = 3
-	// codeTagKeyNotFound answers a filter by a tag key that nobody has used yet.
+	// codeTagKeyNotFound is the answer to a filter by a tag key that nobody has used
+	// yet.
 	codeTagKeyNotFound = "InvalidParameterValue.TagKeyNotFound"
 )
 
@@ -30,10 +32,9 @@ func (c *Client) ObserveRegion(ctx context.Context, region string) ([]spotpool.I
 	return c.observe(ctx, region, &cvm.Filter{Name: pointer("tag-key"), Values: pointers([]string{spotpool.TagUID})})
 }
 
-// ObservePool lists the instances that carry the pool's uid, and those of ids
-// that a listing by tag doesn't show, as they are: tags are attached after an
-// instance is created (RunInstances, TagSpecification). Ids that are not there
-// are left out.
+// ObservePool lists the instances that carry the pool's uid, and those of ids that
+// exist without it: tags are attached after an instance is created (RunInstances,
+// TagSpecification). Ids that don't exist are left out.
 func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []string) ([]spotpool.Instance, time.Time, error) {
 	tagged, at, err := c.observe(ctx, region, tagFilter(spotpool.TagUID, uid))
 	if err != nil {
@@ -50,8 +51,7 @@ func (c *Client) ObservePool(ctx context.Context, region, uid string, ids []stri
 	return sorted(append(tagged, found...)), at, nil
 }
 
-// ObserveNamed lists the instances that carry the name of a pool, of whatever
-// uid.
+// ObserveNamed lists the instances that carry a pool's name, whatever their uid.
 func (c *Client) ObserveNamed(ctx context.Context, region, name string) ([]spotpool.Instance, time.Time, error) {
 	return c.observe(ctx, region, tagFilter(spotpool.TagPool, name))
 }
@@ -96,9 +96,9 @@ func tagFilter(key, text string) *cvm.Filter {
 	return &cvm.Filter{Name: pointer("tag:" + key), Values: pointers([]string{text})}
 }
 
-// observe lists the instances that a filter lets through. Paging by offset is no
-// snapshot, so a listing that moved meanwhile is begun again; where it never
-// rests, all that was seen counts, by what was seen last.
+// observe lists the instances that a filter selects. Paging by offset is no snapshot,
+// so a listing whose pages contradict each other is begun again. Where none is
+// consistent, everything that was seen counts, as it was seen last.
 func (c *Client) observe(ctx context.Context, region string, filter *cvm.Filter) ([]spotpool.Instance, time.Time, error) {
 	account, err := c.AccountID(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ type listing struct {
 	settled bool // no page contradicts another
 }
 
-// list asks for the first page, and then for all others side by side.
+// list asks for the first page, and then for all others at once.
 func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (listing, error) {
 	head, err := c.page(ctx, region, filter, 0)
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *Client) describe(ctx context.Context, region string, request *cvm.Descr
 	return p, err
 }
 
-// missing lists the ids that instances lacks.
+// missing lists the ids that are not among the instances.
 func missing(ids []string, instances []spotpool.Instance) []string {
 	there := make(map[string]bool, len(instances))
 	for _, i := range instances {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Plain HTTP lets whoever stands on the way read user data, temporary tokens and
-// the secrets of roles, and forge answers. On this machine nobody stands there.
-// Beyond it, an endpoint is refused, unless protocol = "HTTP" says that it is
-// meant; then Warnings tells of it.
+// Over plain HTTP, whoever is on the network's way can read user data, temporary
+// tokens and the secrets of roles, and forge answers; not on this machine. An
+// endpoint beyond it is refused, unless protocol = "HTTP" asks for it; then Warnings
+// tells of it.
 
 // loopback says whether a host is this machine.
 func loopback(host string) bool {
@@ -26,8 +26,8 @@ func loopback(host string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// plainHost is the host beyond this machine that is asked by plain HTTP; empty
-// where there is none.
+// plainHost is the host beyond this machine that is called by plain HTTP; empty where
+// there is none.
 func (c Config) plainHost() string {
 	scheme, host, _ := c.address(serviceCVM)
 	if scheme != "http" || loopback(host) {
@@ -36,7 +36,7 @@ func (c Config) plainHost() string {
 	return host
 }
 
-// checkPlain refuses an endpoint of plain HTTP that is not insisted on.
+// checkPlain refuses an endpoint of plain HTTP that protocol does not ask for.
 func (c Config) checkPlain() error {
 	host := c.plainHost()
 	if host == "" || strings.EqualFold(c.Protocol, "HTTP") {
@@ -55,9 +55,9 @@ func (c Config) Warnings() []string {
 	return []string{fmt.Sprintf("%s is asked by plain HTTP (protocol = \"HTTP\"): whoever stands on the way reads user data, temporary tokens and the secrets of roles, and can forge answers. Use HTTPS wherever that host has it.", host)}
 }
 
-// proxyFor is the proxy of a request. The metadata service hands out credentials
-// to whoever asks from the right machine, by plain HTTP: a proxy would read them,
-// could forge them, and would get those of its own machine.
+// proxyFor is the proxy of a request. The metadata service has none: it hands out
+// credentials by plain HTTP to whoever asks from the right machine, so a proxy would
+// read them, could forge them, and would get those of its own machine.
 func (c Config) proxyFor(environment func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
 	if c.Endpoint != "" {
 		return nil // a proxy would be another host

@@ -11,8 +11,8 @@ type backoff struct {
 	base, limit time.Duration
 }
 
-// maxUnreachable bounds the attempts at an address that takes no connection: it
-// is more often wrong than busy, and who waits wants to know.
+// maxUnreachable bounds the attempts at an address that accepts no connection: it is
+// more often wrong than busy, and the caller waits for the error.
 const maxUnreachable = 3
 
 // delay is how long to wait after attempt n (from 1).

@@ -19,8 +19,8 @@ import (
 // service ("N 0~9" in TagResources and UnTagResources).
 const tagBatch = 10
 
-// Tag sets tags on instances. Where some could not be tagged the rest still is,
-// and the error names them. Setting the same again changes nothing.
+// Tag sets tags on instances. Where some could not be tagged, the others still are,
+// and the error names those. Setting the same again changes nothing.
 func (c *Client) Tag(ctx context.Context, region string, ids []string, tags map[string]string) error {
 	_, err := c.eachBatch(ctx, region, ids, slices.Sorted(maps.Keys(tags)), func(resources, keys []string) (tchttp.Request, tagAnswer) {
 		request, response := tag.NewTagResourcesRequest(), tag.NewTagResourcesResponse()
@@ -33,8 +33,8 @@ func (c *Client) Tag(ctx context.Context, region string, ids []string, tags map[
 	return err
 }
 
-// Untag takes tags off instances, as Tag sets them. An instance that is gone has
-// none any more.
+// Untag takes tags off instances, likewise. An instance that is gone has none any
+// more.
 func (c *Client) Untag(ctx context.Context, region string, ids, keys []string) error {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	refused, err := c.eachBatch(ctx, region, ids, keys, func(resources, keys []string) (tchttp.Request, tagAnswer) {
@@ -60,7 +60,7 @@ type tagAnswer struct {
 }
 
 // eachBatch makes the calls for all ids and keys. It returns the ids that were
-// refused by themselves; it returns none where a whole call failed.
+// refused one by one, and none where a whole call failed.
 func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []string, build func(resources, keys []string) (tchttp.Request, tagAnswer)) ([]string, error) {
 	account, err := c.AccountID(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []strin
 	return refused, errors.Join(problems...)
 }
 
-// refusedTags is the error of a call that went through for some resources only.
+// refusedTags is the error of a call that succeeded for some resources only.
 func refusedTags(action, requestID string, failed []*tag.FailedResource) ([]string, error) {
 	var ids, list []string
 	code := ""

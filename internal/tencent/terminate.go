@@ -42,10 +42,9 @@ const (
 // ending, or are gone. It never touches any other instance.
 //
 // Calls are made by charge type, which the cloud requires, and for at most 100
-// instances at once. Where one of them makes the cloud refuse a whole call, they
-// are described again and the call is made for those that can be ended. Pending
-// and protected ones cannot; a *NotTerminatedError in the error's chain names
-// them.
+// instances at once. Where one instance makes the cloud refuse a whole call, all are
+// described again, and the call is repeated for those that can be ended. Pending and
+// protected ones cannot; a *NotTerminatedError in the error's chain names them.
 func (c *Client) Terminate(ctx context.Context, region string, instances []spotpool.Instance) (ended []string, err error) {
 	if err := c.checkAccount(ctx, "TerminateInstances"); err != nil {
 		return nil, err
@@ -76,16 +75,17 @@ type termination struct {
 	left     map[string]string
 	problems []error
 	stopped  bool // nothing further can succeed
-	// alone counts instances that were refused by themselves for a reason that may
-	// concern all.
+	// alone counts instances that were refused in a call of their own, for a reason
+	// that may hold for all.
 	alone int
 }
 
-// aloneAtMost is how many instances are asked for one by one before a refusal that
-// names none of them, such as a missing permission, is taken to concern all.
+// aloneAtMost is how many such refusals, such as for a missing permission, are taken
+// to hold for all instances.
 const aloneAtMost = 3
 
-// sort takes out what has ended or can't be, and groups the rest by charge type.
+// sort sets aside what has ended or can't be ended, and groups the rest by charge
+// type.
 func (t *termination) sort(instances []spotpool.Instance) map[spotpool.ChargeType][]string {
 	groups := map[spotpool.ChargeType][]string{}
 	for _, i := range instances {
@@ -108,16 +108,16 @@ func (t *termination) sort(instances []spotpool.Instance) map[spotpool.ChargeTyp
 	return groups
 }
 
-// end terminates ids of one charge type. Each refusal that blames an instance
-// either takes some ids out or halves the rest, so this comes to an end.
+// end terminates ids of one charge type. Each refusal that blames an instance either
+// removes some ids or halves the rest, so this ends.
 func (t *termination) end(ctx context.Context, ids []string) {
 	if t.stopped || len(ids) == 0 {
 		return
 	}
 	request, response := cvm.NewTerminateInstancesRequest(), cvm.NewTerminateInstancesResponse()
 	request.InstanceIds = pointers(ids)
-	// ReleaseAddress stays off: the address that a launch assigns goes with its
-	// instance, and an elastic one that was bound later is its owner's.
+	// ReleaseAddress stays off: the address that a launch assigned goes with its
+	// instance, and an elastic one that was bound later belongs to someone.
 	_, err := t.client.api.call(ctx, t.client.keys, t.region, request, response)
 	switch {
 	case err == nil:
@@ -125,7 +125,8 @@ func (t *termination) end(ctx context.Context, ids []string) {
 	case blamesInstance(err):
 		t.endRest(ctx, ids, err)
 	case definite(err) && ctx.Err() == nil:
-		// A policy may forbid one of them, or a lock hold it, and the code doesn't say.
+		// A policy may forbid one of them, or a lock may protect it: the code doesn't
+		// say which.
 		t.halve(ctx, ids, err)
 		if len(ids) == 1 {
 			t.alone++
@@ -137,14 +138,14 @@ func (t *termination) end(ctx context.Context, ids []string) {
 	}
 }
 
-// definite reports whether a refusal would be the same again: the call had no
-// effect, and asking for all of it once more is of no use.
+// definite reports whether the same call would be refused again: it had no effect,
+// and to repeat it is of no use.
 func definite(err error) bool {
 	cloud, ok := spotpool.AsCloudError(err)
 	return ok && cloud.NothingLaunched && cloud.Class != spotpool.ClassTransient
 }
 
-// endRest looks again at ids that the cloud refused together.
+// endRest looks again at ids whose call the cloud refused as a whole.
 func (t *termination) endRest(ctx context.Context, ids []string, refusal error) {
 	now, _, err := t.client.ObserveInstances(ctx, t.region, ids)
 	if err != nil {
@@ -166,7 +167,7 @@ func (t *termination) endRest(ctx context.Context, ids []string, refusal error) 
 	}
 }
 
-// halve narrows down which of ids the cloud refuses, though all look fine.
+// halve finds out which of the ids the cloud refuses, where all look fine.
 func (t *termination) halve(ctx context.Context, ids []string, refusal error) {
 	if len(ids) > 1 {
 		t.end(ctx, ids[:len(ids)/2])

@@ -20,11 +20,11 @@ import (
 // prices of a large region a few MB.
 const maxResponse = 64 << 20
 
-// exchange is one HTTP request and its answer, as the transport saw it. The SDK turns failures
-// into strings, so what really happened is kept here.
+// exchange is one HTTP request and its answer, as the transport saw them. The SDK
+// turns failures into strings, so the failures themselves are kept here.
 type exchange struct {
 	sent      atomic.Bool // there was a connection, so that the request may have left
-	err       error       // what kept the answer from being read
+	err       error       // why the answer could not be read
 	status    int
 	date      time.Time // the server's clock
 	requestID string
@@ -39,15 +39,16 @@ func (e *exchange) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, e)
 }
 
-// refusedHostError says that a request was going to leave the configured hosts.
+// refusedHostError says that a request would have gone to a host that is not
+// configured.
 type refusedHostError struct{ host string }
 
 func (e *refusedHostError) Error() string {
 	return fmt.Sprintf("%s is not the configured endpoint, and nothing else is called", e.host)
 }
 
-// statusError is an answer whose HTTP status is not 200: it came from something
-// in front of the API, which always answers 200.
+// statusError is an answer whose HTTP status is not 200. It comes from something in
+// front of the API, which always answers 200.
 type statusError struct {
 	status int
 	title  string
@@ -111,7 +112,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	e.requestID = lastRequestID(body)
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	// Of some other types of content, the SDK does not read the error
+	// The SDK does not read the error of some other content types
 	// (common/http/response.go, TryReadErr).
 	response.Header.Set("Content-Type", "application/json")
 	return response, nil
@@ -160,7 +161,7 @@ func lastRequestID(body []byte) string {
 	return string(id)
 }
 
-// neverSent reports whether there was no connection, so that nothing has left.
+// neverSent reports whether there was no connection, so that nothing was sent.
 func neverSent(e *exchange) bool {
 	var refused *refusedHostError
 	return e.err != nil && (errors.As(e.err, &refused) || !e.sent.Load())
