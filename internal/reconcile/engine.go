@@ -18,14 +18,14 @@ import (
 // Engine carries declarations out, for one account, one cluster and one store. Its
 // fields are set before the first use.
 type Engine struct {
-	// Cloud may be a spotpools.LazyCloud: it is not asked for anything where no spot
-	// pools are declared.
+	// Cloud may be a spotpools.LazyCloud: it is called only where spot pools are
+	// declared.
 	Cloud spotpools.Cloud
-	// Cluster returns the Kubernetes cluster. It is not called where no budgets
-	// are declared, and else several times: it must return the same. Nil where
-	// there is none.
+	// Cluster returns the Kubernetes cluster. It is called only where budgets are
+	// declared, and then several times: it must return the same each time. It is nil
+	// where there is no cluster.
 	Cluster func(ctx context.Context) (budgets.Cluster, error)
-	// Store may be nil where nothing is asked but the usage of a selector.
+	// Store may be nil where all that is asked for is the usage of a selector.
 	Store store.Store
 	// Actor says who writes, for records and lock holders: "terraform", "reconcile".
 	Actor string
@@ -34,13 +34,13 @@ type Engine struct {
 	// PollInterval is the first pause between two looks at settling instances;
 	// later ones grow to ten times of it. Zero means spotpools.DefaultPollInterval.
 	PollInterval time.Duration
-	// FreezeLag is how long API servers may go on admitting pods after a freeze:
-	// nobody is evicted before. Zero means budget.FreezeLag.
+	// FreezeLag is how long API servers may go on admitting pods after a freeze, for
+	// which nothing is evicted. Zero means budget.FreezeLag.
 	FreezeLag time.Duration
 	// Clock is this machine's; nil is time.Now.
 	Clock func() time.Time
 	Log   *slog.Logger
-	// Progress hears of each step; nil hears nothing.
+	// Progress is told of each step; it may be nil.
 	Progress func(outcome.Event)
 
 	assembled sync.Once
@@ -71,8 +71,8 @@ func (e *Engine) Budgets() *budgets.Flow {
 	return e.budgets
 }
 
-// dry is the engine on a draft of its store, and on a cloud and a cluster that
-// refuse to be changed.
+// dry is the engine on a draft of its store, and on a cloud and a cluster that refuse
+// changes.
 func (e *Engine) dry() *Engine {
 	cloud, cluster := e.Cloud, e.Cluster
 	if cloud != nil {

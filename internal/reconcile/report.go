@@ -57,7 +57,8 @@ func (r Report) Changes() bool {
 		slices.ContainsFunc(r.Budgets, func(b budgets.Report) bool { return b.Deleted })
 }
 
-// planned has deletions that were finished on a draft read as what a run would do.
+// planned is the report with deletions that were finished on a draft shown as planned
+// ones.
 func (r Report) planned() Report {
 	why := outcome.NewErrorReport(outcome.ErrDeletionPlanned)
 	for n := range r.SpotPools {
@@ -73,7 +74,7 @@ func (r Report) planned() Report {
 	return r
 }
 
-// UnmarshalJSON reads what programs are given of a report.
+// UnmarshalJSON reads what a report is as JSON.
 func (r *Report) UnmarshalJSON(data []byte) error {
 	type plain Report
 	form := struct {
@@ -92,7 +93,8 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decisions are the kinds' own, by how the names of their objects begin.
+// decisions are the readers of the kinds' decisions, by how their objects' names
+// begin.
 var decisions = map[string]func([]byte) (outcome.Decision, error){
 	"spot_pool": outcome.Reader[spotpool.Decision](),
 	"budget":    outcome.Reader[budget.Decision](),

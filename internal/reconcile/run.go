@@ -22,11 +22,11 @@ type RunOptions struct {
 	WaitTimeout time.Duration
 	// RunLockTimeout bounds the wait for the run lock.
 	RunLockTimeout time.Duration
-	// KeepLedger is for how long the ledger keeps what ended, also where no window
-	// reaches back to it. Zero means DefaultKeepLedger.
+	// KeepLedger is for how long the ledger keeps intervals that have ended, even
+	// where no window reaches back to them. Zero means DefaultKeepLedger.
 	KeepLedger time.Duration
-	// AcceptLoss is the reason for which a person goes on without all that is lost
-	// of the ledger by now; empty where nobody does.
+	// AcceptLoss is the reason for which a person goes on although part of the ledger
+	// is lost; empty where nobody does.
 	AcceptLoss string
 	// State adds declarations out of Terraform state to those of the store.
 	State *declaration.TerraformState
@@ -41,12 +41,11 @@ func (e *RunLockedError) Error() string { return "another run is under way: " + 
 // Unwrap returns the lock's error.
 func (e *RunLockedError) Unwrap() error { return e.Err }
 
-// Run brings everything declared in the store to what is declared, once. The
-// report says what was done, also when the context ends in the middle. The error
-// is not nil only where no run took place: the run lock is held, or the store
-// can't be read.
+// Run brings everything declared in the store to what is declared, once. The report
+// says what was done, even where the context ends in the middle. An error means that
+// no run took place: another one has the run lock, or the store can't be read.
 func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
-	if o.DryRun { // what is written goes nowhere, and so does what is waited for
+	if o.DryRun { // what is written goes to a draft, and nothing settles
 		e, o.Wait = e.dry(), false
 	}
 	r := e.begin(o)
@@ -64,7 +63,7 @@ type run struct {
 	options  RunOptions
 	warnings *outcome.Warnings
 	report   Report
-	// The kinds, in the order in which they are brought to what is declared.
+	// The kinds, in the order in which the run takes them.
 	budgets *budgets.Run
 	pools   *spotpools.Run
 }
@@ -100,8 +99,8 @@ func (r *run) run(ctx context.Context) error {
 	return r.saveSummary(ctx)
 }
 
-// takeOver brings declarations out of Terraform state into the store, where the
-// store has none or an older one. A newer record wins, a tombstone refuses.
+// takeOver brings declarations out of Terraform state into the store where the store
+// has none or an older one. A newer record wins, and a tombstone refuses.
 func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) error {
 	for _, text := range state.Warnings {
 		r.warnings.Add(text)
@@ -118,7 +117,7 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 	return nil
 }
 
-// finished is the report, with what there is of it by now.
+// finished is the report on everything done so far.
 func (r *run) finished() Report {
 	report := r.report
 	report.Budgets, report.SpotPools, report.StockPools = r.budgets.Reports(), r.pools.Reports(), []struct{}{}

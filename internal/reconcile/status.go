@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// StatusReport is what is declared beside what is there.
+// StatusReport is everything declared, beside what there is of it.
 type StatusReport struct {
 	SchemaVersion int                     `json:"schema_version"`
 	At            time.Time               `json:"at"`
@@ -33,7 +33,7 @@ const lastRun = "last_run"
 func (r *run) saveSummary(ctx context.Context) error {
 	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
 	if err != nil {
-		// A damaged status is replaced: nothing depends on it.
+		// A damaged summary is replaced: nothing depends on it.
 		r.warnings.Add(err.Error())
 		if doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastRun}); readErr == nil {
 			old.Revision = doc.Revision
@@ -51,13 +51,14 @@ func (r *run) saveSummary(ctx context.Context) error {
 	return err
 }
 
-// The bounds of what a run's summary keeps of errors: a store's documents have one.
+// The bounds on the errors in a run's summary, since the store's documents have a
+// bound.
 const (
 	errorsAtMost      = 500
 	errorLengthAtMost = 400 // bytes
 )
 
-// budgetErrors is what budgets failed with.
+// budgetErrors are the errors of the budgets that failed, by name.
 func budgetErrors(reports []budgets.Report) map[string]string {
 	var failed []budgets.Report
 	for _, b := range reports {

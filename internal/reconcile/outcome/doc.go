@@ -1,3 +1,3 @@
-// Package outcome says what became of decisions, for reports, for JSON, and, as
-// it happens, for people who wait.
+// Package outcome says what became of decisions: for reports, for JSON, and for
+// people who wait.
 package outcome

@@ -26,13 +26,13 @@ type ErrorReport struct {
 	RequestID string              `json:"request_id,omitempty"`
 }
 
-// NewErrorReport keeps what programs need of an error; nil of nil.
+// NewErrorReport is what programs need to know of an error; nil of nil.
 func NewErrorReport(err error) *ErrorReport {
 	if err == nil {
 		return nil
 	}
 	report := &ErrorReport{Message: err.Error()}
-	var classed interface{ ErrorClass() string } // of the cluster, or of a store in it
+	var classed interface{ ErrorClass() string } // a Kubernetes API server's, for the cluster or for a store in it
 	if cloud, ok := spotpool.AsCloudError(err); ok {
 		report.Class, report.Code, report.RequestID = cloud.Class, cloud.Code, cloud.RequestID
 	} else if errors.As(err, &classed) {
@@ -41,8 +41,7 @@ func NewErrorReport(err error) *ErrorReport {
 	return report
 }
 
-// ErrPlanned is what a port answers that changes nothing in the world: the decision
-// stays planned.
+// ErrPlanned is the answer of a port in a dry run: the decision stays planned.
 var ErrPlanned = errors.New("a dry run changes nothing")
 
 // ErrDeletionPlanned says, in a dry run, what the next run will do.

@@ -16,14 +16,14 @@ type Event struct {
 	Counts *spotpool.Counts
 }
 
-// Teller hears of each step of a run: for the log, and for who waits.
+// Teller passes each step of a run on: to the log, and to people who wait.
 type Teller struct {
 	Log *slog.Logger
-	// Progress hears of each step; nil hears nothing.
+	// Progress is told of each step; it may be nil.
 	Progress func(Event)
 }
 
-// Logger is the log; one that drops all where there is none.
+// Logger is the log, or one that discards everything.
 func (t Teller) Logger() *slog.Logger {
 	if t.Log == nil {
 		return slog.New(slog.DiscardHandler)
@@ -31,10 +31,10 @@ func (t Teller) Logger() *slog.Logger {
 	return t.Log
 }
 
-// Tell tells of a step.
+// Tell passes a step on.
 func (t Teller) Tell(object, message string, counts *spotpool.Counts) {
 	if counts != nil {
-		copied := *counts // the plan that they stand in goes on changing
+		copied := *counts // the plan that they are part of goes on changing
 		counts = &copied
 	}
 	if t.Progress != nil {
@@ -42,13 +42,13 @@ func (t Teller) Tell(object, message string, counts *spotpool.Counts) {
 	}
 }
 
-// Warnings are those of one run, each once.
+// Warnings are the warnings of one run, each once.
 type Warnings struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-// Add takes up a warning, unless it was given before.
+// Add adds a warning, unless it is there already.
 func (w *Warnings) Add(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

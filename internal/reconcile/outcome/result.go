@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Decision is one thing that was decided, of whatever kind of declaration. In
+// Decision is one thing that was decided about a declaration of whatever kind. In
 // JSON it is an object.
 type Decision interface {
 	// Heading is its kind ("launch", "evict"), what it was decided about
@@ -31,7 +31,7 @@ func Of(d Decision, outcome Outcome, err error) Result {
 	return Result{Decision: d, Outcome: outcome, Error: NewErrorReport(err)}
 }
 
-// AnyPlanned says whether something that was decided is still to be done.
+// AnyPlanned says whether a decision is planned and not done.
 func AnyPlanned(results []Result) bool {
 	return slices.ContainsFunc(results, func(r Result) bool { return r.Outcome == Planned })
 }
@@ -74,8 +74,8 @@ func Reader[D Decision]() func(data []byte) (Decision, error) {
 	}
 }
 
-// Read reads what MarshalJSON writes. The readers are by how the names of the
-// objects begin that were decided about: "budget".
+// Read reads what MarshalJSON writes. Which of the readers is used follows from how
+// the name of the decision's object begins: "budget".
 func (r *Result) Read(data []byte, readers map[string]func([]byte) (Decision, error)) error {
 	var head struct {
 		Object  string       `json:"object"`

@@ -38,8 +38,8 @@ func Load[T declaration.Body](ctx context.Context, s store.Store, kind store.Kin
 	return Document[T]{Value: value, Revision: doc.Revision}, err
 }
 
-// DecodeListed reads what was listed. One that is listed without contents is read
-// by itself, since only that says why.
+// DecodeListed decodes a listed document. One that was listed without contents is
+// read by itself, since only that says what is wrong with it.
 func DecodeListed[T declaration.Body](ctx context.Context, s store.Store, doc store.Document) (T, error) {
 	doc, err := whole(ctx, s, doc)
 	if err != nil {
@@ -77,7 +77,7 @@ func write(ctx context.Context, s store.Store, kind store.Kind, name string, dat
 	return revision, nil
 }
 
-// Remove removes a document; what is gone already is no error.
+// Remove removes a document, which may be gone already.
 func Remove(ctx context.Context, s store.Store, kind store.Kind, name string, revision store.Revision) error {
 	err := s.Delete(ctx, store.Key{Kind: kind, Name: name}, revision)
 	if errors.Is(err, store.ErrNotFound) {
@@ -86,7 +86,7 @@ func Remove(ctx context.Context, s store.Store, kind store.Kind, name string, re
 	return err
 }
 
-// Same reports whether two values are written alike.
+// Same reports whether two values have the same JSON.
 func Same[T any](a, b T) bool {
 	x, errA := json.Marshal(a)
 	y, errB := json.Marshal(b)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ExistsError says that something can't be created because it is there.
+// ExistsError says that something can't be created because it exists.
 type ExistsError struct {
 	Title, Noun, Key string // "spot pool", "pool", "ap-singapore/train"
 	What             string // "the store … has a record of it", "2 instances …"

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Grace bounds how long outcomes are recorded after an interrupt.
+// Grace is how long outcomes may still be recorded after an interrupt.
 const Grace = 30 * time.Second
 
-// callGrace is how long a call that changes something may go on after an
-// interrupt, so that its outcome is known rather than left open.
+// callGrace is how long a call that changes something may go on after an interrupt,
+// so that its outcome becomes known.
 const callGrace = 5 * time.Second
 
 // Outliving is the context of a call that changes something: it ends a little

@@ -12,9 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Keeper keeps the records of one store, in somebody's name.
+// Keeper reads and writes the records of one store.
 type Keeper struct {
-	// Store may be nil where nothing is asked but the usage of a selector.
+	// Store may be nil where all that is asked for is the usage of a selector.
 	Store store.Store
 	// Actor says who writes, for records: "terraform", "reconcile".
 	Actor string
@@ -22,8 +22,8 @@ type Keeper struct {
 	LockTimeout time.Duration
 }
 
-// WithLock runs do while the named lock is held, for which it waits at most for
-// the given time. The context given to do ends when the lock is lost.
+// WithLock runs do under the named lock, for which it waits at most as long as wait.
+// The context of do ends when the lock is lost.
 func (k Keeper) WithLock(ctx context.Context, name string, wait time.Duration, do func(ctx context.Context) error) (err error) {
 	lock, err := k.Store.Lock(ctx, name, wait)
 	if err != nil {
@@ -44,7 +44,7 @@ func (k Keeper) WithLock(ctx context.Context, name string, wait time.Duration, d
 	return do(ctx)
 }
 
-// IsLocked reports whether err says that someone else holds a lock.
+// IsLocked reports whether err says that someone else has a lock.
 func IsLocked(err error) bool {
 	var locked *store.LockedError
 	return errors.As(err, &locked)

@@ -10,14 +10,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Declaration is what the life of a declared thing asks of its declaration.
+// Declaration is what a declaration must say of itself for its record to be kept.
 type Declaration[D any] interface {
 	// Key is its name in the store, Object its name in reports and locks.
 	Key() string
 	Object() string
 	// Identity is its uid, and the generation of its declaration.
 	Identity() (uid string, generation int64)
-	// Identified is the declaration under an identity.
+	// Identified is the declaration with this uid and generation.
 	Identified(uid string, generation int64) D
 }
 
@@ -30,8 +30,8 @@ type Declaration[D any] interface {
 type Life[D Declaration[D]] struct {
 	Keeper
 	kind store.Kind
-	// title is what messages call one ("spot pool"), and noun where that is plain
-	// ("pool"). brief is one of a name, where its kind is plain.
+	// title and noun are what messages call one: "spot pool", and "pool" where that
+	// is clear. brief is what they call one by name, where its kind is clear.
 	title, noun string
 	brief       func(key string) string
 	tombstone   func(d D, now time.Time) declaration.Tombstone
@@ -70,7 +70,8 @@ type Listed[D any] struct {
 	Err    error
 }
 
-// List reads every record of the kind, by name. One that can't be read fails alone.
+// List reads all records of the kind, by name. A record that can't be read fails
+// alone.
 func (l Life[D]) List(ctx context.Context) ([]Listed[D], error) {
 	docs, err := l.Store.List(ctx, l.kind)
 	if err != nil {
@@ -100,8 +101,8 @@ func (l Life[D]) Save(ctx context.Context, old Stored[D], phase declaration.Phas
 	return Stored[D]{Value: value, Revision: revision}, nil
 }
 
-// Locked runs do while the lock of what is declared is held. The context given to
-// do ends when the lock is lost.
+// Locked runs do under the lock of what is declared. The context of do ends when the
+// lock is lost.
 func (l Life[D]) Locked(ctx context.Context, d D, do func(ctx context.Context) error) error {
 	return l.WithLock(ctx, d.Object(), l.LockTimeout, do)
 }
@@ -121,21 +122,21 @@ func (l Life[D]) Find(ctx context.Context, key string) (Stored[D], error) {
 	return r, absent
 }
 
-// Taken says that a thing can't be created, since the store has a record of it.
+// Taken says that a thing can't be created, because the store has a record of it.
 func (l Life[D]) Taken(r Stored[D]) *ExistsError {
 	uid, _ := r.Value.Declaration.Identity()
 	return l.Exists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", l.Store, r.Value.Phase, uid))
 }
 
-// Exists says that a thing can't be created, since it is there.
+// Exists says that a thing can't be created, because it exists.
 func (l Life[D]) Exists(key, what string) *ExistsError {
 	return &ExistsError{Title: l.title, Noun: l.noun, Key: key, What: what}
 }
 
-// Change is the declaration to record in the place of an active one: d under the
-// next generation, or the recorded one where nothing differs. It carries the uid
-// and the generation that it was planned against, and is refused where the record
-// is of something else, of another generation, or on its way out.
+// Change is the declaration to record in the place of an active one: d with the next
+// generation, or the recorded one where nothing differs. d has the uid and the
+// generation that it was planned against. It is refused where the record has another
+// uid or generation, or is being deleted.
 func (l Life[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
 	old := r.Value.Declaration
 	uid, generation := d.Identity()
@@ -153,19 +154,19 @@ func (l Life[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
 	return d.Identified(uid, generation+1), true, nil
 }
 
-// Unfinished says that a deletion was begun.
+// Unfinished says that a deletion was begun and not finished.
 func (l Life[D]) Unfinished(d D) string {
 	return fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", l.brief(d.Key()))
 }
 
-// another says that the store has something else under the name.
+// another says that the store has another thing of that name.
 func (l Life[D]) another(d D, uid, advice string) error {
 	own, _ := d.Identity()
 	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid, own, advice)
 }
 
-// Own is the record of exactly this thing: one that is not there has no revision,
-// and one of another thing under its name is an error.
+// Own is the record of exactly this thing. Where there is none, it has no revision;
+// where the name belongs to another thing, that is an error.
 func (l Life[D]) Own(ctx context.Context, d D) (Stored[D], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil {
@@ -205,8 +206,8 @@ func sameUID[D Declaration[D]](a, b D) bool {
 	return x == y
 }
 
-// Still is the record of exactly this thing where its phase is as it was seen; nil
-// where someone changed it since.
+// Still is the record of exactly this thing, if its phase is still the same; nil
+// where someone changed it.
 func (l Life[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stored[D], error) {
 	r, err := l.Load(ctx, d.Key())
 	if err != nil || !r.Exists() || r.Value.Phase != phase || !sameUID(r.Value.Declaration, d) {
@@ -235,7 +236,7 @@ func (l Life[D]) WriteTombstone(ctx context.Context, d D, now time.Time) error {
 	return err
 }
 
-// Remove removes a record, with which the life of a thing ends.
+// Remove removes a record, which ends the life of the thing.
 func (l Life[D]) Remove(ctx context.Context, r Stored[D]) error {
 	return Remove(ctx, l.Store, l.kind, r.Value.Declaration.Key(), r.Revision)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Older says, for a state with serial and lineage, what newer one of the same
-// lineage was seen; empty where none was. The newest that was seen is kept.
+// Older says which newer state of the same lineage was seen before; empty where this
+// is the newest, or has no serial and lineage. It remembers the newest.
 func (k Keeper) Older(ctx context.Context, state *declaration.TerraformState) (string, error) {
 	if state.Serial == nil || state.Lineage == "" {
 		return "", nil

@@ -9,18 +9,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
-// Takeover is what a Terraform state says of one thing, and who hears of what is
-// odd about that.
+// Takeover is what a Terraform state says of one thing, and where warnings about it
+// go.
 type Takeover[D any] struct {
 	declaration.StateResource[D]
-	// Older says than which state this one is older; empty where it is not.
+	// Older says which newer state was seen before; empty where none was.
 	Older string
 	Warn  func(text string)
 }
 
-// TakeOver brings a declaration out of a state into the store, where the store has
-// none or an older one. A newer record wins, a tombstone refuses. ready completes
-// the declaration, under its lock and before it is recorded; its error refuses it.
+// TakeOver brings a declaration out of a state into the store where the store has
+// none or an older one. A newer record wins, and a tombstone refuses. ready completes
+// the declaration under its lock, before it is recorded; its error refuses it.
 func (l Life[D]) TakeOver(ctx context.Context, t Takeover[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
 	if t.Tainted {
 		t.Warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", t.Address))
@@ -55,7 +55,8 @@ func (l Life[D]) takeOver(ctx context.Context, t Takeover[D], ready func(ctx con
 	})
 }
 
-// reported says that a record is there and can't be read, which its own report says.
+// reported says whether there is a record that can't be read: listing the kind
+// reports that by itself.
 func (l Life[D]) reported(ctx context.Context, key string) bool {
 	docs, err := l.Store.List(ctx, l.kind)
 	if err != nil {
@@ -70,8 +71,8 @@ func (l Life[D]) reported(ctx context.Context, key string) bool {
 	return false
 }
 
-// overrules says whether what a state declares is to be recorded. The error says
-// why it can't be.
+// overrules says whether the state's declaration is to be recorded. The error says
+// why it must not be.
 func (l Life[D]) overrules(ctx context.Context, t Takeover[D], old Stored[D]) (bool, error) {
 	uid, generation := t.Declaration.Identity()
 	oldUID, oldGeneration := old.Value.Declaration.Identity()

@@ -11,10 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// act takes a fresh look at the pool, decides, and carries the decisions out,
-// one by one, each on what the one before left behind. The pool's lock must be
-// held. An error means that the pool could not be looked at or recorded;
-// refusals of the cloud stand in the pass.
+// act takes a fresh look at the pool, decides, and carries the decisions out one by
+// one, deciding again after each. The pool's lock must be held. An error means that
+// the pool could not be looked at or recorded; refusals of the cloud are noted in the
+// pass.
 func (f *Flow) act(ctx context.Context, a *pass) error {
 	d := a.declaration
 	j, err := f.ownJournal(ctx, d)
@@ -42,8 +42,8 @@ type actor struct {
 }
 
 // run decides and acts until nothing is left to decide. Each decision changes what
-// the next one sees: also a refusal, which rules out no more than what was refused.
-// Where nothing changes the world, one plan is gone through.
+// the next one sees; a refusal does, too, as it rules out what was refused. Where
+// nothing changes the world, one plan is enough.
 func (s *actor) run(ctx context.Context) error {
 	for {
 		plan := spotpool.Decide(s.situation())
@@ -112,9 +112,9 @@ func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
 	return err
 }
 
-// launch writes the intent, asks the cloud, and records the outcome, in this
-// order. Recording goes on when the context has ended meanwhile: an accepted
-// launch must not be forgotten because of an interrupt.
+// launch writes the intent, asks the cloud, and records the outcome, in this order.
+// It records even after the context has ended, since an accepted launch must not be
+// forgotten because of an interrupt.
 func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	request := *d.Request
 	intent := s.journal.Value.AskAgain(request.Sequence, s.observation.At)
@@ -159,7 +159,7 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	return nil
 }
 
-// leaveOpen keeps the intent of a launch whose outcome err doesn't tell.
+// leaveOpen keeps the intent of a launch whose outcome err does not tell.
 func (s *actor) leaveOpen(ctx context.Context, d spotpool.Decision, err error) error {
 	s.pass.uncertain = true
 	s.halt(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
@@ -169,8 +169,8 @@ func (s *actor) leaveOpen(ctx context.Context, d spotpool.Decision, err error) e
 	return nil
 }
 
-// terminate ends instances. The ids are noted first, so that a run after a kill
-// does not take their disappearance for a reclaim.
+// terminate ends instances. It notes the ids first, so that a run after a kill does
+// not take their disappearance for a reclaim.
 func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	if err := s.remember(ctx, s.journal.Value.Ending(d.InstanceIDs, s.observation.At)); err != nil {
 		return err
@@ -216,8 +216,8 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	return nil
 }
 
-// rememberRefused takes back that the end of running instances was asked for: they
-// go on, and count as working.
+// rememberRefused notes that running instances do not end after all: they count as
+// working again.
 func (s *actor) rememberRefused(ctx context.Context, instances []spotpool.Instance, refused []string) error {
 	var ids []string
 	for _, i := range instances {
@@ -230,22 +230,22 @@ func (s *actor) rememberRefused(ctx context.Context, instances []spotpool.Instan
 	return s.remember(recording, s.journal.Value.NotEnding(ids))
 }
 
-// errNotYet says that the cloud can't do something now and will later.
+// errNotYet says that the cloud refuses something now and will do it later.
 var errNotYet = errors.New("some instances can't be ended while they are starting or stopping; the next run ends them")
 
-// halt notes that a launch failed for a reason that no other one would escape: the
-// run launches nothing more, and goes on with what it ends.
+// halt notes that a launch failed for a reason that every other launch would meet:
+// the run launches nothing more, but still ends what it should.
 func (s *actor) halt(d spotpool.Decision, err error) {
 	s.pass.run.Halted = err.Error()
 	s.fail(d, err)
 }
 
-// fail notes a decision that failed. The first failure is the pool's.
+// fail notes a failed decision. The first failure becomes the pool's.
 func (s *actor) fail(d spotpool.Decision, err error) {
 	if s.pass.failure == nil {
 		s.pass.failure = err
 	}
-	// What is asked for again and again is told of once.
+	// A decision that fails again and again is reported once.
 	s.pass.results = slices.DeleteFunc(s.pass.results, func(r outcome.Result) bool {
 		of, ok := r.Decision.(spotpool.Decision)
 		return ok && r.Outcome == outcome.Failed && of.Kind == d.Kind && of.Sequence == d.Sequence && slices.Equal(of.InstanceIDs, d.InstanceIDs)
@@ -255,7 +255,7 @@ func (s *actor) fail(d spotpool.Decision, err error) {
 	s.flow.Teller.Tell(d.Object, err.Error(), nil)
 }
 
-// withEnding shows instances as their end was just accepted.
+// withEnding is the observation after the end of these instances was accepted.
 func withEnding(o spotpool.Observation, ids []string) spotpool.Observation {
 	o.Instances = slices.Clone(o.Instances)
 	for n := range o.Instances {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Adopt takes existing instances into a pool, all or none. It refuses what does
-// not fit: above maximum, another charge type or VPC, another pool's instance.
-// With dryRun it only checks.
+// Adopt takes existing instances into a pool, all or none. It refuses them where they
+// would pass maximum, or have another charge type, VPC or pool. With dryRun it only
+// checks.
 func (f *Flow) Adopt(ctx context.Context, region, name string, ids []string, dryRun bool) error {
 	d := spotpool.Declaration{Region: region, Name: name}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))

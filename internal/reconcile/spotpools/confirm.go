@@ -7,9 +7,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// confirm looks once at all that was launched in the region. What shows already
-// is noted, so that a later run knows it for reclaimed when it is missing. What
-// doesn't show yet will be looked for again.
+// confirm looks once at everything that was launched in the region. It notes the
+// instances that are listed already: a later run that misses one of them then knows
+// that it was reclaimed. The others will be looked for again.
 func (r *Run) confirm(ctx context.Context, region string, targets []target) {
 	launched := map[string][]string{}
 	var ids []string

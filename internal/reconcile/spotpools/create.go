@@ -12,10 +12,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Create declares a new pool and raises it to its minimum. It waits for its
-// instances for at most wait; a shortfall at the end is a warning in the state.
-// An error means that nothing was launched: an error after a launch would have
-// Terraform destroy the pool.
+// Create declares a new pool and launches up to its minimum. It waits for the
+// instances for at most wait; a shortfall at the end is a warning in the state. An
+// error means that nothing was launched: after an error Terraform would destroy the
+// pool's instances.
 //
 // A creation that was killed is resumed by the next one, with the same uid.
 func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
@@ -25,8 +25,8 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	}
 	d.AccountID, d.Generation = account, 1
 	a := &pass{gate: f.gate(ctx, d)}
-	// The creator's lock tells a creation under way from one that was killed;
-	// the pool's own lock is free while instances settle.
+	// The lock of the creation is held to its end, and tells one that is under way
+	// from one that was killed. The pool's own lock is free while instances settle.
 	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
 		return f.create(ctx, a, d, wait)
 	})
@@ -58,8 +58,8 @@ func (f *Flow) create(ctx context.Context, a *pass, d spotpool.Declaration, wait
 	return f.finishCreate(ctx, a, errors.Join(err, a.failure))
 }
 
-// beginCreation writes the record of a new pool, or takes over that of a creation that
-// was killed.
+// beginCreation writes the record of a new pool, or takes over the record of a
+// creation that was killed.
 func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (stored, error) {
 	r, err := f.records().Load(ctx, d.Key())
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (store
 	return f.records().Save(ctx, r, declaration.Creating, d)
 }
 
-// taken says that machines with the pool's name are there.
+// taken says that instances with the pool's name exist.
 func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 	for _, i := range named {
 		if !i.State.Ending() {
@@ -97,9 +97,10 @@ func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 	return nil
 }
 
-// finishCreate marks the record active. Where cause is not nil, the creation fails
-// with it if nothing was launched, and takes the record back. It fails too where
-// the pool could not be looked at even once: then it stays to be resumed.
+// finishCreate marks the record active. Where cause is not nil and nothing was
+// launched, it removes the record, and the creation fails with cause. The creation
+// fails as well where no look at the pool succeeded; its record then stays, for the
+// next create to resume.
 func (f *Flow) finishCreate(ctx context.Context, a *pass, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()

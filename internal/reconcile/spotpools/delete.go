@@ -14,9 +14,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Delete ends a pool for good: tombstone, terminate (or untag), wait until a
-// look under the pool's lock shows that nothing is left, remove the record. A
-// deletion that was killed is finished by the next one, or by a run.
+// Delete destroys a pool: it writes the tombstone, terminates the instances or takes
+// their tags off, waits until a look under the pool's lock shows none, and removes
+// the record. A deletion that was killed is finished by the next one, or by a run.
 func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
@@ -29,7 +29,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	return err
 }
 
-// retry does something again, as long as that may help, until the deadline.
+// retry repeats something until it succeeds, fails for good, or the deadline comes.
 func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
@@ -106,7 +106,7 @@ func (f *Flow) finishDelete(ctx context.Context, d spotpool.Declaration, deadlin
 		return a.results, nil
 	}
 	var there *stillThereError
-	if a.latest != nil && !errors.As(err, &there) { // the last look failed, an earlier one did not
+	if a.latest != nil && !errors.As(err, &there) { // the last look failed, and an earlier one succeeded
 		if left := a.latest.left(); len(left) > 0 {
 			err = &stillThereError{left: left, failure: err}
 		}
@@ -114,8 +114,8 @@ func (f *Flow) finishDelete(ctx context.Context, d spotpool.Declaration, deadlin
 	return a.results, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
 }
 
-// emptied is the declaration of a pool that is to have nothing: what it ends on the
-// way is up to on_destroy.
+// emptied is the declaration of a pool that is to have no instances. One whose
+// instances are detached has a maximum that ends none of them.
 func emptied(d spotpool.Declaration) spotpool.Declaration {
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
@@ -128,9 +128,9 @@ func emptied(d spotpool.Declaration) spotpool.Declaration {
 // stillThereError says what is left of a pool that is being destroyed.
 type stillThereError struct {
 	left    []string
-	failure error // why it could not be ended; nil where it only takes time
-	waits   bool  // it may go by itself, or be ended later
-	unknown bool  // the outcome of a launch will show
+	failure error // why it could not be ended; nil where that only takes time
+	waits   bool  // some of it may end by itself, or be ended later
+	unknown bool  // a launch has no definite outcome yet
 }
 
 func (e *stillThereError) Error() string {
@@ -143,7 +143,8 @@ func (e *stillThereError) Error() string {
 
 func (e *stillThereError) Unwrap() error { return e.failure }
 
-// again reports whether what is left may go by itself, or be ended later.
+// again reports whether a later look may find that what is left ended, or can be
+// ended.
 func (e *stillThereError) again() bool {
 	if e.failure == nil || errors.Is(e.failure, errNotYet) {
 		return e.waits
@@ -176,9 +177,9 @@ func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, a *pass) e
 	return f.clear(ctx, d, a.latest)
 }
 
-// letGo takes the tags that make them the pool's off its instances, and leaves
-// them running. Those that have not shown their tags yet are waited for: the
-// cloud attaches tags late, also to what was let go.
+// letGo takes the pool's own tags off its instances, and leaves them running.
+// Instances that have not shown their tags yet are waited for, since the cloud would
+// tag them afterwards.
 func (f *Flow) letGo(ctx context.Context, d spotpool.Declaration, seen *look) error {
 	ids := seen.plan.Releasable(seen.observation.At)
 	if len(ids) == 0 {
@@ -196,8 +197,8 @@ func (f *Flow) letGo(ctx context.Context, d spotpool.Declaration, seen *look) er
 	return err
 }
 
-// clear removes the journal and the record of a pool of which a look, taken under
-// the lock that is still held, shows that nothing is left. The tombstone stays.
+// clear removes the journal and the record of a pool after a look, under the lock
+// that is still held, has shown that nothing is left. The tombstone stays.
 func (f *Flow) clear(ctx context.Context, d spotpool.Declaration, seen *look) error {
 	if seen == nil || len(seen.left()) > 0 {
 		return fmt.Errorf("%s was not seen empty, and its record stays", d.Object())

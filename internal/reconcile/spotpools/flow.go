@@ -10,15 +10,14 @@ import (
 
 // Flow carries declarations of spot pools out, for one account and one store.
 type Flow struct {
-	// Cloud may be a LazyCloud: it is not asked for anything where no pools are
-	// declared.
+	// Cloud may be a LazyCloud: it is called only where pools are declared.
 	Cloud  Cloud
 	Keeper record.Keeper
 	Teller outcome.Teller
 	// Clock is this machine's.
 	Clock func() time.Time
-	// PollInterval is the first pause between two looks at settling instances;
-	// later ones grow to ten times of it. Zero means DefaultPollInterval.
+	// PollInterval is the first pause between two looks at settling instances; later
+	// pauses grow to ten times of it. Zero means DefaultPollInterval.
 	PollInterval time.Duration
 
 	observer observer
@@ -27,7 +26,7 @@ type Flow struct {
 // DefaultPollInterval is the pause between two looks at settling instances.
 const DefaultPollInterval = time.Second
 
-// records are the lives of the store's pools.
+// records is the life of the store's pools.
 func (f *Flow) records() record.Life[spotpool.Declaration] { return record.SpotPools(f.Keeper) }
 
 func (f *Flow) now() time.Time { return f.Clock() }

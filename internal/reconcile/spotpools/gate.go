@@ -11,22 +11,21 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Gate says whether a pool's budget lets it launch, by the status that the last
-// run left in the store; it looks at no cluster. It is closed while the budget
-// is exceeded. It is closed too where what the budget has used is unknown, and
-// then the error says why; the gate's reason says the same.
+// Gate says whether a pool's budget lets it launch, by the status that the last run
+// left in the store; it does not ask the cluster. The gate is closed while the budget
+// is exceeded. It is closed as well where it is unknown what the budget has used; the
+// error, and the gate's reason, then say why.
 func (f *Flow) Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error) {
 	return f.gateBy(ctx, d, nil)
 }
 
-// gate is Gate for surfaces that show the reason and count no failures.
+// gate is Gate for callers that show the reason and need no error.
 func (f *Flow) gate(ctx context.Context, d spotpool.Declaration) spotpool.Gate {
 	gate, _ := f.Gate(ctx, d)
 	return gate
 }
 
-// gateBy prefers the statuses that a run made, and perhaps did not write, to
-// those in the store.
+// gateBy prefers the statuses that a run has made to those in the store.
 func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[string]budget.Status) (spotpool.Gate, error) {
 	if d.Budget == "" {
 		return spotpool.Gate{}, nil

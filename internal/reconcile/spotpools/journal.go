@@ -23,8 +23,8 @@ func (f *Flow) loadJournal(ctx context.Context, d spotpool.Declaration) (journal
 	return record.Load[spotpool.Journal](ctx, f.Keeper.Store, store.Journals, journalName(d))
 }
 
-// ownJournal loads the journal for whoever holds the pool's lock, and gives one
-// that is new, or was lost, its salt: nothing is launched without.
+// ownJournal loads the journal under the pool's lock. It gives a new one, or one in
+// the place of a lost one, its salt: without a salt nothing is launched.
 func (f *Flow) ownJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
 	j, err := f.loadJournal(ctx, d)
 	if err != nil || j.Value.Salt != "" {
@@ -37,15 +37,15 @@ func (f *Flow) saveJournal(ctx context.Context, d spotpool.Declaration, j journa
 	return record.Save(ctx, f.Keeper.Store, store.Journals, journalName(d), j, value)
 }
 
-// keepJournal writes down what was noticed. Whoever holds the pool's lock notices
-// the same, and must not find the journal changed under it; so does who wrote it
-// meanwhile.
+// keepJournal writes down what a look without the pool's lock noticed. Where someone
+// else has the lock, or wrote the journal meanwhile, they notice the same, and
+// nothing is written.
 func (f *Flow) keepJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) error {
 	if record.Same(j.Value, value) {
 		return nil
 	}
 	err := f.Keeper.WithLock(ctx, d.Object(), 0, func(ctx context.Context) error {
-		// Nothing is kept of a pool that was destroyed since it was looked at.
+		// No journal is written for a pool that was destroyed since the look.
 		if r, err := f.records().Load(ctx, d.Key()); err != nil || !r.Exists() || r.Value.Declaration.UID != d.UID {
 			return err
 		}

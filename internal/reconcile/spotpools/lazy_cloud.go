@@ -8,10 +8,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// LazyCloud makes a cloud out of one that is built when it is first asked for
-// something, so that a store without spot pools needs no credentials of the
-// cloud. A failure to build it is the answer to that call, and the next one
-// tries again.
+// LazyCloud is a cloud that is built by its first call, so that a store without spot
+// pools needs no credentials. Where building it fails, that call fails, and the next
+// one tries again.
 func LazyCloud(build func(ctx context.Context) (Cloud, error)) Cloud { return &lazyCloud{build: build} }
 
 type lazyCloud struct {
@@ -114,7 +113,7 @@ func (l *lazyCloud) Untag(ctx context.Context, region string, ids, keys []string
 	return c.Untag(ctx, region, ids, keys)
 }
 
-// Calls are none until the cloud is there.
+// Calls is empty until the cloud was built.
 func (l *lazyCloud) Calls() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

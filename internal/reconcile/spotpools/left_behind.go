@@ -12,12 +12,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// watchedFor is how long after a pool's destruction, and after machines of it were
-// last seen, runs look for machines that carry its uid.
+// watchedFor is how long runs look for machines of a destroyed pool: from its
+// destruction, or from when such machines were last seen.
 const watchedFor = 24 * time.Hour
 
-// leftOf lists the instances of a pool that nobody keeps any more, those aside that
-// are on their way out.
+// leftOf lists the instances that carry the uid of a destroyed pool, without those
+// that end already.
 func (f *Flow) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, error) {
 	found, _, err := f.Cloud.ObservePool(ctx, d.Region, d.UID, nil)
 	if err != nil {
@@ -32,14 +32,14 @@ func (f *Flow) leftOf(ctx context.Context, d spotpool.Declaration) ([]string, er
 	return left, nil
 }
 
-// leftWarning tells of machines of a destroyed pool.
+// leftWarning warns of machines of a destroyed pool.
 func leftWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
 	return fmt.Sprintf("%s was destroyed at %s, and %d instances still carry its uid %s and cost money: %s. %s, or take the tag gpupool/uid off them",
 		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), remedy)
 }
 
-// LookAfterTombstones removes tombstones whose time is over, and looks whether
-// machines of pools that were destroyed lately are there after all.
+// LookAfterTombstones removes expired tombstones, and looks for machines of pools
+// that were destroyed lately.
 func (r *Run) LookAfterTombstones(ctx context.Context) {
 	docs, err := r.flow.Keeper.Store.List(ctx, store.Tombstones)
 	if err != nil {
@@ -59,8 +59,8 @@ func (r *Run) LookAfterTombstones(ctx context.Context) {
 	}
 }
 
-// lookForLeft looks for machines of one destroyed pool, and notes when some were
-// seen. A pool whose record is there is looked after by that.
+// lookForLeft looks for machines of one destroyed pool, and notes when it found some.
+// Where the store has a record of the pool again, that is looked after instead.
 func (r *Run) lookForLeft(ctx context.Context, t record.Document[declaration.Tombstone]) error {
 	d, isPool := poolOf(t.Value)
 	last := t.Value.DestroyedAt
@@ -92,7 +92,8 @@ func (r *Run) lookForLeft(ctx context.Context, t record.Document[declaration.Tom
 	return err
 }
 
-// poolOf is what a tombstone tells of the pool under it; false for anything else.
+// poolOf is the pool that a tombstone is of, as far as the tombstone tells; false for
+// another kind.
 func poolOf(t declaration.Tombstone) (spotpool.Declaration, bool) {
 	key, isPool := strings.CutPrefix(t.Object, "spot_pool/")
 	region, name, ok := splitKey(key)

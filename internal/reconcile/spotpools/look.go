@@ -8,16 +8,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// look is one look at a pool that succeeded, and what was decided over it. Where
-// there may have been none it is a nil *look, which tells nothing: an attempt that
-// never looked is neither settled nor done.
+// look is one look at a pool that succeeded, and the plan made of it. A nil *look
+// means that no look succeeded: such a pool is neither settled nor done.
 type look struct {
 	plan        spotpool.Plan
 	observation spotpool.Observation
 }
 
-// left says, for people, what was left of the pool: instances, and launches whose
-// outcome is open.
+// left names, for people, what is left of the pool: instances, and launches without a
+// definite outcome.
 func (l *look) left() []string {
 	var left []string
 	for _, m := range l.plan.Members {
@@ -33,7 +32,7 @@ func (l *look) left() []string {
 	return left
 }
 
-// waits reports whether anything that is left may go by itself, or be ended later.
+// waits reports whether anything that is left may end by itself, or be ended later.
 func (l *look) waits() bool {
 	for _, m := range l.plan.Members {
 		if m.Protection() == "" {
@@ -43,7 +42,8 @@ func (l *look) waits() bool {
 	return len(l.plan.Journal.Intents) > 0
 }
 
-// underWay counts what is launching, unseen instances included, and what ends.
+// underWay counts the instances that are launching, those not found yet included, and
+// those that are ending.
 func (l *look) underWay() (launching, ending int) {
 	launching = l.plan.Journal.OpenCount()
 	for _, m := range l.plan.Members {
@@ -57,7 +57,7 @@ func (l *look) underWay() (launching, ending int) {
 	return launching, ending
 }
 
-// look observes the pool and decides, without acting. What it notices is kept.
+// look observes the pool and decides, without acting. It writes down what it noticed.
 func (f *Flow) look(ctx context.Context, a *pass) error {
 	j, err := f.loadJournal(ctx, a.declaration)
 	if err != nil {
@@ -67,7 +67,7 @@ func (f *Flow) look(ctx context.Context, a *pass) error {
 	if err != nil {
 		return err
 	}
-	if gate := f.gate(ctx, a.declaration); gate.Closed { // what opens, opens to the next run
+	if gate := f.gate(ctx, a.declaration); gate.Closed { // a gate that opens meanwhile opens for the next run
 		a.gate = gate
 	}
 	plan := spotpool.Decide(spotpool.Situation{

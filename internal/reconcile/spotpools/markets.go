@@ -15,8 +15,8 @@ type marketView struct {
 	err error // why prices and stock are unknown
 }
 
-// warnings says what is unknown of a region's markets, of which the quota
-// concerns spot pools alone.
+// warnings says what is unknown of a region's markets; the quota only where spot
+// pools need it.
 func (m marketView) warnings(region string, spot bool) []string {
 	var texts []string
 	if m.err != nil {
@@ -28,14 +28,14 @@ func (m marketView) warnings(region string, spot bool) []string {
 	return texts
 }
 
-// sharedMarkets is a look at a region's markets that its pools share.
+// sharedMarkets is one look at a region's markets, which its pools share.
 type sharedMarkets struct {
 	mu    sync.Mutex
 	view  *marketView
 	taken time.Time
 }
 
-// marketsOf returns the region's prices and stock, asked for once a minute.
+// marketsOf returns the region's prices and stock, at most a minute old.
 func (f *Flow) marketsOf(ctx context.Context, region string) marketView {
 	o := &f.observer
 	o.mu.Lock()
@@ -61,7 +61,8 @@ func (f *Flow) marketsOf(ctx context.Context, region string) marketView {
 	return *shared.view
 }
 
-// forgetMarkets has the next look ask for the region's prices, stock and quota.
+// forgetMarkets makes the next look ask for the region's prices, stock and quota
+// anew.
 func (f *Flow) forgetMarkets(region string) {
 	o := &f.observer
 	o.mu.Lock()

@@ -13,14 +13,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// sharedFor is how long one look at a region serves all that read its pools:
-// Terraform refreshes them one by one, a few at a time.
+// sharedFor is how long one look at a region serves all who read its pools: Terraform
+// refreshes them one by one, a few at a time.
 const sharedFor = time.Minute
 
 // regionView is one look at everything of a region.
 type regionView struct {
 	at        time.Time // the cloud's clock
-	taken     time.Time // ours, to judge the view's age
+	taken     time.Time // this machine's clock, for the view's age
 	accountID string
 	byUID     map[string][]spotpool.Instance
 	gone      map[string]bool // recorded ids that are certainly gone
@@ -44,7 +44,7 @@ func (v *regionView) named(name string) []spotpool.Instance {
 	return v.byName[name]
 }
 
-// observer shares looks at regions between the pools of one process.
+// observer lets the pools of one process share looks at regions.
 type observer struct {
 	mu      sync.Mutex
 	regions map[string]*sharedView
@@ -54,11 +54,11 @@ type observer struct {
 type sharedView struct {
 	mu     sync.Mutex
 	view   *regionView
-	single int // pools that were looked at by themselves
+	single int // how many pools were looked at one by one
 }
 
-// region returns a look at the region that is at most maxAge old, and takes one
-// where there is none. All that ask meanwhile wait for the same one.
+// region returns a look at the region that is at most maxAge old, and takes one where
+// there is none. Callers that ask meanwhile wait for it.
 func (f *Flow) region(ctx context.Context, region string, maxAge time.Duration) (*regionView, error) {
 	shared := f.observer.shared(region)
 	shared.mu.Lock()
@@ -74,8 +74,8 @@ func (f *Flow) region(ctx context.Context, region string, maxAge time.Duration) 
 	return view, nil
 }
 
-// alone says whether one more pool of a region is looked at by itself. The first
-// few are; from then on it pays to share one look at all of it.
+// alone says whether one more pool of a region is looked at by itself. The first few
+// are; after them it pays to look at the whole region.
 func (f *Flow) alone(region string) bool {
 	shared := f.observer.shared(region)
 	shared.mu.Lock()
@@ -95,7 +95,7 @@ func (f *Flow) viewOf(ctx context.Context, t target) (*regionView, error) {
 	return f.region(ctx, t.declaration.Region, sharedFor)
 }
 
-// shared returns what is shared of a region.
+// shared returns the entry of a region.
 func (o *observer) shared(region string) *sharedView {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +108,7 @@ func (o *observer) shared(region string) *sharedView {
 	return o.regions[region]
 }
 
-// forget drops what was seen of a region, after it was changed.
+// forget drops the look at a region, which was changed since.
 func (f *Flow) forget(region string) {
 	shared := f.observer.shared(region)
 	shared.mu.Lock()
@@ -116,8 +116,8 @@ func (f *Flow) forget(region string) {
 	shared.mu.Unlock()
 }
 
-// lookAt lists a region, and looks up the recorded instances that the listing
-// lacks: tags arrive late, and paging is no snapshot.
+// lookAt lists a region, and looks up the recorded instances that are not in the
+// listing: tags arrive late, and paging is no snapshot.
 func (f *Flow) lookAt(ctx context.Context, region string) (*regionView, error) {
 	view, err := f.newView(ctx)
 	if err != nil {
@@ -153,9 +153,9 @@ func (f *Flow) newView(ctx context.Context) (*regionView, error) {
 	return &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}}, nil
 }
 
-// fewPools is how many pools of a region are looked at one by one. One call
-// shows a pool; listing a region takes one for every hundred instances of all
-// the account's pools in it.
+// fewPools is how many pools of a region are looked at one by one. Looking at a pool
+// takes one call; listing a region takes one for every hundred instances of all the
+// account's pools in it.
 const fewPools = 4
 
 // lookAtEach looks at a few pools of a region, one by one.
@@ -183,7 +183,7 @@ func (f *Flow) lookAtEach(ctx context.Context, region string, targets []target) 
 	return view, nil
 }
 
-// lookFor looks at the pools of a region in the fewest calls.
+// lookFor looks at the given pools of a region in as few calls as possible.
 func (f *Flow) lookFor(ctx context.Context, region string, targets []target) (*regionView, error) {
 	if len(targets) <= fewPools {
 		return f.lookAtEach(ctx, region, targets)
@@ -194,11 +194,11 @@ func (f *Flow) lookFor(ctx context.Context, region string, targets []target) (*r
 // owner is the pool in whose journal an instance is recorded.
 type owner struct {
 	uid  string
-	seen bool // one that was never seen may yet show
+	seen bool // one that was never seen may still appear
 }
 
-// recordedIDs reads which instances the region's journals know and the listing
-// lacks, with the pool that each belongs to.
+// recordedIDs reads which instances the region's journals record and the listing
+// lacks, each with its pool.
 func (f *Flow) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
 	docs, err := f.Keeper.Store.List(ctx, store.Journals)
 	if err != nil {
@@ -241,7 +241,7 @@ func (f *Flow) addUnlisted(ctx context.Context, region string, view *regionView,
 	for _, i := range found {
 		o := owners[i.ID]
 		delete(owners, i.ID)
-		if i.PoolUID == "" || i.PoolUID == o.uid { // without tags, it is for the pool to judge
+		if i.PoolUID == "" || i.PoolUID == o.uid { // without tags, the pool decides whether it is its own
 			view.byUID[o.uid] = append(view.byUID[o.uid], i)
 		}
 	}
@@ -251,15 +251,15 @@ func (f *Flow) addUnlisted(ctx context.Context, region string, view *regionView,
 	return nil
 }
 
-// observation is what the look at a region shows of one pool.
+// observation is what a look at a region shows of one pool.
 func (v *regionView) observation(d spotpool.Declaration) spotpool.Observation {
 	return v.markets.add(spotpool.Observation{
 		At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID]),
 	}, d)
 }
 
-// observePool takes a fresh look at one pool, markets included. ids that are
-// certainly gone are not looked up again.
+// observePool takes a fresh look at one pool and its markets. Ids that are gone are
+// not looked up again.
 func (f *Flow) observePool(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, gone map[string]bool) (spotpool.Observation, error) {
 	ids := slices.DeleteFunc(j.KnownIDs(), func(id string) bool { return gone[id] })
 	instances, at, err := f.Cloud.ObservePool(ctx, d.Region, d.UID, ids)

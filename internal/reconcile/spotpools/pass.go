@@ -7,24 +7,24 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// pass is one operation on a pool, with what it saw and did so far.
+// pass is one operation on a pool, with what it has seen and done so far.
 type pass struct {
 	declaration spotpool.Declaration
 	run         spotpool.Run
 	gate        spotpool.Gate
 	gone        map[string]bool // recorded ids that are certainly gone
 	results     []outcome.Result
-	notices     []string // what became of instances, over all of the run's looks
-	warnings    []string // beside those of the plan
+	notices     []string // what became of instances, from all looks of the pass
+	warnings    []string // besides the plan's
 	latest      *look    // nil until the first one succeeded
-	// failure is what went wrong first, where anything did; nil otherwise.
+	// failure is what went wrong first; nil where nothing did.
 	failure error
-	// uncertain says that a launch's outcome is unknown and was left open.
+	// uncertain says that a launch has no definite outcome, and was left open.
 	uncertain bool
 }
 
-// saw keeps a look. What it noticed is kept apart: once that is in the journal, no
-// later plan says it.
+// saw notes a look and its plan. Notices are gathered from all looks: once they are
+// in the journal, no later plan repeats them.
 func (a *pass) saw(plan spotpool.Plan, o spotpool.Observation) {
 	a.latest = &look{plan: plan, observation: o}
 	for _, text := range plan.Notices {
@@ -34,8 +34,8 @@ func (a *pass) saw(plan spotpool.Plan, o spotpool.Observation) {
 	}
 }
 
-// plan is that of the latest look, with all that was noticed and is to be warned
-// of; nil where there was no look.
+// plan is the plan of the latest look, with all notices and warnings of the pass; nil
+// where no look succeeded.
 func (a *pass) plan() *spotpool.Plan {
 	if a.latest == nil {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Preview decides what the creation of a pool would do on the market of now,
-// as Create decides it, and writes nothing. All pools of a plan share one look
-// at a region's market. The error says why that is not known, and is *record.ExistsError
-// where the creation would be refused.
+// Preview decides what the creation of a pool would do on the market of now, as
+// Create would, and writes nothing. All pools of a plan share one look at a region's
+// market. The error says why that is unknown; it is *record.ExistsError where the
+// creation would be refused.
 func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error) {
 	account, err := f.Cloud.AccountID(ctx)
 	if err != nil {
@@ -33,8 +33,8 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Pl
 	}), nil
 }
 
-// refused says that a pool of this name is there already, in the store or in the
-// cloud. One whose creation was cut short is gone on with.
+// refused says that the store or the cloud has a pool of this name already. A
+// creation that was interrupted would be resumed, and is not refused.
 func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) error {
 	r, err := f.records().Load(ctx, d.Key())
 	switch {
@@ -53,8 +53,8 @@ func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) error {
 	return f.taken(d, named)
 }
 
-// named are the instances that carry the name of a pool that is planned. The first
-// few pools are asked for by themselves, and all others share one look.
+// named lists the instances that carry the name of a planned pool. The first few
+// pools are asked for one by one, and all others share one look.
 func (f *Flow) named(ctx context.Context, d spotpool.Declaration) ([]spotpool.Instance, error) {
 	if f.alone(d.Region) {
 		found, _, err := f.Cloud.ObserveNamed(ctx, d.Region, d.Name)

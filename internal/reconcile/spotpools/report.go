@@ -13,12 +13,12 @@ type Report struct {
 	Region string `json:"region"`
 	UID    string `json:"uid,omitempty"`
 	spotpool.Counts
-	// Observed is false where the pool could not be looked at; the counts of
-	// what is there are then 0 and mean nothing.
+	// Observed is false where the pool could not be looked at; its counts are then 0
+	// and mean nothing.
 	Observed bool `json:"observed"`
 	// Deleted says that the run finished the pool's deletion.
 	Deleted bool `json:"deleted,omitempty"`
-	// Gate is that of the pool's budget; nil where it names none, or was not looked at.
+	// Gate is the pool's gate; nil where it has no budget, or could not be looked at.
 	Gate     *GateReport          `json:"gate,omitempty"`
 	Outcome  outcome.Outcome      `json:"outcome"`
 	Short    []string             `json:"short,omitempty"` // why it stays below minimum
@@ -41,8 +41,8 @@ func newGateReport(d spotpool.Declaration, p spotpool.Plan) *GateReport {
 	return &GateReport{Budget: d.Budget, Closed: p.Gate.Closed, Reason: p.Gate.Reason}
 }
 
-// HeldBack is why the pool's gate is closed, where nothing else of the report
-// says so; empty where it is open.
+// HeldBack is why the pool's gate is closed, unless the report says it elsewhere;
+// empty where the gate is open.
 func (p Report) HeldBack() string {
 	if p.Gate == nil || slices.Contains(p.Short, p.Gate.Reason) || p.Error != nil && p.Error.Message == p.Gate.Reason {
 		return ""
@@ -50,8 +50,8 @@ func (p Report) HeldBack() string {
 	return p.Gate.Reason
 }
 
-// newReport reports on a pool by the plan over what was last seen of it; nil
-// where it could not be looked at.
+// newReport reports on a pool by its last plan; nil where the pool could not be
+// looked at.
 func newReport(d spotpool.Declaration, p *spotpool.Plan, became outcome.Outcome, err error) Report {
 	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: became, Error: outcome.NewErrorReport(err)}
 	if p != nil {

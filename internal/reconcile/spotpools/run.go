@@ -32,14 +32,14 @@ type Run struct {
 	warnings *outcome.Warnings
 	targets  []target
 	statuses map[string]budget.Status // by the name of the budget
-	uids     map[string]bool          // of the pools that the store has a sound record of
+	uids     map[string]bool          // of the pools with a record that can be read
 
 	mu      sync.Mutex
 	reports []Report
 	results []outcome.Result
 }
 
-// Run begins a run. What is to be warned of goes to warnings.
+// Run begins a run. Its warnings go to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	return &Run{flow: f, options: o, warnings: warnings, uids: map[string]bool{}}
 }
@@ -58,8 +58,8 @@ type target struct {
 // spot says whether the pool launches spot instances.
 func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpool.Spot }
 
-// Read reads every record and journal of the store. One that can't be read fails
-// its own pool alone.
+// Read reads all records and journals of pools. A pool whose record or journal can't
+// be read fails alone.
 func (r *Run) Read(ctx context.Context) error {
 	list, err := r.flow.records().List(ctx)
 	if err != nil {
@@ -86,8 +86,7 @@ func (r *Run) Read(ctx context.Context) error {
 func (r *Run) Declared() int { return len(r.targets) }
 
 // Reconcile brings the pools that were read to what is declared. Their gates go by
-// the statuses that this run made of the budgets, rather than by those in the store:
-// a dry run writes none.
+// the statuses that this run made of the budgets: those in the store may be older.
 func (r *Run) Reconcile(ctx context.Context, statuses map[string]budget.Status) {
 	r.statuses = statuses
 	var regions errgroup.Group
@@ -124,8 +123,8 @@ func (r *Run) add(p Report, results []outcome.Result) {
 // poolsAtOnce is how many pools of a run act at the same time.
 const poolsAtOnce = 16
 
-// reconcileRegion looks at a region once, and then after each of its pools that
-// has something to do.
+// reconcileRegion takes one look at a region, and then acts on each of its pools that
+// needs it.
 func (r *Run) reconcileRegion(ctx context.Context, region string, targets []target) {
 	view, err := r.flow.lookFor(ctx, region, targets)
 	if err != nil {
@@ -179,7 +178,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	}
 }
 
-// actOn carries decisions out under the pool's lock, on a fresh look.
+// actOn carries decisions out under the pool's lock, after a fresh look.
 func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpool.Gate, seen spotpool.Plan) {
 	a := &pass{declaration: t.declaration, gate: gate, gone: view.gone}
 	a.saw(seen, view.observation(t.declaration))
@@ -220,11 +219,11 @@ var errInterrupted = errors.New("the run was interrupted: the next one goes on w
 var errGone = errors.New("the pool was changed or destroyed by someone else while this run looked at it")
 
 // forgottenAfter is how long a creation may stand still before it counts as failed:
-// longer than any apply is meant to take.
+// longer than an apply takes.
 const forgottenAfter = time.Hour
 
-// leaveCreation leaves a creation that is not finished to terraform apply. One that
-// is under way is somebody's; one that stands still for long is nobody's.
+// leaveCreation leaves an unfinished creation to terraform apply. Where it has stood
+// still for long, and nobody has its lock, it counts as failed.
 func (r *Run) leaveCreation(ctx context.Context, t target, plan spotpool.Plan) {
 	key := t.declaration.Key()
 	still := r.flow.now().Sub(t.updatedAt)
@@ -282,7 +281,8 @@ func idleOutcome(p spotpool.Plan) outcome.Outcome {
 	return outcome.Done
 }
 
-// actedOutcome judges a pool after it was acted on: what is launching counts.
+// actedOutcome is the outcome of a pool that was acted on. What is launching counts
+// as done.
 func actedOutcome(p spotpool.Plan, results []outcome.Result) outcome.Outcome {
 	if outcome.AnyPlanned(results) {
 		return outcome.Planned

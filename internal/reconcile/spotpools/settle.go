@@ -11,15 +11,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// settle waits until what was asked for is there and what was ended is gone,
-// and decides again, under the lock, whenever something comes out differently.
-// It gives up when nothing is under way and nothing can be done, and after wait.
-// Nothing holds the lock while it waits.
+// settle waits until what was asked for runs and what was ended is gone. Where
+// something comes out differently, it decides again under the lock. It gives up after
+// wait, or when nothing is under way and nothing can be done. It waits without the
+// lock.
 func (f *Flow) settle(ctx context.Context, a *pass, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	pause := f.pollInterval()
-	a.gone = nil // that was long ago by now
+	a.gone = nil // the look that told so is old by now
 	for !a.settled() {
 		select {
 		case <-ctx.Done():
@@ -40,7 +40,7 @@ func (f *Flow) settle(ctx context.Context, a *pass, wait time.Duration) error {
 	return nil
 }
 
-// actByRecord acts by what is declared now: while nothing held the lock, someone may
+// actByRecord acts on what is declared now: while nobody held the lock, someone may
 // have changed the pool, or begun to destroy it.
 func (f *Flow) actByRecord(ctx context.Context, a *pass) error {
 	r, err := f.records().Load(ctx, a.declaration.Key())
@@ -54,8 +54,8 @@ func (f *Flow) actByRecord(ctx context.Context, a *pass) error {
 	return f.act(ctx, a)
 }
 
-// lookOn looks at a pool that was looked at before. What has ended since gave its
-// quota and its stock back.
+// lookOn looks at a pool again. Instances that ended since then gave their quota and
+// stock back.
 func (f *Flow) lookOn(ctx context.Context, a *pass) error {
 	earlier := a.latest
 	if err := f.look(ctx, a); err != nil || earlier == nil {

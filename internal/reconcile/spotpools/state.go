@@ -6,26 +6,25 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// State is a pool as Terraform sees it: what is declared, and what was last
-// seen of it.
+// State is a pool as Terraform sees it: what is declared, and what was last seen of
+// it.
 type State struct {
 	Declaration spotpool.Declaration
 	// Recorded says that the store holds a record of the pool.
 	Recorded bool
-	// Destroyed says that the pool is gone for good: it has a tombstone and
-	// nothing is left of it.
+	// Destroyed says that the pool was destroyed, and none of its instances is left.
 	Destroyed   bool
 	Observation spotpool.Observation
 	// Journal has the open launches in full, user data included.
 	Journal spotpool.Journal
-	// Gate is what held launches back, if anything.
+	// Gate says whether launches were held back.
 	Gate     spotpool.Gate
 	Plan     spotpool.Plan
 	Warnings []string
 }
 
-// newState is what an attempt made of a recorded pool. Where it never could
-// look, the state has no observation.
+// newState is the state after an operation on a recorded pool. It has no observation
+// where no look succeeded.
 func newState(a *pass) State {
 	state := State{Declaration: a.declaration, Recorded: true, Gate: a.gate}
 	plan := a.plan()

@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Status is one pool, with its machines.
+// Status is one pool with its machines, and what a run would do about it now.
 type Status struct {
 	Report
 	Phase     declaration.Phase   `json:"phase"`
@@ -20,7 +20,7 @@ type Status struct {
 	Intents   int                 `json:"open_intents"`
 }
 
-// Statuses observes all pools of the store, without any lock, and decides without
+// Statuses observes all pools of the store without a lock, and decides without
 // acting.
 func (f *Flow) Statuses(ctx context.Context, warnings *outcome.Warnings) ([]Status, error) {
 	r := f.Run(Options{}, warnings)

@@ -8,8 +8,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Unchanged is a cloud that can be looked at, and refuses to be changed: for a dry
-// run. Its refusal is outcome.ErrPlanned.
+// Unchanged is the cloud of a dry run: it can be looked at, and answers every change
+// with outcome.ErrPlanned.
 func Unchanged(c Cloud) Cloud { return unchanged{c} }
 
 type unchanged struct{ Cloud }

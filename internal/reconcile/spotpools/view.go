@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// View observes a pool for a refresh, without any lock. All pools of a
-// region that are viewed within a minute share one look at it. Where the store
-// has a record of the pool, its declaration is the state's; else d is.
+// View observes a pool for a refresh, without a lock. All pools of a region that are
+// viewed within a minute share one look. The state's declaration is that of the
+// store's record, or d where there is none.
 func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) {
 	state := State{Declaration: d}
 	r, tombstone, err := f.records().Known(ctx, d)
@@ -44,7 +44,8 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 	return state, err
 }
 
-// observeView adds what is seen of a pool to its state, and what to do about it.
+// observeView adds to a pool's state what is seen of the pool, and what would be done
+// about it.
 func (f *Flow) observeView(ctx context.Context, state *State) error {
 	d := state.Declaration
 	j, err := f.loadJournal(ctx, d)
@@ -68,8 +69,8 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 	return nil
 }
 
-// Find finds a pool for an import: by the store's record, else by the tags
-// of its instances. What the tags and instances don't tell stays empty.
+// Find finds a pool for an import: by the store's record, or else by the tags of its
+// instances. What these don't tell stays empty.
 func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declaration, error) {
 	wanted := spotpool.Declaration{Region: region, Name: name}
 	r, err := f.records().Load(ctx, wanted.Key())
@@ -102,7 +103,7 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 	return fromInstances(wanted, account, found), nil
 }
 
-// fromInstances infers what it can of a declaration from a pool's instances.
+// fromInstances tells what it can of a declaration from a pool's instances.
 func fromInstances(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
 	d.AccountID = account
 	for _, i := range found {
@@ -127,9 +128,11 @@ func fromInstances(d spotpool.Declaration, account string, found []spotpool.Inst
 	return d.WithDefaults()
 }
 
-// Markets returns the region's prices and stock, shared like View's look.
+// Markets returns the region's prices and stock, from a look that is shared as in
+// View.
 func (f *Flow) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
-	// Prices tell nobody's secrets, but an account that is not allowed is not asked.
+	// Prices are no secret, but only accounts that are allowed are used to ask for
+	// them.
 	if _, err := f.Cloud.AccountID(ctx); err != nil {
 		return spotpool.Markets{}, err
 	}
