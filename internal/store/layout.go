@@ -10,13 +10,13 @@ const (
 	layoutVersion = 1
 )
 
-// layout says what a place is, and how a store is laid out there.
+// layout describes a store: what the place is, and how it is laid out.
 type layout struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
 }
 
-// Layout is what stands in a place to say that it is a store, in JSON.
+// Layout is the JSON that describes a place as a store.
 func Layout() []byte {
 	data, err := json.Marshal(layout{Kind: layoutKind, Version: layoutVersion})
 	if err != nil {
@@ -25,14 +25,13 @@ func Layout() []byte {
 	return data
 }
 
-// MakeAnew is what to do about a place that has documents, and nothing that makes
-// it a store.
+// MakeAnew says what to do about a place that has documents and lost its description.
 func MakeAnew(s fmt.Stringer) string {
 	return fmt.Sprintf("gpupool store repair --store %s makes it a store again, and changes no document", s)
 }
 
-// CheckLayout judges what stands in a place that the store was expected in, as
-// read from where. The remedy is against damage.
+// CheckLayout checks the description of a place, which was read from where. The error
+// recommends the remedy where the description is damaged.
 func CheckLayout(data []byte, s fmt.Stringer, where, remedy string) error {
 	var l layout
 	if err := json.Unmarshal(data, &l); err != nil || l.Kind != layoutKind || l.Version < 1 {

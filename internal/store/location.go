@@ -76,9 +76,8 @@ func InNamespace(namespace string) (Location, error) {
 	return Location{Backend: Kubernetes, Namespace: namespace}, nil
 }
 
-// Resolve says where the store is: where the argument says, else where the
-// environment variable GPUPOOL_STORE says, else in .gpupool in the working
-// directory.
+// Resolve is the store's location: the argument, else the environment variable
+// GPUPOOL_STORE, else .gpupool in the working directory.
 func Resolve(argument string, getenv func(string) string) (Location, error) {
 	if argument != "" {
 		return Parse(argument)
@@ -93,8 +92,8 @@ func Resolve(argument string, getenv func(string) string) (Location, error) {
 	return InDirectory(defaultPath)
 }
 
-// Warning says what is doubtful about the location in this environment, if
-// anything: a CI job's working directory is gone when the job ends.
+// Warning says what is doubtful about the location in this environment; empty where
+// nothing is. A CI job's working directory, for one, is gone when the job ends.
 func (l Location) Warning(getenv func(string) string) string {
 	if getenv("CI") != "true" || l.Backend != Directory || filepath.IsAbs(l.Path) {
 		return ""

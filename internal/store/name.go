@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A name is one to four segments. The characters are those that every file
-// system and every Kubernetes object name take, in lower case alone, so that no
-// two names can meet in one file.
+// A name is one to four segments. It has only characters that are allowed in every
+// file system and in the names of Kubernetes objects, in lower case alone, so that no
+// two names mean one file.
 const (
 	maxSegments   = 4
 	maxNameLength = 200 // bytes
 )
 
-// Parquet ends the names of documents in that form, and of what they are kept in, so
-// that others find them. All other documents are text.
+// Parquet is the ending of the names of documents in that format, and of their files
+// and keys, so that other programs know them. All other documents are text.
 const Parquet = ".parquet"
 
 var (
@@ -23,8 +23,8 @@ var (
 	segmentForm = regexp.MustCompile(`^[a-z0-9]([-_a-z0-9]{0,126}[a-z0-9])?$`)
 )
 
-// Validate says what is wrong with the key, if anything. Each backend calls it
-// before it turns a key into a path or an object's name.
+// Validate says what is wrong with the key; nil where it is sound. Each backend calls
+// it before it makes a path or an object's name of the key.
 func (k Key) Validate() error {
 	if err := k.Kind.Validate(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (k Key) Validate() error {
 	return ValidateName(strings.TrimSuffix(k.Name, Parquet))
 }
 
-// Validate says what is wrong with the kind, if anything.
+// Validate says what is wrong with the kind; nil where it is sound.
 func (k Kind) Validate() error {
 	if !kindForm.MatchString(string(k)) || k == "locks" {
 		return fmt.Errorf("%q is no kind of document", string(k))
@@ -40,8 +40,8 @@ func (k Kind) Validate() error {
 	return nil
 }
 
-// ValidateName says what is wrong with the name of a document, without what ends it,
-// or of a lock, if anything.
+// ValidateName says what is wrong with the name of a lock, or of a document without
+// its ending; nil where it is sound.
 func ValidateName(name string) error {
 	segments := strings.Split(name, "/")
 	if len(name) > maxNameLength || len(segments) > maxSegments {

@@ -1,9 +1,9 @@
 // Package store keeps the documents that outlive a run: declarations, journals,
-// status, tombstones and locks. It knows documents as named bytes with a
-// revision; what stands in them is package declaration's.
+// statuses, tombstones and locks. To it a document is bytes with a name and a
+// revision; package declaration knows what they say.
 //
-// The backends are store/directory and store/kubernetes. Both hold every kind
-// of document, and every write of either is a compare-and-swap.
+// The backends are store/directory and store/kubernetes. Both keep every kind of
+// document, and every write of either is a compare-and-swap.
 package store
 
 import (
@@ -21,9 +21,9 @@ type Kind string
 const (
 	SpotPools  Kind = "spot_pools" // records; secret
 	Journals   Kind = "journals"   // spot pools' journals; secret
-	Budgets    Kind = "budgets"    // records; kept as the other declarations are
+	Budgets    Kind = "budgets"    // records; secret, like all declarations
 	Ledger     Kind = "ledger"     // intervals of pods, by cluster: header and shards
-	Pauses     Kind = "pauses"     // workloads that budgets hold paused, by the budget's uid
+	Pauses     Kind = "pauses"     // workloads that budgets paused, by the budget's uid
 	Statuses   Kind = "statuses"   // what the last run saw
 	Tombstones Kind = "tombstones" // of destroyed objects, by uid
 	States     Kind = "states"     // Terraform states seen, by lineage
@@ -50,14 +50,14 @@ func (k Key) String() string { return string(k.Kind) + "/" + k.Name }
 // of a document that does not exist.
 type Revision string
 
-// Document is what one key holds.
+// Document is the data of one key, with its revision.
 type Document struct {
 	Key      Key
 	Revision Revision
 	Data     []byte
 }
 
-// What a store answers beside success.
+// The errors of a store.
 var (
 	// ErrNotFound says that the key holds no document.
 	ErrNotFound = errors.New("not found in the store")
@@ -67,8 +67,9 @@ var (
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrNoStore says that there is no store where one was expected.
 	ErrNoStore = errors.New("no store there")
-	// ErrUndescribed says that there are documents of a store, and not what makes
-	// the place one. It is no place without a store: what is there must be known.
+	// ErrUndescribed says that there are documents of a store, but not the
+	// description that makes the place one. Such a place must not be taken for an
+	// empty one.
 	ErrUndescribed = errors.New("no store there")
 	// ErrNewerStore says that a newer gpupool laid the store out.
 	ErrNewerStore = errors.New("laid out by a newer gpupool")
@@ -79,7 +80,7 @@ var (
 // LockedError says that someone else holds a lock.
 type LockedError struct {
 	Name   string
-	Holder string // who, as far as the lock tells
+	Holder string // its holder, as far as the lock tells
 }
 
 // Error names the lock and its holder.
@@ -87,9 +88,9 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("the lock %q is held by %s", e.Name, e.Holder)
 }
 
-// Lock is a held lock.
+// Lock is a lock that was taken.
 type Lock interface {
-	// Release gives the lock back. Releasing twice is harmless.
+	// Release gives the lock up. Releasing it twice is harmless.
 	Release() error
 	// Lost is closed when the lock was lost before it was released.
 	Lost() <-chan struct{}
@@ -99,9 +100,9 @@ type Lock interface {
 type Store interface {
 	// Read returns the document of a key, or ErrNotFound.
 	Read(ctx context.Context, key Key) (Document, error)
-	// List returns every document of a kind, sorted by name. One whose contents
-	// are damaged or can't be read fails nothing but itself: it is listed without
-	// Data, and Read of it says more.
+	// List returns every document of a kind, sorted by name. A document that is
+	// damaged or can't be read does not fail the list: it is listed without Data, and
+	// Read of it says why.
 	List(ctx context.Context, kind Kind) ([]Document, error)
 	// Write replaces the document of a key if its revision is still the given
 	// one, and returns the new revision; else ErrConflict. With an empty
@@ -110,8 +111,9 @@ type Store interface {
 	// Delete removes the document if its revision is still the given one; else
 	// ErrConflict. Removing what is gone is ErrNotFound.
 	Delete(ctx context.Context, key Key, revision Revision) error
-	// Lock takes the named lock, and waits for it for at most the given time
-	// (zero: not at all), until the context ends. Else *LockedError.
+	// Lock takes the named lock, for which it waits at most as long as wait (zero:
+	// not at all), and until the context ends. Where someone else keeps it, the error
+	// is *LockedError.
 	Lock(ctx context.Context, name string, wait time.Duration) (Lock, error)
 	// Location is where the store is.
 	Location() Location
@@ -119,16 +121,16 @@ type Store interface {
 	String() string
 }
 
-// Remains is what is left of a store that lost its description. None of its
-// documents is written or removed through it.
+// Remains is what is left of a store that lost its description. It can't write or
+// remove any of the documents.
 type Remains interface {
 	// List returns every document of a kind, as Store does.
 	List(ctx context.Context, kind Kind) ([]Document, error)
-	// Strange names what is there that no store of this gpupool has: someone
-	// else's, or of a newer gpupool.
+	// Strange names whatever no store of this gpupool has: it is someone else's, or
+	// of a newer gpupool.
 	Strange(ctx context.Context) ([]string, error)
-	// Describe makes the place a store again. One that was described meanwhile is
-	// judged as it is opened, and left alone.
+	// Describe makes the place a store again. Where someone else described it
+	// meanwhile, it is checked as on opening, and left alone.
 	Describe(ctx context.Context) error
 	// String names the place as the flag --store does.
 	String() string

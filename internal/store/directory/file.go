@@ -23,7 +23,7 @@ func (f *folder) document(key store.Key) (store.Document, time.Time, error) {
 	return f.documentIn(name, key)
 }
 
-// documentIn reads the file of a document, the folders above which were looked at.
+// documentIn reads the file of a document. The folders above it were checked.
 func (f *folder) documentIn(name string, key store.Key) (store.Document, time.Time, error) {
 	data, info, err := f.read(name)
 	if err != nil {
@@ -39,21 +39,21 @@ func orNotFound(err error) error {
 	return err
 }
 
-// revisionOf makes a revision of a file's time and content. Each write gives the
-// file a later time, so a document that goes from A to B and back to A has a new
-// revision; the content makes the revision safe where a file system keeps
-// coarser times or the file was changed by hand.
+// revisionOf makes a revision of a file's time and content. Each write gives the file
+// a later time, so that a document which goes from A to B and back to A has a new
+// revision. The content matters where a file system has coarser times, or where
+// someone changed the file by hand.
 func revisionOf(data []byte, modified time.Time) store.Revision {
 	sum := sha256.Sum256(data)
 	return store.Revision(fmt.Sprintf("%x-%x", modified.UnixNano(), sum[:12]))
 }
 
-// unread is the revision of a document that could not be read. None is written
-// over it: who would has to read it first.
+// unread is the revision of a document that could not be read. No write replaces it:
+// a caller has to be able to read it first.
 const unread store.Revision = "unread"
 
-// replace puts data in a file whole or not at all, gives it a time later than
-// the one given, and returns that time.
+// replace replaces a file whole or not at all, gives it a time after the given one,
+// and returns that time.
 func (w *writing) replace(name string, data []byte, after time.Time) (time.Time, error) {
 	temporary := w.prefix + rand.Text() + temporaryEnd
 	modified, err := w.folder.writeSynced(temporary, data, after)
@@ -63,13 +63,13 @@ func (w *writing) replace(name string, data []byte, after time.Time) (time.Time,
 	if err != nil {
 		return time.Time{}, errors.Join(err, w.folder.remove(temporary))
 	}
-	// What an earlier gpupool left when it was killed.
+	// A temporary file that an earlier gpupool left when it was killed.
 	before := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+temporaryEnd)
 	return modified, errors.Join(w.folder.remove(before), w.folder.sync(filepath.Dir(name), nil))
 }
 
-// writeSynced writes a new file to the disk itself, and returns its time, which
-// is later than the one given.
+// writeSynced writes a new file durably, and returns its time, which is after the
+// given one.
 func (f *folder) writeSynced(name string, data []byte, after time.Time) (modified time.Time, err error) {
 	file, err := f.create(name)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f *folder) writeSynced(name string, data []byte, after time.Time) (modifie
 		return time.Time{}, err
 	}
 	info, err := file.Stat()
-	// Times are kept in steps of a nanosecond, a microsecond or two seconds.
+	// File systems keep times in steps of a nanosecond, a microsecond or two seconds.
 	for _, step := range []time.Duration{time.Nanosecond, time.Microsecond, 2 * time.Second} {
 		if err != nil || info.ModTime().After(after) {
 			break
@@ -96,8 +96,8 @@ func (f *folder) writeSynced(name string, data []byte, after time.Time) (modifie
 	return info.ModTime(), file.Sync()
 }
 
-// sync makes what was made, renamed or removed in a folder survive a power cut,
-// after what else is to be done with the folder.
+// sync makes changes in a folder survive a power cut. first is done with the folder
+// before that.
 func (f *folder) sync(name string, first func(*os.File) error) error {
 	if runtime.GOOS == "windows" {
 		return nil // a directory cannot be flushed there, and need not

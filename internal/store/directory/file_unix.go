@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// openFlags keep an open from following a link, and from waiting for whoever
-// writes into a pipe.
+// openFlags keep an open from following a link, and from waiting for a pipe's other
+// end.
 const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// ownerOf is whose a file is.
+// ownerOf is the owner of a file.
 func ownerOf(info fs.FileInfo) account {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return account{uid: int(s.Uid), gid: int(s.Gid), known: true}
@@ -21,8 +21,8 @@ func ownerOf(info fs.FileInfo) account {
 	return account{}
 }
 
-// tryLock locks an open file, unless someone else has. The file is opened for
-// writing too, because NFS locks only what is.
+// tryLock locks an open file, unless someone else has locked it. The file is open for
+// writing too, because NFS locks no other.
 func tryLock(file *os.File) (locked bool, err error) {
 	err = flock(file, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -31,8 +31,8 @@ func tryLock(file *os.File) (locked bool, err error) {
 	return err == nil, err
 }
 
-// unlock doesn't leave it to the closing of the file, which a process that is
-// just being started may have open too.
+// unlock does not rely on the file being closed, since a process that is just being
+// started may have it open too.
 func unlock(file *os.File) error { return flock(file, syscall.LOCK_UN) }
 
 func flock(file *os.File, how int) error {

@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// maxDocument is how large a file may be that is read: several times the largest
-// document, and no strain on memory.
+// maxDocument is the size of the largest file that is read: several times that of the
+// largest document, and still small for memory.
 const maxDocument = 16 << 20
 
-// folder is the store's directory while it is in use. Nothing outside of it can
-// be reached through it, whatever links were laid inside. Names in it are relative.
+// folder is the store's directory while it is in use. It reaches nothing outside,
+// whatever links are in it. Names in it are relative.
 type folder struct {
 	root *os.Root
 	path string
-	// owner is whose the directory is; user who runs this.
+	// owner is the owner of the directory, and user the one who runs this.
 	owner, user account
 }
 
-// enter opens the directory, after a look at who else could change what is in it.
-// It must be left again.
+// enter opens the directory, once nobody else can change what is in it. The caller
+// must leave it again.
 func (s *Store) enter() (*folder, error) {
 	f := &folder{path: s.path, user: thisUser()}
 	info, err := f.judge()
@@ -52,13 +52,13 @@ func (s *Store) notEntered(err error) error {
 	return fmt.Errorf("cannot open the store %s: %w", s, err)
 }
 
-func (f *folder) leave() { _ = f.root.Close() } // what was written was synced by itself
+func (f *folder) leave() { _ = f.root.Close() } // writes were synced already
 
-// whole is the path of a name in the store, for people.
+// whole is the path of a name in the store, as people read it.
 func (f *folder) whole(name string) string { return filepath.Join(f.path, name) }
 
-// walk looks at each folder on the way to a name in the store, and at the folder
-// of that name itself: none may be a link, or be someone else's to change.
+// walk checks each folder on the path to a name in the store, and the folder of that
+// name itself: none may be a link, or open to changes by others.
 func (f *folder) walk(name string) error {
 	for at := range prefixes(name) {
 		if err := f.step(at); err != nil {
@@ -68,7 +68,7 @@ func (f *folder) walk(name string) error {
 	return nil
 }
 
-// step looks at one folder, those above which were looked at.
+// step checks one folder. The folders above it were checked.
 func (f *folder) step(name string) error {
 	info, err := f.root.Lstat(name)
 	if err != nil {
@@ -80,8 +80,8 @@ func (f *folder) step(name string) error {
 	return f.trust(name, info)
 }
 
-// below opens a folder inside, those above which were looked at. It must be left
-// again.
+// below opens a folder inside. The folders above it were checked. The caller must
+// leave it again.
 func (f *folder) below(name string) (*folder, error) {
 	if err := f.step(name); err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func (f *folder) below(name string) (*folder, error) {
 	return &folder{root: root, path: f.whole(name), owner: f.owner, user: f.user}, nil
 }
 
-// make makes a folder and those above it, durably. It never makes the store
-// itself: a store that was removed meanwhile stays removed.
+// make makes a folder and those above it, durably. It never makes the store's own
+// directory: a store that was removed meanwhile stays removed.
 func (f *folder) make(name string) error {
 	for at := range prefixes(name) {
 		err := f.step(at)
@@ -119,7 +119,7 @@ func (f *folder) make(name string) error {
 	return nil
 }
 
-// prefixes are the names of the folders on the way to one, and its own.
+// prefixes are the names of the folders on the path to a name, and that name.
 func prefixes(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if name == "." {
@@ -134,9 +134,9 @@ func prefixes(name string) func(yield func(string) bool) {
 	}
 }
 
-// open opens a file that is there, and that no one else could have changed. What
-// is no regular file is not even opened: that alone could hang, or do something.
-// The folders above it were looked at.
+// open opens an existing file that nobody else could have changed. Anything but a
+// regular file is not even opened, since that alone could hang or have an effect. The
+// folders above it were checked.
 func (f *folder) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	info, err := f.root.Lstat(name)
 	if err == nil {
@@ -149,7 +149,7 @@ func (f *folder) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// It may have been replaced since.
+	// The file may have been replaced since.
 	info, err = file.Stat()
 	if err == nil {
 		err = f.fit(name, info)
@@ -160,7 +160,7 @@ func (f *folder) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// create makes a file that must not be there. The folders above it were looked at.
+// create makes a file that must not exist. The folders above it were checked.
 func (f *folder) create(name string) (*os.File, error) {
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|openFlags, fileMode)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *folder) create(name string) (*os.File, error) {
 	return file, nil
 }
 
-// read returns what stands in a file. The folders above it were looked at.
+// read returns the contents of a file. The folders above it were checked.
 func (f *folder) read(name string) ([]byte, fs.FileInfo, error) {
 	file, info, err := f.open(name, os.O_RDONLY)
 	if err != nil {
@@ -189,7 +189,7 @@ func (f *folder) read(name string) ([]byte, fs.FileInfo, error) {
 	return data, info, nil
 }
 
-// list returns what is in a folder that was looked at.
+// list returns the entries of a folder that was checked.
 func (f *folder) list(name string) ([]fs.DirEntry, error) {
 	dir, err := f.root.Open(name)
 	if err != nil {
@@ -199,7 +199,7 @@ func (f *folder) list(name string) ([]fs.DirEntry, error) {
 	return entries, errors.Join(err, dir.Close())
 }
 
-// remove removes a file, if it is there.
+// remove removes a file, if it exists.
 func (f *folder) remove(name string) error {
 	err := f.root.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -208,7 +208,7 @@ func (f *folder) remove(name string) error {
 	return err
 }
 
-// holds says whether there is something of that name.
+// holds says whether the folder has an entry of that name.
 func (f *folder) holds(name string) (bool, error) {
 	_, err := f.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -235,8 +235,8 @@ func kindOf(info fs.FileInfo) string {
 	return "something else"
 }
 
-// unfitError says what is wrong with one file or folder of the store. It is about
-// that one alone.
+// unfitError says what is wrong with one file or folder of the store, and concerns no
+// other.
 type unfitError struct{ text string }
 
 func (e *unfitError) Error() string { return e.text }

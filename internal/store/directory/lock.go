@@ -18,8 +18,8 @@ import (
 
 const (
 	locksDir = "locks"
-	// writesDir holds the locks of single writes, and what they are writing.
-	// There is a fixed number of them, so that they need not be cleared away.
+	// writesDir has the locks of single writes, and the files that are being written.
+	// Their number is fixed, so that they need not be removed.
 	writesDir    = ".writes"
 	writeLocks   = 64
 	temporaryEnd = ".tmp"
@@ -27,7 +27,7 @@ const (
 	longestWait  = 200 * time.Millisecond
 )
 
-// holder is what a lock tells of who holds it.
+// holder is what a lock tells about its holder.
 type holder struct {
 	Command string    `json:"command"`
 	PID     int       `json:"pid"`
@@ -39,7 +39,7 @@ func (h holder) String() string {
 	return fmt.Sprintf("%s (process %d on %s, since %s)", h.Command, h.PID, h.Host, h.Since.Format(time.RFC3339))
 }
 
-// lock is a held lock.
+// lock is a lock that was taken.
 type lock struct {
 	folder  *folder
 	file    *os.File // locked while it is open
@@ -47,8 +47,8 @@ type lock struct {
 	release func() error
 }
 
-// Lock takes the named lock, or answers *store.LockedError once it has waited
-// for as long as it may. The kernel gives the lock back when the process dies.
+// Lock takes the named lock, or returns *store.LockedError once it has waited for as
+// long as it may. The kernel frees the lock when the process dies.
 func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (s *Store) lockIn(ctx context.Context, f *folder, name string, wait time.Du
 	return l, nil
 }
 
-// Release gives the lock back. Releasing twice is harmless.
+// Release gives the lock up. Releasing it twice is harmless.
 func (l *lock) Release() error { return l.release() }
 
 // Lost never happens: the kernel takes no lock away from a living process.
@@ -99,8 +99,8 @@ func (l *lock) Lost() <-chan struct{} { return nil }
 
 func (l *lock) unlock() error {
 	defer l.folder.leave()
-	// What a lock tells of its holder is for people alone, so failing to remove
-	// it is no failure, and neither is failing to write it.
+	// What a lock tells of its holder is for people alone, so it is no failure where
+	// it can't be written or removed.
 	_ = l.folder.remove(l.about)
 	return errors.Join(unlock(l.file), l.file.Close())
 }
@@ -130,15 +130,15 @@ func (f *folder) heldBy(about string) string {
 	return h.String()
 }
 
-// writing is the moment of a write, in which nobody else writes the document.
+// writing is the time in which nobody else writes the document.
 type writing struct {
 	folder *folder
 	file   *os.File
 	prefix string // of the names of temporary files that only this lock's holder makes
 }
 
-// lockWrites keeps others from writing a document for a moment. What killed
-// writers left under the same lock is cleared away.
+// lockWrites keeps others from writing a document meanwhile. It removes what killed
+// writers left under the same lock.
 func (f *folder) lockWrites(ctx context.Context, key store.Key) (*writing, error) {
 	dir := filepath.Join(locksDir, writesDir)
 	if err := f.make(dir); err != nil {
@@ -178,8 +178,8 @@ func (w *writing) done() {
 	_ = w.file.Close()
 }
 
-// poll tries a lock until it has it or the context ends, and at least once: then
-// there is no file. Deliberately not a blocking flock, which a context can't
+// poll tries a lock, at least once, until it has it or the context ends; then there
+// is no file. It is deliberately not a blocking flock, which a context can't
 // interrupt.
 func (f *folder) poll(ctx context.Context, name string) (*os.File, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
@@ -197,7 +197,7 @@ func (f *folder) poll(ctx context.Context, name string) (*os.File, error) {
 	}
 }
 
-// tryLock opens a lock's file and locks it, if nobody else has. A file that was
+// tryLock opens a lock's file and locks it, unless someone else has. A file that was
 // removed or replaced meanwhile locks nothing.
 func (f *folder) tryLock(name string) (*os.File, error) {
 	file, err := f.openLock(name)
@@ -216,7 +216,7 @@ func (f *folder) tryLock(name string) (*os.File, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-// openLock opens a lock's file, and makes it where it is not there yet.
+// openLock opens a lock's file, and makes it where there is none.
 func (f *folder) openLock(name string) (*os.File, error) {
 	for {
 		file, _, err := f.open(name, os.O_RDWR)

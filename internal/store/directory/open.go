@@ -15,12 +15,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// layoutFile says what a directory is, and how its files are laid out.
+// layoutFile is the description of a store, and of how its files are laid out.
 const layoutFile = "store.json"
 
-// Open opens the store in a directory. Where there is none the error wraps
-// store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
-// or whose description is damaged or lost, is refused and left alone.
+// Open opens the store in a directory. Where there is none, the error wraps
+// store.ErrNoStore, unless the store may be created. A store is refused and left
+// alone where a newer gpupool laid it out, or where its description is damaged or
+// lost.
 func Open(path string, o Options) (*Store, error) {
 	s, err := at(path, o.Command)
 	if err != nil {
@@ -36,7 +37,7 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// at is the store at a path, be it there or not.
+// at is the store at a path, whether it exists or not.
 func at(path, command string) (*Store, error) {
 	location, err := store.InDirectory(path)
 	if err != nil {
@@ -52,8 +53,8 @@ func at(path, command string) (*Store, error) {
 	return &Store{path: absolute, location: location, command: command}, nil
 }
 
-// present answers store.ErrNoStore where the store is not, or is no more, and
-// store.ErrUndescribed where only its documents are.
+// present returns store.ErrNoStore where there is no store, and store.ErrUndescribed
+// where there are only its documents.
 func (s *Store) present(f *folder) error {
 	there, err := f.holds(layoutFile)
 	if err == nil && !there {
@@ -67,7 +68,7 @@ func (s *Store) absent() error {
 		store.ErrNoStore, s.path, layoutFile, store.EnvironmentVariable)
 }
 
-// check reads what the directory is.
+// check reads the description of the directory.
 func (s *Store) check() error {
 	f, err := s.enter()
 	if err != nil {
@@ -80,7 +81,8 @@ func (s *Store) check() error {
 func (s *Store) checkIn(f *folder) error {
 	data, _, err := f.read(layoutFile)
 	if errors.Is(err, fs.ErrNotExist) && f.hasDocuments() {
-		// The description comes before all documents: one that is still missing was lost.
+		// A new store gets its description before any document, so one that is still
+		// missing was lost.
 		if data, _, err = f.read(layoutFile); errors.Is(err, fs.ErrNotExist) {
 			return s.undescribed()
 		}
@@ -94,8 +96,8 @@ func (s *Store) checkIn(f *folder) error {
 	return store.CheckLayout(data, s, f.whole(layoutFile), "restore it from a copy, or move "+s.path+" away to begin a new store")
 }
 
-// create makes the store, which several processes may do at once: the layout
-// file comes last, and a directory without it can always be finished.
+// create makes the store, which several processes may do at once: the layout file is
+// written last, and a directory without it can always be finished.
 func (s *Store) create() error {
 	if err := os.MkdirAll(s.path, dirMode); err != nil {
 		return fmt.Errorf("cannot create the store %s: %w", s, err)
@@ -134,8 +136,8 @@ func (s *Store) fill(f *folder) error {
 	return syncAbove(s.path)
 }
 
-// unused refuses a directory that is used for something else, so that a
-// mistaken path doesn't strew a store among other files.
+// unused refuses a directory that is used for something else, so that a mistaken path
+// does not mix a store with other files.
 func (f *folder) unused() error {
 	names, err := f.besides()
 	if err != nil || len(names) == 0 {
@@ -144,8 +146,7 @@ func (f *folder) unused() error {
 	return fmt.Errorf("%s is not empty (it holds %s) and has no %s: name an empty or new directory", f.path, names[0], layoutFile)
 }
 
-// besides are the names of all that is in the directory but what a store without
-// documents has.
+// besides are the names in the directory that a store without documents doesn't have.
 func (f *folder) besides() ([]string, error) {
 	entries, err := f.list(".")
 	if err != nil {

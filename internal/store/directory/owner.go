@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// account is a user of this machine; unknown where files have no owner that a
-// program could tell.
+// account is a user of this machine; unknown where files have no owner that a program
+// can read.
 type account struct {
 	uid, gid int
 	known    bool
@@ -44,12 +44,11 @@ func (a account) String() string {
 	return fmt.Sprintf("uid %d", a.uid)
 }
 
-// judge refuses a store that someone else could change: one that belongs to
-// another user, root's runs aside, or that others can write. Folders above the
-// store are not judged: whoever can rename there can lay no directory that is
-// ours, and work that is shared, or that a CI job mounts, is often writable by
-// all. Root alone takes other users' stores, and so not where just anyone could
-// have laid them.
+// judge refuses a store that someone else could change: one that others can write, or
+// that belongs to another user, unless root runs this. Folders above the store are
+// not checked: whoever can rename there can't make a directory that is ours, and
+// shared or CI working directories are often writable by all. Root alone uses other
+// users' stores, and so not where anyone could have made them.
 func (f *folder) judge() (fs.FileInfo, error) {
 	named, err := os.Lstat(f.path)
 	if err != nil {
@@ -90,7 +89,7 @@ func (f *folder) judgeAbove() error {
 	return err
 }
 
-// trust refuses what someone else could have laid into the store, or could change.
+// trust refuses what someone else could have put into the store, or could change.
 func (f *folder) trust(name string, info fs.FileInfo) error {
 	by := ownerOf(info)
 	switch {
@@ -110,7 +109,7 @@ func (f *folder) openToOthers(name string, info fs.FileInfo) error {
 		octal(info), f.whole(name))
 }
 
-// fit refuses a file that is none of the store's.
+// fit refuses a file that is not one of the store's.
 func (f *folder) fit(name string, info fs.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
@@ -121,8 +120,8 @@ func (f *folder) fit(name string, info fs.FileInfo) error {
 	return f.trust(name, info)
 }
 
-// give has what root makes in another user's store be that user's, who couldn't
-// use it any more otherwise.
+// give makes the files that root creates in another user's store that user's, who
+// could not use them otherwise.
 func (f *folder) give(file *os.File) error {
 	if !f.owner.known || f.user.uid != superuser || f.owner.uid == superuser {
 		return nil
@@ -133,8 +132,7 @@ func (f *folder) give(file *os.File) error {
 	return nil
 }
 
-// denied adds to a refusal of the operating system whose the file or folder is
-// that it is about.
+// denied adds to an error of the operating system who owns the file or folder.
 func (f *folder) denied(name string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) || runtime.GOOS == "windows" {
 		return err

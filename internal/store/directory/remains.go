@@ -15,8 +15,8 @@ type Remains struct{ store *Store }
 
 var _ store.Remains = (*Remains)(nil)
 
-// OpenRemains looks at a directory that need not be a store. Where there is no
-// directory the error wraps store.ErrNoStore.
+// OpenRemains opens a directory that need not be a store. Where there is no
+// directory, the error wraps store.ErrNoStore.
 func OpenRemains(path string) (*Remains, error) {
 	s, err := at(path, "")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Directories and files are their owner's alone: records hold user data.
+// Only the owner can read directories and files: records hold user data.
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
@@ -24,8 +24,8 @@ const extension = ".json"
 type Options struct {
 	// Create makes the store where there is none.
 	Create bool
-	// Command is what a lock's holder is called to others who want the lock,
-	// such as "gpupool reconcile". Empty: the name of the program.
+	// Command is what others who want a lock are told of its holder, such as "gpupool
+	// reconcile". Empty: the name of the program.
 	Command string
 }
 
@@ -98,9 +98,8 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 	})
 }
 
-// swap calls change if the key's document is still of the given revision, while
-// nobody else can change it. Where it was of some revision and is gone, the
-// answer is the error gone.
+// swap calls change if the key's document still has the revision, while nobody else
+// can change it. Where the document had a revision and is gone, the error is gone.
 func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision, gone error, change func(w *writing, name string, modified time.Time) error) error {
 	if err := check(ctx, key); err != nil {
 		return err
@@ -131,7 +130,7 @@ func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision
 	return nil
 }
 
-// check is what every operation on a document begins with.
+// check comes first in every operation on a document.
 func check(ctx context.Context, key store.Key) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package draft is a store in memory, over another one that it only reads: what
-// a dry run would write there.
+// Package draft is a store in memory, over another store that it only reads. A dry
+// run writes to it.
 package draft
 
 import (
@@ -15,31 +15,31 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Store is what another store would be, were the writes to this one its own.
+// Store shows what another store would be with the writes that were made to this one.
 type Store struct {
 	location store.Location
 	under    store.Store // nil: empty
 
 	mu      sync.Mutex
-	written map[store.Key]*store.Document // nil of what was deleted
+	written map[store.Key]*store.Document // nil: deleted
 	writes  int
-	locks   map[string]chan struct{} // full while held
+	locks   map[string]chan struct{} // full while the lock is taken
 }
 
 // Over is a draft of a store.
 func Over(s store.Store) *Store { return draft(s.Location(), s) }
 
-// Empty is the draft of a store that is not there yet.
+// Empty is the draft of a store that does not exist yet.
 func Empty(at store.Location) *Store { return draft(at, nil) }
 
 func draft(at store.Location, under store.Store) *Store {
 	return &Store{location: at, under: under, written: map[store.Key]*store.Document{}, locks: map[string]chan struct{}{}}
 }
 
-// String names the store that this is a draft of.
+// String names the other store.
 func (s *Store) String() string { return s.location.String() }
 
-// Location is that of the store that this is a draft of.
+// Location is that of the other store.
 func (s *Store) Location() store.Location { return s.location }
 
 // Read returns the document of a key, or store.ErrNotFound.

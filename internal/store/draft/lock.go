@@ -9,13 +9,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// lock is a lock among those who share the draft: that of the store under it is
-// for who writes there.
+// lock is a lock among those who share the draft. The store under it is not locked,
+// since nothing is written there.
 type lock struct{ release func() }
 
 func (l lock) Release() error { l.release(); return nil }
 
-// Lost never tells of anything: nothing else can take the lock.
+// Lost is never closed: nothing else can take the lock.
 func (l lock) Lost() <-chan struct{} { return nil }
 
 // Lock takes the named lock of the draft.

@@ -18,14 +18,14 @@ import (
 const (
 	firstLook   = 20 * time.Millisecond
 	longestLook = time.Second
-	// looks is how often a lock is looked at again at once that someone else was
-	// faster to take.
+	// looks is how often a lock that someone else was faster to take is looked at
+	// again at once.
 	looks = 3
 	// leaseTimeout is how long one call about a Lease may take.
 	leaseTimeout = 10 * time.Second
 )
 
-// errNoDate keeps a lock from being judged by the clock of this machine.
+// errNoDate keeps this machine's clock from deciding whether a lock is free.
 var errNoDate = errors.New("the API server's answers carry no Date header, by which locks are judged: something on the way removes it")
 
 // contender wants a lock.
@@ -34,14 +34,14 @@ type contender struct {
 	name  string
 	who   identity
 
-	// seen is the version of the Lease last looked at, and since when it is
-	// unchanged, by this machine's steady clock.
+	// seen is the version of the Lease last looked at; the time beside it, by this
+	// machine's steady clock, is since when it is unchanged.
 	seen  string
 	since time.Time
 }
 
-// Lock takes the named lock, or answers *store.LockedError once it has waited for
-// as long as it may. A holder that doesn't renew its Lease loses it.
+// Lock takes the named lock, or returns *store.LockedError once it has waited for as
+// long as it may. A holder that does not renew its Lease loses it.
 func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
-		// What is begun is finished: a Lease that was asked for and then
-		// forgotten would keep everybody waiting.
+		// A try is always finished: a Lease that was asked for and then forgotten
+		// would keep everybody waiting.
 		held, other, err := c.try(context.WithoutCancel(ctx))
 		switch {
 		case err != nil:
@@ -81,8 +81,9 @@ func (c *contender) object() string {
 	return "leases " + c.store.location.Namespace + "/" + objectName(locksKind, c.name)
 }
 
-// try takes the lock if it is free, and else says who holds it. Where someone was
-// faster it looks again: perhaps it was the answer to a call of its own that was lost.
+// try takes the lock if it is free, and else says who has it. Where someone was
+// faster, it looks again: that may have been an earlier call of its own whose answer
+// was lost.
 func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.Lease, err error) {
 	for range looks {
 		found, err := c.store.lease(ctx, c.name)
@@ -91,7 +92,7 @@ func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.
 			found = nil
 		case err != nil:
 			return nil, nil, kubeclient.Wrap("get", c.object(), err)
-		case heldAs(found) == c.who.String(): // it is made sure of, since it may soon be over
+		case heldAs(found) == c.who.String(): // renewed, since it may soon be over
 		default:
 			if free, err := c.free(found); err != nil || !free {
 				return nil, found, err
@@ -105,10 +106,9 @@ func (c *contender) try(ctx context.Context) (held *lock, other *coordinationv1.
 	return nil, other, nil
 }
 
-// free says that a Lease's holder is gone: the API server's clock is past its
-// expiry, or it has stayed unchanged for its whole duration before our eyes, which
-// holds also where the servers' clocks were set. Whose death can be proven here is
-// not waited for.
+// free says that a Lease's holder is gone: the API server's clock is past its expiry,
+// or we saw it unchanged for its whole duration, which counts even where the servers'
+// clocks were set. Where the holder's death can be proven here, there is no wait.
 func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	if c.seen != lease.ResourceVersion {
 		c.seen, c.since = lease.ResourceVersion, time.Now()
@@ -121,8 +121,8 @@ func (c *contender) free(lease *coordinationv1.Lease) (bool, error) {
 	return over || deathOf(lease).proven(), nil
 }
 
-// take makes the Lease, or takes over one that is free. Whoever comes second
-// meets a conflict, and has neither a lock nor an error.
+// take makes the Lease, or takes over one that is free. Whoever comes second meets a
+// conflict, and gets neither a lock nor an error.
 func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock, error) {
 	verb, send := "create", func(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 		return c.store.leases.Create(ctx, l, metav1.CreateOptions{})
@@ -140,7 +140,7 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	err := retry(ctx, func(ctx context.Context) (err error) {
 		limited, cancel := context.WithTimeout(ctx, leaseTimeout)
 		defer cancel()
-		// Each try begins the lease anew: the one before may have taken long.
+		// Each try dates the lease anew, since the one before may have taken long.
 		now := c.store.cluster.Now()
 		if now.IsZero() {
 			return errNoDate

@@ -35,15 +35,15 @@ const (
 	// maxObject is how many bytes of data the API server takes in one Secret or
 	// ConfigMap (MaxSecretSize in k8s.io/api/core/v1).
 	maxObject = 1 << 20
-	// compressAbove is the size from which on fewer bytes are worth more than
-	// being readable with kubectl.
+	// compressAbove is the size above which a small object matters more than one that
+	// kubectl shows as text.
 	compressAbove = 128 << 10
-	// maxDocument bounds what a damaged object can make of memory.
+	// maxDocument bounds the memory that a damaged object can use.
 	maxDocument = 256 << 20
 )
 
-// newObject makes the object of a document. Its write id is new, and is what
-// tells this write from all others.
+// newObject makes the object of a document. Its write id is new, and tells this write
+// from all others.
 func newObject(key store.Key, data []byte) (object, error) {
 	o := object{ObjectMeta: metav1.ObjectMeta{
 		Name:   documentName(key),
@@ -108,7 +108,7 @@ func (o object) contents() ([]byte, error) {
 	return nil, fmt.Errorf("it has no entry %q, %q or %q: restore it from a copy", plainEntry, compressedEntry, parquetEntry)
 }
 
-// nonNil tells an empty document from none, as every backend does.
+// nonNil makes an empty document differ from none, as in every backend.
 func nonNil(data []byte) []byte {
 	if data == nil {
 		return []byte{}
@@ -116,10 +116,9 @@ func nonNil(data []byte) []byte {
 	return data
 }
 
-// key is the key of an object in a list. An object that was copied under another
-// name is none of the store's: ok is false. One of the store's own that lost its
-// key is found by its name; where that was cut short, what is left of it stands
-// for the key.
+// key is the key of an object in a list. ok is false for an object that was copied
+// under another name: it is not one of the store's. One that lost its key is known by
+// its name; where the name was shortened, what is left of it becomes the key.
 func (o object) key(kind store.Kind) (key store.Key, ok bool) {
 	name, ours := strings.CutPrefix(o.Annotations[keyAnnotation], string(kind)+"/")
 	key = store.Key{Kind: kind, Name: name}

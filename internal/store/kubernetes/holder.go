@@ -8,35 +8,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// holderAnnotation has the process that holds a Lease, for others on the same
+// holderAnnotation names the process that holds a Lease, for others on the same
 // machine. The holder's identity in the Lease's spec is for people.
 const holderAnnotation = "gpupool/holder"
 
-// process names a process so that no other has the same name, not even one that
-// gets its number later.
+// process identifies a process. No other has the same one, not even one that gets its
+// number later.
 type process struct {
-	// Nonce is that of the identity in the Lease, so that nothing is concluded
-	// from what an earlier holder left.
+	// Nonce is that of the identity in the Lease, so that an earlier holder's
+	// annotation proves nothing.
 	Nonce string `json:"nonce"`
 	Host  string `json:"host"`
 	Boot  string `json:"boot_id"`
-	// A process has its number in a PID namespace, and its start time by the clock
-	// of a time namespace.
+	// A process's number is of a PID namespace, and its start time is by the clock of
+	// a time namespace.
 	PIDNamespace  string `json:"pid_namespace"`
 	TimeNamespace string `json:"time_namespace,omitempty"`
 	PID           int    `json:"pid"`
 	Started       uint64 `json:"started"` // in clock ticks since the boot
 }
 
-// besides says whether two processes are of the same boot and namespaces, so that
-// one can tell whether the other lives.
+// besides says whether two processes are of the same boot and namespaces, so that one
+// can tell whether the other lives.
 func (p process) besides(other process) bool {
 	return p.Boot != "" && p.PIDNamespace != "" && p.Host == other.Host && p.Boot == other.Boot &&
 		p.PIDNamespace == other.PIDNamespace && p.TimeNamespace == other.TimeNamespace
 }
 
-// death is the proof that a holder is dead. The empty one proves nothing: who
-// can't be judged lives, and keeps the lock for as long as the Lease lasts.
+// death is the proof that a holder is dead. The empty one proves nothing: the holder
+// is then taken to live, and keeps the lock for as long as the Lease lasts.
 type death struct{ evidence string }
 
 func (d death) proven() bool { return d.evidence != "" }
@@ -54,7 +54,7 @@ func deathOf(lease *coordinationv1.Lease) death {
 	return holder.death()
 }
 
-// introduce tells on a Lease which process holds it, where that can be told.
+// introduce writes on a Lease which process holds it, where that is known.
 func (i identity) introduce(lease *coordinationv1.Lease) {
 	delete(lease.Annotations, holderAnnotation)
 	own, known := thisProcess()

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// thisProcess names this process, if the system tells all that it takes.
+// thisProcess identifies this process, if the system tells everything that takes.
 func thisProcess() (process, bool) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -33,8 +33,8 @@ func thisProcess() (process, bool) {
 	}, true
 }
 
-// death proves that a process of this boot and these namespaces has ended, if it
-// has. That /proc doesn't show it proves nothing: it may be hidden.
+// death proves that a process of this boot and these namespaces has ended, if it has.
+// A process that /proc doesn't show may be hidden: that proves nothing.
 func (p process) death() death {
 	if p.PID <= 0 {
 		return death{} // a group of processes

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// identity is who holds a Lease: no two locks have the same one, not even two of
+// identity identifies who holds a Lease. No two locks have the same, not even two of
 // one process.
 type identity struct {
 	command, host string
@@ -24,7 +24,7 @@ func newIdentity(command string) identity {
 	return identity{command: command, host: hostname(), pid: os.Getpid(), nonce: rand.Text()}
 }
 
-// String is what stands in the Lease: "gpupool reconcile/host/123/NONCE".
+// String is the holder's identity in the Lease: "gpupool reconcile/host/123/NONCE".
 func (i identity) String() string {
 	return strings.Join([]string{i.command, i.host, strconv.Itoa(i.pid), i.nonce}, "/")
 }
@@ -76,7 +76,7 @@ func durationOf(lease *coordinationv1.Lease) time.Duration {
 	return defaultLeaseDuration
 }
 
-// hold puts a new holder into a Lease, at a moment of the API server's clock.
+// hold writes a new holder into a Lease, at a time of the API server's clock.
 func hold(lease *coordinationv1.Lease, who identity, duration time.Duration, now time.Time) {
 	holder, seconds := who.String(), int32(duration/time.Second)
 	moment := metav1.NewMicroTime(now)

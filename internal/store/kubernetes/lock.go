@@ -14,7 +14,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
-// lock is a held Lease. One goroutine renews it.
+// lock is a Lease that was taken. One goroutine renews it.
 type lock struct {
 	store  *Store
 	name   string
@@ -26,8 +26,8 @@ type lock struct {
 	stopped chan struct{} // closed when nothing renews the Lease any more
 	release func() error
 
-	// lease is the Lease as it last was, and renewed when that was asked for.
-	// They are the renewing goroutine's until stopped is closed.
+	// lease is the Lease as it last was; renewed is when its last renewal was asked
+	// for. Both belong to the renewing goroutine until stopped is closed.
 	lease   *coordinationv1.Lease
 	renewed time.Time
 }
@@ -43,22 +43,23 @@ func newLock(c *contender, lease *coordinationv1.Lease, sent time.Time) *lock {
 	return l
 }
 
-// Release gives the lock back. Releasing twice is harmless. Where it fails, the
-// lock is free once its Lease has expired.
+// Release gives the lock up. Releasing it twice is harmless. Where it fails, the lock
+// is free once its Lease has expired.
 func (l *lock) Release() error { return l.release() }
 
 // Lost is closed when someone else has taken the lock, or could soon.
 func (l *lock) Lost() <-chan struct{} { return l.lost }
 
-// safe is how long after a renewal was asked for nobody else can have the lock:
-// less than the Lease lasts, since servers' clocks differ, and tell whole seconds.
-// Who renews may know the time a second less well than who waits.
+// safe is for how long after a renewal was asked for nobody else can have the lock.
+// It is less than the Lease lasts, since servers' clocks differ and tell whole
+// seconds. The holder may also know the time a second less well than someone who
+// waits.
 func (l *lock) safe() time.Duration {
 	duration := l.store.options.LeaseDuration
 	return duration - max(duration/6, 2*time.Second)
 }
 
-// keep renews the Lease until it is given back or lost.
+// keep renews the Lease until the lock is released or lost.
 func (l *lock) keep(ctx context.Context) {
 	defer close(l.stopped)
 	every := l.store.options.RenewEvery
@@ -86,8 +87,8 @@ func (l *lock) keep(ctx context.Context) {
 	}
 }
 
-// renew tells the Lease that its holder lives. It is not ours any more where
-// someone else has it, or where it is gone.
+// renew extends the Lease. It is not ours any more where someone else has it, or
+// where it is gone.
 func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, min(leaseTimeout, max(time.Second, l.safe()-time.Since(l.renewed))))
 	defer cancel()
@@ -100,8 +101,8 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 			return l.stillMine(ctx, err)
 		}
 		l.lease, l.renewed = renewed, sent
-		// Where this machine slept, what it took for the time was long past, and
-		// the answer tells the time, in whole seconds.
+		// Where this machine slept, the time that it had read was long past. The
+		// answer tells the time, in whole seconds.
 		if behind := l.store.cluster.Now().Sub(at) - time.Since(sent); behind <= time.Second {
 			break
 		}
@@ -109,7 +110,7 @@ func (l *lock) renew(ctx context.Context) (mine bool, err error) {
 	return true, nil
 }
 
-// stillMine says whose the Lease is that could not be renewed.
+// stillMine says whether a Lease that could not be renewed is still ours.
 func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 	if apierrors.IsNotFound(err) {
 		return false, nil
@@ -117,7 +118,7 @@ func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 	if !apierrors.IsConflict(err) {
 		return true, err
 	}
-	// Changed by someone, perhaps by a renewal of ours whose answer was lost.
+	// Something changed it, perhaps a renewal of ours whose answer was lost.
 	found, err := l.store.leases.Get(ctx, l.lease.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -131,7 +132,7 @@ func (l *lock) stillMine(ctx context.Context, err error) (bool, error) {
 	return true, errChanged
 }
 
-// errChanged has a renewal tried again at once.
+// errChanged lets a renewal be tried again at once.
 var errChanged = errors.New("the lease was changed by someone else, and is still held")
 
 func (l *lock) giveBack() error {
@@ -140,7 +141,8 @@ func (l *lock) giveBack() error {
 	ctx := context.Background()
 	err := l.remove(ctx)
 	if apierrors.IsConflict(err) {
-		// Changed since, perhaps by a renewal of ours that nobody waited for.
+		// Something changed it since, perhaps a renewal of ours that nobody waited
+		// for.
 		found, err := l.store.lease(ctx, l.name)
 		switch {
 		case apierrors.IsNotFound(err), err == nil && heldAs(found) != l.who.String():

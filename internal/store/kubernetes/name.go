@@ -9,7 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// prefix sets the store's objects apart from what else is in the namespace.
+// prefix tells the store's objects from others in the namespace.
 const prefix = "gpupool."
 
 // maxObjectName is the limit of a DNS subdomain (RFC 1123), which the names of
@@ -20,14 +20,15 @@ const maxObjectName = 253
 // of document.
 const locksKind = "locks"
 
-// ambiguous is what keeps a name from being written with "--" for "_" and "." for "/".
+// ambiguous is what a name must not have to be written with "--" for "_" and "." for
+// "/".
 var ambiguous = regexp.MustCompile(`--|__|-_|_-|/parquet$`)
 
-// objectName is the name of the object that stands for a name of a kind. No two
-// have the same: a slash becomes a point, which names in the store have before their
-// form alone, and an underscore two hyphens. What is too long for that or could be mistaken is cut
-// short and told apart by a hash; the digit before the kind sets such names apart
-// from all others, since no kind begins with one.
+// objectName is the name of the object for a name of a kind. No two names have the
+// same: a slash becomes a point, which names have only before an ending, and an
+// underscore two hyphens. A name that is too long or ambiguous is shortened and ends
+// in a hash. A digit before the kind tells such names from all others, since no kind
+// begins with one.
 func objectName(kind, name string) string {
 	kind = strings.ReplaceAll(kind, "_", "-")
 	readable := strings.NewReplacer("/", ".", "_", "--").Replace(name)
@@ -44,7 +45,7 @@ func objectName(kind, name string) string {
 
 func documentName(key store.Key) string { return objectName(string(key.Kind), key.Name) }
 
-// namedAs says whether an object's name is one of a kind's, whole or cut short.
+// namedAs says whether an object's name is one of a kind's, whole or shortened.
 func namedAs(kind store.Kind, name string) bool {
 	written := strings.ReplaceAll(string(kind), "_", "-") + "."
 	return strings.HasPrefix(name, prefix+written) || strings.HasPrefix(name, prefix+"0."+written)

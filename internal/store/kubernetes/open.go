@@ -34,9 +34,10 @@ func LayoutObject(namespace string) *corev1.ConfigMap {
 	}
 }
 
-// Open opens the store in a namespace. Where there is none the error wraps
-// store.ErrNoStore, unless it may be created. One that a newer gpupool laid out,
-// or whose description is damaged or lost, is refused and left alone.
+// Open opens the store in a namespace. Where there is none, the error wraps
+// store.ErrNoStore, unless the store may be created. A store is refused and left
+// alone where a newer gpupool laid it out, or where its description is damaged or
+// lost.
 func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
 	s, err := at(cluster, namespace, o)
 	if err != nil {
@@ -44,7 +45,8 @@ func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o O
 	}
 	err = s.present(ctx)
 	if errors.Is(err, store.ErrNoStore) && s.hasDocuments(ctx) {
-		// The description comes before all documents: one that is still missing was lost.
+		// A new store gets its description before any document, so one that is still
+		// missing was lost.
 		if err = s.present(ctx); errors.Is(err, store.ErrNoStore) {
 			err = s.undescribed()
 		}
@@ -58,7 +60,7 @@ func Open(ctx context.Context, cluster *kubeclient.Client, namespace string, o O
 	return s, nil
 }
 
-// at is the store in a namespace, be it there or not.
+// at is the store in a namespace, whether it exists or not.
 func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error) {
 	location, err := store.InNamespace(namespace)
 	if err != nil {
@@ -82,8 +84,8 @@ func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error)
 	}, nil
 }
 
-// present reads what the namespace is. It answers store.ErrNoStore where the
-// store is not, or is no more.
+// present reads the namespace's description. It returns store.ErrNoStore where there
+// is no store.
 func (s *Store) present(ctx context.Context) error {
 	var found object
 	err := retry(ctx, func(ctx context.Context) (err error) {

@@ -16,7 +16,7 @@ type Remains struct{ store *Store }
 
 var _ store.Remains = (*Remains)(nil)
 
-// OpenRemains looks at a namespace that need not be a store. Nothing is called yet.
+// OpenRemains opens a namespace that need not be a store. It makes no call yet.
 func OpenRemains(cluster *kubeclient.Client, namespace string) (*Remains, error) {
 	s, err := at(cluster, namespace, Options{})
 	if err != nil {
@@ -40,8 +40,8 @@ func (r *Remains) List(ctx context.Context, kind store.Kind) ([]store.Document, 
 	return list, nil
 }
 
-// Strange names the objects that hold documents of a kind which this gpupool
-// doesn't know. What else is in the namespace is nobody's business here.
+// Strange names the objects that hold documents of a kind which this gpupool does not
+// know. Other objects of the namespace do not matter.
 func (r *Remains) Strange(ctx context.Context) ([]string, error) {
 	s := r.store
 	var names []string

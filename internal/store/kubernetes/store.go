@@ -20,15 +20,15 @@ import (
 // mebibyte each.
 const pageSize = 50
 
-// listings is how often a list is begun anew when its pages have expired.
+// listings is how often a list is begun anew because its pages have expired.
 const listings = 3
 
 // Options say how to open a store.
 type Options struct {
 	// Create makes the store where there is none, and its namespace too.
 	Create bool
-	// Command is what a lock's holder is called to others who want the lock,
-	// such as "gpupool reconcile". Empty: the name of the program.
+	// Command is what others who want a lock are told of its holder, such as "gpupool
+	// reconcile". Empty: the name of the program.
 	Command string
 	// LeaseDuration is how long a lock outlives its holder, in whole seconds and at
 	// least five, and RenewEvery how often a living holder renews it. Zero means
@@ -54,7 +54,7 @@ func (s *Store) Location() store.Location { return s.location }
 // String names the store as the flag --store does.
 func (s *Store) String() string { return s.location.String() }
 
-// of is where documents of a kind are.
+// of is the collection that has the documents of a kind.
 func (s *Store) of(kind store.Kind) collection {
 	if kind.Secret() {
 		return s.secrets
@@ -89,9 +89,9 @@ func (s *Store) get(ctx context.Context, key store.Key) (o object, err error) {
 	return o, err
 }
 
-// List returns every document of a kind, sorted by name, as they were at one
-// moment. Copies that were made under other names are left out, and what is
-// damaged is without Data. What lost its label is found by its name.
+// List returns every document of a kind, sorted by name, as they were at one time. It
+// leaves out copies that were made under other names. What is damaged has no Data,
+// and what lost its label is found by its name.
 func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	if err := kind.Validate(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *Store) List(ctx context.Context, kind store.Kind) ([]store.Document, er
 	return list, nil
 }
 
-// list lists a kind in a namespace that need not be a store.
+// list lists a kind in a namespace, which need not be a store.
 func (s *Store) list(ctx context.Context, kind store.Kind) ([]store.Document, error) {
 	list, err := s.pages(ctx, kind)
 	for n := 1; n < listings && apierrors.IsResourceExpired(err); n++ {
@@ -152,9 +152,9 @@ func (s *Store) page(ctx context.Context, in collection, o metav1.ListOptions) (
 	return page, next, nil
 }
 
-// ofOtherKinds selects what is of none of the kinds that this program knows but
-// those that are named, and what does not say of which kind it is: a declaration
-// that lost its label must not seem to be gone.
+// ofOtherKinds selects objects of kinds that this program doesn't know, of the kinds
+// given, and of no kind at all: a declaration that lost its label must not seem to be
+// gone.
 func ofOtherKinds(but ...store.Kind) string {
 	var names []string
 	for _, k := range store.Kinds() {
@@ -165,9 +165,9 @@ func ofOtherKinds(but ...store.Kind) string {
 	return kindLabel + " notin (" + strings.Join(names, ",") + ")"
 }
 
-// Write replaces the document of a key if its revision is still the given one.
-// Where the answer was lost and could not be had again, the error says so: then
-// the document may or may not have been written.
+// Write replaces the document of a key if its revision is still the given one. Where
+// the answer was lost and could not be got again, the error says so: the document may
+// then have been written or not.
 func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (store.Revision, error) {
 	if err := check(ctx, key); err != nil {
 		return "", err
@@ -204,8 +204,8 @@ func (s *Store) put(ctx context.Context, key store.Key, o object, revision store
 	return written, verb, err
 }
 
-// settle finds out whether a write took effect that lost a race, perhaps against
-// itself, or whose answer was lost.
+// settle finds out whether a write took effect whose answer was lost, or which lost a
+// race, perhaps against itself.
 func (s *Store) settle(ctx context.Context, key store.Key, o object, verb string, cause error) (store.Revision, error) {
 	now, err := s.get(ctx, key)
 	switch {
@@ -237,7 +237,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 		return s.of(key.Kind).remove(ctx, documentName(key), o)
 	})
 	switch {
-	case err == nil, made > 1 && apierrors.IsNotFound(err): // gone by the try whose answer was lost
+	case err == nil, made > 1 && apierrors.IsNotFound(err): // an earlier try, whose answer was lost, deleted it
 		return nil
 	case apierrors.IsNotFound(err):
 		return s.absent(ctx, key)
@@ -247,7 +247,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 	return s.explain("delete", key, err)
 }
 
-// check is what every operation on a document begins with.
+// check comes first in every operation on a document.
 func check(ctx context.Context, key store.Key) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -255,14 +255,14 @@ func check(ctx context.Context, key store.Key) error {
 	return key.Validate()
 }
 
-// plausible tells a resourceVersion from what was never one, which the API server
-// would refuse as wrong instead of as old, or with zero take for whatever there
-// is. It is a decimal number (KEP-5504).
+// plausible says whether a text can be a resourceVersion, a decimal number
+// (KEP-5504). The API server would refuse any other text as wrong rather than as old,
+// and would take zero for whatever there is.
 func plausible(revision store.Revision) bool {
 	return strings.Trim(string(revision), "0123456789") == "" && strings.Trim(string(revision), "0") != ""
 }
 
-// absent is why there is no document: there is none, or there is no store.
+// absent says why there is no document: the store has none, or there is no store.
 func (s *Store) absent(ctx context.Context, key store.Key) error {
 	if err := s.present(ctx); err != nil {
 		return err
@@ -282,7 +282,7 @@ func (s *Store) explain(verb string, key store.Key, err error) error {
 	return fmt.Errorf("%s in %s: %w", key, s, kubeclient.Wrap(verb, s.object(key), err))
 }
 
-// object is where a document is, by the names of RBAC.
+// object is the object of a document, by the names that RBAC has.
 func (s *Store) object(key store.Key) string {
 	return s.of(key.Kind).resource() + " " + s.location.Namespace + "/" + documentName(key)
 }

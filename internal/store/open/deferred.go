@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Deferred is a store that is opened when it is first needed, and that need not
-// be there. Until Create it can only be read: one that isn't there reads as one
-// without documents, and nothing makes it. It is safe for concurrent use.
+// Deferred is a store that is opened when it is first used. Until Create, it can only
+// be read: where the store does not exist, it reads as one without documents, and is
+// not made. It is safe for concurrent use.
 type Deferred struct {
 	location store.Location
 	options  Options
@@ -20,8 +20,8 @@ type Deferred struct {
 	mu      sync.Mutex
 	under   store.Store // nil until it was found or made
 	written bool        // Create made it one that can be written
-	absent  error       // why there was none when it was last looked for
-	refused error       // why it can't be used, once that was found
+	absent  error       // why there was none at the last look
+	refused error       // why it can't be used; nil until that is known
 }
 
 var _ store.Store = (*Deferred)(nil)
@@ -29,9 +29,9 @@ var _ store.Store = (*Deferred)(nil)
 // Defer prepares the store at a location and touches nothing.
 func Defer(l store.Location, o Options) *Deferred { return &Deferred{location: l, options: o} }
 
-// Open opens the store if it is there. That it isn't is no error: Absent says
-// so, and the next read looks again. A refusal is kept, unless the context ended
-// meanwhile.
+// Open opens the store if it exists. Where it does not, that is no error: Absent says
+// so, and the next read looks again. A refusal is remembered, unless it came from the
+// end of the context.
 func (s *Deferred) Open(ctx context.Context) error {
 	_, err := s.readable(ctx)
 	return err
@@ -48,15 +48,15 @@ func (s *Deferred) Create(ctx context.Context) error {
 	return s.open(ctx, true)
 }
 
-// Absent says why there was no store when it was last looked for; nil where there
-// was one, or nobody looked.
+// Absent says why there was no store at the last look; nil where there was one, or
+// nobody looked.
 func (s *Deferred) Absent() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.absent
 }
 
-// readable is the store that is there, and nil where there is none.
+// readable is the store; nil where there is none.
 func (s *Deferred) readable(ctx context.Context) (store.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +67,8 @@ func (s *Deferred) readable(ctx context.Context) (store.Store, error) {
 	return s.under, err
 }
 
-// open looks for the store; s.mu must be held. One caller's cancellation must
-// not become everyone's.
+// open opens the store; s.mu must be held. The cancellation of one caller must not
+// fail the others.
 func (s *Deferred) open(ctx context.Context, create bool) error {
 	o := s.options
 	o.Create = create
@@ -94,8 +94,8 @@ func (s *Deferred) writable() (store.Store, error) {
 	return s.under, nil
 }
 
-// vanished takes a store that went away for one that isn't there, as long as it
-// is only read. Who writes must hear of it.
+// vanished treats a store that disappeared as one that does not exist, while it is
+// only read. A write must fail.
 func (s *Deferred) vanished(err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

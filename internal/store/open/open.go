@@ -14,11 +14,10 @@ import (
 
 // Options say how to open a store.
 type Options struct {
-	// Create makes the store where there is none, and the namespace it is to be
-	// in too.
+	// Create makes the store, and the namespace for it, where there is none.
 	Create bool
-	// Command is what a lock's holder is called to others who want the lock,
-	// such as "gpupool reconcile".
+	// Command is what others who want a lock are told of its holder, such as "gpupool
+	// reconcile".
 	Command string
 	// Kubernetes connects to the cluster whose namespace the store is. It is not
 	// called for a store in a directory.
@@ -41,7 +40,7 @@ func Store(ctx context.Context, l store.Location, o Options) (store.Store, error
 	return nil, fmt.Errorf("the store %q is of an unknown kind: a store is directory:DIR or kubernetes:NAMESPACE", l)
 }
 
-// Remains looks at a location that need not be a store, for what is left of one.
+// Remains looks at a location, which need not be a store, for what is left of one.
 func Remains(l store.Location, o Options) (store.Remains, error) {
 	if l.Backend == store.Directory {
 		r, err := directory.OpenRemains(l.Path)

@@ -8,9 +8,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Damaged checks what a backend tells of a document that lost its contents. Open
-// gives a new, empty store, and what takes the contents of one of its documents
-// away.
+// Damaged checks what a backend tells of a document that lost its contents. open
+// gives a new, empty store, and a function that takes the contents of one of its
+// documents away.
 func Damaged(t *testing.T, open func(t *testing.T) (s store.Store, damage func(store.Key))) {
 	t.Helper()
 	for _, kind := range store.Kinds() {
@@ -35,7 +35,7 @@ func Damaged(t *testing.T, open func(t *testing.T) (s store.Store, damage func(s
 			if diff := cmp.Diff(want, []store.Document{got[0], got[2]}); diff != "" {
 				t.Errorf("the others: (-want +got)\n%s", diff)
 			}
-			// What was listed is enough to put a copy in its place.
+			// The listed revision is enough to replace it with a copy.
 			expect(t, s, damaged, "b", write(t, s, damaged, "b", got[1].Revision))
 		})
 	}

@@ -75,7 +75,7 @@ func deleteNeedsRevision(t *testing.T, s store.Store) {
 	expectError(t, "second delete", s.Delete(t.Context(), train, second), store.ErrNotFound)
 }
 
-// largeDocument keeps what is large and compresses, as most that is large does.
+// largeDocument writes a large document that compresses, as most do.
 func largeDocument(t *testing.T, s store.Store) {
 	for _, kind := range []store.Kind{store.SpotPools, store.Ledger} {
 		key := store.Key{Kind: kind, Name: "large"}

@@ -10,24 +10,24 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// ErrKilled is what everything answers to a process that was killed. A hook of
-// Faults that returns it kills the process.
+// ErrKilled is every answer to a process that was killed. A hook of Faults that
+// returns it kills the process.
 var ErrKilled = errors.New("killed")
 
 // Op is one operation on a store.
 type Op struct {
 	Method string // "Read", "List", "Write", "Delete", "Lock" or "Release"
-	// Key is the document's; of a list it has no name, and of a lock the kind
-	// "locks".
+	// Key is the document's. That of a list has no name, and that of a lock has the
+	// kind "locks".
 	Key store.Key
-	// N counts from 1: writes and deletes together, and each other method by
-	// itself.
+	// N is its number from 1: writes and deletes are counted together, and every
+	// other method by itself.
 	N int
 }
 
-// Faults are called around each operation. An error from Before keeps the
-// operation from happening; one from After hides that it did. Either may be nil,
-// and both are called one at a time.
+// Faults are called around each operation, one at a time. An error from Before keeps
+// the operation from happening; an error from After hides that it did. Either may be
+// nil.
 type Faults struct{ Before, After func(op Op) error }
 
 // At makes a hook that returns err for the n-th write or delete, alone.
@@ -40,8 +40,8 @@ func At(n int, err error) func(op Op) error {
 	}
 }
 
-// Faulty is a store as one process sees it that meets faults. Once it is killed
-// no operation has an effect, and the locks that it held are free.
+// Faulty is a store as a process sees it that meets faults. After it is killed, no
+// operation has an effect, and the locks that it had are free.
 type Faulty struct {
 	store  store.Store
 	faults Faults
@@ -93,7 +93,7 @@ func (f *Faulty) Delete(ctx context.Context, key store.Key, revision store.Revis
 	return f.do("Delete", key, func() error { return f.store.Delete(ctx, key, revision) })
 }
 
-// Lock is store.Store's. A lock that After hides is given back.
+// Lock is store.Store's. A lock that After hides is released.
 func (f *Faulty) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
 	l := &faultyLock{faulty: f, key: store.Key{Kind: "locks", Name: name}}
 	err := f.do("Lock", l.key, func() (err error) {

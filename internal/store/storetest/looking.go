@@ -13,12 +13,12 @@ import (
 type Place struct {
 	// Open opens the store, which it makes where it may and there is none.
 	Open func(create bool) (store.Store, error)
-	// Contents is all that is there, in a form that differs where anything of it does.
+	// Contents is everything there, in a form that can be compared.
 	Contents func() any
 }
 
-// Looking checks that whoever only looks makes and changes nothing, where there
-// is no store and where there is one. The place must be new.
+// Looking checks that reading makes and changes nothing, whether there is a store or
+// not. The place must be new.
 func Looking(t *testing.T, place Place) {
 	t.Helper()
 	unchanged := func(after string, do func()) {
@@ -51,7 +51,7 @@ func Looking(t *testing.T, place Place) {
 	})
 }
 
-// look does everything with a store that is no change to it.
+// look does everything with a store that changes nothing.
 func look(t *testing.T, place Place) {
 	t.Helper()
 	s, err := place.Open(false)
