@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NewBuild completes the version that the linker set. A build by go install has
-// "dev" there, and its version is the module's.
+// NewBuild completes the version that the linker set. A build by go install has "dev"
+// instead, and its version is the module's.
 func NewBuild(version string) Build {
 	b := Build{Version: version}
 	info, ok := debug.ReadBuildInfo()
@@ -24,12 +24,12 @@ func NewBuild(version string) Build {
 	return b
 }
 
-// IsProvider says whether the program was started to be the Terraform provider:
-// by Terraform, which hands a cookie over and no arguments, or by a developer
-// who debugs the provider with -debug.
+// IsProvider says whether the program was started to be the Terraform provider: by
+// Terraform, which passes a cookie and no arguments, or by a developer who debugs the
+// provider with -debug.
 //
-// With arguments it is the command line even beside a cookie: programs that
-// another provider starts, as data "external" does, inherit that one's.
+// With arguments it is the command line even beside a cookie: programs that another
+// provider starts, as data "external" does, inherit that provider's cookie.
 func IsProvider(args []string, cookie string) (serve, debug bool) {
 	switch {
 	case len(args) == 0:

@@ -27,7 +27,7 @@ func ThisProcess(b Build) Process {
 	}
 }
 
-// terminalSize is 80 by 24 where a terminal does not tell.
+// terminalSize is 80 by 24 where a terminal does not tell its size.
 func terminalSize(stream io.Writer) (width, height int, ok bool) {
 	f, isFile := stream.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -40,9 +40,9 @@ func terminalSize(stream io.Writer) (width, height int, ok bool) {
 	return width, height, true
 }
 
-// stopSignals delivers SIGINT and SIGTERM. From then on a reader that goes away
-// is an error of the write rather than the end of the process: a pipe to head
-// must not kill a run between a launch and the record of it.
+// stopSignals delivers SIGINT and SIGTERM. From then on, a reader that goes away is
+// an error of the write and does not end the process: a pipe to head must not kill a
+// run between a launch and its record.
 func stopSignals(c chan<- os.Signal) (stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Golden compares a text with the file of that name in testdata/golden, which the
-// flag -update writes anew.
+// Golden compares a text with the file of that name in testdata/golden. The flag
+// -update writes the file anew.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
@@ -33,7 +33,7 @@ func Golden(t *testing.T, name, got string) {
 	}
 }
 
-// Plain is the style of a file, and Coloured that of a terminal.
+// Plain is the style of a file, and Coloured is that of a terminal.
 var (
 	Plain    = terminal.Style{}
 	Coloured = terminal.Style{Colour: true, Width: 120, Height: 40}

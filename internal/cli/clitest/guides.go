@@ -14,7 +14,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// RepositoryFile finds a file of the repository, from the package that is tested.
+// RepositoryFile is the path of a file of the repository, as seen from the package
+// under test.
 func RepositoryFile(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -40,8 +41,7 @@ func Guide(t *testing.T, name string) string {
 	return string(text)
 }
 
-// Section returns what stands under a heading, up to the next one of its level or
-// above.
+// Section is the text under a heading, up to the next heading of its level or above.
 func Section(t *testing.T, page, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, "\n"+heading+"\n")
@@ -56,7 +56,7 @@ func Section(t *testing.T, page, heading string) string {
 	return rest
 }
 
-// Printed returns what a page shows below a command.
+// Printed is what a page shows below a command.
 func Printed(t *testing.T, page, command string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, "\n$ "+command+"\n")
@@ -99,7 +99,7 @@ func GuideBudget() budget.Declaration {
 	}.WithDefaults()
 }
 
-// Judged is how the guide's budget stands with its pods.
+// Judged is the result of the guide's budget with its pods.
 func Judged(t *testing.T, now time.Time) budget.Result {
 	t.Helper()
 	result := budget.Evaluate([]budget.Declaration{GuideBudget()}, GuidePods(now), ledger.Header{Began: ledger.Time(now.UnixMilli()) - 1000}, now)[0]

@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// EveryOutcome is a report with all that can happen.
+// EveryOutcome is a report that has every outcome.
 func EveryOutcome(t *testing.T) reconcile.Report {
 	t.Helper()
 	offering := &spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"}
@@ -78,7 +78,7 @@ func Price(t *testing.T, s string) spotpool.Price {
 	return p
 }
 
-// BudgetUsed is a budget of which so many of 100 GPU-hours are used.
+// BudgetUsed is a budget that has used this many of its 100 GPU-hours.
 func BudgetUsed(name string, percent int64, change func(*budgets.Report)) budgets.Report {
 	u := budget.Usage{
 		WindowStart: At.Add(-24 * time.Hour), WindowEnd: At, Limit: 100 * budget.Hour, Consumed: percent * budget.Hour,
@@ -99,7 +99,7 @@ func BudgetUsed(name string, percent int64, change func(*budgets.Report)) budget
 	return b
 }
 
-// EveryBudget is a budget in each of the ways in which one can stand.
+// EveryBudget is a budget in each state that one can have.
 func EveryBudget() []budgets.Report {
 	hundred := "100.000"
 	return []budgets.Report{

@@ -11,12 +11,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// CloudFlags say which account is used, and how it is reached. What they
-// leave out comes from the environment. Secrets have no flags: the command line
-// is for everyone to read.
+// CloudFlags say which account is used, and how it is reached. The environment fills
+// in the rest. Secrets have no flags, since everyone can read a command line.
 type CloudFlags struct {
 	session    *process.Session
-	Region     string // empty: the environment names it
+	Region     string // empty: the environment's
 	endpoint   string
 	profile    string
 	profileDir string
@@ -42,14 +41,14 @@ func (o *CloudFlags) Register(cmd *cobra.Command, s *process.Session) {
 	_ = cmd.MarkFlagDirname("shared-credentials-dir")
 }
 
-// RegisterRegion gives a command that asks for one region the flag that names it.
+// RegisterRegion gives a command about one region the flag that names it.
 func (o *CloudFlags) RegisterRegion(cmd *cobra.Command, usage string) {
 	cmd.Flags().StringVar(&o.Region, "region", "", usage)
 }
 
-// Cloud is the client for what a store declares: prepared now where pools are
-// declared, so that credentials that lack are told at once, and else when it is
-// first needed. A store of budgets alone needs no account.
+// Cloud is the client for what a store declares. Where the store has pools, it is
+// prepared now, so that missing credentials are reported at once; else it is prepared
+// when it is first used, as a store of budgets alone needs no account.
 func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (spotpools.Cloud, error) {
 	pools, err := place.List(ctx, store.SpotPools)
 	if err == nil && len(pools) > 0 {
@@ -58,7 +57,7 @@ func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (spotpools.Cl
 	return spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return o.Client(ctx) }), nil
 }
 
-// Client prepares a client. Credentials are looked up; nothing is called yet.
+// Client prepares a client. It looks credentials up, and makes no call yet.
 func (o *CloudFlags) Client(ctx context.Context) (*tencent.Client, error) {
 	config := tencent.Config{
 		Region: o.Region, Endpoint: o.endpoint, Profile: o.profile, SharedCredentialsDir: o.profileDir,

@@ -12,9 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// clusterFlags say which cluster is used, and as whom. What they leave out comes
-// from the environment, and then from where kubectl looks. Credentials have no
-// flags: the command line is for everyone to read.
+// clusterFlags say which cluster is used, and as whom. The environment fills in the
+// rest, and then the files that kubectl reads. Credentials have no flags, since
+// everyone can read a command line.
 type clusterFlags struct {
 	session    *process.Session
 	kubeconfig string
@@ -33,7 +33,7 @@ func (o *clusterFlags) register(cmd *cobra.Command, s *process.Session) {
 	_ = cmd.MarkFlagFilename("kubeconfig")
 }
 
-// client prepares the one client of the command. Nothing is called yet.
+// client prepares the one client of the command. It makes no call yet.
 func (o *clusterFlags) client() (*kubeclient.Client, error) {
 	o.once.Do(func() {
 		config := kubeclient.Config{ConfigPath: o.kubeconfig, ConfigContext: o.context, Logger: o.session.Logger()}
@@ -43,7 +43,7 @@ func (o *clusterFlags) client() (*kubeclient.Client, error) {
 	return o.opened, o.err
 }
 
-// Cluster returns what reaches the cluster, once budgets need it.
+// Cluster returns a function that reaches the cluster.
 func (o *StoreFlags) Cluster() func(context.Context) (budgets.Cluster, error) {
 	var once sync.Once
 	var reached *kubecluster.Cluster

@@ -1,5 +1,5 @@
-// Package connect opens what commands work on, as flags and environment name it:
-// the store, the cluster, the cloud, and the engine on top of them.
+// Package connect opens what commands work on, as flags and environment say: the
+// store, the cluster, the cloud, and the engine that uses them.
 package connect
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
 
-// StoreFlags say where the store is, and in which cluster if it is in one.
+// StoreFlags say where the store is, and in which cluster a store in a namespace is.
 type StoreFlags struct {
 	session  *process.Session
 	location string
@@ -54,7 +54,7 @@ func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error)
 	return open.Store(ctx, location, o.options(create))
 }
 
-// Remains looks at the place of a store that lost its description.
+// Remains opens the place of a store that lost its description.
 func (o *StoreFlags) Remains() (store.Remains, error) {
 	location, err := o.Locate()
 	if err != nil {
@@ -67,25 +67,25 @@ func (o *StoreFlags) options(create bool) open.Options {
 	return open.Options{Create: create, Command: o.actor, Kubernetes: o.cluster.client}
 }
 
-// completionTimeout is how long a shell waits for names that are in a cluster.
+// completionTimeout is how long a shell waits for names from a cluster.
 const completionTimeout = 3 * time.Second
 
-// CompleteNames completes arguments that name what is declared in the store: the
-// first one alone, or each.
+// CompleteNames completes arguments with the names of what the store declares: the
+// first argument alone, or each.
 func (o *StoreFlags) CompleteNames(firstAlone bool, kinds ...store.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if firstAlone && len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		names, err := o.names(cmd.Context(), kinds)
-		if err != nil { // a shell has no place to say it
+		if err != nil { // a shell can't show the error
 			names = nil
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// names are those of what is declared in the store. It asks the store alone: a
+// names are the names of what the store declares. It asks only the store, since a
 // shell waits for the answer.
 func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, error) {
 	location, err := o.Locate()
@@ -111,8 +111,8 @@ func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, e
 	return names, nil
 }
 
-// Engine is the core as the command runs it: on its store, its cloud and its
-// cluster, nil for each that it has no need of.
+// Engine is the engine on the command's store, cloud and cluster, each nil where the
+// command does not need it.
 func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (budgets.Cluster, error)) *reconcile.Engine {
 	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Log: o.session.Logger()}
 }

@@ -56,7 +56,8 @@ func Exceeded(b budgets.Report) bool {
 	return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
 }
 
-// BudgetState says in a few words how a budget stands.
+// BudgetState says in a few words how far a budget is from its limit, and what is
+// done about it.
 func BudgetState(style terminal.Style, b budgets.Report) string {
 	switch {
 	case b.Deleted:
@@ -80,5 +81,5 @@ func BudgetState(style terminal.Style, b budgets.Report) string {
 	return style.Paint(terminal.Green, "within its limit")
 }
 
-// taken is what a budget's pods are called once a measure is taken.
+// taken is what a budget's state is called once its action is taken.
 var taken = map[budget.Action]string{budget.Freeze: "frozen", budget.Pause: "paused", budget.Evict: "evicting"}

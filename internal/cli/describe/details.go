@@ -1,5 +1,5 @@
-// Package describe words for people what several commands print of pools, budgets
-// and decisions. What one command alone prints is its own.
+// Package describe words for people what several commands print of pools, budgets and
+// decisions. What only one command prints is in that command's package.
 package describe
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
-// Details gathers the lines that there are about one pool or budget.
+// Details gathers the lines about one pool or budget.
 type Details struct {
 	Style terminal.Style
 	Lines []string
@@ -37,22 +37,22 @@ func (d *Details) Error(o outcome.Outcome, message string) {
 	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColour(o), string(o)+": ")+indented(message, "      "))
 }
 
-// HeldBack adds why a pool's budget would let it launch nothing, where it has
-// nothing to launch.
+// HeldBack adds why a pool's budget would not let it launch, where nothing is to be
+// launched.
 func (d *Details) HeldBack(p spotpools.Report) {
 	if why := p.HeldBack(); why != "" {
 		d.Add(terminal.Yellow, "held back: ", why)
 	}
 }
 
-// indented keeps the further lines of a text below its first.
+// indented indents all lines of a text but the first.
 func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }
 
 // titlesAtMost is how many pools with the same details are named.
 const titlesAtMost = 3
 
-// Sections are the details of pools and budgets, each below a title. What is the
-// same of many, such as a refusal of the credentials, is said once.
+// Sections are the details of pools and budgets, each under a title. Details that
+// many have, such as refused credentials, are written once.
 type Sections struct {
 	list    []*section
 	byLines map[string]*section

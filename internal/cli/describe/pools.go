@@ -11,7 +11,8 @@ import (
 // PoolName is what people call a pool.
 func PoolName(p spotpools.Report) string { return p.Region + "/" + p.Name }
 
-// Seen is a number that was seen of a pool, or a dash where the pool was not.
+// Seen is a number that was observed of a pool; a dash where the pool could not be
+// looked at.
 func Seen(p spotpools.Report, n int) string {
 	if !p.Observed {
 		return "-"
@@ -19,8 +20,8 @@ func Seen(p spotpools.Report, n int) string {
 	return fmt.Sprint(n)
 }
 
-// Declared is a number that is declared of a pool, or a dash where its record can't
-// be read.
+// Declared is a number of a pool's declaration; a dash where its record can't be
+// read.
 func Declared(p spotpools.Report, n int) string {
 	if p.UID == "" {
 		return "-"
@@ -28,8 +29,8 @@ func Declared(p spotpools.Report, n int) string {
 	return fmt.Sprint(n)
 }
 
-// AboveMaximum reports whether a pool holds more than it may: what is protected,
-// or can't be ended, is not trimmed.
+// AboveMaximum reports whether a pool holds more than its maximum. Instances that are
+// protected, or can't be ended now, keep it there.
 func AboveMaximum(p spotpools.Report) bool { return p.Observed && p.Held > p.Maximum }
 
 // OutcomeColour is the colour of what became of a decision, a pool or a budget.

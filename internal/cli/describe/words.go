@@ -44,7 +44,7 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Declarations is what so many pools and budgets are called together.
+// Declarations counts pools and budgets together.
 func Declarations(pools, budgets int) string {
 	switch {
 	case budgets == 0:

@@ -42,7 +42,7 @@ const manifestsExamples = `  # Set a cluster up, or bring it up to this version
   # See what would change
   gpupool manifests | kubectl diff -f -`
 
-// publishedImage is where releases are published, by their version.
+// publishedImage is the image of releases, without its version.
 const publishedImage = "ghcr.io/gpupool/gpupool"
 
 var released = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
@@ -79,7 +79,7 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// onlyAfterDash refuses arguments before --: manifests has none of its own.
+// onlyAfterDash refuses arguments before --, which manifests does not have.
 func onlyAfterDash(cmd *cobra.Command, args []string) error {
 	if before := cmd.ArgsLenAtDash(); len(args) > 0 && before != 0 {
 		return fmt.Errorf("%q is no argument of gpupool manifests: what is for gpupool reconcile comes after --", args[0])

@@ -89,7 +89,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	switch quota := markets.QuotaWarning(region); {
 	case err != nil && len(markets.Offers) == 0:
 		return err
-	case err != nil: // on-demand instances are there to be had
+	case err != nil: // on-demand instances can still be had
 		report.Warnings = append(report.Warnings, err.Error())
 	case quota != "":
 		report.Warnings = append(report.Warnings, quota)
@@ -103,8 +103,7 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	return o.session.Print(report, report.text)
 }
 
-// filter keeps the GPU types that were asked for, in the order of zone, GPU,
-// size and name.
+// filter selects the GPU types that were asked for, by zone, GPU, size and name.
 func (o *options) filter(offers []spotpool.Offer) []spotpool.Offer {
 	sold := map[spotpool.Market]bool{}
 	for _, f := range offers {
@@ -138,8 +137,8 @@ func ofType(instanceType, wanted string) bool {
 	return strings.EqualFold(instanceType, wanted) || strings.EqualFold(family, wanted)
 }
 
-// text has one line a zone and type, with both ways to pay, and what is left of the
-// quota below them.
+// text has a line for each zone and type, with both charge types, and what is left of
+// the quota below them.
 func (r report) text(style terminal.Style) string {
 	t := &terminal.Table{}
 	t.Add("ZONE", "INSTANCE TYPE", "GPU", "VCPU", "MEMORY", "ON-DEMAND CNY/H", "SPOT CNY/H", "SPOT STOCK")

@@ -9,7 +9,7 @@ import (
 const (
 	ExitDone      = 0
 	ExitFailed    = 1  // nothing of what was asked for could be done
-	ExitChanges   = 2  // with --detailed-exitcode alone: something was done, or would be
+	ExitChanges   = 2  // only with --detailed-exitcode: something was done, or would be
 	ExitPartly    = 3  // some declarations failed and the rest was done
 	ExitRunLocked = 11 // another run is under way
 	exitUsage     = 64 // EX_USAGE of sysexits.h
@@ -22,7 +22,7 @@ const ExitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-
 declarations failed and the rest was done; 11 another run is under way; 64 wrong
 usage; 130 and 143 stopped by SIGINT or SIGTERM.`
 
-// exitError is an error with its exit code, or the code alone.
+// exitError is an exit code, and the error that led to it, if any.
 type exitError struct {
 	code int
 	err  error
@@ -37,13 +37,13 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// WithExitCode attaches an exit code to an error. Without an error the command has
+// WithExitCode attaches an exit code to an error. Without an error, the command has
 // said everything already.
 func WithExitCode(code int, err error) error {
 	return &exitError{code: code, err: err}
 }
 
-// usageError says that the command was called in a wrong way.
+// usageError says that the command was called wrongly.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -55,7 +55,7 @@ func WrongUsage(err error) error { return &usageError{err} }
 // Usagef is a mistake in the arguments.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// ExitCode reads the code that belongs to an error.
+// ExitCode is the exit code of an error.
 func ExitCode(err error) int {
 	var coded *exitError
 	var usage *usageError
@@ -70,18 +70,18 @@ func ExitCode(err error) int {
 	case errors.As(err, &interrupt):
 		return interrupt.Code()
 	case errors.Is(err, ErrReaderGone):
-		return ExitDone // the reader had enough
+		return ExitDone // the reader has read enough
 	}
 	return ExitFailed
 }
 
-// Silent reports whether there is nothing to say about an error.
+// Silent reports whether nothing is to be said about an error.
 func Silent(err error) bool {
 	var coded *exitError
 	return errors.As(err, &coded) && coded.err == nil || errors.Is(err, ErrReaderGone)
 }
 
-// Partly is the exit code where some declarations failed and so many did not.
+// Partly is the exit code where some declarations failed, and rest of them did not.
 func Partly(rest int) int {
 	if rest > 0 {
 		return ExitPartly

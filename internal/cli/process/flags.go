@@ -31,7 +31,7 @@ func (c choiceFlag) Set(s string) error {
 // ChoiceVar gives a command a flag that takes one of a few words.
 func ChoiceVar(cmd *cobra.Command, value *string, name, shorthand, usage string, allowed ...string) {
 	cmd.Flags().VarP(choiceFlag{value, allowed}, name, shorthand, usage)
-	// The error is for flags that are not there or are completed already.
+	// It fails only where the flag does not exist, or has completions already.
 	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -49,12 +49,12 @@ func (s *Session) OutputFlag(cmd *cobra.Command) {
 // JSON reports whether the command is to print JSON.
 func (s *Session) JSON() bool { return s.output == asJSON }
 
-// Exclusive has a command refuse two flags together. Completion offers the one no
-// more where the other is given.
+// Exclusive makes a command refuse two flags together. Where one is given, completion
+// does not offer the other.
 func Exclusive(cmd *cobra.Command, one, other string) {
 	cmd.MarkFlagsMutuallyExclusive(one, other)
 	before := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // before cobra says it
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // before cobra's own error
 		if f := cmd.Flags(); f.Changed(one) && f.Changed(other) {
 			return Usagef("--%s and --%s exclude each other: leave one of them out", one, other)
 		}

@@ -29,7 +29,7 @@ func (e *Interrupt) Code() int {
 	return exitInterrupt
 }
 
-// Beside joins another error to it, unless the signal has brought that one about.
+// Beside joins another error to it, unless the signal caused that error.
 func (e *Interrupt) Beside(err error) error {
 	var same *Interrupt
 	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &same) {
@@ -70,11 +70,11 @@ func (p Process) interruptible(parent context.Context) (context.Context, func())
 
 // Interrupted returns the signal that ended the context, if one did.
 func Interrupted(ctx context.Context) *Interrupt {
-	cause, _ := context.Cause(ctx).(*Interrupt) //nolint:errorlint // the cause itself, not a chain
+	cause, _ := context.Cause(ctx).(*Interrupt) //nolint:errorlint // the cause itself, not something in its chain
 	return cause
 }
 
-// Pause waits, unless something ends the context: then it returns why.
+// Pause waits, or returns the cause where the context ends before.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -86,13 +86,13 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// OnInterrupt says on standard error what a first signal leads to.
+// OnInterrupt says on standard error what the first signal leads to.
 func (p Process) OnInterrupt(ctx context.Context, what string) (stop func()) {
 	stopped := context.AfterFunc(ctx, func() {
 		if s := Interrupted(ctx); s != nil {
 			erase := ""
 			if p.styleOf(p.Stderr).IsTerminal() {
-				erase = terminal.EraseLine // of a progress that is being shown
+				erase = terminal.EraseLine // erases progress that is being shown
 			}
 			fmt.Fprintf(terminal.Raw(p.Stderr), "%sgpupool: %s; %s\n", erase, s, what)
 		}

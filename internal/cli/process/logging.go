@@ -23,12 +23,11 @@ func (s *Session) LogFlags(cmd *cobra.Command) {
 	ChoiceVar(cmd, &s.log.format, "log-format", "", "log as text or json, errors and progress included", logText, logJSON)
 }
 
-// chosen reports whether logs were asked for. Where they were not, people get
-// progress and a report.
+// chosen reports whether logs were asked for. Else people get progress and a report.
 func (f logFlags) chosen() bool { return f.verbosity > 0 || f.format != "" }
 
-// Logger is the command's log. It never gets a secret: what is logged are
-// decisions, and the names and outcomes of calls, but no call's body.
+// Logger is the command's log. No secret gets there: decisions are logged, and the
+// names and outcomes of calls, but no call's body.
 func (s *Session) Logger() *slog.Logger {
 	if !s.log.chosen() {
 		return slog.New(slog.DiscardHandler)

@@ -1,6 +1,6 @@
-// Package process is what every command has of the process it runs in: arguments
-// and flags, environment, streams, logs, signals and the exit code. It knows no
-// command.
+// Package process is what every command has of the process it runs in: arguments and
+// flags, environment, streams, logs, signals and the exit code. It knows no command
+// by name.
 package process
 
 import (
@@ -18,14 +18,13 @@ type Process struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// Terminal is the size of the terminal that a stream writes to; ok is false
-	// where it writes to something else.
+	// Terminal is the size of the terminal that a stream writes to; ok is false where
+	// the stream does not write to one.
 	Terminal func(stream io.Writer) (width, height int, ok bool)
-	// Signals has the requests to stop delivered until the returned function is
-	// called.
+	// Signals delivers requests to stop, until the returned function is called.
 	Signals func(chan<- os.Signal) (stop func())
-	// Exit ends the process at once. It is for a second request to stop alone;
-	// else Run returns the exit code.
+	// Exit ends the process at once. It is only for a second request to stop;
+	// otherwise Run returns the exit code.
 	Exit  func(code int)
 	Now   func() time.Time
 	Build Build
@@ -37,8 +36,8 @@ type Build struct {
 	Commit  string // empty where it is unknown
 }
 
-// withoutSteering is the process with streams on which no name that is printed
-// steers the terminal. Standard output has colours where it may have some.
+// withoutSteering is the process with streams on which no printed name can steer the
+// terminal. Standard output may have colours.
 func (p Process) withoutSteering() Process {
 	size := p.Terminal
 	p.Terminal = func(stream io.Writer) (width, height int, ok bool) { return size(terminal.Raw(stream)) }
@@ -47,8 +46,8 @@ func (p Process) withoutSteering() Process {
 	return p
 }
 
-// styleOf is how a stream may be written to. What is no terminal gets no colours,
-// nor does one that is dumb or where NO_COLOR (no-color.org) is set.
+// styleOf is how a stream may be written to. It has no colours where it is no
+// terminal, or a dumb one, or where NO_COLOR (no-color.org) is set.
 func (p Process) styleOf(stream io.Writer) terminal.Style {
 	width, height, ok := p.Terminal(stream)
 	if !ok || p.Getenv("TERM") == "dumb" {

@@ -21,7 +21,7 @@ type Session struct {
 	Process
 	log     logFlags
 	output  string // what --output says
-	running bool   // the arguments were understood, and the command was started
+	running bool   // the arguments were understood, and the command runs
 }
 
 // Run runs the command that the process's arguments name, and returns the exit
@@ -43,7 +43,7 @@ func Run(p Process, newRoot func(*Session) *cobra.Command) int {
 // finish says what went wrong, and returns the exit code.
 func (s *Session) finish(ctx context.Context, cmd *cobra.Command, err error) int {
 	if err != nil && !s.running {
-		err = &usageError{err} // all that cobra itself finds wrong
+		err = &usageError{err} // everything that cobra itself finds wrong
 	}
 	if signal := Interrupted(ctx); signal != nil && errors.Is(err, context.Canceled) {
 		err = signal
@@ -59,8 +59,8 @@ func (s *Session) finish(ctx context.Context, cmd *cobra.Command, err error) int
 	return code
 }
 
-// Command makes a function one that cobra calls as a command's RunE. What it
-// returns is none of the mistakes in flags and arguments that cobra finds.
+// Command makes a RunE for cobra of a function. Its errors are not mistakes in flags
+// and arguments, as cobra's own are.
 func (s *Session) Command(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s.running = true
@@ -68,7 +68,7 @@ func (s *Session) Command(do func(ctx context.Context, args []string) error) fun
 	}
 }
 
-// Complain puts an error on standard error.
+// Complain writes an error to standard error.
 func (s *Session) Complain(err error) {
 	if s.log.format == logJSON {
 		s.Logger().Error(err.Error())
@@ -77,7 +77,7 @@ func (s *Session) Complain(err error) {
 	fmt.Fprintf(s.Stderr, "gpupool: %s\n", strings.TrimRight(err.Error(), "\n"))
 }
 
-// Warn puts warnings on standard error.
+// Warn writes warnings to standard error.
 func (s *Session) Warn(texts ...string) {
 	for _, text := range texts {
 		if s.log.format == logJSON {
@@ -88,8 +88,8 @@ func (s *Session) Warn(texts ...string) {
 	}
 }
 
-// Print writes a report: as JSON where --output asks for it, else as text makes
-// it for people.
+// Print writes a report: as JSON where --output asks for it, and else by text, for
+// people.
 func (s *Session) Print(report any, text func(terminal.Style) string) error {
 	if s.JSON() {
 		return s.PutJSON(report, true)
@@ -112,8 +112,8 @@ func (s *Session) Style() terminal.Style { return s.styleOf(s.Stdout) }
 // Put writes to standard output, in one write.
 func (s *Session) Put(text string) error { return PutTo(s.Stdout, text) }
 
-// PutJSON writes a value: indented where it stands alone, else on a line of its
-// own, as one of several.
+// PutJSON writes a value: indented where it is the only one, else on a line of its
+// own.
 func (s *Session) PutJSON(value any, alone bool) error {
 	data, err := json.Marshal(value)
 	if alone && err == nil {
@@ -125,7 +125,7 @@ func (s *Session) PutJSON(value any, alone bool) error {
 	return s.Put(string(data) + "\n")
 }
 
-// PutTo writes to the stream that stands for standard output.
+// PutTo writes to a stream that is standard output, or stands for it.
 func PutTo(stream io.Writer, text string) error {
 	_, err := io.WriteString(stream, text)
 	if err == nil || errors.Is(err, ErrReaderGone) {
@@ -137,7 +137,7 @@ func PutTo(stream io.Writer, text string) error {
 // ErrReaderGone says that nobody reads standard output any more.
 var ErrReaderGone error = syscall.EPIPE
 
-// StartProgress shows how the command gets on. Where logs were asked for, steps
+// StartProgress shows the progress of the command. Where logs were asked for, steps
 // are logged instead.
 func (s *Session) StartProgress() *terminal.Progress {
 	var log *slog.Logger

@@ -14,7 +14,7 @@ import (
 // idsAtMost is how many instances of a launch are named.
 const idsAtMost = 8
 
-// poolDetails says what happened to a pool, if anything did.
+// poolDetails says what happened to a pool; nothing where nothing did.
 func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
@@ -30,7 +30,7 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 	return details.Lines
 }
 
-// budgetDetails says what happened about a budget, if anything did.
+// budgetDetails says what happened about a budget; nothing where nothing did.
 func budgetDetails(style terminal.Style, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", b.Notices...)
@@ -51,14 +51,14 @@ func addDecisions(details *describe.Details, decisions []outcome.Result) {
 	}
 }
 
-// addFailure adds what went wrong, unless it stands at a decision.
+// addFailure adds what went wrong, unless a decision says it already.
 func addFailure(details *describe.Details, o outcome.Outcome, e *outcome.ErrorReport, decisions []outcome.Result) {
 	if e != nil && !saidAlready(decisions, e) {
 		details.Add(describe.OutcomeColour(o), string(o)+": ", e.Message)
 	}
 }
 
-// saidAlready reports whether an error stands at one of its decisions already.
+// saidAlready reports whether one of the decisions has this error already.
 func saidAlready(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 	for _, d := range decisions {
 		if d.Error != nil && d.Error.Message == e.Message {
@@ -68,7 +68,7 @@ func saidAlready(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 	return false
 }
 
-// forms are how a decision's verb reads once it is known what became of it.
+// forms are how a decision's verb reads with each outcome.
 var forms = map[string]map[outcome.Outcome]string{
 	"launch":    {outcome.Planned: "would launch", outcome.Done: "launched", outcome.Short: "could not launch", outcome.Failed: "failed to launch"},
 	"terminate": {outcome.Planned: "would terminate", outcome.Done: "terminated", outcome.Short: "could not terminate", outcome.Failed: "failed to terminate"},
@@ -81,7 +81,7 @@ var forms = map[string]map[outcome.Outcome]string{
 	"ask":       {outcome.Planned: "would ask", outcome.Done: "asked", outcome.Short: "asked", outcome.Failed: "asked"},
 }
 
-// decisionText is what was decided, with what became of it for a verb.
+// decisionText is what was decided, with a verb for its outcome.
 func decisionText(style terminal.Style, d outcome.Result) string {
 	verb, rest, _ := strings.Cut(d.Summary(), " ")
 	form, known := forms[verb][d.Outcome]

@@ -62,7 +62,7 @@ func (o *options) writeMetrics(report reconcile.Report, success bool) {
 	}
 }
 
-// previousSuccess reads the time out of the metrics of the run before. It is 0
+// previousSuccess reads the time of the last success from the last run's metrics; 0
 // where there are none.
 func previousSuccess(path string) (float64, error) {
 	f, err := os.Open(path)
@@ -84,8 +84,8 @@ func previousSuccess(path string) (float64, error) {
 	return 0, nil
 }
 
-// metrics gathers the gauges of one run in a registry of their own: what a
-// process tells of itself by default says nothing about a cron run.
+// metrics gathers the gauges of one run in a registry of their own, since what
+// Prometheus tells of a process by default says nothing about a cron run.
 type metrics struct{ registry *prometheus.Registry }
 
 func newMetrics() metrics { return metrics{prometheus.NewRegistry()} }
@@ -129,8 +129,8 @@ func (m metrics) run(report reconcile.Report, success bool) {
 	m.budgets(report.Budgets)
 }
 
-// declarations counts what a run found declared, with the records that it could
-// not read. Where no run took place nothing is known, and no zero is written.
+// declarations counts the declarations of a run, including records that it could not
+// read. Where no run took place, their number is unknown, and no zero is written.
 func (m metrics) declarations(report reconcile.Report) {
 	if report.FinishedAt.IsZero() {
 		return
@@ -152,8 +152,8 @@ func (m metrics) declarations(report reconcile.Report) {
 	}
 }
 
-// budgets writes nothing of a budget whose usage is unknown: no number is better
-// than a zero that nobody counted.
+// budgets writes nothing of a budget whose usage is unknown: no number is better than
+// a zero that nobody counted.
 func (m metrics) budgets(budgets []budgets.Report) {
 	if len(budgets) == 0 {
 		return
@@ -173,7 +173,7 @@ func (m metrics) budgets(budgets []budgets.Report) {
 		}
 		for _, g := range []struct {
 			gauge *prometheus.GaugeVec
-			text  *string // nil: none is known
+			text  *string // nil: unknown
 		}{
 			{limit, u.LimitGPUHours}, {consumed, &u.ConsumedGPUHours}, {remaining, u.RemainingGPUHours},
 			{estimated, &u.EstimatedGPUHours}, {bound, &u.ErrorBoundGPUHours}, {coverage, (*string)(&u.Coverage)}, {burn, &u.BurnRateGPUs},
@@ -197,7 +197,7 @@ func (m metrics) pools(pools []spotpools.Report) {
 	price := m.vector("gpupool_pool_hourly_price", "What the pool's instances cost, in CNY an hour.", "region", "name")
 	for _, p := range pools {
 		if p.UID == "" {
-			continue // its record can't be read: nothing is known of it
+			continue // its record can't be read, so nothing of it is known
 		}
 		minimum.WithLabelValues(p.Region, p.Name).Set(float64(p.Minimum))
 		maximum.WithLabelValues(p.Region, p.Name).Set(float64(p.Maximum))
@@ -210,7 +210,7 @@ func (m metrics) pools(pools []spotpools.Report) {
 	}
 }
 
-// inCNY is for a gauge, which is a float whatever it measures.
+// inCNY is a price as a gauge's float.
 func inCNY(p spotpool.Price) float64 {
 	value, err := strconv.ParseFloat(p.String(), 64)
 	if err != nil {

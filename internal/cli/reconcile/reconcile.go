@@ -90,14 +90,14 @@ func New(s *process.Session) *cobra.Command {
 	process.Exclusive(cmd, "dry-run", "wait")
 	process.Exclusive(cmd, "dry-run", "metrics-file")
 	process.Exclusive(cmd, "every", "detailed-exitcode")
-	process.Exclusive(cmd, "every", "accept-loss") // of losses to come nobody can know
+	process.Exclusive(cmd, "every", "accept-loss") // nobody knows what will be lost in later runs
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
 	return cmd
 }
 
-// reasonAtMost is how long a reason may be that is kept.
+// reasonAtMost is how long a reason that is stored may be.
 const reasonAtMost = 500
 
 func (o *options) validate() error {

@@ -12,11 +12,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
-// rowsAtMost is how many pools, or budgets, a table lists before it leaves out
-// those that need nobody's eye.
+// rowsAtMost is how many pools, or budgets, a table lists before it leaves out those
+// that need no attention.
 const rowsAtMost = 20
 
-// print prints the report of a run. One of several has its time above it.
+// print prints the report of a run. Where there are several runs, it begins with the
+// time.
 func (o *options) print(report reconcile.Report, store string) error {
 	if o.session.JSON() {
 		return o.session.PutJSON(report, o.every == 0)
@@ -33,8 +34,8 @@ func (o *options) print(report reconcile.Report, store string) error {
 	return o.session.Put(out.String())
 }
 
-// writeReport writes a report for people: what was decided of each pool and
-// why, and then how the pools stand.
+// writeReport writes a report for people: what was decided about each pool and why,
+// and then the pools' and budgets' state.
 func writeReport(out *bytes.Buffer, style terminal.Style, report reconcile.Report, store string) {
 	if len(report.SpotPools)+len(report.Budgets) == 0 {
 		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
@@ -68,8 +69,8 @@ func writeReport(out *bytes.Buffer, style terminal.Style, report reconcile.Repor
 // objectOf names a pool as decisions do.
 func objectOf(p spotpools.Report) string { return "spot_pool/" + describe.PoolName(p) }
 
-// writePools writes how the pools stand. Those that are as declared are counted
-// where there are many.
+// writePools writes the pools' state. Where there are many, those that are as
+// declared are only counted.
 func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Report, decisions map[string][]outcome.Result) {
 	if len(pools) == 0 {
 		return
@@ -97,8 +98,8 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 	writeTable(out, t, left, len(pools), "pools are as declared.")
 }
 
-// writeBudgets writes how the budgets stand. Those that are far from their limit
-// are counted where there are many.
+// writeBudgets writes the budgets' state. Where there are many, those far from their
+// limit are only counted.
 func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []budgets.Report) {
 	if len(budgets) == 0 {
 		return
@@ -117,8 +118,8 @@ func writeBudgets(out *bytes.Buffer, style terminal.Style, budgets []budgets.Rep
 	writeTable(out, t, left, len(budgets), "budgets are below their thresholds.")
 }
 
-// writeTable writes a table, and what so many of all have in common that it leaves
-// out.
+// writeTable writes a table, and then how many of all it leaves out, and what they
+// have in common.
 func writeTable(out *bytes.Buffer, t *terminal.Table, left, all int, what string) {
 	if left < all {
 		t.Write(out)

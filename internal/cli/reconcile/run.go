@@ -30,8 +30,8 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	return o.once(ctx, engine)
 }
 
-// again runs until it is stopped. What fails in one run the next one makes good;
-// only a store and credentials must be there from the beginning.
+// again runs until it is stopped. What fails in one run may succeed in the next; only
+// the store and credentials must be there from the start.
 func (o *options) again(ctx context.Context, engine *reconcile.Engine) error {
 	for {
 		next := o.session.Now().Add(o.every)
@@ -51,7 +51,7 @@ func (o *options) again(ctx context.Context, engine *reconcile.Engine) error {
 	}
 }
 
-// engine prepares what a run needs, and calls nobody yet.
+// engine prepares what a run needs, and makes no call yet.
 func (o *options) engine(ctx context.Context) (*reconcile.Engine, error) {
 	place, err := o.openStore(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (o *options) engine(ctx context.Context) (*reconcile.Engine, error) {
 }
 
 // openStore opens the store. Where there is none and --from-state brings
-// declarations, a run makes it, and a dry run works on an empty one in memory.
+// declarations, a run creates it, and a dry run works on an empty one in memory.
 func (o *options) openStore(ctx context.Context) (store.Store, error) {
 	place, err := o.store.Open(ctx, o.fromState != "" && !o.dryRun)
 	if !errors.Is(err, store.ErrNoStore) || o.fromState == "" || !o.dryRun {
@@ -80,8 +80,8 @@ func (o *options) openStore(ctx context.Context) (store.Store, error) {
 
 var errTimeout = errors.New("--timeout is over")
 
-// once runs once: it prints the report, writes the metrics, and returns an
-// error with the exit code.
+// once runs once: it prints the report, writes the metrics, and returns an error with
+// the exit code.
 func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
 	started := o.session.Now().UTC()
 	limited, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
@@ -121,8 +121,8 @@ func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reco
 	return engine.Run(ctx, options)
 }
 
-// readState reads the state that --from-state names. A read can't be interrupted,
-// and a pipe may never end: so it goes on beside the wait for it.
+// readState reads the state that --from-state names. A read can't be interrupted, and
+// a pipe may never end, so it runs beside the wait for it.
 func (o *options) readState(ctx context.Context) (*declaration.TerraformState, error) {
 	stream, name, err := o.session.Input(o.fromState)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// verdict is the exit code of a run, with what there is to say about it.
+// verdict is the exit code of a run, with an error that says why.
 func (o *options) verdict(ctx context.Context, report reconcile.Report, err error) error {
 	var locked *reconcile.RunLockedError
 	failed, rest := report.Failures()
@@ -37,7 +37,7 @@ func (o *options) verdict(ctx context.Context, report reconcile.Report, err erro
 	return nil
 }
 
-// unfinished counts the declarations that a run did not see to.
+// unfinished counts the declarations that a run did not get to.
 func unfinished(report reconcile.Report) int {
 	n := 0
 	count := func(o outcome.Outcome) {
@@ -54,7 +54,7 @@ func unfinished(report reconcile.Report) int {
 	return n
 }
 
-// failures says how much failed and, beside JSON, what: the text for people names
+// failures says how much failed and, with JSON, what: the text for people has named
 // it already.
 func (o *options) failures(report reconcile.Report, failed int) error {
 	pools, budgets := len(report.SpotPools), len(report.Budgets)

@@ -77,7 +77,7 @@ func New(s *process.Session) *cobra.Command {
 	return cmd
 }
 
-// run serves until it is stopped, which is how it is meant to end.
+// run serves until it is stopped, which is its regular end.
 func (o *options) run(ctx context.Context, _ []string) (err error) {
 	c := o.config
 	c.Stdout, c.Stderr = o.session.Stdout, o.session.Stderr
@@ -96,7 +96,7 @@ func (o *options) run(ctx context.Context, _ []string) (err error) {
 	return cvmsim.ListenAndServe(ctx, c)
 }
 
-// delay is a delay as the local CVM has it: there 0 is its default, and -1 none.
+// delay is a delay as the local CVM takes it, where 0 means its default, and -1 none.
 func delay(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1

@@ -88,7 +88,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if !o.session.JSON() { // which has them in it
+	if !o.session.JSON() { // which has them
 		o.session.Warn(report.Warnings...)
 	}
 	err = o.session.Print(report, func(style terminal.Style) string { return text(view{style: style, machines: o.machines}, report) })
@@ -98,7 +98,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	return verdict(report)
 }
 
-// look asks once, and keeps what was named.
+// look takes a status, and leaves out what was not named.
 func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []string) (reconcile.StatusReport, error) {
 	progress := o.session.StartProgress()
 	report, err := engine.Status(ctx)
@@ -118,7 +118,7 @@ func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []st
 	return report, nil
 }
 
-// keepNamed leaves out what is not named, where something is.
+// keepNamed leaves out what was not named, where names were given.
 func keepNamed(report *reconcile.StatusReport, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func named(p spotpools.Status, name string) bool {
 	return name == p.Name || name == describe.PoolName(p.Report)
 }
 
-// noNulls has JSON print a list of nothing as [], not as null.
+// noNulls makes JSON print an empty list as [], not as null.
 func noNulls(p *spotpools.Status) {
 	orEmpty(&p.Decisions)
 	orEmpty(&p.Machines)
@@ -153,7 +153,8 @@ func orEmpty[T spotpool.Decision | spotpool.Member | spotpool.Cooldown](list *[]
 	}
 }
 
-// verdict is the exit code of a status: what can't be seen has failed.
+// verdict is the exit code of a status, which fails where something could not be
+// looked at.
 func verdict(report reconcile.StatusReport) error {
 	failed := 0
 	for _, p := range report.SpotPools {

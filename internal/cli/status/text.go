@@ -20,11 +20,11 @@ import (
 type view struct {
 	style    terminal.Style
 	machines bool
-	width    int // that a line may have; 0: as it needs
+	width    int // of a line at most; 0: unlimited
 }
 
-// fitting is a table within the width: bars are left out first, then columns in this
-// order. What says how something stands is never left out.
+// fitting is a table within the width: it leaves out bars first, and then columns in
+// the order of spare. Other columns stay.
 func (v view) fitting(width int, build func(terminal.Style) *terminal.Table, spare ...string) *terminal.Table {
 	t := build(v.style)
 	if v.width == 0 || t.Fits(width) {
@@ -97,7 +97,7 @@ func capacityText(style terminal.Style, p spotpools.Report) string {
 	return text
 }
 
-// stateText says in a word or two how a pool stands.
+// stateText says in a word or two what state a pool is in.
 func stateText(style terminal.Style, p spotpools.Status) string {
 	switch {
 	case p.Outcome == outcome.Failed:
@@ -116,7 +116,7 @@ func stateText(style terminal.Style, p spotpools.Status) string {
 	return style.Paint(terminal.Green, "as declared")
 }
 
-// poolDetails says what there is to say about a pool beside its numbers.
+// poolDetails says what else there is to say about a pool.
 func poolDetails(v view, p spotpools.Status, at time.Time) []string {
 	details := &describe.Details{Style: v.style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
@@ -198,7 +198,7 @@ func conditionText(style terminal.Style, m spotpool.Member) string {
 	return style.Paint(c, text)
 }
 
-// orDash stands for what is not there.
+// orDash is the text, or a dash for an empty one.
 func orDash(s string) string {
 	if s == "" {
 		return "-"

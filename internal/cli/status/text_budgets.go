@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// writeBudgetStatuses writes how the budgets stood at the last run.
+// writeBudgetStatuses writes the budgets' state as of the last run.
 func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, at time.Time) {
 	if len(budgets) == 0 {
 		return
@@ -31,7 +31,8 @@ func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, at
 	}, "PODS", "AS OF", "LEFT", "GPUS NOW", "LIMIT", "GPU-HOURS").Write(out)
 }
 
-// budgetState says in a few words how a budget stands, also before a run judged it.
+// budgetState says in a few words what state a budget is in, even before a run judged
+// it.
 func budgetState(style terminal.Style, b budgets.Status) string {
 	switch {
 	case b.Phase == declaration.Deleting:
@@ -44,7 +45,7 @@ func budgetState(style terminal.Style, b budgets.Status) string {
 	return describe.BudgetState(style, b.Report)
 }
 
-// budgetDetails says what there is to say about a budget beside its numbers.
+// budgetDetails says what else there is to say about a budget.
 func budgetDetails(style terminal.Style, b budgets.Status, at time.Time) []string {
 	details := &describe.Details{Style: style}
 	if u := b.UsageReport; u != nil {

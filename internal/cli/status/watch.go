@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
-// watch looks again and again. The first look must succeed; later ones may fail,
-// and the one after tries again.
+// watch looks again and again. The first look must succeed; after one that fails
+// later, the next tries again.
 func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []string) error {
 	screen := &screen{session: o.session, style: o.session.Style()}
 	for first := true; ; first = false {
@@ -38,8 +38,8 @@ func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []s
 	}
 }
 
-// screen shows texts one after the other: on a terminal each in the place of
-// the one before, elsewhere with an empty line between them.
+// screen shows texts one after the other: on a terminal in the place of the one
+// before, elsewhere with an empty line between them.
 type screen struct {
 	session *process.Session
 	style   terminal.Style

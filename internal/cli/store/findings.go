@@ -14,7 +14,7 @@ import (
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// findings are what stands in a place.
+// findings are what a place has of a store.
 type findings struct {
 	counts   []count
 	problems []problem
@@ -28,7 +28,7 @@ type count struct {
 	Unreadable int    `json:"unreadable"`
 }
 
-// problem is a document that can't be read, or that others tell of and is missing.
+// problem is a document that can't be read, or is missing though others refer to it.
 type problem struct {
 	Document string `json:"document"`
 	Error    string `json:"error"`
@@ -67,7 +67,7 @@ func (f *findings) total() (documents, readable int) {
 	return documents, readable
 }
 
-// note keeps what is wrong with a document.
+// note notes what is wrong with a document.
 func (f *findings) note(document string, err error) {
 	f.problems = append(f.problems, problem{Document: document, Error: err.Error()})
 	var newer *declaration.NewerError
@@ -108,8 +108,8 @@ func decode[T declaration.Body](what string, data []byte) error {
 	return err
 }
 
-// readLedgers reads the ledger of each cluster as a whole, since its documents tell
-// of each other, and returns how many of them can't be read.
+// readLedgers reads the ledger of each cluster as a whole, since its documents refer
+// to each other, and returns how many of them can't be read.
 func (f *findings) readLedgers(remains stored.Remains, documents []stored.Document) int {
 	clusters := map[string]map[string][]byte{}
 	for _, d := range documents {

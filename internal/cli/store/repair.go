@@ -96,7 +96,7 @@ func (o *repairOptions) run(ctx context.Context) error {
 	return o.session.Print(r, func(terminal.Style) string { return r.text() })
 }
 
-// repair makes the place a store, where that is what it was.
+// repair makes the place a store again, where it was one.
 func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, found findings, absent error) (string, error) {
 	strange, err := remains.Strange(ctx)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package store is the command gpupool store, and what it can do about the store
-// itself.
+// Package store is the command gpupool store, which mends the store itself.
 package store
 
 import (

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	firstOnTerminal = 400 * time.Millisecond // nothing is shown of what is over before
+	firstOnTerminal = 400 * time.Millisecond // what is over before is not shown
 	firstElsewhere  = 2 * time.Second
 	redrawEvery     = 100 * time.Millisecond
 	linesEvery      = 2 * time.Second
 	linesAtOnce     = 20
 )
 
-// Progress shows on standard error how a run gets on: on a terminal a line that
-// changes, elsewhere lines now and then, and nothing of what is over at once.
-// Where logs were asked for, each step is logged instead.
+// Progress shows on standard error how a run goes on: on a terminal by a line that
+// changes, elsewhere by lines now and then. A short run shows nothing. Where logs
+// were asked for, each step is logged instead.
 type Progress struct {
 	stream  io.Writer
 	style   Style
@@ -56,7 +56,7 @@ func StartProgress(stream io.Writer, style Style, now func() time.Time, log *slo
 	return p
 }
 
-// Stop ends it, and takes the line off the screen.
+// Stop ends the progress, and removes the line from the screen.
 func (p *Progress) Stop() {
 	close(p.done)
 	p.ended.Wait()
@@ -68,10 +68,10 @@ func (p *Progress) Stop() {
 	}
 }
 
-// EraseLine empties the line of the terminal that the cursor is in.
+// EraseLine clears the terminal's current line.
 const EraseLine = "\r\x1b[K"
 
-// Hear is told of each step, by several pools at the same time.
+// Hear is called with each step, by several pools at the same time.
 func (p *Progress) Hear(e outcome.Event) {
 	if p.log != nil {
 		attrs := []slog.Attr{slog.String("object", e.Object)}
@@ -82,7 +82,7 @@ func (p *Progress) Hear(e outcome.Event) {
 		return
 	}
 	if e.Counts != nil {
-		counts := *e.Counts // the run goes on counting in its own
+		counts := *e.Counts // the run goes on changing its own
 		e.Counts = &counts
 	}
 	p.mu.Lock()
@@ -97,7 +97,7 @@ func (p *Progress) Hear(e outcome.Event) {
 	}
 }
 
-// keepShowing shows what is new now and then, until the progress is stopped.
+// keepShowing shows news now and then, until the progress is stopped.
 func (p *Progress) keepShowing() {
 	first, every, show, to := firstElsewhere, linesEvery, p.lines, p.stream
 	if p.style.IsTerminal() {
@@ -116,7 +116,7 @@ func (p *Progress) keepShowing() {
 	}
 }
 
-// redraw is the line as it is now, drawn over the one before.
+// redraw is the present line, drawn over the one before.
 func (p *Progress) redraw() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,8 +127,8 @@ func (p *Progress) redraw() string {
 	return EraseLine + p.style.Clip(fmt.Sprintf("%c %s %s", spinner[p.frame%len(spinner)], elapsed, printable.Line(p.text())))
 }
 
-// text says what the pools wait for: what is missing where something is, else
-// the latest news.
+// text says what the pools wait for: the shortfall where there is one, else the
+// latest news.
 func (p *Progress) text() string {
 	var missing []string
 	for _, object := range slices.Sorted(maps.Keys(p.latest)) {
@@ -145,7 +145,7 @@ func (p *Progress) text() string {
 	return "looking at what is declared and what is there"
 }
 
-// lines is what is new since the lines before.
+// lines is the news since the last lines.
 func (p *Progress) lines() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +161,7 @@ func (p *Progress) lines() string {
 	return b.String()
 }
 
-// poolOf takes the kind off an object's name, where people see that it's a pool.
+// poolOf removes the kind from an object's name, where it is clear that it is a pool.
 func poolOf(object string) string { return strings.TrimPrefix(object, "spot_pool/") }
 
 // OneLine is a text without line breaks.

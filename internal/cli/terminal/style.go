@@ -1,6 +1,6 @@
 // Package terminal writes to terminals: in colours, in columns, within their width,
-// and so that no name that is printed steers them. Of pools and budgets it knows the
-// steps of a run alone, which it shows as progress.
+// and so that no printed name can steer them. Of pools and budgets it knows only the
+// steps of a run, which it shows as progress.
 package terminal
 
 import (
@@ -19,7 +19,7 @@ type Style struct {
 // IsTerminal reports whether the stream is a terminal.
 func (s Style) IsTerminal() bool { return s.Width > 0 }
 
-// Colour is how a text is painted, as the number that ANSI gives it.
+// Colour is a colour of a text, as ANSI's number.
 type Colour string
 
 // The colours that are used, and two weights of the font.

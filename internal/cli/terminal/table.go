@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
-// Table lines cells up in columns. Colour is for the last column alone, which
-// needs no padding: tabwriter would count the colour's bytes as width.
+// Table aligns cells in columns. Only the last column can have colours: it needs no
+// padding, and tabwriter would count their bytes as width.
 type Table struct{ rows [][]string }
 
 // Add adds a row. A name with a tab or a newline in it stays in its cell.
@@ -26,17 +26,17 @@ func (t *Table) Add(cells ...string) {
 
 var cellBreaks = strings.NewReplacer("\t", printable.Line("\t"), "\n", printable.Line("\n"))
 
-// between is how far columns are apart.
+// between is the space between columns.
 const between = 2
 
-// Lines are the table's rows, lined up.
+// Lines are the table's rows, aligned.
 func (t *Table) Lines() []string {
 	var out bytes.Buffer
 	w := tabwriter.NewWriter(&out, 0, 8, between, ' ', 0)
 	for _, row := range t.rows {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	_ = w.Flush() // a buffer takes everything
+	_ = w.Flush() // a buffer never fails
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	for n := range lines {
 		lines[n] = strings.TrimRight(lines[n], " ")
@@ -44,8 +44,8 @@ func (t *Table) Lines() []string {
 	return lines
 }
 
-// Fit leaves out columns, by their titles, one after the other, until the table is
-// no wider than this. Where that is not enough its first column is cut.
+// Fit leaves out columns by their titles, one after the other, until the table is no
+// wider than this. Where that is not enough, it shortens the first column.
 func (t *Table) Fit(width int, spare ...string) {
 	for _, title := range spare {
 		if t.Fits(width) {
@@ -65,11 +65,10 @@ func (t *Table) Fit(width int, spare ...string) {
 // Fits reports whether the table is no wider than this.
 func (t *Table) Fits(width int) bool { return t.width() <= width }
 
-// mostOfLast is how much of the last column has to be seen: it may be a sentence.
+// mostOfLast is how much of the last column has to be visible: it may be a sentence.
 const mostOfLast = 40
 
-// width is how much room the table needs. Colours, which the last column may have,
-// take none.
+// width is how wide the table is. Colours in the last column take no room.
 func (t *Table) width() int {
 	var columns []int
 	for _, row := range t.rows {
@@ -90,10 +89,10 @@ func (t *Table) width() int {
 	return width
 }
 
-// shortest is what is left of a cell that is cut, at least.
+// shortest is the least that is left of a shortened cell.
 const shortest = 8
 
-// cutFirst takes so much off the width of the first column.
+// cutFirst shortens the first column by this much.
 func (t *Table) cutFirst(over int) {
 	longest := 0
 	for _, row := range t.rows {

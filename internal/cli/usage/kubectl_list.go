@@ -12,16 +12,16 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 )
 
-// kubectlList reads a list of the Kubernetes API from JSON, item by item, so that
-// memory holds one item and never the whole list.
+// kubectlList reads a list of the Kubernetes API from JSON item by item, so that only
+// one item is in memory.
 type kubectlList struct {
 	kind   string // of the items: "Pod"
 	plural string // for advice: "pods"
-	// item reads one, and returns the kind that it says it is.
+	// item reads one item, and returns its kind.
 	item func(raw json.RawMessage) (kind string, err error)
 }
 
-// listName is how the items' list is called.
+// listName is the kind of the list.
 func (l kubectlList) listName() string { return l.kind + "List" }
 
 // readFile reads the list in a file, or on standard input.
@@ -44,7 +44,7 @@ func (l kubectlList) readFile(ctx context.Context, s *process.Session, file stri
 type head struct {
 	APIVersion string
 	Kind       string
-	items      int // -1 while there were none
+	items      int // -1: none so far
 	Metadata   struct {
 		Continue string `json:"continue"`
 	}
@@ -81,10 +81,10 @@ func (l kubectlList) read(ctx context.Context, stream io.Reader) error {
 	return nil
 }
 
-// looksLikeJSON says of the most likely mistakes what to do about them.
+// looksLikeJSON says what to do about the most likely mistakes.
 func (l kubectlList) looksLikeJSON(stream *bufio.Reader) error {
 	if mark, _ := stream.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		_, _ = stream.Discard(3) // it was there to be peeked at
+		_, _ = stream.Discard(3) // it was just peeked at
 	}
 	for {
 		first, err := stream.Peek(1)
@@ -135,7 +135,7 @@ func (l kubectlList) items(ctx context.Context, decoder *json.Decoder, h *head) 
 	if err != nil {
 		return l.broken(err)
 	}
-	if open == nil { // null: a list of none
+	if open == nil { // null: an empty list
 		return nil
 	}
 	if open != json.Delim('[') {
@@ -158,8 +158,8 @@ func (l kubectlList) items(ctx context.Context, decoder *json.Decoder, h *head) 
 	return l.broken(err)
 }
 
-// readItem reads one item. That it is of another kind, as items of mixed lists are,
-// is an error.
+// readItem reads one item. It is an error where the item is of another kind, as in
+// mixed lists.
 func (l kubectlList) readItem(raw json.RawMessage) error {
 	kind, err := l.item(raw)
 	if err != nil {
@@ -201,8 +201,8 @@ func (l kubectlList) checkKind(h head) error {
 	return fmt.Errorf("it is a %s, not a %s; %s", h.Kind, l.listName(), l.advice())
 }
 
-// check judges the list once all of it was read, since kubectl writes the kind
-// after the items.
+// check checks the list after all of it was read, since kubectl writes the kind after
+// the items.
 func (l kubectlList) check(h head) error {
 	if err := l.checkKind(h); err != nil {
 		return err

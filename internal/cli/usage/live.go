@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// LiveReport is the JSON of usage from the cluster and the ledger: that of a
-// list of pods, and what is known beside it.
+// LiveReport is the JSON of usage from the cluster and the ledger: that of a list of
+// pods, and what else is known.
 type LiveReport struct {
 	SchemaVersion int    `json:"schema_version"`
 	Budget        string `json:"budget,omitempty"`
@@ -24,7 +24,7 @@ type LiveReport struct {
 	Warnings []string `json:"warnings"`
 }
 
-// live prints what the cluster and the ledger tell.
+// live prints usage from the cluster and the ledger.
 func (o *options) live(ctx context.Context, names []string) error {
 	for _, flag := range []string{"nodes", "at"} {
 		if o.given(flag) {
@@ -51,14 +51,14 @@ func (o *options) live(ctx context.Context, names []string) error {
 		return err
 	}
 	report := newLiveReport(live)
-	if !o.session.JSON() { // which has them in it
+	if !o.session.JSON() { // which has them
 		o.session.Warn(report.Warnings...)
 	}
 	return o.session.Print(report, func(style terminal.Style) string { return liveText(style, report, live) })
 }
 
-// declaration is what is asked for, as a budget: that with the name, of which only
-// the name is known here, or one that selects what the flags do.
+// declaration is the question as a budget: one that was named, of which only the name
+// is known here, or one that selects the same pods as the flags.
 func (o *options) declaration(names []string) (budget.Declaration, error) {
 	if len(names) > 0 {
 		for _, flag := range []string{"namespace", "selector", "window", "gpu-hours", "count-from", "weight"} {
@@ -87,8 +87,8 @@ func (o *options) declaration(names []string) (budget.Declaration, error) {
 	return d.WithDefaults(), nil
 }
 
-// engine reaches the cluster, and the store with the ledger. A selector can do
-// without one.
+// engine reaches the cluster, and the store with the ledger. A selector needs no
+// store.
 func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engine, error) {
 	place, err := o.store.Open(ctx, false)
 	if anySelector && errors.Is(err, store.ErrNoStore) {

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// offline prints what the lists of pods and nodes in files tell.
+// offline prints usage from lists of pods and nodes in files.
 func (o *options) offline(ctx context.Context, budgets []string) error {
 	if len(budgets) > 0 {
 		return process.Usagef("--pods is for usage without a cluster: leave out either it or the budget")
@@ -68,7 +68,7 @@ func (o *options) readPods(ctx context.Context, q question) (*podList, error) {
 	pods := &podList{noNodes: nodes == nil}
 	type reservation struct{ node, group string }
 	reserved := map[reservation]bool{}
-	var fractions []*corev1.Pod // which are of what other pods of the list reserve
+	var fractions []*corev1.Pod // these use what other pods of the list reserve
 	list := kubectlList{kind: "Pod", plural: "pods", item: func(raw json.RawMessage) (string, error) {
 		pod, err := gpu.DecodePod(raw)
 		if err != nil {

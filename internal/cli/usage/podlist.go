@@ -11,20 +11,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// podList are the pods of a list that hold GPUs and are asked for. Zero is none.
+// podList are the selected pods of a list that hold GPUs. Its zero value is empty.
 type podList struct {
 	records  []ledger.Record
-	others   []ledger.Record // of pods that are not asked for, and share GPUs with those
+	others   []ledger.Record // of pods that are not selected, and share GPUs with selected ones
 	uids     map[string]bool
-	holdings map[string]*ledger.Holding  // by what is held: many pods hold the same
+	holdings map[string]*ledger.Holding  // shared, since many pods hold the same
 	sets     map[string]*ledger.LabelSet // by namespace
 	warnings []string
-	problems int  // how many warnings there would be, without a bound
-	noNodes  bool // no list of nodes was given: pods are taken at their word
-	partly   int  // pods of which something is not counted
+	problems int  // how many there are, listed or not
+	noNodes  bool // without a list of nodes, pods' own word counts
+	partly   int  // pods that are not counted in full
 }
 
-// all are the records of all pods, those that are not asked for included.
+// all are the records of all pods, selected or not.
 func (p *podList) all(yield func(*ledger.Record) bool) {
 	for _, list := range [][]ledger.Record{p.records, p.others} {
 		for i := range list {
@@ -41,7 +41,7 @@ func (p *podList) add(q question, s gpu.Sighting) {
 		p.uids, p.holdings, p.sets = map[string]bool{}, map[string]*ledger.Holding{}, map[string]*ledger.LabelSet{}
 	}
 	pod := s.Namespace + "/" + s.Name
-	s.Labels = nil // they have done their part
+	s.Labels = nil // they are not needed any more
 	uid := s.UID
 	if uid == "" {
 		s.UID = pod
@@ -74,11 +74,11 @@ func (p *podList) add(q question, s gpu.Sighting) {
 	}
 }
 
-// otherLabel marks the pods that are not asked for, so that a selector can leave
-// them out.
+// otherLabel marks the pods that are not selected, so that a selector can leave them
+// out.
 const otherLabel = "other"
 
-// addOther keeps of a pod that is not asked for what it shares with others.
+// addOther adds what a pod that is not selected shares with others.
 func (p *podList) addOther(q question, s gpu.Sighting) {
 	s.Labels = map[string]string{otherLabel: ""}
 	if r, holds := budgets.RecordOf(s, q.read); holds && r.Held.Shared() {
@@ -87,8 +87,8 @@ func (p *podList) addOther(q question, s gpu.Sighting) {
 	}
 }
 
-// keep keeps a record without what only ledgers need. Records share what is the
-// same of them.
+// keep adds a record without the fields that only ledgers need. Records share values
+// that are the same.
 func (p *podList) keep(r ledger.Record) {
 	r.Place, r.Owner = nil, nil
 	var key strings.Builder
@@ -106,10 +106,10 @@ func (p *podList) keep(r ledger.Record) {
 	p.records = append(p.records, r)
 }
 
-// warningsAtMost bounds what is said of pods one by one.
+// warningsAtMost is how many pods are warned of one by one.
 const warningsAtMost = 20
 
-// problem keeps a warning about a pod, and counts those that are too many.
+// problem notes a warning about a pod, and counts those beyond the limit.
 func (p *podList) problem(pod, problem string) {
 	p.problems++
 	if len(p.warnings) < warningsAtMost {

@@ -13,10 +13,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// question is what the flags ask, once they were understood: which pods count, by
-// what weights, over which time, and against what.
+// question is what the flags ask for: which pods count, by what weights, over which
+// time, and against which limit.
 type question struct {
-	at, read time.Time // as of when, and no later than when the pods were read
+	at, read time.Time // the time asked about, and one not after the pods were read
 	window   string
 	length   time.Duration // of the window
 	from     budget.CountFrom
@@ -29,7 +29,8 @@ type question struct {
 // begin is when the window begins.
 func (q question) begin() time.Time { return q.at.Add(-q.length) }
 
-// question understands the flags that cluster and lists of pods have in common.
+// question reads the flags that both sources, cluster and lists of pods, have in
+// common.
 func (o *options) question() (q question, err error) {
 	now := o.session.Now().UTC()
 	q = question{at: now, read: now, window: o.window, from: budget.CountFrom(o.countFrom)}
@@ -51,8 +52,8 @@ func (o *options) question() (q question, err error) {
 	return q, err
 }
 
-// offlineQuestion understands the flags of usage without a cluster, before anything
-// is read.
+// offlineQuestion reads the flags of usage without a cluster, before any file is
+// read.
 func (o *options) offlineQuestion() (question, error) {
 	switch {
 	case o.pods == "":
@@ -72,12 +73,12 @@ func (o *options) offlineQuestion() (question, error) {
 	q, err := o.question()
 	if err == nil && o.given("at") {
 		q.at = at
-		q.read = at.Add(budget.LongestWindow) // whenever it is asked again, the answer stays
+		q.read = at.Add(budget.LongestWindow) // so that the answer does not depend on when it is asked
 	}
 	return q, err
 }
 
-// parseMoment reads the time of --at. Years far off are mistyped.
+// parseMoment reads the time of --at, and refuses years far off as mistyped.
 func parseMoment(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

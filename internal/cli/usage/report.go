@@ -20,13 +20,13 @@ type Report struct {
 	ExceededSince *time.Time `json:"exceeded_since"`
 	TrackedPods   int        `json:"tracked_pods"`
 	Pods          []Pod      `json:"pods"`
-	// unshown is the part of what was consumed that reaches no limit, since nothing
+	// unshown is the part of the usage that counts towards no limit, since nothing
 	// shows what the pods' nodes have.
 	unshown int64
 }
 
-// Pod is one pod that held GPUs in the window. Start and End are of its
-// whole interval; End is null while it holds them.
+// Pod is one pod that held GPUs in the window. Start and End are those of its whole
+// interval; End is null while the pod holds them.
 type Pod struct {
 	UID       string     `json:"uid"`
 	Namespace string     `json:"namespace"`
@@ -38,8 +38,7 @@ type Pod struct {
 	GPUHours  string     `json:"gpu_hours"` // in the window
 }
 
-// report measures the pods by the rules of a budget that covers all that are asked
-// for.
+// report measures the pods by the rules of a budget that selects the same.
 func (p *podList) report(q question) (Report, error) {
 	declared := budget.Declaration{Name: "usage", Window: q.window, CountFrom: q.from}
 	if len(p.others) > 0 {
@@ -86,7 +85,7 @@ func podOf(r *ledger.Record, used budget.PodUsage) Pod {
 	return pod
 }
 
-// compare fills in what depends on a limit.
+// compare adds what depends on a limit.
 func (p *podList) compare(q question, declared budget.Declaration, report *Report) error {
 	if q.limit == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// podsText is the usage for people: the pods, and what they come to.
+// podsText is the usage for people: the pods, and their sum.
 func podsText(style terminal.Style, r Report, q question) string {
 	var out bytes.Buffer
 	if len(r.Pods) > 0 {
@@ -37,7 +37,7 @@ func podsText(style terminal.Style, r Report, q question) string {
 	return out.String()
 }
 
-// limitText says how the usage stands to the limit.
+// limitText says how much of the limit is used.
 func limitText(style terminal.Style, r Report, q question) string {
 	tenths := perMille(r.ConsumedMilliGPUSeconds, q.limit)
 	text := fmt.Sprintf("%d.%d%% of %s", tenths/10, tenths%10, budget.Hours(q.limit))
@@ -54,10 +54,10 @@ func limitText(style terminal.Style, r Report, q question) string {
 	return text + ": " + style.Paint(terminal.Red, "exceeded"+since)
 }
 
-// perMille is how much of a limit was used, rounded half up. What is below the limit
-// is never rounded to all of it.
+// perMille is how much of a limit is used, rounded half up. Less than the limit is
+// never rounded to all of it.
 func perMille(used, limit int64) int64 {
-	// used*1000/limit + 1/2, which may be beyond what 64 bits hold on the way
+	// used*1000/limit + 1/2, by way of numbers that 64 bits may not hold
 	double := new(big.Int).Mul(big.NewInt(used), big.NewInt(2000))
 	double.Add(double, big.NewInt(limit))
 	share := double.Quo(double, new(big.Int).Mul(big.NewInt(limit), big.NewInt(2))).Int64()
@@ -67,7 +67,7 @@ func perMille(used, limit int64) int64 {
 	return share
 }
 
-// liveText is the usage for people, with how sure it is.
+// liveText is the usage for people, with how certain it is.
 func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage) string {
 	window := live.Declaration.Window
 	if live.Declaration.Period != "" {

@@ -122,7 +122,7 @@ func (o *options) run(ctx context.Context, budgets []string) error {
 	return o.live(ctx, budgets)
 }
 
-// weightsHelp lists what a unit of each resource is worth where no flag says so.
+// weightsHelp lists the default weight of each resource.
 func weightsHelp() string {
 	var out bytes.Buffer
 	out.WriteString("GPUs a unit, where --weight says nothing else:\n")
