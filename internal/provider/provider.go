@@ -1,10 +1,10 @@
-// Package provider is the Terraform provider gpupool: its configuration, and the
-// list of its resources, data sources and functions.
+// Package provider is the Terraform provider gpupool: its configuration, and the list
+// of its resources, data sources and functions.
 //
-// Each object has a package of its own below; what they share, the connection to
-// one account, one cluster and one store, is package connection. Nothing in here
-// decides about pools or budgets: that is for the core packages of these names,
-// and package reconcile carries it out.
+// Each object has a package of its own below. They share package connection, which
+// reaches one account, one cluster and one store. Nothing in here decides about pools
+// or budgets: the core packages of these names do, and package reconcile carries it
+// out.
 package provider
 
 import (
@@ -33,7 +33,7 @@ type gpupoolProvider struct {
 	version      string
 	getenv       func(string) string
 	pollInterval time.Duration
-	connection   atomic.Pointer[connection.Connection] // once configured
+	connection   atomic.Pointer[connection.Connection] // nil until the provider is configured
 }
 
 // Option changes how the provider runs; tests use them.
@@ -71,8 +71,8 @@ func (p *gpupoolProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 	resp.Schema = providerSchema()
 }
 
-// Configure reads the arguments and the environment, and asks nobody anything:
-// the account, the cluster and the store are opened when they are first needed.
+// Configure reads the arguments and the environment, and makes no call: the account,
+// the cluster and the store are opened when they are first needed.
 func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	settings, diags := p.read(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)

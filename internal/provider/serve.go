@@ -14,13 +14,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
 )
 
-// gcPercent lets the heap grow to five times what lives before it is collected.
-// A plan of many pools makes much short-lived garbage and little else: the
+// gcPercent lets the heap grow to five times its live part before it is collected. A
+// plan of many pools makes much short-lived garbage and little else, and the
 // collector would take a fifth of its time.
 const gcPercent = 400
 
 // Serve is the provider plugin: it runs until Terraform ends it. address is the
-// provider's in the registry, and debugging waits for a debugger's Terraform.
+// provider's in the registry; with debugging, a debugger starts it and Terraform
+// attaches.
 func Serve(version, address string, debugging bool) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -35,15 +36,16 @@ func Serve(version, address string, debugging bool) error {
 	return tf6server.Serve(address, NewPlugin(version), options...)
 }
 
-// NewPlugin returns what Terraform talks to: NewServer, with its diagnostics where
-// Terraform finds their lines.
+// NewPlugin is what Terraform talks to: NewServer, with diagnostics at places whose
+// lines Terraform finds.
 func NewPlugin(version string, options ...Option) func() tfprotov6.ProviderServer {
 	server := NewServer(version, options...)
 	return func() tfprotov6.ProviderServer { return problem.Shown(server()) }
 }
 
-// NewServer returns the framework's server of the provider, with the shortcuts for
-// unchanged pools before it. Its diagnostics lie as deep as what they are about.
+// NewServer is the framework's server of the provider, with the shortcuts for
+// unchanged pools before it. Its diagnostics are at the very attributes that they are
+// about.
 func NewServer(version string, options ...Option) func() tfprotov6.ProviderServer {
 	return func() tfprotov6.ProviderServer {
 		p := newProvider(version, options...)
@@ -56,10 +58,9 @@ func NewServer(version string, options ...Option) func() tfprotov6.ProviderServe
 	}
 }
 
-// silence turns the plugin libraries' logs off where Terraform would throw them
-// away. They are written at every level whatever Terraform shows, several lines
-// for each attribute of each resource, and Terraform reads every one of them:
-// without this, they are half of the time that a large plan takes.
+// silence turns the plugin libraries' logs off where Terraform would discard them.
+// The libraries write them at every level, several lines for each attribute of each
+// resource, and Terraform reads every line: that is half of the time of a large plan.
 func silence(getenv func(string) string, setenv func(name, value string) error) {
 	for _, name := range []string{
 		"TF_LOG", "TF_LOG_PROVIDER", "TF_LOG_PROVIDER_GPUPOOL", "TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_ACC_LOG", "TF_ACC_LOG_PATH",
@@ -69,6 +70,6 @@ func silence(getenv func(string) string, setenv func(name, value string) error) 
 		}
 	}
 	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_PROVIDER_GPUPOOL"} {
-		_ = setenv(name, "OFF") // fails for malformed names alone
+		_ = setenv(name, "OFF") // fails only for malformed names
 	}
 }

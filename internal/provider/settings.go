@@ -64,8 +64,7 @@ type storeModel struct {
 	KubernetesNamespace types.String `tfsdk:"kubernetes_namespace"`
 }
 
-// read joins the arguments with the environment, which is read here and nowhere
-// else.
+// read joins the arguments with the environment, which is read here alone.
 func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connection.Settings, diag.Diagnostics) {
 	var m model
 	diags := config.Get(ctx, &m)
@@ -81,7 +80,7 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 	if diags.HasError() {
 		return s, diags
 	}
-	// What one argument leaves open doesn't keep the others from being used.
+	// An argument that is unknown does not keep the others from being used.
 	if len(s.Unknown.Cloud()) == 0 {
 		s.Cloud.AllowedAccountIDs = values.Texts(m.AllowedAccountIDs)
 		s.Cloud.ForbiddenAccountIDs = values.Texts(m.ForbiddenAccountIDs)
@@ -148,8 +147,8 @@ func (m model) webIdentity(ctx context.Context, diags *diag.Diagnostics) tencent
 	}
 }
 
-// storeLocation is where the store argument says, else where the environment
-// says, else in the working directory.
+// storeLocation is the store argument, else the environment's, else the default in
+// the working directory.
 func (p *gpupoolProvider) storeLocation(ctx context.Context, argument types.Object, diags *diag.Diagnostics) store.Location {
 	var s *storeModel
 	diags.Append(objectAs(ctx, argument, &s)...)

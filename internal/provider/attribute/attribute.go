@@ -1,6 +1,6 @@
-// Package attribute carries attributes between a resource's model, which holds
+// Package attribute carries attributes between a resource's model, which has
 // Terraform's values, and its declaration. A model names each of its attributes on
-// one line, which says both ways; which way they go is for the Transfer to say.
+// one line, which serves both directions; the Transfer decides which one.
 package attribute
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Transfer is one way for the attributes of a model to go.
+// Transfer carries the attributes of a model in one direction.
 type Transfer struct {
 	way   way
 	diags *diag.Diagnostics
-	prior []attr.Value // of a model whose wording is kept, in the order of its attributes
+	prior []attr.Value // of the model whose wording is kept, in the order of its attributes
 }
 
 type way int
@@ -28,17 +28,17 @@ const (
 	keeping
 )
 
-// Into carries values into a declaration, which holds the defaults: what is null or
-// unknown leaves them as they are, and what is empty does not. A text that has not
-// the form of its attribute is reported, and leaves the default.
+// Into carries values into a declaration that has the defaults. A value that is null
+// or unknown leaves the default; an empty one does not. A text without the form of
+// its attribute is reported, and leaves the default.
 func Into(diags *diag.Diagnostics) *Transfer { return &Transfer{way: into, diags: diags} }
 
-// OutOf carries a declaration into values. Those that say the same already stay as
+// OutOf carries a declaration into values. Values that mean the same already stay as
 // they were written: "3.5" for 3.50, an empty list for none.
 func OutOf() *Transfer { return &Transfer{way: outOf} }
 
-// KeepWording gives the values of a plan the wording of its prior state, where both
-// say the same. A value that is null or unknown in either stays what it is: Terraform
+// KeepWording gives the values of a plan the wording of its prior state where both
+// mean the same. A value that is null or unknown in either stays as it is: Terraform
 // lets a plan keep a prior value only where the configuration has one.
 func KeepWording(prior, planned func(*Transfer)) {
 	x := &Transfer{way: noting}
@@ -47,15 +47,15 @@ func KeepWording(prior, planned func(*Transfer)) {
 	planned(x)
 }
 
-// Report says that an attribute has not the form that it must have.
+// Report says that an attribute does not have its form.
 func (x *Transfer) Report(at path.Path, summary string, err error) {
 	if x.diags != nil {
 		x.diags.AddAttributeError(at, summary, err.Error()+".")
 	}
 }
 
-// Kind is how values of one kind are read, written and compared. Read is given what is
-// neither null nor unknown, and reports whether it could be read.
+// Kind is how values of one kind are read, written and compared. Read gets a value
+// that is neither null nor unknown, and reports whether it could be read.
 type Kind[V attr.Value, T any] struct {
 	Read  func(V) (T, bool)
 	Write func(T) V

@@ -28,16 +28,16 @@ func Spelled(x *Transfer, value *types.String, declared *string, same func(a, b 
 	}, value, declared)
 }
 
-// Form is what a string stands for, how it is read and written, and what is said of
-// one that can't be read.
+// Form is how a string is parsed and written, and the headline of the error where it
+// can't be parsed.
 type Form[T comparable] struct {
 	Parse   func(string) (T, error)
 	Write   func(T) types.String
 	Summary string
 }
 
-// Parsed carries a string that stands for something else, and reports at a path that
-// it doesn't.
+// Parsed carries a string that has a form, and reports at a path where it does not
+// have it.
 func Parsed[T comparable](x *Transfer, at path.Path, form Form[T], value *types.String, declared *T) {
 	Carry(x, Kind[types.String, T]{
 		Read: func(v types.String) (T, bool) {
@@ -61,7 +61,7 @@ func Number[T ~int | ~int64](x *Transfer, value *types.Int64, declared *T) {
 	}, value, declared)
 }
 
-// AnyNumber carries a number that is to be whole: a validation refuses others.
+// AnyNumber carries a number that must be whole; a validation refuses others.
 func AnyNumber(x *Transfer, value *types.Number, declared *int) {
 	Carry(x, Kind[types.Number, int]{
 		Read:  values.Whole,
@@ -79,12 +79,12 @@ func Bool(x *Transfer, value *types.Bool, declared *bool) {
 	}, value, declared)
 }
 
-// Texts carries a list of strings whose order says something.
+// Texts carries a list of strings in which the order matters.
 func Texts(x *Transfer, value *types.List, declared *[]string) {
 	texts(x, value, declared, slices.Equal[[]string])
 }
 
-// Members carries a list of strings whose order says nothing.
+// Members carries a list of strings in which the order does not matter.
 func Members(x *Transfer, value *types.List, declared *[]string) {
 	texts(x, value, declared, SameMembers)
 }
@@ -97,13 +97,13 @@ func texts(x *Transfer, value *types.List, declared *[]string, same func(a, b []
 	}, value, declared)
 }
 
-// SameMembers reports whether two lists have the same members, in whatever order.
+// SameMembers reports whether two lists have the same members in any order.
 func SameMembers(a, b []string) bool {
 	members := func(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 	return slices.Equal(members(a), members(b))
 }
 
-// TextMap carries a map of strings, which can be written in several ways.
+// TextMap carries a map of strings; same says whether two of them mean the same.
 func TextMap(x *Transfer, value *types.Map, declared *map[string]string, same func(a, b string) bool) {
 	Carry(x, Kind[types.Map, map[string]string]{
 		Read:  func(v types.Map) (map[string]string, bool) { return values.TextMap(v), true },
@@ -114,5 +114,5 @@ func TextMap(x *Transfer, value *types.Map, declared *map[string]string, same fu
 	}, value, declared)
 }
 
-// Exactly is for texts that can be written in one way alone.
+// Exactly is for strings that can be written in only one way.
 func Exactly(a, b string) bool { return a == b }

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// Types are the types of attributes, by their names.
+// Types are the types of attributes, by name.
 func Types(attributes map[string]schema.Attribute) map[string]attr.Type {
 	all := make(map[string]attr.Type, len(attributes))
 	for name, a := range attributes {
@@ -21,7 +21,7 @@ func Types(attributes map[string]schema.Attribute) map[string]attr.Type {
 }
 
 // Object carries the fields of an object that the declaration always has. Where the
-// value is null or unknown, its fields are null.
+// value is null or unknown, so are its fields.
 func Object[T any](x *Transfer, value *types.Object, of map[string]attr.Type, declared *T, fields func(*Transfer, *Fields, *T)) {
 	f := &Fields{values: values.FieldsOf(*value), carried: map[string]func() attr.Value{}}
 	fields(x, f, declared)
@@ -36,8 +36,8 @@ func Object[T any](x *Transfer, value *types.Object, of map[string]attr.Type, de
 }
 
 // Optional carries an object that may be left out, which is nil in the declaration.
-// What its fields are when they are left out stands in absent. It stays as it was
-// written only where all of it says the same.
+// absent has the defaults of its fields. The value stays as it was written only where
+// all of it means the same.
 func Optional[T any](x *Transfer, value *types.Object, of map[string]attr.Type, declared **T, absent T, fields func(*Transfer, *Fields, *T)) {
 	Carry(x, Kind[types.Object, *T]{
 		Read: func(v types.Object) (*T, bool) {
@@ -55,9 +55,9 @@ func Optional[T any](x *Transfer, value *types.Object, of map[string]attr.Type, 
 	}, value, declared)
 }
 
-// Objects carries a list of objects, at a path that problems of its elements are told
-// at. Where the list says something else than the declaration, the values of each
-// element that say the same stay as they were written.
+// Objects carries a list of objects, and reports problems of its elements below a
+// path. Where the list differs from the declaration, those values of each element
+// that mean the same stay as they were written.
 func Objects[T any](x *Transfer, at path.Path, value *types.List, of map[string]attr.Type, declared *[]T, same func(a, b []T) bool, fields func(*Transfer, path.Path, *Fields, *T)) {
 	Carry(x, Kind[types.List, []T]{
 		Read: func(v types.List) ([]T, bool) {
@@ -92,7 +92,7 @@ func Objects[T any](x *Transfer, at path.Path, value *types.List, of map[string]
 	}, value, declared)
 }
 
-// NewObject is an object of a declaration that nobody has written yet.
+// NewObject is the value of an object of a declaration that nobody has written yet.
 func NewObject[T any](of map[string]attr.Type, declared *T, fields func(*Transfer, *Fields, *T)) types.Object {
 	object := types.ObjectNull(of)
 	Object(OutOf(), &object, of, declared, fields)

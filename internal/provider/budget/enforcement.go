@@ -38,7 +38,7 @@ func enforcementFields(x *attribute.Transfer, f *attribute.Fields, e *core.Enfor
 	attribute.Spelled(x, f.Text("max_gap"), &e.MaxGap, sameDuration)
 }
 
-// honoured is true where a declaration doesn't say.
+// honoured is true where a declaration leaves it out.
 var honoured = attribute.Kind[types.Bool, *bool]{
 	Read: func(v types.Bool) (*bool, bool) { return v.ValueBoolPointer(), true },
 	Write: func(b *bool) types.Bool {

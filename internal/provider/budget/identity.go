@@ -16,7 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 )
 
-// identityModel tells one budget of a store from the others.
+// identityModel is what tells one budget of a store from the others.
 type identityModel struct {
 	Name types.String `tfsdk:"name"`
 }
@@ -30,7 +30,7 @@ func (r *budgetResource) IdentitySchema(_ context.Context, _ resource.IdentitySc
 	}}
 }
 
-// identify writes a budget's identity. Terraform before 1.12 keeps none, and the
+// identify writes a budget's identity. Terraform before 1.12 has none, and the
 // framework asks for it in every answer.
 func identify(ctx context.Context, m model, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
 	if identity == nil {
@@ -64,7 +64,7 @@ func (r *budgetResource) ImportState(ctx context.Context, req resource.ImportSta
 	resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...)
 }
 
-// isName leaves it to the core what a budget may be called.
+// isName asks the core what a budget may be called.
 func isName(name string) bool {
 	return !slices.ContainsFunc(core.Declaration{Name: name}.Validate(), func(p core.Problem) bool { return p.Attribute == "name" })
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// limit is which budget it is, and what its limit is.
+// limit is the budget's name and its limit.
 type limit struct {
 	Name       types.String `tfsdk:"name"`
 	GPUHours   types.String `tfsdk:"gpu_hours"`
@@ -33,7 +33,7 @@ func (l *limit) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Carry(x, percents, &l.Thresholds, &d.Thresholds)
 }
 
-// percents are whole ones: a validation refuses others.
+// percents are whole numbers; a validation refuses others.
 var percents = attribute.Kind[types.List, []int]{Read: values.Numbers, Write: values.OfNumbers, Same: slices.Equal[[]int]}
 
 func sameHours(a, b string) bool {

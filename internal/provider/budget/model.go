@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// model is the resource's values. Collections stay the framework's own types,
-// since each may be unknown, or hold what is.
+// model is the resource's values. Collections have the framework's own types, since
+// they or their elements may be unknown.
 type model struct {
 	limit
 	selector
@@ -24,10 +24,10 @@ type model struct {
 	ClusterUID types.String `tfsdk:"cluster_uid"`
 }
 
-// defaults are what a declaration gets that leaves everything out.
+// defaults is the declaration of a budget that leaves everything out.
 var defaults = core.Declaration{}.WithDefaults()
 
-// transfer carries the values into a declaration, or out of it.
+// transfer carries the values into a declaration or out of it.
 func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.limit.transfer(x, d)
 	m.selector.transfer(x, d)
@@ -38,18 +38,18 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Text(x, &m.ClusterUID, &d.ClusterUID)
 }
 
-// declaration reads the values as a declaration. What is null or unknown gets its
-// default, and an empty text does not: it was written. A caller that meets unknown
-// values must not judge them.
+// declaration reads the values as a declaration. A value that is null or unknown gets
+// its default; an empty text does not, since someone wrote it. A caller that may meet
+// unknown values must not validate them.
 func (m model) declaration() core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	m.transfer(attribute.Into(nil), &d)
 	return d
 }
 
-// declared replaces the values that say something else than d. Those that say the
-// same stay as they were written: "1d" for 24h, lists in another order. A zone that was
-// left out stays so: it has no default in the schema, since a rolling window has none.
+// declared replaces the values that differ from d. Values that mean the same stay as
+// they were written: "1d" for 24h, lists in another order. A zone that was left out
+// stays so: it has no default in the schema, since a rolling window has none.
 func (m model) declared(d core.Declaration) model {
 	zone := d.TimeZone
 	d = d.WithDefaults()
@@ -58,9 +58,9 @@ func (m model) declared(d core.Declaration) model {
 	return m
 }
 
-// planned is a plan's values, with prior's where they say the same: "1d" for
-// 24h, "100.0" for 100, "0.5" for 1/2, lists in another order. A plan then shows
-// no change that is none.
+// planned is a plan's values, with prior's where they mean the same: "1d" for 24h,
+// "100.0" for 100, "0.5" for 1/2, lists in another order. A plan then shows no change
+// where there is none.
 func (m model) planned(prior model) model {
 	var d core.Declaration
 	attribute.KeepWording(
@@ -76,8 +76,7 @@ func sameDuration(a, b string) bool {
 	return errWas == nil && errNow == nil && was == now
 }
 
-// filled is what an apply leaves behind: the plan, with what was unknown in it
-// filled in.
+// filled is the state after an apply: the plan, with its unknown values filled in.
 func (m model) filled(d core.Declaration) model {
 	m.UID = values.Known(m.UID, types.StringValue(d.UID))
 	m.Generation = values.Known(m.Generation, types.Int64Value(d.Generation))

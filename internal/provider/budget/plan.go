@@ -17,10 +17,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 )
 
-// ModifyPlan says what an apply will do. Terraform calls it again during apply,
-// and both results must agree: so every value in here comes from the
-// configuration, the state and the private state. The cluster and the store are
-// asked for errors and warnings alone.
+// ModifyPlan says what an apply will do. Terraform calls it again during apply, and
+// both results must agree: so every value comes from the configuration, the state and
+// the private state. The cluster and the store are asked only for errors and
+// warnings.
 func (r *budgetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
@@ -95,7 +95,7 @@ func (m model) declares(prior model) bool {
 	return m.equal(prior)
 }
 
-// warnOfAction tells of pods that may end, when that is new.
+// warnOfAction warns of pods that may end, where that is new.
 func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	if d.Enforce.Action == was.Enforce.Action {
 		return
@@ -111,8 +111,7 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	}
 }
 
-// warnOfSharing tells of namespaces that use one budget up together, when that
-// is new.
+// warnOfSharing warns of namespaces that share one budget, where that is new.
 func warnOfSharing(was, d core.Declaration, diags *diag.Diagnostics) {
 	if !d.Selector.Shares() || was.Enforce.Action == d.Enforce.Action && was.Selector.Same(d.Selector) {
 		return
@@ -129,14 +128,14 @@ func warnOfSharing(was, d core.Declaration, diags *diag.Diagnostics) {
 		text+". Give each a budget of its own where they belong to people who don't share work.")
 }
 
-// threats are what may come of a limit that is reached; nothing of alerts alone.
+// threats are what each action may do when the limit is reached; alerts do nothing.
 var threats = map[core.Action]string{
 	core.Evict:  "pods may be evicted",
 	core.Pause:  "workloads may be paused",
 	core.Freeze: "new pods with GPUs may be kept out",
 }
 
-// warnOfLimit tells from when pods may end because the limit is lowered.
+// warnOfLimit warns from when pods may end because the limit is lowered.
 func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	before, errBefore := core.ParseHours(was.GPUHours)
 	limit, err := core.ParseHours(d.GPUHours)
@@ -163,8 +162,8 @@ func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaratio
 	diags.AddAttributeWarning(path.Root("gpu_hours"), "Limit of budget "+d.Name+" is lowered", text)
 }
 
-// used is what the last run counted, in words and as an amount; no words where
-// nothing is known.
+// used is what the last run counted, as an amount and in words; no words where it is
+// unknown.
 func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount int64, words string) {
 	if !r.connection.StoreReady() {
 		return 0, ""

@@ -1,9 +1,9 @@
-// Package budget is the resource gpupool_budget: its schema, the conversion
-// between its values and a declaration, its plans, and the calls into package
-// reconcile that carry them out.
+// Package budget is the resource gpupool_budget: its schema, the conversion between
+// its values and a declaration, its plans, and the calls into package reconcile that
+// carry them out.
 //
-// Whom a budget covers and what it has used is not decided here but in the core
-// package of the same name, which is imported as core.
+// The core package of the same name, imported as core, decides whom a budget covers
+// and what it has used.
 package budget
 
 import (
@@ -45,8 +45,8 @@ func (r *budgetResource) Configure(_ context.Context, req resource.ConfigureRequ
 	r.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
 }
 
-// defaultTimeout is how long an operation may take: it is a few calls, and may
-// have to wait for a run that holds the budget's lock.
+// defaultTimeout is how long an operation may take: it makes a few calls, and may
+// have to wait for a run that has the budget's lock.
 const defaultTimeout = 5 * time.Minute
 
 // recordedKey holds, in Terraform's private state, whether the store had a
@@ -70,9 +70,9 @@ func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest,
 	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
 }
 
-// Read takes over what the store's record says, and passes on what the last run
-// warned of, such as pods that another budget counts, too. A record that is
-// missing is not a budget that is gone: only a tombstone is.
+// Read takes over the store's record, and passes on the warnings of the last run,
+// such as of pods that another budget counts, too. A missing record does not mean
+// that the budget is gone: only a tombstone does.
 func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -86,7 +86,7 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	}
 	if state.Destroyed {
-		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it all the same
+		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it even now
 		resp.State.RemoveResource(ctx)
 		return
 	}
@@ -103,7 +103,7 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
 }
 
-// view reads a budget, if the provider's cluster is its own.
+// view reads a budget, and refuses another cluster than the budget's.
 func (r *budgetResource) view(ctx context.Context, d core.Declaration) (budgets.State, error) {
 	reader, err := r.connection.Reader(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
-// within does something about a budget, for no longer than wait.
+// within carries out an operation on a budget, for no longer than wait.
 func within[T any](ctx context.Context, wait time.Duration, c *connection.Connection, d core.Declaration, do func(*budgets.Flow, context.Context, core.Declaration) (T, error)) (done T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -178,7 +178,7 @@ type private interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// save writes a budget's values, and keeps the rest.
+// save writes a budget's values, and then what keep does.
 func save(ctx context.Context, m model, state budgets.State, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := to.Set(ctx, m)
 	diags.Append(keep(ctx, m, state, identity, hidden)...)

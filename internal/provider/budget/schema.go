@@ -12,10 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 )
 
-// Schema is that of the resource. Numbers that a user writes are of any kind, so
-// that one that is not whole is said to be so, and does not fail to be read. It
-// has no plan modifiers and no validators: ModifyPlan and ValidateConfig look at
-// the whole of a budget at once.
+// Schema is the resource's schema. Numbers that a user writes are of type number, so
+// that a validation can say where one is not whole. It has no plan modifiers and no
+// validators: ModifyPlan and ValidateConfig look at the whole of a budget at once.
 func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := limitAttributes()
 	maps.Copy(attributes, countingAttributes())
@@ -32,7 +31,7 @@ func (r *budgetResource) Schema(ctx context.Context, _ resource.SchemaRequest, r
 	}
 }
 
-// computedAttributes are scalars alone: usage is the data source's.
+// computedAttributes are scalars alone: the data source has the usage.
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"uid": schema.StringAttribute{

@@ -11,7 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
 )
 
-// selector is whose GPU-hours count.
+// selector is which pods' GPU-hours count.
 type selector struct {
 	Selector types.Object `tfsdk:"selector"`
 }
@@ -37,7 +37,7 @@ func expressionFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, e
 	attribute.Members(x, f.List("values"), &e.Values)
 }
 
-// sameExpressions compares expressions whose values may be in another order.
+// sameExpressions compares expressions, whatever the order of their values.
 func sameExpressions(a, b []core.Expression) bool {
 	return slices.EqualFunc(a, b, func(a, b core.Expression) bool {
 		return a.Key == b.Key && a.Operator == b.Operator && attribute.SameMembers(a.Values, b.Values)

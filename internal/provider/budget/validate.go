@@ -15,8 +15,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
-// ValidateConfig judges what is known. Where a value is unknown, everything that
-// is said about it, or about what contains it, is left to a later call.
+// ValidateConfig checks the values that are known. Problems of an unknown value, or
+// of what contains one, are left to a later call.
 func (r *budgetResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -27,14 +27,15 @@ func (r *budgetResource) ValidateConfig(ctx context.Context, req resource.Valida
 	problem.Report(&resp.Diagnostics, problem.Decided(problems, req.Config.Raw, nil), diag.SeverityError)
 }
 
-// warnOfDoubts tells of what is allowed and probably not meant. It is for plans: a
-// validation comes before a destruction, too, where none of it matters any more.
+// warnOfDoubts warns of what is allowed and probably not meant. Plans call it; a
+// validation does not, as it also comes before a destruction, where this does not
+// matter.
 func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
 	problem.Report(diags, d.WithDefaults().Warnings(), diag.SeverityWarning)
 }
 
-// problems are everything that is wrong with a configuration. What is said of the
-// window, the period and the zone depends on all three.
+// problems are everything wrong with a configuration. The problems of window, period
+// and time_zone depend on all three.
 func (m model) problems() problem.List {
 	var problems problem.List = m.declaration().Validate()
 	if m.Window.IsUnknown() || m.Period.IsUnknown() || m.TimeZone.IsUnknown() {
@@ -44,7 +45,8 @@ func (m model) problems() problem.List {
 	return m.evictions(m.thresholds(problems))
 }
 
-// thresholds adds those that are not whole, which the declaration can't hold.
+// thresholds adds the thresholds that are not whole, which the declaration can't
+// hold.
 func (m model) thresholds(problems problem.List) problem.List {
 	for n, element := range m.Thresholds.Elements() {
 		percent, _ := element.(types.Number)
@@ -56,7 +58,7 @@ func (m model) thresholds(problems problem.List) problem.List {
 	return problems
 }
 
-// evictions adds a number of them that is not whole, likewise.
+// evictions adds a number of evictions that is not whole, likewise.
 func (m model) evictions(problems problem.List) problem.List {
 	most := values.FieldsOf(m.Enforcement).AnyNumber("max_evictions_per_run")
 	if _, whole := values.Whole(most); !whole {

@@ -1,6 +1,6 @@
-// Package budgetusage is the data source gpupool_budget_usage: what the last run
-// of gpupool reconcile made of a budget, read from the store. It asks no cluster
-// and counts nothing itself.
+// Package budgetusage is the data source gpupool_budget_usage: what the last run of
+// gpupool reconcile made of a budget, as the store has it. It asks no cluster and
+// counts nothing itself.
 package budgetusage
 
 import (
@@ -74,8 +74,8 @@ func (s *usageDataSource) look(ctx context.Context, name string) (budgets.State,
 	return reader.Budgets().View(ctx, d)
 }
 
-// doubt says what the values don't tell about themselves; nothing where they are
-// of the last declaration, and fresh.
+// doubt says why the values may not be up to date; nothing where they are new and of
+// the present declaration.
 func doubt(state budgets.State, now time.Time) string {
 	d, status := state.Declaration, state.Status
 	if status == nil {
@@ -145,7 +145,7 @@ func newModel(s budget.Status) model {
 
 func hours(amount int64) types.String { return types.StringValue(budget.Hours(amount)) }
 
-// thousandths is n of them as the number that Terraform reads from the decimal.
+// thousandths is a number of thousandths as the exact decimal.
 func thousandths(n int64) types.Number {
 	text := big.NewRat(n, 1000).FloatString(3)
 	f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)

@@ -1,5 +1,4 @@
-// Package computed builds the attributes of data sources that Terraform reads and
-// nobody writes.
+// Package computed builds attributes that Terraform reads and nobody writes.
 package computed
 
 import (

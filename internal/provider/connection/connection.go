@@ -1,6 +1,6 @@
-// Package connection is what the provider hands to its resources and data
-// sources: the way to one cloud account, one cluster and one store, each opened
-// when it is first needed, and how errors of any of them become diagnostics.
+// Package connection is what the provider hands to its resources and data sources:
+// access to one cloud account, one cluster and one store, each opened when it is
+// first needed, and how their errors become diagnostics.
 package connection
 
 import (
@@ -26,30 +26,30 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// untilContextEnds has a lock waited for as long as the operation's context lasts.
+// untilContextEnds lets an operation wait for a lock for as long as its context
+// lasts.
 const untilContextEnds = time.Duration(math.MaxInt64 / 4)
 
-// Settings say which account, which cluster and which store, the environment
-// included.
+// Settings are the arguments and the environment: which account, cluster and store.
 type Settings struct {
 	Cloud      tencent.Config
 	Kubernetes kubeclient.Config
-	// Kubeconfig is the environment's KUBECONFIG, which is named in errors alone.
+	// Kubeconfig is the environment's KUBECONFIG, which is only named in errors.
 	Kubeconfig string
 	Store      store.Location
 	// PollInterval is the first pause between two looks at settling instances;
 	// zero means reconcile's default.
 	PollInterval time.Duration
-	// Agent is how the cluster's audit log names the provider.
+	// Agent is the provider's name in the cluster's audit log.
 	Agent string
-	// Unknown names provider arguments whose values are not known yet. What
-	// depends on one can't be opened.
+	// Unknown names provider arguments whose values are not known yet. What depends
+	// on them can't be opened.
 	Unknown UnknownArguments
 }
 
 // Connection reaches the account, the cluster and the store. It is safe for
 // concurrent use. Each is opened when it is first needed, so that budgets need no
-// account, pools no cluster, and a configuration with neither nothing at all.
+// account, pools need no cluster, and a configuration without either needs nothing.
 type Connection struct {
 	settings Settings
 	core     once[assembled]
@@ -63,7 +63,7 @@ type Connection struct {
 // New prepares a connection and opens nothing.
 func New(s Settings) *Connection { return &Connection{settings: s} }
 
-// Of takes the connection out of what the framework hands to a resource or data
+// Of takes the connection out of what the framework passes to a resource or data
 // source. It returns nil before the provider is configured.
 func Of(data any, diags *diag.Diagnostics) *Connection {
 	if data == nil {
@@ -103,15 +103,15 @@ func (c *Connection) unknownForStore() UnknownArguments {
 	return nil
 }
 
-// assembled is the engine, and the store that it works on.
+// assembled is the engine and its store.
 type assembled struct {
 	engine *reconcile.Engine
 	place  *open.Deferred
 }
 
-// Engine opens the store to be written, and makes it where there is none: for
-// what carries an apply out, and nothing else. The engine reaches the account and
-// the cluster when it first needs them.
+// Engine opens the store for writing, and creates it where there is none: it is only
+// for operations of an apply. The engine reaches the account and the cluster when it
+// first needs them.
 func (c *Connection) Engine(ctx context.Context) (*reconcile.Engine, error) {
 	a, err := c.prepared(ctx)
 	if err != nil {
@@ -156,7 +156,8 @@ func (c *Connection) Region(ctx context.Context) (string, error) {
 	return client.Region(), nil
 }
 
-// AccountID says whose the credentials are. The answer is kept, a refusal too.
+// AccountID is the account of the credentials. The answer is remembered, even a
+// refusal.
 func (c *Connection) AccountID(ctx context.Context) (string, error) {
 	return c.identity.do(ctx, func() (string, error) {
 		client, err := c.cloud(ctx)
@@ -167,8 +168,8 @@ func (c *Connection) AccountID(ctx context.Context) (string, error) {
 	})
 }
 
-// ClusterUID says which cluster it is, by the uid of its namespace kube-system.
-// The answer is kept, a refusal too.
+// ClusterUID identifies the cluster by the uid of its namespace kube-system. The
+// answer is remembered, even a refusal.
 func (c *Connection) ClusterUID(ctx context.Context) (string, error) {
 	return c.uid.do(ctx, func() (string, error) {
 		cluster, err := c.clusterOf(ctx)
@@ -212,7 +213,8 @@ func (c *Connection) kubernetes(ctx context.Context) (*kubeclient.Client, error)
 	})
 }
 
-// noCluster is the client's own error in the provider's words: KUBECONFIG is the CLI's.
+// noCluster is the client's error in the provider's words: only the CLI reads
+// KUBECONFIG.
 func (c *Connection) noCluster() error {
 	text := "no Kubernetes cluster is configured: " +
 		"set the provider's argument kubernetes = { config_path = … }, KUBE_CONFIG_PATH or KUBE_HOST, or run inside a cluster"
@@ -241,8 +243,8 @@ func (c *Connection) logger(ctx context.Context) *slog.Logger {
 	return newLogger(ctx, s.Cloud.SecretKey, s.Cloud.SecurityToken, s.Kubernetes.Password, s.Kubernetes.Token, s.Kubernetes.ClientKey)
 }
 
-// once keeps the result of the first call, unless the caller's context ended:
-// its cancellation must not become everyone's.
+// once remembers the result of the first call, unless the caller's context ended: its
+// cancellation must not fail the others.
 type once[T any] struct {
 	mu    sync.Mutex
 	done  bool

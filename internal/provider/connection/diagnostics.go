@@ -19,17 +19,16 @@ type unusable struct{ error }
 
 func (e unusable) Unwrap() error { return e.error }
 
-// IsUnusable reports whether an error says that the provider's own configuration
-// keeps the account, the cluster or the store from being opened: it won't be
-// gone by the time of the apply.
+// IsUnusable reports whether the provider's own configuration keeps the account, the
+// cluster or the store from being opened: the error will still be there at the apply.
 func IsUnusable(err error) bool {
 	var u unusable
 	return errors.As(err, &u)
 }
 
-// Error turns an error of the account, the cluster or the store into a diagnostic. The
-// headline is what was being done; the kinds of errors that a person recognises
-// by name have a headline of their own.
+// Error turns an error of the account, the cluster or the store into a diagnostic.
+// The headline is what was being done; well-known kinds of errors have a headline of
+// their own.
 func Error(doing string, err error) diag.Diagnostic {
 	return diag.NewErrorDiagnostic(headline(doing, err), sentence(err))
 }
@@ -90,8 +89,9 @@ func headline(doing string, err error) string {
 	return doing + " failed"
 }
 
-// sentence begins with a capital letter, unless it begins with the name of an
-// argument, and ends with a full stop, as Terraform's own messages do.
+// sentence makes a sentence of an error, as in Terraform's own messages: it begins
+// with a capital letter, unless it begins with the name of an argument, and ends with
+// a full stop.
 func sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if word, _, _ := strings.Cut(text, " "); word != "" && !strings.ContainsAny(word, "_/:.") {

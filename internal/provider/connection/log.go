@@ -10,9 +10,9 @@ import (
 // subsystem is the name under which the core logs: TF_LOG_PROVIDER applies.
 const subsystem = "core"
 
-// newLogger writes slog records to Terraform's log. The core logs without a
-// context, so records carry the context in which the connection was opened.
-// Secrets never reach the log by design; masking them is a second guard.
+// newLogger writes slog records to Terraform's log. The core logs without a context,
+// so records get the context in which the connection was opened. No secret is meant
+// to reach the log; masking them is a second guard.
 func newLogger(ctx context.Context, secrets ...string) *slog.Logger {
 	ctx = tflog.NewSubsystem(context.WithoutCancel(ctx), subsystem)
 	for _, s := range secrets {
@@ -86,7 +86,7 @@ func put(fields map[string]any, prefix string, a slog.Attr) {
 	}
 }
 
-// textual writes errors as text: the masks look into texts alone.
+// textual turns errors into texts, since masks apply to texts alone.
 func textual(v any) any {
 	if err, ok := v.(error); ok {
 		return err.Error()

@@ -15,14 +15,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// Reader is what refreshes, plans, imports and data sources may ask: nothing of it
-// writes anything, anywhere.
+// Reader is what refreshes, plans, imports and data sources may ask. It never writes.
 type Reader struct{ engine *reconcile.Engine }
 
-// Pools is what may be asked about spot pools.
+// Pools answers questions about spot pools.
 func (r Reader) Pools() PoolReader { return r.engine.Pools() }
 
-// Budgets is what may be asked about budgets.
+// Budgets answers questions about budgets.
 func (r Reader) Budgets() BudgetReader { return r.engine.Budgets() }
 
 // PoolReader reads and plans spot pools.
@@ -41,8 +40,8 @@ type BudgetReader interface {
 	Find(ctx context.Context, name string) (budget.Declaration, error)
 }
 
-// Reader opens the store to be read. One that isn't there reads as one without
-// records, and is not made: LostStore tells of it.
+// Reader opens the store for reading. A store that does not exist reads as an empty
+// one, and is not created; LostStore warns of it.
 func (c *Connection) Reader(ctx context.Context) (Reader, error) {
 	a, err := c.prepared(ctx)
 	if err != nil {
@@ -54,9 +53,9 @@ func (c *Connection) Reader(ctx context.Context) (Reader, error) {
 	return Reader{a.engine}, nil
 }
 
-// LostStore warns where the store isn't there: for what stands in a Terraform
-// state, and so was recorded once. Its headline is the same for all that is lost
-// with it, so that Terraform shows it once.
+// LostStore warns where the store does not exist. It is for objects of a Terraform
+// state, which were recorded once. Its headline is the same for all of them, so that
+// Terraform shows it once.
 func (c *Connection) LostStore() diag.Diagnostics {
 	var diags diag.Diagnostics
 	a, err := c.prepared(context.Background())
@@ -70,11 +69,11 @@ func (c *Connection) LostStore() diag.Diagnostics {
 	return diags
 }
 
-// imageTimeout bounds the look at an image: a plan goes on without it.
+// imageTimeout bounds the look-up of an image, without which a plan goes on.
 const imageTimeout = 15 * time.Second
 
-// ImageType says of which type an image of a region is. However many pools have
-// it, it is asked for once.
+// ImageType is the type of an image of a region. It is asked for once, however many
+// pools have the image.
 func (c *Connection) ImageType(ctx context.Context, region, id string) (tencent.ImageType, error) {
 	if _, err := c.AccountID(ctx); err != nil {
 		return tencent.ImageUnknown, err

@@ -15,12 +15,12 @@ const (
 // UnknownArguments names provider arguments whose values are not known yet.
 type UnknownArguments []string
 
-// Cloud are those that keep the account from being used.
+// Cloud are the arguments without which the account can't be used.
 func (u UnknownArguments) Cloud() UnknownArguments {
 	return u.without(func(name string) bool { return name == StoreArgument || name == KubernetesArgument })
 }
 
-// Cluster are those that keep the cluster from being used.
+// Cluster are the arguments without which the cluster can't be used.
 func (u UnknownArguments) Cluster() UnknownArguments {
 	return u.without(func(name string) bool { return name != KubernetesArgument })
 }

@@ -1,5 +1,5 @@
-// Package defaulted builds the arguments of resources that have a default. The
-// description of each ends with it, so that no page can name another one.
+// Package defaulted builds the arguments of resources that have a default. Each
+// description ends with the default, so that no page can give another one.
 package defaulted
 
 import (

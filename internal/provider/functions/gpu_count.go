@@ -1,5 +1,5 @@
-// Package functions are the provider's functions: plain, exact arithmetic on
-// GPUs and hours for configurations. They ask nobody anything.
+// Package functions has the provider's functions: plain, exact arithmetic on GPUs and
+// hours for configurations. They make no calls.
 package functions
 
 import (
@@ -70,7 +70,7 @@ func (gpuCount) Run(ctx context.Context, req function.RunRequest, resp *function
 	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, budget.GPUs(count(table, limits))))
 }
 
-// parseWeights merges weights; the last ones win.
+// parseWeights merges weights; of several for a resource, the last counts.
 func parseWeights(weights []types.Map) (*gpu.Table, error) {
 	rules := gpu.Rules{Weights: map[string]string{}}
 	for _, w := range weights {
@@ -116,7 +116,8 @@ func refuseNull(m types.Map) error {
 	return nil
 }
 
-// count is what a pod with these limits holds, by the accounting's own rules.
+// count is how many GPUs a pod with these limits holds, by the accounting's own
+// rules.
 func count(table *gpu.Table, limits corev1.ResourceList) *big.Rat {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
 		NodeName:   "any",

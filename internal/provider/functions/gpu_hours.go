@@ -64,7 +64,8 @@ func (gpuHours) Run(ctx context.Context, req function.RunRequest, resp *function
 		resp.Error = function.NewFuncError(fmt.Sprintf("%s GPUs for %s are more than the %d GPU-hours that a budget may have", gpus, long, budget.MaxGPUHours))
 		return
 	}
-	// FloatString rounds halves away from zero, and nothing here is negative.
+	// FloatString rounds halves away from zero, which is up, since nothing is
+	// negative here.
 	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, hours.FloatString(3)))
 }
 

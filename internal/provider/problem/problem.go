@@ -1,6 +1,6 @@
 // Package problem tells Terraform what is wrong in a declaration, or in the
-// provider's arguments, at the attribute where it is wrong: the paths of the core,
-// such as offerings[1].max_price or tags["team"], become the framework's.
+// provider's arguments, at the right attribute: it turns paths of the core, such as
+// offerings[1].max_price or tags["team"], into the framework's.
 package problem
 
 import (
@@ -22,8 +22,9 @@ type Problem = core.Problem
 // List gathers problems.
 type List = core.List
 
-// Report turns problems into diagnostics at their attributes. Of what is inside an
-// attribute the summary names the path: Terraform shows the outermost alone.
+// Report turns problems into diagnostics at their attributes. Where a problem is
+// inside an attribute, the summary names the whole path, since Terraform shows only
+// the outermost attribute.
 func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {
 	for _, p := range problems {
 		at, summary, detail := pathOf(p.Attribute), upperFirst(p.Summary), p.Detail
@@ -38,9 +39,9 @@ func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity)
 	}
 }
 
-// Decided leaves out the problems of what is not known yet, and those of
-// attributes that unread has errors of already. What is said of an element that is
-// null gives way to that: the core can't tell it from an empty one.
+// Decided leaves out the problems of what is not known yet, and those of attributes
+// for which unread has errors already. Where an element is null, that problem
+// replaces any other: the core can't tell it from an empty one.
 func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []Problem {
 	decided := NullElements(raw)
 	null := func(p Problem) bool {
@@ -51,12 +52,12 @@ func Decided(problems []Problem, raw tftypes.Value, unread diag.Diagnostics) []P
 	})...)
 }
 
-// NullElements are the elements of lists and maps that are null. An attribute may
-// be left out by null; an element would be taken for an empty one, a label without
-// a value for instance, and be another one in the next plan.
+// NullElements are the elements of lists and maps that are null. An attribute may be
+// null to be left out, but a null element would be read as an empty one, such as a
+// label without a value, and the next plan would differ.
 func NullElements(raw tftypes.Value) []Problem {
 	var problems []Problem
-	_ = tftypes.Walk(raw, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) { // fails if this does
+	_ = tftypes.Walk(raw, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) { // fails only if this does
 		if _, named := at.LastStep().(tftypes.AttributeName); v.IsNull() && !named && at.LastStep() != nil {
 			problems = append(problems, Problem{Attribute: attributeOf(at.Steps()), Summary: "the element is null", Detail: "Give it a value, or leave it out."})
 		}
@@ -71,7 +72,7 @@ func upperFirst(s string) string {
 		return s
 	}
 	if word, _, _ := strings.Cut(s, " "); strings.Contains(word, "_") {
-		return s // an attribute's name stays as it is written
+		return s // the name of an attribute stays as it is
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
@@ -85,7 +86,7 @@ func reported(diags diag.Diagnostics, at path.Path) bool {
 	return false
 }
 
-// stepsOf takes a path such as offerings[1].max_price or tags["team"] apart.
+// stepsOf splits a path such as offerings[1].max_price or tags["team"].
 func stepsOf(attribute string) []tftypes.AttributePathStep {
 	var steps []tftypes.AttributePathStep
 	for rest := attribute; rest != ""; {
@@ -113,7 +114,7 @@ func stepsOf(attribute string) []tftypes.AttributePathStep {
 	return steps
 }
 
-// attributeOf writes what stepsOf takes apart.
+// attributeOf joins what stepsOf splits.
 func attributeOf(steps []tftypes.AttributePathStep) string {
 	var attribute string
 	for _, s := range steps {
@@ -129,7 +130,7 @@ func attributeOf(steps []tftypes.AttributePathStep) string {
 	return strings.TrimPrefix(attribute, ".")
 }
 
-// pathOf is a problem's path as the framework has it.
+// pathOf is a problem's path as the framework's type.
 func pathOf(attribute string) path.Path {
 	p := path.Empty()
 	for _, s := range stepsOf(attribute) {
@@ -145,8 +146,7 @@ func pathOf(attribute string) path.Path {
 	return p
 }
 
-// whole reports whether nothing unknown stands at the attribute, in it, or above
-// it.
+// whole reports whether nothing at the attribute, in it, or above it is unknown.
 func whole(raw tftypes.Value, attribute string) bool {
 	value := raw
 	for _, s := range stepsOf(attribute) {
@@ -156,7 +156,7 @@ func whole(raw tftypes.Value, attribute string) bool {
 		next, err := value.ApplyTerraform5AttributePathStep(s)
 		v, ok := next.(tftypes.Value)
 		if err != nil || !ok {
-			break // null further up: nothing is there to be unknown
+			break // null further up, so that nothing here can be unknown
 		}
 		value = v
 	}

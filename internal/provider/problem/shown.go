@@ -10,24 +10,24 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
-// framework is everything that the framework's server can do: what it has beside
-// the plain interface must not get lost.
+// framework is everything that the framework's server implements. A server around it
+// must implement all of it, too.
 type framework interface {
 	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favour of an interface that isn't there yet
 	tfprotov6.ProviderServerWithActions      //nolint:staticcheck // likewise
 	tfprotov6.ProviderServerWithStateStores  //nolint:staticcheck // likewise
 }
 
-// shown is a server whose diagnostics are fit to be shown.
+// shown is a server whose diagnostics are made fit to be shown.
 type shown struct{ framework }
 
 // Shown makes diagnostics fit to be shown.
 //
-// Terraform finds the line of an attribute and of an element of it; for whatever
-// lies deeper it shows where the resource begins (tfdiags/contextual.go). So what
-// lies deeper is moved up to there, and its text names the whole path. And
-// Terraform prints texts as they are: in these, what would steer a terminal is
-// written out, since names come out of states and records.
+// Terraform finds the line of an attribute, and of an element of it. For anything
+// deeper it shows where the resource begins (tfdiags/contextual.go). So a deeper
+// diagnostic is moved up to what Terraform finds, and its text names the whole path.
+// Terraform also prints texts as they are, so characters that would steer a terminal
+// are written out: names come out of states and records.
 //
 // A server that is not the framework's is returned as it is.
 func Shown(inner tfprotov6.ProviderServer) tfprotov6.ProviderServer {
@@ -49,7 +49,7 @@ func present(diags []*tfprotov6.Diagnostic) {
 	}
 }
 
-// lift moves a diagnostic up to what Terraform finds.
+// lift moves a diagnostic up to a place that Terraform finds.
 func lift(d *tfprotov6.Diagnostic) {
 	steps := d.Attribute.Steps()
 	found := 1

@@ -20,7 +20,7 @@ func (w *World) ClusterUID() string {
 	return string(namespace.UID)
 }
 
-// Rewrite changes a budget's record behind everyone's back.
+// Rewrite changes a budget's record without anyone knowing.
 func (w *World) Rewrite(name string, change func(*declaration.Budget)) {
 	w.tb.Helper()
 	s := w.Store()
@@ -36,13 +36,13 @@ func (w *World) Rewrite(name string, change func(*declaration.Budget)) {
 	write(w, doc, record)
 }
 
-// Hold writes what a run of gpupool reconcile would hold paused.
+// Hold writes what a run of gpupool reconcile writes about workloads that it paused.
 func (w *World) Hold(p declaration.Pauses) {
 	w.tb.Helper()
 	write(w, store.Document{Key: store.Key{Kind: store.Pauses, Name: p.BudgetUID}}, p)
 }
 
-// Forget removes a budget's record behind everyone's back.
+// Forget removes a budget's record without anyone knowing.
 func (w *World) Forget(name string) {
 	w.tb.Helper()
 	s := w.Store()
@@ -55,8 +55,8 @@ func (w *World) Forget(name string) {
 	}
 }
 
-// Judge writes what a run of gpupool reconcile would make of a budget, changed
-// by some more.
+// Judge writes a budget's status as a run of gpupool reconcile would, with a change
+// to it.
 func (w *World) Judge(name string, change func(*budget.Status)) {
 	w.tb.Helper()
 	d, err := w.Engine().Budgets().Find(w.tb.Context(), name)

@@ -11,11 +11,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 )
 
-// Server is the provider as Terraform talks to it, without Terraform: what
-// Terraform's own tests don't show can be asserted here, warnings above all.
+// Server is the provider as Terraform talks to it, without Terraform. Tests can see
+// here what Terraform's own test framework does not show, above all warnings.
 type Server struct {
 	tb       testing.TB
-	typeName string // of the resource that it is asked about
+	typeName string // of the resource that the test is about
 	server   tfprotov6.ProviderServer
 	bare     tfprotov6.ProviderServer // the same without the shortcut for unchanged pools
 	schemas  map[string]*tfprotov6.Schema
@@ -30,7 +30,7 @@ type Planned struct {
 	config      tftypes.Value
 }
 
-// Serve configures a provider for this world; arguments are over the world's own.
+// Serve configures a provider for this world; arguments replace the world's own.
 func (w *World) Serve(environment map[string]string, arguments Values) (*Server, Diagnostics) {
 	w.tb.Helper()
 	s := &Server{tb: w.tb, typeName: poolType, server: newServer(environment), bare: newBareServer(environment), schemas: map[string]*tfprotov6.Schema{}}
@@ -58,15 +58,14 @@ func (w *World) Serve(environment map[string]string, arguments Values) (*Server,
 
 const poolType = "gpupool_spot_pool"
 
-// For is the same server, asked about another type of resource than a pool.
+// For is the same server, for tests of another type of resource than a pool.
 func (s *Server) For(typeName string) *Server {
 	other := *s
 	other.typeName = typeName
 	return &other
 }
 
-// Shown is the same server with its diagnostics as the plugin has Terraform show
-// them.
+// Shown is the same server, with diagnostics as the plugin passes them to Terraform.
 func (s *Server) Shown() *Server {
 	other := *s
 	other.server = problem.Shown(s.server)
@@ -86,8 +85,8 @@ func (s *Server) Validate(config Values) Diagnostics {
 	return resp.Diagnostics
 }
 
-// Plan plans a resource: a creation where there is no prior one, and a destruction
-// where there is no configuration.
+// Plan plans a resource: a creation where prior is nil, and a destruction where the
+// configuration is.
 func (s *Server) Plan(prior *Object, config Values) Planned {
 	s.tb.Helper()
 	return s.plan(s.server, prior, config)
@@ -198,7 +197,7 @@ func (s *Server) Destroy(o *Object) {
 }
 
 // proposed merges configuration and prior state as Terraform does for top-level
-// arguments: what is computed and left out keeps its prior value.
+// arguments: a computed argument that was left out keeps its prior value.
 func (s *Server) proposed(prior, config tftypes.Value) tftypes.Value {
 	if prior.IsNull() || config.IsNull() {
 		return config

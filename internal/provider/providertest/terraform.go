@@ -16,9 +16,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
-// Directory is a working directory of the real Terraform, with the built
-// provider, whose store is that of the world: what a terminal shows can be
-// asserted here, warnings above all, and so can the command line beside it.
+// Directory is a working directory of the real Terraform, with the built provider and
+// the world's store. Tests can see here what a terminal shows, above all warnings,
+// and run the command line beside it.
 type Directory struct {
 	tb testing.TB
 	// Path is the directory itself.
@@ -32,8 +32,8 @@ type Result struct {
 	Stdout, Stderr string
 }
 
-// Terraform makes a working directory in this world. What is in it at the end
-// of the test is destroyed.
+// Terraform makes a working directory in this world. What is declared in it at the
+// end of the test is destroyed.
 func (w *World) Terraform() *Directory {
 	w.tb.Helper()
 	binary, terraform := programs(w.tb)
@@ -64,7 +64,7 @@ func (w *World) Terraform() *Directory {
 	d.Write("")
 	d.Must("terraform", "init", "-input=false")
 	w.tb.Cleanup(func() {
-		d.Write("") // whatever is wrong with what stands there
+		d.Write("") // whatever was wrong in it
 		d.Must("terraform", "destroy", "-auto-approve", "-input=false")
 	})
 	return d
@@ -112,8 +112,8 @@ func (d *Directory) Apply() {
 	d.Must("terraform", "apply", "-auto-approve", "-input=false", "-no-color")
 }
 
-// Plan makes a plan and returns its warnings, and what it makes of the pools'
-// planned_actions, by address. Arguments are over those of every plan.
+// Plan makes a plan and returns its warnings, and the pools' planned_actions by
+// address. Arguments are added to those of every plan.
 func (d *Directory) Plan(args ...string) (warnings []Told, actions map[string]PlannedActions) {
 	d.tb.Helper()
 	file := filepath.Join(d.tb.TempDir(), "tfplan")
@@ -155,7 +155,7 @@ type PlannedActions struct {
 // Told is a diagnostic as Terraform prints it with -json.
 type Told struct{ Severity, Summary, Detail, Address string }
 
-// told reads the diagnostics out of what a command printed with -json.
+// told reads the diagnostics that a command printed with -json.
 func told(tb testing.TB, stream string) []Told {
 	tb.Helper()
 	var all []Told
@@ -174,14 +174,14 @@ func told(tb testing.TB, stream string) []Told {
 	return all
 }
 
-// Diagnostics reads them out of what a command printed with -json.
+// Diagnostics reads the diagnostics that a command printed with -json.
 func (d *Directory) Diagnostics(r Result) []Told {
 	d.tb.Helper()
 	return told(d.tb, r.Stdout)
 }
 
-// programs are the built binary and terraform or tofu. make test hands both in;
-// without it the binary is built here, once.
+// programs are the built binary and terraform or tofu. make test passes both; without
+// it, the binary is built here, once.
 func programs(tb testing.TB) (gpupool, terraform string) {
 	tb.Helper()
 	gpupool, terraform = os.Getenv("GPUPOOL_BIN"), os.Getenv("TF_ACC_TERRAFORM_PATH")

@@ -9,14 +9,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Values are a configuration as JSON has it. What is left out is null, and
-// Unknown is a value that is not known yet.
+// Values are a configuration as JSON. What is left out is null, and Unknown is a
+// value that is not known yet.
 type Values map[string]any
 
 type unknown struct{}
 
-// Unknown stands for a value that depends on something not created yet. It works
-// for whole arguments, not inside of them.
+// Unknown is a value that depends on something not created yet. It can be a whole
+// argument, not a part of one.
 var Unknown = unknown{}
 
 // With is a copy with some values changed.
@@ -90,7 +90,7 @@ func (s *Server) value(of tftypes.Type, v Values) tftypes.Value {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	value, err := tftypes.ValueFromJSON(data, of) //nolint:staticcheck // the only way from JSON
+	value, err := tftypes.ValueFromJSON(data, of) //nolint:staticcheck // there is no other way from JSON
 	if err != nil {
 		s.tb.Fatal(err)
 	}

@@ -30,8 +30,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// Main runs a package's tests with Terraform's own settings neutral: no
-// developer's configuration, and no call home.
+// Main runs a package's tests with neutral settings of Terraform: without a
+// developer's configuration, and without calls home.
 func Main(m *testing.M) {
 	_, here, _, _ := runtime.Caller(0)
 	root := filepath.Join(filepath.Dir(here), "..", "..", "..")
@@ -60,7 +60,7 @@ type World struct {
 	Cluster *kubetest.Cluster
 }
 
-// New starts a world. At the end of its test nothing may be left in it.
+// New starts a world. At the end of the test it must be empty.
 func New(tb testing.TB, options ...func(*cvmsim.Options)) *World {
 	tb.Helper()
 	w := &World{tb: tb, StoreDir: filepath.Join(tb.TempDir(), "store")}
@@ -88,13 +88,13 @@ func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	}
 }
 
-// newServer is the provider with nothing but these environment variables, and
-// with a settling that is looked at often.
+// newServer is the provider with these environment variables alone, which polls often
+// while instances settle.
 func newServer(environment map[string]string) tfprotov6.ProviderServer {
 	return provider.NewServer("test", options(environment)...)()
 }
 
-// newBareServer is newServer without anything before the framework.
+// newBareServer is newServer without the layers around the framework.
 func newBareServer(environment map[string]string) tfprotov6.ProviderServer {
 	return providerserver.NewProtocol6(provider.New("test", options(environment)...)())()
 }
@@ -127,8 +127,8 @@ func (w *World) ConfigWith(arguments map[string]string, rest string) string {
 	return block(all) + rest
 }
 
-// BudgetConfig is a configuration whose provider block names the cluster and the
-// store, and no account.
+// BudgetConfig is a configuration whose provider block has the cluster and the store,
+// and no account.
 func (w *World) BudgetConfig(rest string) string {
 	return w.BudgetConfigWith(nil, rest)
 }
@@ -152,7 +152,7 @@ func block(arguments map[string]string) string {
 	return fmt.Sprintf("provider \"gpupool\" {\n%s}\n\n", lines)
 }
 
-// Engine is another one who manages the same pools and budgets.
+// Engine is another client that manages the same pools and budgets.
 func (w *World) Engine() *reconcile.Engine {
 	w.tb.Helper()
 	client, err := tencent.New(w.tb.Context(), tencent.Config{

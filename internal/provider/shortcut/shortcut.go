@@ -2,12 +2,14 @@
 // framework.
 //
 // The framework decodes, walks and encodes a resource's values many times over,
-// attribute by attribute, also where nothing changed. In a plan of a thousand
-// pools that is most of the time. So a resource can refresh itself with no
-// more than its private state, and say which few values that changes. And
-// it notes in its private state that nothing is left to do about it, while the
-// server in here keeps a fingerprint of the configuration beside that; where
-// both hold, the prior state is the plan. Everything else goes to the framework.
+// attribute by attribute, even where nothing changed. In a plan of a thousand pools
+// that is most of the time.
+//
+// So a resource can refresh itself from its private state alone, and say which few
+// values that changes. It also notes in its private state that nothing is left to do
+// about it, and the server in here keeps a fingerprint of the configuration beside
+// that. Where both hold, the plan is the prior state. Everything else goes to the
+// framework.
 package shortcut
 
 import (
@@ -32,8 +34,8 @@ const (
 	AppliedKey = "applied"
 )
 
-// framework is everything that the framework's server can do: what it has beside
-// the plain interface must not get lost.
+// framework is everything that the framework's server implements. A server around it
+// must implement all of it, too.
 type framework interface {
 	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // deprecated in favour of an interface that isn't there yet
 	tfprotov6.ProviderServerWithActions      //nolint:staticcheck // likewise
@@ -45,8 +47,8 @@ type Resource struct {
 	TypeName string
 	// Type is the type of its state.
 	Type func() tftypes.Type
-	// Refresh refreshes the resource, whose private state it is given, and
-	// reports whether it is all that a refresh has to do.
+	// Refresh refreshes the resource from its private state, and reports whether that
+	// was all that a refresh has to do.
 	Refresh func(ctx context.Context, private map[string][]byte) (Refreshed, bool)
 }
 
@@ -63,9 +65,9 @@ type server struct {
 	version  string
 }
 
-// New puts the shortcuts of one resource type before the framework's server. The
-// version is the provider's: another one may have other defaults. A server that
-// is not the framework's is returned as it is.
+// New puts the shortcuts of one resource type before the framework's server. version
+// is the provider's, since another version may have other defaults. A server that is
+// not the framework's is returned as it is.
 func New(inner tfprotov6.ProviderServer, version string, r Resource) tfprotov6.ProviderServer {
 	f, ok := inner.(framework)
 	if !ok {
@@ -74,7 +76,7 @@ func New(inner tfprotov6.ProviderServer, version string, r Resource) tfprotov6.P
 	return &server{framework: f, resource: r, version: version}
 }
 
-// ReadResource answers with what the resource finds by itself, where that is enough.
+// ReadResource answers with the resource's own refresh, where that is enough.
 func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	if req.TypeName == s.resource.TypeName {
 		if resp := s.refresh(ctx, req); resp != nil {
@@ -140,10 +142,9 @@ func identityOf(attributes map[string]string) (*tfprotov6.ResourceIdentityData, 
 	return &tfprotov6.ResourceIdentityData{IdentityData: &data}, err
 }
 
-// PlanResourceChange answers with the prior state where the configured values
-// are those of the state, the configuration is the one that was applied to it,
-// so that defaults and computed values are settled, too, and the resource is
-// idle.
+// PlanResourceChange answers with the prior state where the configured values are
+// those of the state, the configuration is the one that was applied last, so that
+// defaults and computed values are settled, too, and the resource is idle.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if req.TypeName == s.resource.TypeName && sameValue(req.PriorState, req.ProposedNewState) && s.settled(req) {
 		return &tfprotov6.PlanResourceChangeResponse{
@@ -153,8 +154,8 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	return s.framework.PlanResourceChange(ctx, req)
 }
 
-// ApplyResourceChange notes which configuration was applied. After an error
-// nobody knows what holds.
+// ApplyResourceChange notes which configuration was applied; after an error, that is
+// unknown.
 func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.framework.ApplyResourceChange(ctx, req)
 	if err != nil || req.TypeName != s.resource.TypeName || len(resp.Private) == 0 {
@@ -201,8 +202,8 @@ func failed(diags []*tfprotov6.Diagnostic) bool {
 	return false
 }
 
-// with sets a key of private state, which the framework keeps as a JSON object
-// of byte strings. Private state of any other form is left alone.
+// with sets a key of private state, which the framework writes as a JSON object of
+// byte strings. Private state of any other form is left alone.
 func with(data []byte, key string, value []byte) []byte {
 	private := map[string][]byte{}
 	if json.Unmarshal(data, &private) != nil {

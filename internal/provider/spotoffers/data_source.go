@@ -1,5 +1,5 @@
-// Package spotoffers is the data source gpupool_spot_offers: what GPU instances
-// cost in a region, and whether there are any.
+// Package spotoffers is the data source gpupool_spot_offers: what GPU instances cost
+// in a region, and whether they are in stock.
 package spotoffers
 
 import (
@@ -114,7 +114,7 @@ func (s *offersDataSource) Read(ctx context.Context, req datasource.ReadRequest,
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 
-// choose filters and sorts the offers of spot instances with GPUs.
+// choose selects and sorts the offers of spot instances with GPUs.
 func (m model) choose(offers []spotpool.Offer) []offer {
 	matches := func(wanted types.String, s string) bool {
 		return wanted.IsNull() || strings.EqualFold(wanted.ValueString(), s)

@@ -16,7 +16,8 @@ import (
 // endsNamedAtMost is how many of the instances that a plan ends are named.
 const endsNamedAtMost = 10
 
-// planDestroy refuses to destroy a protected pool, and else names what ends.
+// planDestroy refuses to destroy a protected pool, and else names the instances that
+// end.
 func (r *poolResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
@@ -33,10 +34,10 @@ type privateReader interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 }
 
-// warnOfEnd names the instances that end, or are let go, with a pool. It looks at
-// them now: nothing that is planned depends on it, Terraform 1.11 plans the end of
-// what is no longer configured before it refreshes it, and a plan may refresh
-// nothing at all.
+// warnOfEnd names the instances that end, or are detached, with a pool. It looks at
+// them now, since Terraform 1.11 plans the end of what is no longer configured before
+// it refreshes it, and a plan may refresh nothing at all. Nothing that is planned
+// depends on the look.
 func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, earlier privateReader, diags *diag.Diagnostics) {
 	d := m.declaration(&diag.Diagnostics{})
 	held, err := r.heldNow(ctx, d, diags)
@@ -69,7 +70,7 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 
 var errNotReady = errors.New("the provider's configuration is not known yet")
 
-// heldNow looks at what a pool has.
+// heldNow looks at the instances that a pool has now.
 func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) (holdings, error) {
 	if !r.connection.Ready() {
 		return holdings{}, errNotReady
@@ -86,12 +87,12 @@ func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, diags *d
 	return heldOf(state.Plan), nil
 }
 
-// holdings are what a pool has.
+// holdings are the instances that a pool has.
 type holdings struct {
 	ids       []string
 	protected []string
-	unseen    int    // instances that launches under way may have made
-	told      string // what is to be said of how they are known
+	unseen    int    // instances that open launches may have made
+	told      string // how this is known, where it is not from a look just now
 }
 
 func heldOf(p core.Plan) holdings {
@@ -109,7 +110,7 @@ func heldOf(p core.Plan) holdings {
 	return h
 }
 
-// sentence says what becomes of the holdings.
+// sentence says what becomes of the instances.
 func (h holdings) sentence(doing string, what core.OnDestroy) string {
 	verb, after := "ends", ""
 	if what == core.DestroyDetach {
@@ -136,7 +137,7 @@ func instances(n int) string {
 	return fmt.Sprintf("%d instances", n)
 }
 
-// named lists ids, the first of many.
+// named lists ids, of many only the first.
 func named(ids []string) string {
 	if len(ids) <= endsNamedAtMost {
 		return strings.Join(ids, ", ")

@@ -16,9 +16,9 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// checkGate tells whether the budget that a plan names anew lets the pool launch
-// now, by the status that the last run left in the store. It reports, and changes
-// nothing that is planned: the gate may have moved by the time of the apply.
+// checkGate says whether a budget that is new to a plan lets the pool launch now, by
+// the status that the last run left in the store. It only reports: the gate may be
+// another at the apply.
 func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
 	if d.Budget == "" || !r.connection.StoreReady() {
 		return
@@ -40,9 +40,9 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 	diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" lets nothing be launched", text)
 }
 
-// orphaned says that the budget of a pool is not declared, which every run of
-// gpupool reconcile fails at. Of a pool that is short, the plan gives that as the
-// reason.
+// orphaned says that the pool's budget is not declared, so that every run of gpupool
+// reconcile fails for this pool. Where the pool is short, the plan gives that as the
+// reason, and orphaned says nothing.
 func orphaned(ctx context.Context, reader connection.Reader, state spotpools.State) string {
 	if !state.Gate.Closed || state.Plan.Shortfall > 0 {
 		return ""
@@ -55,9 +55,9 @@ func orphaned(ctx context.Context, reader connection.Reader, state spotpools.Sta
 	return fmt.Sprintf("It will get no more instances: %s. Declare the budget, or have the pool name another or none.", missing)
 }
 
-// forecast says when a pool at its maximum would use its budget up, if that is
-// before the budget's window ends; nothing where that is not known, since the
-// gate tells of that.
+// forecast says when a pool at its maximum would use its budget up, if that is before
+// the budget's window ends. It says nothing where that is unknown, since the gate
+// tells why.
 func forecast(ctx context.Context, reader connection.Reader, d core.Declaration, offers []core.Offer) string {
 	f, err := reader.Pools().Forecast(ctx, d, offers)
 	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {

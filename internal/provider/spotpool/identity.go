@@ -15,7 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 )
 
-// identityModel tells one pool of an account from the others.
+// identityModel is what tells one pool of an account from the others.
 type identityModel struct {
 	Region types.String `tfsdk:"region"`
 	Name   types.String `tfsdk:"name"`
@@ -34,7 +34,7 @@ func (r *poolResource) IdentitySchema(_ context.Context, _ resource.IdentitySche
 	}}
 }
 
-// identify writes a pool's identity. Terraform before 1.12 keeps none, and the
+// identify writes a pool's identity. Terraform before 1.12 has none, and the
 // framework asks for it in every answer.
 func identify(ctx context.Context, m model, identity *tfsdk.ResourceIdentity) diag.Diagnostics {
 	if identity == nil {
@@ -43,8 +43,8 @@ func identify(ctx context.Context, m model, identity *tfsdk.ResourceIdentity) di
 	return identity.Set(ctx, identityModel{Region: m.Region, Name: m.Name})
 }
 
-// ImportState finds the pool by the store's record or by the tags of its
-// instances. Read then fills in what is observed.
+// ImportState finds the pool by the store's record, or by the tags of its instances.
+// Read then fills in what is observed.
 func (r *poolResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	region, name := r.importTarget(ctx, req, resp)
 	if resp.Diagnostics.HasError() {

@@ -11,10 +11,10 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// tellLaunches warns of what the creation of a pool would do on the market of
-// now, in the words of a dry run, and reports whether it could tell: where it is
-// the pool's budget or an unknown market that keeps it from that, another warning
-// says so. It is a warning, and no planned value, since the market moves.
+// tellLaunches says in a warning what the creation of a pool would do on the market
+// of now, as a dry run says it. It is no planned value, since the market moves. It
+// reports whether that is known; where the pool's budget or an unknown market
+// prevents it, another warning says so.
 func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
 	if !r.connection.Ready() || d.Region == "" {
 		return false
@@ -38,8 +38,8 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 	return true
 }
 
-// launches says what a plan launches and where, and why it is no more; nothing of
-// a pool that asks for no instance.
+// launches says what a plan launches and where, and why it is no more; nothing for a
+// pool that wants no instance.
 func launches(plan core.Plan) string {
 	var lines []string
 	if len(plan.Decisions) > 0 {

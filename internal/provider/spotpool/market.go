@@ -13,9 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
-// checkMarket looks whether the declaration, which was another one before, can
-// come true now: whose the credentials are, and what the region sells. All pools
-// of a plan share one look. It reports, and changes nothing that is planned.
+// checkMarket checks whether a declaration that changed can be carried out now: by
+// whose credentials, and with what the region sells. All pools of a plan share one
+// look. It only reports, and changes no planned value.
 func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.connection.Ready() {
 		return
@@ -55,15 +55,15 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 	}
 	assess(d, offers, diags)
 	if d.Budget != was.Budget || d.Maximum != was.Maximum || !slices.Equal(d.Offerings, was.Offerings) {
-		// Of a pool that stays as large, the refresh told already.
+		// Where the pool stays as large, the refresh has told already.
 		if text := forecast(ctx, reader, d, offers); text != "" {
 			diags.AddAttributeWarning(path.Root("budget"), "Budget may be used up", text)
 		}
 	}
 }
 
-// passing reports whether an error may be gone by the time of the apply. An
-// endpoint where nobody answers is more likely a wrong one.
+// passing reports whether an error may be gone by the time of the apply. Where nobody
+// answers at an endpoint, it is more likely a wrong one.
 func passing(err error) bool {
 	if cloud, ok := core.AsCloudError(err); ok {
 		return cloud.Class == core.ClassTransient && cloud.Code != tencent.CodeUnreachable
@@ -71,8 +71,8 @@ func passing(err error) bool {
 	return !connection.IsUnusable(err)
 }
 
-// assess compares a declaration with what its region sells. Only a zone that
-// isn't there is an error: prices and stock move.
+// assess compares a declaration with what its region sells. Only an unknown zone is
+// an error, since prices and stock move.
 func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	zones := map[string]bool{}
 	for _, offer := range offers {
@@ -104,8 +104,8 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	}
 }
 
-// estimate is what the pool's minimum costs an hour, launched where an empty
-// pool would launch it at these prices.
+// estimate is what the pool's minimum costs an hour, if an empty pool launched it at
+// these prices.
 func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]core.Offer) core.Price {
 	d.MaxHourlyCost, d.MaxLaunchesPerRun, d.OnDemandFallback = 0, max(1, d.Minimum), nil
 	plan := core.Decide(core.Situation{Declaration: d, Observation: core.Observation{
@@ -120,9 +120,9 @@ func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]
 	return total
 }
 
-// checkImage looks whether instances without keys, which keep the login of their
-// image, can be launched: the cloud refuses that of a public one. It is an error
-// where the plan makes it so, and a warning of a pool that was so before. An image
+// checkImage checks whether instances without keys, which keep the login of their
+// image, can be launched: the cloud refuses that for a public image. It is an error
+// where the plan makes it so, and a warning where the pool was so before. An image
 // that can't be looked up is left to the launch. The configuration must be known.
 func (r *poolResource) checkImage(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.connection.Ready() || len(d.KeyIDs) > 0 || d.ImageID == "" || d.Region == "" {

@@ -14,8 +14,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// model is the resource's values. Collections stay the framework's own types,
-// since each may be unknown, or hold what is.
+// model is the resource's values. Collections have the framework's own types, since
+// they or their elements may be unknown.
 type model struct {
 	size
 	launch
@@ -30,11 +30,11 @@ type model struct {
 	PlannedActions types.List   `tfsdk:"planned_actions"`
 }
 
-// defaults are what a declaration gets that leaves everything out but an on-demand
+// defaults is the declaration of a pool that leaves everything out but an on-demand
 // fallback.
 var defaults = core.Declaration{OnDemandFallback: &core.OnDemandFallback{Maximum: 1}}.WithDefaults()
 
-// transfer carries the values into a declaration, or out of it.
+// transfer carries the values into a declaration or out of it.
 func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.size.transfer(x, d)
 	m.launch.transfer(x, d)
@@ -57,10 +57,10 @@ var (
 	}}
 )
 
-// declaration reads the values as a declaration. What is null gets its default.
-// What is unknown gets its default too, or a value that fits any other: a caller
-// that meets unknown values must not judge them. A price or duration that can't
-// be read is reported.
+// declaration reads the values as a declaration. A value that is null gets its
+// default. One that is unknown gets its default too, or a value that goes with any
+// other: a caller that may meet unknown values must not validate them. A price or
+// duration that can't be read is reported.
 func (m model) declaration(diags *diag.Diagnostics) core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	d.Maximum = core.MaxPoolSize
@@ -68,25 +68,25 @@ func (m model) declaration(diags *diag.Diagnostics) core.Declaration {
 	return d
 }
 
-// declared replaces the values that say something else than d. Those that say
-// the same stay as they were written: "3.5" for 3.50, null for no tags.
+// declared replaces the values that differ from d. Values that mean the same stay as
+// they were written: "3.5" for 3.50, null for no tags.
 func (m model) declared(d core.Declaration) model {
 	m.transfer(attribute.OutOf(), &d)
 	return m
 }
 
-// imported is the state of a pool that was found for an import. Read, which Terraform
-// calls next, looks how many instances it has.
+// imported is the state of a pool that was found for an import. Terraform then calls
+// Read, which counts its instances.
 func imported(d core.Declaration) model {
 	return model{Timeouts: timeouts.None(), Capacity: types.Int64Value(0), PlannedActions: noActions}.declared(d)
 }
 
 var noActions = types.ListValueMust(types.StringType, []attr.Value{})
 
-// filled is what an apply leaves behind: the plan, with what was unknown in it
-// filled in. What the plan knew stays as planned, whatever happened meanwhile:
-// Terraform refuses anything else, and the next refresh tells. Where the pool
-// could not be looked at, its capacity stays what it was.
+// filled is the state after an apply: the plan, with its unknown values filled in.
+// Known values stay as planned, since Terraform refuses anything else; the next
+// refresh shows what differs. Where the pool could not be looked at, its capacity
+// stays the same.
 func (m model) filled(state spotpools.State, before types.Int64) model {
 	d := state.Declaration
 	m.Region = values.Known(m.Region, types.StringValue(d.Region))
@@ -104,9 +104,9 @@ func (m model) filled(state spotpools.State, before types.Int64) model {
 // seen reports whether the pool was looked at.
 func seen(state spotpools.State) bool { return !state.Observation.At.IsZero() }
 
-// refreshed is what a refresh makes of the state, which declared was: the
-// record's declaration, and what was observed. Nothing is planned yet. Drifted
-// says that somebody else changed the declaration.
+// refreshed is the state after a refresh: the record's declaration, where was is that
+// of the state, and what was observed. Nothing is planned yet. drifted says that
+// somebody else changed the declaration.
 func (m model) refreshed(was core.Declaration, state spotpools.State) (now model, drifted bool) {
 	d := state.Declaration
 	was.Generation = d.Generation

@@ -18,10 +18,9 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// ModifyPlan says what an apply will do. Terraform calls it again during apply,
-// and both results must agree: so every value in here comes from the
-// configuration, the state and the private state alone. The cloud is asked, too,
-// but only for warnings and for errors.
+// ModifyPlan says what an apply will do. Terraform calls it again during apply, and
+// both results must agree: so every value comes from the configuration, the state and
+// the private state. The cloud is asked only for warnings and errors.
 func (r *poolResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
@@ -61,7 +60,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		p = previewCreate(d)
 		m.PlannedActions = actionsValue(p.actions)
 		if config.Region.IsNull() && d.Region != "" {
-			// The provider's region was not known when the rest was validated.
+			// A validation does not know the provider's region.
 			problem.Report(&resp.Diagnostics, d.Validate(), diag.SeverityError)
 		}
 	}
@@ -145,7 +144,7 @@ func (m model) settled(ctx context.Context, config tfsdk.Config, prior model, di
 	if m.Region.IsUnknown() {
 		var region types.String
 		diags.Append(config.GetAttribute(ctx, path.Root("region"), &region)...)
-		if region.IsNull() { // left out: the pool keeps the region it was created in
+		if region.IsNull() { // left out: the pool stays in the region of its creation
 			m.Region = prior.Region
 		}
 	}
@@ -153,7 +152,7 @@ func (m model) settled(ctx context.Context, config tfsdk.Config, prior model, di
 	return m
 }
 
-// replaces says whether the plan makes another pool of this one, and lists why.
+// replaces says whether the plan replaces the pool, and lists why.
 func replaces(m, prior model, resp *resource.ModifyPlanResponse) bool {
 	if !m.Name.Equal(prior.Name) {
 		resp.RequiresReplace.Append(path.Root("name"))
@@ -178,8 +177,8 @@ func actionsValue(actions []string) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
-// warn tells of a pool in one warning: of several with one headline, Terraform
-// shows the first alone and counts the others.
+// warn gives all warnings about a pool as one: of several with one headline,
+// Terraform shows the first and counts the others.
 func warn(diags *diag.Diagnostics, d core.Declaration, warnings []string) {
 	if len(warnings) > 0 {
 		diags.AddWarning("Spot pool "+d.Key(), strings.Join(warnings, "\n\n"))

@@ -15,11 +15,11 @@ type preview struct {
 	warnings []string
 }
 
-// previewCreate decides over an empty region whose market is not known: what a
-// plan says must not move with the market, since there is no private state yet to
-// keep it in. So it says how many instances the creation launches, and not where,
-// and leaves prices, the cost cap and the fallback to on-demand instances to the
-// apply. What its budget allows is left to the apply, too.
+// previewCreate decides over an empty region with an unknown market. What a plan says
+// must not move with the market, and there is no private state yet that could
+// remember it. So it says how many instances the creation launches, but not where,
+// and leaves prices, the cost cap, the fallback to on-demand instances and the budget
+// to the apply.
 func previewCreate(d core.Declaration) preview {
 	d.MaxHourlyCost, d.OnDemandFallback = 0, nil
 	plan := core.Decide(core.Situation{
@@ -30,8 +30,8 @@ func previewCreate(d core.Declaration) preview {
 	return p
 }
 
-// launchesAnywhere writes launches down without their offerings: how many there
-// are of each kind, and why.
+// launchesAnywhere describes launches without their offerings: how many there are of
+// each kind, and why.
 func launchesAnywhere(decisions []core.Decision, budget string) []string {
 	counts, reasons := map[core.ChargeType]int{}, map[core.ChargeType]string{}
 	var order []core.ChargeType
@@ -57,13 +57,13 @@ func launchesAnywhere(decisions []core.Decision, budget string) []string {
 	return actions
 }
 
-// endsAndLaunchesAnywhere writes decisions down, launches without their offerings.
+// endsAndLaunchesAnywhere describes decisions, launches without their offerings.
 func endsAndLaunchesAnywhere(decisions []core.Decision, budget string) []string {
 	var actions []string
 	var anywhere []core.Decision
 	for _, decision := range decisions {
 		if decision.Kind == core.Launch && !decision.Resume {
-			decision.Reasons = decision.Reasons[:1] // the others tell of the offering
+			decision.Reasons = decision.Reasons[:1] // the others are about the offering
 			anywhere = append(anywhere, decision)
 			continue
 		}
@@ -72,13 +72,13 @@ func endsAndLaunchesAnywhere(decisions []core.Decision, budget string) []string 
 	return append(actions, launchesAnywhere(anywhere, budget)...)
 }
 
-// ifAllowed is said of launches that depend on a budget which was not looked at.
+// ifAllowed is added to launches that depend on a budget which was not looked at.
 func ifAllowed(budget string) string {
 	return fmt.Sprintf("; if its budget %s allows it then", budget)
 }
 
-// previewUpdate decides what an update of prior to d does, over what was last
-// seen and nothing else.
+// previewUpdate decides what an update of prior to d does, over what was last seen
+// alone.
 func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	o := s.observation(d.Region, d.AccountID)
 	journal := s.Journal
@@ -89,8 +89,8 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	}
 	added := unseenOffers(prior, d)
 	if o.Offers != nil && len(added) > 0 {
-		// Offerings that are new were not looked at. Whether their price fits
-		// the cost cap is left to the apply.
+		// New offerings were not looked at. Whether their price fits the cost cap is
+		// left to the apply.
 		o.Offers = append(slices.Clone(o.Offers), added...)
 		d.MaxHourlyCost = 0
 	}
@@ -100,7 +100,7 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	}
 	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: gate})
 	p := previewOf(plan, unlooked)
-	if len(added) > 0 { // where a launch goes is not known until these are looked at
+	if len(added) > 0 { // where a launch goes is unknown until they are looked at
 		p.actions = endsAndLaunchesAnywhere(plan.Decisions, unlooked)
 	}
 	p.actions = append(recording, p.actions...)
@@ -115,7 +115,7 @@ func configurationTags(d core.Declaration, o core.Observation) []string {
 	return tags
 }
 
-// unseenOffers stands in for the offers of offerings that prior hasn't got.
+// unseenOffers are stand-ins for the offers of offerings that prior does not have.
 func unseenOffers(prior, d core.Declaration) []core.Offer {
 	seen := map[core.Market]bool{}
 	for _, o := range prior.Offerings {
@@ -133,8 +133,8 @@ func unseenOffers(prior, d core.Declaration) []core.Offer {
 	return offers
 }
 
-// previewOf writes a plan down. Launches depend on the budget whose status was
-// not looked at, if one is named.
+// previewOf describes a plan. Its launches depend on the budget unlooked, whose
+// status was not looked at, if that is named.
 func previewOf(plan core.Plan, unlooked string) preview {
 	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
 	launches := 0

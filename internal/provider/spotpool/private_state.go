@@ -11,19 +11,19 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// privateKey is where what a plan needs stands in Terraform's private state.
+// privateKey is the key of privateState in Terraform's private state.
 const privateKey = "observation"
 
 const privateStateVersion = 1
 
-// privateState is what a plan knows of the world: everything that Decide needs,
-// kept in Terraform's private state by Create, Read and Update. A plan asks
-// nothing but this, since Terraform plans again during apply and refuses a
-// second plan that differs from the first.
+// privateState is what a plan knows of the world: everything that Decide needs, as
+// Create, Read and Update left it in Terraform's private state. A plan uses nothing
+// else, since Terraform plans again during apply and refuses a second plan that
+// differs from the first.
 type privateState struct {
 	Version   int             `json:"version"`
 	Recorded  bool            `json:"recorded"` // the store had a record of the pool
-	State     stateValues     `json:"state"`    // what the state says beside this
+	State     stateValues     `json:"state"`    // the state's own values, for a refresh
 	At        time.Time       `json:"at"`
 	Gate      core.Gate       `json:"gate,omitzero"`
 	Instances []core.Instance `json:"instances,omitempty"`
@@ -32,7 +32,7 @@ type privateState struct {
 	Journal   core.Journal    `json:"journal"`
 }
 
-// stateValues are what a refresh needs to know of the values in the state.
+// stateValues are the values of the state that a refresh needs to know.
 type stateValues struct {
 	Region     string `json:"region"`
 	Name       string `json:"name"`
@@ -50,8 +50,8 @@ func valuesOf(m model) stateValues {
 	}
 }
 
-// newPrivateState keeps what decisions depend on, and leaves out the rest: state
-// files hold one for each pool.
+// newPrivateState has what decisions depend on and nothing else, since state files
+// have one for each pool.
 func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 	o := pool.Observation
 	s := privateState{
@@ -78,8 +78,8 @@ func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 	return s
 }
 
-// slimJournal leaves out of open intents what only a launch needs; user data is
-// part of that.
+// slimJournal leaves out of open intents what only a launch needs, user data above
+// all.
 func slimJournal(j core.Journal) core.Journal {
 	j = j.Clone()
 	for n := range j.Intents {
@@ -90,9 +90,9 @@ func slimJournal(j core.Journal) core.Journal {
 
 func (s privateState) encode() ([]byte, error) { return json.Marshal(s) }
 
-// privateKeys are what is kept of a pool in the private state: what was seen, and
-// whether a plan over it has anything to say. Of a pool that could not be looked
-// at, what was seen before stays.
+// privateKeys are the entries of a pool in the private state: what was seen, and
+// whether a plan over it has anything to say. Where the pool could not be looked at,
+// what was seen before stays.
 func privateKeys(pool spotpools.State, beside stateValues) (map[string][]byte, error) {
 	if !seen(pool) {
 		return map[string][]byte{shortcut.IdleKey: []byte("false")}, nil

@@ -13,8 +13,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// view looks at a pool, and at what its budget will come to. With credentials that
-// are refused, a thousand pools ask once.
+// view looks at a pool and at its budget. Where credentials are refused, a thousand
+// pools ask only once.
 func view(ctx context.Context, c *connection.Connection, d core.Declaration) (spotpools.State, error) {
 	if _, err := c.AccountID(ctx); err != nil {
 		return spotpools.State{}, err
@@ -35,10 +35,9 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 	return state, nil
 }
 
-// QuickRefresh is a refresh of a pool whose declaration is the state's: the store's
-// record is of the same generation, and there is nothing to warn of. It needs no
-// more of the state than stands in the private state beside it. Everything else
-// is Read's.
+// QuickRefresh refreshes a pool, of whose state it needs only the values that the
+// private state has. It serves where the store's record is of the state's generation
+// and there is nothing to warn of; Read does everything else.
 func QuickRefresh(ctx context.Context, c *connection.Connection, private map[string][]byte) (shortcut.Refreshed, bool) {
 	s, err := decodePrivateState(private[privateKey])
 	if err != nil || s == nil || !c.Ready() {

@@ -2,8 +2,7 @@
 // between its values and a declaration, its plans, and the calls into package
 // reconcile that carry them out.
 //
-// What a pool should do is not decided here but in the core package of the same
-// name, which is imported as core.
+// The core package of the same name, imported as core, decides what a pool should do.
 package spotpool
 
 import (
@@ -48,7 +47,7 @@ func (r *poolResource) Configure(_ context.Context, req resource.ConfigureReques
 
 const (
 	defaultTimeout = 15 * time.Minute
-	// slack is what an operation's context has beyond its timeout: at the
+	// slack is how much longer than its timeout an operation's context lasts: at the
 	// timeout the engine stops waiting, and still has to record what it did.
 	slack = 2 * time.Minute
 )
@@ -93,7 +92,7 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 	if state.Destroyed {
-		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it all the same
+		resp.Diagnostics.Append(identify(ctx, m, resp.Identity)...) // the framework asks for it even now
 		resp.State.RemoveResource(ctx)
 		return
 	}
@@ -132,7 +131,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
 	}
-	if state.Declaration.UID != "" { // recorded, whatever came after
+	if state.Declaration.UID != "" { // it was recorded, whatever failed after that
 		resp.Diagnostics.Append(save(ctx, m.filled(state, prior.Capacity), state, &resp.State, resp.Identity, resp.Private)...)
 	}
 }
@@ -162,7 +161,7 @@ type private interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// save writes a pool's values, and keeps the rest.
+// save writes a pool's values, and then what keep does.
 func save(ctx context.Context, m model, state spotpools.State, to *tfsdk.State, identity *tfsdk.ResourceIdentity, hidden private) diag.Diagnostics {
 	diags := to.Set(ctx, m)
 	diags.Append(keep(ctx, m, state, identity, hidden)...)

@@ -13,9 +13,9 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Schema is that of the resource. It has no plan modifiers and no validators:
-// ModifyPlan and ValidateConfig look at the whole of a pool at once, and a
-// thousand pools plan faster for it. It has no sets for the same reason.
+// Schema is the resource's schema. It has no plan modifiers and no validators:
+// ModifyPlan and ValidateConfig look at the whole of a pool at once, which makes a
+// plan of a thousand pools faster. It has no sets for the same reason.
 func (r *poolResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, part := range []map[string]schema.Attribute{
@@ -31,8 +31,8 @@ func (r *poolResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 	}
 }
 
-// computedAttributes are scalars and one list of strings: the machines
-// themselves are in the data source, which costs a plan nothing.
+// computedAttributes are scalars and one list of strings. The data source has the
+// machines, and costs a plan nothing.
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"uid": schema.StringAttribute{

@@ -10,7 +10,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// size is which pool it is, and how large.
+// size is the pool's name and how large it is.
 type size struct {
 	Name              types.String `tfsdk:"name"`
 	Region            types.String `tfsdk:"region"`

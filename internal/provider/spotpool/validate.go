@@ -12,8 +12,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// ValidateConfig judges what is known. Where a value is unknown, everything that
-// is said about it, or about what contains it, is left to a later call.
+// ValidateConfig checks the values that are known. Problems of an unknown value, or
+// of what contains one, are left to a later call.
 func (r *poolResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -36,8 +36,8 @@ func (r *poolResource) ValidateConfig(ctx context.Context, req resource.Validate
 	}
 }
 
-// regionOfZones is the region that the zones that are known are of. The provider's
-// region is not known to a validation.
+// regionOfZones is the region of the known zones. A validation does not know the
+// provider's region.
 func regionOfZones(offerings []core.Offering) string {
 	zones := make([]string, len(offerings))
 	for n, o := range offerings {

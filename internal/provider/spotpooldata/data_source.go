@@ -1,6 +1,6 @@
-// Package spotpooldata is the data source gpupool_spot_pool: a pool's numbers
-// and its machines. The resource of the same name has no list of machines,
-// since each reclaimed one would show up in every plan.
+// Package spotpooldata is the data source gpupool_spot_pool: a pool's numbers and its
+// machines. The resource of the same name has no list of machines, since every plan
+// would show each reclaimed one.
 package spotpooldata
 
 import (

@@ -20,14 +20,15 @@ import (
 // Value is the argument's value.
 type Value = framework.Value
 
-// The range of a timeout. Within less than a second nothing is done, not even a
-// destruction; and a deadline must not lie further ahead than can be counted.
+// The range of a timeout. In less than a second nothing can be done, not even a
+// destruction; and a deadline must be near enough to be counted.
 const (
 	shortest = time.Second
 	longest  = 30 * 24 * time.Hour
 )
 
-// Attribute is the argument, with its default and what each of its three says of itself.
+// Attribute is the argument, with its default and the descriptions of its three
+// timeouts.
 func Attribute(ctx context.Context, absent time.Duration, create, update, destroy string) schema.Attribute {
 	attribute, ok := framework.Attributes(ctx, framework.Opts{
 		Create: true, Update: true, Delete: true, CreateDescription: create, UpdateDescription: update, DeleteDescription: destroy,
@@ -43,7 +44,7 @@ func None() Value {
 	return Value{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType})}
 }
 
-// Problems are the timeouts that are out of range. The schema refuses what is no
+// Problems are the timeouts that are out of range. The schema refuses what is not a
 // duration.
 func Problems(v Value, absent time.Duration) []problem.Problem {
 	var problems problem.List

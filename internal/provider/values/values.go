@@ -1,6 +1,5 @@
-// Package values converts between Terraform's values and Go's: what is null, what
-// is unknown and what is empty are three things, and stay three. It knows no
-// resource.
+// Package values converts between Terraform's values and Go's. Null, unknown and
+// empty are three different things, and stay so. It knows no resource.
 package values
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Fields are the values of an object; none of one that is null or unknown.
+// Fields are the values of an object; an object that is null or unknown has none.
 type Fields map[string]attr.Value
 
 // FieldsOf takes an object apart. A value that is no object has no fields.
