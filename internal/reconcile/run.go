@@ -90,7 +90,7 @@ func (r *run) run(ctx context.Context) error {
 		return err
 	}
 	r.budgets.Reconcile(ctx, r.pools.Declared() > 0)
-	r.pools.Reconcile(ctx, r.budgets.Judged())
+	r.pools.Reconcile(ctx, r.budgets.Statuses())
 	r.report.FinishedAt = time.Now().UTC()
 	r.report.Calls = callsSince(before, r.engine.Calls())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)

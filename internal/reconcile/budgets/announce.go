@@ -11,7 +11,7 @@ import (
 
 // alert tells of a threshold in each namespace. One that is gone by now takes no
 // Event, and is no reason to tell the others again.
-func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
+func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 	var failures []error
 	for _, namespace := range d.Namespaces {
 		if _, there := a.books.observation.Namespaces[namespace]; !there {
@@ -26,14 +26,14 @@ func (a *enforcer) alert(ctx context.Context, d budget.Decision) error {
 	return errors.Join(failures...)
 }
 
-// measure is how what was done because of a budget is told of.
-type measure struct {
+// eventKind is how what was done because of a budget is told of.
+type eventKind struct {
 	reason  string
 	done    string
 	warning bool
 }
 
-var measures = map[budget.Kind]measure{
+var eventKinds = map[budget.Kind]eventKind{
 	budget.KindFreeze:   {"GPUBudgetFreeze", "its new pods with GPUs are kept out", true},
 	budget.KindUnfreeze: {"GPUBudgetLift", "its new pods with GPUs are let in again", false},
 	budget.KindSuspend:  {"GPUBudgetPause", "paused", true},
@@ -44,7 +44,7 @@ var measures = map[budget.Kind]measure{
 
 // announcement is the Event about something that was done because of a budget.
 func announcement(d budget.Declaration, kind budget.Kind, reasons ...string) budget.Event {
-	m := measures[kind]
+	m := eventKinds[kind]
 	return budget.Event{
 		Budget: d.Name, BudgetUID: d.UID, Reason: m.reason, Warning: m.warning,
 		Message: fmt.Sprintf("GPU budget %s: %s: %s", d.Name, m.done, strings.Join(reasons, "; ")),
@@ -54,7 +54,7 @@ func announcement(d budget.Declaration, kind budget.Kind, reasons ...string) bud
 // announce tells of what was done by Events on the objects concerned. It is done
 // whether or not they can be made: the first that can't is warned of, and no
 // more of this budget are tried in this run.
-func (a *enforcer) announce(ctx context.Context, d budget.Decision) {
+func (a *actor) announce(ctx context.Context, d budget.Decision) {
 	if d.Kind == budget.KindAlert || a.untold {
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // Create declares a new budget in the cluster at hand, and gives it its
@@ -106,15 +105,15 @@ func (f *Flow) changed(r record.Stored[budget.Declaration], d budget.Declaration
 func published(r record.Stored[budget.Declaration], d budget.Declaration, now time.Time) time.Time {
 	old := r.Value.Declaration
 	d.PublishedAt = old.PublishedAt
-	if r.Exists() && record.Same(judged(old), judged(d)) {
+	if r.Exists() && record.Same(limited(old), limited(d)) {
 		return old.PublishedAt
 	}
 	return now
 }
 
-// judged is the part of a declaration that decides whether it is exceeded, and
+// limited is the part of a declaration that decides whether it is exceeded, and
 // what comes of it. A change of it is a new limit: its grace begins anew.
-func judged(d budget.Declaration) budget.Declaration {
+func limited(d budget.Declaration) budget.Declaration {
 	d.Thresholds, d.BreakdownLabels, d.MaxStatusAge, d.Generation = nil, nil, "", 0
 	return d
 }
@@ -127,56 +126,6 @@ func (f *Flow) publishedIn(c Cluster) time.Time {
 		at = f.now()
 	}
 	return at.UTC().Truncate(time.Second)
-}
-
-// Delete ends a budget for good: it lifts the budget's freeze and resumes
-// what it paused, leaves a tombstone, and removes the record. A deletion that
-// was cut short is finished by the next one, or by a run. The strings say what
-// could not be undone because someone else changed it since.
-func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (notices []string, err error) {
-	cluster, err := f.clusterOf(ctx, d)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not destroyed, since what it enforces can't be undone: %w", d.Object(), err)
-	}
-	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, err := f.records().Own(ctx, d)
-		if err != nil {
-			return err
-		}
-		if r, err = f.records().BeginDeletion(ctx, r, d); err != nil {
-			return err
-		}
-		notices, err = f.clear(ctx, cluster, r)
-		return err
-	})
-	return notices, err
-}
-
-// clear undoes what a budget enforces, and removes what is recorded of it.
-// One that only ever alerted needs no right to do so. The budget's lock must
-// be held.
-func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Declaration]) ([]string, error) {
-	d := r.Value.Declaration
-	status, known, err := f.Keeper.BudgetStatus(ctx, d)
-	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.Value.Enforced) == 0)
-	notices, err := f.release(ctx, c, d, status.Value)
-	if onlyAlerts && isForbidden(err) {
-		err = nil
-	}
-	if err != nil {
-		return notices, fmt.Errorf("%s is not destroyed yet, since what it enforces could not be undone: %w", d.Object(), err)
-	}
-	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
-		return notices, err
-	}
-	doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})
-	if err == nil {
-		err = record.Remove(ctx, f.Keeper.Store, store.Statuses, doc.Key.Name, doc.Revision)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return notices, err
-	}
-	return notices, f.records().Remove(ctx, r)
 }
 
 // Find finds a budget for an import, by its name in the store.

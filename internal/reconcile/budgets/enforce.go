@@ -4,279 +4,88 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
-	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
-// enforcer carries out the decisions about one budget under its lock, some in each
-// of its turns.
+// enforcer enforces the budgets of one run.
 type enforcer struct {
-	*judging
-	declaration budget.Declaration
-	plan        budget.Plan
-	// queue and reserves are what is left to do of the plan.
-	queue, reserves []budget.Decision
-	results         []outcome.Result
+	flow     *Flow
+	books    *books
+	measures *measures
+	declared []budget.Declaration
+	busy     []judgement // those that are, or may have to be, acted on
+	report   func(Report, []outcome.Result)
+	warnings *outcome.Warnings
+}
+
+// ending is how a run ended with one budget. Each way names its outcome: the zero
+// value has none, and counts as failed.
+type ending struct {
+	became outcome.Outcome
+	why    error // what went wrong, or what it waits for; nil otherwise
 	// done had its effect; planned was refused by a port that changes nothing.
 	done, planned []budget.Decision
-	// notFrozen says that the freeze failed: what is evicted then comes back.
-	notFrozen bool
-	// failed counts evictions.
-	failed int
-	// failure is the first that failed; nil where none did.
-	failure error
-	// stopped says why some decisions were not come to, if any.
-	stopped error
-	// untold says that an Event about what was done could not be made.
-	untold bool
-	// frozenAt is when this run's own freeze began.
-	frozenAt time.Time
-	// withdrawn are the uids of waiting pods whose owners this run suspended: their
-	// controllers are about to delete them.
-	withdrawn []string
+	results       []outcome.Result
 }
 
-// failuresAtMost is how many evictions of a run may fail, other than by being
-// blocked, before no more pods are tried in their place: what fails each time is
-// not the pod's.
-const failuresAtMost = 10
+// budgetsAtOnce is how many statuses are written at the same time.
+const budgetsAtOnce = 16
 
-// decisionsATurn is how many decisions about one budget are carried out before it is
-// the next one's turn: nobody's limit waits until all that another's tenants run is
-// dealt with.
-const decisionsATurn = batch
-
-// begin makes sure of what is in force already, before the first turn.
-func (j *judging) begin(ctx context.Context, d budget.Declaration, plan decided) *enforcer {
-	a := &enforcer{judging: j, declaration: d, plan: plan.Plan, queue: slices.Clone(plan.Decisions), reserves: plan.Reserves, failure: plan.trouble}
-	if plan.EnsureFreeze {
-		a.ensureFreeze(ctx)
-	}
-	if len(plan.Undone) > 0 {
-		if err := a.pausing().markStarted(ctx, plan.Undone); err != nil && !errors.Is(err, errNotCome) {
-			a.warnings.Add(fmt.Sprintf("%s: that someone started again what it had paused could not be noted: %v", d.Object(), err))
-		}
-	}
-	return a
-}
-
-// turn does as many decisions as one turn may, one after the other. Evictions
-// without effect are replaced by the next in reserve, whatever prevented them.
-func (a *enforcer) turn(ctx context.Context) {
-	for left := decisionsATurn; left > 0 && len(a.queue) > 0; {
-		some := a.queue[:alike(a.queue[:min(left, len(a.queue))])]
-		switch d := some[0]; {
-		case d.Kind == budget.KindEvict:
-			a.awaitFreeze(ctx)
-		case d.Kind == budget.KindSuspend && len(d.Waiting) == 0:
-			a.awaitWithdrawn(ctx)
-		}
-		if ctx.Err() != nil {
-			_, why := stopped(ctx)
-			a.skip(why)
-			return
-		}
-		a.queue = a.queue[len(some):]
-		left -= len(some)
-		if some[0].Kind == budget.KindEvict && a.notFrozen {
-			a.results = append(a.results, outcome.Of(some[0], outcome.Skipped, errNotFrozen))
+// enforce records the budgets about which nothing is to be done, many at once, and
+// then acts on the others by turns: two may have the same pods.
+func (e *enforcer) enforce(ctx context.Context, judged []judgement) {
+	var others errgroup.Group
+	others.SetLimit(budgetsAtOnce)
+	for _, j := range judged {
+		end := ending{became: outcome.Done} // nothing is to be done
+		switch {
+		case j.untold != nil:
+			end = ending{became: outcome.Failed, why: j.untold}
+		case !j.idle():
+			e.busy = append(e.busy, j)
 			continue
 		}
-		a.carryOut(ctx, some)
+		others.Go(func() error { e.record(ctx, j, end); return nil })
 	}
+	_ = others.Wait()
+	slices.SortStableFunc(e.busy, func(a, b judgement) int { return cmp.Compare(rank(a.situation), rank(b.situation)) })
+	e.takeTurns(ctx)
 }
 
-// alike is how many of the first decisions can be done together: workloads are
-// paused, or resumed, many at once. Those that only wait are not among those that
-// make room for them.
-func alike(queue []budget.Decision) int {
-	first := queue[0]
-	if first.Kind != budget.KindSuspend && first.Kind != budget.KindResume {
-		return 1
-	}
-	for n, d := range queue {
-		if d.Kind != first.Kind || len(d.Waiting) == 0 != (len(first.Waiting) == 0) {
-			return n
-		}
-	}
-	return len(queue)
-}
-
-// skip gives up what is left to do.
-func (a *enforcer) skip(why error) {
-	a.stopped = why
-	for _, d := range a.queue {
-		a.results = append(a.results, outcome.Of(d, outcome.Skipped, why))
-	}
-	a.queue = nil
-}
-
-// carryOut does one decision, or some that are alike.
-func (a *enforcer) carryOut(ctx context.Context, some []budget.Decision) {
-	for _, d := range some {
-		a.flow.Teller.Tell(d.Object, d.Summary(), nil)
-	}
-	calling, release := record.Outliving(ctx)
-	defer release()
-	var errs []error
-	switch d := some[0]; d.Kind {
-	case budget.KindSuspend:
-		errs = a.pausing().pause(ctx, owners(some))
-	case budget.KindResume:
-		errs = a.pausing().resume(ctx, owners(some))
-	default:
-		errs = []error{a.do(calling, d)}
-	}
-	for n, d := range some {
-		if errors.Is(errs[n], errNotCome) {
-			_, a.stopped = stopped(ctx)
-			a.results = append(a.results, outcome.Of(d, outcome.Skipped, a.stopped))
-			continue
-		}
-		a.note(calling, d, errs[n])
-	}
-}
-
-func owners(decisions []budget.Decision) []budget.Workload {
-	list := make([]budget.Workload, len(decisions))
-	for n, d := range decisions {
-		list[n] = *d.Owner
-	}
-	return list
-}
-
-// note notes what became of a decision, and tells of it in the cluster.
-func (a *enforcer) note(ctx context.Context, d budget.Decision, err error) {
-	if errors.Is(err, outcome.ErrPlanned) {
-		a.planned = append(a.planned, d)
-		a.results = append(a.results, outcome.Of(d, outcome.Planned, nil))
-		return
-	}
-	a.flow.Teller.Logger().Info("enforcing", "decision", d)
-	if err == nil {
-		a.announce(ctx, d)
-	}
-	became := a.outcome(d, err)
-	a.results = append(a.results, outcome.Of(d, became, err))
-	var left *budget.NotPausedError
-	if became == outcome.Done || errors.As(err, &left) && left.Released {
-		a.done = append(a.done, d)
-		a.withdrawn = append(a.withdrawn, d.Waiting...)
-	}
-	victim := d.Kind == budget.KindEvict && !d.Pod.Waiting
-	if became == outcome.Failed && victim {
-		a.failed++
-	}
-	if victim && became != outcome.Done && a.failed <= failuresAtMost && len(a.reserves) > 0 {
-		a.queue = append(a.queue, a.reserves[0])
-		a.reserves = a.reserves[1:]
-	}
-}
-
-// pausing is what the budget pauses and resumes by in this run.
-func (a *enforcer) pausing() pausing {
-	p := pausing{
-		Flow: a.flow, cluster: a.books.cluster, budget: a.declaration, wanted: a.wanted,
-		learn: func(holds []declaration.Pause) { a.learn(a.declaration.UID, holds) },
-	}
-	for _, t := range a.targets {
-		p.selectors = append(p.selectors, t.declaration.Selector)
-	}
-	return p
-}
-
-// wanted names another budget of this run that would hold a workload, if any.
-func (a *enforcer) wanted(seen budget.WorkloadState) string {
-	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: a.books.setOf(seen.Namespace, seen.Labels)}
-	for _, s := range a.busy {
-		if s.Declaration.UID != a.declaration.UID && s.WouldHold(paused) {
-			return s.Declaration.Name
-		}
-	}
-	return ""
-}
-
-// ensureFreeze makes sure of the freeze that is in force. It is told of only where it
-// fails.
-func (a *enforcer) ensureFreeze(ctx context.Context) {
-	calling, release := record.Outliving(ctx)
-	defer release()
-	if err := a.books.cluster.Freeze(calling, a.freeze()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
-		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}
-		a.results = append(a.results, outcome.Of(d, a.outcome(d, err), err))
-	}
-}
-
-var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
-
-func (a *enforcer) outcome(d budget.Decision, err error) outcome.Outcome {
-	var blocked *budget.EvictionBlockedError
-	var left *budget.NotPausedError
+// rank is when a budget's turn comes among others'. What is exceeded takes hold
+// before anything is let go that it holds as well. Of these, what leaves alone what
+// someone started again comes after what pauses it again.
+func rank(s budget.Situation) int {
 	switch {
-	case err == nil:
-		return outcome.Done
-	case errors.As(err, &blocked), errors.As(err, &left):
-		a.flow.Teller.Tell(d.Object, err.Error(), nil)
-		return outcome.Skipped
+	case !wantsPods(s):
+		return 2
+	case s.Declaration.Enforce.Action == budget.Pause && s.Declaration.Enforce.Repause:
+		return 0
 	}
-	a.notFrozen = a.notFrozen || d.Kind == budget.KindFreeze
-	a.failure = cmp.Or(a.failure, err)
-	a.flow.Teller.Logger().Error("decision failed", "decision", d, "error", err)
-	a.flow.Teller.Tell(d.Object, err.Error(), nil)
-	return outcome.Failed
+	return 1
 }
 
-func (a *enforcer) do(ctx context.Context, d budget.Decision) error {
-	c, uid := a.books.cluster, a.declaration.UID
-	switch d.Kind {
-	case budget.KindAlert:
-		return a.alert(ctx, d)
-	case budget.KindFreeze:
-		err := c.Freeze(ctx, a.freeze())
-		if err == nil {
-			a.frozenAt = time.Now()
-		}
-		return err
-	case budget.KindUnfreeze:
-		return c.Unfreeze(ctx, uid)
-	case budget.KindEvict, budget.KindShorten:
-		e := budget.Eviction{
-			PodRef: budget.PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
-		}
-		if d.Pod.Waiting {
-			e.Waiting = d.Pod.ResourceVersion
-		}
-		return c.Evict(ctx, e)
+// record writes a budget's status, as what was done leaves it, and reports it. What
+// could not be enforced is written too: the gates of its pools go by it.
+func (e *enforcer) record(ctx context.Context, j judgement, end ending) {
+	d := j.situation.Declaration
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	status := j.plan.Settle(end.done)
+	if previous := j.situation.Previous; j.untold != nil && e.measures.err != nil && previous != nil {
+		status.Enforced = previous.Enforced
 	}
-	return fmt.Errorf("nobody knows how to %s", d.Kind)
-}
-
-// freeze is what keeps the budget's new pods out, and leaves alone what
-// enforcement must.
-func (a *enforcer) freeze() budget.FreezeRule {
-	d := a.declaration
-	f := budget.FreezeRule{
-		Budget: d.Name, BudgetUID: d.UID, Selector: d.Selector, ProtectedNamespaces: slices.Clone(d.Enforce.ProtectedNamespaces),
-		IgnorePodProtection: !d.Enforce.HonoursPods(),
+	became, why := cmp.Or(end.became, outcome.Failed), end.why
+	if err := e.flow.saveStatus(recording, j.previous, status); err != nil {
+		became, why = outcome.Failed, errors.Join(why, err)
 	}
-	if namespace := a.flow.Keeper.Store.Location().Namespace; namespace != "" {
-		f.ProtectedNamespaces = append(f.ProtectedNamespaces, namespace)
-	}
-	for resource, text := range d.ResourceWeights {
-		if gpus, err := weight.Parse(text); err == nil && gpus.Sign() == 0 {
-			f.Ignored = append(f.Ignored, resource)
-		} else {
-			f.Resources = append(f.Resources, resource)
-		}
-	}
-	slices.Sort(f.Resources)
-	slices.Sort(f.Ignored)
-	return f
+	// What is enforced is what is in force, not what would be.
+	status.Fired = j.plan.Settle(slices.Concat(end.done, end.planned)).Fired
+	e.report(newReport(d, status, became, why), end.results)
 }

@@ -52,27 +52,27 @@ const ledgerAttempts = 5
 
 // saveLedger writes what changed of the ledger. Where someone else wrote to it
 // since it was read, what both know is merged and written again.
-func (r *Run) saveLedger(ctx context.Context, b *books) error {
+func (f *Flow) saveLedger(ctx context.Context, d *ledgerDocuments) error {
 	for range ledgerAttempts {
-		err := r.writeLedger(ctx, b.ledgerDocuments)
+		err := f.writeLedger(ctx, d)
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		theirs, err := r.flow.openLedger(ctx, b.ledger.Header.ClusterUID)
+		theirs, err := f.openLedger(ctx, d.ledger.Header.ClusterUID)
 		if err != nil {
 			return err
 		}
-		if err := theirs.ledger.Join(b.ledger); err != nil {
+		if err := theirs.ledger.Join(d.ledger); err != nil {
 			return err
 		}
-		*b.ledgerDocuments = *theirs
+		*d = *theirs
 	}
 	return errors.New("someone else wrote to the ledger again and again")
 }
 
 // writeLedger writes the documents that changed, in the order that lets a kill
 // between any two of them lose nothing.
-func (r *Run) writeLedger(ctx context.Context, d *ledgerDocuments) error {
+func (f *Flow) writeLedger(ctx context.Context, d *ledgerDocuments) error {
 	changes, err := d.ledger.Changes()
 	if err != nil {
 		return err
@@ -82,16 +82,16 @@ func (r *Run) writeLedger(ctx context.Context, d *ledgerDocuments) error {
 	}
 	for _, document := range changes.Write {
 		k := key(document.Name)
-		revision, err := r.flow.Keeper.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
+		revision, err := f.Keeper.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
 		if err != nil {
-			return fmt.Errorf("writing %s to the store %s: %w", k, r.flow.Keeper.Store, err)
+			return fmt.Errorf("writing %s to the store %s: %w", k, f.Keeper.Store, err)
 		}
 		d.revisions[document.Name] = revision
 	}
 	for _, name := range changes.Delete {
 		k := key(name)
-		if err := record.Remove(ctx, r.flow.Keeper.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
-			return fmt.Errorf("removing %s from the store %s: %w", k, r.flow.Keeper.Store, err)
+		if err := record.Remove(ctx, f.Keeper.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
+			return fmt.Errorf("removing %s from the store %s: %w", k, f.Keeper.Store, err)
 		}
 		delete(d.revisions, name)
 	}

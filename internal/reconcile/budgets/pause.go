@@ -13,36 +13,36 @@ import (
 
 // pause stops workloads and holds them for the budget. The error is
 // *budget.NotPausedError where one must not be stopped.
-func (p pausing) pause(ctx context.Context, list []budget.Workload) []error {
-	return p.together(ctx, list, way{
+func (p pauser) pause(ctx context.Context, list []budget.Workload) []error {
+	return p.together(ctx, list, change{
 		look: p.lookToPause,
-		do:   func(ctx context.Context, t *turn) error { return p.cluster.Pause(ctx, t.seen) },
-		settle: func(h holding, t *turn, err error) error {
+		do:   func(ctx context.Context, t *step) error { return p.cluster.Pause(ctx, t.seen) },
+		settle: func(s shared, t *step, err error) error {
 			var not *budget.NotPausedError
 			switch {
 			case err == nil:
-				t.hold.Phase = declaration.Paused
-				h.own.set(t.hold)
+				t.pause.Phase = declaration.Paused
+				s.own.set(t.pause)
 			// What was certainly refused is held by nobody: else it would be, once
 			// somebody else stops it.
 			case errors.As(err, &not), isForbidden(err):
-				h.own.drop(t.hold.Workload)
+				s.own.drop(t.pause.Workload)
 			}
 			return err
 		},
 	})
 }
 
-func (p pausing) lookToPause(ctx context.Context, h holding, w budget.Workload) (*turn, error) {
-	hold := h.own.of(w)
+func (p pauser) lookToPause(ctx context.Context, s shared, w budget.Workload) (*step, error) {
+	last := s.own.of(w)
 	seen, err := p.cluster.Workload(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	if seen.Stopped {
-		return nil, p.takeStopped(h, hold, seen)
+		return nil, p.takeStopped(s, last, seen)
 	}
-	undone := hold.Phase == declaration.Paused || hold.Phase == declaration.Started
+	undone := last.Phase == declaration.Paused || last.Phase == declaration.Started
 	if undone && !p.budget.Enforce.Repause {
 		return nil, &budget.NotPausedError{Workload: w, Reason: "it was paused, and someone started it again since: repause = false leaves it so"}
 	}
@@ -55,30 +55,30 @@ func (p pausing) lookToPause(ctx context.Context, h holding, w budget.Workload) 
 	if reason != "" {
 		return nil, &budget.NotPausedError{Workload: w, Reason: reason}
 	}
-	return &turn{seen: seen, before: hold, hold: declaration.Pause{
-		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.now().UTC().Truncate(time.Second),
+	return &step{seen: seen, before: last, pause: declaration.Pause{
+		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.clock().UTC().Truncate(time.Second),
 		Labels: p.known(seen.Labels), PriorityClassName: seen.PriorityClassName,
 	}}, nil
 }
 
 // takeStopped holds a workload that is stopped already: by this budget, of which
 // only the outcome was not written, or by another one, whose count passes on.
-func (p pausing) takeStopped(h holding, hold declaration.Pause, seen budget.WorkloadState) error {
-	switch hold.Phase {
+func (p pauser) takeStopped(s shared, last declaration.Pause, seen budget.WorkloadState) error {
+	switch last.Phase {
 	case declaration.Paused:
 		return nil
 	case "", declaration.Started:
-		others, err := p.others(h, seen.Workload)
+		others, err := p.others(s, seen.Workload)
 		if err != nil {
 			return err
 		}
 		if len(others) == 0 {
 			return &budget.NotPausedError{Workload: seen.Workload, Reason: "it is stopped already, by someone else"}
 		}
-		hold = others[0].hold
+		last = others[0].pause
 	}
-	hold.Phase = declaration.Paused
-	h.own.set(hold)
+	last.Phase = declaration.Paused
+	s.own.set(last)
 	return nil
 }
 
@@ -90,7 +90,7 @@ const labelsAtMost = 2 << 10
 // known are the labels that are kept of a workload, by which other budgets tell
 // whether it is theirs as well: all of them where they are few, else those that this
 // budget asks for, and of those that others ask for as many as there is room for.
-func (p pausing) known(labels map[string]string) map[string]string {
+func (p pauser) known(labels map[string]string) map[string]string {
 	const punctuation = 24 // of one label in a document
 	size := 0
 	for key, value := range labels {
@@ -102,11 +102,11 @@ func (p pausing) known(labels map[string]string) map[string]string {
 	kept, room := map[string]string{}, labelsAtMost
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		value := labels[key]
-		asks := func(s budget.Selector) bool { return s.AsksFor(key) }
+		asks := func(d budget.Declaration) bool { return d.Selector.AsksFor(key) }
 		switch {
-		case asks(p.budget.Selector):
+		case asks(p.budget):
 			kept[key] = value
-		case len(key)+len(value)+punctuation <= room && slices.ContainsFunc(p.selectors, asks):
+		case len(key)+len(value)+punctuation <= room && slices.ContainsFunc(p.declared, asks):
 			kept[key] = value
 			room -= len(key) + len(value) + punctuation
 		}

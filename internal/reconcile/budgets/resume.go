@@ -10,16 +10,16 @@ import (
 
 // resume lets workloads go, and starts those that no other budget holds. The
 // error is *budget.NotPausedError where one was left as it is.
-func (p pausing) resume(ctx context.Context, list []budget.Workload) []error {
-	return p.together(ctx, list, way{
+func (p pauser) resume(ctx context.Context, list []budget.Workload) []error {
+	return p.together(ctx, list, change{
 		look: p.lookToResume,
-		do:   func(ctx context.Context, t *turn) error { return p.cluster.Resume(ctx, t.seen, t.hold.Replicas) },
-		settle: func(h holding, t *turn, err error) error {
+		do:   func(ctx context.Context, t *step) error { return p.cluster.Resume(ctx, t.seen, t.pause.Replicas) },
+		settle: func(s shared, t *step, err error) error {
 			var not *budget.NotPausedError
 			if err != nil && (!errors.As(err, &not) || !not.Gone) { // refused: it stays the budget's
 				return err
 			}
-			h.own.drop(t.hold.Workload)
+			s.own.drop(t.pause.Workload)
 			return nil
 		},
 	})
@@ -30,35 +30,35 @@ func (p pausing) resume(ctx context.Context, list []budget.Workload) []error {
 // whoever undid that before, it was undone in turn when it was stopped again. It
 // is started by the last that lets it go, and not while another that is exceeded
 // has yet to hold it.
-func (p pausing) lookToResume(ctx context.Context, h holding, w budget.Workload) (*turn, error) {
-	hold := h.own.of(w)
-	if hold.Phase == "" {
+func (p pauser) lookToResume(ctx context.Context, s shared, w budget.Workload) (*step, error) {
+	last := s.own.of(w)
+	if last.Phase == "" {
 		return nil, nil
 	}
-	released := func(reason string) (*turn, error) {
-		h.own.drop(w)
+	released := func(reason string) (*step, error) {
+		s.own.drop(w)
 		if reason == "" {
 			return nil, nil
 		}
 		return nil, &budget.NotPausedError{Workload: w, Reason: reason, Released: true}
 	}
-	others, err := p.others(h, w)
+	others, err := p.others(s, w)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := p.cluster.Workload(ctx, hold.Workload)
+	seen, err := p.cluster.Workload(ctx, last.Workload)
 	var not *budget.NotPausedError
 	switch {
 	case errors.As(err, &not):
 		return released("")
 	case err != nil:
 		return nil, err
-	case seen.Stopped && hold.Phase != declaration.Started && len(others) > 0:
-		handOn(hold, others)
+	case seen.Stopped && last.Phase != declaration.Started && len(others) > 0:
+		handOn(last, others)
 		return released("the budget " + others[0].of.budget + " keeps it paused")
-	case hold.Phase == declaration.Started && seen.Stopped:
+	case last.Phase == declaration.Started && seen.Stopped:
 		return released("someone started it again since it was paused, and stopped it; it is left as it is")
-	case !seen.Stopped && (hold.Phase == declaration.Paused || hold.Phase == declaration.Started):
+	case !seen.Stopped && (last.Phase == declaration.Paused || last.Phase == declaration.Started):
 		return released("someone started it again since it was paused; it is left as it is")
 	case !seen.Stopped: // never stopped, or started by a run that was killed then
 		return released("")
@@ -68,17 +68,17 @@ func (p pausing) lookToResume(ctx context.Context, h holding, w budget.Workload)
 			return nil, &budget.NotPausedError{Workload: w, Reason: "the budget " + other + " is exceeded as well, and has yet to hold it: it stays paused until then"}
 		}
 	}
-	t := &turn{seen: seen, before: hold, hold: hold}
-	t.hold.Phase = declaration.Resuming
+	t := &step{seen: seen, before: last, pause: last}
+	t.pause.Phase = declaration.Resuming
 	return t, nil
 }
 
 // markStarted notes of workloads that someone started them again, and that the
 // budget leaves them so: it holds them no longer, whoever stops them next.
-func (p pausing) markStarted(ctx context.Context, list []budget.Workload) error {
-	return errors.Join(p.together(ctx, list, way{look: func(ctx context.Context, h holding, w budget.Workload) (*turn, error) {
-		hold := h.own.of(w)
-		if hold.Phase != declaration.Paused {
+func (p pauser) markStarted(ctx context.Context, list []budget.Workload) error {
+	return errors.Join(p.together(ctx, list, change{look: func(ctx context.Context, s shared, w budget.Workload) (*step, error) {
+		last := s.own.of(w)
+		if last.Phase != declaration.Paused {
 			return nil, nil
 		}
 		seen, err := p.cluster.Workload(ctx, w)
@@ -89,8 +89,8 @@ func (p pausing) markStarted(ctx context.Context, list []budget.Workload) error 
 			}
 			return nil, err
 		}
-		hold.Phase = declaration.Started
-		h.own.set(hold)
+		last.Phase = declaration.Started
+		s.own.set(last)
 		return nil, nil
 	}})...)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Options say what a run may do with budgets.
@@ -77,9 +76,8 @@ func (r *Run) Read(ctx context.Context) error {
 	return nil
 }
 
-// Judged are the statuses that this run made, written or not, by the name of the
-// budget.
-func (r *Run) Judged() map[string]budget.Status { return r.statuses }
+// Statuses are those that this run made, written or not, by the name of the budget.
+func (r *Run) Statuses() map[string]budget.Status { return r.statuses }
 
 // Reports are those of the budgets, by name.
 func (r *Run) Reports() []Report {
@@ -111,32 +109,83 @@ func (r *Run) Reconcile(ctx context.Context, others bool) {
 		defer cancel()
 		ctx = half
 	}
-	targets := r.targets
 	cluster, uid, err := r.flow.cluster(ctx)
 	if err != nil {
-		r.failBudgets(ctx, targets, fmt.Errorf("the cluster can't be reached: %w", err))
+		r.failBudgets(ctx, r.targets, fmt.Errorf("the cluster can't be reached: %w", err))
 		return
 	}
-	targets = slices.DeleteFunc(targets, func(t target) bool {
-		d := t.declaration
-		if d.ClusterUID == uid {
-			return false
+	if targets := r.ours(ctx, cluster, uid); len(targets) > 0 {
+		if err := r.judgeAndEnforce(ctx, cluster, uid, targets); err != nil {
+			r.failBudgets(ctx, targets, err)
 		}
-		r.add(failedReport(d, &ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}), nil)
-		return true
-	})
-	targets = slices.DeleteFunc(targets, func(t target) bool {
-		if t.phase == declaration.Deleting {
-			r.finishDeletion(ctx, cluster, t.declaration)
+	}
+}
+
+// ours are the budgets of a cluster that are to be judged. Those of others fail, and
+// deletions are gone on with.
+func (r *Run) ours(ctx context.Context, c Cluster, uid string) []target {
+	var ours []target
+	for _, t := range r.targets {
+		switch d := t.declaration; {
+		case d.ClusterUID != uid:
+			r.add(failedReport(d, &ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}), nil)
+		case t.phase == declaration.Deleting:
+			r.finishDeletion(ctx, c, d)
+		default:
+			ours = append(ours, t)
 		}
-		return t.phase == declaration.Deleting
-	})
-	if len(targets) == 0 {
-		return
 	}
-	if err := r.judge(ctx, cluster, uid, targets); err != nil {
-		r.failBudgets(ctx, targets, err)
+	return ours
+}
+
+// judgeAndEnforce brings the ledger up to date, and only then judges and enforces
+// budgets. An error stops all of them.
+func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, targets []target) error {
+	b, previous, err := r.account(ctx, c, uid, targets)
+	if err != nil {
+		return err
 	}
+	m := r.lookForMeasures(ctx, c, uid, b.observation.Namespaces)
+	r.liftOrphans(ctx, c, uid, m)
+	r.forgetStatuses(ctx, previous)
+	judged := r.judge(targets, b, previous, m)
+	e := &enforcer{flow: r.flow, books: b, measures: m, report: r.add, warnings: r.warnings, declared: declarations(targets)}
+	e.enforce(ctx, judged)
+	r.noteDeletions(ctx, b)
+	return nil
+}
+
+// account has the ledger know of all that a look at the cluster shows: written,
+// before anything follows from it. With it come the budgets' last statuses.
+func (r *Run) account(ctx context.Context, c Cluster, uid string, targets []target) (*books, map[string]previousStatus, error) {
+	declared := declarations(targets)
+	r.flow.Teller.Tell("cluster", "looking at the pods and nodes of the cluster", nil)
+	b, err := r.flow.account(ctx, c, uid, declared)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, text := range b.warnings {
+		r.warnings.Add(text)
+	}
+	previous, err := r.previousStatuses(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.prune(declared, previous, r.options.KeepLedger)
+	b.noticeLoss(targets, previous)
+	r.acceptLoss(b)
+	if err := r.flow.saveLedger(ctx, b.ledgerDocuments); err != nil {
+		return nil, nil, fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
+	}
+	return b, previous, nil
+}
+
+func declarations(targets []target) []budget.Declaration {
+	list := make([]budget.Declaration, len(targets))
+	for n, t := range targets {
+		list[n] = t.declaration
+	}
+	return list
 }
 
 // failBudgets reports every budget that has no report yet as failed.
@@ -172,34 +221,6 @@ func cutShort(why error) outcome.Outcome {
 		return outcome.Failed
 	}
 	return outcome.Skipped
-}
-
-// finishDeletion goes on with a deletion that was cut short.
-func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaration) {
-	var notices []string
-	err := r.flow.records().Locked(ctx, d, func(ctx context.Context) error {
-		now, err := r.flow.records().Still(ctx, d, declaration.Deleting)
-		if err != nil {
-			return err
-		}
-		if now == nil {
-			return errBudgetChanged
-		}
-		notices, err = r.flow.clear(ctx, c, *now)
-		return err
-	})
-	became := outcome.Done
-	switch {
-	case record.IsLocked(err), errors.Is(err, errBudgetChanged):
-		became = outcome.Skipped
-	case errors.Is(err, outcome.ErrPlanned):
-		became, err = outcome.Planned, outcome.ErrDeletionPlanned
-	case err != nil:
-		became = outcome.Failed
-	}
-	report := unjudgedReport(d, became, err)
-	report.Notices, report.Deleted = notices, err == nil
-	r.add(report, nil)
 }
 
 var errBudgetChanged = errors.New("the budget was changed or destroyed by someone else while this run looked at it: the next run judges it")

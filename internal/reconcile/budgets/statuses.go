@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -45,6 +47,19 @@ func (r *Run) previousStatuses(ctx context.Context) (map[string]previousStatus, 
 		statuses[name] = status
 	}
 	return statuses, nil
+}
+
+// forgetStatuses removes what a run wrote of a budget that was destroyed
+// meanwhile.
+func (r *Run) forgetStatuses(ctx context.Context, previous map[string]previousStatus) {
+	for _, name := range slices.Sorted(maps.Keys(previous)) {
+		if r.names[name] {
+			continue
+		}
+		if err := record.Remove(ctx, r.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].Revision); err != nil {
+			r.warnings.Add(err.Error())
+		}
+	}
 }
 
 // saveStatus replaces a budget's status, whoever wrote it meanwhile.

@@ -11,52 +11,40 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// enforcement is one budget that is acted on, by turns with others.
-type enforcement struct {
-	budget.Situation
-	// enforcer is nil before the first turn.
-	enforcer *enforcer
-}
-
-// enforceAll gives each of the budgets a turn, and again, until nothing is left to
+// takeTurns gives each of the budgets a turn, and again, until nothing is left to
 // do of any.
-func (j *judging) enforceAll(ctx context.Context) {
-	list := make([]*enforcement, len(j.busy))
-	for n, s := range j.busy {
-		list[n] = &enforcement{Situation: s}
+func (e *enforcer) takeTurns(ctx context.Context) {
+	list := make([]*actor, len(e.busy))
+	for n, j := range e.busy {
+		d := j.situation.Declaration
+		list[n] = &actor{flow: e.flow, books: e.books, pauser: e.pauser(d), warnings: e.warnings, declaration: d, judgement: j}
 	}
 	for len(list) > 0 {
-		list = slices.DeleteFunc(list, func(e *enforcement) bool { return j.turn(ctx, e) })
+		list = slices.DeleteFunc(list, func(a *actor) bool { return e.turn(ctx, a) })
 	}
 }
 
 // turn decides about one budget on a fresh look, once, and carries some of the
 // decisions out under its lock. It says whether that was all.
-func (j *judging) turn(ctx context.Context, e *enforcement) (over bool) {
-	d := e.Declaration
-	if j.changed && e.enforcer == nil { // others paused some meanwhile
-		j.pausedSets, j.changed = j.books.pausedSets(j.paused), false
-	}
-	e.Paused = j.pausedSets
-	err := j.flow.records().Locked(ctx, d, func(ctx context.Context) error {
+func (e *enforcer) turn(ctx context.Context, a *actor) (over bool) {
+	err := e.flow.records().Locked(ctx, a.declaration, func(ctx context.Context) error {
 		// The declaration may have changed since it was listed.
-		now, err := j.flow.records().Still(ctx, d, declaration.Active)
+		now, err := e.flow.records().Still(ctx, a.declaration, declaration.Active)
 		if err != nil {
 			return err
 		}
-		if now == nil || now.Value.Declaration.Generation != d.Generation {
+		if now == nil || now.Value.Declaration.Generation != a.declaration.Generation {
 			return errBudgetChanged
 		}
-		if e.enforcer == nil {
-			plan, err := j.decide(ctx, e.Situation)
-			if err != nil {
+		if !a.decided {
+			a.judgement.situation.Paused = e.measures.paused // others paused some meanwhile
+			if err := a.decide(ctx); err != nil {
 				return err
 			}
-			e.enforcer = j.begin(ctx, d, plan)
 		}
-		e.enforcer.turn(ctx)
-		if len(e.enforcer.queue) == 0 {
-			j.record(ctx, e.Situation, e.enforcer.plan, e.enforcer)
+		a.turn(ctx)
+		if len(a.queue) == 0 {
+			e.record(ctx, a.judgement, a.ending())
 			over = true
 		}
 		return nil
@@ -65,40 +53,22 @@ func (j *judging) turn(ctx context.Context, e *enforcement) (over bool) {
 	case err == nil:
 		return over
 	case over: // the lock could not be given back
-		j.warnings.Add(err.Error())
-	case e.enforcer == nil:
-		j.unbegun(ctx, e.Situation, err)
+		e.warnings.Add(err.Error())
 	default:
-		j.broken(ctx, e, err)
+		e.broken(ctx, a, err)
 	}
 	return true
 }
 
-// unbegun reports a budget whose first turn did not come to a decision.
-func (j *judging) unbegun(ctx context.Context, s budget.Situation, err error) {
-	switch {
-	case errors.Is(err, errBudgetChanged): // or destroyed: then no status is left behind
-		j.add(unjudgedReport(s.Declaration, outcome.Skipped, err), nil)
-	case record.IsLocked(err):
-		j.unacted(ctx, s, outcome.Skipped, err)
-	case ctx.Err() != nil:
-		became, err := stopped(ctx)
-		j.unacted(ctx, s, became, err)
-	default:
-		j.unacted(ctx, s, outcome.Failed, err)
-	}
-}
-
-// broken reports a budget that was acted on and to which no further turn comes.
-func (j *judging) broken(ctx context.Context, e *enforcement, err error) {
-	a := e.enforcer
-	switch {
-	case errors.Is(err, errBudgetChanged):
+// broken ends with a budget to which no further turn comes, or not even a first.
+func (e *enforcer) broken(ctx context.Context, a *actor, err error) {
+	switch changed := errors.Is(err, errBudgetChanged); {
+	case changed || record.IsLocked(err):
 		a.skip(err)
-		j.add(unjudgedReport(e.Declaration, outcome.Skipped, err), a.results)
-		return
-	case record.IsLocked(err):
-		a.skip(err)
+		if changed { // or destroyed: then no status is left behind
+			e.report(unjudgedReport(a.declaration, outcome.Skipped, err), a.results)
+			return
+		}
 	case ctx.Err() != nil:
 		_, why := stopped(ctx)
 		a.skip(why)
@@ -106,5 +76,27 @@ func (j *judging) broken(ctx context.Context, e *enforcement, err error) {
 		a.failure = errors.Join(a.failure, err)
 		a.skip(err)
 	}
-	j.record(ctx, e.Situation, a.plan, a)
+	e.record(ctx, a.judgement, a.ending())
+}
+
+// pauser is what a budget pauses and resumes by in this run: it looks out for what
+// the others would pause, and they for what it has.
+func (e *enforcer) pauser(d budget.Declaration) pauser {
+	return pauser{
+		keeper: e.flow.Keeper, clock: e.flow.Clock, cluster: e.books.cluster, budget: d, declared: e.declared,
+		wanted: func(seen budget.WorkloadState) string { return e.wanted(d.UID, seen) },
+		learn:  func(paused []declaration.Pause) { e.measures.learn(d.UID, paused) },
+	}
+}
+
+// wanted names a budget of this run, other than one, that would hold a workload, if
+// any.
+func (e *enforcer) wanted(uid string, seen budget.WorkloadState) string {
+	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.measures.setOf(seen.Namespace, seen.Labels)}
+	for _, j := range e.busy {
+		if j.situation.Declaration.UID != uid && j.situation.WouldHold(paused) {
+			return j.situation.Declaration.Name
+		}
+	}
+	return ""
 }

@@ -13,24 +13,22 @@ import (
 
 // noteDeletions writes down in the ledger when the pods that this run evicted
 // are to be gone: should no later run see them end, it is known all the same.
-func (j *judging) noteDeletions(ctx context.Context) {
-	evicted := j.evicted()
+func (r *Run) noteDeletions(ctx context.Context, b *books) {
+	evicted := evicted(r.results)
 	if len(evicted) == 0 {
 		return
 	}
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	if err := j.writeDeletions(noting, evicted); err != nil {
-		j.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the next run sees them: %v", err))
+	if err := r.flow.writeDeletions(noting, b, evicted); err != nil {
+		r.warnings.Add(fmt.Sprintf("when the evicted pods are to be gone could not be written to the ledger, so that their ends are estimated unless the next run sees them: %v", err))
 	}
 }
 
-// evicted are the pods whose eviction this run brought about, by uid.
-func (j *judging) evicted() map[string]budget.Pod {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// evicted are the pods whose eviction a run brought about, by uid.
+func evicted(results []outcome.Result) map[string]budget.Pod {
 	pods := map[string]budget.Pod{}
-	for _, d := range j.results {
+	for _, d := range results {
 		if of, ok := d.Decision.(budget.Decision); ok && of.Kind == budget.KindEvict && d.Outcome == outcome.Done {
 			pods[of.Pod.UID] = *of.Pod
 		}
@@ -38,13 +36,13 @@ func (j *judging) evicted() map[string]budget.Pod {
 	return pods
 }
 
-func (j *judging) writeDeletions(ctx context.Context, evicted map[string]budget.Pod) error {
-	due, err := j.dueBy(ctx, evicted)
+func (f *Flow) writeDeletions(ctx context.Context, b *books, evicted map[string]budget.Pod) error {
+	due, err := b.dueBy(ctx, evicted)
 	if err != nil {
 		return err
 	}
 	// Another look at the documents: those of before are written.
-	documents, err := j.flow.openLedger(ctx, j.books.ledger.Header.ClusterUID)
+	documents, err := f.openLedger(ctx, b.ledger.Header.ClusterUID)
 	if err != nil {
 		return err
 	}
@@ -58,22 +56,22 @@ func (j *judging) writeDeletions(ctx context.Context, evicted map[string]budget.
 			return err
 		}
 	}
-	return j.saveLedger(ctx, &books{ledgerDocuments: documents})
+	return f.saveLedger(ctx, documents)
 }
 
 // dueBy asks the cluster by when each evicted pod is to be gone. One that is gone
 // already, or has ended, was so by now.
-func (j *judging) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map[string]ledger.Time, error) {
+func (b *books) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map[string]ledger.Time, error) {
 	var namespaces []string
 	for _, p := range evicted {
 		namespaces = append(namespaces, p.Namespace)
 	}
 	slices.Sort(namespaces)
-	live, err := j.books.cluster.LivePods(ctx, slices.Compact(namespaces), j.books.rules)
+	live, err := b.cluster.LivePods(ctx, slices.Compact(namespaces), b.rules)
 	if err != nil {
 		return nil, err
 	}
-	now := milli(j.books.cluster.Now())
+	now := milli(b.cluster.Now())
 	due := map[string]ledger.Time{}
 	for uid := range evicted {
 		due[uid] = now

@@ -1,0 +1,228 @@
+package budgets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+// actor carries out the decisions about one budget under its lock, some in each
+// of its turns.
+type actor struct {
+	flow        *Flow
+	books       *books
+	pauser      pauser
+	warnings    *outcome.Warnings
+	declaration budget.Declaration
+	judgement   judgement // its plan is by the pods of now, once decided
+	decided     bool
+	// queue and reserves are what is left to do of the plan.
+	queue, reserves []budget.Decision
+	results         []outcome.Result
+	// done had its effect; planned was refused by a port that changes nothing.
+	done, planned []budget.Decision
+	// notFrozen says that the freeze failed: what is evicted then comes back.
+	notFrozen bool
+	// failed counts evictions.
+	failed int
+	// failure is the first that failed; nil where none did.
+	failure error
+	// stopped says why some decisions were not come to, if any.
+	stopped error
+	// untold says that an Event about what was done could not be made.
+	untold bool
+	// frozenAt is when this run's own freeze began.
+	frozenAt time.Time
+	// withdrawn are the uids of waiting pods whose owners this run suspended: their
+	// controllers are about to delete them.
+	withdrawn []string
+}
+
+// failuresAtMost is how many evictions of a run may fail, other than by being
+// blocked, before no more pods are tried in their place: what fails each time is
+// not the pod's.
+const failuresAtMost = 10
+
+// decisionsATurn is how many decisions about one budget are carried out before it is
+// the next one's turn: nobody's limit waits until all that another's tenants run is
+// dealt with.
+const decisionsATurn = batch
+
+// ending is how the run ended with the budget, by what was done by now.
+func (a *actor) ending() ending {
+	end := ending{became: outcome.Done, done: a.done, planned: a.planned, results: a.results}
+	switch {
+	case a.failure != nil:
+		end.became, end.why = outcome.Failed, a.failure
+	case a.stopped != nil:
+		end.became, end.why = cutShort(a.stopped), a.stopped
+	case !a.decided:
+		end.became = outcome.Failed
+	case outcome.AnyPlanned(a.results):
+		end.became = outcome.Planned
+	}
+	return end
+}
+
+// turn does as many decisions as one turn may, one after the other. Evictions
+// without effect are replaced by the next in reserve, whatever prevented them.
+func (a *actor) turn(ctx context.Context) {
+	for left := decisionsATurn; left > 0 && len(a.queue) > 0; {
+		some := a.queue[:alike(a.queue[:min(left, len(a.queue))])]
+		switch d := some[0]; {
+		case d.Kind == budget.KindEvict:
+			a.awaitFreeze(ctx)
+		case d.Kind == budget.KindSuspend && len(d.Waiting) == 0:
+			a.awaitWithdrawn(ctx)
+		}
+		if ctx.Err() != nil {
+			_, why := stopped(ctx)
+			a.skip(why)
+			return
+		}
+		a.queue = a.queue[len(some):]
+		left -= len(some)
+		if some[0].Kind == budget.KindEvict && a.notFrozen {
+			a.results = append(a.results, outcome.Of(some[0], outcome.Skipped, errNotFrozen))
+			continue
+		}
+		a.carryOut(ctx, some)
+	}
+}
+
+// alike is how many of the first decisions can be done together: workloads are
+// paused, or resumed, many at once. Those that only wait are not among those that
+// make room for them.
+func alike(queue []budget.Decision) int {
+	first := queue[0]
+	if first.Kind != budget.KindSuspend && first.Kind != budget.KindResume {
+		return 1
+	}
+	for n, d := range queue {
+		if d.Kind != first.Kind || len(d.Waiting) == 0 != (len(first.Waiting) == 0) {
+			return n
+		}
+	}
+	return len(queue)
+}
+
+// skip gives up what is left to do.
+func (a *actor) skip(why error) {
+	a.stopped = why
+	for _, d := range a.queue {
+		a.results = append(a.results, outcome.Of(d, outcome.Skipped, why))
+	}
+	a.queue = nil
+}
+
+// carryOut does one decision, or some that are alike.
+func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
+	for _, d := range some {
+		a.flow.Teller.Tell(d.Object, d.Summary(), nil)
+	}
+	calling, release := record.Outliving(ctx)
+	defer release()
+	var errs []error
+	switch d := some[0]; d.Kind {
+	case budget.KindSuspend:
+		errs = a.pauser.pause(ctx, owners(some))
+	case budget.KindResume:
+		errs = a.pauser.resume(ctx, owners(some))
+	default:
+		errs = []error{a.do(calling, d)}
+	}
+	for n, d := range some {
+		if errors.Is(errs[n], errNotCome) {
+			_, a.stopped = stopped(ctx)
+			a.results = append(a.results, outcome.Of(d, outcome.Skipped, a.stopped))
+			continue
+		}
+		a.note(calling, d, errs[n])
+	}
+}
+
+func owners(decisions []budget.Decision) []budget.Workload {
+	list := make([]budget.Workload, len(decisions))
+	for n, d := range decisions {
+		list[n] = *d.Owner
+	}
+	return list
+}
+
+// note notes what became of a decision, and tells of it in the cluster.
+func (a *actor) note(ctx context.Context, d budget.Decision, err error) {
+	if errors.Is(err, outcome.ErrPlanned) {
+		a.planned = append(a.planned, d)
+		a.results = append(a.results, outcome.Of(d, outcome.Planned, nil))
+		return
+	}
+	a.flow.Teller.Logger().Info("enforcing", "decision", d)
+	if err == nil {
+		a.announce(ctx, d)
+	}
+	became := a.outcome(d, err)
+	a.results = append(a.results, outcome.Of(d, became, err))
+	var left *budget.NotPausedError
+	if became == outcome.Done || errors.As(err, &left) && left.Released {
+		a.done = append(a.done, d)
+		a.withdrawn = append(a.withdrawn, d.Waiting...)
+	}
+	victim := d.Kind == budget.KindEvict && !d.Pod.Waiting
+	if became == outcome.Failed && victim {
+		a.failed++
+	}
+	if victim && became != outcome.Done && a.failed <= failuresAtMost && len(a.reserves) > 0 {
+		a.queue = append(a.queue, a.reserves[0])
+		a.reserves = a.reserves[1:]
+	}
+}
+
+var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
+
+func (a *actor) outcome(d budget.Decision, err error) outcome.Outcome {
+	var blocked *budget.EvictionBlockedError
+	var left *budget.NotPausedError
+	switch {
+	case err == nil:
+		return outcome.Done
+	case errors.As(err, &blocked), errors.As(err, &left):
+		a.flow.Teller.Tell(d.Object, err.Error(), nil)
+		return outcome.Skipped
+	}
+	a.notFrozen = a.notFrozen || d.Kind == budget.KindFreeze
+	a.failure = cmp.Or(a.failure, err)
+	a.flow.Teller.Logger().Error("decision failed", "decision", d, "error", err)
+	a.flow.Teller.Tell(d.Object, err.Error(), nil)
+	return outcome.Failed
+}
+
+func (a *actor) do(ctx context.Context, d budget.Decision) error {
+	c, uid := a.books.cluster, a.declaration.UID
+	switch d.Kind {
+	case budget.KindAlert:
+		return a.alert(ctx, d)
+	case budget.KindFreeze:
+		err := c.Freeze(ctx, a.freezeRule())
+		if err == nil {
+			a.frozenAt = time.Now()
+		}
+		return err
+	case budget.KindUnfreeze:
+		return c.Unfreeze(ctx, uid)
+	case budget.KindEvict, budget.KindShorten:
+		e := budget.Eviction{
+			PodRef: budget.PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
+		}
+		if d.Pod.Waiting {
+			e.Waiting = d.Pod.ResourceVersion
+		}
+		return c.Evict(ctx, e)
+	}
+	return fmt.Errorf("nobody knows how to %s", d.Kind)
+}

@@ -1,0 +1,169 @@
+package budgets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Delete ends a budget for good: it lifts the budget's freeze and resumes
+// what it paused, leaves a tombstone, and removes the record. A deletion that
+// was cut short is finished by the next one, or by a run. The strings say what
+// could not be undone because someone else changed it since.
+func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (notices []string, err error) {
+	cluster, err := f.clusterOf(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not destroyed, since what it enforces can't be undone: %w", d.Object(), err)
+	}
+	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
+		r, err := f.records().Own(ctx, d)
+		if err != nil {
+			return err
+		}
+		if r, err = f.records().BeginDeletion(ctx, r, d); err != nil {
+			return err
+		}
+		notices, err = f.clear(ctx, cluster, r)
+		return err
+	})
+	return notices, err
+}
+
+// clear undoes what a budget enforces, and removes what is recorded of it.
+// One that only ever alerted needs no right to do so. The budget's lock must
+// be held.
+func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Declaration]) ([]string, error) {
+	d := r.Value.Declaration
+	status, known, err := f.Keeper.BudgetStatus(ctx, d)
+	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.Value.Enforced) == 0)
+	notices, err := f.release(ctx, c, d, status.Value)
+	if onlyAlerts && isForbidden(err) {
+		err = nil
+	}
+	if err != nil {
+		return notices, fmt.Errorf("%s is not destroyed yet, since what it enforces could not be undone: %w", d.Object(), err)
+	}
+	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
+		return notices, err
+	}
+	doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})
+	if err == nil {
+		err = record.Remove(ctx, f.Keeper.Store, store.Statuses, doc.Key.Name, doc.Revision)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return notices, err
+	}
+	return notices, f.records().Remove(ctx, r)
+}
+
+// finishDeletion goes on with a deletion that was cut short.
+func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaration) {
+	var notices []string
+	err := r.flow.records().Locked(ctx, d, func(ctx context.Context) error {
+		condemned, err := r.flow.records().Still(ctx, d, declaration.Deleting)
+		if err != nil {
+			return err
+		}
+		if condemned == nil {
+			return errBudgetChanged
+		}
+		notices, err = r.flow.clear(ctx, c, *condemned)
+		return err
+	})
+	became := outcome.Done
+	switch {
+	case record.IsLocked(err), errors.Is(err, errBudgetChanged):
+		became = outcome.Skipped
+	case errors.Is(err, outcome.ErrPlanned):
+		became, err = outcome.Planned, outcome.ErrDeletionPlanned
+	case err != nil:
+		became = outcome.Failed
+	}
+	report := unjudgedReport(d, became, err)
+	report.Notices, report.Deleted = notices, err == nil
+	r.add(report, nil)
+}
+
+// release lifts the freeze of a budget that is destroyed and resumes what it
+// paused. The notices say what was left as someone else has it. Events tell of
+// it on what was resumed, and where the last status, if any, has a freeze felt.
+func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, last budget.Status) (notices []string, err error) {
+	if err := c.Unfreeze(ctx, d.UID); err != nil {
+		return nil, err
+	}
+	var events []budget.Event
+	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
+		for _, namespace := range toldOf(last.Usage.ByNamespace) {
+			event := announcement(d, budget.KindUnfreeze, destroyed)
+			event.Namespace = namespace
+			events = append(events, event)
+		}
+	}
+	all, err := readPauses(ctx, f.Keeper.Store)
+	if err := cmp.Or(err, all.broken[d.UID]); err != nil {
+		return nil, err
+	}
+	var list []declaration.Pause
+	if own := all.of(d.UID); own != nil {
+		list = own.all()
+	}
+	p := pauser{keeper: f.Keeper, clock: f.Clock, cluster: c, budget: d}
+	for some := range slices.Chunk(list, batch) {
+		resumed, left, err := p.letGo(ctx, some)
+		notices = append(notices, left...)
+		for _, w := range resumed {
+			events = append(events, announcement(d, budget.KindResume, destroyed).On(w))
+		}
+		if err != nil {
+			return notices, err
+		}
+	}
+	for _, event := range events {
+		if err := c.Alert(ctx, event); err != nil {
+			return append(notices, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), nil
+		}
+	}
+	return notices, nil
+}
+
+// letGo resumes a batch of what a budget that is destroyed has paused. It returns what
+// was resumed, and what is to be said of what was left as someone else has it.
+func (p pauser) letGo(ctx context.Context, list []declaration.Pause) (resumed []budget.Workload, notices []string, err error) {
+	workloads := make([]budget.Workload, len(list))
+	for n, pause := range list {
+		workloads[n] = pause.Workload
+	}
+	for n, failed := range p.resume(ctx, workloads) {
+		var left *budget.NotPausedError
+		switch {
+		case errors.As(failed, &left) && left.Released:
+			notices = append(notices, left.Error())
+		case failed != nil:
+			err = cmp.Or(err, failed)
+		case list[n].Phase == declaration.Paused:
+			resumed = append(resumed, workloads[n])
+		}
+	}
+	return resumed, notices, err
+}
+
+// mostTold is in how many namespaces a freeze was told of, and so is its end.
+const mostTold = 20
+
+// toldOf are the namespaces that used most.
+func toldOf(used map[string]int64) []string {
+	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == budget.Others })
+	return names[:min(len(names), mostTold)]
+}
+
+const destroyed = "the budget is destroyed"

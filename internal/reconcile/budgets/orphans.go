@@ -1,0 +1,88 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// liftOrphans lifts what budgets left in force that were destroyed in this store,
+// and tells of what no budget of it did.
+func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, m *measures) {
+	left := map[string]bool{}
+	for uid := range m.frozen {
+		left[uid] = true
+	}
+	for _, p := range m.paused {
+		left[p.BudgetUID] = true
+	}
+	for _, uid := range slices.Sorted(maps.Keys(left)) {
+		if r.known[uid] {
+			continue
+		}
+		tombstone, err := r.flow.Keeper.Tombstone(ctx, uid)
+		switch {
+		case err != nil:
+			r.warnings.Add(err.Error())
+		case tombstone.Exists():
+			r.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
+		case !r.unread:
+			r.warnings.Add(fmt.Sprintf("something is in force in the cluster for a budget with the uid %[1]s, which the store %[2]s does not know: it is left as it is. It is another store's, or its record was lost: kubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s shows a freeze, and the store's documents pauses/%[1]s what is paused", uid, r.flow.Keeper.Store))
+		}
+	}
+}
+
+func (r *Run) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
+	notices, err := r.flow.release(ctx, c, d, budget.Status{})
+	if errors.Is(err, outcome.ErrPlanned) {
+		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
+		return
+	}
+	if err != nil {
+		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run tries again to lift it: %v", d.Name, err))
+		return
+	}
+	r.warnings.Add(strings.Join(append([]string{fmt.Sprintf("the budget %s is destroyed, and something of what it enforced was still in force: it was lifted", d.Name)}, notices...), "; "))
+}
+
+// leftoverTime bounds the look for what destroyed budgets left in force where no
+// budget is declared any more: nothing else may wait for it.
+const leftoverTime = 20 * time.Second
+
+// liftLeftovers lifts what destroyed budgets left in force where none is
+// declared. It asks the cluster only while the store remembers such budgets.
+func (r *Run) liftLeftovers(ctx context.Context) {
+	if r.flow.Cluster == nil || !r.hasBuriedBudgets(ctx) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, leftoverTime)
+	defer cancel()
+	c, uid, err := r.flow.cluster(ctx)
+	if err != nil {
+		r.flow.Teller.Logger().Warn("what destroyed budgets left in force was not looked for", "error", err)
+		return
+	}
+	r.liftOrphans(ctx, c, uid, r.lookForMeasures(ctx, c, uid, nil))
+}
+
+func (r *Run) hasBuriedBudgets(ctx context.Context) bool {
+	docs, err := r.flow.Keeper.Store.List(ctx, store.Tombstones)
+	if err != nil {
+		r.warnings.Add(err.Error())
+		return false
+	}
+	return slices.ContainsFunc(docs, func(doc store.Document) bool {
+		tombstone, err := declaration.Decode[declaration.Tombstone](record.DocumentName(r.flow.Keeper.Store, doc.Key), doc.Data)
+		return err == nil && strings.HasPrefix(tombstone.Object, "budget/")
+	})
+}
