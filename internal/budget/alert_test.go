@@ -61,7 +61,7 @@ func TestThresholdsFireOnceAPeriod(t *testing.T) {
 	}
 	for n, step := range steps {
 		s.Now = time.Date(2026, 7, step.day, 12, n, 0, 0, time.UTC)
-		w, err := d.WindowAt(s.Now)
+		w, err := d.WindowAt(s.Now, time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func TestOneRoundingAnInterval(t *testing.T) {
 // consumed is what one pod uses, by its meter.
 func consumed(t rapid.TB, d Declaration, r *ledger.Record) int64 {
 	t.Helper()
-	m, err := d.Meter(noon, nil)
+	m, err := d.Meter(noon, nil, time.LoadLocation)
 	if err != nil {
 		t.Fatal(err)
 	}

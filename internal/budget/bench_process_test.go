@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -35,7 +36,7 @@ func judgeDocuments(directory string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range Evaluate(teams(1000, l.Len()), l.All(), l.Header, noon) {
+	for _, r := range Evaluate(teams(1000, l.Len()), l.All(), l.Header, noon, time.LoadLocation) {
 		if r.Err != nil {
 			return r.Err
 		}

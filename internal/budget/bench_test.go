@@ -93,7 +93,7 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.ReportAllocs()
 			exceeded, ahead := 0, 0
 			for b.Loop() {
-				exceeded, ahead = crossed(b, Evaluate(budgets, l.All(), l.Header, noon))
+				exceeded, ahead = crossed(b, Evaluate(budgets, l.All(), l.Header, noon, time.LoadLocation))
 			}
 			b.ReportMetric(float64(memory.HeapAlloc)/(1<<20), "ledger-MiB")
 			b.ReportMetric(float64(exceeded), "exceeded")

@@ -27,7 +27,7 @@ func TestBudgetsOfAPartitionAddUpToTheCluster(t *testing.T) {
 		for n, part := range parts {
 			budgets[n] = Declaration{Name: fmt.Sprint(n), GPUHours: "1", Window: "3h", Selector: part}.WithDefaults()
 		}
-		results := Evaluate(budgets, of(records...), observed(), noon)
+		results := Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation)
 		var sum Usage
 		for _, r := range results[:4] {
 			sum.Consumed += r.Usage.Consumed
@@ -49,8 +49,8 @@ func TestUsageFallsOnlyWithTheWindow(t *testing.T) {
 		later := noon.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "seconds")) * time.Second)
 		period, rolling := teamA(), teamA()
 		period.Window, period.Period, rolling.Window = "", Day, "2h"
-		before := Evaluate([]Declaration{period, rolling}, of(records...), observed(), noon)
-		after := Evaluate([]Declaration{period, rolling}, of(records...), observed(), later)
+		before := Evaluate([]Declaration{period, rolling}, of(records...), observed(), noon, time.LoadLocation)
+		after := Evaluate([]Declaration{period, rolling}, of(records...), observed(), later, time.LoadLocation)
 		if before[0].Usage.Consumed > after[0].Usage.Consumed {
 			t.Fatalf("a period's usage fell from %d to %d", before[0].Usage.Consumed, after[0].Usage.Consumed)
 		}

@@ -17,7 +17,7 @@ func situation(d Declaration, consumed int64) Situation {
 	if err != nil {
 		panic(err)
 	}
-	w, err := d.WindowAt(noon)
+	w, err := d.WindowAt(noon, time.LoadLocation)
 	if err != nil {
 		panic(err)
 	}

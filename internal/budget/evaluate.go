@@ -17,7 +17,7 @@ import (
 // The records are sorted by their label sets first. Each set is matched against
 // selectors once, and each of its intervals measured once for all budgets that
 // select it and count alike.
-func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h ledger.Header, now time.Time) []Result {
+func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h ledger.Header, now time.Time, zones Zones) []Result {
 	e := &evaluation{
 		records: records, now: fromTime(now), holdings: newHoldings(), claims: newClaims(),
 		sets: newLabelSets(),
@@ -26,7 +26,7 @@ func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h le
 	known := map[string]*rules{}
 	earliest := e.now
 	for n, d := range declarations {
-		a, err := e.open(d, now, known)
+		a, err := e.open(d, now, zones, known)
 		if err != nil {
 			results[n] = Result{Name: d.Name, Err: fmt.Errorf("budget %s: %w", d.Name, err)}
 			continue
@@ -59,12 +59,12 @@ type evaluation struct {
 
 // open makes a budget's account. Those with the same rules share what is known of
 // rates.
-func (e *evaluation) open(d Declaration, now time.Time, known map[string]*rules) (*account, error) {
+func (e *evaluation) open(d Declaration, now time.Time, zones Zones, known map[string]*rules) (*account, error) {
 	limit, err := d.Limit()
 	if err != nil {
 		return nil, err
 	}
-	m, err := d.Meter(now, e.claims)
+	m, err := d.Meter(now, e.claims, zones)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func teamA() Declaration {
 // judged evaluates one budget.
 func judged(t testing.TB, d Declaration, h ledger.Header, now time.Time, records ...*ledger.Record) Result {
 	t.Helper()
-	r := Evaluate([]Declaration{d}, of(records...), h, now)[0]
+	r := Evaluate([]Declaration{d}, of(records...), h, now, time.LoadLocation)[0]
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

@@ -29,7 +29,7 @@ func TestFractionsAreWhatWasAskedForUpToTheGPU(t *testing.T) {
 	budgets := []Declaration{teamOf("half"), teamOf("quarter"), all}
 	want := func(when string, hours ...string) {
 		t.Helper()
-		for n, r := range Evaluate(budgets, of(records...), observed(), noon) {
+		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
 			if got := Hours(r.Usage.Consumed); got != hours[n] || r.Usage.ErrorBound != 0 {
 				t.Errorf("%s: %s uses %s with a bound of %s, want %s", when, r.Name, got, Hours(r.Usage.ErrorBound), hours[n])
 			}
@@ -57,7 +57,7 @@ func TestFractionsAreWhatWasAskedForUpToTheGPU(t *testing.T) {
 func TestAPodThatIsNotRecordedYetTakesItsPart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ recorded, own, want string }{{"1/2", "1/4", "1/4"}, {"1/2", "1", "2/3"}, {"1", "1/4", "1/5"}} {
-		m, err := teamA().Meter(noon, ClaimsOf(of(partOf("first", tt.recorded, ago(time.Hour), 0))))
+		m, err := teamA().Meter(noon, ClaimsOf(of(partOf("first", tt.recorded, ago(time.Hour), 0))), time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestAReservedGPUIsHeldOnce(t *testing.T) {
 		}
 		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
 		d := Declaration{Window: "24h", VanishedPods: policy}
-		m, err := d.Meter(noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)))
+		m, err := d.Meter(noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)), time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)
 		}

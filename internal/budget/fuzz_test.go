@@ -3,6 +3,7 @@ package budget
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -61,7 +62,7 @@ func FuzzSelectors(f *testing.F) {
 		m.Matches(&ledger.LabelSet{Labels: ledger.LabelsOf(s.MatchLabels)})
 		d := teamA()
 		d.Selector = s
-		if problems := d.Validate(); len(problems) > 0 {
+		if problems := d.Validate(time.LoadLocation); len(problems) > 0 {
 			t.Fatalf("%q reads as %+v, and is not valid: %v", text, s, problems)
 		}
 	})
@@ -80,8 +81,8 @@ func FuzzDeclarations(f *testing.F) {
 			Enforce:         Enforcement{Action: Action(action), GracePeriod: duration, MaxGap: duration},
 			ResourceWeights: map[string]string{key: weight}, ModelWeights: map[string]string{value: weight}, BreakdownLabels: []string{key},
 		}.WithDefaults()
-		problems := d.Validate()
-		r := Evaluate([]Declaration{d}, of(record("a", "1", ago(1e12), 0)), observed(), noon)[0]
+		problems := d.Validate(time.LoadLocation)
+		r := Evaluate([]Declaration{d}, of(record("a", "1", ago(1e12), 0)), observed(), noon, time.LoadLocation)[0]
 		if len(problems) > 0 {
 			return
 		}

@@ -112,8 +112,8 @@ func TestTheBoundHolds(t *testing.T) {
 		d := teamA()
 		d.Window = rapid.SampledFrom([]string{"1h", "3h", "5h", "24h"}).Draw(t, "window")
 		d.VanishedPods = rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
-		truth := Evaluate([]Declaration{d}, of(all...), observed(), noon)[0].Usage.Consumed
-		u := Evaluate([]Declaration{d}, of(seen...), h, noon)[0].Usage
+		truth := Evaluate([]Declaration{d}, of(all...), observed(), noon, time.LoadLocation)[0].Usage.Consumed
+		u := Evaluate([]Declaration{d}, of(seen...), h, noon, time.LoadLocation)[0].Usage
 		if off := max(truth-u.Consumed, u.Consumed-truth); off > u.ErrorBound {
 			t.Fatalf("used %d, recorded %d: off by more than %d", truth, u.Consumed, u.ErrorBound)
 		}

@@ -20,8 +20,8 @@ type Meter struct {
 // Meter makes a meter of the budget's window at a moment. An empty selector
 // measures every pod. The claims are those of all records; without them, no pod
 // shares what it holds.
-func (d Declaration) Meter(now time.Time, claims *Claims) (*Meter, error) {
-	window, err := d.WindowAt(now)
+func (d Declaration) Meter(now time.Time, claims *Claims, zones Zones) (*Meter, error) {
+	window, err := d.WindowAt(now, zones)
 	if err != nil {
 		return nil, err
 	}

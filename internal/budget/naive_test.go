@@ -82,7 +82,7 @@ func drawBudgets(t *rapid.T) []Declaration {
 // usedAt adds up, the slow and simple way, what a budget has used at a moment;
 // it counts exactly, without rounding.
 func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) *big.Rat {
-	m, err := d.Meter(now, nil)
+	m, err := d.Meter(now, nil, time.LoadLocation)
 	if err != nil {
 		panic(err)
 	}
@@ -166,11 +166,11 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records, budgets := drawRecords(t), drawBudgets(t)
-		for n, r := range Evaluate(budgets, of(records...), observed(), noon) {
+		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
 			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
-			m, err := budgets[n].Meter(noon, ClaimsOf(of(records...)))
+			m, err := budgets[n].Meter(noon, ClaimsOf(of(records...)), time.LoadLocation)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +225,7 @@ func TestCrossingsAreWhereUsageReachesTheLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records, budgets := drawRecords(t), drawBudgets(t)
-		for n, r := range Evaluate(budgets, of(records...), observed(), noon) {
+		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
 			d := budgets[n]
 			limit := new(big.Rat).SetInt64(r.Usage.Limit)
 			shown := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Held.Shown == 0 })

@@ -34,7 +34,7 @@ func TestAClaimIsDividedAmongThoseWhoHoldIt(t *testing.T) {
 	first, second := byClaim("first", ago(4*time.Hour), 0), byClaim("second", ago(2*time.Hour), ago(time.Hour))
 	both := teamA()
 	both.Selector = Selector{Namespaces: []string{"ml"}}
-	results := Evaluate([]Declaration{teamOf("first"), teamOf("second"), both}, of(first, second), observed(), noon)
+	results := Evaluate([]Declaration{teamOf("first"), teamOf("second"), both}, of(first, second), observed(), noon, time.LoadLocation)
 	for n, want := range []struct {
 		consumed string
 		burn     int64
@@ -134,7 +134,7 @@ func TestADeviceIsHeldOnce(t *testing.T) {
 		records := drawClaims(t)
 		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
 		d := Declaration{Window: "24h", VanishedPods: policy}
-		m, err := d.Meter(noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)))
+		m, err := d.Meter(noon, ClaimsOf(of(rapid.Permutation(records).Draw(t, "order")...)), time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,12 +175,12 @@ func TestPartsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records, d := drawClaims(t), drawBudgets(t)[0]
 		d.Selector = Selector{}
-		result := Evaluate([]Declaration{d}, of(records...), observed(), noon)
-		again := Evaluate([]Declaration{d}, of(rapid.Permutation(records).Draw(t, "order")...), observed(), noon)
+		result := Evaluate([]Declaration{d}, of(records...), observed(), noon, time.LoadLocation)
+		again := Evaluate([]Declaration{d}, of(rapid.Permutation(records).Draw(t, "order")...), observed(), noon, time.LoadLocation)
 		if diff := cmp.Diff(result, again, cmpopts.EquateErrors()); diff != "" {
 			t.Fatalf("in another order:\n%s", diff)
 		}
-		m, err := d.Meter(noon, ClaimsOf(of(records...)))
+		m, err := d.Meter(noon, ClaimsOf(of(records...)), time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)
 		}

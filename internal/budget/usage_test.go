@@ -80,7 +80,7 @@ func TestLabelEditsMoveNoUsage(t *testing.T) {
 	other := teamA()
 	other.Name, other.UID, other.Selector = "team-b", "uid-b", Selector{MatchLabels: map[string]string{"team": "b"}}
 	other.Enforce.Action, other.Enforce.GracePeriod, other.GPUHours = Evict, "0s", "0.001"
-	results := Evaluate([]Declaration{teamA(), other}, of(record("pod", "1", ago(time.Hour), 0)), observed(), noon)
+	results := Evaluate([]Declaration{teamA(), other}, of(record("pod", "1", ago(time.Hour), 0)), observed(), noon, time.LoadLocation)
 	if a, b := results[0].Usage.Consumed, results[1].Usage.Consumed; a != Hour || b != 0 {
 		t.Errorf("team-a %d, team-b %d", a, b)
 	}
@@ -224,7 +224,7 @@ func TestOverlapsAreNamed(t *testing.T) {
 	web := record("web", "1", ago(time.Hour), 0)
 	web.Set = set("web")
 	var got [][]string
-	for _, r := range Evaluate(list, of(record("a", "1", ago(time.Hour), 0), web), observed(), noon) {
+	for _, r := range Evaluate(list, of(record("a", "1", ago(time.Hour), 0), web), observed(), noon, time.LoadLocation) {
 		got = append(got, r.Overlaps)
 	}
 	if diff := cmp.Diff([][]string{{"ml", "team-a-again"}, {"team-a", "team-a-again"}, nil, {"ml", "team-a"}, nil}, got); diff != "" {
@@ -238,7 +238,7 @@ func TestOneBadBudgetIsInNobodysWay(t *testing.T) {
 	zone.Window, zone.Period, zone.TimeZone = "", Day, "Mars/Olympus"
 	limit.GPUHours = "none"
 	selector.Selector.MatchExpressions = []Expression{{Key: "a", Operator: "Gt", Values: []string{"1"}}}
-	results := Evaluate([]Declaration{zone, limit, teamA(), selector}, of(record("a", "1", ago(time.Hour), 0)), observed(), noon)
+	results := Evaluate([]Declaration{zone, limit, teamA(), selector}, of(record("a", "1", ago(time.Hour), 0)), observed(), noon, time.LoadLocation)
 	for n, wrong := range []bool{true, true, false, true} {
 		if r := results[n]; (r.Err != nil) != wrong || r.Name != "team-a" {
 			t.Errorf("%d: %+v", n, r)

@@ -33,13 +33,13 @@ const (
 // Validate says everything that is wrong with a declaration and can be known
 // without a cluster. What a user may leave out has to be filled in before, see
 // WithDefaults.
-func (d Declaration) Validate() []Problem {
+func (d Declaration) Validate(zones Zones) []Problem {
 	v := &validator{d: d}
 	v.Name("name", d.Name, "a budget")
 	if _, err := d.Limit(); err != nil {
 		v.Add("gpu_hours", "Write the limit in GPU-hours above zero, such as \"100\" or \"12.5\", with at most three digits after the point.", "%v", err)
 	}
-	v.window()
+	v.window(zones)
 	v.selector()
 	v.thresholds()
 	v.counting()
@@ -60,7 +60,7 @@ func (v *validator) once(attribute string, list []string, n int) {
 	}
 }
 
-func (v *validator) window() {
+func (v *validator) window(zones Zones) {
 	d := v.d
 	switch {
 	case d.Window == "" && d.Period == "":
@@ -79,7 +79,7 @@ func (v *validator) window() {
 	} else if d.TimeZone != "" {
 		v.Add("time_zone", "Leave it out: a rolling window is as long in every zone.", "a time zone belongs to a period")
 	}
-	if _, err := ParseZone(d.TimeZone); err != nil {
+	if _, err := ParseZone(d.TimeZone, zones); err != nil {
 		v.Add("time_zone", "Name a zone such as \"Asia/Singapore\", or leave it out for UTC.", "%v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestDefaultsMakeADeclarationWhole(t *testing.T) {
 	t.Parallel()
 	d := Declaration{Name: "team-a", GPUHours: "100", Period: Month, Selector: Selector{Namespaces: []string{"ml"}}}.WithDefaults()
-	if problems := d.Validate(); len(problems) > 0 {
+	if problems := d.Validate(time.LoadLocation); len(problems) > 0 {
 		t.Errorf("defaults are refused: %v", problems)
 	}
 	if warnings := d.Warnings(); len(warnings) > 0 {
@@ -93,7 +93,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 			t.Parallel()
 			d := teamA()
 			test.change(&d)
-			problems := d.Validate()
+			problems := d.Validate(time.LoadLocation)
 			if len(problems) != 1 {
 				t.Fatalf("%d problems: %v", len(problems), problems)
 			}
@@ -116,7 +116,7 @@ func TestProblemsAreOneLine(t *testing.T) {
 	d := teamA()
 	d.GPUHours = "0"
 	const want = `gpu_hours: "0" GPU-hours are none: a limit must be above zero. Write the limit in GPU-hours above zero, such as "100" or "12.5", with at most three digits after the point.`
-	if got := d.Validate()[0].String(); got != want {
+	if got := d.Validate(time.LoadLocation)[0].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -138,7 +138,7 @@ func TestAllProblemsAreNamedAtOnce(t *testing.T) {
 	d := teamA()
 	d.GPUHours, d.Window, d.Selector, d.Thresholds = "0", "", Selector{}, []int{0}
 	var attributes []string
-	for _, p := range d.Validate() {
+	for _, p := range d.Validate(time.LoadLocation) {
 		attributes = append(attributes, p.Attribute)
 	}
 	if diff := cmp.Diff([]string{"gpu_hours", "window", "selector", "thresholds[0]"}, attributes); diff != "" {
@@ -166,7 +166,7 @@ func TestWarnings(t *testing.T) {
 		d := teamA()
 		d.Enforce.Action = Evict
 		test.change(&d)
-		if problems := d.Validate(); len(problems) > 0 {
+		if problems := d.Validate(time.LoadLocation); len(problems) > 0 {
 			t.Errorf("%s: refused: %v", test.attribute, problems)
 		}
 		if warnings := d.Warnings(); len(warnings) != 1 || warnings[0].Attribute != test.attribute {

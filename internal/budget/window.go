@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	// The zones are those that the program was built with where the machine has
-	// none, as minimal container images do.
-	_ "time/tzdata"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -42,12 +38,16 @@ func ParseWindow(s string) (time.Duration, error) {
 	return length, nil
 }
 
-// ParseZone finds a time zone by its IANA name; UTC where it is empty.
-func ParseZone(name string) (*time.Location, error) {
+// Zones finds a time zone by its IANA name, UTC where it is empty: time.LoadLocation
+// does. It is handed in, as it may read the disk.
+type Zones func(name string) (*time.Location, error)
+
+// ParseZone finds a time zone that is the same on every machine.
+func ParseZone(name string, zones Zones) (*time.Location, error) {
 	if name == "Local" {
 		return nil, fmt.Errorf("the time zone %q differs from machine to machine: name one such as \"Europe/Berlin\"", name)
 	}
-	zone, err := time.LoadLocation(name)
+	zone, err := zones(name)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no time zone: name one of the IANA database such as \"Europe/Berlin\"", name)
 	}
@@ -55,8 +55,8 @@ func ParseZone(name string) (*time.Location, error) {
 }
 
 // WindowAt is the budget's window at a moment, to the millisecond.
-func (d Declaration) WindowAt(now time.Time) (Window, error) {
-	span, err := d.span()
+func (d Declaration) WindowAt(now time.Time, zones Zones) (Window, error) {
+	span, err := d.span(zones)
 	if err != nil {
 		return Window{}, err
 	}
@@ -70,7 +70,7 @@ type span struct {
 	zone    *time.Location
 }
 
-func (d Declaration) span() (span, error) {
+func (d Declaration) span(zones Zones) (span, error) {
 	switch {
 	case (d.Window == "") == (d.Period == ""):
 		return span{}, fmt.Errorf("a budget has either a window or a period")
@@ -83,7 +83,7 @@ func (d Declaration) span() (span, error) {
 	default:
 		return span{}, fmt.Errorf("%q is no period: use day, week, month or quarter", string(d.Period))
 	}
-	zone, err := ParseZone(d.TimeZone)
+	zone, err := ParseZone(d.TimeZone, zones)
 	return span{period: d.Period, zone: zone}, err
 }
 

@@ -56,7 +56,7 @@ func TestCalendarWindows(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w, err := Declaration{Period: test.period, TimeZone: test.zone}.WindowAt(at(t, test.now))
+			w, err := Declaration{Period: test.period, TimeZone: test.zone}.WindowAt(at(t, test.now), time.LoadLocation)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func at(t testing.TB, text string) time.Time {
 
 func TestRollingWindowEndsNow(t *testing.T) {
 	t.Parallel()
-	w, err := Declaration{Window: "7d"}.WindowAt(noon)
+	w, err := Declaration{Window: "7d"}.WindowAt(noon, time.LoadLocation)
 	if err != nil || !w.Rolling || !w.End.Equal(noon) || w.End.Sub(w.Start) != 7*24*time.Hour {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -100,7 +100,7 @@ func TestPeriodsFollowEachOther(t *testing.T) {
 		d := Declaration{Period: rapid.SampledFrom([]Period{Day, Week, Month, Quarter}).Draw(t, "period"), TimeZone: rapid.SampledFrom(zones).Draw(t, "zone")}
 		now := time.UnixMilli(rapid.Int64Range(0, 4_102_444_800_000).Draw(t, "now"))
 		for range 4 {
-			w, err := d.WindowAt(now)
+			w, err := d.WindowAt(now, time.LoadLocation)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestPeriodsFollowEachOther(t *testing.T) {
 				t.Fatalf("%s of %s lasts %s", d.Period, w.Start, w.End.Sub(w.Start))
 			}
 			for _, inside := range []time.Time{w.Start, w.Start.Add(w.End.Sub(w.Start) / 2), w.End.Add(-time.Millisecond)} {
-				if again, _ := d.WindowAt(inside); !again.Start.Equal(w.Start) || !again.End.Equal(w.End) {
+				if again, _ := d.WindowAt(inside, time.LoadLocation); !again.Start.Equal(w.Start) || !again.End.Equal(w.End) {
 					t.Fatalf("%s is in [%s, %s), and %s in [%s, %s)", now, w.Start, w.End, inside, again.Start, again.End)
 				}
 			}
@@ -125,7 +125,7 @@ func TestTheLastDayOfALeapYear(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe"} {
 		d := Declaration{Period: Day, TimeZone: zone}
-		w, err := d.WindowAt(time.Date(2040, 12, 31, 12, 0, 0, 0, time.UTC))
+		w, err := d.WindowAt(time.Date(2040, 12, 31, 12, 0, 0, 0, time.UTC), time.LoadLocation)
 		if err != nil || w.End.Sub(w.Start) != 24*time.Hour || w.Start.After(w.End) {
 			t.Errorf("%s: %v (%v)", zone, w, err)
 		}
@@ -135,12 +135,12 @@ func TestTheLastDayOfALeapYear(t *testing.T) {
 func TestZones(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "UTC", "Asia/Singapore", "America/Argentina/Buenos_Aires"} {
-		if _, err := ParseZone(name); err != nil {
+		if _, err := ParseZone(name, time.LoadLocation); err != nil {
 			t.Errorf("ParseZone(%q): %v", name, err)
 		}
 	}
 	for _, name := range []string{"Local", "Mars/Olympus", "../etc/passwd", "/etc/localtime", "CEST!", "europe/nowhere"} {
-		if zone, err := ParseZone(name); err == nil {
+		if zone, err := ParseZone(name, time.LoadLocation); err == nil {
 			t.Errorf("ParseZone(%q) = %s, want an error", name, zone)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,7 +80,7 @@ func TestBudgetsFromState(t *testing.T) {
 			if diff := cmp.Diff(want, state.Budgets, emptyAsNil); diff != "" || len(state.Pools) > 0 || len(state.Warnings) > 0 {
 				t.Errorf("warnings %v (-want +got)\n%s", state.Warnings, diff)
 			}
-			if problems := state.Budgets[0].Declaration.Validate(); len(problems) > 0 {
+			if problems := state.Budgets[0].Declaration.Validate(time.LoadLocation); len(problems) > 0 {
 				t.Errorf("what the provider writes is refused: %v", problems)
 			}
 		})

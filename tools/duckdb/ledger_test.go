@@ -109,7 +109,7 @@ func usage(t *testing.T, l *ledger.Ledger) map[string]int64 {
 		})
 	}
 	used := map[string]int64{}
-	for n, result := range budget.Evaluate(declarations, l.All(), l.Header, now) {
+	for n, result := range budget.Evaluate(declarations, l.All(), l.Header, now, time.LoadLocation) {
 		if result.Err != nil {
 			t.Fatal(result.Err)
 		}

@@ -16,7 +16,7 @@ func TestBudgetExample(t *testing.T) {
 	page, declared := clitest.Guide(t, "budgets.md"), clitest.GuideBudget()
 	now := time.Date(2026, 11, 21, 7, 31, 55, 0, time.UTC)
 	live := budgets.LiveUsage{Declaration: declared, At: now, Usage: clitest.Judged(t, now).Usage}
-	meter, err := declared.Meter(now, nil)
+	meter, err := declared.Meter(now, nil, time.LoadLocation)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (p *podList) report(q question) (Report, error) {
 	if len(p.others) > 0 {
 		declared.Selector.MatchExpressions = []budget.Expression{{Key: otherLabel, Operator: "DoesNotExist"}}
 	}
-	meter, err := declared.Meter(q.at, budget.ClaimsOf(p.all))
+	meter, err := declared.Meter(q.at, budget.ClaimsOf(p.all), time.LoadLocation)
 	if err != nil {
 		return Report{}, err
 	}
@@ -97,7 +97,7 @@ func (p *podList) compare(q question, declared budget.Declaration, report *Repor
 		return nil
 	}
 	declared.GPUHours = budget.Hours(q.limit)
-	result := budget.Evaluate([]budget.Declaration{declared}, p.all, ledger.Header{}, q.at)[0]
+	result := budget.Evaluate([]budget.Declaration{declared}, p.all, ledger.Header{}, q.at, time.LoadLocation)[0]
 	report.ExceededSince = result.ExceededSince
 	return result.Err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -66,7 +67,7 @@ func (r *budgetResource) ImportState(ctx context.Context, req resource.ImportSta
 
 // isName asks the core what a budget may be called.
 func isName(name string) bool {
-	return !slices.ContainsFunc(core.Declaration{Name: name}.Validate(), func(p core.Problem) bool { return p.Attribute == "name" })
+	return !slices.ContainsFunc(core.Declaration{Name: name}.Validate(time.LoadLocation), func(p core.Problem) bool { return p.Attribute == "name" })
 }
 
 func (r *budgetResource) find(ctx context.Context, name string) (core.Declaration, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -37,7 +38,7 @@ func warnOfDoubts(d core.Declaration, diags *diag.Diagnostics) {
 // problems are everything wrong with a configuration. The problems of window, period
 // and time_zone depend on all three.
 func (m model) problems() problem.List {
-	var problems problem.List = m.declaration().Validate()
+	var problems problem.List = m.declaration().Validate(time.LoadLocation)
 	if m.Window.IsUnknown() || m.Period.IsUnknown() || m.TimeZone.IsUnknown() {
 		together := []string{"window", "period", "time_zone"}
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return slices.Contains(together, p.Attribute) })

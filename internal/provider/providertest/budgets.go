@@ -68,7 +68,7 @@ func (w *World) Judge(name string, change func(*budget.Status)) {
 		w.tb.Fatal(err)
 	}
 	now := time.Now().UTC().Truncate(time.Second)
-	window, err := d.WindowAt(now)
+	window, err := d.WindowAt(now, time.LoadLocation)
 	if err != nil {
 		w.tb.Fatal(err)
 	}

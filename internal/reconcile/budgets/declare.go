@@ -80,7 +80,7 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 // valid says what is wrong with a declaration.
 func valid(d budget.Declaration) error {
 	var problems []error
-	for _, p := range d.Validate() {
+	for _, p := range d.Validate(time.LoadLocation) {
 		problems = append(problems, errors.New(p.String()))
 	}
 	if len(problems) == 0 {

@@ -2,6 +2,7 @@ package budgets
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
@@ -21,7 +22,7 @@ type judgement struct {
 // judged fails alone.
 func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, m *measures) []judgement {
 	var judged []judgement
-	for n, result := range budget.Evaluate(declarations(targets), b.ledger.All(), b.ledger.Header, b.now()) {
+	for n, result := range budget.Evaluate(declarations(targets), b.ledger.All(), b.ledger.Header, b.now(), time.LoadLocation) {
 		d := targets[n].declaration
 		last := previous[d.Name]
 		if err := cmp.Or(result.Err, last.err); err != nil {

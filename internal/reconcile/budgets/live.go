@@ -3,6 +3,7 @@ package budgets
 import (
 	"context"
 	"math/big"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
@@ -50,7 +51,7 @@ func (b *books) meter(d budget.Declaration) (*budget.Meter, error) {
 	if b.claims == nil {
 		b.claims = budget.ClaimsOf(b.ledger.All())
 	}
-	return d.Meter(b.now(), b.claims)
+	return d.Meter(b.now(), b.claims, time.LoadLocation)
 }
 
 // burned is a number of GPUs in thousandths, and none only where it is none: the

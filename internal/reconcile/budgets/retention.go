@@ -55,7 +55,7 @@ func (b *books) prune(budgets []budget.Declaration, previous map[string]previous
 // keptSince is up to where a budget needs what ended: by the length of its
 // window, its grace and its longest gap before now.
 func keptSince(d budget.Declaration, now time.Time) (time.Time, error) {
-	w, err := d.WindowAt(now)
+	w, err := d.WindowAt(now, time.LoadLocation)
 	if err != nil {
 		return now, err
 	}

@@ -70,7 +70,7 @@ func (f *Flow) usage(ctx context.Context, c Cluster, uid string, d budget.Declar
 	if judged.GPUHours == "" {
 		judged.GPUHours = fmt.Sprint(budget.MaxGPUHours)
 	}
-	result := budget.Evaluate(append([]budget.Declaration{judged}, others...), b.ledger.All(), b.ledger.Header, b.now())[0]
+	result := budget.Evaluate(append([]budget.Declaration{judged}, others...), b.ledger.All(), b.ledger.Header, b.now(), time.LoadLocation)[0]
 	if result.Err != nil {
 		return live, result.Err
 	}

@@ -44,7 +44,7 @@ func (f *Flow) Forecast(ctx context.Context, d spotpool.Declaration, offers []sp
 		return nil, nil
 	}
 	forecast := &Forecast{Budget: d.Budget, MilliGPUs: rate, Remaining: status.Usage.Remaining(), AsOf: status.At}
-	window, err := record.Declaration.WindowAt(now)
+	window, err := record.Declaration.WindowAt(now, time.LoadLocation)
 	if err != nil {
 		return nil, err
 	}
