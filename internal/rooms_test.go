@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,8 +18,10 @@ import (
 
 const module = "github.com/gpupool/terraform-provider-gpupool/"
 
-// rooms says what a package may import beside the standard library, by prefix.
-// Those that are pure may import of the standard library only what does no IO.
+// rooms says what a room imports of this module, each room by its name, and what it
+// may import of others, by prefix. A room is a folder and what is in it, but for what
+// has a row of its own. Those that are pure use of the standard library only what
+// computes.
 var rooms = map[string]struct {
 	pure bool
 	may  []string
@@ -34,10 +35,11 @@ var rooms = map[string]struct {
 	"internal/gpu":         {pure: true, may: []string{module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/ledger":      {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
-	"internal/declaration": {may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget", module + "internal/ledger"}},
+	"internal/declaration": {pure: true, may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
-		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store",
+		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/spotpool"}},
 	"internal/reconcile/record":  {may: []string{module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
@@ -53,6 +55,7 @@ var rooms = map[string]struct {
 	"internal/reconcile/reconciletest": {may: []string{
 		module + "internal/reconcile", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
 		module + "internal/store", module + "internal/tencent", module + "internal/cvmsim",
+		module + "internal/reconcile/budgets", module + "internal/reconcile/outcome", module + "internal/reconcile/record", module + "internal/reconcile/spotpools", module + "internal/store/directory",
 	}},
 	"internal/store/directory": {may: []string{
 		module + "internal/store", "golang.org/x/sys/",
@@ -64,7 +67,7 @@ var rooms = map[string]struct {
 		module + "internal/store", module + "internal/kube/client", "k8s.io/",
 	}},
 	"internal/store/open": {may: []string{
-		module + "internal/store", module + "internal/kube/client",
+		module + "internal/store", module + "internal/store/directory", module + "internal/store/kubernetes", module + "internal/kube/client",
 	}},
 	"internal/kube/client": {may: []string{
 		"k8s.io/", "google.golang.org/protobuf/",
@@ -73,64 +76,129 @@ var rooms = map[string]struct {
 		module + "internal/kube/client", module + "internal/gpu", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
-		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", "k8s.io/", "sigs.k8s.io/yaml",
+		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes", "k8s.io/", "sigs.k8s.io/yaml",
 	}},
 	"internal/tencent": {may: []string{
 		module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
+	"internal/provider": {may: []string{
+		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/open",
+		module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/duration", module + "internal/printable", module + "internal/problem", module + "internal/weight",
+		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
+	}},
+	"internal/cli": {may: []string{
+		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/outcome",
+		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open",
+		module + "internal/manifests", module + "internal/cvmsim", module + "internal/declaration",
+		module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger", module + "internal/duration", module + "internal/printable",
+		"github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
+	}},
 }
 
-// impure are the packages of the standard library that reach the world, with
-// what is banned about them.
-var impure = map[string]string{
-	"os": "IO and environment", "os/exec": "processes", "os/signal": "signals", "os/user": "environment", "io/ioutil": "IO",
-	"net": "network", "net/http": "network", "syscall": "IO", "log": "output", "embed": "IO",
-	"math/rand": "chance", "math/rand/v2": "chance", "crypto/rand": "chance", "runtime": "the machine", "sync": "other goroutines",
+// roomOf is the room that a package is in; empty where it has no row.
+func roomOf(pkg string) string {
+	for ; pkg != "."; pkg = path.Dir(pkg) {
+		if _, known := rooms[pkg]; known {
+			return pkg
+		}
+	}
+	return ""
 }
-
-// clock lists what of package time reads the clock.
-var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	for room, rule := range rooms {
-		for _, file := range sources(t, room) {
+	used := map[string]bool{}
+	for pkg, files := range packages(t) {
+		room := roomOf(pkg)
+		rule, known := rooms[room]
+		if !known {
+			t.Errorf("%s is in no room: give it a row, which says what it may import", pkg)
+			continue
+		}
+		for _, file := range files {
 			for _, spec := range file.ast.Imports {
 				imported, err := strconv.Unquote(spec.Path.Value)
 				if err != nil {
 					t.Fatal(err)
 				}
-				switch {
-				case imported == module+room || strings.HasPrefix(imported, module+room+"/"):
-				case !strings.Contains(strings.Split(imported, "/")[0], "."):
-					if why := impure[imported]; rule.pure && why != "" {
-						t.Errorf("%s imports %q (%s): %s is pure", file.name, imported, why, room)
-					}
-				case !slices.ContainsFunc(rule.may, func(p string) bool { return strings.HasPrefix(imported+"/", p) || strings.HasPrefix(imported, p) }):
+				entry := allows(room, rule.may, imported)
+				used[room+" "+entry] = true
+				if entry == "" {
 					t.Errorf("%s imports %q, which %s may not", file.name, imported, room)
 				}
 			}
 			if rule.pure {
-				noClock(t, file)
+				for _, reach := range reaches(file.fset, file.ast) {
+					t.Errorf("%s %s: %s is pure", file.name, reach, room)
+				}
+			}
+		}
+	}
+	for room, rule := range rooms {
+		for _, entry := range rule.may {
+			if !used[room+" "+entry] {
+				t.Errorf("%s does not import %s any longer: take it off its row", room, entry)
 			}
 		}
 	}
 }
 
-// noClock fails where a file reads the clock.
-func noClock(t *testing.T, file source) {
-	t.Helper()
-	ast.Inspect(file.ast, func(n ast.Node) bool {
-		selector, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
+// allows says what of a row lets a room import something; empty where nothing does.
+func allows(room string, may []string, imported string) string {
+	own, ours := strings.CutPrefix(imported, module)
+	switch {
+	case ours && roomOf(own) == room:
+		return room
+	case ours && slices.Contains(may, module+roomOf(own)):
+		return module + roomOf(own)
+	case ours:
+		return ""
+	case !strings.Contains(strings.Split(imported, "/")[0], "."):
+		return "the standard library"
+	}
+	for _, prefix := range may {
+		if !strings.HasPrefix(prefix, module) && strings.HasPrefix(imported, prefix) {
+			return prefix
 		}
-		if of, ok := selector.X.(*ast.Ident); ok && of.Name == "time" && slices.Contains(clock, selector.Sel.Name) {
-			t.Errorf("%s reads the clock by time.%s: now is a parameter", file.name, selector.Sel.Name)
+	}
+	return ""
+}
+
+// TestArrowsGoDownward fails for a row that leads back to its own room, and for a
+// pure room that leads out of the pure ones.
+func TestArrowsGoDownward(t *testing.T) {
+	t.Parallel()
+	done := map[string]bool{}
+	var walk func(way []string)
+	walk = func(way []string) {
+		room := way[len(way)-1]
+		if slices.Contains(way[:len(way)-1], room) {
+			t.Errorf("a circle: %s", strings.Join(way, " → "))
+			return
 		}
-		return true
-	})
+		if done[room] {
+			return
+		}
+		for _, entry := range rooms[room].may {
+			below, ours := strings.CutPrefix(entry, module)
+			if !ours {
+				continue
+			}
+			if _, known := rooms[below]; !known {
+				t.Errorf("the row of %s names %s, which has none", room, below)
+			}
+			if rooms[room].pure && !rooms[below].pure {
+				t.Errorf("%s is pure, and imports %s, which is not", room, below)
+			}
+			walk(append(slices.Clip(way), below))
+		}
+		done[room] = true
+	}
+	for room := range rooms {
+		walk([]string{room})
+	}
 }
 
 // TestPackagesAreDescribed fails for a package without a doc comment.
@@ -163,39 +231,33 @@ func TestPackagesAreDescribed(t *testing.T) {
 // source is one Go file that isn't a test.
 type source struct {
 	name string
+	fset *token.FileSet
 	ast  *ast.File
 }
 
-// sources parses the Go files of a room, tests and the helpers of tests left out.
-func sources(t *testing.T, room string) []source {
+// packages parses the Go files under internal by their packages. Tests are left out,
+// and the helpers of tests that have no row.
+func packages(t *testing.T) map[string][]source {
 	t.Helper()
-	var files []source
-	err := filepath.WalkDir(filepath.Join("..", filepath.FromSlash(room)), func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
+	found := map[string][]source{}
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		_, row := rooms[path.Join("internal", filepath.ToSlash(name))]
+		switch {
+		case err != nil:
 			return err
-		}
-		if entry.IsDir() {
-			// The backends of the store, what a run is made of, and the helpers of tests, are
-			// rooms of their own.
-			base := path.Base(filepath.ToSlash(name))
-			if room == "internal/store" && base != "store" || room == "internal/reconcile" && base != "reconcile" || strings.HasSuffix(base, "test") && base != path.Base(room) || base == "testdata" {
-				return filepath.SkipDir
-			}
+		case entry.IsDir() && !row && (strings.HasSuffix(name, "test") || name == "endtoend" || entry.Name() == "testdata"):
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
-		files = append(files, source{name: name, ast: parsed})
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		pkg := path.Join("internal", filepath.ToSlash(filepath.Dir(name)))
+		found[pkg] = append(found[pkg], source{name: name, fset: fset, ast: parsed})
 		return err
 	})
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s has no Go file: %v", room, err)
+	if err != nil || len(found) < len(rooms) {
+		t.Fatalf("%d packages in %d rooms: %v", len(found), len(rooms), err)
 	}
-	return files
+	return found
 }
