@@ -29,15 +29,15 @@ func (d *decider) hurry(shorten bool) {
 	most := d.Declaration.Enforce.maxGrace()
 	var late []string
 	for _, p := range d.ending() {
-		left := toTime(p.Deletion).Sub(d.Now)
+		left := p.Deletion.Time().Sub(d.Now)
 		switch {
 		case left <= 0:
-			late = append(late, fmt.Sprintf("%s (was to end at %s)", p.ref(), stamp(toTime(p.Deletion))))
+			late = append(late, fmt.Sprintf("%s (was to end at %s)", p.ref(), stamp(p.Deletion.Time())))
 		case left > most && shorten:
 			d.decide(Decision{Kind: KindShorten, Pod: &p, Reasons: append(d.because(),
-				fmt.Sprintf("it is ending already and would take until %s, and max_grace_period is %s", stamp(toTime(p.Deletion)), duration.Words(most)))})
+				fmt.Sprintf("it is ending already and would take until %s, and max_grace_period is %s", stamp(p.Deletion.Time()), duration.Words(most)))})
 		default:
-			late = append(late, fmt.Sprintf("%s (is to end at %s)", p.ref(), stamp(toTime(p.Deletion))))
+			late = append(late, fmt.Sprintf("%s (is to end at %s)", p.ref(), stamp(p.Deletion.Time())))
 		}
 	}
 	if n := len(late); n > 0 {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // TestPodsGetNoMoreTimeThanTheBudgetLetsThem: a grace of zero would delete by force.
@@ -27,7 +29,7 @@ func TestWhatEndsTooSlowlyIsHurried(t *testing.T) {
 	t.Parallel()
 	ends := func(name string, in time.Duration) Pod {
 		p := pod(name, 0)
-		p.Deleting, p.Deletion = true, fromTime(noon.Add(in))
+		p.Deleting, p.Deletion = true, ledger.TimeOf(noon.Add(in))
 		return p
 	}
 	kept, others, idle := ends("kept", time.Hour), ends("others", time.Hour), ends("idle", time.Hour)

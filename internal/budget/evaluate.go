@@ -19,7 +19,7 @@ import (
 // select it and count alike.
 func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h ledger.Header, now time.Time, zones Zones) []Result {
 	e := &evaluation{
-		records: records, now: fromTime(now), holdings: newHoldings(), claims: newClaims(),
+		records: records, now: ledger.TimeOf(now), holdings: newHoldings(), claims: newClaims(),
 		sets: newLabelSets(),
 	}
 	results := make([]Result, len(declarations))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // evict plans the evictions of this run: of all pods that burn, as many as one
@@ -33,7 +35,7 @@ func (d *decider) evict() {
 
 // rank says what places a pod in an order.
 func (p Pod) rank(order VictimOrder) string {
-	gpus := "it holds " + MilliGPUs(p.MilliGPUs) + " GPUs since " + stamp(toTime(p.Start))
+	gpus := "it holds " + MilliGPUs(p.MilliGPUs) + " GPUs since " + stamp(p.Start.Time())
 	switch {
 	case order == SpotFirst && p.Spot:
 		return "it runs on a spot instance, " + gpus
@@ -46,9 +48,9 @@ func (p Pod) rank(order VictimOrder) string {
 // order sorts victims, the first to go first. Where the order leaves it open, the
 // lower priority goes first, then the newer start, which loses the least work.
 func (d *decider) order(victims []Pod) {
-	from := fromTime(d.usage.WindowStart)
+	from := ledger.TimeOf(d.usage.WindowStart)
 	used := func(p Pod) wide {
-		return product(p.MilliGPUs, int64(max(0, fromTime(d.Now)-max(p.Start, from))))
+		return product(p.MilliGPUs, int64(max(0, ledger.TimeOf(d.Now)-max(p.Start, from))))
 	}
 	first := func(a, b Pod) int {
 		switch d.Declaration.Enforce.VictimOrder {

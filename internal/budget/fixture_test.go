@@ -13,7 +13,7 @@ import (
 // noon is the now of tests that don't need another: a Wednesday.
 var noon = time.Date(2026, 7, 15, 12, 0, 0, 0, time.UTC)
 
-func ms(t time.Time) ledger.Time { return fromTime(t) }
+func ms(t time.Time) ledger.Time { return ledger.TimeOf(t) }
 
 // ago is a moment before noon.
 func ago(d time.Duration) ledger.Time { return ms(noon.Add(-d)) }

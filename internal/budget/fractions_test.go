@@ -112,7 +112,7 @@ func TestAReservedGPUIsHeldOnce(t *testing.T) {
 				asked = most
 			}
 			if sum.Cmp(asked) != 0 {
-				t.Fatalf("at %s they hold %s, want %s", toTime(at), sum.RatString(), asked.RatString())
+				t.Fatalf("at %s they hold %s, want %s", at.Time(), sum.RatString(), asked.RatString())
 			}
 		}
 	})

@@ -157,7 +157,7 @@ func (g *gaps) knownSince(from ledger.Time) *time.Time {
 	if first <= from || first <= g.header.Forgone.Before {
 		return nil
 	}
-	at := toTime(first)
+	at := first.Time()
 	return &at
 }
 

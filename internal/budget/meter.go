@@ -34,7 +34,7 @@ func (d Declaration) Meter(now time.Time, claims *Claims, zones Zones) (*Meter, 
 		return nil, err
 	}
 	return &Meter{
-		rules: rules, matcher: matcher, claims: claims, window: window, begin: fromTime(window.Start), now: fromTime(now),
+		rules: rules, matcher: matcher, claims: claims, window: window, begin: ledger.TimeOf(window.Start), now: ledger.TimeOf(now),
 	}, nil
 }
 
@@ -63,7 +63,7 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	}
 	used := m.within(&c, m.begin)
 	return PodUsage{
-		GPUs: m.rules.rates[c.rate].rat(), Start: toTime(c.start), End: toTime(c.end), Active: c.active,
+		GPUs: m.rules.rates[c.rate].rat(), Start: c.start.Time(), End: c.end.Time(), Active: c.active,
 		Consumed: used.consumed, Estimated: used.estimated, ErrorBound: used.bound,
 	}, true
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // TestDecideReportsWhatItWasGiven: what Decide reports is what was evaluated, and
@@ -50,7 +52,7 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 			continue
 		}
 		v := d.Pod
-		if v.Deleting != (d.Kind == KindShorten) || v.Deleting && v.Deletion <= fromTime(s.Now.Add(5*time.Minute)) || v.Mirror || v.Finished || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
+		if v.Deleting != (d.Kind == KindShorten) || v.Deleting && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror || v.Finished || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
 			t.Fatalf("never to be evicted: %+v", v)
 		}
 	}
@@ -145,7 +147,7 @@ func drawSituation(t *rapid.T) Situation {
 		switch rapid.IntRange(0, 7).Draw(t, "kind") {
 		case 0:
 			p.Deleting = true
-			p.Deletion = fromTime(s.Now.Add(time.Duration(rapid.IntRange(-600, 600).Draw(t, "left")) * time.Second))
+			p.Deletion = ledger.TimeOf(s.Now.Add(time.Duration(rapid.IntRange(-600, 600).Draw(t, "left")) * time.Second))
 		case 1:
 			p.Mirror = true
 		case 2:

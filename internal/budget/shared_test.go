@@ -151,7 +151,7 @@ func TestADeviceIsHeldOnce(t *testing.T) {
 				}
 			}
 			if want := rat(map[bool]string{false: "0", true: "1"}[held]); sum.Cmp(want) != 0 {
-				t.Fatalf("at %s they hold %s of a device", toTime(at), sum.RatString())
+				t.Fatalf("at %s they hold %s of a device", at.Time(), sum.RatString())
 			}
 		}
 	})

@@ -14,7 +14,7 @@ func (e *evaluation) cross(a *account, r *Result, burn *big.Rat) {
 	switch {
 	case u.Exceeded():
 		since, _ := e.sweep(a)
-		at := toTime(since)
+		at := since.Time()
 		r.ExceededSince = &at
 	case burn.Sign() == 0:
 	case a.meter.window.Rolling:
@@ -25,14 +25,14 @@ func (e *evaluation) cross(a *account, r *Result, burn *big.Rat) {
 			return
 		}
 		if _, ahead := e.sweep(a); ahead >= e.now {
-			at := toTime(ahead)
+			at := ahead.Time()
 			u.ProjectedExhaustion = &at
 		}
 	default:
 		left := new(big.Rat).SetInt64(u.WindowEnd.UnixMilli() - int64(e.now))
 		lasts := new(big.Rat).Quo(new(big.Rat).SetInt64(u.Limit-(u.Consumed-u.Unshown)), burn)
 		if lasts.Cmp(left) < 0 {
-			at := toTime(e.now + ledger.Time(ceil(lasts)))
+			at := (e.now + ledger.Time(ceil(lasts))).Time()
 			u.ProjectedExhaustion = &at
 		}
 	}
@@ -43,7 +43,7 @@ func (m *Meter) rolling() ledger.Time {
 	if !m.window.Rolling {
 		return 0
 	}
-	return fromTime(m.window.End) - m.begin
+	return ledger.TimeOf(m.window.End) - m.begin
 }
 
 // ceil rounds up what is not negative and fits.

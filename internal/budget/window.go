@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // The range of a rolling window's length.
@@ -94,7 +93,3 @@ func (s span) at(now time.Time) Window {
 	}
 	return calendarWindow(s.period, s.zone, now)
 }
-
-func toTime(t ledger.Time) time.Time { return time.UnixMilli(int64(t)).UTC() }
-
-func fromTime(t time.Time) ledger.Time { return ledger.Time(t.UnixMilli()) }

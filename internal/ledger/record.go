@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// Time is a moment in milliseconds since 1970 in UTC; zero is none.
-type Time int64
-
 // Record is one pod's interval. What is behind a pointer is shared by records
 // and never changed.
 type Record struct {

@@ -46,7 +46,7 @@ func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []bud
 	h := documents.ledger.Header
 	observation, err := c.Observe(ctx, gpu.ObserveOptions{
 		From: h.ResourceVersion, Rules: rules, Nodes: nodesRemembered(documents.ledger),
-		List: f.now().Sub(moment(h.LastListed)) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
+		List: f.now().Sub(h.LastListed.Time()) > listEvery || h.Resources != resourcesOf(rules), Relist: documents.wantsList,
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []bud
 		return nil, fmt.Errorf("the cluster's uid was %s a moment ago and is %s now: nothing was written", uid, observation.ClusterUID)
 	}
 	local := f.now()
-	if err := believeClock(observation.At, local, moment(h.LastRun)); err != nil {
+	if err := believeClock(observation.At, local, h.LastRun.Time()); err != nil {
 		return nil, err
 	}
 	pools, err := f.instanceRecords(ctx)
@@ -64,7 +64,7 @@ func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []bud
 	}
 	b := &books{
 		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules, local: local,
-		recorder: recorder{at: milli(observation.At), namespaces: observation.Namespaces, pools: pools.names},
+		recorder: recorder{at: ledger.TimeOf(observation.At), namespaces: observation.Namespaces, pools: pools.names},
 		warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
 	}
 	for _, problem := range documents.problems {
@@ -110,7 +110,7 @@ func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
 		if !r.Open() {
 			continue
 		}
-		if r.Deletion != 0 && at.Sub(moment(r.Deletion)) > overdue || !ready[r.Place.Node] || more[r.Place.Node] || r.Held.Shown == 0 && unknown[r.Place.Node] {
+		if r.Deletion != 0 && at.Sub(r.Deletion.Time()) > overdue || !ready[r.Place.Node] || more[r.Place.Node] || r.Held.Shown == 0 && unknown[r.Place.Node] {
 			return true
 		}
 	}
@@ -137,9 +137,9 @@ func resourcesOf(r gpu.Rules) string { return strings.Join(r.Extra, ",") }
 // and what is gone without a word.
 func (b *books) take(ctx context.Context, pools instanceRecords) error {
 	l, o := b.ledger, b.observation
-	now, lastRun := milli(o.At), l.Header.LastRun
+	now, lastRun := ledger.TimeOf(o.At), l.Header.LastRun
 	if lastRun > now {
-		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong", o.At.UTC().Format(time.RFC3339), moment(lastRun).Format(time.RFC3339)))
+		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong", o.At.UTC().Format(time.RFC3339), lastRun.Time().Format(time.RFC3339)))
 	}
 	b.missHeader(now)
 	present, ended := map[string]bool{}, map[string]bool{}
@@ -239,7 +239,7 @@ func (b *books) enter(s gpu.Sighting, past bool) {
 	}
 	if !s.Refused.IsZero() {
 		if known, there := b.ledger.Get(s.UID); there && known.Runs.At != 0 {
-			r.End = ledger.ExactEnd(milli(s.Refused), ledger.StatusWritten) // its past is its own
+			r.End = ledger.ExactEnd(ledger.TimeOf(s.Refused), ledger.StatusWritten) // its past is its own
 		}
 	}
 	merge := b.ledger.Observe
@@ -263,7 +263,7 @@ func (b *books) again(s gpu.Sighting) (r ledger.Record, known bool) {
 	if !known || !ended && !none {
 		return r, false
 	}
-	r.Seen, r.Deletion = b.recorder.at, milli(s.Live.Deletion)
+	r.Seen, r.Deletion = b.recorder.at, ledger.TimeOf(s.Live.Deletion)
 	r.End = endOf(s)
 	if none {
 		r.Held, r.HeldSeen = &ledger.Holding{Shown: s.Shown, Capped: true}, b.recorder.at

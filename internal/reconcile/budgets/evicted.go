@@ -71,7 +71,7 @@ func (b *books) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map[s
 	if err != nil {
 		return nil, err
 	}
-	now := milli(b.cluster.Now())
+	now := ledger.TimeOf(b.cluster.Now())
 	due := map[string]ledger.Time{}
 	for uid := range evicted {
 		due[uid] = now
@@ -82,7 +82,7 @@ func (b *books) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map[s
 		}
 		delete(due, s.UID) // it is there, and nothing tells that it is to go
 		if !s.Live.Deletion.IsZero() {
-			due[s.UID] = milli(s.Live.Deletion)
+			due[s.UID] = ledger.TimeOf(s.Live.Deletion)
 		}
 	}
 	return due, nil

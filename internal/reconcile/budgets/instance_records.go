@@ -43,9 +43,9 @@ func (i instanceRecords) add(pool, id string, ended, noticed time.Time) {
 	i.names[id] = pool
 	switch {
 	case !ended.IsZero():
-		i.ended[id] = milli(ended)
+		i.ended[id] = ledger.TimeOf(ended)
 	case !noticed.IsZero():
-		i.noticed[id] = milli(noticed)
+		i.noticed[id] = ledger.TimeOf(noticed)
 	}
 }
 

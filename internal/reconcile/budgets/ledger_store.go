@@ -38,7 +38,7 @@ func (f *Flow) openLedger(ctx context.Context, clusterUID string) (*ledgerDocume
 			d.revisions[name], contents[name] = doc.Revision, doc.Data
 		}
 	}
-	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, milli(f.now()))
+	d.ledger, d.problems, err = ledger.Load(clusterUID, contents, ledger.TimeOf(f.now()))
 	if err != nil {
 		return nil, fmt.Errorf("the ledger in the store %s can't be used, and nothing of it was touched: %w", f.Keeper.Store, err)
 	}

@@ -13,17 +13,17 @@ import (
 // as anything else of that time would be.
 func (b *books) noticeLoss(targets []target, previous map[string]previousStatus) {
 	h := &b.ledger.Header
-	if h.Began != milli(b.now()) {
+	if h.Began != ledger.TimeOf(b.now()) {
 		return
 	}
 	for _, t := range targets {
 		s := previous[t.declaration.Name].Value
-		if s.At.IsZero() || s.UID != t.declaration.UID || milli(s.At) >= h.Began {
+		if s.At.IsZero() || s.UID != t.declaration.UID || ledger.TimeOf(s.At) >= h.Began {
 			continue
 		}
 		h.Lost = append(h.Lost, ledger.Loss{
-			Document: "all before " + moment(h.Began).Format(time.RFC3339), To: h.Began,
-			Reason: fmt.Sprintf("the ledger was lost: the budget %s was judged at %s, and what is there begins at %s", s.Name, s.At.UTC().Format(time.RFC3339), moment(h.Began).Format(time.RFC3339)),
+			Document: "all before " + h.Began.Time().Format(time.RFC3339), To: h.Began,
+			Reason: fmt.Sprintf("the ledger was lost: the budget %s was judged at %s, and what is there begins at %s", s.Name, s.At.UTC().Format(time.RFC3339), h.Began.Time().Format(time.RFC3339)),
 		})
 		return
 	}
@@ -35,13 +35,13 @@ func (r *Run) acceptLoss(b *books) {
 		return
 	}
 	since := b.ledger.Header.Forgone.Before
-	lost := b.ledger.Accept(ledger.Acceptance{At: milli(b.now()), Reason: r.options.AcceptLoss})
+	lost := b.ledger.Accept(ledger.Acceptance{At: ledger.TimeOf(b.now()), Reason: r.options.AcceptLoss})
 	var parts []string
 	for _, loss := range lost {
 		parts = append(parts, loss.Reason)
 	}
 	if before := b.ledger.Header.Forgone.Before; before > since {
-		parts = append(parts, "what was used before "+moment(before).Format(time.RFC3339)+" and is not in the ledger")
+		parts = append(parts, "what was used before "+before.Time().Format(time.RFC3339)+" and is not in the ledger")
 	}
 	if len(parts) == 0 {
 		r.warnings.Add("nothing is missing of the ledger that was not accepted before")

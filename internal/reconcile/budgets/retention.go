@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // DefaultKeepLedger is for how long what ended is kept also where no window
@@ -49,7 +50,7 @@ func (b *books) prune(budgets []budget.Declaration, previous map[string]previous
 			earlier(now.Add(u.WindowStart.Sub(end) - unreadGrace))
 		}
 	}
-	b.ledger.Prune(milli(keep))
+	b.ledger.Prune(ledger.TimeOf(keep))
 }
 
 // keptSince is up to where a budget needs what ended: by the length of its

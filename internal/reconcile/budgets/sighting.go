@@ -9,22 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// milli is a moment in the ledger's milliseconds; zero of the zero time.
-func milli(t time.Time) ledger.Time {
-	if t.IsZero() {
-		return 0
-	}
-	return ledger.Time(t.UnixMilli())
-}
-
-// moment is a moment of the ledger; the zero time of none.
-func moment(t ledger.Time) time.Time {
-	if t == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(t)).UTC()
-}
-
 // recorder makes records of sightings. Records of one run share what is the same.
 type recorder struct {
 	at         ledger.Time                  // of the look
@@ -35,7 +19,7 @@ type recorder struct {
 
 // RecordOf is what the ledger would keep of a sighting that no run made.
 func RecordOf(s gpu.Sighting, at time.Time) (ledger.Record, bool) {
-	return recorder{at: milli(at)}.record(s)
+	return recorder{at: ledger.TimeOf(at)}.record(s)
 }
 
 // record is what the ledger keeps of a sighting. A pod that is not bound, that its
@@ -56,9 +40,9 @@ func (m recorder) recordOf(s gpu.Sighting) ledger.Record {
 	r := ledger.Record{
 		UID: s.UID, Name: s.Name, Seen: m.at, Set: m.labelSet(s),
 		Held: &ledger.Holding{Shares: shares, Shown: s.Shown, Capped: s.Capped}, Place: m.place(s.Node),
-		Start: ledger.Start{At: milli(s.Scheduled.At), Source: ledger.Source(s.Scheduled.Source)},
-		Runs:  ledger.Start{At: milli(s.Running.At), Source: ledger.Source(s.Running.Source)},
-		End:   endOf(s), Deletion: milli(s.Live.Deletion),
+		Start: ledger.Start{At: ledger.TimeOf(s.Scheduled.At), Source: ledger.Source(s.Scheduled.Source)},
+		Runs:  ledger.Start{At: ledger.TimeOf(s.Running.At), Source: ledger.Source(s.Running.Source)},
+		End:   endOf(s), Deletion: ledger.TimeOf(s.Live.Deletion),
 	}
 	if s.Owner != (gpu.Owner{}) {
 		r.Owner = &ledger.Owner{APIVersion: s.Owner.APIVersion, Kind: s.Owner.Kind, Name: s.Owner.Name, UID: s.Owner.UID}
@@ -68,7 +52,7 @@ func (m recorder) recordOf(s gpu.Sighting) ledger.Record {
 
 // endOf is the end of a sighting; open where it has none.
 func endOf(s gpu.Sighting) ledger.End {
-	return ledger.ExactEnd(milli(s.End.At), ledger.Source(s.End.Source))
+	return ledger.ExactEnd(ledger.TimeOf(s.End.At), ledger.Source(s.End.Source))
 }
 
 // labelSet is what selectors ask of a pod as it is now.
@@ -98,7 +82,7 @@ func (m recorder) pod(s gpu.Sighting) (budget.Pod, bool) {
 		Start: record.Start.At, Priority: s.Live.Priority,
 		PriorityClassName: s.Live.PriorityClassName, Annotations: s.Live.Annotations,
 		Spot:     bound && (s.Node.Spot || record.Place.SpotPool != ""),
-		Deleting: !s.Live.Deletion.IsZero(), Deletion: milli(s.Live.Deletion), Grace: s.Live.Grace, Mirror: s.Live.Mirror,
+		Deleting: !s.Live.Deletion.IsZero(), Deletion: ledger.TimeOf(s.Live.Deletion), Grace: s.Live.Grace, Mirror: s.Live.Mirror,
 		Waiting: !bound, ResourceVersion: s.Live.ResourceVersion,
 	}, true
 }

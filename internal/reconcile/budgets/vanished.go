@@ -36,7 +36,7 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 		return h.LastRun, nil
 	}
 	l.AddGap(ledger.Gap{
-		From: h.LastListed, To: milli(o.At), GPUs: o.Allocatable,
+		From: h.LastListed, To: ledger.TimeOf(o.At), GPUs: o.Allocatable,
 		Reason: "pods are gone whose deletion the server's history does not have: the cluster was restored from a backup",
 	})
 	return min(h.LastListed, h.LastRun), nil
@@ -58,13 +58,13 @@ func (b *books) closeVanished(ctx context.Context, there func(string) bool, pool
 		}
 		if at, known := events[r.UID]; known {
 			until := at.Add(killLasts)
-			if due := moment(r.Deletion); due.After(at) {
+			if due := r.Deletion.Time(); due.After(at) {
 				until = due // which includes the grace period
 			}
-			return ledger.End{Earliest: milli(at), At: milli(until), Source: ledger.Event}
+			return ledger.End{Earliest: ledger.TimeOf(at), At: ledger.TimeOf(until), Source: ledger.Event}
 		}
 		return ledger.End{}
-	}, heldAt, milli(b.now()))
+	}, heldAt, ledger.TimeOf(b.now()))
 	return nil
 }
 
