@@ -32,9 +32,9 @@ var rooms = map[string]struct {
 	"internal/wording":     {pure: true},
 	"internal/problem":     {pure: true, may: []string{module + "internal/duration"}},
 	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
-	"internal/gpu":         {pure: true, may: []string{module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
+	"internal/gpu":         {pure: true, may: []string{module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/ledger":      {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
-	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
+	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
 	"internal/declaration": {pure: true, may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
@@ -73,7 +73,7 @@ var rooms = map[string]struct {
 		"k8s.io/", "google.golang.org/protobuf/",
 	}},
 	"internal/kube/cluster": {may: []string{
-		module + "internal/kube/client", module + "internal/gpu", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
+		module + "internal/kube/client", module + "internal/gpu", module + "internal/ledger", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
 		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes", "k8s.io/", "sigs.k8s.io/yaml",

@@ -68,7 +68,7 @@ func TestOneRoundingAnInterval(t *testing.T) {
 		}
 		length := rapid.Int64Range(-5, 400*24*3_600_000).Draw(t, "ms")
 		r := record("pod", "1", ms(noon)-ledger.Time(length), ms(noon))
-		r.Held.Shares[0].Units = gpus
+		r.Allocation.Shares[0].Units = gpus
 		want := new(big.Int)
 		if length > 0 {
 			exact := new(big.Rat).Mul(gpus, new(big.Rat).SetInt64(length))
@@ -100,7 +100,7 @@ func TestAbsurdRatesStayWithinTheirRange(t *testing.T) {
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 200))
 	of := func(gpus *big.Rat) *ledger.Record {
 		r := record("pod", "1", ago(24*time.Hour), 0)
-		r.Held.Shares[0].Units = gpus
+		r.Allocation.Shares[0].Units = gpus
 		return r
 	}
 	for _, gpus := range []*big.Rat{huge, new(big.Rat).SetInt64(math.MaxInt64), new(big.Rat).Inv(huge)} {

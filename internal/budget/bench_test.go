@@ -19,7 +19,7 @@ func fleet(b *testing.B, pods int) *ledger.Ledger {
 	for n := range sets {
 		sets[n] = set(fmt.Sprintf("ns-%d", n%200), "team", fmt.Sprintf("team-%d", n%500), "job-name", fmt.Sprintf("job-%d", n), "tier", []string{"train", "serve", "batch"}[n%3])
 	}
-	held := []*ledger.Holding{holding("1", "1"), holding("8", "1"), holding("1", "1/7"), holding("35", "1/100"), holding("2", "1")}
+	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("35", "1/100"), allocation("2", "1")}
 	places := make([]*ledger.Place, 500)
 	for n := range places {
 		places[n] = &ledger.Place{Node: fmt.Sprintf("node-%d", n), Model: []string{"T4", "A100"}[n%2], InstanceType: "GN7.2XLARGE32"}
@@ -36,7 +36,7 @@ func fleet(b *testing.B, pods int) *ledger.Ledger {
 		job := random >> 7 % jobs
 		r := ledger.Record{
 			UID: fmt.Sprintf("%08x-2c1d-4f6e-9b7a-%012x", n, random&0xffffffffffff), Name: fmt.Sprintf("job-%d-%05x", job, random>>40&0xfffff),
-			Seen: start + 60_000, Set: sets[job], Held: held[random>>23%5], Place: places[random>>31%500],
+			Seen: start + 60_000, Set: sets[job], Allocation: held[random>>23%5], Place: places[random>>31%500],
 			Start: ledger.Start{At: start, Source: ledger.PodScheduled}, Runs: ledger.Start{At: start + 9000, Source: ledger.ContainerStarted},
 		}
 		length := ledger.Time(60_000+random>>11%(8*3600*1000)) / 1000 * 1000

@@ -34,7 +34,7 @@ func ClaimsOf(records iter.Seq[*ledger.Record]) *Claims {
 func newClaims() *Claims { return &Claims{pods: map[string]bool{}, demands: map[string]*demand{}} }
 
 // isShared says whether some of what the pod holds is held by a claim.
-func isShared(r *ledger.Record) bool { return r.Held != nil && r.Held.Shared() }
+func isShared(r *ledger.Record) bool { return r.Allocation != nil && r.Allocation.Shared() }
 
 // demand is how much of a claim the pods that hold it asked for together, and from
 // when on: by where in its range an estimated end is taken to be.
@@ -64,8 +64,8 @@ func (c *Claims) add(r *ledger.Record) {
 		return
 	}
 	c.pods[r.UID] = true
-	for n, share := range r.Held.Shares {
-		if share.Claim == "" || slices.ContainsFunc(r.Held.Shares[:n], func(before ledger.Share) bool { return before.Claim == share.Claim }) {
+	for n, share := range r.Allocation.Shares {
+		if share.Claim == "" || slices.ContainsFunc(r.Allocation.Shares[:n], func(before ledger.Share) bool { return before.Claim == share.Claim }) {
 			continue
 		}
 		d := c.demands[share.Claim]
@@ -112,11 +112,11 @@ func (d *demand) settle() {
 
 // divides says whether of anything that a pod holds more was ever asked for at the
 // same time than there is.
-func (c *Claims) divides(h *ledger.Holding) bool {
+func (c *Claims) divides(a *ledger.Allocation) bool {
 	if c == nil || len(c.demands) == 0 {
 		return false
 	}
-	return slices.ContainsFunc(h.Shares, func(share ledger.Share) bool {
+	return slices.ContainsFunc(a.Shares, func(share ledger.Share) bool {
 		d := c.demands[share.Claim]
 		return d != nil && d.divided
 	})

@@ -50,7 +50,7 @@ func TestCrossings(t *testing.T) {
 					end = ago(hours(i[2]))
 				}
 				r := record("pod", "1", ago(hours(i[1])), end)
-				r.Held.Shares[0].Units.SetFloat64(i[0])
+				r.Allocation.Shares[0].Units.SetFloat64(i[0])
 				records = append(records, r)
 			}
 			r := judged(t, d, observed(), noon, records...)

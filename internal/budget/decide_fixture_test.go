@@ -1,6 +1,11 @@
 package budget
 
-import "time"
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
 
 // enforcing is team-a with an action, published long ago.
 func enforcing(a Action) Declaration {
@@ -33,15 +38,17 @@ func situation(d Declaration, consumed int64) Situation {
 
 // pod is a pod of team a that holds a GPU.
 func pod(name string, priority int32) Pod {
-	return owned(Pod{
-		UID: "uid-" + name, Namespace: "ml", Name: name, Set: set("ml", "team", "a"), Start: ago(time.Hour), MilliGPUs: 1000, Priority: priority,
-	}, "apps/v1", "Deployment", "train")
+	held := gpu.Pod{
+		UID: "uid-" + name, Namespace: "ml", Name: name, Allocation: *allocation("1", "1"),
+		Scheduled: ledger.Start{At: ago(time.Hour), Source: ledger.PodScheduled}, Live: gpu.Live{Priority: priority},
+	}
+	return owned(Pod{Pod: held, Set: set("ml", "team", "a"), MilliGPUs: 1000}, "apps/v1", "Deployment", "train")
 }
 
 // owned is the pod as one of a workload, which the cluster confirms.
 func owned(p Pod, version, kind, name string) Pod {
-	p.Of = Ownership{Workload: Workload{Namespace: "ml", APIVersion: version, Kind: kind, Name: name, UID: "uid-of-" + name}}
-	p.Owner = p.Of.Workload
+	p.Of = Ownership{Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: version, Kind: kind, Name: name, UID: "uid-of-" + name}}}
+	p.Owner = &p.Of.Workload.Owner
 	return p
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 func TestNothingIsDoneBelowTheLimit(t *testing.T) {
@@ -154,8 +156,8 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 
 func TestWhatIsInForceIsUndone(t *testing.T) {
 	t.Parallel()
-	mine := Paused{Workload: Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}, BudgetUID: "uid-a"}
-	other := Paused{Workload: Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}, BudgetUID: "uid-b"}
+	mine := Paused{Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}}, BudgetUID: "uid-a"}
+	other := Paused{Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}}, BudgetUID: "uid-b"}
 	tests := []struct {
 		name     string
 		action   Action

@@ -1,6 +1,11 @@
 package budget
 
-import "github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+import (
+	"encoding/json"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
 
 // Kind is what a decision does.
 type Kind string
@@ -34,13 +39,10 @@ type Decision struct {
 	Reasons []string `json:"reasons"`
 }
 
-// Workload names the owner of pods.
+// Workload names the owner of pods, in a namespace.
 type Workload struct {
-	Namespace  string `json:"namespace"`
-	APIVersion string `json:"api_version"`
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-	UID        string `json:"uid,omitempty"`
+	Namespace string `json:"namespace"`
+	ledger.Owner
 }
 
 // Ownership is what the cluster knows of the workload of a pod, whatever the pod
@@ -59,35 +61,37 @@ type Ownership struct {
 	Forgiving bool
 }
 
-// Pod is a pod that holds GPUs now, or waits for some, as enforcement sees it.
+// Pod is a pod that holds GPUs now, or waits for some, as one budget sees it.
 type Pod struct {
-	UID       string `json:"uid"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
+	gpu.Pod
 
-	Set *ledger.LabelSet `json:"-"` // its labels of now
+	Set *ledger.LabelSet // its labels of now
 	// Charged is what the ledger counts it by, frozen when it was first seen; nil
 	// where the ledger has not seen it. A label edit moves neither usage nor blame.
-	Charged *ledger.LabelSet `json:"-"`
-	// Owner is what the pod names as its controller, and Of what the cluster knows
-	// of that; zero where it was not looked up.
-	Owner             Workload          `json:"-"`
-	Of                Ownership         `json:"-"`
-	Start             ledger.Time       `json:"-"`
-	MilliGPUs         int64             `json:"-"`
-	Priority          int32             `json:"-"`
-	PriorityClassName string            `json:"-"`
-	Annotations       map[string]string `json:"-"`
-	Spot              bool              `json:"-"`
-	Deleting          bool              `json:"-"`
-	Deletion          ledger.Time       `json:"-"` // when it is to have ended; zero where nobody asked for it
-	Grace             int64             `json:"-"` // seconds that it asks for to end
-	// Waiting says that the pod is not bound to a node: it asks for its GPUs, and
-	// uses none. ResourceVersion is that of the look that found it so.
-	Waiting         bool   `json:"-"`
-	ResourceVersion string `json:"-"`
-	Mirror          bool   `json:"-"`
-	Finished        bool   `json:"-"` // holds nothing any more
+	Charged *ledger.LabelSet
+	// Of is what the cluster knows of what the pod names as its controller; zero where
+	// it was not looked up.
+	Of        Ownership
+	MilliGPUs int64 // as the budget counts them
+	Spot      bool  // it holds them on a spot instance, or on one of a pool
+}
+
+// Controller is what the pod names as its controller, which is its own word; zero
+// where it names none.
+func (p *Pod) Controller() Workload {
+	if p.Owner == nil {
+		return Workload{}
+	}
+	return Workload{Namespace: p.Namespace, Owner: *p.Owner}
+}
+
+// MarshalJSON writes which pod it is, and nothing else of it.
+func (p Pod) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		UID       string `json:"uid"`
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	}{p.UID, p.Namespace, p.Name})
 }
 
 // Heading is the decision's kind, what it is about, and why it was made.

@@ -27,8 +27,8 @@ type piece struct {
 }
 
 // divide cuts an interval where those change who share what it holds.
-func (m *Meter) divide(c *measured, held int32) {
-	d := m.divider(held)
+func (m *Meter) divide(c *measured, allocation int32) {
+	d := m.divider(allocation)
 	end := c.end
 	if c.active {
 		end++
@@ -84,12 +84,12 @@ type claimed struct {
 	asked *big.Rat // of the whole
 }
 
-func (m *Meter) divider(held int32) *divider {
+func (m *Meter) divider(allocation int32) *divider {
 	d := &divider{meter: m, alone: new(big.Rat)}
-	what := m.rules.holdings.list[held]
+	what := m.rules.allocations.list[allocation]
 	times := m.rules.model(what.model, what.instanceType)
-	for n := range what.held.Shares {
-		s := &what.held.Shares[n]
+	for n := range what.allocation.Shares {
+		s := &what.allocation.Shares[n]
 		gpus := m.rules.share(s)
 		gpus.Mul(gpus, times)
 		if s.Claim == "" {

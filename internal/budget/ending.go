@@ -17,7 +17,7 @@ func (e Enforcement) GraceOf(asked int64) int64 {
 // ending are the pods that count against the budget, may be touched, and are on
 // their way out, whoever sent them there.
 func (d *decider) ending() []Pod {
-	open, _ := d.covered(func(p Pod) bool { return p.Deleting && p.Deletion != 0 })
+	open, _ := d.covered(func(p Pod) bool { return p.Deletion != 0 })
 	slices.SortFunc(open, byName)
 	return open
 }

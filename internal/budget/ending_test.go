@@ -29,7 +29,7 @@ func TestWhatEndsTooSlowlyIsHurried(t *testing.T) {
 	t.Parallel()
 	ends := func(name string, in time.Duration) Pod {
 		p := pod(name, 0)
-		p.Deleting, p.Deletion = true, ledger.TimeOf(noon.Add(in))
+		p.Deletion = ledger.TimeOf(noon.Add(in))
 		return p
 	}
 	kept, others, idle := ends("kept", time.Hour), ends("others", time.Hour), ends("idle", time.Hour)

@@ -19,7 +19,7 @@ import (
 // select it and count alike.
 func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h ledger.Header, now time.Time, zones Zones) []Result {
 	e := &evaluation{
-		records: records, now: ledger.TimeOf(now), holdings: newHoldings(), claims: newClaims(),
+		records: records, now: ledger.TimeOf(now), allocations: newAllocations(), claims: newClaims(),
 		sets: newLabelSets(),
 	}
 	results := make([]Result, len(declarations))
@@ -46,13 +46,13 @@ func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h le
 }
 
 type evaluation struct {
-	records  iter.Seq[*ledger.Record]
-	now      ledger.Time
-	accounts []*account
-	sets     *labelSets
-	holdings *holdings
-	claims   *Claims
-	gaps     *gaps
+	records     iter.Seq[*ledger.Record]
+	now         ledger.Time
+	accounts    []*account
+	sets        *labelSets
+	allocations *allocations
+	claims      *Claims
+	gaps        *gaps
 	// steps and room are kept from sweep to sweep.
 	steps, room []step
 }
@@ -70,7 +70,7 @@ func (e *evaluation) open(d Declaration, now time.Time, zones Zones, known map[s
 	}
 	key := m.rules.key()
 	if known[key] == nil {
-		m.rules.id, m.rules.holdings = len(known), e.holdings
+		m.rules.id, m.rules.allocations = len(known), e.allocations
 		known[key] = m.rules
 	}
 	m.rules = known[key]

@@ -35,7 +35,7 @@ func (d *decider) evict() {
 
 // rank says what places a pod in an order.
 func (p Pod) rank(order VictimOrder) string {
-	gpus := "it holds " + MilliGPUs(p.MilliGPUs) + " GPUs since " + stamp(p.Start.Time())
+	gpus := "it holds " + MilliGPUs(p.MilliGPUs) + " GPUs since " + stamp(p.Scheduled.At.Time())
 	switch {
 	case order == SpotFirst && p.Spot:
 		return "it runs on a spot instance, " + gpus
@@ -50,12 +50,12 @@ func (p Pod) rank(order VictimOrder) string {
 func (d *decider) order(victims []Pod) {
 	from := ledger.TimeOf(d.usage.WindowStart)
 	used := func(p Pod) wide {
-		return product(p.MilliGPUs, int64(max(0, ledger.TimeOf(d.Now)-max(p.Start, from))))
+		return product(p.MilliGPUs, int64(max(0, ledger.TimeOf(d.Now)-max(p.Scheduled.At, from))))
 	}
 	first := func(a, b Pod) int {
 		switch d.Declaration.Enforce.VictimOrder {
 		case NewestStart:
-			return cmp.Compare(b.Start, a.Start)
+			return cmp.Compare(b.Scheduled.At, a.Scheduled.At)
 		case SpotFirst:
 			return cmp.Compare(order(!a.Spot), order(!b.Spot))
 		case LargestUsage:
@@ -64,7 +64,7 @@ func (d *decider) order(victims []Pod) {
 		return 0
 	}
 	slices.SortFunc(victims, func(a, b Pod) int {
-		return cmp.Or(first(a, b), cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Start, a.Start),
+		return cmp.Or(first(a, b), cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Scheduled.At, a.Scheduled.At),
 			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
 }

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 	t.Parallel()
 	young, old, spot, big, important := pod("young", 0), pod("old", 0), pod("spot", 5), pod("big", 3), pod("important", 9)
-	young.Start, old.Start, spot.Start, big.Start, important.Start = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour), ago(time.Hour), ago(3*time.Hour)
+	young.Scheduled.At, old.Scheduled.At, spot.Scheduled.At, big.Scheduled.At, important.Scheduled.At = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour), ago(time.Hour), ago(3*time.Hour)
 	spot.Spot, big.MilliGPUs = true, 8000
 	tests := map[VictimOrder][]string{
 		LowestPriority: {"young", "old", "big", "spot", "important"},
@@ -48,7 +50,7 @@ func TestLargestUsageIsThatOfTheWindow(t *testing.T) {
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Declaration.Enforce.VictimOrder = LargestUsage
 	ancient, wide := pod("ancient", 0), pod("wide", 0)
-	ancient.Start, wide.Start, wide.MilliGPUs = ago(1000*time.Hour), ago(20*time.Hour), 2000
+	ancient.Scheduled.At, wide.Scheduled.At, wide.MilliGPUs = ago(1000*time.Hour), ago(20*time.Hour), 2000
 	s.Pods = []Pod{ancient, wide}
 	if diff := cmp.Diff([]string{"wide", "ancient"}, evicted(Decide(s))); diff != "" {
 		t.Error(diff)
@@ -60,7 +62,7 @@ func TestLargestUsageIsThatOfTheWindow(t *testing.T) {
 func TestVictimsAreNeverFinished(t *testing.T) {
 	t.Parallel()
 	finished, deleting, mirror, idle, running := pod("finished", -9), pod("deleting", -9), pod("mirror", -9), pod("idle", -9), pod("running", 0)
-	finished.Finished, deleting.Deleting, mirror.Mirror, idle.MilliGPUs = true, true, true, 0
+	finished.End, deleting.Deletion, mirror.Mirror, idle.MilliGPUs = ledger.ExactEnd(ago(time.Minute), ledger.ContainerFinished), ago(time.Minute), true, 0
 	s := situation(enforcing(Evict), 100*Hour)
 	s.Pods = []Pod{finished, deleting, mirror, idle, running}
 	if diff := cmp.Diff([]string{"running"}, evicted(Decide(s))); diff != "" {

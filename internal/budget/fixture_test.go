@@ -41,20 +41,20 @@ func set(namespace string, labels ...string) *ledger.LabelSet {
 	return &ledger.LabelSet{Namespace: namespace, Labels: ledger.LabelsOf(of)}
 }
 
-func holding(units, weight string) *ledger.Holding {
-	return &ledger.Holding{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
+func allocation(units, weight string) *ledger.Allocation {
+	return &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: rat(units), Weight: rat(weight)}}}
 }
 
 // unshown is what a pod says that it holds, on a node that nobody saw.
-func unshown(units string) *ledger.Holding {
-	h := holding(units, "1")
+func unshown(units string) *ledger.Allocation {
+	h := allocation(units, "1")
 	h.Shown = 0
 	return h
 }
 
 // byClaims is a GPU by each claim, all of it.
-func byClaims(claims ...string) *ledger.Holding {
-	h := &ledger.Holding{Shown: 1}
+func byClaims(claims ...string) *ledger.Allocation {
+	h := &ledger.Allocation{Shown: 1}
 	for _, claim := range claims {
 		h.Shares = append(h.Shares, ledger.Share{Resource: "gpu.nvidia.com", Units: rat("1"), Weight: rat("1"), Claim: claim})
 	}
@@ -62,8 +62,8 @@ func byClaims(claims ...string) *ledger.Holding {
 }
 
 // fraction is a part of each of these GPUs, which other pods share.
-func fraction(part string, of ...string) *ledger.Holding {
-	h := &ledger.Holding{Shown: 1}
+func fraction(part string, of ...string) *ledger.Allocation {
+	h := &ledger.Allocation{Shown: 1}
 	for _, claim := range of {
 		h.Shares = append(h.Shares, ledger.Share{Resource: "gpu-fraction", Units: rat(part), Weight: rat("1"), Claim: claim, Whole: rat("1")})
 	}
@@ -81,7 +81,7 @@ func rat(s string) *big.Rat {
 // record is a pod of team a in the namespace ml; end 0 is open.
 func record(uid string, gpus string, start, end ledger.Time) *ledger.Record {
 	r := &ledger.Record{
-		UID: uid, Name: uid, Set: set("ml", "team", "a"), Held: holding(gpus, "1"),
+		UID: uid, Name: uid, Set: set("ml", "team", "a"), Allocation: allocation(gpus, "1"),
 		Start: ledger.Start{At: start, Source: ledger.PodScheduled}, Runs: ledger.Start{At: start, Source: ledger.ContainerStarted},
 	}
 	if end != 0 {

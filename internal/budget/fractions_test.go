@@ -14,7 +14,7 @@ import (
 // partOf is a pod that asked for a part of the GPU g; end 0 is open.
 func partOf(uid, part string, start, end ledger.Time) *ledger.Record {
 	r := record(uid, part, start, end)
-	r.Held, r.Set = fraction(part, "g"), set("ml", "team", uid)
+	r.Allocation, r.Set = fraction(part, "g"), set("ml", "team", uid)
 	return r
 }
 
@@ -89,7 +89,7 @@ func TestAReservedGPUIsHeldOnce(t *testing.T) {
 		records := drawRecords(t)
 		for n, r := range records {
 			r.UID, r.Place = fmt.Sprint(n), nil
-			r.Held = fraction(rapid.SampledFrom([]string{"1/10", "1/4", "1/3", "1/2", "1"}).Draw(t, "part"), "g")
+			r.Allocation = fraction(rapid.SampledFrom([]string{"1/10", "1/4", "1/3", "1/2", "1"}).Draw(t, "part"), "g")
 		}
 		policy := rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished")
 		d := Declaration{Window: "24h", VanishedPods: policy}
@@ -104,7 +104,7 @@ func TestAReservedGPUIsHeldOnce(t *testing.T) {
 				for _, p := range piecesOf(m, r) {
 					if p.from <= at && at < p.to {
 						sum.Add(sum, m.rules.rates[p.rate].rat())
-						asked.Add(asked, r.Held.Shares[0].Units)
+						asked.Add(asked, r.Allocation.Shares[0].Units)
 					}
 				}
 			}

@@ -169,7 +169,7 @@ func TestUnboundedGapsSaySo(t *testing.T) {
 	d := teamA()
 	d.ResourceWeights = map[string]string{"example.com/odd": "1"}
 	odd := record("odd", "1", ago(time.Hour), 0)
-	odd.Held = &ledger.Holding{Shown: 1, Shares: []ledger.Share{{Resource: "example.com/odd", Units: rat("1"), Weight: rat("0")}}}
+	odd.Allocation = &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "example.com/odd", Units: rat("1"), Weight: rat("0")}}}
 	if r := judged(t, d, unobserved("1"), noon, odd); !r.Unbounded {
 		t.Errorf("%+v", r)
 	}

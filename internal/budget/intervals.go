@@ -9,35 +9,35 @@ import (
 type interval struct {
 	start, runs   ledger.Time
 	earliest, end ledger.Time // of its end, as in ledger.End
-	held          int32       // the number of its holding
+	allocation    int32       // its number among those of the evaluation
 }
 
-// cards are what a pod held, and what its place says of their worth.
+// cards are what a pod holds, and what its place says of their worth.
 type cards struct {
-	held                *ledger.Holding
+	allocation          *ledger.Allocation
 	model, instanceType string
 }
 
-// holdings numbers the distinct holdings, of which there are few.
-type holdings struct {
+// allocations numbers the distinct allocations, of which there are few.
+type allocations struct {
 	list    []cards
 	numbers map[cards]int32
 }
 
-func newHoldings() *holdings { return &holdings{numbers: map[cards]int32{}} }
+func newAllocations() *allocations { return &allocations{numbers: map[cards]int32{}} }
 
-func (h *holdings) intervalOf(r *ledger.Record) interval {
-	what := cards{held: r.Held}
+func (a *allocations) intervalOf(r *ledger.Record) interval {
+	what := cards{allocation: r.Allocation}
 	if r.Place != nil {
 		what.model, what.instanceType = r.Place.Model, r.Place.InstanceType
 	}
-	number, known := h.numbers[what]
+	number, known := a.numbers[what]
 	if !known {
-		number = int32(len(h.list))
-		h.list = append(h.list, what)
-		h.numbers[what] = number
+		number = int32(len(a.list))
+		a.list = append(a.list, what)
+		a.numbers[what] = number
 	}
-	return interval{start: r.Start.At, runs: r.Runs.At, earliest: r.End.Earliest, end: r.End.At, held: number}
+	return interval{start: r.Start.At, runs: r.Runs.At, earliest: r.End.Earliest, end: r.End.At, allocation: number}
 }
 
 // read sorts the records by their label sets. It takes two walks: the first counts
@@ -55,7 +55,7 @@ func (e *evaluation) read() {
 	e.claims.settle()
 	room := make([]interval, selected)
 	for r := range e.records {
-		i := e.holdings.intervalOf(r)
+		i := e.allocations.intervalOf(r)
 		e.gaps.add(&i)
 		s := e.sets.of(r)
 		if len(s.accounts) == 0 {

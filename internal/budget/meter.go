@@ -56,7 +56,7 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	if !m.matcher.Matches(setOf(r)) {
 		return PodUsage{}, false
 	}
-	i := m.rules.holdings.intervalOf(r)
+	i := m.rules.allocations.intervalOf(r)
 	c, counts := m.measure(&i, m.begin)
 	if !counts {
 		return PodUsage{}, false
@@ -68,14 +68,14 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	}, true
 }
 
-// GPUs is what the budget takes a record's holding for now, weights included,
+// GPUs is what the budget takes a record's allocation for now, weights included,
 // whether or not it counts yet.
 func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
-	i := m.rules.holdings.intervalOf(r)
-	number := m.rules.rate(i.held)
+	i := m.rules.allocations.intervalOf(r)
+	number := m.rules.rate(i.allocation)
 	if isShared(r) {
 		beside := m.claims == nil || !m.claims.pods[r.UID]
-		number, _ = m.divider(i.held).rate(m.rules.vanished, m.now, beside)
+		number, _ = m.divider(i.allocation).rate(m.rules.vanished, m.now, beside)
 	}
 	return m.rules.rates[number].rat()
 }
@@ -107,11 +107,11 @@ func (m *Meter) measure(i *interval, since ledger.Time) (measured, bool) {
 	if !counts || !c.touches(since) {
 		return c, false
 	}
-	if c.rate = m.rules.rate(i.held); c.rate == 0 {
+	if c.rate = m.rules.rate(i.allocation); c.rate == 0 {
 		return c, false
 	}
-	if m.claims.divides(m.rules.holdings.list[i.held].held) {
-		m.divide(&c, i.held)
+	if m.claims.divides(m.rules.allocations.list[i.allocation].allocation) {
+		m.divide(&c, i.allocation)
 	}
 	return c, true
 }
@@ -134,7 +134,7 @@ func (m *Meter) count(i *interval) (measured, bool) {
 		c.end = max(c.start, min(point, m.now))
 		c.least = max(c.start, min(i.earliest, m.now))
 	}
-	if held := m.rules.holdings.list[i.held].held; held != nil && held.Shown == 0 {
+	if held := m.rules.allocations.list[i.allocation].allocation; held != nil && held.Shown == 0 {
 		c.unshown, c.least = true, c.start
 	}
 	return c, true

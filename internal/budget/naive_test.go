@@ -20,7 +20,7 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 		set("ml", "team", "a"), set("ml", "team", "a", "tier", "gpu"), set("ml", "team", "b"), set("web"), set("web", "team", "a", "job", "7"), set("ml", "tier", "batch"), set("ops", "team", "a"),
 	}
 	sets[6].NamespaceLabels = ledger.LabelsOf(map[string]string{"cost": "7", "env": "prod"})
-	held := []*ledger.Holding{holding("1", "1"), holding("8", "1"), holding("1", "1/7"), holding("3", "1/4"), holding("0", "1"), unshown("64"), {Shown: 1, Shares: []ledger.Share{
+	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("3", "1/4"), allocation("0", "1"), unshown("64"), {Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
 	}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
@@ -31,7 +31,7 @@ func drawRecords(t *rapid.T) []*ledger.Record {
 	}
 	return rapid.SliceOfN(rapid.Custom(func(t2 *rapid.T) *ledger.Record {
 		r := &ledger.Record{
-			UID: fmt.Sprint(rapid.Int().Draw(t2, "uid")), Set: rapid.SampledFrom(sets).Draw(t2, "set"), Held: rapid.SampledFrom(held).Draw(t2, "held"),
+			UID: fmt.Sprint(rapid.Int().Draw(t2, "uid")), Set: rapid.SampledFrom(sets).Draw(t2, "set"), Allocation: rapid.SampledFrom(held).Draw(t2, "held"),
 			Place: rapid.SampledFrom(places).Draw(t2, "place"), Start: ledger.Start{At: step("start", -40, 2)},
 		}
 		if rapid.Bool().Draw(t2, "running") {
@@ -112,7 +112,7 @@ func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) 
 
 // countedOf is when a record counts.
 func countedOf(m *Meter, r *ledger.Record) (measured, bool) {
-	i := m.rules.holdings.intervalOf(r)
+	i := m.rules.allocations.intervalOf(r)
 	return m.count(&i)
 }
 
@@ -140,16 +140,16 @@ func integral(m *Meter, r *ledger.Record, all []*ledger.Record, from, until, now
 	sum := new(big.Rat)
 	for n := 1; n < len(cuts); n++ {
 		at := min(cuts[n-1], now)
-		for _, share := range r.Held.Shares {
+		for _, share := range r.Allocation.Shares {
 			asked := new(big.Rat)
 			for _, other := range all {
-				n := slices.IndexFunc(other.Held.Shares, func(s ledger.Share) bool { return s.Claim == share.Claim })
+				n := slices.IndexFunc(other.Allocation.Shares, func(s ledger.Share) bool { return s.Claim == share.Claim })
 				switch {
 				case n < 0 || other.Start.At > at || ends(other) <= at:
-				case other.Held.Shares[n].Whole == nil:
+				case other.Allocation.Shares[n].Whole == nil:
 					asked.Add(asked, big.NewRat(1, 1))
 				default:
-					asked.Add(asked, new(big.Rat).Quo(other.Held.Shares[n].Units, other.Held.Shares[n].Whole))
+					asked.Add(asked, new(big.Rat).Quo(other.Allocation.Shares[n].Units, other.Allocation.Shares[n].Whole))
 				}
 			}
 			used := m.rules.share(&share)
@@ -186,11 +186,11 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 				want.Consumed += p.Consumed
 				want.Estimated += p.Estimated
 				want.ErrorBound += p.ErrorBound
-				if record.Held.Shown == 0 {
+				if record.Allocation.Shown == 0 {
 					want.Unshown += p.Consumed
 				}
 				teams[record.Set.Labels.Get("team")] += p.Consumed
-				if p.Active && record.Held.Shown > 0 {
+				if p.Active && record.Allocation.Shown > 0 {
 					want.ActivePods++
 					burn.Add(burn, p.GPUs)
 				}
@@ -228,7 +228,7 @@ func TestCrossingsAreWhereUsageReachesTheLimit(t *testing.T) {
 		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
 			d := budgets[n]
 			limit := new(big.Rat).SetInt64(r.Usage.Limit)
-			shown := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Held.Shown == 0 })
+			shown := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Allocation.Shown == 0 })
 			reached := func(at time.Time) bool { return usedAt(d, of(shown...), noon, at).Cmp(limit) >= 0 }
 			if reached(noon) != r.Usage.Exceeded() {
 				continue // rounded differently, pod by pod

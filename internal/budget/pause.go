@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
@@ -56,9 +57,9 @@ type suspension struct {
 func (s *suspension) consider(p Pod) {
 	w := p.Of.Workload
 	switch {
-	case w.Name == "" && p.Waiting:
+	case w.Name == "" && p.Waits():
 		return
-	case p.Owner.Name == "":
+	case p.Owner == nil:
 		s.loose = append(s.loose, p.ref()+" (it has no owner)")
 		return
 	case w.Name == "":
@@ -70,7 +71,7 @@ func (s *suspension) consider(p Pod) {
 	case s.spared[w.id()]:
 		return
 	}
-	if p.Waiting && !s.burns[w.UID] {
+	if p.Waits() && !s.burns[w.UID] {
 		s.waits[w.UID] = append(s.waits[w.UID], p.UID)
 	}
 	paused := s.ours[w.UID] || s.undone[w.UID]
@@ -79,7 +80,7 @@ func (s *suspension) consider(p Pod) {
 	}
 	s.seen[w.UID] = true
 	reasons := s.because()
-	if p.Waiting {
+	if p.Waits() {
 		reasons = append(reasons, "its pods wait for GPUs, and would start in what becomes free")
 	}
 	if paused {
@@ -146,9 +147,8 @@ func (d *decider) covers(p Paused) bool {
 	if p.Running || p.Undone || !d.selects(p.Set) {
 		return false
 	}
-	return d.protection(Pod{
-		Namespace: p.Namespace, Set: p.Set, PriorityClassName: p.PriorityClassName, Priority: d.PriorityClasses[p.PriorityClassName],
-	}) == ""
+	live := gpu.Live{PriorityClassName: p.PriorityClassName, Priority: d.PriorityClasses[p.PriorityClassName]}
+	return d.protection(Pod{Pod: gpu.Pod{Namespace: p.Namespace, Live: live}, Set: p.Set}) == ""
 }
 
 // settled are the workloads that this budget paused for certain, by uid. Another

@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 func TestOwnersArePausedOnce(t *testing.T) {
 	t.Parallel()
 	own := func(name, version, kind, owner string) Pod { return owned(pod(name, 0), version, kind, owner) }
 	loose := pod("loose", 0)
-	loose.Owner, loose.Of = Workload{}, Ownership{}
+	loose.Owner, loose.Of = nil, Ownership{}
 	kept := own("kept-1", "batch/v1", "Job", "kept")
 	kept.Annotations = map[string]string{ProtectedKey: "true"}
 	forged := own("forged", "apps/v1", "ReplicaSet", "api-1")
@@ -22,8 +24,8 @@ func TestOwnersArePausedOnce(t *testing.T) {
 		forged, own("held-1", "batch/v1", "Job", "held"), own("theirs-1", "batch/v1", "Job", "theirs"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
 	}
 	s.Paused = []Paused{
-		{Workload: s.Pods[5].Owner, BudgetUID: "uid-a"},
-		{Workload: s.Pods[6].Owner, BudgetUID: "uid-b"},
+		{Workload: s.Pods[5].Controller(), BudgetUID: "uid-a"},
+		{Workload: s.Pods[6].Controller(), BudgetUID: "uid-b"},
 	}
 	p := Decide(s)
 	if diff := cmp.Diff([]string{"pause Deployment ml/web", "pause StatefulSet ml/set", "pause Job ml/job", "pause Job ml/theirs"}, summaries(p)); diff != "" {
@@ -46,11 +48,11 @@ func TestOwnersArePausedOnce(t *testing.T) {
 func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
 	t.Parallel()
 	forged := owned(pod("forged", 0), "apps/v1", "StatefulSet", "theirs")
-	forged.Waiting, forged.Of.Labels = true, map[string]string{"team": "b"}
+	forged.Scheduled, forged.Of.Labels = ledger.Start{}, map[string]string{"team": "b"}
 	own := owned(pod("own", 0), "apps/v1", "StatefulSet", "own")
 	own.Of.Labels = map[string]string{"team": "a"}
 	static := owned(pod("static", 0), "apps/v1", "StatefulSet", "own")
-	static.Mirror, static.Waiting = true, true
+	static.Mirror, static.Scheduled = true, ledger.Start{}
 	s := situation(enforcing(Pause), 100*Hour)
 	s.Declaration.Selector = Selector{MatchLabels: map[string]string{"team": "a"}}
 	s.Pods = []Pod{forged, own, static}
@@ -75,7 +77,7 @@ func summaries(p Plan) []string {
 func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 	t.Parallel()
 	theirs := Paused{
-		Workload:  Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "theirs", UID: "uid-of-theirs"},
+		Workload:  Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "theirs", UID: "uid-of-theirs"}},
 		BudgetUID: "uid-b", Set: set("ml", "team", "a"),
 	}
 	for name, test := range map[string]struct {
@@ -111,7 +113,7 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Pause), 100*Hour)
-	s.Paused = []Paused{{Workload: owned(Pod{}, "batch/v1", "Job", "train").Owner, BudgetUID: "uid-a", Unsettled: true}}
+	s.Paused = []Paused{{Workload: owned(Pod{}, "batch/v1", "Job", "train").Of.Workload, BudgetUID: "uid-a", Unsettled: true}}
 	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s))); diff != "" {
 		t.Error(diff)
 	}
@@ -168,7 +170,7 @@ func TestADeploymentIsOneWorkload(t *testing.T) {
 	t.Parallel()
 	of := func(name, hash string) Pod {
 		p := owned(pod(name, 0), "apps/v1", "Deployment", "train")
-		p.Owner = Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-" + hash}
+		p.Owner = &ledger.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-" + hash}
 		p.Set = set("ml", "team", "a", "pod-template-hash", hash)
 		return p
 	}

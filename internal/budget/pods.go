@@ -21,7 +21,7 @@ func (s Situation) Touchable() []Pod {
 func (s Situation) Sparing() []Pod {
 	var list []Pod
 	for _, p := range s.Pods {
-		if !p.Finished && p.Owner.Name != "" && s.protection(p) != "" {
+		if p.End.Open() && p.Owner != nil && s.protection(p) != "" {
 			list = append(list, p)
 		}
 	}
@@ -31,7 +31,7 @@ func (s Situation) Sparing() []Pod {
 // burning are the pods that count against the budget now, and those of them that
 // are protected, with the reasons.
 func (d *decider) burning() (open []Pod, spared []string) {
-	return d.covered(func(p Pod) bool { return !p.Waiting && !p.Deleting })
+	return d.covered(func(p Pod) bool { return !p.Waits() && p.Deletion == 0 })
 }
 
 // victims are the pods that count against the budget now and may be touched. It tells
@@ -49,7 +49,7 @@ func (d *decider) victims(from string) []Pod {
 func (d *decider) covered(among func(Pod) bool) (open []Pod, spared []string) {
 	for _, p := range d.Pods {
 		switch {
-		case !among(p) || p.Finished || p.MilliGPUs <= 0 || !d.selects(p.charged()):
+		case !among(p) || !p.End.Open() || p.MilliGPUs <= 0 || !d.selects(p.charged()):
 		case p.Mirror:
 			spared = append(spared, p.ref()+" (it is its node's own)")
 		default:

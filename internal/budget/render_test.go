@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // TestDecisionsSayTheSameEverywhere: to people, in JSON and in logs.
 func TestDecisionsSayTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	owner := &Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}
+	owner := &Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "train"}}
 	victim := pod("trainer-0", 0)
 	tests := []struct {
 		decision     Decision

@@ -19,12 +19,12 @@ type rules struct {
 	resources map[string]*big.Rat
 	models    map[string]*big.Rat
 
-	id        int // among those of one evaluation
-	holdings  *holdings
-	rates     []rate
-	numbers   map[string]int32 // by the text of the number of GPUs
-	byHolding []int32          // plus one; 0 is not known yet
-	// surplus is by how much more than the ledger's weights any holding or model
+	id           int // among those of one evaluation
+	allocations  *allocations
+	rates        []rate
+	numbers      map[string]int32 // by the text of the number of GPUs
+	byAllocation []int32          // plus one; 0 is not known yet
+	// surplus is by how much more than the ledger's weights any allocation or model
 	// was worth; at least 1. Boundless says that some were worth nothing there.
 	surplus   *big.Rat
 	boundless bool
@@ -43,15 +43,15 @@ func (d Declaration) rules() (*rules, error) {
 	if d.VanishedPods != ledger.AtLastRun && d.VanishedPods != ledger.AtNow {
 		d.VanishedPods = ledger.AtMidpoint // as ledger has it
 	}
-	r := newRules(d.CountFrom, d.VanishedPods, newHoldings())
+	r := newRules(d.CountFrom, d.VanishedPods, newAllocations())
 	r.resources, r.models = resources, models
 	r.exceed(ratOne)
 	return r, nil
 }
 
 // newRules are rules with the ledger's own weights.
-func newRules(from CountFrom, vanished ledger.VanishedPolicy, h *holdings) *rules {
-	return &rules{from: from, vanished: vanished, holdings: h, rates: []rate{rateOf(nil)}, numbers: map[string]int32{}, surplus: ratOne}
+func newRules(from CountFrom, vanished ledger.VanishedPolicy, known *allocations) *rules {
+	return &rules{from: from, vanished: vanished, allocations: known, rates: []rate{rateOf(nil)}, numbers: map[string]int32{}, surplus: ratOne}
 }
 
 // key is the same for rules that say the same.
@@ -67,15 +67,15 @@ func (r *rules) key() string {
 	return b.String()
 }
 
-// worth is how many GPUs a holding is, without the model's weight; of one by claims,
+// worth is how many GPUs an allocation is, without the model's weight; of one by claims,
 // if the pod were alone.
-func (r *rules) worth(h *ledger.Holding) *big.Rat {
+func (r *rules) worth(a *ledger.Allocation) *big.Rat {
 	total := new(big.Rat)
-	if h == nil {
+	if a == nil {
 		return total
 	}
-	for n := range h.Shares {
-		total.Add(total, r.share(&h.Shares[n]))
+	for n := range a.Shares {
+		total.Add(total, r.share(&a.Shares[n]))
 	}
 	return total
 }
@@ -106,18 +106,18 @@ func (r *rules) model(model, instanceType string) *big.Rat {
 
 var ratZero, ratOne = new(big.Rat), big.NewRat(1, 1) // never changed
 
-// rate is the number of the rate of a holding.
-func (r *rules) rate(held int32) int32 {
-	if unknown := len(r.holdings.list) - len(r.byHolding); unknown > 0 {
-		r.byHolding = append(r.byHolding, make([]int32, unknown)...)
+// rate is the number of the rate of an allocation.
+func (r *rules) rate(allocation int32) int32 {
+	if unknown := len(r.allocations.list) - len(r.byAllocation); unknown > 0 {
+		r.byAllocation = append(r.byAllocation, make([]int32, unknown)...)
 	}
-	if known := r.byHolding[held]; known > 0 {
+	if known := r.byAllocation[allocation]; known > 0 {
 		return known - 1
 	}
-	what := r.holdings.list[held]
-	worth := r.worth(what.held)
+	what := r.allocations.list[allocation]
+	worth := r.worth(what.allocation)
 	if len(r.resources) > 0 {
-		switch byLedger := new(rules).worth(what.held); {
+		switch byLedger := new(rules).worth(what.allocation); {
 		case byLedger.Sign() > 0:
 			r.exceed(new(big.Rat).Quo(worth, byLedger))
 		case worth.Sign() > 0:
@@ -125,11 +125,11 @@ func (r *rules) rate(held int32) int32 {
 		}
 	}
 	number := r.number(worth.Mul(worth, r.model(what.model, what.instanceType)))
-	r.byHolding[held] = number + 1
+	r.byAllocation[allocation] = number + 1
 	return number
 }
 
-// exceed notes that a holding is so many times what it is by the ledger's weights:
+// exceed notes that an allocation is so many times what it is by the ledger's weights:
 // it may be of any model.
 func (r *rules) exceed(times *big.Rat) {
 	if times.Cmp(r.surplus) > 0 {

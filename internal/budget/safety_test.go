@@ -52,7 +52,7 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 			continue
 		}
 		v := d.Pod
-		if v.Deleting != (d.Kind == KindShorten) || v.Deleting && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror || v.Finished || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
+		if (v.Deletion != 0) != (d.Kind == KindShorten) || v.Deletion != 0 && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror || !v.End.Open() || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
 			t.Fatalf("never to be evicted: %+v", v)
 		}
 	}
@@ -70,10 +70,10 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		if d.Kind != KindEvict {
 			continue
 		}
-		if d.Pod.Waiting && (running || d.Pod.Owner.Kind == "Job" && !d.Pod.Of.Forgiving) {
+		if d.Pod.Waits() && (running || d.Pod.Controller().Kind == "Job" && !d.Pod.Of.Forgiving) {
 			t.Fatalf("after what makes room for it, or a failure of its Job: %s", d)
 		}
-		if !d.Pod.Waiting {
+		if !d.Pod.Waits() {
 			destructive++
 			running = true
 		}
@@ -140,18 +140,17 @@ func drawSituation(t *rapid.T) Situation {
 	s.Declaration = d
 	stopped := map[string]bool{"train": rapid.Bool().Draw(t, "train stopped"), "sweep": rapid.Bool().Draw(t, "sweep stopped")}
 	if name := rapid.SampledFrom([]string{"", "train", "sweep"}).Draw(t, "paused"); name != "" {
-		s.Paused = []Paused{{Workload: owned(Pod{}, "apps/v1", "StatefulSet", name).Owner, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by")}}
+		s.Paused = []Paused{{Workload: owned(Pod{}, "apps/v1", "StatefulSet", name).Of.Workload, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by")}}
 	}
 	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
 		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))
 		switch rapid.IntRange(0, 7).Draw(t, "kind") {
 		case 0:
-			p.Deleting = true
 			p.Deletion = ledger.TimeOf(s.Now.Add(time.Duration(rapid.IntRange(-600, 600).Draw(t, "left")) * time.Second))
 		case 1:
 			p.Mirror = true
 		case 2:
-			p.Finished = true
+			p.End = ledger.ExactEnd(ago(time.Minute), ledger.ContainerFinished)
 		case 3:
 			p.Annotations = map[string]string{ProtectedKey: "true"}
 		case 4:
@@ -159,7 +158,9 @@ func drawSituation(t *rapid.T) Situation {
 		case 5:
 			p.Spot = true
 		}
-		p.Waiting = rapid.IntRange(0, 2).Draw(t, "waiting") == 0
+		if rapid.IntRange(0, 2).Draw(t, "waiting") == 0 {
+			p.Scheduled = ledger.Start{}
+		}
 		switch owner := rapid.SampledFrom([]string{"train", "sweep"}).Draw(t, "owner"); rapid.IntRange(0, 3).Draw(t, "of") {
 		case 0:
 			p = owned(p, "batch/v1", "Job", "job-"+owner)

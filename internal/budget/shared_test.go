@@ -16,7 +16,7 @@ import (
 // byClaim is a pod that holds a GPU by the claim c; end 0 is open.
 func byClaim(uid string, start, end ledger.Time) *ledger.Record {
 	r := record(uid, "1", start, end)
-	r.Held, r.Set = byClaims("c"), set("ml", "team", uid)
+	r.Allocation, r.Set = byClaims("c"), set("ml", "team", uid)
 	return r
 }
 
@@ -105,7 +105,7 @@ func drawClaims(t *rapid.T) []*ledger.Record {
 	for n, r := range records {
 		r.UID, r.Place = fmt.Sprint(n), nil
 		if n%3 > 0 {
-			r.Held = byClaims("c1")
+			r.Allocation = byClaims("c1")
 		}
 	}
 	return records
@@ -113,7 +113,7 @@ func drawClaims(t *rapid.T) []*ledger.Record {
 
 // piecesOf are the pieces in which a record counts; one that lasts goes on.
 func piecesOf(m *Meter, r *ledger.Record) []piece {
-	i := m.rules.holdings.intervalOf(r)
+	i := m.rules.allocations.intervalOf(r)
 	switch c, counts := m.measure(&i, 0); {
 	case !counts:
 		return nil
@@ -142,7 +142,7 @@ func TestADeviceIsHeldOnce(t *testing.T) {
 			at := ms(noon) - ledger.Time(rapid.IntRange(0, 5*3600_000).Draw(t, "ago"))
 			sum, held := new(big.Rat), false
 			for _, r := range records {
-				r.Held = onlyClaim(r.Held, "c1")
+				r.Allocation = onlyClaim(r.Allocation, "c1")
 				for _, p := range piecesOf(m, r) {
 					if p.from <= at && at < p.to {
 						sum.Add(sum, m.rules.rates[p.rate].rat())
@@ -158,8 +158,8 @@ func TestADeviceIsHeldOnce(t *testing.T) {
 }
 
 // onlyClaim is what is held by one claim.
-func onlyClaim(h *ledger.Holding, claim string) *ledger.Holding {
-	only := new(ledger.Holding)
+func onlyClaim(h *ledger.Allocation, claim string) *ledger.Allocation {
+	only := new(ledger.Allocation)
 	for _, s := range h.Shares {
 		if s.Claim == claim {
 			only.Shares = append(only.Shares, s)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // TestALostLedgerLiftsNothing: usage that is below the limit only since a part of
@@ -16,7 +18,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		s := situation(enforcing(Evict), 10*Hour)
 		s.Previous.Usage.Consumed = 101 * Hour
 		s.Result.Lost = []string{"closed-2026-07-15: missing"}
-		s.Frozen, s.Paused = true, []Paused{{Workload: Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}, BudgetUID: "uid-a"}}
+		s.Frozen, s.Paused = true, []Paused{{Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}}, BudgetUID: "uid-a"}}
 		return s
 	}
 	s := lost()

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // ghost is a pod that says it holds GPUs, on a node that nobody saw.
 func ghost(gpus string, start, end ledger.Time) *ledger.Record {
 	r := record("ghost", gpus, start, end)
-	r.Held = unshown(gpus)
+	r.Allocation = unshown(gpus)
 	return r
 }
 
@@ -33,7 +34,7 @@ func TestNobodysWordReachesALimit(t *testing.T) {
 		if u.ActivePods != 1 || u.BurnRate != 1000 {
 			t.Errorf("%s: %d pods burn %d", name, u.ActivePods, u.BurnRate)
 		}
-		plan := Decide(Situation{Declaration: d, Result: r, Now: noon, RunID: "run", Pods: []Pod{{UID: "real", Namespace: "ml", Name: "real"}}})
+		plan := Decide(Situation{Declaration: d, Result: r, Now: noon, RunID: "run", Pods: []Pod{{Pod: gpu.Pod{UID: "real", Namespace: "ml", Name: "real"}}}})
 		for _, decision := range plan.Decisions {
 			if decision.Kind != KindAlert {
 				t.Errorf("%s: it is decided to %s", name, decision.Kind)

@@ -19,7 +19,7 @@ func TestSevenSeventhsAreOneGPU(t *testing.T) {
 	d := teamA()
 	d.GPUHours = "1"
 	slices := record("slices", "1", ago(2*time.Hour), ago(time.Hour))
-	slices.Held = holding("7", "1/7")
+	slices.Allocation = allocation("7", "1/7")
 	r := judged(t, d, observed(), noon, slices)
 	if r.Usage.Consumed != 3_600_000 || !r.Usage.Exceeded() || r.Usage.Remaining() != 0 {
 		t.Errorf("%+v", r.Usage)
@@ -37,7 +37,7 @@ func TestSevenSeventhsAreOneGPU(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	open := record("open", "1", ago(time.Hour), 0)
-	open.Held = holding("7", "1/7")
+	open.Allocation = allocation("7", "1/7")
 	if u := judged(t, teamA(), observed(), noon, open).Usage; u.BurnRate != 1000 {
 		t.Errorf("it burns %d", u.BurnRate)
 	}
@@ -128,9 +128,9 @@ func TestAbsurdTimesHarmNothing(t *testing.T) {
 	future := record("future", "1", ago(-time.Hour), 0)
 	ends := record("ends", "1", ago(time.Hour), ago(-time.Hour))
 	huge := record("huge", "1", 1, 0)
-	huge.Held = holding("1000000000000000000000000", "1")
+	huge.Allocation = allocation("1000000000000000000000000", "1")
 	negative := record("negative", "1", ago(time.Hour), 0)
-	negative.Held = holding("-8", "1")
+	negative.Allocation = allocation("-8", "1")
 	bare := &ledger.Record{UID: "bare", Start: ledger.Start{At: ago(time.Hour)}}
 	u := judged(t, teamA(), observed(), noon, backwards, future, ends, negative, bare).Usage
 	if u.Consumed != Hour || u.TrackedPods != 1 || u.ActivePods != 1 {
@@ -144,7 +144,7 @@ func TestAbsurdTimesHarmNothing(t *testing.T) {
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	mixed := record("pod", "1", ago(time.Hour), 0)
-	mixed.Held = &ledger.Holding{Shown: 1, Shares: []ledger.Share{
+	mixed.Allocation = &ledger.Allocation{Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "nvidia.com/mig-1g.5gb", Units: rat("3"), Weight: rat("1/7")},
 	}}
 	mixed.Place = &ledger.Place{Model: "T4", InstanceType: "GN7.2XLARGE32"}

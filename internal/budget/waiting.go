@@ -14,7 +14,7 @@ func (d *decider) waiting() []Pod {
 	return open
 }
 
-func queued(p Pod) bool { return p.Waiting && !p.Deleting }
+func queued(p Pod) bool { return p.Waits() && p.Deletion == 0 }
 
 // tellWaiting tells of the pods that wait for GPUs, with how many they ask for.
 func (d *decider) tellWaiting() {
@@ -41,7 +41,7 @@ func (d *decider) evictWaiting() {
 	var left []string
 	for _, p := range d.waiting() {
 		switch {
-		case p.Owner.Kind == "Job" && !p.Of.Forgiving:
+		case p.Controller().Kind == "Job" && !p.Of.Forgiving:
 			left = append(left, fmt.Sprintf("%s (of the Job %s)", p.ref(), p.Owner.Name))
 		default:
 			d.decide(Decision{Kind: KindEvict, Pod: &p, Reasons: append(d.because(), "it waits for "+MilliGPUs(p.MilliGPUs)+" GPUs, and would start in what becomes free")})

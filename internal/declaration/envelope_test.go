@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -227,7 +228,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encode(f, declaration.Budget{Phase: declaration.Active, Declaration: stateBudget()}))
 	f.Add(encode(f, declaration.BudgetStatus{Name: "team-a", UID: "u", ClusterUID: "c"}))
 	f.Add(encode(f, declaration.Pauses{BudgetUID: "u", Budget: "team-a", ClusterUID: "c", Workloads: []declaration.Pause{{
-		Workload: budget.Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: "serve", UID: "d"}, Phase: declaration.Started, Replicas: 3,
+		Workload: budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "serve", UID: "d"}}, Phase: declaration.Started, Replicas: 3,
 	}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a checksum that fits, the fuzzer gets past it to what is behind.

@@ -218,7 +218,7 @@ func TestANodeBetweenTwoRunsIsKnown(t *testing.T) {
 	if err != nil || len(live.Pods) != 1 {
 		t.Fatalf("pods %v (%v)", live.Pods, err)
 	}
-	if used := live.Pods[0]; used.GPUs.RatString() != "1" || used.Record.Held.Shown == 0 || used.Estimated != 0 {
-		t.Errorf("it held %s GPUs, shown by %d, %d estimated", used.GPUs.RatString(), used.Record.Held.Shown, used.Estimated)
+	if used := live.Pods[0]; used.GPUs.RatString() != "1" || used.Record.Allocation.Shown == 0 || used.Estimated != 0 {
+		t.Errorf("it held %s GPUs, shown by %d, %d estimated", used.GPUs.RatString(), used.Record.Allocation.Shown, used.Estimated)
 	}
 }

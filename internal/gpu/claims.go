@@ -42,7 +42,7 @@ func (y *tally) claimed(held amounts, w World) claims {
 		return nil
 	}
 	shared := claims{}
-	y.counted, y.byDriver = map[allocation]bool{}, map[string]*big.Rat{}
+	y.counted, y.byDriver = map[deviceShare]bool{}, map[string]*big.Rat{}
 	seen := map[string]bool{}
 	if automatic != nil {
 		seen[automatic.ResourceClaimName] = true
@@ -145,8 +145,8 @@ func (y *tally) claim(w World, name string) *resourcev1.ResourceClaim {
 	return c
 }
 
-// allocation is a device, or a share of one, that no two claims hold at a time.
-type allocation struct {
+// deviceShare is a device, or a share of one, that no two claims hold at a time.
+type deviceShare struct {
 	deviceName
 	share types.UID
 }
@@ -159,7 +159,7 @@ func (y *tally) devices(held amounts, c *resourcev1.ResourceClaim, known *Invent
 		if r.AdminAccess != nil && *r.AdminAccess || !wanted(request) {
 			continue
 		}
-		a := allocation{deviceName: deviceName{r.Driver, r.Pool, r.Device}}
+		a := deviceShare{deviceName: deviceName{r.Driver, r.Pool, r.Device}}
 		if r.ShareID != nil {
 			a.share = *r.ShareID
 		}

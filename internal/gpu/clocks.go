@@ -1,9 +1,9 @@
 package gpu
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // When containers start and finish is told by the clock of their node, which may
@@ -14,10 +14,10 @@ import (
 // status of the pod, which had ended by then. Only a node's clock that is as far
 // ahead as clocks may be is mended so: what is told of writes can be edited by
 // whoever may edit the pod, and must not make an hour undone.
-func (v interval) proven(end End) End {
+func (v interval) proven(end ledger.End) ledger.End {
 	written, ok := v.statusWritten()
-	if ok && end.At.After(written) && !end.At.After(written.Add(clockSkew)) {
-		end.At = written
+	if ok && end.At > written && end.At <= written+clockSkew {
+		return ledger.ExactEnd(written, end.Source)
 	}
 	return end
 }
@@ -25,8 +25,8 @@ func (v interval) proven(end End) End {
 // lasted is for how long the containers of a pod that ended ran, by their node's
 // own clock, where that is so far behind that nothing it tells is after the pod's
 // creation.
-func (v interval) lasted() (time.Duration, bool) {
-	var first, last time.Time
+func (v interval) lasted() (ledger.Time, bool) {
+	var first, last ledger.Time
 	for _, list := range [][]corev1.ContainerStatus{v.pod.Status.InitContainerStatuses, v.pod.Status.ContainerStatuses} {
 		for i := range list {
 			for _, state := range []*corev1.ContainerStateTerminated{list[i].State.Terminated, list[i].LastTerminationState.Terminated} {
@@ -34,26 +34,19 @@ func (v interval) lasted() (time.Duration, bool) {
 					continue
 				}
 				if at, ok := v.believe("a container's end", state.FinishedAt.Time); ok {
-					last = later(last, at)
+					last = max(last, at)
 				}
-				if at, ok := v.believe("a container's start", state.StartedAt.Time); ok && (first.IsZero() || at.Before(first)) {
+				if at, ok := v.believe("a container's start", state.StartedAt.Time); ok && (first == 0 || at < first) {
 					first = at
 				}
 			}
 		}
 	}
-	if last.IsZero() || !last.Before(v.pod.CreationTimestamp.Add(-clockSkew)) {
+	if last == 0 || last >= v.appeared()-clockSkew {
 		return 0, false
 	}
-	if first.IsZero() || first.After(last) {
+	if first == 0 || first > last {
 		return 0, true
 	}
-	return last.Sub(first), true
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
+	return last - first, true
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // finished is a pod whose container ran from the second minute to a later one, on
@@ -29,15 +30,15 @@ func statusWrote(p *corev1.Pod, minutes float64) *corev1.Pod {
 // TestANodesClockThatIsAheadMovesNoEndPastItsWrite, by the API server's clock.
 func TestANodesClockThatIsAheadMovesNoEndPastItsWrite(t *testing.T) {
 	t.Parallel()
-	wantEnd(t, see(t, statusWrote(finished(30, 5), 30)), 30, gpu.ContainerFinished)
+	wantEnd(t, see(t, statusWrote(finished(30, 5), 30)), 30, ledger.ContainerFinished)
 	// A container's end is missing: what tells of the end is ahead as well.
 	lost := statusWrote(finished(30, 5), 30)
 	lost.Status.ContainerStatuses = append(lost.Status.ContainerStatuses, corev1.ContainerStatus{State: running(at(3))})
-	wantEnd(t, see(t, lost), 30, gpu.ContainerFinished)
+	wantEnd(t, see(t, lost), 30, ledger.ContainerFinished)
 	// Written once more later, it is not later for that.
-	wantEnd(t, see(t, statusWrote(finished(30, 0), 31)), 30, gpu.ContainerFinished)
+	wantEnd(t, see(t, statusWrote(finished(30, 0), 31)), 30, ledger.ContainerFinished)
 	// Whoever may edit a pod may edit what is told of its writes.
-	wantEnd(t, see(t, statusWrote(finished(60, 0), 2)), 60, gpu.ContainerFinished)
+	wantEnd(t, see(t, statusWrote(finished(60, 0), 2)), 60, ledger.ContainerFinished)
 }
 
 // TestANodesClockThatIsBehindMakesNothingEndless: where nothing but that clock
@@ -46,15 +47,15 @@ func TestANodesClockThatIsBehindMakesNothingEndless(t *testing.T) {
 	t.Parallel()
 	p := finished(30, -60)
 	s := see(t, p)
-	wantEnd(t, s, 29, gpu.ContainerFinished) // from its binding, at the first minute
+	wantEnd(t, s, 29, ledger.ContainerFinished) // from its binding, at the first minute
 	doubted(t, s, "before the pod's creation")
 	later := table(t).See(p, gpu.World{Now: now.Add(24 * time.Hour)})
-	wantEnd(t, later, 29, gpu.ContainerFinished)
+	wantEnd(t, later, 29, ledger.ContainerFinished)
 
 	unstarted := finished(30, -60)
 	unstarted.Status.ContainerStatuses[0].State.Terminated.StartedAt = metav1.Time{}
-	wantEnd(t, see(t, unstarted), 1, gpu.ContainerFinished)
-	wantEnd(t, see(t, statusWrote(finished(30, -60), 30)), 30, gpu.StatusWritten)
+	wantEnd(t, see(t, unstarted), 1, ledger.ContainerFinished)
+	wantEnd(t, see(t, statusWrote(finished(30, -60), 30)), 30, ledger.StatusWritten)
 }
 
 // TestAnEndedPodIsNeverOpenAsOfAMoment at which its deletion was still to come.
@@ -63,7 +64,7 @@ func TestAnEndedPodIsNeverOpenAsOfAMoment(t *testing.T) {
 	p := failed("Evicted")
 	p.DeletionTimestamp = ptr(at(90))
 	s := table(t).See(p, gpu.World{Now: at(60).Time, Read: now})
-	wantEnd(t, s, 60, gpu.DeletionTimestamp)
+	wantEnd(t, s, 60, ledger.DeletionTimestamp)
 }
 
 // TestEndsByAnyClock: whatever a node's clock reads, up to what clocks may be
@@ -80,7 +81,7 @@ func TestEndsByAnyClock(t *testing.T) {
 			statusWrote(p, float64(end))
 		}
 		s := see(t, p)
-		if s.End.At.IsZero() || s.End.At.Before(s.Scheduled.At) || written && s.End.At.After(at(float64(end)).Time) {
+		if s.End.Open() || s.End.At < s.Scheduled.At || written && s.End.At.Time().After(at(float64(end)).Time) {
 			r.Fatalf("it ran until minute %d, and ends %v (%s)", end, s.End.At, s.End.Source)
 		}
 		if again := table(t).See(p, gpu.World{Now: now.Add(48 * time.Hour)}); again.End != s.End {

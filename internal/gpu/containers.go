@@ -4,14 +4,16 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // firstStarted is the earliest start of any container that can be seen: of each
 // its present run and the one before. Ephemeral containers have no devices.
-func (v interval) firstStarted() (time.Time, bool) {
-	var first time.Time
+func (v interval) firstStarted() (ledger.Time, bool) {
+	var first ledger.Time
 	take := func(t time.Time) {
-		if at, ok := v.believe("a container's start", t); ok && (first.IsZero() || at.Before(first)) {
+		if at, ok := v.believe("a container's start", t); ok && (first == 0 || at < first) {
 			first = at
 		}
 	}
@@ -27,13 +29,13 @@ func (v interval) firstStarted() (time.Time, bool) {
 			}
 		}
 	}
-	return first, !first.IsZero()
+	return first, first != 0
 }
 
 // finishes is what the containers' statuses tell of the end of a pod that ended.
 type finishes struct {
-	at   time.Time // the latest end of a container
-	main bool      // one that is no init container has ended
+	at   ledger.Time // the latest end of a container
+	main bool        // one that is no init container has ended
 	// more says that a container ran whose end is not told, so that the pod's end
 	// may be later: it was lost with its node or evicted (a zero end, reason
 	// ContainerStatusUnknown), still reads as running, waited to be restarted, or
@@ -41,7 +43,7 @@ type finishes struct {
 	more bool
 }
 
-func (f finishes) known() bool { return !f.at.IsZero() }
+func (f finishes) known() bool { return f.at != 0 }
 
 func (v interval) finished() finishes {
 	var f finishes
@@ -62,7 +64,7 @@ func (v interval) finish(f *finishes, s *corev1.ContainerStatus, main bool) {
 			continue
 		}
 		if at, ok := v.ended("a container's end", t.FinishedAt.Time); ok {
-			f.at = later(f.at, at)
+			f.at = max(f.at, at)
 			f.main = f.main || main
 			ended = ended || t == s.State.Terminated
 		}

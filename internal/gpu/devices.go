@@ -3,7 +3,7 @@ package gpu
 import "math/big"
 
 // Devices is what a node tells of its GPUs. It is never changed, and many nodes
-// and sightings share one.
+// and pods share one.
 type Devices struct {
 	// MIG is the profile of every device where the MIG strategy is "single", such
 	// as "1g.5gb"; empty for whole GPUs.

@@ -19,7 +19,7 @@
 //   - A pod counts once its kubelet took it: once status.startTime is set. It then
 //     counts from when it was bound.
 //   - One that its kubelet refused counts nothing, though it has a startTime, except
-//     for what it is known to have run before (Sighting.Refused).
+//     for what it is known to have run before (Pod.Refused).
 //   - It counts at most the largest capacity seen of its node, of each extended
 //     resource. The kubelet refuses what exceeds what is allocatable, but lets pass
 //     what its node does not list at all, and gives the pod nothing of it
@@ -32,6 +32,6 @@
 //   - A fraction counts where its scheduler reserved a GPU, on the pod's node, for a
 //     group that the pod names, and no more of them than the node has.
 //   - Where the pod's node was not seen, now or lately, or its capacity not, what the
-//     pod asks for is an estimate: Sighting.Shown is 0, and nothing may be enforced
+//     pod asks for is an estimate: Pod.Shown is 0, and nothing may be enforced
 //     because of it.
 package gpu

@@ -8,19 +8,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-func wantEnd(t *testing.T, s gpu.Sighting, minutes float64, source gpu.EndSource) {
+func wantEnd(t *testing.T, s gpu.Pod, minutes float64, source ledger.Source) {
 	t.Helper()
-	if !s.End.At.Equal(at(minutes).Time) || s.End.Source != source {
-		t.Errorf("it ends %s (%s), want %s (%s)", s.End.At.Format(time.TimeOnly), s.End.Source, at(minutes).UTC().Format(time.TimeOnly), source)
+	if !s.End.At.Time().Equal(at(minutes).Time) || s.End.Source != source {
+		t.Errorf("it ends %s (%s), want %s (%s)", s.End.At.Time().Format(time.TimeOnly), s.End.Source, at(minutes).UTC().Format(time.TimeOnly), source)
 	}
 }
 
-func wantOpen(t *testing.T, s gpu.Sighting) {
+func wantOpen(t *testing.T, s gpu.Pod) {
 	t.Helper()
-	if s.End != (gpu.End{}) {
-		t.Errorf("it ended %s (%s), and it holds its devices", s.End.At.Format(time.TimeOnly), s.End.Source)
+	if s.End != (ledger.End{}) {
+		t.Errorf("it ended %s (%s), and it holds its devices", s.End.At.Time().Format(time.TimeOnly), s.End.Source)
 	}
 }
 
@@ -36,12 +37,12 @@ func TestEvictedByKubeletWithoutStatuses(t *testing.T) {
 	p := failed("Evicted")
 	transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(31))
 	s := see(t, p)
-	wantEnd(t, s, 31, gpu.DisruptionTarget)
+	wantEnd(t, s, 31, ledger.DisruptionTarget)
 	undoubted(t, s)
 
 	older := failed("Evicted") // before there was a condition for it
 	transition(older, corev1.PodReady, corev1.ConditionFalse, at(30))
-	wantEnd(t, see(t, older), 30, gpu.NotReady)
+	wantEnd(t, see(t, older), 30, ledger.NotReady)
 }
 
 func TestEvictedByKubeletWithZeroTimes(t *testing.T) {
@@ -55,7 +56,7 @@ func TestEvictedByKubeletWithZeroTimes(t *testing.T) {
 		p.Status.ContainerStatuses = with(state)
 		transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(45))
 		s := see(t, p)
-		wantEnd(t, s, 45, gpu.DisruptionTarget)
+		wantEnd(t, s, 45, ledger.DisruptionTarget)
 		undoubted(t, s)
 	}
 }
@@ -65,10 +66,10 @@ func TestOneZeroEndAmongOthers(t *testing.T) {
 	p := failed("Evicted")
 	p.Status.ContainerStatuses = with(ran(at(2), at(20)), corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "ContainerStatusUnknown"}})
 	transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(50))
-	wantEnd(t, see(t, p), 50, gpu.DisruptionTarget)
+	wantEnd(t, see(t, p), 50, ledger.DisruptionTarget)
 
 	p.Status.ContainerStatuses[0].State = ran(at(2), at(55))
-	wantEnd(t, see(t, p), 55, gpu.ContainerFinished)
+	wantEnd(t, see(t, p), 55, ledger.ContainerFinished)
 }
 
 func TestFailedPodWhoseContainerStillReadsRunning(t *testing.T) {
@@ -77,22 +78,22 @@ func TestFailedPodWhoseContainerStillReadsRunning(t *testing.T) {
 	p.Status.ContainerStatuses = with(running(at(2)))
 	transition(p, corev1.PodReady, corev1.ConditionFalse, at(40))
 	s := see(t, p)
-	wantEnd(t, s, 40, gpu.NotReady)
+	wantEnd(t, s, 40, ledger.NotReady)
 
 	// An init container that ended long before is not the pod's end.
 	p.Status.InitContainerStatuses = with(ran(at(1), at(2)))
-	wantEnd(t, see(t, p), 40, gpu.NotReady)
+	wantEnd(t, see(t, p), 40, ledger.NotReady)
 
 	// Not even where the others have no status left.
 	lost := p.DeepCopy()
 	lost.Status.ContainerStatuses = nil
-	wantEnd(t, see(t, lost), 40, gpu.NotReady)
+	wantEnd(t, see(t, lost), 40, ledger.NotReady)
 
 	// Nothing at all tells: it ended no later than now, and is never open.
 	bare := failed("NodeLost")
 	bare.Status.ContainerStatuses = with(running(at(2)))
 	bare.Status.InitContainerStatuses = with(ran(at(1), at(2)))
-	wantEnd(t, see(t, bare), 120, gpu.SeenTerminal)
+	wantEnd(t, see(t, bare), 120, ledger.SeenTerminal)
 }
 
 func TestStuckTerminatingOnAGoneNode(t *testing.T) {
@@ -102,12 +103,12 @@ func TestStuckTerminatingOnAGoneNode(t *testing.T) {
 	deleted := at(60)
 	p.DeletionTimestamp = &deleted
 	gone := table(t).See(p, worldOf())
-	wantEnd(t, gone, 60, gpu.DeletionTimestamp)
+	wantEnd(t, gone, 60, ledger.DeletionTimestamp)
 	if !gone.Node.Gone || gone.Node.Name != "node-1" {
 		t.Errorf("the node is %+v, want it to be gone", gone.Node)
 	}
 	silent := table(t).See(p, worldOf(gpu.Node{Name: "node-1", NotReady: true}))
-	wantEnd(t, silent, 60, gpu.DeletionTimestamp)
+	wantEnd(t, silent, 60, ledger.DeletionTimestamp)
 
 	// On a node that is there the devices are really held.
 	wantOpen(t, see(t, p))
@@ -122,8 +123,8 @@ func TestTerminatingWithinItsGrace(t *testing.T) {
 		p.DeletionTimestamp = &deleted
 		s := table(t).See(p, worldOf())
 		wantOpen(t, s)
-		if !s.Live.Deletion.Equal(deleted.Time) {
-			t.Errorf("the deletion is %v", s.Live.Deletion)
+		if s.Deletion != ledger.TimeOf(deleted.Time) {
+			t.Errorf("the deletion is %v", s.Deletion.Time())
 		}
 	}
 }
@@ -138,23 +139,23 @@ func TestRejectedPodsHeldNothing(t *testing.T) {
 		p.Status.StartTime = ptr(at(1))
 		transition(p, corev1.PodReady, corev1.ConditionFalse, at(60))
 		s := see(t, p)
-		wantEnd(t, s, 1, gpu.Rejected)
+		wantEnd(t, s, 1, ledger.Rejected)
 		if s.Scheduled.At != s.End.At {
-			t.Errorf("%s: it held for %s", reason, s.End.At.Sub(s.Scheduled.At))
+			t.Errorf("%s: it held for %s", reason, s.End.At.Time().Sub(s.Scheduled.At.Time()))
 		}
 	}
 	// When it was refused is told beside that, for who knows that it ran before.
 	again := failed("UnexpectedAdmissionError")
 	again.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr(at(100))}}
 	again.Status.ContainerStatuses = with(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
-	wantEnd(t, see(t, again), 1, gpu.Rejected)
-	if refused := see(t, again).Refused; !refused.Equal(at(100).Time) {
-		t.Errorf("it was refused at %v", refused)
+	wantEnd(t, see(t, again), 1, ledger.Rejected)
+	if refused := see(t, again).Refused; !refused.Time().Equal(at(100).Time) {
+		t.Errorf("it was refused at %v", refused.Time())
 	}
 	// One that ran and was then evicted did hold its devices.
 	p := failed("Evicted")
 	p.Status.ContainerStatuses = with(ran(at(2), at(60)))
-	wantEnd(t, see(t, p), 60, gpu.ContainerFinished)
+	wantEnd(t, see(t, p), 60, ledger.ContainerFinished)
 }
 
 func TestEndsOfPodsThatEnded(t *testing.T) {
@@ -166,45 +167,45 @@ func TestEndsOfPodsThatEnded(t *testing.T) {
 		name   string
 		change func(p *corev1.Pod)
 		end    float64
-		source gpu.EndSource
+		source ledger.Source
 	}{
 		{"the last container", func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = with(ran(at(1), at(5)))
 			p.Status.ContainerStatuses = with(ran(at(6), at(30)), ran(at(6), at(20)))
-		}, 30, gpu.ContainerFinished},
+		}, 30, ledger.ContainerFinished},
 		{"a sidecar that outlives the rest", func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = with(ran(at(1), at(33)))
 			p.Status.ContainerStatuses = with(ran(at(6), at(30)))
-		}, 33, gpu.ContainerFinished},
+		}, 33, ledger.ContainerFinished},
 		{"a container that never ran", func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = with(ran(at(1), at(4)))
 			p.Status.ContainerStatuses = with(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}})
 			transition(p, corev1.PodReady, corev1.ConditionFalse, at(1))
-		}, 4, gpu.ContainerFinished},
+		}, 4, ledger.ContainerFinished},
 		{"a container that waited to be restarted", func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
 				State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
 				LastTerminationState: ran(at(8), at(10)),
 			}}
 			transition(p, corev1.DisruptionTarget, corev1.ConditionTrue, at(70))
-		}, 70, gpu.DisruptionTarget},
+		}, 70, ledger.DisruptionTarget},
 		{"no longer ready", func(p *corev1.Pod) {
 			transition(p, corev1.PodReady, corev1.ConditionFalse, at(40))
 			transition(p, corev1.ContainersReady, corev1.ConditionFalse, at(41))
-		}, 41, gpu.NotReady},
-		{"the deletion", func(p *corev1.Pod) { p.DeletionTimestamp = ptr(at(50)); wrote(p, 51, "status") }, 50, gpu.DeletionTimestamp},
-		{"a deletion still to come", func(p *corev1.Pod) { p.DeletionTimestamp = ptr(at(121)) }, 120, gpu.DeletionTimestamp},
+		}, 41, ledger.NotReady},
+		{"the deletion", func(p *corev1.Pod) { p.DeletionTimestamp = ptr(at(50)); wrote(p, 51, "status") }, 50, ledger.DeletionTimestamp},
+		{"a deletion still to come", func(p *corev1.Pod) { p.DeletionTimestamp = ptr(at(121)) }, 120, ledger.DeletionTimestamp},
 		{"the last write of the status", func(p *corev1.Pod) {
 			wrote(p, 60, "status")
 			wrote(p, 20, "status")
 			wrote(p, 90, "")
-		}, 60, gpu.StatusWritten},
+		}, 60, ledger.StatusWritten},
 		{"never ready, and evicted", func(p *corev1.Pod) {
 			p.Status.StartTime = ptr(at(2))
 			transition(p, corev1.PodReady, corev1.ConditionFalse, at(2))
 			wrote(p, 80, "status")
-		}, 80, gpu.StatusWritten},
-		{"nothing tells", func(*corev1.Pod) {}, 120, gpu.SeenTerminal},
+		}, 80, ledger.StatusWritten},
+		{"nothing tells", func(*corev1.Pod) {}, 120, ledger.SeenTerminal},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -223,17 +224,17 @@ func TestEndBeforeTheCreation(t *testing.T) {
 	p.Status.ContainerStatuses = with(ran(at(-60), at(-50)))
 	p.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr(at(60))}}
 	s := see(t, p)
-	wantEnd(t, s, 60, gpu.StatusWritten)
+	wantEnd(t, s, 60, ledger.StatusWritten)
 	doubted(t, s, "a container's end is 2026")
 	doubted(t, s, "before the pod's creation")
 
 	p.Status.ContainerStatuses = with(ran(at(-1), at(-1)))
-	wantEnd(t, see(t, p), 1, gpu.ContainerFinished)
+	wantEnd(t, see(t, p), 1, ledger.ContainerFinished)
 
 	mirror := p.DeepCopy()
 	mirror.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "h"}
 	mirror.Status.ContainerStatuses = with(ran(at(-60), at(-50)))
 	s = see(t, mirror)
-	wantEnd(t, s, 1, gpu.ContainerFinished)
+	wantEnd(t, s, 1, ledger.ContainerFinished)
 	undoubted(t, s)
 }

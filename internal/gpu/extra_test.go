@@ -10,7 +10,7 @@ import (
 )
 
 // looked is one pod as it is seen with and without extra resources.
-func looked(t *testing.T, p *corev1.Pod, w gpu.World, extra ...string) (without, with gpu.Sighting) {
+func looked(t *testing.T, p *corev1.Pod, w gpu.World, extra ...string) (without, with gpu.Pod) {
 	t.Helper()
 	more, err := gpu.Rules{Extra: extra}.Table()
 	if err != nil {
@@ -19,7 +19,7 @@ func looked(t *testing.T, p *corev1.Pod, w gpu.World, extra ...string) (without,
 	return table(t).See(p, w), more.See(p, w)
 }
 
-func unitsOf(s gpu.Sighting, resource string) string {
+func unitsOf(s gpu.Pod, resource string) string {
 	for _, share := range s.Shares {
 		if share.Resource == resource {
 			return share.Units.RatString()

@@ -129,8 +129,8 @@ func worldOf(nodes ...gpu.Node) gpu.World {
 	}}
 }
 
-// gpus is how many GPUs a sighting holds.
-func gpus(s gpu.Sighting) string {
+// gpus is how many GPUs a pod holds.
+func gpus(s gpu.Pod) string {
 	sum := new(big.Rat)
 	for _, share := range s.Shares {
 		sum.Add(sum, new(big.Rat).Mul(share.Units, share.Weight))
@@ -138,8 +138,8 @@ func gpus(s gpu.Sighting) string {
 	return sum.RatString()
 }
 
-// undoubted fails where the sighting has problems.
-func undoubted(t *testing.T, s gpu.Sighting) {
+// undoubted fails where the pod has problems.
+func undoubted(t *testing.T, s gpu.Pod) {
 	t.Helper()
 	if len(s.Problems) > 0 {
 		t.Errorf("problems: %s", strings.Join(s.Problems, "; "))
@@ -147,7 +147,7 @@ func undoubted(t *testing.T, s gpu.Sighting) {
 }
 
 // doubted fails where no problem has the text.
-func doubted(t *testing.T, s gpu.Sighting, text string) {
+func doubted(t *testing.T, s gpu.Pod, text string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(s.Problems, "\n"), text) {
 		t.Errorf("no problem says %q: %q", text, s.Problems)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // The annotations by which KAI and Run:ai hand out fractions of GPUs: the pod
@@ -93,12 +95,12 @@ func (y *tally) reserved(devices int64, w World) int64 {
 
 // parted tells of the GPUs one by one of which the pod has fractions. Labels are
 // copied easily, and all pods of a group have that one GPU together.
-func (y *tally) parted(shares []Share) []Share {
-	n := slices.IndexFunc(shares, func(s Share) bool { return s.Resource == fractionAnnotation })
+func (y *tally) parted(shares []ledger.Share) []ledger.Share {
+	n := slices.IndexFunc(shares, func(s ledger.Share) bool { return s.Resource == fractionAnnotation })
 	if n < 0 || len(y.groups) == 0 {
 		return shares
 	}
-	s, parts := shares[n], make([]Share, 0, len(y.groups))
+	s, parts := shares[n], make([]ledger.Share, 0, len(y.groups))
 	s.Whole, s.Units = one, new(big.Rat).Mul(s.Units, big.NewRat(1, int64(len(y.groups))))
 	for _, group := range y.groups {
 		s.Claim = y.node.Name + "/" + group

@@ -5,11 +5,16 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // stuckAfter is how long after its deletion timestamp, which includes the grace
 // period, a pod is taken to be stuck.
-const stuckAfter = 30 * time.Second
+const stuckAfter = 30 * second
+
+// second is the precision of the API server's times.
+const second = ledger.Time(time.Second / time.Millisecond)
 
 // interval reads from when to when one pod holds its devices. Every time comes
 // from the pod's own object, never from when it was looked at, except where it
@@ -29,65 +34,68 @@ func (v interval) taken() bool {
 // scheduled is when the node's devices became the pod's own: from then on the
 // scheduler gives them to nobody else. That is before its kubelet took the pod, and
 // counts once it did.
-func (v interval) scheduled() Start {
+func (v interval) scheduled() ledger.Start {
 	if !v.taken() {
-		return Start{}
+		return ledger.Start{}
 	}
 	created, hasCreated := v.created()
-	start := Start{At: created, Source: Created}
+	start := ledger.Start{At: created, Source: ledger.Created}
 	if c := condition(v.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionTrue {
 		if at, ok := v.believe("the last transition of PodScheduled", c.LastTransitionTime.Time); ok {
-			return Start{At: later(at, created), Source: PodScheduled}
+			return ledger.Start{At: max(at, created), Source: ledger.PodScheduled}
 		}
 	}
 	if at, ok := v.believed("status.startTime", v.pod.Status.StartTime); ok {
-		return Start{At: later(at, created), Source: StartTime}
+		return ledger.Start{At: max(at, created), Source: ledger.StartTime}
 	}
 	if at, ok := v.firstStarted(); ok {
-		return Start{At: later(at, created), Source: ContainerStarted}
+		return ledger.Start{At: max(at, created), Source: ledger.ContainerStarted}
 	}
 	if !hasCreated {
 		v.doubts.losef("nothing tells when it started: not counted")
-		return Start{}
+		return ledger.Start{}
 	}
 	return start
 }
 
 // running is when the first container started.
-func (v interval) running() Start {
+func (v interval) running() ledger.Start {
 	at, ok := v.firstStarted()
 	if !v.taken() || !ok {
-		return Start{}
+		return ledger.Start{}
 	}
 	created, _ := v.created()
-	return Start{At: later(at, created), Source: ContainerStarted}
+	return ledger.Start{At: max(at, created), Source: ledger.ContainerStarted}
 }
 
-func (v interval) created() (time.Time, bool) {
+func (v interval) created() (ledger.Time, bool) {
 	if v.pod.CreationTimestamp.IsZero() {
 		v.doubts.add("it has no creation timestamp")
 	}
 	return v.believe("its creation timestamp", v.pod.CreationTimestamp.Time)
 }
 
+// appeared is when the API server created the pod, whether or not that is believed.
+func (v interval) appeared() ledger.Time { return ledger.TimeOf(v.pod.CreationTimestamp.Time) }
+
 // end is when the pod ceased to hold its devices; zero while it does. It is
 // never before the start, and never after now.
-func (v interval) end(start Start) End {
-	if start.At.IsZero() {
-		return End{}
+func (v interval) end(start ledger.Start) ledger.End {
+	if start.At == 0 {
+		return ledger.End{}
 	}
 	end, ended := v.stuck()
 	if v.terminal() {
 		end, ended = v.proven(v.terminated(start)), true
 	}
 	if !ended {
-		return End{}
+		return ledger.End{}
 	}
-	end.At = later(end.At, start.At)
-	if end.At.After(v.now) {
-		return End{} // it was seen later, and holds them still
+	at := max(end.At, start.At)
+	if at > v.now {
+		return ledger.End{} // it was seen later, and holds them still
 	}
-	return end
+	return ledger.ExactEnd(at, end.Source)
 }
 
 func (v interval) terminal() bool {
@@ -97,115 +105,115 @@ func (v interval) terminal() bool {
 // stuck ends a pod whose deletion is overdue, where its node is gone or silent.
 // While the node is ready the devices are really held, whatever keeps the
 // containers (NVIDIA/k8s-device-plugin#335), and the interval stays open.
-func (v interval) stuck() (End, bool) {
+func (v interval) stuck() (ledger.End, bool) {
 	at, ok := v.deleted()
-	if !ok || !v.now.After(at.Add(stuckAfter)) || !v.node.Gone && !v.node.NotReady {
-		return End{}, false
+	if !ok || v.now <= at+stuckAfter || !v.node.Gone && !v.node.NotReady {
+		return ledger.End{}, false
 	}
-	return End{At: at, Source: DeletionTimestamp}, true
+	return ledger.ExactEnd(at, ledger.DeletionTimestamp), true
 }
 
 // terminated finds the best time of end of a pod that has ended.
-func (v interval) terminated(start Start) End {
+func (v interval) terminated(start ledger.Start) ledger.End {
 	if v.rejected() {
-		return End{At: start.At, Source: Rejected}
+		return ledger.ExactEnd(start.At, ledger.Rejected)
 	}
 	f := v.finished()
 	if f.known() && !f.more {
-		return End{At: f.at, Source: ContainerFinished}
+		return ledger.ExactEnd(f.at, ledger.ContainerFinished)
 	}
 	other, ok := v.otherEnd(start)
 	switch {
 	case ok && f.known():
 		// Some container's end is missing: it was no later than the pod's.
-		if other.At.After(f.at) {
+		if other.At > f.at {
 			return other
 		}
-		return End{At: f.at, Source: ContainerFinished}
+		return ledger.ExactEnd(f.at, ledger.ContainerFinished)
 	case ok:
 		return other
 	case f.known() && f.main:
-		return End{At: f.at, Source: ContainerFinished}
+		return ledger.ExactEnd(f.at, ledger.ContainerFinished)
 	}
-	if length, told := v.lasted(); told && !start.At.IsZero() {
-		return End{At: earlier(start.At.Add(length), v.now), Source: ContainerFinished}
+	if length, told := v.lasted(); told && start.At != 0 {
+		return ledger.ExactEnd(min(start.At+length, v.now), ledger.ContainerFinished)
 	}
-	return End{At: v.now, Source: SeenTerminal}
+	return ledger.ExactEnd(v.now, ledger.SeenTerminal)
 }
 
 // otherEnd is what tells of the end beside the containers' own.
-func (v interval) otherEnd(start Start) (End, bool) {
+func (v interval) otherEnd(start ledger.Start) (ledger.End, bool) {
 	if c := condition(v.pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
 		if at, ok := v.ended("the last transition of DisruptionTarget", c.LastTransitionTime.Time); ok {
-			return End{At: at, Source: DisruptionTarget}, true
+			return ledger.ExactEnd(at, ledger.DisruptionTarget), true
 		}
 	}
 	if at, ok := v.notReady(start); ok {
-		return End{At: at, Source: NotReady}, true
+		return ledger.ExactEnd(at, ledger.NotReady), true
 	}
 	if at, ok := v.deleted(); ok {
-		return End{At: earlier(at, v.now), Source: DeletionTimestamp}, true
+		return ledger.ExactEnd(min(at, v.now), ledger.DeletionTimestamp), true
 	}
 	if at, ok := v.statusWritten(); ok {
-		return End{At: at, Source: StatusWritten}, true
+		return ledger.ExactEnd(at, ledger.StatusWritten), true
 	}
-	return End{}, false
+	return ledger.End{}, false
 }
 
 // deleted is when the pod was to be gone, the grace period included.
-func (v interval) deleted() (time.Time, bool) {
+func (v interval) deleted() (ledger.Time, bool) {
 	if v.pod.DeletionTimestamp == nil {
-		return time.Time{}, false
+		return 0, false
 	}
 	return v.ended("its deletion timestamp", v.pod.DeletionTimestamp.Time)
 }
 
 // ended believes a time as one of an end, which no pod has before its creation. A
 // static pod may: its mirror is created anew whenever the API server forgot it.
-func (v interval) ended(what string, t time.Time) (time.Time, bool) {
+func (v interval) ended(what string, t time.Time) (ledger.Time, bool) {
 	at, ok := v.believe(what, t)
 	_, mirror := v.pod.Annotations[corev1.MirrorPodAnnotationKey]
-	if ok && at.Before(v.pod.CreationTimestamp.Add(-clockSkew)) && !mirror {
-		v.doubts.addf("%s is %s, before the pod's creation: not believed", what, at.Format(time.RFC3339))
-		return time.Time{}, false
+	if ok && at < v.appeared()-clockSkew && !mirror {
+		v.doubts.addf("%s is %s, before the pod's creation: not believed", what, at.Time().Format(time.RFC3339))
+		return 0, false
 	}
 	return at, ok
 }
 
 // notReady is when the pod ceased to be ready. A pod that never was has a
 // condition that dates from its start, and tells nothing about its end.
-func (v interval) notReady(start Start) (time.Time, bool) {
+func (v interval) notReady(start ledger.Start) (ledger.Time, bool) {
 	began := start.At
 	if at, ok := v.believed("status.startTime", v.pod.Status.StartTime); ok {
-		began = later(began, at)
+		began = max(began, at)
 	}
 	if at, ok := v.firstStarted(); ok {
-		began = later(began, at)
+		began = max(began, at)
 	}
-	var last time.Time
+	var last ledger.Time
 	for _, kind := range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
 		c := condition(v.pod, kind)
 		if c == nil || c.Status != corev1.ConditionFalse {
 			continue
 		}
-		if at, ok := v.believe("the last transition of "+string(kind), c.LastTransitionTime.Time); ok && at.After(began.Add(time.Second)) {
-			last = later(last, at)
+		if at, ok := v.believe("the last transition of "+string(kind), c.LastTransitionTime.Time); ok && at > began+second {
+			last = max(last, at)
 		}
 	}
-	return last, !last.IsZero()
+	return last, last != 0
 }
 
 // statusWritten is when somebody last wrote the pod's status.
-func (v interval) statusWritten() (time.Time, bool) {
-	var last time.Time
+func (v interval) statusWritten() (ledger.Time, bool) {
+	var last ledger.Time
 	for i := range v.pod.ManagedFields {
 		if f := &v.pod.ManagedFields[i]; f.Subresource == "status" && f.Time != nil {
 			if at, ok := v.ended("the time of the last status", f.Time.Time); ok {
-				last = later(last, at)
+				last = max(last, at)
 			}
 		}
 	}
-	return last, !last.IsZero()
+	return last, last != 0
 }
 
 // rejections are the reasons by which a kubelet refuses a pod that was bound to
@@ -222,9 +230,9 @@ var rejections = map[string]bool{
 // after it took it, except for a pod that ran, and was refused when its node had
 // restarted and the device plugin had not yet: its containers' statuses are gone
 // then, and only who saw it before knows of its past.
-func (v interval) refused() time.Time {
+func (v interval) refused() ledger.Time {
 	if !v.terminal() || !v.rejected() {
-		return time.Time{}
+		return 0
 	}
 	at, _ := v.statusWritten()
 	return at

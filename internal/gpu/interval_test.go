@@ -8,17 +8,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-func see(t *testing.T, p *corev1.Pod) gpu.Sighting {
+func see(t *testing.T, p *corev1.Pod) gpu.Pod {
 	t.Helper()
 	return table(t).See(p, world(nil))
 }
 
-func wantStart(t *testing.T, got gpu.Start, minutes float64, source gpu.StartSource) {
+func wantStart(t *testing.T, got ledger.Start, minutes float64, source ledger.Source) {
 	t.Helper()
-	if !got.At.Equal(at(minutes).Time) || got.Source != source {
-		t.Errorf("it starts %s (%s), want %s (%s)", got.At.Format(time.TimeOnly), got.Source, at(minutes).UTC().Format(time.TimeOnly), source)
+	if !got.At.Time().Equal(at(minutes).Time) || got.Source != source {
+		t.Errorf("it starts %s (%s), want %s (%s)", got.At.Time().Format(time.TimeOnly), got.Source, at(minutes).UTC().Format(time.TimeOnly), source)
 	}
 }
 
@@ -29,8 +30,8 @@ func TestRestartedContainerKeepsItsPast(t *testing.T) {
 		RestartCount: 3, State: running(at(100)), LastTerminationState: ran(at(80), at(99)),
 	}}
 	s := see(t, p)
-	wantStart(t, s.Scheduled, 1, gpu.PodScheduled)
-	wantStart(t, s.Running, 80, gpu.ContainerStarted) // the earliest run that is to be seen
+	wantStart(t, s.Scheduled, 1, ledger.PodScheduled)
+	wantStart(t, s.Running, 80, ledger.ContainerStarted) // the earliest run that is to be seen
 	wantOpen(t, s)
 }
 
@@ -40,8 +41,8 @@ func TestUsageDoesNotFallWhenTheContainerStarts(t *testing.T) {
 	pulling.Status.Phase = corev1.PodPending
 	pulling.Status.ContainerStatuses = with(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
 	before := see(t, pulling)
-	wantStart(t, before.Scheduled, 1, gpu.PodScheduled)
-	if before.Running != (gpu.Start{}) {
+	wantStart(t, before.Scheduled, 1, ledger.PodScheduled)
+	if before.Running != (ledger.Start{}) {
 		t.Errorf("it runs since %v, and it pulls its image", before.Running)
 	}
 	started := pulling.DeepCopy()
@@ -51,7 +52,7 @@ func TestUsageDoesNotFallWhenTheContainerStarts(t *testing.T) {
 	if after.Scheduled != before.Scheduled {
 		t.Errorf("the start moved from %v to %v", before.Scheduled, after.Scheduled)
 	}
-	wantStart(t, after.Running, 90, gpu.ContainerStarted)
+	wantStart(t, after.Running, 90, ledger.ContainerStarted)
 }
 
 func TestPendingUnscheduledPodsHoldNothing(t *testing.T) {
@@ -61,7 +62,7 @@ func TestPendingUnscheduledPodsHoldNothing(t *testing.T) {
 		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, LastTransitionTime: at(1)}}
 		s := see(t, p)
-		if s.Scheduled != (gpu.Start{}) || s.Running != (gpu.Start{}) {
+		if s.Scheduled != (ledger.Start{}) || s.Running != (ledger.Start{}) {
 			t.Errorf("%s: it holds since %v", reason, s.Scheduled)
 		}
 		if gpus(s) != "1" {
@@ -78,26 +79,26 @@ func TestStarts(t *testing.T) {
 		name   string
 		change func(p *corev1.Pod)
 		start  float64
-		source gpu.StartSource
+		source ledger.Source
 	}{
-		{"scheduled", func(*corev1.Pod) {}, 1, gpu.PodScheduled},
+		{"scheduled", func(*corev1.Pod) {}, 1, ledger.PodScheduled},
 		{"a condition without a time", func(p *corev1.Pod) {
 			p.Status.Conditions[0].LastTransitionTime = metav1.Time{}
 			p.Status.StartTime = ptr(at(2))
-		}, 2, gpu.StartTime},
+		}, 2, ledger.StartTime},
 		{"bound by hand, and not judged yet", func(p *corev1.Pod) {
 			p.Status.Conditions[0].Status = corev1.ConditionFalse
 			p.Status.StartTime = ptr(at(2))
-		}, 2, gpu.StartTime},
-		{"a static pod", func(p *corev1.Pod) { p.Status.Conditions = nil; p.Status.StartTime = ptr(at(3)) }, 3, gpu.StartTime},
+		}, 2, ledger.StartTime},
+		{"a static pod", func(p *corev1.Pod) { p.Status.Conditions = nil; p.Status.StartTime = ptr(at(3)) }, 3, ledger.StartTime},
 		{"containers alone", func(p *corev1.Pod) {
 			p.Status.Conditions, p.Status.StartTime = nil, ptr(metav1.Unix(0, 0))
 			p.Status.InitContainerStatuses = with(ran(at(4), at(5)))
 			p.Status.ContainerStatuses = with(running(at(6)))
-		}, 4, gpu.ContainerStarted},
-		{"nothing but the creation", func(p *corev1.Pod) { p.Status.Conditions, p.Status.StartTime = nil, ptr(metav1.Unix(0, 0)) }, 0, gpu.Created},
-		{"never before the creation", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(-10) }, 0, gpu.PodScheduled},
-		{"a clock that is ahead", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(121) }, 120, gpu.PodScheduled},
+		}, 4, ledger.ContainerStarted},
+		{"nothing but the creation", func(p *corev1.Pod) { p.Status.Conditions, p.Status.StartTime = nil, ptr(metav1.Unix(0, 0)) }, 0, ledger.Created},
+		{"never before the creation", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(-10) }, 0, ledger.PodScheduled},
+		{"a clock that is ahead", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at(121) }, 120, ledger.PodScheduled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,8 +120,8 @@ func TestAbsurdTimesAreProblems(t *testing.T) {
 		p.Status.ContainerStatuses = with(ran(absurd, absurd))
 		transition(p, corev1.PodReady, corev1.ConditionFalse, at(30))
 		s := see(t, p)
-		wantStart(t, s.Scheduled, 2, gpu.StartTime)
-		wantEnd(t, s, 30, gpu.NotReady)
+		wantStart(t, s.Scheduled, 2, ledger.StartTime)
+		wantEnd(t, s, 30, ledger.NotReady)
 		doubted(t, s, "the last transition of PodScheduled")
 		doubted(t, s, "a container's end")
 	}
@@ -128,7 +129,7 @@ func TestAbsurdTimesAreProblems(t *testing.T) {
 	none := pod(asks("nvidia.com/gpu=1"))
 	none.CreationTimestamp, none.Status.Conditions, none.Status.StartTime = metav1.Time{}, nil, ptr(metav1.Unix(0, 0))
 	s := see(t, none)
-	if s.Scheduled != (gpu.Start{}) {
+	if s.Scheduled != (ledger.Start{}) {
 		t.Errorf("it starts %v, and nothing tells when", s.Scheduled)
 	}
 	doubted(t, s, "nothing tells when it started")
@@ -136,8 +137,8 @@ func TestAbsurdTimesAreProblems(t *testing.T) {
 
 	backwards := failed("")
 	backwards.Status.ContainerStatuses = with(ran(at(50), at(-5)))
-	if s := see(t, backwards); s.End.At.Before(s.Scheduled.At) {
-		t.Errorf("it ends %v before it starts %v", s.End.At, s.Scheduled.At)
+	if s := see(t, backwards); s.End.At < s.Scheduled.At {
+		t.Errorf("it ends %v before it starts %v", s.End.At.Time(), s.Scheduled.At.Time())
 	}
 }
 
@@ -148,10 +149,10 @@ func TestWhatWasReadLaterIsBelieved(t *testing.T) {
 	s := table(t).See(p, gpu.World{Now: now, Read: at(600).Time})
 	wantOpen(t, s) // as of now it holds its devices still
 	undoubted(t, s)
-	wantEnd(t, table(t).See(p, gpu.World{Now: at(300).Time}), 300, gpu.ContainerFinished)
+	wantEnd(t, table(t).See(p, gpu.World{Now: at(300).Time}), 300, ledger.ContainerFinished)
 }
 
-func TestWhatASightingKeeps(t *testing.T) {
+func TestWhatIsKeptOfAPod(t *testing.T) {
 	t.Parallel()
 	p := pod(asks("nvidia.com/gpu=1"))
 	yes := true
@@ -160,11 +161,11 @@ func TestWhatASightingKeeps(t *testing.T) {
 	p.Annotations = map[string]string{"gpupool/protected": "true", "other": "x", corev1.MirrorPodAnnotationKey: "h"}
 	p.Spec.Priority, p.Spec.PriorityClassName = ptr(int32(7)), "high"
 	s := see(t, p)
-	if s.Owner != (gpu.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u"}) {
+	if s.Owner == nil || *s.Owner != (ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u"}) {
 		t.Errorf("the owner is %+v", s.Owner)
 	}
 	if s.Labels["team"] != "a" || s.UID != "uid-1" || s.Namespace != "ml" || s.Name != "train" || s.Node.Name != "node-1" {
-		t.Errorf("the sighting is %+v", s)
+		t.Errorf("the pod is %+v", s)
 	}
 	if l := s.Live; l.Phase != "Running" || l.Priority != 7 || l.PriorityClassName != "high" || !l.Mirror || len(l.Annotations) != 1 || l.Annotations["gpupool/protected"] != "true" {
 		t.Errorf("what enforcement asks is %+v", s.Live)

@@ -7,7 +7,40 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
+
+// Node is what accounting knows of a node.
+type Node struct {
+	Name string
+	UID  string
+	// Model is the GPU's name, such as "Tesla-T4"; empty where nothing tells.
+	Model        string
+	InstanceType string
+	ProviderID   string // such as "qcloud:///800001/ins-a1b2c3d4"
+	Spot         bool
+	Created      ledger.Time
+	// Shown says that the node itself was seen, now or lately; else nothing of it is
+	// known but what the pod calls it.
+	Shown bool
+	// Told is how many of the labels and annotations by which nodes tell of their
+	// GPUs it has. They come after the node, from programs that run on it.
+	Told int
+	// Capacity is the most that was seen of what can be handed out to pods there, by
+	// extended resource, and GPUs by DRA driver; zero of what was listed with none.
+	Capacity map[string]*big.Rat
+	// Gone says that no node of that name is there now.
+	Gone bool
+	// NotReady says that the kubelet was not heard of for some time.
+	NotReady bool
+	// Devices is what the node tells of its GPUs; nil where it tells nothing.
+	Devices *Devices
+}
+
+// InstanceID is the cloud's name of the machine, such as "ins-a1b2c3d4": the
+// last part of the provider id.
+func (n Node) InstanceID() string { return n.ProviderID[strings.LastIndexByte(n.ProviderID, '/')+1:] }
 
 // The labels by which nodes tell of their GPUs.
 const (
@@ -38,7 +71,7 @@ var spotLabels = map[string]string{
 func NodeOf(n *corev1.Node) Node {
 	node := Node{
 		Name: n.Name, UID: string(n.UID), Model: modelOf(n), ProviderID: n.Spec.ProviderID,
-		InstanceType: n.Labels[corev1.LabelInstanceTypeStable], Created: n.CreationTimestamp.UTC(),
+		InstanceType: n.Labels[corev1.LabelInstanceTypeStable], Created: ledger.TimeOf(n.CreationTimestamp.Time),
 		NotReady: notReady(n), Devices: devicesOf(n),
 		Shown: true, Told: told(n), Capacity: capacityOf(n),
 	}

@@ -29,7 +29,7 @@ type Observation struct {
 	// have devices by claim, even where these can no longer be read. Else they are
 	// those that changed since the replay's beginning.
 	Listed bool
-	Pods   []Sighting
+	Pods   []Pod
 	// Nodes are all nodes of the cluster, each with the most that was ever seen of
 	// it.
 	Nodes []Node
@@ -50,7 +50,7 @@ type Replay struct {
 	// Reason says why it is not complete.
 	Reason string
 	// Ended are the pods that were deleted since, as they last were.
-	Ended []Sighting
+	Ended []Pod
 	// Nodes are the nodes that it told of and that are gone. That this is not all of
 	// them makes no replay incomplete: pods on the others are estimates.
 	Nodes []Node

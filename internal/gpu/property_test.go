@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 var countedNames = []string{"nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "nvidia.com/gpucores", "nvidia.com/gpumem-percentage", "amd.com/gpu", "tke.cloud.tencent.com/qgpu-core", "cpu"}
@@ -94,8 +95,8 @@ func anyWorld(r *rapid.T) gpu.World {
 	}).Draw(r, "world")
 }
 
-// sane fails where a sighting says what can't be.
-func sane(t interface{ Fatalf(string, ...any) }, p *corev1.Pod, s gpu.Sighting, latest time.Time) {
+// sane fails where what is told of a pod says what can't be.
+func sane(t interface{ Fatalf(string, ...any) }, p *corev1.Pod, s gpu.Pod, latest time.Time) {
 	terminal := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	bound := p.Spec.NodeName != "" && p.Status.StartTime != nil
 	for _, share := range s.Shares {
@@ -106,31 +107,31 @@ func sane(t interface{ Fatalf(string, ...any) }, p *corev1.Pod, s gpu.Sighting, 
 			t.Fatalf("it holds %s of %s at %s", share.Units, share.Resource, share.Weight)
 		}
 	}
-	for _, start := range []gpu.Start{s.Scheduled, s.Running} {
+	for _, start := range []ledger.Start{s.Scheduled, s.Running} {
 		switch {
-		case start.At.IsZero() != (start.Source == ""):
+		case (start.At == 0) != (start.Source == ""):
 			t.Fatalf("the start is %+v", start)
-		case start.At.After(latest):
-			t.Fatalf("it starts %v, after %v", start.At, latest)
-		case !bound && !start.At.IsZero():
-			t.Fatalf("it is not bound, and starts %v", start.At)
-		case !start.At.IsZero() && start.At.Year() < 2000:
-			t.Fatalf("it starts in %d", start.At.Year())
+		case start.At.Time().After(latest):
+			t.Fatalf("it starts %v, after %v", start.At.Time(), latest)
+		case !bound && start.At != 0:
+			t.Fatalf("it is not bound, and starts %v", start.At.Time())
+		case start.At != 0 && start.At.Time().Year() < 2000:
+			t.Fatalf("it starts in %d", start.At.Time().Year())
 		}
 	}
 	switch {
-	case s.End.At.IsZero() && terminal && !s.Scheduled.At.IsZero():
+	case s.End.Open() && terminal && s.Scheduled.At != 0:
 		t.Fatalf("it has ended, and its interval is open")
-	case s.End.At.After(latest):
-		t.Fatalf("it ends %v, after %v", s.End.At, latest)
-	case !s.End.At.IsZero() && s.End.At.Before(s.Scheduled.At):
-		t.Fatalf("it ends %v before it starts %v", s.End.At, s.Scheduled.At)
-	case !bound && s.End != (gpu.End{}):
+	case s.End.At.Time().After(latest):
+		t.Fatalf("it ends %v, after %v", s.End.At.Time(), latest)
+	case !s.End.Open() && s.End.At < s.Scheduled.At:
+		t.Fatalf("it ends %v before it starts %v", s.End.At.Time(), s.Scheduled.At.Time())
+	case !bound && s.End != (ledger.End{}):
 		t.Fatalf("it is not bound, and ends %v", s.End)
 	}
 }
 
-func TestSightingsAreSane(t *testing.T) {
+func TestWhatIsToldIsSane(t *testing.T) {
 	t.Parallel()
 	weights := table(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -161,11 +162,11 @@ func TestLookingLaterChangesNothing(t *testing.T) {
 		}
 		w.Now = w.Now.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(r, "seconds")) * time.Second)
 		second := weights.See(p, w)
-		ahead := func(at time.Time) bool { return at.Equal(now) } // it was cut off there
+		ahead := func(at ledger.Time) bool { return at == ledger.TimeOf(now) } // it was cut off there
 		if second.Scheduled != first.Scheduled && !ahead(first.Scheduled.At) {
 			r.Fatalf("the start moved from %v to %v", first.Scheduled, second.Scheduled)
 		}
-		if first.End.At.IsZero() || first.End.Source == gpu.SeenTerminal || ahead(first.End.At) || ahead(first.Scheduled.At) {
+		if first.End.Open() || first.End.Source == ledger.SeenTerminal || ahead(first.End.At) || ahead(first.Scheduled.At) {
 			return
 		}
 		if second.End != first.End {

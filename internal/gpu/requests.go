@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	helpers "k8s.io/component-helpers/resource"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // mostGPUs is beyond what any pod can hold on one machine. A request above it is
@@ -67,7 +69,7 @@ type tally struct {
 	pod     *corev1.Pod
 	node    *Node
 	doubts  doubts
-	counted map[allocation]bool // by claim
+	counted map[deviceShare]bool // by claim
 	// byDriver are the GPUs of claims by driver, and allotted the resources that were
 	// handed out as devices of claims.
 	byDriver map[string]*big.Rat
@@ -209,10 +211,10 @@ func exactly(q resource.Quantity) *big.Rat {
 	return new(big.Rat).SetInt(power.Mul(power, d.UnscaledBig()))
 }
 
-// shares turns amounts into what a sighting keeps, in the order of names. Claim
+// shares turns amounts into what is told of a pod, in the order of names. Claim
 // is by what they are held, where others may hold them, too.
-func (y *tally) shares(held amounts, names []string, claim string) []Share {
-	var shares []Share
+func (y *tally) shares(held amounts, names []string, claim string) []ledger.Share {
+	var shares []ledger.Share
 	for _, name := range names {
 		h := held[name]
 		if h.units.Sign() <= 0 || h.gpus.Sign() <= 0 && !y.table.extra[name] {
@@ -222,7 +224,7 @@ func (y *tally) shares(held amounts, names []string, claim string) []Share {
 			y.doubts.losef("it asks for %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
 			continue
 		}
-		shares = append(shares, Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units), Claim: claim})
+		shares = append(shares, ledger.Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units), Claim: claim})
 	}
 	return shares
 }

@@ -20,7 +20,7 @@ type Rules struct {
 	// for fractions by annotation. An entry replaces all that is otherwise known of
 	// a unit, a node's labels included; "0" has the resource not counted.
 	Weights map[string]string
-	// Extra are resources and DRA drivers that sightings tell of though they count
+	// Extra are resources and DRA drivers that pods tell of though they count
 	// as no GPU: with the weight zero, for who weighs them on his own. What counts
 	// anyway is worth the same with and without them. Behind a request that a DRA
 	// driver serves stand the driver's devices, and the request is not told of.

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // World is what is known beside a pod when it is looked at.
@@ -35,9 +37,9 @@ const annotationPrefix = "gpupool/"
 
 // See says what a pod holds, from when to when, and all that accounting and
 // enforcement need of it. It never fails: what can't be understood is in the
-// sighting's Problems.
-func (t *Table) See(pod *corev1.Pod, w World) Sighting {
-	s := Sighting{
+// pod's Problems.
+func (t *Table) See(pod *corev1.Pod, w World) Pod {
+	s := Pod{
 		UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
 		Owner: ownerOf(pod), Labels: pod.Labels, Live: liveOf(pod),
 	}
@@ -46,7 +48,7 @@ func (t *Table) See(pod *corev1.Pod, w World) Sighting {
 		problems.add("it has no uid")
 	}
 	v := interval{
-		moments: moments{now: w.Now.UTC(), latest: later(w.Now, w.Read).UTC(), doubts: &problems},
+		moments: moments{now: ledger.TimeOf(w.Now), latest: max(ledger.TimeOf(w.Now), ledger.TimeOf(w.Read)), doubts: &problems},
 		pod:     pod, node: &s.Node,
 	}
 	s.Scheduled = v.scheduled()
@@ -62,7 +64,7 @@ func (t *Table) See(pod *corev1.Pod, w World) Sighting {
 
 // holds finds what the pod holds once it is bound to its node, and how that is
 // known.
-func (t *Table) holds(s *Sighting, pod *corev1.Pod, w World, problems *doubts) {
+func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	if isReservation(pod) || !t.MayHold(pod) {
 		return
 	}
@@ -84,13 +86,14 @@ func (t *Table) holds(s *Sighting, pod *corev1.Pod, w World, problems *doubts) {
 	*problems = y.doubts
 }
 
-func ownerOf(pod *corev1.Pod) Owner {
+// ownerOf is what the pod names as its controller.
+func ownerOf(pod *corev1.Pod) *ledger.Owner {
 	for i := range pod.OwnerReferences {
 		if o := &pod.OwnerReferences[i]; o.Controller != nil && *o.Controller {
-			return Owner{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID)}
+			return &ledger.Owner{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID)}
 		}
 	}
-	return Owner{}
+	return nil
 }
 
 func liveOf(pod *corev1.Pod) Live {
@@ -99,7 +102,7 @@ func liveOf(pod *corev1.Pod) Live {
 		l.Grace = *pod.Spec.TerminationGracePeriodSeconds
 	}
 	if pod.DeletionTimestamp != nil {
-		l.Deletion = pod.DeletionTimestamp.UTC()
+		l.Deletion = ledger.TimeOf(pod.DeletionTimestamp.Time)
 	}
 	if pod.Spec.Priority != nil {
 		l.Priority = *pod.Spec.Priority

@@ -76,7 +76,7 @@ var (
 
 var zero = new(big.Rat)
 
-// Counts reports whether requests for a resource are in sightings: it is a GPU,
+// Counts reports whether requests for a resource are told of: it is a GPU,
 // or one of the rules' extra resources.
 func (t *Table) Counts(resource string) bool { return t.extra[resource] || t.isGPU(resource) }
 

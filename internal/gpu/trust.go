@@ -1,16 +1,18 @@
 package gpu
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // on is the pod's node. Of several that bore its name it is the last that there
 // was when the pod started; a node that was registered anew while the pod ran goes
 // on with its pods.
-func (v interval) on(w World, start Start) Node {
+func (v interval) on(w World, start ledger.Start) Node {
 	name := v.pod.Spec.NodeName
 	switch {
 	case name == "":
@@ -23,11 +25,11 @@ func (v interval) on(w World, start Start) Node {
 		return Node{Name: name, Gone: true}
 	}
 	if len(found) > 1 {
-		found = slices.SortedFunc(slices.Values(found), func(a, b Node) int { return a.Created.Compare(b.Created) })
+		found = slices.SortedFunc(slices.Values(found), func(a, b Node) int { return cmp.Compare(a.Created, b.Created) })
 	}
 	node, before := found[0], false
 	for _, n := range found {
-		if start.At.IsZero() || !n.Created.After(start.At.Add(clockSkew)) {
+		if start.At == 0 || n.Created <= start.At+clockSkew {
 			node, before = n, true
 		}
 	}
@@ -45,12 +47,12 @@ func (v interval) on(w World, start Start) Node {
 }
 
 // endedBefore says that the pod tells of its end, and that it was before a time.
-func (v interval) endedBefore(start Start, at time.Time) bool {
+func (v interval) endedBefore(start ledger.Start, at ledger.Time) bool {
 	if !v.terminal() {
 		return false
 	}
 	end := v.terminated(start)
-	return end.Source != SeenTerminal && end.At.Before(at)
+	return end.Source != ledger.SeenTerminal && end.At < at
 }
 
 // shown is by how much the node bears out what the pod holds.

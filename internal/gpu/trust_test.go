@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // having is a world of one node with a capacity.
@@ -25,18 +26,18 @@ func TestNothingCountsBeforeTheKubeletTookThePod(t *testing.T) {
 	ghost.Spec.NodeName, ghost.Status.StartTime, ghost.Status.Phase = "no-such-node", nil, corev1.PodPending
 	for name, w := range map[string]gpu.World{"a node that isn't there": worldOf(), "no nodes at all": {Now: now}, "its own node": world(nil)} {
 		s := table(t).See(ghost, w)
-		if s.Scheduled != (gpu.Start{}) || s.Running != (gpu.Start{}) || s.End != (gpu.End{}) {
+		if s.Scheduled != (ledger.Start{}) || s.Running != (ledger.Start{}) || s.End != (ledger.End{}) {
 			t.Errorf("%s: it holds GPUs from %v to %v", name, s.Scheduled, s.End)
 		}
 	}
 	// Who collects pods without a node ends it, and that is no end of anything.
 	ghost.Status.Phase = corev1.PodFailed
 	transition(ghost, corev1.DisruptionTarget, corev1.ConditionTrue, at(30))
-	if s := table(t).See(ghost, worldOf()); s.Scheduled != (gpu.Start{}) || s.End != (gpu.End{}) {
+	if s := table(t).See(ghost, worldOf()); s.Scheduled != (ledger.Start{}) || s.End != (ledger.End{}) {
 		t.Errorf("it held GPUs from %v to %v", s.Scheduled, s.End)
 	}
 	taken := pod(asks("nvidia.com/gpu=4"))
-	wantStart(t, see(t, taken).Scheduled, 1, gpu.PodScheduled)
+	wantStart(t, see(t, taken).Scheduled, 1, ledger.PodScheduled)
 }
 
 func TestAPodCountsNoMoreThanItsNodeHas(t *testing.T) {
@@ -104,7 +105,7 @@ func TestANodeThatNothingShowsIsAnEstimate(t *testing.T) {
 	p := pod(asks("nvidia.com/gpu=4"))
 	for name, w := range map[string]gpu.World{"gone": worldOf(), "no nodes at all": {Now: now}} {
 		s := table(t).See(p, w)
-		if s.Shown != 0 || gpus(s) != "4" || s.Scheduled.At.IsZero() {
+		if s.Shown != 0 || gpus(s) != "4" || s.Scheduled.At == 0 {
 			t.Errorf("%s: it is shown by %d, holds %s GPUs since %v", name, s.Shown, gpus(s), s.Scheduled)
 		}
 	}
@@ -357,8 +358,8 @@ func TestStartedContainersKeepARefusedPodsPast(t *testing.T) {
 	t.Parallel()
 	p := failed("UnexpectedAdmissionError")
 	p.Status.ContainerStatuses = with(ran(at(2), at(60)))
-	wantEnd(t, see(t, p), 60, gpu.ContainerFinished)
-	if s := see(t, p); !s.Refused.IsZero() {
-		t.Errorf("it was refused at %v, and ran", s.Refused.Format(time.TimeOnly))
+	wantEnd(t, see(t, p), 60, ledger.ContainerFinished)
+	if s := see(t, p); s.Refused != 0 {
+		t.Errorf("it was refused at %v, and ran", s.Refused.Time().Format(time.TimeOnly))
 	}
 }

@@ -45,7 +45,7 @@ func fleet(b *testing.B, pods int, jobs bool) *ledger.Ledger {
 		}
 		r.Name = r.Owner.Name + "-" + suffix(5)
 		r.Set = &ledger.LabelSet{Namespace: namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(map[string]string{"kubernetes.io/metadata.name": namespace})}
-		r.Held = gpus(1 << chance.IntN(4))
+		r.Allocation = gpus(1 << chance.IntN(4))
 		node := chance.IntN(500)
 		r.Place = &ledger.Place{Node: fmt.Sprintf("10.0.%d.%d", node/250, node%250), Model: "Tesla-T4", InstanceType: "GN7.2XLARGE32", InstanceID: fmt.Sprintf("ins-%08d", node)}
 		r.Seen = (r.Start.At/(5*minute) + 1) * 5 * minute

@@ -120,7 +120,7 @@ func TestARecordHasTheLabelsOfItsBinding(t *testing.T) {
 		after.apply(changes, steps)
 		loaded := after.load(t, noon+hour)
 		r, known := loaded.Get(uid(1))
-		if !known || r.Set.Labels.Get("team") != "a" || r.Seen != noon || r.HeldSeen != noon+hour || r.PlaceSeen != noon+hour {
+		if !known || r.Set.Labels.Get("team") != "a" || r.Seen != noon || r.AllocationSeen != noon+hour || r.PlaceSeen != noon+hour {
 			t.Errorf("after %d steps: %+v", steps, r)
 		}
 		if _, bound := loaded.Binding(uid(1)); bound {

@@ -3,11 +3,11 @@ package ledger
 // compact is a record in 84 bytes without a pointer, so that a million of them are
 // little, and nothing to the garbage collector.
 type compact struct {
-	uidAt, nameAt                                                   uint32 // in the texts
-	set, owner, held, place                                         uint32
-	start, runs, earliest, end, deletion, seen, placeSeen, heldSeen moment
-	uidLength, nameLength                                           uint8
-	startRank, runsRank, endRank                                    uint8
+	uidAt, nameAt                                                         uint32 // in the texts
+	set, owner, allocation, place                                         uint32
+	start, runs, earliest, end, deletion, seen, placeSeen, allocationSeen moment
+	uidLength, nameLength                                                 uint8
+	startRank, runsRank, endRank                                          uint8
 	// inClosed says that a document of its closed bin has the record, and inOpen
 	// that one of an open bin has it, each perhaps in an older form. An open record
 	// is newer where that is so of the latter, or there is none.
@@ -27,11 +27,11 @@ func (m moment) time() Time { return Time(m[0]) | Time(m[1])<<16 | Time(m[2])<<3
 // times are those of a compact record.
 // The last three are when the pod was first seen, and when its place and what it
 // holds were.
-type times struct{ start, runs, earliest, end, deletion, seen, placeSeen, heldSeen Time }
+type times struct{ start, runs, earliest, end, deletion, seen, placeSeen, allocationSeen Time }
 
 func (r *compact) happen(t times) {
 	r.start, r.runs, r.earliest, r.end = momentOf(t.start), momentOf(t.runs), momentOf(t.earliest), momentOf(t.end)
-	r.deletion, r.seen, r.placeSeen, r.heldSeen = momentOf(t.deletion), momentOf(t.seen), momentOf(t.placeSeen), momentOf(t.heldSeen)
+	r.deletion, r.seen, r.placeSeen, r.allocationSeen = momentOf(t.deletion), momentOf(t.seen), momentOf(t.placeSeen), momentOf(t.allocationSeen)
 }
 
 func (r *compact) uid() text { return text{r.uidAt, r.uidLength} }
@@ -45,11 +45,11 @@ func (r *compact) call(uid, name text) {
 // write makes a record compact, all but its texts.
 func (l *Ledger) write(to *compact, r *Record) {
 	to.set, to.owner = l.shared.set(r.Set), l.shared.owner(r.Owner)
-	to.held, to.place = l.shared.holding(r.Held), l.shared.place(r.Place)
+	to.allocation, to.place = l.shared.allocation(r.Allocation), l.shared.place(r.Place)
 	to.startRank, to.runsRank, to.endRank = uint8(startRank(r.Start.Source)), uint8(startRank(r.Runs.Source)), uint8(endRank(r.End.Source))
 	to.happen(times{
 		start: r.Start.At, runs: r.Runs.At, earliest: r.End.Earliest, end: r.End.At,
-		deletion: r.Deletion, seen: r.Seen, placeSeen: r.PlaceSeen, heldSeen: r.HeldSeen,
+		deletion: r.Deletion, seen: r.Seen, placeSeen: r.PlaceSeen, allocationSeen: r.AllocationSeen,
 	})
 }
 
@@ -57,7 +57,7 @@ func (l *Ledger) write(to *compact, r *Record) {
 func (l *Ledger) read(from *compact, r *Record) {
 	*r = Record{
 		UID: l.texts.get(from.uid()), Name: l.texts.get(from.name()), Seen: from.seen.time(),
-		Set: l.shared.sets.values[from.set], Held: l.shared.holdings.values[from.held], HeldSeen: from.heldSeen.time(),
+		Set: l.shared.sets.values[from.set], Allocation: l.shared.allocations.values[from.allocation], AllocationSeen: from.allocationSeen.time(),
 		Place: l.shared.places.values[from.place], PlaceSeen: from.placeSeen.time(),
 		Start:    Start{from.start.time(), starts[from.startRank]},
 		Runs:     Start{from.runs.time(), starts[from.runsRank]},

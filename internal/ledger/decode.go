@@ -9,11 +9,11 @@ import (
 type decoder struct {
 	shared *shared
 	*table
-	// sets, owners, holdings and places are the numbers of what was found in the
+	// sets, owners, allocations and places are the numbers of what was found in the
 	// document at hand, by the codes of its columns.
-	sets, owners, holdings, places map[string]uint32
-	key                            []byte
-	starts, runs, ends             []uint8 // ranks of sources, by their codes
+	sets, owners, allocations, places map[string]uint32
+	key                               []byte
+	starts, runs, ends                []uint8 // ranks of sources, by their codes
 	// records are those of the document at hand, whose names and UIDs are in its
 	// columns.
 	records []compact
@@ -27,7 +27,7 @@ func (d *decoder) open(data []byte) error {
 			return err
 		}
 		d.table = t
-		d.sets, d.owners, d.holdings, d.places = map[string]uint32{}, map[string]uint32{}, map[string]uint32{}, map[string]uint32{}
+		d.sets, d.owners, d.allocations, d.places = map[string]uint32{}, map[string]uint32{}, map[string]uint32{}, map[string]uint32{}
 	}
 	return d.read(data)
 }
@@ -38,7 +38,7 @@ func (d *decoder) decode(data []byte) error {
 	if err := d.open(data); err != nil {
 		return err
 	}
-	for _, numbers := range []map[string]uint32{d.sets, d.owners, d.holdings, d.places} {
+	for _, numbers := range []map[string]uint32{d.sets, d.owners, d.allocations, d.places} {
 		clear(numbers)
 	}
 	d.starts = ranks(d.columns[startSourceColumn].dict, starts)
@@ -70,7 +70,7 @@ func (d *decoder) next() (r compact, err error) {
 	if r.owner, err = d.owner(); err != nil {
 		return compact{}, err
 	}
-	if r.held, err = d.holding(); err != nil {
+	if r.allocation, err = d.allocation(); err != nil {
 		return compact{}, err
 	}
 	r.place = d.place()
@@ -93,7 +93,7 @@ func (d *decoder) times() times {
 	seen, end := time(firstSeenColumn, 0), time(endColumn, 0)
 	return times{
 		start: time(startColumn, 0), runs: time(runningColumn, 0), earliest: time(endEarliestColumn, end), end: end,
-		deletion: time(deletionColumn, 0), seen: seen, placeSeen: time(placeSeenColumn, seen), heldSeen: time(heldSeenColumn, seen),
+		deletion: time(deletionColumn, 0), seen: seen, placeSeen: time(placeSeenColumn, seen), allocationSeen: time(heldSeenColumn, seen),
 	}
 }
 
@@ -126,7 +126,7 @@ func (r *compact) possible(at *times) bool {
 		return false
 	}
 	made := Record{
-		Seen: at.seen, PlaceSeen: at.placeSeen, HeldSeen: at.heldSeen, Deletion: at.deletion,
+		Seen: at.seen, PlaceSeen: at.placeSeen, AllocationSeen: at.allocationSeen, Deletion: at.deletion,
 		Start: Start{at.start, starts[r.startRank]}, Runs: Start{at.runs, starts[r.runsRank]},
 		End: End{at.earliest, at.end, ends[r.endRank]},
 	}
@@ -207,10 +207,10 @@ func (d *decoder) owner() (uint32, error) {
 	return number, nil
 }
 
-func (d *decoder) holding() (uint32, error) {
+func (d *decoder) allocation() (uint32, error) {
 	columns := [...]int{resourceColumn, unitsColumn, weightColumn, claimColumn, wholeColumn, shownColumn, cappedColumn}
 	key := d.codes(columns[:]...)
-	number, known := d.holdings[string(key)]
+	number, known := d.allocations[string(key)]
 	if known {
 		return number, nil
 	}
@@ -220,7 +220,7 @@ func (d *decoder) holding() (uint32, error) {
 			return 0, errBody
 		}
 	}
-	h := Holding{Shown: int(d.columns[shownColumn].number()), Capped: d.columns[cappedColumn].number() != 0}
+	a := Allocation{Shown: int(d.columns[shownColumn].number()), Capped: d.columns[cappedColumn].number() != 0}
 	for n := range shares {
 		text := func(column int) string { return d.columns[column].string(n) }
 		share := Share{Resource: text(resourceColumn), Units: rational(text(unitsColumn)), Weight: rational(text(weightColumn)), Claim: text(claimColumn)}
@@ -229,13 +229,13 @@ func (d *decoder) holding() (uint32, error) {
 				return 0, errBody
 			}
 		}
-		h.Shares = append(h.Shares, share)
+		a.Shares = append(a.Shares, share)
 	}
-	if h.problem() != "" {
+	if a.problem() != "" {
 		return 0, errBody
 	}
-	number = d.shared.holding(&h)
-	d.holdings[string(key)] = number
+	number = d.shared.allocation(&a)
+	d.allocations[string(key)] = number
 	return number, nil
 }
 

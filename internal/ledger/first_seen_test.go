@@ -27,13 +27,13 @@ func TestALabelEditMovesNoPastUsage(t *testing.T) {
 	first, edited := pod(1, noon), pod(1, noon)
 	edited.Seen += hour
 	edited.Set = &ledger.LabelSet{Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "b"})}
-	edited.Held = gpus(8)
+	edited.Allocation = gpus(8)
 	for name, order := range map[string][]ledger.Record{"in time": {first, edited}, "by a later run first": {edited, first}} {
 		r, _ := of(t, order...).Get(uid(1))
 		if diff := cmp.Diff(first.Set, r.Set, alike); diff != "" {
 			t.Errorf("%s: labels (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(first.Held, r.Held, alike); diff != "" {
+		if diff := cmp.Diff(first.Allocation, r.Allocation, alike); diff != "" {
 			t.Errorf("%s: GPUs (-want +got):\n%s", name, diff)
 		}
 	}

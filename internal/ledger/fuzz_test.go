@@ -175,8 +175,8 @@ func samples(t testing.TB) map[string][]byte {
 func TestBombs(t *testing.T) { //nolint:paralleltest // it measures what the process takes
 	like := func(n int) Record {
 		return Record{
-			UID: strconv.Itoa(n), Seen: 1, Set: &LabelSet{}, Held: &Holding{}, Place: &Place{},
-			Start: Start{At: 1, Source: Created}, End: ExactEnd(1, NodeGone), PlaceSeen: 1, HeldSeen: 1,
+			UID: strconv.Itoa(n), Seen: 1, Set: &LabelSet{}, Allocation: &Allocation{}, Place: &Place{},
+			Start: Start{At: 1, Source: Created}, End: ExactEnd(1, NodeGone), PlaceSeen: 1, AllocationSeen: 1,
 		}
 	}
 	long := strings.Repeat("v", 1<<20)

@@ -21,7 +21,7 @@ type interval struct {
 	Labels          map[string]string `parquet:"labels" parquet-key:",dict" parquet-value:",dict"`
 	NamespaceLabels map[string]string `parquet:"namespace_labels" parquet-key:",dict" parquet-value:",dict"`
 	Owner           *ownerColumns     `parquet:"owner,optional"`
-	GPUs            string            `parquet:"gpus,dict"` // all of Held, by its own weights; never read
+	GPUs            string            `parquet:"gpus,dict"` // all that is held, by its own weights; never read
 	Held            []shareColumns    `parquet:"held,list"`
 	Shown           int32             `parquet:"shown"`
 	Capped          bool              `parquet:"capped"`
@@ -101,7 +101,7 @@ const (
 // same.
 type encoder struct {
 	labels map[*Label]map[string]string // by the first of each list
-	held   map[*Holding]heldColumns
+	held   map[*Allocation]heldColumns
 }
 
 type heldColumns struct {
@@ -129,7 +129,7 @@ func (l *Ledger) intervals(name string, records []Record) (made, error) {
 }
 
 func encode(seal string, records []Record) ([]byte, error) {
-	e := encoder{labels: map[*Label]map[string]string{}, held: map[*Holding]heldColumns{}}
+	e := encoder{labels: map[*Label]map[string]string{}, held: map[*Allocation]heldColumns{}}
 	lines := make([]interval, len(records))
 	for n := range records {
 		lines[n] = e.line(&records[n])
@@ -151,11 +151,11 @@ func encode(seal string, records []Record) ([]byte, error) {
 
 // line is a record as it is written.
 func (e *encoder) line(r *Record) interval {
-	held := e.heldBy(r.Held)
+	held := e.heldBy(r.Allocation)
 	i := interval{
 		UID: r.UID, Namespace: r.Set.Namespace, Name: r.Name,
 		Labels: e.labelsOf(r.Set.Labels), NamespaceLabels: e.labelsOf(r.Set.NamespaceLabels),
-		GPUs: held.gpus, Held: held.shares, Shown: int32(r.Held.Shown), Capped: r.Held.Capped, HeldSeen: unless(&r.HeldSeen, r.Seen),
+		GPUs: held.gpus, Held: held.shares, Shown: int32(r.Allocation.Shown), Capped: r.Allocation.Capped, HeldSeen: unless(&r.AllocationSeen, r.Seen),
 		Node: r.Place.Node, Model: r.Place.Model, InstanceType: r.Place.InstanceType, InstanceID: r.Place.InstanceID,
 		SpotPool: r.Place.SpotPool, PlaceSeen: unless(&r.PlaceSeen, r.Seen),
 		Start: r.Start.At, StartSource: string(r.Start.Source), Running: unless(&r.Runs.At, 0), RunningSource: unless(&r.Runs.Source, ""),
@@ -186,19 +186,19 @@ func (e *encoder) labelsOf(l Labels) map[string]string {
 	return e.labels[&l[0]]
 }
 
-func (e *encoder) heldBy(h *Holding) heldColumns {
-	held, there := e.held[h]
+func (e *encoder) heldBy(a *Allocation) heldColumns {
+	held, there := e.held[a]
 	if there {
 		return held
 	}
-	held.gpus = h.GPUs().RatString()
-	for n := range h.Shares {
-		share := &h.Shares[n]
+	held.gpus = a.GPUs().RatString()
+	for n := range a.Shares {
+		share := &a.Shares[n]
 		held.shares = append(held.shares, shareColumns{
 			Resource: share.Resource, Units: share.Units.RatString(), Weight: share.Weight.RatString(), Claim: share.Claim, Whole: share.whole(),
 		})
 	}
-	e.held[h] = held
+	e.held[a] = held
 	return held
 }
 

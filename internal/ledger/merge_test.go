@@ -15,7 +15,7 @@ import (
 
 // alike compares what is said, not who was numbered when.
 var alike = cmp.Options{
-	cmpopts.IgnoreUnexported(ledger.LabelSet{}, ledger.Holding{}, ledger.Place{}), cmpopts.EquateEmpty(),
+	cmpopts.IgnoreUnexported(ledger.LabelSet{}, ledger.Allocation{}, ledger.Place{}), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
 }
 

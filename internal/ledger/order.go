@@ -26,7 +26,7 @@ var starts = []Source{"", PodScheduled, StartTime, ContainerStarted, Created}
 
 const (
 	openRank = 0
-	softRank = 9 // from here on an end can be contradicted by a later sighting
+	softRank = 9 // from here on an end can be contradicted by a later look
 )
 
 func endRank(s Source) int   { return slices.Index(ends, s) }
@@ -37,9 +37,9 @@ func startRank(s Source) int { return slices.Index(starts, s) }
 // Final ends come first, by source; of one source the earlier, so that a time
 // that each run reads anew stays what it was first. The others are ordered by
 // up to when the pod is known to have held: an estimate supersedes one that
-// knew less, and so does a sighting after it (an open interval with Earliest).
-// Where two know the same, the narrower range wins, which is that of both
-// together. Events come before estimates that do not know the pod to have held
+// knew less, and so does a look after it that found the pod (an open interval
+// with Earliest). Where two know the same, the narrower range wins, which is that
+// of both together. Events come before estimates that do not know the pod to have held
 // after the event.
 func compareEnds(a, b End) int {
 	ra, rb := endRank(a.Source), endRank(b.Source)
@@ -87,26 +87,26 @@ func compareFrozen(a, b *Record) int {
 	)
 }
 
-// compareHeld orders what is held, that to be kept first: which the pod's node
+// compareAllocations orders what is held, that to be kept first: which the pod's node
 // bears out better, since nodes get their labels after their first pods; what is
 // not lowered to the node's capacity, or less so, since a capacity may grow; then as
 // first seen.
-func compareHeld(a, b *Record) int {
-	if a.Held == b.Held && a.HeldSeen == b.HeldSeen {
+func compareAllocations(a, b *Record) int {
+	if a.Allocation == b.Allocation && a.AllocationSeen == b.AllocationSeen {
 		return 0
 	}
-	if c := cmp.Compare(b.Held.Shown, a.Held.Shown); c != 0 {
+	if c := cmp.Compare(b.Allocation.Shown, a.Allocation.Shown); c != 0 {
 		return c
 	}
 	switch {
-	case a.Held.Capped != b.Held.Capped:
-		return prefer(b.Held.Capped)
-	case a.Held.Capped:
-		if c := b.Held.GPUs().Cmp(a.Held.GPUs()); c != 0 {
+	case a.Allocation.Capped != b.Allocation.Capped:
+		return prefer(b.Allocation.Capped)
+	case a.Allocation.Capped:
+		if c := b.Allocation.GPUs().Cmp(a.Allocation.GPUs()); c != 0 {
 			return c
 		}
 	}
-	return cmp.Or(cmp.Compare(a.HeldSeen, b.HeldSeen), compareHoldings(a.Held, b.Held))
+	return cmp.Or(cmp.Compare(a.AllocationSeen, b.AllocationSeen), a.Allocation.compare(b.Allocation))
 }
 
 // comparePlaces orders places, that to be kept first: of which more is known,
@@ -168,7 +168,7 @@ func compareOwners(a, b *Owner) int {
 
 func (o *Owner) texts() [4]string { return [4]string{o.UID, o.Name, o.Kind, o.APIVersion} }
 
-func compareHoldings(a, b *Holding) int {
+func (a *Allocation) compare(b *Allocation) int {
 	if a == b {
 		return 0
 	}
@@ -198,8 +198,8 @@ func join(a, b *Record) Record {
 	if compareFrozen(b, a) < 0 {
 		joined.Name, joined.Seen, joined.Set, joined.Owner = b.Name, b.Seen, b.Set, b.Owner
 	}
-	if compareHeld(b, a) < 0 {
-		joined.Held, joined.HeldSeen = b.Held, b.HeldSeen
+	if compareAllocations(b, a) < 0 {
+		joined.Allocation, joined.AllocationSeen = b.Allocation, b.AllocationSeen
 	}
 	if comparePlaces(b, a) < 0 {
 		joined.Place, joined.PlaceSeen = b.Place, b.PlaceSeen

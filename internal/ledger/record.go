@@ -17,10 +17,10 @@ type Record struct {
 	Seen  Time
 	Set   *LabelSet
 	Owner *Owner // nil for a pod without one
-	// Held is frozen too, but one that the pod's node bears out better wins.
-	Held *Holding
-	// HeldSeen is when Held was seen; zero is at Seen.
-	HeldSeen Time
+	// Allocation is frozen too, but one that the pod's node bears out better wins.
+	Allocation *Allocation
+	// AllocationSeen is when Allocation was seen; zero is at Seen.
+	AllocationSeen Time
 	// Place is frozen too, but one of which more is known wins: a node may get
 	// its labels after its first pods.
 	Place *Place
@@ -99,11 +99,11 @@ type Owner struct {
 	APIVersion string `json:"api_version"`
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
-	UID        string `json:"uid"`
+	UID        string `json:"uid,omitempty"` // of a pod's there is always one
 }
 
-// Holding is what a pod holds, frozen when it was first seen.
-type Holding struct {
+// Allocation is what a pod holds. A record's is frozen as it was first seen.
+type Allocation struct {
 	Shares []Share // by resource
 	// Shown is by how much the pod's node bears it out. At 0 nothing does, neither that
 	// there is such a node nor how many GPUs it has: the pod's word alone, and an
@@ -117,26 +117,26 @@ type Holding struct {
 }
 
 // GPUs is what all of it is worth by the ledger's own weights.
-func (h *Holding) GPUs() *big.Rat {
+func (a *Allocation) GPUs() *big.Rat {
 	total := new(big.Rat)
-	for n := range h.Shares {
-		total.Add(total, new(big.Rat).Mul(h.Shares[n].Units, h.Shares[n].Weight))
+	for n := range a.Shares {
+		total.Add(total, new(big.Rat).Mul(a.Shares[n].Units, a.Shares[n].Weight))
 	}
 	return total
 }
 
 // Shared says whether other pods may hold any of it, too.
-func (h *Holding) Shared() bool {
-	for n := range h.Shares {
-		if h.Shares[n].Claim != "" {
+func (a *Allocation) Shared() bool {
+	for n := range a.Shares {
+		if a.Shares[n].Claim != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// ID numbers the holdings that a ledger gave, from 0 on without holes.
-func (h *Holding) ID() int { return int(h.id) }
+// ID numbers the allocations that a ledger gave, from 0 on without holes.
+func (a *Allocation) ID() int { return int(a.id) }
 
 // Share is what is held of one resource: units, and the GPUs that each is worth.
 // Both are 0 or more.
@@ -229,30 +229,32 @@ func (e End) Bound(p VanishedPolicy) Time {
 	return max(point-e.Earliest, e.At-point)
 }
 
-// Source says how a moment is known. Package gpu's sources have the same texts.
+// Source says how a moment is known.
 type Source string
 
 // The sources of ends, from best to worst. The better one wins a merge.
 const (
-	Rejected          Source = "rejected" // ends where it starts: the kubelet refused the pod
-	ContainerFinished Source = "container_finished"
-	DisruptionTarget  Source = "disruption_target"
-	NotReady          Source = "not_ready"
-	StatusWritten     Source = "status_written"
-	InstanceEnded     Source = "instance_ended" // the spot pool's record, or the cloud
+	// Rejected is the end of a pod that its kubelet refused, such as
+	// OutOfnvidia.com/gpu: it ends where it starts, for no device was its own.
+	Rejected          Source = "rejected"
+	ContainerFinished Source = "container_finished" // the last end of a container
+	DisruptionTarget  Source = "disruption_target"  // the condition's last transition
+	NotReady          Source = "not_ready"          // Ready or ContainersReady became false
+	StatusWritten     Source = "status_written"     // managedFields' time of the last status write
+	InstanceEnded     Source = "instance_ended"     // the spot pool's record, or the cloud
 	NodeGone          Source = "node_gone"
-	SeenTerminal      Source = "seen_terminal" // the first run that found it ended
-	DeletionTimestamp Source = "deletion_timestamp"
+	SeenTerminal      Source = "seen_terminal"      // the first run that found it ended
+	DeletionTimestamp Source = "deletion_timestamp" // which includes the grace period
 	Event             Source = "event"
 	Estimated         Source = "estimated" // between the last run that saw it and the one that missed it
 )
 
 // The sources of starts, from best to worst.
 const (
-	PodScheduled     Source = "pod_scheduled"
-	StartTime        Source = "start_time"
-	ContainerStarted Source = "container_started"
-	Created          Source = "created"
+	PodScheduled     Source = "pod_scheduled"     // the condition's last transition
+	StartTime        Source = "start_time"        // status.startTime, the kubelet's
+	ContainerStarted Source = "container_started" // the earliest start of a container
+	Created          Source = "created"           // metadata.creationTimestamp
 )
 
 // VanishedPolicy says where in its range an estimated end is taken to be.

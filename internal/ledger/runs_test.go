@@ -239,8 +239,10 @@ func TestWhatCannotBeARecordIsRefused(t *testing.T) {
 		"an end of a new source":  func(r *ledger.Record) { r.End = ledger.ExactEnd(noon, "guessed") },
 		"a range the wrong way":   func(r *ledger.Record) { r.End = ledger.End{Earliest: noon + 1, At: noon, Source: ledger.Estimated} },
 		"a start of a new source": func(r *ledger.Record) { r.Start.Source = "guessed" },
-		"GPUs below zero":         func(r *ledger.Record) { r.Held = gpus(-1) },
-		"GPUs without a number":   func(r *ledger.Record) { r.Held = &ledger.Holding{Shares: []ledger.Share{{Resource: "nvidia.com/gpu"}}} },
+		"GPUs below zero":         func(r *ledger.Record) { r.Allocation = gpus(-1) },
+		"GPUs without a number": func(r *ledger.Record) {
+			r.Allocation = &ledger.Allocation{Shares: []ledger.Share{{Resource: "nvidia.com/gpu"}}}
+		},
 	} {
 		r := pod(1, noon)
 		change(&r)

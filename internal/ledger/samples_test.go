@@ -58,20 +58,20 @@ func sampleOpen() []ledger.Record {
 	slice := pod(-1, noon-hour)
 	slice.UID = "A-UID-of-another-form"
 	slice.Owner, slice.Runs = nil, ledger.Start{}
-	slice.Held = &ledger.Holding{Shown: 1, Shares: []ledger.Share{
+	slice.Allocation = &ledger.Allocation{Shown: 1, Shares: []ledger.Share{
 		{Resource: "nvidia.com/mig-1g.5gb", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 7)}, whole,
 	}}
 	slice.Deletion = noon + 30*second
 	again := pod(-2, noon-2*hour)
 	again.End = ledger.End{Earliest: noon - minute}
 	shared := pod(-3, noon-hour)
-	shared.Held = &ledger.Holding{Shown: 1, Shares: []ledger.Share{whole, claimed}}
+	shared.Allocation = &ledger.Allocation{Shown: 1, Shares: []ledger.Share{whole, claimed}}
 	capped := pod(-4, noon-hour)
-	capped.Held.Shown, capped.Held.Capped, capped.HeldSeen = 3, true, capped.Seen+5*minute
+	capped.Allocation.Shown, capped.Allocation.Capped, capped.AllocationSeen = 3, true, capped.Seen+5*minute
 	guess := pod(-5, noon-hour)
-	guess.Held.Shown = 0
+	guess.Allocation.Shown = 0
 	fraction := pod(-6, noon-hour)
-	fraction.Held.Shares = []ledger.Share{
+	fraction.Allocation.Shares = []ledger.Share{
 		{Resource: "gpu-fraction", Units: big.NewRat(1, 4), Weight: one, Claim: "node-1/4f6a2b1c-gpu", Whole: one}, claimed, whole,
 	}
 	return []ledger.Record{slice, again, shared, capped, guess, fraction}

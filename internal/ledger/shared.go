@@ -41,26 +41,26 @@ const maxLabelBytes = 64 << 10
 
 // shared are what records have in common.
 type shared struct {
-	seed     maphash.Seed
-	hash     *maphash.Hash     // in use by one at a time
-	trimmed  LabelSet          // that is looked for
-	keys     map[string]string // of labels, and other texts that repeat
-	numbers  map[string]*big.Rat
-	lists    distinct[Labels] // of namespaces
-	sets     distinct[LabelSet]
-	owners   distinct[Owner]
-	holdings distinct[Holding]
-	places   distinct[Place]
+	seed        maphash.Seed
+	hash        *maphash.Hash     // in use by one at a time
+	trimmed     LabelSet          // that is looked for
+	keys        map[string]string // of labels, and other texts that repeat
+	numbers     map[string]*big.Rat
+	lists       distinct[Labels] // of namespaces
+	sets        distinct[LabelSet]
+	owners      distinct[Owner]
+	allocations distinct[Allocation]
+	places      distinct[Place]
 }
 
 func newShared() shared {
 	return shared{
 		seed: maphash.MakeSeed(), hash: new(maphash.Hash), keys: map[string]string{}, numbers: map[string]*big.Rat{},
-		lists:    distinct[Labels]{same: func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }},
-		sets:     distinct[LabelSet]{same: func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }},
-		owners:   distinct[Owner]{same: func(a, b *Owner) bool { return *a == *b }},
-		holdings: distinct[Holding]{same: func(a, b *Holding) bool { return compareHoldings(a, b) == 0 }},
-		places:   distinct[Place]{same: func(a, b *Place) bool { return a.texts() == b.texts() }},
+		lists:       distinct[Labels]{same: func(a, b *Labels) bool { return compareLabels(*a, *b) == 0 }},
+		sets:        distinct[LabelSet]{same: func(a, b *LabelSet) bool { return compareSets(a, b) == 0 }},
+		owners:      distinct[Owner]{same: func(a, b *Owner) bool { return *a == *b }},
+		allocations: distinct[Allocation]{same: func(a, b *Allocation) bool { return a.compare(b) == 0 }},
+		places:      distinct[Place]{same: func(a, b *Place) bool { return a.texts() == b.texts() }},
 	}
 }
 
@@ -146,16 +146,16 @@ func (c *shared) owner(o *Owner) uint32 {
 	})
 }
 
-// standing is how a holding is known, in one number.
-func (h *Holding) standing() int {
-	if h.Capped {
-		return h.Shown<<1 | 1
+// standing is how an allocation is known, in one number.
+func (a *Allocation) standing() int {
+	if a.Capped {
+		return a.Shown<<1 | 1
 	}
-	return h.Shown << 1
+	return a.Shown << 1
 }
 
-func (c *shared) holding(held *Holding) uint32 {
-	if c.holdings.has(held, held.id) {
+func (c *shared) allocation(held *Allocation) uint32 {
+	if c.allocations.has(held, held.id) {
 		return uint32(held.id)
 	}
 	h := c.hasher()
@@ -163,8 +163,8 @@ func (c *shared) holding(held *Holding) uint32 {
 	for _, share := range held.Shares {
 		hashTexts(h, share.Resource, share.Units.RatString(), share.Weight.RatString(), share.Claim, share.whole())
 	}
-	return c.holdings.add(h.Sum64(), held, func(number int32) *Holding {
-		kept := &Holding{Shares: make([]Share, len(held.Shares)), Shown: held.Shown, Capped: held.Capped, id: number}
+	return c.allocations.add(h.Sum64(), held, func(number int32) *Allocation {
+		kept := &Allocation{Shares: make([]Share, len(held.Shares)), Shown: held.Shown, Capped: held.Capped, id: number}
 		for n, share := range held.Shares {
 			kept.Shares[n] = Share{Resource: c.key(share.Resource), Units: c.number(share.Units), Weight: c.number(share.Weight), Claim: share.Claim}
 			if share.Whole != nil {

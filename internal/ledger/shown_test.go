@@ -14,7 +14,7 @@ import (
 func weighing(seen ledger.Time, shown int, units, weight *big.Rat, capped bool) ledger.Record {
 	r := pod(1, noon)
 	r.Seen = noon + seen
-	r.Held = &ledger.Holding{Shown: shown, Capped: capped, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: units, Weight: weight}}}
+	r.Allocation = &ledger.Allocation{Shown: shown, Capped: capped, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: units, Weight: weight}}}
 	return r
 }
 
@@ -40,8 +40,8 @@ func TestWhatTheNodeBearsOutWins(t *testing.T) {
 		for range 2 {
 			l := of(t, test.seen...)
 			got, _ := l.Get(uid(1))
-			if gpus := got.Held.GPUs().RatString(); gpus != test.want || got.HeldSeen != noon+test.at {
-				t.Errorf("%s: %s GPUs as of %d, want %s", name, gpus, got.HeldSeen-noon, test.want)
+			if gpus := got.Allocation.GPUs().RatString(); gpus != test.want || got.AllocationSeen != noon+test.at {
+				t.Errorf("%s: %s GPUs as of %d, want %s", name, gpus, got.AllocationSeen-noon, test.want)
 			}
 			if got.Seen != noon+minute {
 				t.Errorf("%s: the labels are those of %d", name, got.Seen-noon)
@@ -58,11 +58,11 @@ func TestTheBestShownHoldingStays(t *testing.T) {
 		seen := rapid.SliceOfN(anyRecord(), 1, 12).Draw(t, "records")
 		best := map[string]int{}
 		for _, r := range seen {
-			best[r.UID] = max(best[r.UID], r.Held.Shown)
+			best[r.UID] = max(best[r.UID], r.Allocation.Shown)
 		}
 		for r := range of(t, seen...).All() {
-			if r.Held.Shown != best[r.UID] {
-				t.Fatalf("it is shown by %d, and was by %d", r.Held.Shown, best[r.UID])
+			if r.Allocation.Shown != best[r.UID] {
+				t.Fatalf("it is shown by %d, and was by %d", r.Allocation.Shown, best[r.UID])
 			}
 		}
 	})

@@ -17,8 +17,8 @@ func (r *Record) normalise() error {
 	if r.Set == nil {
 		r.Set = &LabelSet{}
 	}
-	if r.Held == nil {
-		r.Held = &Holding{}
+	if r.Allocation == nil {
+		r.Allocation = &Allocation{}
 	}
 	if r.Place == nil {
 		r.Place = &Place{}
@@ -26,8 +26,8 @@ func (r *Record) normalise() error {
 	if r.PlaceSeen == 0 {
 		r.PlaceSeen = r.Seen
 	}
-	if r.HeldSeen == 0 {
-		r.HeldSeen = r.Seen
+	if r.AllocationSeen == 0 {
+		r.AllocationSeen = r.Seen
 	}
 	if r.Open() {
 		r.End.Source = ""
@@ -45,14 +45,14 @@ func (r *Record) problem() string {
 	if r.UID == "" || len(r.UID) > maxText || len(r.Name) > maxText {
 		return "its UID is missing, or that or its name is too long"
 	}
-	if problem := r.Held.problem(); problem != "" {
+	if problem := r.Allocation.problem(); problem != "" {
 		return problem
 	}
 	return r.intervalProblem()
 }
 
 func (r *Record) intervalProblem() string {
-	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.HeldSeen, r.Start.At} {
+	for _, at := range [...]Time{r.Seen, r.PlaceSeen, r.AllocationSeen, r.Start.At} {
 		if at <= 0 || at > lastMoment {
 			return "when it was seen or started is not a time between 1970 and 9999"
 		}
@@ -83,11 +83,11 @@ const maxClaim = 2 * maxText
 // mostShown is more than any node tells.
 const mostShown = 1 << 16
 
-func (h *Holding) problem() string {
-	if h.Shown < 0 || h.Shown > mostShown {
+func (a *Allocation) problem() string {
+	if a.Shown < 0 || a.Shown > mostShown {
 		return "by how much its node bears it out is no sensible number"
 	}
-	for _, share := range h.Shares {
+	for _, share := range a.Shares {
 		if share.Units == nil || share.Weight == nil || share.Units.Sign() < 0 || share.Weight.Sign() < 0 {
 			return "what it holds is missing or below zero"
 		}

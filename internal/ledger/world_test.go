@@ -25,7 +25,7 @@ const (
 // uid is the n-th pod's.
 func uid(n int) string { return fmt.Sprintf("%08x-3c5d-4e6f-8a9b-0c1d2e3f4a5b", uint32(n)*2654435761) }
 
-// pod is the record of a pod that was first seen, holding a GPU, a minute after
+// pod is the record of a pod that was first seen, allocation a GPU, a minute after
 // its start.
 func pod(n int, start ledger.Time) ledger.Record {
 	return ledger.Record{
@@ -34,16 +34,16 @@ func pod(n int, start ledger.Time) ledger.Record {
 			Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "a", "app": "train"}),
 			NamespaceLabels: ledger.LabelsOf(map[string]string{"kubernetes.io/metadata.name": "ml"}),
 		},
-		Owner: &ledger.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-7d9f8b6c5d", UID: uid(-1)},
-		Held:  gpus(1),
-		Place: &ledger.Place{Node: "node-1", Model: "Tesla-T4", InstanceType: "GN7.2XLARGE32", InstanceID: "ins-a1b2c3d4"},
-		Start: ledger.Start{At: start, Source: ledger.PodScheduled},
-		Runs:  ledger.Start{At: start + 2*second, Source: ledger.ContainerStarted},
+		Owner:      &ledger.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "train-7d9f8b6c5d", UID: uid(-1)},
+		Allocation: gpus(1),
+		Place:      &ledger.Place{Node: "node-1", Model: "Tesla-T4", InstanceType: "GN7.2XLARGE32", InstanceID: "ins-a1b2c3d4"},
+		Start:      ledger.Start{At: start, Source: ledger.PodScheduled},
+		Runs:       ledger.Start{At: start + 2*second, Source: ledger.ContainerStarted},
 	}
 }
 
-func gpus(n int64) *ledger.Holding {
-	return &ledger.Holding{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(n, 1), Weight: big.NewRat(1, 1)}}}
+func gpus(n int64) *ledger.Allocation {
+	return &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(n, 1), Weight: big.NewRat(1, 1)}}}
 }
 
 // ended is a record with an end.
@@ -81,14 +81,14 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 		if rapid.Bool().Draw(t, "orphan") {
 			r.Owner = nil
 		}
-		r.Held = gpus(int64(few("gpus")))
-		r.Held.Shares[0].Claim = rapid.SampledFrom([]string{"", "claim-1", "claim-2"}).Draw(t, "claim")
-		if whole := int64(few("whole")); whole > 0 && r.Held.Shares[0].Claim != "" {
-			r.Held.Shares[0].Whole = big.NewRat(whole, 1)
+		r.Allocation = gpus(int64(few("gpus")))
+		r.Allocation.Shares[0].Claim = rapid.SampledFrom([]string{"", "claim-1", "claim-2"}).Draw(t, "claim")
+		if whole := int64(few("whole")); whole > 0 && r.Allocation.Shares[0].Claim != "" {
+			r.Allocation.Shares[0].Whole = big.NewRat(whole, 1)
 		}
-		r.Held.Shown, r.Held.Capped = rapid.IntRange(0, 2).Draw(t, "shown"), rapid.Bool().Draw(t, "capped")
+		r.Allocation.Shown, r.Allocation.Capped = rapid.IntRange(0, 2).Draw(t, "shown"), rapid.Bool().Draw(t, "capped")
 		if rapid.Bool().Draw(t, "held later") {
-			r.HeldSeen = r.Seen + few("borne out")*minute
+			r.AllocationSeen = r.Seen + few("borne out")*minute
 		}
 		r.Place = &ledger.Place{Node: "node-1", Model: rapid.SampledFrom([]string{"", "Tesla-T4", "A100"}).Draw(t, "model")}
 		if rapid.Bool().Draw(t, "placed later") {

@@ -27,10 +27,10 @@ func pod(n int, start time.Time) ledger.Record {
 	team := fmt.Sprintf("team-%d", n%7)
 	return ledger.Record{
 		UID: fmt.Sprintf("%08x-3c5d-4e6f-8a9b-0c1d2e3f4a5b", uint32(n)*2654435761), Name: fmt.Sprintf("train-%05d", n),
-		Set:   &ledger.LabelSet{Namespace: namespaces[n%len(namespaces)], Labels: ledger.LabelsOf(map[string]string{"team": team})},
-		Held:  &ledger.Holding{Shown: n % 3, Shares: shares},
-		Place: &ledger.Place{Node: "node-1", Model: "Tesla-T4"},
-		Start: ledger.Start{At: milli(start), Source: ledger.PodScheduled},
+		Set:        &ledger.LabelSet{Namespace: namespaces[n%len(namespaces)], Labels: ledger.LabelsOf(map[string]string{"team": team})},
+		Allocation: &ledger.Allocation{Shown: n % 3, Shares: shares},
+		Place:      &ledger.Place{Node: "node-1", Model: "Tesla-T4"},
+		Start:      ledger.Start{At: milli(start), Source: ledger.PodScheduled},
 	}
 }
 
@@ -79,7 +79,7 @@ func secondRun() []ledger.Record {
 			r.End = ledger.ExactEnd(r.End.Earliest+1000, ledger.InstanceEnded)
 		case n%13 == 0 && r.Open():
 			r.Start.At -= 1000
-			r.Held = &ledger.Holding{Shown: 3, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(8, 1), Weight: big.NewRat(1, 1)}}}
+			r.Allocation = &ledger.Allocation{Shown: 3, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(8, 1), Weight: big.NewRat(1, 1)}}}
 		default:
 			continue
 		}

@@ -71,11 +71,11 @@ func Printed(t *testing.T, page, command string) string {
 // each, and one that was deleted and replaced after three seconds.
 func GuidePods(until time.Time) iter.Seq[*ledger.Record] {
 	began := ledger.Time(time.Date(2026, 11, 21, 7, 31, 52, 0, time.UTC).UnixMilli())
-	held := &ledger.Holding{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)}}}
+	held := &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)}}}
 	set := &ledger.LabelSet{Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "a"})}
 	pod := func(name string, start ledger.Time) *ledger.Record {
 		return &ledger.Record{
-			UID: name, Name: "train-6b5469b4d8-" + name, Seen: start, Set: set, Held: held,
+			UID: name, Name: "train-6b5469b4d8-" + name, Seen: start, Set: set, Allocation: held,
 			Start: ledger.Start{At: start, Source: ledger.PodScheduled},
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 
@@ -68,7 +69,7 @@ func withBudgets(r reconcile.Report) reconcile.Report {
 		return outcome.Result{Decision: d, Outcome: became}
 	}
 	pod := func(name string) func(*budget.Decision) {
-		return func(d *budget.Decision) { d.Pod = &budget.Pod{Namespace: "ml", Name: name, UID: name} }
+		return func(d *budget.Decision) { d.Pod = &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: name, UID: name}} }
 	}
 	blocked := decide(budget.KindEvict, outcome.Skipped, pod("serve-1"))
 	blocked.Error = &outcome.ErrorReport{Message: "the eviction of the pod ml/serve-1 is blocked: the disruption budget serve needs 2 healthy pods"}

@@ -13,15 +13,15 @@ import (
 
 // podList are the selected pods of a list that hold GPUs. Its zero value is empty.
 type podList struct {
-	records  []ledger.Record
-	others   []ledger.Record // of pods that are not selected, and share GPUs with selected ones
-	uids     map[string]bool
-	holdings map[string]*ledger.Holding  // shared, since many pods hold the same
-	sets     map[string]*ledger.LabelSet // by namespace
-	warnings []string
-	problems int  // how many there are, listed or not
-	noNodes  bool // without a list of nodes, pods' own word counts
-	partly   int  // pods that are not counted in full
+	records     []ledger.Record
+	others      []ledger.Record // of pods that are not selected, and share GPUs with selected ones
+	uids        map[string]bool
+	allocations map[string]*ledger.Allocation // shared, since many pods hold the same
+	sets        map[string]*ledger.LabelSet   // by namespace
+	warnings    []string
+	problems    int  // how many there are, listed or not
+	noNodes     bool // without a list of nodes, pods' own word counts
+	partly      int  // pods that are not counted in full
 }
 
 // all are the records of all pods, selected or not.
@@ -36,9 +36,9 @@ func (p *podList) all(yield func(*ledger.Record) bool) {
 }
 
 // add keeps what accounting needs of a pod.
-func (p *podList) add(q question, s gpu.Sighting) {
+func (p *podList) add(q question, s gpu.Pod) {
 	if p.uids == nil {
-		p.uids, p.holdings, p.sets = map[string]bool{}, map[string]*ledger.Holding{}, map[string]*ledger.LabelSet{}
+		p.uids, p.allocations, p.sets = map[string]bool{}, map[string]*ledger.Allocation{}, map[string]*ledger.LabelSet{}
 	}
 	pod := s.Namespace + "/" + s.Name
 	s.Labels = nil // they are not needed any more
@@ -51,14 +51,14 @@ func (p *podList) add(q question, s gpu.Sighting) {
 		return
 	}
 	p.uids[s.UID] = true
-	if s.End.At.IsZero() || s.End.At.After(q.begin()) {
+	if s.End.Open() || s.End.At > ledger.TimeOf(q.begin()) {
 		for _, problem := range s.Problems {
 			p.problem(pod, problem)
 		}
-		if s.End.Source == gpu.SeenTerminal {
+		if s.End.Source == ledger.SeenTerminal {
 			p.problem(pod, fmt.Sprintf("nothing tells when it ended: counted until %s, and further each time; kubectl get --show-managed-fields may tell", q.at.Format(time.RFC3339)))
 		}
-		if s.Shown == 0 && !p.noNodes && !s.Scheduled.At.IsZero() && len(s.Shares) > 0 {
+		if s.Shown == 0 && !p.noNodes && s.Scheduled.At != 0 && len(s.Shares) > 0 {
 			p.problem(pod, fmt.Sprintf("nothing shows what its node %s has: an estimate, which reaches no limit", s.Node.Name))
 		}
 		if s.Incomplete {
@@ -68,7 +68,7 @@ func (p *podList) add(q question, s gpu.Sighting) {
 	if record, holds := budgets.RecordOf(s, q.read); holds {
 		record.UID = uid
 		if p.noNodes {
-			record.Held.Shown = 1
+			record.Allocation.Shown = 1
 		}
 		p.keep(record)
 	}
@@ -79,9 +79,9 @@ func (p *podList) add(q question, s gpu.Sighting) {
 const otherLabel = "other"
 
 // addOther adds what a pod that is not selected shares with others.
-func (p *podList) addOther(q question, s gpu.Sighting) {
+func (p *podList) addOther(q question, s gpu.Pod) {
 	s.Labels = map[string]string{otherLabel: ""}
-	if r, holds := budgets.RecordOf(s, q.read); holds && r.Held.Shared() {
+	if r, holds := budgets.RecordOf(s, q.read); holds && r.Allocation.Shared() {
 		r.Place, r.Owner = nil, nil
 		p.others = append(p.others, r)
 	}
@@ -92,17 +92,17 @@ func (p *podList) addOther(q question, s gpu.Sighting) {
 func (p *podList) keep(r ledger.Record) {
 	r.Place, r.Owner = nil, nil
 	var key strings.Builder
-	for _, share := range r.Held.Shares {
+	for _, share := range r.Allocation.Shares {
 		fmt.Fprintf(&key, "%s %s %s %s\n", share.Resource, share.Units, share.Weight, share.Claim)
 	}
-	fmt.Fprint(&key, r.Held.Shown)
-	if p.holdings[key.String()] == nil {
-		p.holdings[key.String()] = r.Held
+	fmt.Fprint(&key, r.Allocation.Shown)
+	if p.allocations[key.String()] == nil {
+		p.allocations[key.String()] = r.Allocation
 	}
 	if p.sets[r.Set.Namespace] == nil {
 		p.sets[r.Set.Namespace] = r.Set
 	}
-	r.Held, r.Set = p.holdings[key.String()], p.sets[r.Set.Namespace]
+	r.Allocation, r.Set = p.allocations[key.String()], p.sets[r.Set.Namespace]
 	p.records = append(p.records, r)
 }
 

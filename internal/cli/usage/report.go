@@ -56,7 +56,7 @@ func (p *podList) report(q question) (Report, error) {
 			continue
 		}
 		report.ConsumedMilliGPUSeconds += used.Consumed
-		if r.Held.Shown == 0 {
+		if r.Allocation.Shown == 0 {
 			report.unshown += used.Consumed
 		}
 		report.Pods = append(report.Pods, podOf(r, used))

@@ -14,6 +14,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -49,8 +50,8 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 	server := kubetest.Start(t)
 	ns := server.Namespace(t)
 	c := look(t, server.ServiceAccountKubeconfig(t, ns, "nobody"))
-	w := budget.Workload{Namespace: ns, APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}
-	job := budget.Workload{Namespace: ns, APIVersion: "batch/v1", Kind: "Job", Name: "j"}
+	w := budget.Workload{Namespace: ns, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}}
+	job := budget.Workload{Namespace: ns, Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "j"}}
 	pod := budget.PodRef{Namespace: ns, Name: "p", UID: "u"}
 	for want, call := range map[string]func() error{
 		"get on namespaces": func() error { _, err := c.UID(t.Context()); return err },

@@ -180,7 +180,7 @@ func TestAWaitingPodIsEvictedWhileItWaits(t *testing.T) {
 		return e
 	}
 	found, err := c.WaitingPods(t.Context(), []string{ns}, gpu.Rules{})
-	if err != nil || len(found) != 2 || found[0].Live.ResourceVersion == "" {
+	if err != nil || len(found) != 2 || found[0].ResourceVersion == "" {
 		t.Fatalf("waiting are %+v (%v)", found, err)
 	}
 	kubetest.Create(t, server, kubetest.Node("evict-waiting-bound", 8))

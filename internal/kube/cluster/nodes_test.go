@@ -18,7 +18,7 @@ import (
 )
 
 // only is the only pod of a namespace that a look shows, or its replay.
-func only(t *testing.T, namespace string, pods []gpu.Sighting) gpu.Sighting {
+func only(t *testing.T, namespace string, pods []gpu.Pod) gpu.Pod {
 	t.Helper()
 	found := in(namespace, pods)
 	if len(found) != 1 {
@@ -119,7 +119,7 @@ func TestAFractionIsOfAGPUThatItsSchedulerReserved(t *testing.T) {
 	} {
 		server.WaitRunning(t, kubetest.Create(t, server, pod))
 	}
-	held := func(pods []gpu.Sighting) map[string]string {
+	held := func(pods []gpu.Pod) map[string]string {
 		out := map[string]string{}
 		for _, s := range in(ns, pods) {
 			out[s.Name] = "none"

@@ -14,6 +14,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // look connects to a cluster as the person of a kubeconfig.
@@ -36,9 +37,9 @@ func observe(t testing.TB, c *kubecluster.Cluster, o gpu.ObserveOptions) gpu.Obs
 	return got
 }
 
-// in keeps the sightings of a namespace.
-func in(namespace string, pods []gpu.Sighting) []gpu.Sighting {
-	var out []gpu.Sighting
+// in keeps the pods of a namespace.
+func in(namespace string, pods []gpu.Pod) []gpu.Pod {
+	var out []gpu.Pod
 	for _, p := range pods {
 		if p.Namespace == namespace {
 			out = append(out, p)
@@ -47,8 +48,8 @@ func in(namespace string, pods []gpu.Sighting) []gpu.Sighting {
 	return out
 }
 
-// names are the sorted names of sightings.
-func names(pods []gpu.Sighting) []string {
+// names are the sorted names of pods.
+func names(pods []gpu.Pod) []string {
 	var out []string
 	for _, p := range pods {
 		out = append(out, p.Name)
@@ -162,7 +163,7 @@ func TestTheEndOfAPodIsToldAlsoWhereItsClaimIsGone(t *testing.T) {
 		return nil
 	})
 	got := in(ns, observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{}).Pods)
-	if len(got) != 1 || got[0].End.Source != gpu.ContainerFinished {
+	if len(got) != 1 || got[0].End.Source != ledger.ContainerFinished {
 		t.Errorf("got %+v, want its end", got)
 	}
 }

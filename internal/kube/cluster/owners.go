@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // Owners says which workloads would be paused for pods, by the pods' uids. A pod's
@@ -27,7 +28,7 @@ func (c *Cluster) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules
 	known := &owners{cluster: c, table: table, found: map[budget.Workload]found{}}
 	out := make(map[string]budget.Ownership, len(pods))
 	for _, p := range pods {
-		if p.Owner.Name == "" {
+		if p.Owner == nil {
 			continue
 		}
 		of, err := known.of(ctx, p)
@@ -55,24 +56,25 @@ type found struct {
 }
 
 func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error) {
-	f, known := o.found[p.Owner]
+	named := p.Controller()
+	f, known := o.found[named]
 	if !known {
 		var err error
-		f, err = o.look(ctx, p.Owner)
+		f, err = o.look(ctx, named)
 		var not *budget.NotPausedError
 		if errors.As(err, &not) {
 			f.ownership = budget.Ownership{Reason: "its owner, the " + not.Error()}
 		} else if err != nil {
 			return f.ownership, err
 		}
-		o.found[p.Owner] = f
+		o.found[named] = f
 	}
 	if f.ownership.Reason != "" {
 		return f.ownership, nil
 	}
 	for _, s := range f.selectors {
 		if p.Set == nil || !s.Matches(p.Set.Labels) {
-			return budget.Ownership{Reason: "it names the " + p.Owner.String() + " as its owner, which does not select it"}, nil
+			return budget.Ownership{Reason: "it names the " + named.String() + " as its owner, which does not select it"}, nil
 		}
 	}
 	return f.ownership, nil
@@ -127,7 +129,7 @@ func (c *Cluster) deploymentOf(ctx context.Context, w budget.Workload) (budget.W
 	if owner == nil || owner.Kind != "Deployment" || owner.APIVersion != "apps/v1" || owner.UID == "" {
 		return w, nil, notPaused(w, "it is not of a Deployment, and ReplicaSets alone are not scaled")
 	}
-	return budget.Workload{Namespace: w.Namespace, APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: string(owner.UID)}, selector, nil
+	return budget.Workload{Namespace: w.Namespace, Owner: ledger.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: string(owner.UID)}}, selector, nil
 }
 
 // forgiving says that the end of a pod by a disruption is no failure to its

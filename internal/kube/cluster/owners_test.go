@@ -20,7 +20,7 @@ import (
 func ownerOf(t *testing.T, c *kubecluster.Cluster, labels map[string]string, owner budget.Workload) budget.Ownership {
 	t.Helper()
 	p := budget.Pod{
-		UID: "pod", Namespace: owner.Namespace, Name: "pod", Owner: owner,
+		Pod: gpu.Pod{UID: "pod", Namespace: owner.Namespace, Name: "pod", Owner: &owner.Owner},
 		Set: &ledger.LabelSet{Namespace: owner.Namespace, Labels: ledger.LabelsOf(labels)},
 	}
 	owners, err := c.Owners(t.Context(), []budget.Pod{p}, gpu.Rules{Weights: map[string]string{"example.com/npu": "1", "amd.com/gpu": "0"}})
@@ -43,7 +43,7 @@ func podOf(t *testing.T, server *kubetest.Cluster, ns, app string) (*corev1.Pod,
 		return nil
 	})
 	o := metav1.GetControllerOf(&pod)
-	return &pod, budget.Workload{Namespace: ns, APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID)}
+	return &pod, budget.Workload{Namespace: ns, Owner: ledger.Owner{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID)}}
 }
 
 func TestOwnersAreWhatTheClusterHas(t *testing.T) {

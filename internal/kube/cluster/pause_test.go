@@ -17,11 +17,12 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // workloadOf names an object as budgets do.
 func workloadOf(apiVersion, kind string, o metav1.Object) budget.Workload {
-	return budget.Workload{Namespace: o.GetNamespace(), APIVersion: apiVersion, Kind: kind, Name: o.GetName(), UID: string(o.GetUID())}
+	return budget.Workload{Namespace: o.GetNamespace(), Owner: ledger.Owner{APIVersion: apiVersion, Kind: kind, Name: o.GetName(), UID: string(o.GetUID())}}
 }
 
 // seen looks at a workload.
@@ -144,8 +145,8 @@ func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
 		"argocd-controller":            applied,
 		"RayCluster ray":               controlled,
 		"Kueue":                        workloadOf("batch/v1", "Job", kubetest.Create(t, server, queued)),
-		"its operator":                 {Namespace: ns, APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "x"},
-		"it is gone":                   {Namespace: ns, APIVersion: "apps/v1", Kind: "Deployment", Name: "no-such"},
+		"its operator":                 {Namespace: ns, Owner: ledger.Owner{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "x"}},
+		"it is gone":                   {Namespace: ns, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "no-such"}},
 	} {
 		if got := mustNotPause(t, c, w); !strings.Contains(got, want) {
 			t.Errorf("%s %s: %q, want %q", w.Kind, w.Name, got, want)

@@ -71,17 +71,17 @@ func (l *look) readReservations(ctx context.Context) (map[reservation]bool, erro
 }
 
 // listPods lists the pods that hold GPUs, or are to.
-func (l *look) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu.Sighting, error) {
+func (l *look) listPods(ctx context.Context, where kubeclient.Collection) ([]gpu.Pod, error) {
 	where.Client, where.Resource = l.cluster.kube.CoreV1().RESTClient(), "pods"
 	where.PageSize = l.cluster.pageSize
-	return kubeclient.List(ctx, where, func(object []byte) (gpu.Sighting, bool, error) {
+	return kubeclient.List(ctx, where, func(object []byte) (gpu.Pod, bool, error) {
 		may, err := l.filter.mayHoldGPUs(object)
 		if err != nil || !may {
-			return gpu.Sighting{}, false, err
+			return gpu.Pod{}, false, err
 		}
 		pod := new(corev1.Pod)
 		if err := pod.Unmarshal(object); err != nil {
-			return gpu.Sighting{}, false, err
+			return gpu.Pod{}, false, err
 		}
 		return l.pod(pod)
 	})
@@ -95,9 +95,9 @@ func byClaim(pod *corev1.Pod) bool {
 
 // pod is what a pod holds; false for one without GPUs, unless it says that it has
 // some.
-func (l *look) pod(pod *corev1.Pod) (gpu.Sighting, bool, error) {
+func (l *look) pod(pod *corev1.Pod) (gpu.Pod, bool, error) {
 	if !l.table.MayHold(pod) {
-		return gpu.Sighting{}, false, nil
+		return gpu.Pod{}, false, nil
 	}
 	world := gpu.World{Now: l.at, Read: l.cluster.Now(), Nodes: l.nodes.find, Inventory: l.nodes.inventory}
 	if byClaim(pod) {
@@ -108,7 +108,7 @@ func (l *look) pod(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 				l.warnings = append(l.warnings, warning)
 			}
 		case err != nil:
-			return gpu.Sighting{}, false, err
+			return gpu.Pod{}, false, err
 		default:
 			world.Claims = func(namespace, name string) *resourcev1.ResourceClaim {
 				key := types.NamespacedName{Namespace: namespace, Name: name}
@@ -125,12 +125,12 @@ func (l *look) pod(pod *corev1.Pod) (gpu.Sighting, bool, error) {
 	if gpu.ByFraction(pod) {
 		reserved, err := l.reserved()
 		if err != nil {
-			return gpu.Sighting{}, false, err
+			return gpu.Pod{}, false, err
 		}
 		world.Reserved = func(node, group string) bool { return reserved[reservation{node, group}] }
 	}
-	s := l.table.See(pod, world)
-	return s, len(s.Shares) > 0 || byClaim(pod) || s.Capped, nil
+	seen := l.table.See(pod, world)
+	return seen, len(seen.Shares) > 0 || byClaim(pod) || seen.Capped, nil
 }
 
 // readClaims lists the resource claims.
@@ -156,16 +156,16 @@ const fewNamespaces = 10
 // LivePods lists afresh the pods with GPUs of some namespaces, or of all where none
 // is named. It selects by no label: the ledger counts a pod by the labels that it
 // had when it was first seen, and they may have been edited since.
-func (c *Cluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+func (c *Cluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{})
 }
 
 // WaitingPods are those of LivePods that are not bound to a node.
-func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	return c.live(ctx, namespaces, rules, kubeclient.Collection{Fields: "spec.nodeName=,status.phase=Pending"})
 }
 
-func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Sighting, error) {
+func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules, where kubeclient.Collection) ([]gpu.Pod, error) {
 	table, err := rules.Table()
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules
 	if len(namespaces) == 0 || len(namespaces) > fewNamespaces {
 		namespaces = []string{""}
 	}
-	var out []gpu.Sighting
+	var out []gpu.Pod
 	look := c.newLook(ctx, table, n, at) // which asks for claims and reservations once
 	for _, namespace := range namespaces {
 		where.Namespace = namespace
@@ -188,5 +188,5 @@ func (c *Cluster) live(ctx context.Context, namespaces []string, rules gpu.Rules
 		}
 		out = append(out, found...)
 	}
-	return slices.DeleteFunc(out, func(s gpu.Sighting) bool { return !s.End.At.IsZero() }), nil
+	return slices.DeleteFunc(out, func(p gpu.Pod) bool { return !p.End.Open() }), nil
 }

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // podReplay is what the replay of a watch of pods told.
@@ -137,35 +137,35 @@ func (r *podReplay) claim(c kubeclient.Change) error {
 }
 
 // changed are the pods that changed and are there.
-func (r *podReplay) changed(l *look) ([]gpu.Sighting, error) { return r.sightings(l, false) }
+func (r *podReplay) changed(l *look) ([]gpu.Pod, error) { return r.seen(l, false) }
 
 // ended are the pods that were deleted, as they last were.
-func (r *podReplay) ended(l *look) ([]gpu.Sighting, error) {
-	out, err := r.sightings(l, true)
+func (r *podReplay) ended(l *look) ([]gpu.Pod, error) {
+	out, err := r.seen(l, true)
 	for i := range out {
-		s := &out[i]
+		p := &out[i]
 		// A pod that was removed before its kubelet said how it ended held its
 		// devices until its deletion was due, at the latest.
-		if s.End.At.IsZero() && !s.Live.Deletion.IsZero() && !s.Scheduled.At.IsZero() {
-			s.End = gpu.End{At: latest(s.Scheduled.At, earliest(s.Live.Deletion, l.at)), Source: gpu.DeletionTimestamp}
+		if p.End.Open() && p.Deletion != 0 && p.Scheduled.At != 0 {
+			p.End = ledger.ExactEnd(max(p.Scheduled.At, min(p.Deletion, ledger.TimeOf(l.at))), ledger.DeletionTimestamp)
 		}
 	}
 	return out, err
 }
 
-// sightings are the pods that were deleted, or those that were not.
-func (r *podReplay) sightings(l *look, deleted bool) ([]gpu.Sighting, error) {
-	var out []gpu.Sighting
+// seen are the pods that were deleted, or those that were not.
+func (r *podReplay) seen(l *look, deleted bool) ([]gpu.Pod, error) {
+	var out []gpu.Pod
 	for _, uid := range r.order {
 		if r.deleted[uid] != deleted {
 			continue
 		}
-		s, holds, err := l.pod(r.pods[uid])
+		p, holds, err := l.pod(r.pods[uid])
 		if err != nil {
 			return nil, err
 		}
 		if holds {
-			out = append(out, s)
+			out = append(out, p)
 		}
 	}
 	r.label(out)
@@ -173,24 +173,10 @@ func (r *podReplay) sightings(l *look, deleted bool) ([]gpu.Sighting, error) {
 }
 
 // label gives pods the labels that they were bound with, as far as that was told.
-func (r *podReplay) label(pods []gpu.Sighting) {
+func (r *podReplay) label(pods []gpu.Pod) {
 	for i := range pods {
 		if bound, ok := r.labels[types.UID(pods[i].UID)]; ok {
 			pods[i].Labels = bound
 		}
 	}
-}
-
-func earliest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

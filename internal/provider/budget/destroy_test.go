@@ -9,6 +9,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -72,5 +73,5 @@ func TestDestructionResumes(t *testing.T) {
 }
 
 func workloadOf(j *batchv1.Job) core.Workload {
-	return core.Workload{Namespace: j.Namespace, APIVersion: "batch/v1", Kind: "Job", Name: j.Name, UID: string(j.UID)}
+	return core.Workload{Namespace: j.Namespace, Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: j.Name, UID: string(j.UID)}}
 }

@@ -110,7 +110,7 @@ func (d *ledgerDocuments) wantsList(at time.Time, nodes []gpu.Node) bool {
 		if !r.Open() {
 			continue
 		}
-		if r.Deletion != 0 && at.Sub(r.Deletion.Time()) > overdue || !ready[r.Place.Node] || more[r.Place.Node] || r.Held.Shown == 0 && unknown[r.Place.Node] {
+		if r.Deletion != 0 && at.Sub(r.Deletion.Time()) > overdue || !ready[r.Place.Node] || more[r.Place.Node] || r.Allocation.Shown == 0 && unknown[r.Place.Node] {
 			return true
 		}
 	}
@@ -143,9 +143,9 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 	}
 	b.missHeader(now)
 	present, ended := map[string]bool{}, map[string]bool{}
-	for _, s := range o.Pods {
-		present[s.UID] = true
-		b.observe(s)
+	for _, p := range o.Pods {
+		present[p.UID] = true
+		b.enter(p, false)
 	}
 	b.bury(o.Replay, present, ended)
 	there := func(uid string) bool { return !ended[uid] }
@@ -176,11 +176,11 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 func (b *books) bury(told gpu.Replay, present, ended map[string]bool) {
 	b.recorder.former = told.Former
 	b.missNamespaces(told)
-	for _, s := range told.Ended {
-		if !present[s.UID] {
-			ended[s.UID] = true
-			b.enter(s, s.End.At.IsZero())
-			b.ledger.Unbind(s.UID)
+	for _, p := range told.Ended {
+		if !present[p.UID] {
+			ended[p.UID] = true
+			b.enter(p, p.End.Open())
+			b.ledger.Unbind(p.UID)
 		}
 	}
 }
@@ -223,23 +223,22 @@ func (b *books) turn(now ledger.Time) {
 	}
 }
 
-func (b *books) observe(s gpu.Sighting) { b.enter(s, false) }
-
-// enter merges a sighting into the ledger. One of the past says nothing of now.
-func (b *books) enter(s gpu.Sighting, past bool) {
-	for _, text := range s.Problems {
-		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: %s", s.Namespace, s.Name, text))
+// enter merges what was seen of a pod into the ledger. What is past says nothing of
+// now.
+func (b *books) enter(p gpu.Pod, past bool) {
+	for _, text := range p.Problems {
+		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: %s", p.Namespace, p.Name, text))
 	}
-	r, held := b.recorder.record(s)
+	r, held := b.recorder.record(p)
 	if !held {
-		if r, held = b.again(s); !held {
-			b.bind(s)
+		if r, held = b.again(p); !held {
+			b.bind(p)
 			return
 		}
 	}
-	if !s.Refused.IsZero() {
-		if known, there := b.ledger.Get(s.UID); there && known.Runs.At != 0 {
-			r.End = ledger.ExactEnd(ledger.TimeOf(s.Refused), ledger.StatusWritten) // its past is its own
+	if p.Refused != 0 {
+		if known, there := b.ledger.Get(p.UID); there && known.Runs.At != 0 {
+			r.End = ledger.ExactEnd(p.Refused, ledger.StatusWritten) // its past is its own
 		}
 	}
 	merge := b.ledger.Observe
@@ -247,26 +246,25 @@ func (b *books) enter(s gpu.Sighting, past bool) {
 		merge = b.ledger.Merge
 	}
 	if err := merge(r); err != nil {
-		b.doubts.add(s.Namespace, err.Error())
+		b.doubts.add(p.Namespace, err.Error())
 	}
 }
 
 // again is what is known of a pod that holds nothing any more, as far as can be
 // read, and what there is to add to it.
-func (b *books) again(s gpu.Sighting) (r ledger.Record, known bool) {
-	r, known = b.ledger.Get(s.UID)
+func (b *books) again(p gpu.Pod) (r ledger.Record, known bool) {
+	r, known = b.ledger.Get(p.UID)
 	// What a pod held by claim can't be read any more once it ended and its claims
 	// are gone. Its record has it, and lacks the end alone.
-	ended := !s.End.At.IsZero()
+	ended := !p.End.Open()
 	// What it said that it holds, its node turned out not to have.
-	none := known && s.Capped && s.Shown > r.Held.Shown
+	none := known && p.Capped && p.Shown > r.Allocation.Shown
 	if !known || !ended && !none {
 		return r, false
 	}
-	r.Seen, r.Deletion = b.recorder.at, ledger.TimeOf(s.Live.Deletion)
-	r.End = endOf(s)
+	r.Seen, r.Deletion, r.End = b.recorder.at, p.Deletion, p.End
 	if none {
-		r.Held, r.HeldSeen = &ledger.Holding{Shown: s.Shown, Capped: true}, b.recorder.at
+		r.Allocation, r.AllocationSeen = &ledger.Allocation{Shown: p.Shown, Capped: true}, b.recorder.at
 	}
 	return r, true
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -40,7 +41,7 @@ func TestAPodThatIsToldOfAgainAfterItsEndEndsOnce(t *testing.T) {
 	d.Cluster.Step(time.Minute)
 	s := *d.Cluster.Pods[uid]
 	delete(d.Cluster.Pods, uid)
-	d.Cluster.Start("web", "other", 1, func(s *gpu.Sighting) { s.Labels = nil })
+	d.Cluster.Start("web", "other", 1, func(s *gpu.Pod) { s.Labels = nil })
 	d.Cluster.Forget()
 	first := d.Run()
 	d.Cluster.Changed(s, true) // a forced deletion: no container ended
@@ -62,7 +63,7 @@ func TestNoWatchTellsThatANodeIsGone(t *testing.T) {
 			d.Cluster.Step(15 * time.Minute)
 			d.Run()
 			lose(&d.Cluster.Pods[uid].Node)
-			d.Cluster.Pods[uid].End = gpu.End{At: d.Cluster.Now(), Source: gpu.DeletionTimestamp}
+			d.Cluster.Pods[uid].End = ledger.ExactEnd(ledger.TimeOf(d.Cluster.Now()), ledger.DeletionTimestamp)
 			for range 3 {
 				d.Cluster.Step(10 * time.Minute)
 				wantConsumed(t, d.Run(), "2.000")
@@ -77,10 +78,10 @@ func TestAnOverdueDeletionIsLookedAt(t *testing.T) {
 	d := newDesk(t)
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 8)
-	d.Cluster.Pods[uid].Live.Deletion = d.Cluster.Now().Add(time.Minute)
+	d.Cluster.Pods[uid].Deletion = ledger.TimeOf(d.Cluster.Now().Add(time.Minute))
 	d.Run()
 	d.Cluster.Step(90 * time.Second)
-	d.Cluster.Pods[uid].End = gpu.End{At: d.Cluster.Now(), Source: gpu.DeletionTimestamp}
+	d.Cluster.Pods[uid].End = ledger.ExactEnd(ledger.TimeOf(d.Cluster.Now()), ledger.DeletionTimestamp)
 	d.Cluster.Step(10 * time.Minute)
 	wantConsumed(t, d.Run(), "0.200")
 }
@@ -120,7 +121,7 @@ func TestAPodThatGoesWhileTheListIsReadIsNoRestore(t *testing.T) {
 func (d *desk) relist() {
 	d.t.Helper()
 	due := d.Cluster.Now().Add(-time.Hour)
-	d.Cluster.Start("web", "overdue", 1, func(s *gpu.Sighting) { s.Labels, s.Live.Deletion = nil, due })
+	d.Cluster.Start("web", "overdue", 1, func(s *gpu.Pod) { s.Labels, s.Deletion = nil, ledger.TimeOf(due) })
 	d.Run()
 }
 
@@ -162,7 +163,7 @@ func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
 	d.Declare(plenty)
 	uid := d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Events[uid] = d.Cluster.Now().Add(time.Minute)
-	d.Cluster.Pods[uid].Live.Deletion = d.Cluster.Now().Add(61 * time.Minute)
+	d.Cluster.Pods[uid].Deletion = ledger.TimeOf(d.Cluster.Now().Add(61 * time.Minute))
 	d.Run()
 	d.Cluster.Step(90 * time.Minute)
 	d.Cluster.Remove(uid)
@@ -181,7 +182,7 @@ func TestAVanishedPodEndedByItsDeletion(t *testing.T) {
 	d.Declare(plenty, func(b *budget.Declaration) { b.Window = "7d" })
 	uid := d.Cluster.Start("ml", "a", 8)
 	d.Cluster.Step(time.Minute)
-	d.Cluster.Pods[uid].Live.Deletion = d.Cluster.Now().Add(30 * time.Second)
+	d.Cluster.Pods[uid].Deletion = ledger.TimeOf(d.Cluster.Now().Add(30 * time.Second))
 	d.Run()
 	d.Cluster.Step(24 * time.Hour)
 	d.Cluster.Remove(uid)
@@ -262,7 +263,7 @@ func TestAResourceThatIsWeighedAnewIsLookedFor(t *testing.T) {
 	d := newDesk(t)
 	b := d.Declare(plenty)
 	d.Run()
-	uid := d.Cluster.Start("ml", "a", 4, func(s *gpu.Sighting) { s.Shares[0].Resource = "example.com/npu" })
+	uid := d.Cluster.Start("ml", "a", 4, func(s *gpu.Pod) { s.Shares[0].Resource = "example.com/npu" })
 	passedOver := d.Cluster.Pods[uid]
 	delete(d.Cluster.Pods, uid)
 	d.Cluster.History = nil
@@ -284,8 +285,8 @@ func TestARefusalTakesNoUsageAlong(t *testing.T) {
 	d, uid := watched(t)
 	d.Cluster.Step(time.Hour)
 	wantConsumed(t, d.Run(), "8.000")
-	refused := func(s *gpu.Sighting) {
-		s.End, s.Live.Phase = gpu.End{At: s.Scheduled.At, Source: gpu.Rejected}, "Failed"
+	refused := func(s *gpu.Pod) {
+		s.End, s.Phase = ledger.ExactEnd(s.Scheduled.At, ledger.Rejected), "Failed"
 	}
 	refused(d.Cluster.Pods[uid])
 	d.Cluster.Changed(*d.Cluster.Pods[uid], false)
@@ -305,11 +306,11 @@ func TestARefusalTakesNoUsageAlong(t *testing.T) {
 func TestARefusedPodKeepsWhatItRan(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		start func(*gpu.Sighting)
+		start func(*gpu.Pod)
 		want  string
 	}{
-		"one that ran":           {func(*gpu.Sighting) {}, "9.333"},
-		"one that never started": {func(s *gpu.Sighting) { s.Running = gpu.Start{} }, "0.000"},
+		"one that ran":           {func(*gpu.Pod) {}, "9.333"},
+		"one that never started": {func(s *gpu.Pod) { s.Running = ledger.Start{} }, "0.000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -320,7 +321,7 @@ func TestARefusedPodKeepsWhatItRan(t *testing.T) {
 			d.Run()
 			d.Cluster.Step(10 * time.Minute)
 			s := d.Cluster.Pods[uid]
-			s.End, s.Refused, s.Running, s.Live.Phase = gpu.End{At: s.Scheduled.At, Source: gpu.Rejected}, d.Cluster.Now(), gpu.Start{}, "Failed"
+			s.End, s.Refused, s.Running, s.Phase = ledger.ExactEnd(s.Scheduled.At, ledger.Rejected), ledger.TimeOf(d.Cluster.Now()), ledger.Start{}, "Failed"
 			d.Cluster.Changed(*s, false)
 			d.Cluster.Step(5 * time.Minute)
 			r := d.Run()
@@ -336,7 +337,7 @@ func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Declare(plenty)
-	uid := d.Cluster.Start("ml", "a", 99, func(s *gpu.Sighting) { s.Shown = 0 })
+	uid := d.Cluster.Start("ml", "a", 99, func(s *gpu.Pod) { s.Shown = 0 })
 	d.Cluster.Step(time.Hour)
 	r := d.Run()
 	wantConsumed(t, r, "99.000")
@@ -361,7 +362,7 @@ func TestNodesAreRememberedBetweenRuns(t *testing.T) {
 			Capacity: map[string]*big.Rat{"nvidia.com/gpu": big.NewRat(gpus, 1)},
 		}
 	}
-	uid := d.Cluster.Start("ml", "a", 1, func(s *gpu.Sighting) { s.Node = on(1, 8) })
+	uid := d.Cluster.Start("ml", "a", 1, func(s *gpu.Pod) { s.Node = on(1, 8) })
 	d.Run()
 	listed := d.Cluster.Lists
 	d.Cluster.Pods[uid].Node = on(1, 0) // its kubelet restarts

@@ -173,7 +173,7 @@ func (a *actor) note(ctx context.Context, d budget.Decision, err error) {
 		a.done = append(a.done, d)
 		a.withdrawn = append(a.withdrawn, d.Waiting...)
 	}
-	victim := d.Kind == budget.KindEvict && !d.Pod.Waiting
+	victim := d.Kind == budget.KindEvict && !d.Pod.Waits()
 	if became == outcome.Failed && victim {
 		a.failed++
 	}
@@ -219,7 +219,7 @@ func (a *actor) do(ctx context.Context, d budget.Decision) error {
 		e := budget.Eviction{
 			PodRef: budget.PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
 		}
-		if d.Pod.Waiting {
+		if d.Pod.Waits() {
 			e.Waiting = d.Pod.ResourceVersion
 		}
 		return c.Evict(ctx, e)

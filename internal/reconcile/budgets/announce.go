@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // alert tells of a threshold in each namespace. One that is gone by now takes no
@@ -62,7 +63,7 @@ func (a *actor) announce(ctx context.Context, d budget.Decision) {
 	var events []budget.Event
 	switch {
 	case d.Pod != nil:
-		events = []budget.Event{event.On(budget.Workload{Namespace: d.Pod.Namespace, APIVersion: "v1", Kind: "Pod", Name: d.Pod.Name, UID: d.Pod.UID})}
+		events = []budget.Event{event.On(budget.Workload{Namespace: d.Pod.Namespace, Owner: ledger.Owner{APIVersion: "v1", Kind: "Pod", Name: d.Pod.Name, UID: d.Pod.UID}})}
 	case d.Owner != nil:
 		events = []budget.Event{event.On(*d.Owner)}
 	default:

@@ -10,27 +10,27 @@ import (
 // bind has the ledger remember a pod that is bound and that there is nothing to
 // record of yet, as it is now: what is made of its labels before its kubelet takes
 // it moves its hours to nobody.
-func (b *books) bind(s gpu.Sighting) {
-	if _, recorded := b.ledger.Get(s.UID); recorded || s.UID == "" || s.Node.Name == "" {
+func (b *books) bind(p gpu.Pod) {
+	if _, recorded := b.ledger.Get(p.UID); recorded || p.UID == "" || p.Node.Name == "" {
 		return
 	}
-	if !awaited(s) {
-		b.ledger.Unbind(s.UID)
+	if !awaited(p) {
+		b.ledger.Unbind(p.UID)
 		return
 	}
-	r := b.recorder.recordOf(s)
+	r := b.recorder.recordOf(p)
 	if err := b.ledger.Bind(ledger.Binding{UID: r.UID, Name: r.Name, Seen: r.Seen, Set: r.Set, Owner: r.Owner}); err != nil {
-		b.doubts.add(s.Namespace, err.Error())
+		b.doubts.add(p.Namespace, err.Error())
 	}
 }
 
 // awaited says whether a bound pod that holds nothing yet may get an interval: once
 // its kubelet takes it, or its node turns out to have what it asks for.
-func awaited(s gpu.Sighting) bool {
-	if s.Live.Phase == "Succeeded" || s.Live.Phase == "Failed" || !s.End.At.IsZero() {
+func awaited(p gpu.Pod) bool {
+	if p.Phase == "Succeeded" || p.Phase == "Failed" || !p.End.Open() {
 		return false
 	}
-	return s.Scheduled.At.IsZero() || s.Capped || s.Incomplete
+	return p.Scheduled.At == 0 || p.Capped || p.Incomplete
 }
 
 // unbound are the pods that the ledger remembers to be bound, and that are not there.

@@ -14,8 +14,8 @@ import (
 )
 
 // untaken leaves a pod bound to its node, whose kubelet has not taken it.
-func untaken(s *gpu.Sighting) {
-	s.Scheduled, s.Running, s.Live.Phase = gpu.Start{}, gpu.Start{}, "Pending"
+func untaken(s *gpu.Pod) {
+	s.Scheduled, s.Running, s.Phase = ledger.Start{}, ledger.Start{}, "Pending"
 }
 
 // bound is a desk of the budgets team-a and team-b, and a pod of team a that a run
@@ -46,19 +46,19 @@ func (d *desk) remembersBindings() bool {
 }
 
 // edit changes a pod.
-func (d *desk) edit(uid string, change func(*gpu.Sighting)) {
+func (d *desk) edit(uid string, change func(*gpu.Pod)) {
 	d.t.Helper()
 	s := d.Cluster.Pods[uid]
 	change(s)
 	d.Cluster.Changed(*s, false)
 }
 
-func ofTeamB(s *gpu.Sighting) { s.Labels = map[string]string{"team": "b"} }
+func ofTeamB(s *gpu.Pod) { s.Labels = map[string]string{"team": "b"} }
 
 // taken has the kubelet take a pod that was bound at a moment.
-func taken(at time.Time) func(*gpu.Sighting) {
-	return func(s *gpu.Sighting) {
-		s.Scheduled, s.Live.Phase = gpu.Start{At: at, Source: gpu.PodScheduled}, "Running"
+func taken(at time.Time) func(*gpu.Pod) {
+	return func(s *gpu.Pod) {
+		s.Scheduled, s.Phase = ledger.Start{At: ledger.TimeOf(at), Source: ledger.PodScheduled}, "Running"
 	}
 }
 
@@ -134,7 +134,7 @@ func TestABoundPodThatIsGoneIsForgotten(t *testing.T) {
 			delete(d.Cluster.Pods, uid)
 			d.Cluster.History = nil
 		},
-		"failed": func(d *desk, uid string) { d.edit(uid, func(s *gpu.Sighting) { s.Live.Phase = "Failed" }) },
+		"failed": func(d *desk, uid string) { d.edit(uid, func(s *gpu.Pod) { s.Phase = "Failed" }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,9 +21,9 @@ type Cluster interface {
 	// LivePods lists afresh the pods with GPUs of some namespaces, or of all where
 	// none is named; it may answer more, never fewer. Those that wait for GPUs are
 	// among them: what is enforced is judged on these.
-	LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error)
+	LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
 	// WaitingPods are those of LivePods that are not bound to a node.
-	WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error)
+	WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error)
 	// PodEvents looks up, in the cluster's Events, when pods ended: by uid.
 	PodEvents(ctx context.Context, pods []budget.PodRef) (map[string]time.Time, error)
 

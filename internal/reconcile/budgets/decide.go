@@ -46,7 +46,7 @@ func (b *books) findOwners(ctx context.Context, s budget.Situation) error {
 	var owned []budget.Pod
 	for _, p := range s.Touchable() {
 		// An eviction asks only what a waiting pod's Job would make of it.
-		if action == budget.Pause || action == budget.Evict && p.Waiting && p.Owner.Kind == "Job" {
+		if action == budget.Pause || action == budget.Evict && p.Waits() && p.Controller().Kind == "Job" {
 			owned = append(owned, p)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
@@ -56,16 +57,16 @@ func wantBound(t *testing.T, r reconcile.Report, want string) {
 }
 
 // waiting leaves a pod without a node.
-func waiting(s *gpu.Sighting) {
-	s.Node, s.Scheduled, s.Running, s.Live = gpu.Node{}, gpu.Start{}, gpu.Start{}, gpu.Live{Phase: "Pending", ResourceVersion: "7"}
+func waiting(s *gpu.Pod) {
+	s.Node, s.Scheduled, s.Running, s.Live = gpu.Node{}, ledger.Start{}, ledger.Start{}, gpu.Live{Phase: "Pending", ResourceVersion: "7"}
 }
 
-func ownedBy(kind, name string) func(*gpu.Sighting) {
+func ownedBy(kind, name string) func(*gpu.Pod) {
 	version := map[string]string{"Job": "batch/v1"}[kind]
 	if version == "" {
 		version = "apps/v1"
 	}
-	return func(s *gpu.Sighting) {
-		s.Owner = gpu.Owner{APIVersion: version, Kind: kind, Name: name, UID: "uid-of-" + name}
+	return func(s *gpu.Pod) {
+		s.Owner = &ledger.Owner{APIVersion: version, Kind: kind, Name: name, UID: "uid-of-" + name}
 	}
 }

@@ -112,8 +112,8 @@ func TestEvictionsKeepTheirOrderAndNumber(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		d.Cluster.Start("ml", name, 1)
 	}
-	d.Cluster.Start("ml", "kept", 1, func(s *gpu.Sighting) { s.Live.Annotations = map[string]string{"gpupool/protected": "true"} })
-	d.Cluster.Start("web", "other", 1, func(s *gpu.Sighting) { s.Labels = nil })
+	d.Cluster.Start("ml", "kept", 1, func(s *gpu.Pod) { s.Annotations = map[string]string{"gpupool/protected": "true"} })
+	d.Cluster.Start("web", "other", 1, func(s *gpu.Pod) { s.Labels = nil })
 	d.Cluster.Blocked["b"] = true
 	d.Cluster.Step(time.Hour)
 	used := d.Run()

@@ -76,13 +76,13 @@ func (b *books) dueBy(ctx context.Context, evicted map[string]budget.Pod) (map[s
 	for uid := range evicted {
 		due[uid] = now
 	}
-	for _, s := range live {
-		if _, ours := evicted[s.UID]; !ours || !s.End.At.IsZero() {
+	for _, p := range live {
+		if _, ours := evicted[p.UID]; !ours || !p.End.Open() {
 			continue
 		}
-		delete(due, s.UID) // it is there, and nothing tells that it is to go
-		if !s.Live.Deletion.IsZero() {
-			due[s.UID] = ledger.TimeOf(s.Live.Deletion)
+		delete(due, p.UID) // it is there, and nothing tells that it is to go
+		if p.Deletion != 0 {
+			due[p.UID] = p.Deletion
 		}
 	}
 	return due, nil

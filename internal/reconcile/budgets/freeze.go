@@ -74,7 +74,7 @@ func (a *actor) awaitWithdrawn(ctx context.Context) {
 	defer cancel()
 	for {
 		pods, err := a.books.cluster.WaitingPods(ctx, a.declaration.Selector.Namespaces, a.books.rules)
-		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Sighting) bool { return slices.Contains(left, s.UID) }) {
+		if err != nil || !slices.ContainsFunc(pods, func(s gpu.Pod) bool { return slices.Contains(left, s.UID) }) {
 			return
 		}
 		select {

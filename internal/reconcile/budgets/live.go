@@ -15,7 +15,7 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 	if d.Enforce.Action == budget.Freeze {
 		look = b.cluster.WaitingPods
 	}
-	sightings, err := look(ctx, d.Selector.Namespaces, b.rules)
+	seen, err := look(ctx, d.Selector.Namespaces, b.rules)
 	if err != nil {
 		return nil, err
 	}
@@ -24,12 +24,12 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 		return nil, err
 	}
 	var pods []budget.Pod
-	for _, s := range sightings {
+	for _, s := range seen {
 		p, holds := b.recorder.pod(s)
 		if !holds {
 			continue
 		}
-		if r, known := b.ledger.Get(s.UID); known {
+		if r, known := b.ledger.Get(p.UID); known {
 			p.Charged, p.MilliGPUs = r.Set, 0
 			if usage, counted := meter.Pod(&r); counted {
 				p.MilliGPUs = burned(usage.GPUs)
@@ -37,7 +37,7 @@ func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, e
 		} else {
 			r := b.recorder.recordOf(s)
 			p.MilliGPUs = burned(meter.GPUs(&r))
-			if bound, known := b.ledger.Binding(s.UID); known {
+			if bound, known := b.ledger.Binding(p.UID); known {
 				p.Charged = bound.Set
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -34,8 +35,8 @@ func crowded(t *testing.T, workloads int) (d *desk, many, other budget.Declarati
 			labels[fmt.Sprintf("example.com/of-%03d-%02d", n, m)] = strings.Repeat(string(rune('a'+(n+m)%26)), 60)
 		}
 		name := fmt.Sprintf("train-%03d", n)
-		d.Cluster.Start("ml", name, 1, ownedBy("Deployment", name), func(s *gpu.Sighting) { s.Labels = labels })
-		w := budget.Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "uid-of-" + name}
+		d.Cluster.Start("ml", name, 1, ownedBy("Deployment", name), func(s *gpu.Pod) { s.Labels = labels })
+		w := budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "uid-of-" + name}}
 		d.Cluster.Workloads[w.UID] = &reconciletest.Workload{Workload: w, Replicas: 2, Labels: labels}
 	}
 	d.Cluster.Start("web", "hog", 8)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -91,7 +92,7 @@ func TestWhatWeighsNothingIsNotEvicted(t *testing.T) {
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Thresholds, b.ModelWeights = []int{100}, map[string]string{"Tesla-T4": "0"}
 	})
-	t4 := func(s *gpu.Sighting) { s.Node.Model = "Tesla-T4" }
+	t4 := func(s *gpu.Pod) { s.Node.Model = "Tesla-T4" }
 	d.Cluster.Start("ml", "v100", 8)
 	d.Cluster.Start("ml", "t4", 1, t4)
 	d.Cluster.Step(time.Hour)
@@ -117,7 +118,7 @@ func TestAFailingEvictionKeepsNobodyElse(t *testing.T) {
 	})
 	d.Cluster.Start("ml", "open", 1)
 	stuck := d.Cluster.Start("ml", "stuck", 1)
-	d.Cluster.Pods[stuck].Live.Priority = -1
+	d.Cluster.Pods[stuck].Priority = -1
 	d.Cluster.Step(4 * time.Hour)
 	d.Cluster.Broken = map[string]error{"stuck": errors.New("it has more than one disruption budget")}
 	report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
@@ -169,10 +170,10 @@ func TestNobodyTakesYearsToEnd(t *testing.T) {
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Thresholds, b.Enforce.MaxGracePeriod = []int{100}, "2m"
 	})
-	years := func(s *gpu.Sighting) { s.Live.Grace = 315360000 }
+	years := func(s *gpu.Pod) { s.Grace = 315360000 }
 	d.Cluster.Start("ml", "slow", 8, years)
 	deleted := d.Cluster.Start("ml", "deleted", 8, years)
-	d.Cluster.Pods[deleted].Live.Deletion = d.Cluster.Now().Add(87600 * time.Hour)
+	d.Cluster.Pods[deleted].Deletion = ledger.TimeOf(d.Cluster.Now().Add(87600 * time.Hour))
 	d.Cluster.Step(time.Hour)
 	wantTold(t, d.Run(), "done alert", "done freeze", "done evict slow", "done shorten deleted")
 	if !slices.Equal(d.Cluster.Graces, []int64{120, 120}) {

@@ -19,7 +19,7 @@ func nodesRemembered(l *ledger.Ledger) []gpu.Node {
 }
 
 func nodeOf(n ledger.Node) gpu.Node {
-	node := gpu.Node{UID: n.UID, Name: n.Name, ProviderID: n.Machine, Created: n.Created.Time(), Gone: n.Gone != 0}
+	node := gpu.Node{UID: n.UID, Name: n.Name, ProviderID: n.Machine, Created: n.Created, Gone: n.Gone != 0}
 	if len(n.Capacity) > 0 {
 		node.Capacity = make(map[string]*big.Rat, len(n.Capacity))
 	}
@@ -62,7 +62,7 @@ func (b *books) remember(n *gpu.Node, gone ledger.Time) {
 		return
 	}
 	kept := ledger.Node{
-		UID: n.UID, Name: n.Name, Machine: n.ProviderID, Created: ledger.TimeOf(n.Created), Gone: gone,
+		UID: n.UID, Name: n.Name, Machine: n.ProviderID, Created: n.Created, Gone: gone,
 		Told: n.Told, ToldAt: b.recorder.at, Traits: ledger.LabelsOf(n.Traits()), Capacity: capacityOf(n),
 	}
 	if known, there := b.ledger.Node(n.UID); there && known.Told == kept.Told && slices.Equal(known.Traits, kept.Traits) {

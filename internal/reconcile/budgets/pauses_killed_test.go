@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
@@ -30,7 +31,7 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 		for n := range workloads {
 			name := fmt.Sprintf("w-%02d", n)
 			d.Cluster.Start("ml", name, 1, ownedBy("Deployment", name))
-			w := budget.Workload{Namespace: "ml", APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "uid-of-" + name}
+			w := budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "uid-of-" + name}}
 			d.Cluster.WorkloadOf(w).Replicas = int32(1 + n)
 		}
 		d.Cluster.Step(time.Hour)

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -78,9 +79,9 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 				b.Name, b.Selector = "team-b", budget.Selector{MatchLabels: map[string]string{"project": "x"}}
 			})
 			labels := map[string]string{"team": "a", "project": "x"}
-			d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) {
+			d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"), func(s *gpu.Pod) {
 				s.Labels = labels
-				d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: s.Owner.UID}).Labels = labels
+				d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: s.Owner.UID}}).Labels = labels
 			})
 			d.Cluster.Step(time.Hour)
 			d.Run()
@@ -162,7 +163,7 @@ func TestLabelsFillNoDocument(t *testing.T) {
 	for n := range 10_000 {
 		labels[fmt.Sprint("example.com/label-", n)] = strings.Repeat("x", 60)
 	}
-	d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}).Labels = labels
+	d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}}).Labels = labels
 	d.Run()
 	doc, err := d.Store().Read(context.Background(), store.Key{Kind: store.Pauses, Name: b.UID})
 	if err != nil || len(doc.Data) > 2<<10 || !strings.Contains(string(doc.Data), `"team"`) {
@@ -206,7 +207,7 @@ func TestAWorkloadOfTheSameNameIsAnother(t *testing.T) {
 	d, b := training(t, quietly)
 	d.Run()
 	delete(d.Cluster.Workloads, "uid-of-train")
-	d.Cluster.Start("ml", "b", 8, ownedBy("Job", "train"), func(s *gpu.Sighting) { s.Owner.UID = "uid-of-another" })
+	d.Cluster.Start("ml", "b", 8, ownedBy("Job", "train"), func(s *gpu.Pod) { s.Owner.UID = "uid-of-another" })
 	wantTold(t, d.Run(), "done suspend train")
 	b.GPUHours = "100"
 	if _, err := d.Budgets().Update(context.Background(), b); err != nil {

@@ -10,13 +10,14 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // byClaim has a pod of a team hold two GPUs by a claim that others may hold.
-func byClaim(team string) func(*gpu.Sighting) {
-	return func(s *gpu.Sighting) {
+func byClaim(team string) func(*gpu.Pod) {
+	return func(s *gpu.Pod) {
 		s.Labels = map[string]string{"team": team}
-		s.Shares = []gpu.Share{{Resource: "gpu.nvidia.com", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 1), Claim: "uid-of-claim"}}
+		s.Shares = []ledger.Share{{Resource: "gpu.nvidia.com", Units: big.NewRat(2, 1), Weight: big.NewRat(1, 1), Claim: "uid-of-claim"}}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
@@ -43,21 +44,21 @@ func TestWeightsOfOneBudgetAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		weights map[string]string
-		holds   []gpu.Share
+		holds   []ledger.Share
 		runs    time.Duration
 		// consumed is what the budget without weights says, and weighed the other.
 		consumed, weighed string
 	}{
 		"a resource that is no GPU by default": {
 			map[string]string{"example.com/tensor": "1/2", "nvidia.com/gpu": "2"},
-			[]gpu.Share{
+			[]ledger.Share{
 				{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 1)},
 				{Resource: "example.com/tensor", Units: big.NewRat(4, 1), Weight: new(big.Rat)},
 			}, 30 * time.Minute, "0.500", "2.000",
 		},
 		"devices that are whole GPUs by default": {
 			map[string]string{"gpu.nvidia.com": "1/2"},
-			[]gpu.Share{{Resource: "gpu.nvidia.com", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)}},
+			[]ledger.Share{{Resource: "gpu.nvidia.com", Units: big.NewRat(4, 1), Weight: big.NewRat(1, 1)}},
 			15 * time.Minute, "1.000", "0.500",
 		},
 	} {
@@ -66,7 +67,7 @@ func TestWeightsOfOneBudgetAlone(t *testing.T) {
 			d := newDesk(t)
 			d.Declare()
 			d.Declare(func(b *budget.Declaration) { b.Name, b.ResourceWeights = "weighs", c.weights })
-			d.Cluster.Start("ml", "a", 1, func(s *gpu.Sighting) { s.Shares = c.holds })
+			d.Cluster.Start("ml", "a", 1, func(s *gpu.Pod) { s.Shares = c.holds })
 			d.Cluster.Step(c.runs)
 			report := d.Run()
 			wantConsumed(t, report, c.consumed)

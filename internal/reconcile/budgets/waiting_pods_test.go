@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -90,7 +91,7 @@ func TestAPodThatIsBoundMeanwhileIsLeft(t *testing.T) {
 		d.Cluster.During = nil
 		for _, s := range d.Cluster.Pods {
 			if s.Name == "waits" {
-				s.Node, s.Scheduled = gpu.Node{Name: "node-1"}, gpu.Start{At: d.Cluster.Now(), Source: gpu.PodScheduled}
+				s.Node, s.Scheduled = gpu.Node{Name: "node-1"}, ledger.Start{At: ledger.TimeOf(d.Cluster.Now()), Source: ledger.PodScheduled}
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -25,7 +26,7 @@ type Cluster struct {
 	now        time.Time
 	Fast       time.Duration // by how much the server's own clock is ahead
 	Version    int           // of the last change
-	Pods       map[string]*gpu.Sighting
+	Pods       map[string]*gpu.Pod
 	History    []change
 	// forgotten is up to which version the history is gone.
 	forgotten int
@@ -61,7 +62,7 @@ type Cluster struct {
 // change is a pod as it was at one version.
 type change struct {
 	version int
-	pod     gpu.Sighting
+	pod     gpu.Pod
 	deleted bool
 }
 
@@ -69,7 +70,7 @@ type change struct {
 func NewCluster() *Cluster {
 	return &Cluster{
 		ClusterUID: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), Version: 1,
-		Pods: map[string]*gpu.Sighting{}, Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
+		Pods: map[string]*gpu.Pod{}, Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
 		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{}, classes: map[string]int32{"high": 1000},
 	}
 }
@@ -92,18 +93,17 @@ func (c *Cluster) Step(d time.Duration) {
 }
 
 // Start binds a pod with GPUs now.
-func (c *Cluster) Start(namespace, name string, gpus int64, with ...func(*gpu.Sighting)) string {
+func (c *Cluster) Start(namespace, name string, gpus int64, with ...func(*gpu.Pod)) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := fmt.Sprintf("00000000-0000-4000-8000-%012d", c.Version)
-	s := gpu.Sighting{
+	s := gpu.Pod{
 		UID: uid, Namespace: namespace, Name: name, Labels: map[string]string{"team": "a"},
-		Node:      gpu.Node{Name: "node-1"},
-		Shares:    []gpu.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(gpus, 1), Weight: big.NewRat(1, 1)}},
-		Shown:     1,
-		Scheduled: gpu.Start{At: c.now, Source: gpu.PodScheduled},
-		Running:   gpu.Start{At: c.now, Source: gpu.ContainerStarted},
-		Live:      gpu.Live{Phase: "Running"},
+		Node:       gpu.Node{Name: "node-1"},
+		Allocation: ledger.Allocation{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(gpus, 1), Weight: big.NewRat(1, 1)}}, Shown: 1},
+		Scheduled:  ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.PodScheduled},
+		Running:    ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.ContainerStarted},
+		Live:       gpu.Live{Phase: "Running"},
 	}
 	for _, f := range with {
 		f(&s)
@@ -114,14 +114,14 @@ func (c *Cluster) Start(namespace, name string, gpus int64, with ...func(*gpu.Si
 }
 
 // Changed has the history tell of a pod, as it became or as it went.
-func (c *Cluster) Changed(s gpu.Sighting, deleted bool) {
+func (c *Cluster) Changed(s gpu.Pod, deleted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed(s, deleted)
 }
 
 // changed writes history; c.mu must be held.
-func (c *Cluster) changed(s gpu.Sighting, deleted bool) {
+func (c *Cluster) changed(s gpu.Pod, deleted bool) {
 	c.Version++
 	c.History = append(c.History, change{c.Version, s, deleted})
 }
@@ -131,7 +131,7 @@ func (c *Cluster) Finish(uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.Pods[uid]
-	s.End, s.Live.Phase = gpu.End{At: c.now, Source: gpu.ContainerFinished}, "Succeeded"
+	s.End, s.Phase = ledger.ExactEnd(ledger.TimeOf(c.now), ledger.ContainerFinished), "Succeeded"
 	c.changed(*s, false)
 }
 
@@ -144,8 +144,8 @@ func (c *Cluster) Remove(uid string) {
 
 func (c *Cluster) removeLocked(uid string) {
 	s := *c.Pods[uid]
-	if s.End.At.IsZero() {
-		s.End = gpu.End{At: c.now, Source: gpu.ContainerFinished}
+	if s.End.Open() {
+		s.End = ledger.ExactEnd(ledger.TimeOf(c.now), ledger.ContainerFinished)
 	}
 	delete(c.Pods, uid)
 	c.changed(s, true)
@@ -232,8 +232,8 @@ func (c *Cluster) nodes() []gpu.Node {
 }
 
 // List are the pods that are there.
-func (c *Cluster) List() []gpu.Sighting {
-	var list []gpu.Sighting
+func (c *Cluster) List() []gpu.Pod {
+	var list []gpu.Pod
 	for _, uid := range slices.Sorted(maps.Keys(c.Pods)) {
 		list = append(list, *c.Pods[uid])
 	}
@@ -241,7 +241,7 @@ func (c *Cluster) List() []gpu.Sighting {
 }
 
 // LivePods are the pods as they are now.
-func (c *Cluster) LivePods(context.Context, []string, gpu.Rules) ([]gpu.Sighting, error) {
+func (c *Cluster) LivePods(context.Context, []string, gpu.Rules) ([]gpu.Pod, error) {
 	if err := c.call("LivePods"); err != nil {
 		return nil, err
 	}
@@ -251,9 +251,9 @@ func (c *Cluster) LivePods(context.Context, []string, gpu.Rules) ([]gpu.Sighting
 }
 
 // WaitingPods are those that have no node.
-func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Sighting, error) {
+func (c *Cluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) ([]gpu.Pod, error) {
 	pods, err := c.LivePods(ctx, namespaces, rules)
-	return slices.DeleteFunc(pods, func(s gpu.Sighting) bool { return s.Node.Name != "" }), err
+	return slices.DeleteFunc(pods, func(s gpu.Pod) bool { return s.Node.Name != "" }), err
 }
 
 // PodEvents are when Events say that pods began to end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // act notes something that was done.
@@ -63,11 +64,11 @@ func (c *Cluster) Evict(_ context.Context, e budget.Eviction) error {
 		}
 		if pod, there := c.Pods[p.UID]; there {
 			switch {
-			case !pod.Live.Deletion.IsZero(): // it is ending, and is given less time
-				pod.Live.Deletion = c.now.Add(time.Duration(e.Grace) * time.Second)
+			case pod.Deletion != 0: // it is ending, and is given less time
+				pod.Deletion = ledger.TimeOf(c.now.Add(time.Duration(e.Grace) * time.Second))
 				c.changed(*pod, false)
 			case c.Grace > 0:
-				pod.Live.Deletion = c.now.Add(c.Grace)
+				pod.Deletion = ledger.TimeOf(c.now.Add(c.Grace))
 				c.changed(*pod, false)
 			default:
 				c.removeLocked(p.UID)

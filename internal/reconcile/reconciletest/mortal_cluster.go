@@ -25,12 +25,12 @@ func (c *mortalCluster) Observe(ctx context.Context, o gpu.ObserveOptions) (seen
 	return seen, err
 }
 
-func (c *mortalCluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) (pods []gpu.Sighting, err error) {
+func (c *mortalCluster) LivePods(ctx context.Context, namespaces []string, rules gpu.Rules) (pods []gpu.Pod, err error) {
 	err = c.m.effect("LivePods", func() error { pods, err = c.Cluster.LivePods(ctx, namespaces, rules); return err })
 	return pods, err
 }
 
-func (c *mortalCluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) (pods []gpu.Sighting, err error) {
+func (c *mortalCluster) WaitingPods(ctx context.Context, namespaces []string, rules gpu.Rules) (pods []gpu.Pod, err error) {
 	err = c.m.effect("LivePods", func() error { pods, err = c.Cluster.WaitingPods(ctx, namespaces, rules); return err })
 	return pods, err
 }

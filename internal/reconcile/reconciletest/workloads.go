@@ -59,11 +59,11 @@ func (c *Cluster) Owners(_ context.Context, pods []budget.Pod, _ gpu.Rules) (map
 	owners := map[string]budget.Ownership{}
 	for _, p := range pods {
 		switch {
-		case p.Owner.Name == "":
+		case p.Owner == nil:
 		case c.Forged[p.Owner.Name]:
-			owners[p.UID] = budget.Ownership{Reason: "it names the " + p.Owner.String() + " as its owner, which does not select it"}
+			owners[p.UID] = budget.Ownership{Reason: "it names the " + p.Controller().String() + " as its owner, which does not select it"}
 		default:
-			w := c.WorkloadOf(p.Owner)
+			w := c.WorkloadOf(p.Controller())
 			owners[p.UID] = budget.Ownership{Workload: w.Workload, Stopped: w.Stopped, Forgiving: c.Forgiving[w.Name]}
 		}
 	}
@@ -106,7 +106,7 @@ func (c *Cluster) Pause(_ context.Context, seen budget.WorkloadState) error {
 		w.Stopped, w.Replicas = true, 0
 		w.version++
 		for id, p := range c.Pods {
-			if p.Owner.UID == w.UID {
+			if p.Owner != nil && p.Owner.UID == w.UID {
 				c.removeLocked(id)
 			}
 		}
