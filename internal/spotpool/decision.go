@@ -89,3 +89,15 @@ func (d Decision) LogValue() slog.Value {
 func (d Decision) Heading() (kind, object string, reasons []string) {
 	return string(d.Kind), d.Object, d.Reasons
 }
+
+func isAre(n int) string { return wording.Plural(n, "is", "are") }
+
+func hasHave(n int) string { return wording.Plural(n, "has", "have") }
+
+// kindOf says how people call a charge type.
+func kindOf(charge ChargeType) string {
+	if charge == OnDemand {
+		return "on-demand"
+	}
+	return "spot"
+}
