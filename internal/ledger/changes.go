@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
 // Document is one document of the ledger, by its name without the cluster's UID.
@@ -268,7 +270,7 @@ func (l *Ledger) encodeParts(s shard, records []Record, parts int) ([]made, erro
 			return nil, nil
 		}
 		switch err := l.decoder.open(document.Data); { // what would not be read is not written
-		case errors.Is(err, errLarge):
+		case errors.Is(err, columns.ErrLarge):
 			return nil, nil
 		case err != nil:
 			return nil, fmt.Errorf("the ledger's document %s could not be read again, and nothing was changed: %w", document.Name, err)

@@ -3,12 +3,14 @@ package ledger
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
 // decoder reads documents of records, one after the other.
 type decoder struct {
 	shared *shared
-	*table
+	*columns.Table
 	// sets, owners, allocations and places are the numbers of what was found in the
 	// document at hand, by the codes of its columns.
 	sets, owners, allocations, places map[string]uint32
@@ -21,15 +23,15 @@ type decoder struct {
 
 // open takes a document apart.
 func (d *decoder) open(data []byte) error {
-	if d.table == nil {
-		t, err := newTable()
+	if d.Table == nil {
+		t, err := columns.NewTable[interval]()
 		if err != nil {
 			return err
 		}
-		d.table = t
+		d.Table = t
 		d.sets, d.owners, d.allocations, d.places = map[string]uint32{}, map[string]uint32{}, map[string]uint32{}, map[string]uint32{}
 	}
-	return d.read(data)
+	return d.Read(data)
 }
 
 // decode reads a document. What its records have in common is taken up at once, the
@@ -41,14 +43,14 @@ func (d *decoder) decode(data []byte) error {
 	for _, numbers := range []map[string]uint32{d.sets, d.owners, d.allocations, d.places} {
 		clear(numbers)
 	}
-	d.starts = ranks(d.columns[startSourceColumn].dict, starts)
-	d.runs = ranks(d.columns[runningSourceColumn].dict, starts)
-	d.ends = ranks(d.columns[endSourceColumn].dict, ends)
+	d.starts = ranks(d.Columns[startSourceColumn].Dict, starts)
+	d.runs = ranks(d.Columns[runningSourceColumn].Dict, starts)
+	d.ends = ranks(d.Columns[endSourceColumn].Dict, ends)
 	d.records = d.records[:0]
-	for n := range d.rows {
-		uid, name := d.columns[uidColumn].plain(n), d.columns[nameColumn].plain(n)
+	for n := range d.Rows {
+		uid, name := d.Columns[uidColumn].Plain(n), d.Columns[nameColumn].Plain(n)
 		if len(uid) == 0 || len(uid) > maxText || len(name) > maxText {
-			return errBody
+			return columns.ErrForm
 		}
 		r, err := d.next()
 		if err != nil {
@@ -61,8 +63,8 @@ func (d *decoder) decode(data []byte) error {
 
 // next is the next record.
 func (d *decoder) next() (r compact, err error) {
-	for n := range d.columns {
-		d.columns[n].next()
+	for n := range d.Columns {
+		d.Columns[n].Next()
 	}
 	if r.set, err = d.set(); err != nil {
 		return compact{}, err
@@ -78,15 +80,15 @@ func (d *decoder) next() (r compact, err error) {
 	at := d.times()
 	r.happen(at)
 	if !r.possible(&at) {
-		return compact{}, errBody
+		return compact{}, columns.ErrForm
 	}
 	return r, nil
 }
 
 func (d *decoder) times() times {
 	time := func(column int, otherwise Time) Time {
-		if c := &d.columns[column]; c.there() {
-			return Time(c.ints[c.from])
+		if c := &d.Columns[column]; c.There() {
+			return Time(c.Number())
 		}
 		return otherwise
 	}
@@ -114,8 +116,8 @@ func ranks(texts []string, sources []Source) []uint8 {
 
 // rank is that of a source; none where there is no source.
 func (d *decoder) rank(column int, ranks []uint8) uint8 {
-	if c := &d.columns[column]; c.there() {
-		return ranks[c.codes[c.from]]
+	if c := &d.Columns[column]; c.There() {
+		return ranks[c.Codes()[0]]
 	}
 	return 0
 }
@@ -134,16 +136,16 @@ func (r *compact) possible(at *times) bool {
 }
 
 // codes tells apart what the row at hand has in some columns.
-func (d *decoder) codes(columns ...int) []byte {
+func (d *decoder) codes(parts ...int) []byte {
 	d.key = d.key[:0]
-	for _, n := range columns {
-		c := &d.columns[n]
-		d.key = binary.AppendUvarint(d.key, uint64(c.to-c.from))
-		if !c.coded {
-			d.key = binary.AppendVarint(d.key, c.number())
+	for _, n := range parts {
+		c := &d.Columns[n]
+		d.key = binary.AppendUvarint(d.key, uint64(c.Length()))
+		if !c.Coded() {
+			d.key = binary.AppendVarint(d.key, c.Number())
 			continue
 		}
-		for _, code := range c.codes[c.from:c.to] {
+		for _, code := range c.Codes() {
 			d.key = binary.AppendUvarint(d.key, uint64(code))
 		}
 	}
@@ -156,7 +158,7 @@ func (d *decoder) set() (uint32, error) {
 	if known {
 		return number, nil
 	}
-	s := LabelSet{Namespace: d.columns[namespaceColumn].string(0)}
+	s := LabelSet{Namespace: d.Columns[namespaceColumn].Text(0)}
 	var err error
 	if s.Labels, err = d.labels(labelKeyColumn, labelValueColumn); err != nil {
 		return 0, err
@@ -171,34 +173,34 @@ func (d *decoder) set() (uint32, error) {
 
 // labels are those of the row at hand; they must be in order.
 func (d *decoder) labels(keys, values int) (Labels, error) {
-	k, v := &d.columns[keys], &d.columns[values]
-	if k.to-k.from != v.to-v.from {
-		return nil, errBody
+	k, v := &d.Columns[keys], &d.Columns[values]
+	if k.Length() != v.Length() {
+		return nil, columns.ErrForm
 	}
-	l := make(Labels, k.to-k.from)
+	l := make(Labels, k.Length())
 	for n := range l {
-		l[n] = Label{Key: k.string(n), Value: v.string(n)}
+		l[n] = Label{Key: k.Text(n), Value: v.Text(n)}
 		if n > 0 && l[n].Key <= l[n-1].Key {
-			return nil, errBody
+			return nil, columns.ErrForm
 		}
 	}
 	return l, nil
 }
 
 func (d *decoder) owner() (uint32, error) {
-	columns := [...]int{ownerAPIVersionColumn, ownerKindColumn, ownerNameColumn, ownerUIDColumn}
-	for _, n := range columns {
-		if d.columns[n].there() != d.columns[columns[0]].there() {
-			return 0, errBody
+	parts := [...]int{ownerAPIVersionColumn, ownerKindColumn, ownerNameColumn, ownerUIDColumn}
+	for _, n := range parts {
+		if d.Columns[n].There() != d.Columns[parts[0]].There() {
+			return 0, columns.ErrForm
 		}
 	}
-	if !d.columns[columns[0]].there() {
+	if !d.Columns[parts[0]].There() {
 		return none, nil
 	}
-	key := d.codes(columns[:]...)
+	key := d.codes(parts[:]...)
 	number, known := d.owners[string(key)]
 	if !known {
-		text := func(n int) string { return d.columns[n].string(0) }
+		text := func(n int) string { return d.Columns[n].Text(0) }
 		number = d.shared.owner(&Owner{
 			APIVersion: text(ownerAPIVersionColumn), Kind: text(ownerKindColumn), Name: text(ownerNameColumn), UID: text(ownerUIDColumn),
 		})
@@ -208,31 +210,31 @@ func (d *decoder) owner() (uint32, error) {
 }
 
 func (d *decoder) allocation() (uint32, error) {
-	columns := [...]int{resourceColumn, unitsColumn, weightColumn, claimColumn, wholeColumn, shownColumn, cappedColumn}
-	key := d.codes(columns[:]...)
+	parts := [...]int{resourceColumn, unitsColumn, weightColumn, claimColumn, wholeColumn, shownColumn, cappedColumn}
+	key := d.codes(parts[:]...)
 	number, known := d.allocations[string(key)]
 	if known {
 		return number, nil
 	}
-	shares := d.columns[resourceColumn].to - d.columns[resourceColumn].from
-	for _, n := range columns[:5] {
-		if d.columns[n].to-d.columns[n].from != shares {
-			return 0, errBody
+	shares := d.Columns[resourceColumn].Length()
+	for _, n := range parts[:5] {
+		if d.Columns[n].Length() != shares {
+			return 0, columns.ErrForm
 		}
 	}
-	a := Allocation{Shown: int(d.columns[shownColumn].number()), Capped: d.columns[cappedColumn].number() != 0}
+	a := Allocation{Shown: int(d.Columns[shownColumn].Number()), Capped: d.Columns[cappedColumn].Number() != 0}
 	for n := range shares {
-		text := func(column int) string { return d.columns[column].string(n) }
+		text := func(column int) string { return d.Columns[column].Text(n) }
 		share := Share{Resource: text(resourceColumn), Units: rational(text(unitsColumn)), Weight: rational(text(weightColumn)), Claim: text(claimColumn)}
 		if whole := text(wholeColumn); whole != "" {
 			if share.Whole = rational(whole); share.Whole == nil {
-				return 0, errBody
+				return 0, columns.ErrForm
 			}
 		}
 		a.Shares = append(a.Shares, share)
 	}
 	if a.problem() != "" {
-		return 0, errBody
+		return 0, columns.ErrForm
 	}
 	number = d.shared.allocation(&a)
 	d.allocations[string(key)] = number
@@ -243,7 +245,7 @@ func (d *decoder) place() uint32 {
 	key := d.codes(nodeColumn, modelColumn, instanceTypeColumn, instanceIDColumn, spotPoolColumn)
 	number, known := d.places[string(key)]
 	if !known {
-		text := func(n int) string { return d.columns[n].string(0) }
+		text := func(n int) string { return d.Columns[n].Text(0) }
 		number = d.shared.place(&Place{
 			Node: text(nodeColumn), Model: text(modelColumn), InstanceType: text(instanceTypeColumn),
 			InstanceID: text(instanceIDColumn), SpotPool: text(spotPoolColumn),

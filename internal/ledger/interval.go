@@ -1,14 +1,13 @@
 package ledger
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
 // interval is a record as a line of a document in Parquet. Columns are called as in
@@ -134,19 +133,7 @@ func encode(seal string, records []Record) ([]byte, error) {
 	for n := range records {
 		lines[n] = e.line(&records[n])
 	}
-	var out bytes.Buffer
-	// A writer is deliberately not used again: it would forget the columns' names.
-	w := parquet.NewGenericWriter[interval](&out,
-		parquet.Compression(&parquet.Zstd), parquet.DefaultEncoding(&parquet.Plain), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),
-		parquet.DataPageStatistics(false), parquet.CreatedBy("gpupool", "", ""), parquet.KeyValueMetadata(magic, seal),
-	)
-	if _, err := w.Write(lines); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return columns.Encode(lines, magic, seal)
 }
 
 // line is a record as it is written.

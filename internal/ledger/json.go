@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
 // headerBody is the header's document: JSON, as are those of what is remembered of
@@ -61,7 +63,7 @@ func decodeJSON(s sealed, to any) error {
 		if _, field, unknown := strings.Cut(err.Error(), "json: unknown field "); unknown {
 			return &NewerError{Document: s.name, Field: strings.Trim(field, `"`)}
 		}
-		return &DamagedError{Document: s.name, Reason: errBody.Error()}
+		return &DamagedError{Document: s.name, Reason: columns.ErrForm.Error()}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return &DamagedError{Document: s.name, Reason: "something follows where it should end"}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
 // Problem is a document that could not be read, and what that means.
@@ -81,7 +83,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	}
 	records := 0
 	for _, n := range listed {
-		records += min(max(n, 0), maxValues)
+		records += min(max(n, 0), columns.MaxValues)
 	}
 	l.uids.reserve(min(records, totalLength(documents)))
 	for _, s := range opened {
@@ -159,7 +161,7 @@ func (l *Ledger) loadShard(s sealed) error {
 	l.Header.Lost = slices.DeleteFunc(l.Header.Lost, func(loss Loss) bool { return loss.Document == s.name })
 	for n, r := range d.records {
 		if !l.expired(End{At: r.end.time()}) {
-			l.take(p.shard, r, d.columns[uidColumn].plain(n), d.columns[nameColumn].plain(n))
+			l.take(p.shard, r, d.Columns[uidColumn].Plain(n), d.Columns[nameColumn].Plain(n))
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
 // memory is what the ledger remembers beside its records, by UID: in one document,
@@ -77,7 +79,7 @@ func (m *memory[T]) load(l *Ledger, p part, s sealed) error {
 	}
 	for _, value := range body.Remembered {
 		if m.problem(value) != nil {
-			return &DamagedError{Document: s.name, Reason: errBody.Error()}
+			return &DamagedError{Document: s.name, Reason: columns.ErrForm.Error()}
 		}
 	}
 	l.keep(s.name, storedDocument{part: p, sum: s.sum, intervals: len(body.Remembered)})

@@ -1,4 +1,4 @@
-package ledger
+package columns
 
 import (
 	"encoding/binary"
@@ -7,15 +7,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// column has the values of one leaf of the schema.
-type column struct {
+// Column has the values of one leaf of the schema, and is at one of its rows.
+type Column struct {
 	kind           parquet.Kind
 	maxRep, maxDef int
 	coded          bool // by a dictionary
 
-	rep, def []byte // of each value, those that are null included
-	dict     []string
-	codes    []uint32 // of dict
+	// Dict are the texts of a column that is coded by a dictionary.
+	Dict []string
+
+	rep, def []byte   // of each value, those that are null included
+	codes    []uint32 // of Dict
 	ints     []int64  // numbers, times and truths
 	text     []byte   // texts that are in no dictionary
 	ends     []int    // of these texts
@@ -26,7 +28,7 @@ type column struct {
 }
 
 // decode adds the values of a page, and none that is null.
-func (c *column) decode(page []byte, values int, encoding format.Encoding) error {
+func (c *Column) decode(page []byte, values int, encoding format.Encoding) error {
 	ok := false
 	switch {
 	case c.coded && encoding == format.RLEDictionary:
@@ -37,7 +39,7 @@ func (c *column) decode(page []byte, values int, encoding format.Encoding) error
 			c.codes, ok = runs(c.codes, page[1:], values, uint(page[0]))
 		}
 		for _, code := range c.codes[len(c.codes)-min(values, len(c.codes)):] {
-			ok = ok && int(code) < len(c.dict)
+			ok = ok && int(code) < len(c.Dict)
 		}
 	case c.kind == parquet.Int64 && encoding == format.DeltaBinaryPacked:
 		if values == 0 {
@@ -69,7 +71,7 @@ func (c *column) decode(page []byte, values int, encoding format.Encoding) error
 		}
 	}
 	if !ok {
-		return errBody
+		return ErrForm
 	}
 	return nil
 }
@@ -144,8 +146,8 @@ func runs[T byte | uint32](to []T, packed []byte, values int, width uint) ([]T, 
 	return to, true
 }
 
-// next goes on to the values of the next row.
-func (c *column) next() {
+// Next goes on to the values of the next row.
+func (c *Column) Next() {
 	c.from = c.to
 	if c.maxDef == 0 {
 		c.to++
@@ -159,27 +161,36 @@ func (c *column) next() {
 	}
 }
 
-// there says whether the row at hand has a value.
-func (c *column) there() bool { return c.to > c.from }
+// Coded says whether the column's texts are in a dictionary.
+func (c *Column) Coded() bool { return c.coded }
 
-// number is that of the row at hand; zero where it has none.
-func (c *column) number() int64 {
-	if !c.there() {
+// There says whether the row at hand has a value.
+func (c *Column) There() bool { return c.to > c.from }
+
+// Length is how many values the row at hand has.
+func (c *Column) Length() int { return c.to - c.from }
+
+// Number is that of the row at hand; zero where it has none.
+func (c *Column) Number() int64 {
+	if !c.There() {
 		return 0
 	}
 	return c.ints[c.from]
 }
 
-// string is the n-th text by dictionary of the row at hand; empty where it has none.
-func (c *column) string(n int) string {
+// Codes are where the texts of the row at hand stand in the dictionary.
+func (c *Column) Codes() []uint32 { return c.codes[c.from:c.to] }
+
+// Text is the n-th text by dictionary of the row at hand; empty where it has none.
+func (c *Column) Text(n int) string {
 	if c.from+n >= c.to {
 		return ""
 	}
-	return c.dict[c.codes[c.from+n]]
+	return c.Dict[c.codes[c.from+n]]
 }
 
-// plain is the n-th of the texts that are in no dictionary.
-func (c *column) plain(n int) []byte {
+// Plain is the n-th of all the texts of a column that is in no dictionary.
+func (c *Column) Plain(n int) []byte {
 	if n == 0 {
 		return c.text[:c.ends[0]]
 	}
