@@ -1,0 +1,128 @@
+package history
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Changes are what is to be written so that a day says what its head does: first the
+// segments, of which one that is there already is the same, and then the head.
+type Changes struct {
+	Segments []Document
+	Head     Document
+	Added    int // events that were not there
+}
+
+// Overlap is how far before an event the same one may have been told: a run that was
+// killed is repeated within that.
+const Overlap = time.Hour
+
+// Near are the segments that may hold events of such times, or the same ones told
+// earlier.
+func (h *Head) Near(events []Event) []Segment {
+	var near []Segment
+	for _, s := range h.Segments {
+		if slices.ContainsFunc(events, func(e Event) bool { return s.From <= e.At.UnixMilli() && s.To >= e.At.Add(-Overlap).UnixMilli() }) {
+			near = append(near, s)
+		}
+	}
+	return near
+}
+
+// Missing returns those of the events that are not in the head, without those that can
+// be no events; errs says why.
+func (h *Head) Missing(events []Event) (missing []Event, errs []error) {
+	there := make(map[string]bool, len(h.Events))
+	for _, e := range h.Events {
+		there[e.ID] = true
+	}
+	for _, e := range events {
+		if err := e.normalise(); err != nil {
+			errs = append(errs, errors.Join(errors.New("the history takes no event of "+e.Object), err))
+			continue
+		}
+		if !there[e.ID] {
+			missing = append(missing, e)
+		}
+	}
+	return missing, errs
+}
+
+// Add adds events to a day, one or more.
+func (c *Codec) Add(h *Head, events []Event) (Changes, error) {
+	merged, added := Merge(h.Events, events...)
+	next := *h
+	next.Events, next.Compact, next.Segments = merged, false, slices.Clone(h.Segments)
+	longest := fullHead
+	if len(h.Segments) > manySegments {
+		longest = fullSegment
+	}
+	changes, err := c.divide(&next, longest)
+	if err == nil {
+		*h = next
+	}
+	changes.Added = added
+	return changes, err
+}
+
+// Compact makes a day's documents anew, of all of its events: as few as fit.
+func (c *Codec) Compact(h *Head, events []Event) (Changes, error) {
+	h.Events, _ = Merge(nil, events...)
+	h.Segments, h.Index.Compact = nil, true
+	return c.divide(h, fullSegment)
+}
+
+// divide makes the documents of a head: itself, where it is no longer than that, else
+// segments of the older of its events, too.
+func (c *Codec) divide(h *Head, longest int) (Changes, error) {
+	all, segments := h.Events, h.Segments
+	head, fits, err := c.make(h.Name(), all, &h.Index, longest)
+	for parts := max(2, len(head.Data)/longest+1); err == nil && !fits; parts++ {
+		switch {
+		case parts <= len(all):
+		case longest < fullSegment: // one that is large has more room
+			return c.divide(h, fullSegment)
+		default:
+			return Changes{}, errors.New("an event is larger than a document of the history may be")
+		}
+		var changes Changes
+		h.Segments, fits = slices.Clone(segments), true
+		for n := 0; n < parts-1 && fits && err == nil; n++ {
+			part := all[n*len(all)/parts : (n+1)*len(all)/parts]
+			var d Document
+			if d, fits, err = c.make(h.Day.segmentName(part), part, nil, longest); err == nil {
+				changes.Segments = append(changes.Segments, d)
+				h.tell(Segment{Name: d.Name, From: part[0].At.UnixMilli(), To: part[len(part)-1].At.UnixMilli(), Events: len(part), Bytes: len(d.Data)})
+			}
+		}
+		if !fits || err != nil {
+			continue
+		}
+		h.Events = all[(parts-1)*len(all)/parts:]
+		if changes.Head, fits, err = c.make(h.Name(), h.Events, &h.Index, longest); fits {
+			return changes, nil
+		}
+	}
+	return Changes{Head: head}, err
+}
+
+// tell adds a segment to those that the head tells of.
+func (h *Head) tell(s Segment) {
+	h.Segments = slices.DeleteFunc(h.Segments, func(o Segment) bool { return o.Name == s.Name })
+	h.Segments = append(h.Segments, s)
+	slices.SortFunc(h.Segments, func(a, b Segment) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// Bytes is how long the segments of the day are together.
+func (h *Head) Bytes() int64 {
+	total := int64(0)
+	for _, s := range h.Segments {
+		total += int64(s.Bytes)
+	}
+	return total
+}

@@ -1,0 +1,170 @@
+package history
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Event is one thing that happened. Columns of the Parquet are called as the fields
+// of the JSON are.
+type Event struct {
+	ID   string    `json:"id"`
+	At   time.Time `json:"at"` // UTC, in milliseconds
+	Kind Kind      `json:"kind"`
+	// Object is what it is about: "spot_pool/REGION/NAME", "budget/NAME" or "run".
+	Object     string   `json:"object"`
+	ObjectUID  string   `json:"object_uid,omitempty"`
+	ClusterUID string   `json:"cluster_uid,omitempty"` // empty where no cluster had to do with it
+	RunID      string   `json:"run_id,omitempty"`
+	Actor      string   `json:"actor,omitempty"` // "reconcile", "terraform", or a person
+	Reasons    []string `json:"reasons,omitempty"`
+	Outcome    string   `json:"outcome,omitempty"`
+
+	Count       int        `json:"count,omitempty"` // of instances, where some were launched or ended
+	Offering    *Offering  `json:"offering,omitempty"`
+	ChargeType  string     `json:"charge_type,omitempty"`
+	Price       string     `json:"price,omitempty"` // in CNY an hour
+	InstanceIDs []string   `json:"instance_ids,omitempty"`
+	Pods        []Identity `json:"pods,omitempty"`
+	Workloads   []Identity `json:"workloads,omitempty"`
+	Threshold   int        `json:"threshold,omitempty"` // in percent
+	Error       *Error     `json:"error,omitempty"`
+	Until       time.Time  `json:"until,omitzero"` // until when it holds
+}
+
+// Offering is where an instance is, or would be.
+type Offering struct {
+	AvailabilityZone string `json:"availability_zone"`
+	InstanceType     string `json:"instance_type"`
+	SubnetID         string `json:"subnet_id"`
+}
+
+// Identity is a pod or a workload. A workload's name has its kind before it, as in
+// "Deployment/serve".
+type Identity struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
+
+// Error is what failed, and what to do about it.
+type Error struct {
+	Class     string `json:"class"`
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	RequestID string `json:"request_id"`
+	Remedy    string `json:"remedy"`
+}
+
+// What is kept of an event: no message and no list fills a document by itself. Count
+// tells of how many the list was.
+const (
+	maxName = 253 // bytes
+	maxText = 2048
+	maxList = 200
+)
+
+// lastMoment is the end of the year 9999, after which no time is taken for one.
+const lastMoment = 253_402_300_799_999
+
+// normalise brings an event into the form in which it is kept, and says why there can
+// be no such event.
+func (e *Event) normalise() error {
+	e.At, e.Until = moment(e.At), moment(e.Until)
+	switch {
+	case e.ID == "" || len(e.ID) > 64:
+		return errors.New("it has no id")
+	case !possible(e.At.UnixMilli()) || e.At.UnixMilli() == 0:
+		return errors.New("its time is not between 1970 and 9999")
+	case !e.Until.IsZero() && !possible(e.Until.UnixMilli()):
+		return errors.New("it holds until a time that is not between 1970 and 9999")
+	case e.Count < 0 || e.Threshold < 0 || e.Count > 1<<30 || e.Threshold > 1<<30:
+		return errors.New("one of its numbers can't be")
+	}
+	kind := string(e.Kind)
+	for _, s := range []*string{&e.ID, &kind, &e.Object, &e.ObjectUID, &e.ClusterUID, &e.RunID, &e.Actor, &e.Outcome, &e.ChargeType, &e.Price} {
+		*s = short(*s)
+	}
+	e.Kind = Kind(kind)
+	e.Reasons, e.InstanceIDs = shortList(e.Reasons, text), shortList(e.InstanceIDs, short)
+	e.Pods, e.Workloads = shortList(e.Pods, Identity.short), shortList(e.Workloads, Identity.short)
+	if o := e.Offering; o != nil {
+		e.Offering = &Offering{short(o.AvailabilityZone), short(o.InstanceType), short(o.SubnetID)}
+	}
+	if f := e.Error; f != nil {
+		e.Error = &Error{short(f.Class), short(f.Code), text(f.Message), short(f.RequestID), text(f.Remedy)}
+	}
+	return nil
+}
+
+func possible(milli int64) bool { return milli >= 0 && milli <= lastMoment }
+
+// moment is a time as it is kept.
+func moment(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.UnixMilli(t.UnixMilli()).UTC()
+}
+
+func (i Identity) short() Identity {
+	return Identity{short(i.Namespace), short(i.Name), short(i.UID)}
+}
+
+// short is a name that is not too long, and text a text, in whole characters.
+func short(s string) string { return cut(s, maxName) }
+func text(s string) string  { return cut(s, maxText) }
+
+func cut(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+func shortList[T any](list []T, of func(T) T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	kept := make([]T, min(len(list), maxList))
+	for n := range kept {
+		kept[n] = of(list[n])
+	}
+	return kept
+}
+
+// compare orders events by time.
+func compare(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) }
+
+// Sort brings events into the order of their time.
+func Sort(events []Event) {
+	slices.SortFunc(events, func(a, b Event) int { return compare(&a, &b) })
+}
+
+// Merge adds events to others: those that are not there yet, by id. Of one that is
+// told at two times it keeps the earlier. What it returns is in order; added is how
+// many were not there.
+func Merge(events []Event, more ...Event) (merged []Event, added int) {
+	at := make(map[string]int, len(events)+len(more))
+	merged = make([]Event, 0, len(events)+len(more))
+	before := 0
+	for _, list := range [][]Event{events, more} {
+		for _, e := range list {
+			n, there := at[e.ID]
+			switch {
+			case !there:
+				at[e.ID] = len(merged)
+				merged = append(merged, e)
+			case compare(&e, &merged[n]) < 0:
+				merged[n] = e
+			}
+		}
+		added = len(merged) - before
+		before = len(merged)
+	}
+	Sort(merged)
+	return merged, added
+}

@@ -1,0 +1,183 @@
+package history_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// TestTheSameFactIsTheSameEvent whoever tells it, and whenever; and no two facts are.
+func TestTheSameFactIsTheSameEvent(t *testing.T) {
+	t.Parallel()
+	first, again := everyEvent(about("train", 0)), everyEvent(about("train", 0))
+	later := about("train", 7)
+	later.Actor, later.RunID, later.Reasons = "terraform", "run-0", nil
+	other := everyEvent(about("infer", 0))
+	kinds, ids := map[history.Kind]bool{}, map[string]history.Kind{}
+	for n, e := range first {
+		if kinds[e.Kind] = true; e.ID != again[n].ID || e.ID != everyEvent(later)[n].ID {
+			t.Errorf("%s: told again it is another event", e.Kind)
+		}
+		for _, id := range []string{e.ID, other[n].ID} {
+			if was, twice := ids[id]; twice {
+				t.Errorf("%s and %s are one event", was, e.Kind)
+			}
+			ids[id] = e.Kind
+		}
+	}
+	for _, k := range history.Kinds() {
+		if !kinds[k] {
+			t.Errorf("nothing makes an event of the kind %s", k)
+		}
+	}
+	a := about("train", 0)
+	different := []history.Event{
+		a.Launched(ask(1)), a.Launched(ask(2)), a.Terminated("a"), a.Terminated("b"), a.Terminated("a", "b"), a.Terminated("ab"),
+		a.Crossed(50, noon), a.Crossed(80, noon), a.Crossed(50, noon.Add(time.Minute)), about("train", 1).Failed(soldOut), a.Failed(soldOut),
+		a.Failed(history.Error{Message: "x"}), a.Failed(history.Error{Message: "y"}), a.Updated(1), a.Updated(2),
+		a.Priced(zone2, "SPOTPAID", "1", noon), a.Priced(zone3, "SPOTPAID", "1", noon), a.Priced(zone2, "SPOTPAID", "2", noon),
+	}
+	if _, added := history.Merge(nil, different...); added != len(different) {
+		t.Errorf("%d of %d events are told apart", added, len(different))
+	}
+	if _, added := history.Merge(nil, a.Terminated("a", "b"), a.Terminated("b", "a")); added != 1 {
+		t.Error("the order of instances makes another event")
+	}
+}
+
+// TestMergeIsASet: adding again adds nothing, and the order of adding does not matter.
+func TestMergeIsASet(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyEvents().Draw(t, "some"), anyEvents().Draw(t, "others")
+		one, added := history.Merge(nil, a...)
+		if added != len(one) {
+			t.Fatalf("%d were added of %d", added, len(one))
+		}
+		both, _ := history.Merge(one, b...)
+		turned, _ := history.Merge(nil, append(slices.Clone(b), a...)...)
+		if diff := cmp.Diff(both, turned, cmpopts.IgnoreFields(history.Event{}, "RunID", "Offering")); diff != "" {
+			t.Fatalf("the order matters: %s", diff)
+		}
+		if again, added := history.Merge(both, append(a, b...)...); added != 0 || len(again) != len(both) {
+			t.Fatalf("%d were added again", added)
+		}
+		if !slices.IsSortedFunc(both, func(a, b history.Event) int { return a.At.Compare(b.At) }) {
+			t.Fatal("not in the order of time")
+		}
+	})
+}
+
+// TestCollapseLosesNothing: each event is in one line, and no line goes over something
+// else that happened to its object.
+func TestCollapseLosesNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		events, _ := history.Merge(nil, anyEvents().Draw(t, "events")...)
+		total := 0
+		for _, line := range history.Collapse(events) {
+			total += line.Times
+			if line.Times > 1 && !line.Kind.Trouble() || line.First.After(line.At) {
+				t.Fatalf("a line of %d: %+v", line.Times, line)
+			}
+			for _, e := range events {
+				if e.Object == line.Object && !e.Kind.Trouble() && e.At.After(line.First) && e.At.Before(line.At) {
+					t.Fatalf("%s was between %s and %s of one line", e.Kind, line.First, line.At)
+				}
+			}
+		}
+		if total != len(events) {
+			t.Fatalf("%d of %d events are in lines", total, len(events))
+		}
+	})
+}
+
+func TestCollapse(t *testing.T) {
+	t.Parallel()
+	refused := func(minutes, sequence int, o history.Offering, request string) history.Event {
+		a, why := ask(sequence), soldOut
+		a.Offering, why.RequestID, why.Message = o, request, "sold out (RequestId "+request+")"
+		return about("train", minutes).Refused(a, why)
+	}
+	events := []history.Event{
+		refused(0, 1, zone2, "a"), refused(0, 2, zone3, "b"), refused(5, 3, zone2, "c"), refused(5, 4, zone3, "d"),
+		about("infer", 6).Begun(instance), refused(10, 5, zone2, "e"), about("train", 11).Launched(ask(6)), refused(12, 7, zone2, "f"),
+	}
+	var got []string
+	for _, l := range history.Collapse(events) {
+		got = append(got, strings.Join([]string{string(l.Kind), l.Offering.AvailabilityZone, strings.Repeat("x", l.Times), l.First.Format("15:04"), l.At.Format("15:04")}, " "))
+	}
+	want := []string{
+		"refused ap-singapore-3 xx 12:00 12:05", "begin ap-singapore-2 x 12:06 12:06", "refused ap-singapore-2 xxx 12:00 12:10",
+		"launch ap-singapore-2 x 12:11 12:11", "refused ap-singapore-2 x 12:12 12:12",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestQuery(t *testing.T) {
+	t.Parallel()
+	events := []history.Event{about("train", 0).Created(), about("team-a", 5).Begun(instance), about("team-b", 10).Failed(soldOut)}
+	for name, tt := range map[string]struct {
+		q    history.Query
+		want string
+	}{
+		"all":          {history.Query{}, "create begin failed"},
+		"a name":       {history.Query{Names: []string{"train"}}, "create"},
+		"a pattern":    {history.Query{Names: []string{"team-*"}}, "begin failed"},
+		"with region":  {history.Query{Names: []string{"ap-singapore/team-a"}}, "begin"},
+		"a region":     {history.Query{Names: []string{"ap-*/*"}}, "create begin failed"},
+		"whole":        {history.Query{Names: []string{"spot_pool/*/train", "team-b"}}, "create failed"},
+		"kinds":        {history.Query{Kinds: []history.Kind{history.Begin, history.Create}}, "create begin"},
+		"since is in":  {history.Query{Since: noon.Add(5 * time.Minute)}, "begin failed"},
+		"until is out": {history.Query{Until: noon.Add(10 * time.Minute)}, "create begin"},
+	} {
+		if err := tt.q.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var kinds []string
+		for _, e := range tt.q.Select(events) {
+			kinds = append(kinds, string(e.Kind))
+		}
+		if got := strings.Join(kinds, " "); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	for _, q := range []history.Query{{Names: []string{"["}}, {Kinds: []history.Kind{"lunch"}}, {Since: noon, Until: noon}} {
+		if q.Validate() == nil {
+			t.Errorf("%+v is a query", q)
+		}
+	}
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	sizes := map[string]int64{
+		"2026-11-20/head-1.parquet": 30, "2026-11-19/head-1.parquet": 20, "2026-11-19/00.parquet": 10, "2026-11-18/head-1.parquet": 30,
+		"2026-10-16/head-1.parquet": 10, "2026-10-15/head-1.parquet": 10,
+	}
+	for name, tt := range map[string]struct {
+		r    history.Retention
+		want []history.Day
+		text string
+	}{
+		"too old":   {history.Retention{For: 35 * 24 * time.Hour, Bytes: 1000}, []history.Day{"2026-10-15"}, "before 2026-10-16T00:00:00Z was dropped (1 KiB): it is older"},
+		"too large": {history.Retention{For: 35 * 24 * time.Hour, Bytes: 70}, []history.Day{"2026-10-15", "2026-10-16", "2026-11-18"}, "before 2026-11-19T00:00:00Z was dropped (1 KiB): there was more"},
+		"only just": {history.Retention{For: 35 * 24 * time.Hour, Bytes: 110}, []history.Day{"2026-10-15", "2026-10-16"}[:1], "older"},
+		"not today": {history.Retention{For: 0, Bytes: 1}, []history.Day{"2026-10-15", "2026-10-16", "2026-11-18", "2026-11-19"}, "before 2026-11-20T"},
+		"nothing":   {history.Retention{For: 60 * 24 * time.Hour, Bytes: 1000}, nil, ""},
+	} {
+		days, dropped := tt.r.Expired(sizes, "2026-11-20")
+		if diff := cmp.Diff(tt.want, days); diff != "" || !strings.Contains(dropped.String(), tt.text) {
+			t.Errorf("%s: %q (-want +got)\n%s", name, dropped, diff)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Retention is how long, and how much, is kept.
+type Retention struct {
+	For   time.Duration
+	Bytes int64
+}
+
+// DefaultRetention is what is kept unless someone says otherwise.
+var DefaultRetention = Retention{For: 35 * 24 * time.Hour, Bytes: 64 << 20}
+
+// Dropped is what retention dropped; the zero value is nothing.
+type Dropped struct {
+	Until     time.Time `json:"until,omitzero"` // what was before this
+	Documents int       `json:"documents,omitempty"`
+	Bytes     int64     `json:"bytes,omitempty"`
+	// TooLarge says that it was not too old, but there was more than is kept.
+	TooLarge bool `json:"too_large,omitempty"`
+}
+
+// String says it to people; empty for nothing.
+func (d Dropped) String() string {
+	if d.Documents == 0 {
+		return ""
+	}
+	why := "it is older than what is kept"
+	if d.TooLarge {
+		why = "there was more than is kept"
+	}
+	return fmt.Sprintf("the history before %s was dropped (%d KiB): %s", d.Until.UTC().Format(time.RFC3339), (d.Bytes+1023)/1024, why)
+}
+
+// add is both together.
+func (d Dropped) add(o Dropped) Dropped {
+	if o.Until.After(d.Until) {
+		d.Until = o.Until
+	}
+	d.Documents, d.Bytes, d.TooLarge = d.Documents+o.Documents, d.Bytes+o.Bytes, d.TooLarge || o.TooLarge
+	return d
+}
+
+// slack is how much below the limit a history is brought that is above it, so that it
+// isn't each time.
+const slack = 10 // a tenth
+
+// Expired says which days are to go, the oldest first: those that are too old, and
+// then as many as bring the rest, with what today has, below the limit. Sizes are by
+// name. Today itself stays.
+func (r Retention) Expired(sizes map[string]int64, today Day) ([]Day, Dropped) {
+	bytes, documents := map[Day]int64{}, map[Day]int{}
+	total := int64(0)
+	for name, size := range sizes {
+		d, _, ok := ParseName(name)
+		total += size
+		if ok && d < today {
+			bytes[d] += size
+			documents[d]++
+		}
+	}
+	limit := r.Bytes
+	if total > limit {
+		limit -= limit / slack
+	}
+	oldest := DayOf(today.Begin().Add(-r.For))
+	var expired []Day
+	var dropped Dropped
+	for _, d := range slices.SortedFunc(maps.Keys(bytes), cmp.Compare[Day]) {
+		tooLarge := total > limit
+		if d >= oldest && !tooLarge {
+			break
+		}
+		expired = append(expired, d)
+		total -= bytes[d]
+		dropped = dropped.add(Dropped{Until: d.Next().Begin(), Documents: documents[d], Bytes: bytes[d], TooLarge: d >= oldest})
+	}
+	return expired, dropped
+}
+
+// Trim drops the oldest segments of a day where it is above the limit all by itself,
+// or with what is elsewhere. The names are of documents that nothing tells of any more
+// once the head is written.
+func (r Retention) Trim(h *Head) (names []string, dropped Dropped) {
+	if h.Elsewhere+h.Bytes() <= r.Bytes && len(h.Segments) < maxSegments {
+		return nil, dropped
+	}
+	for len(h.Segments) > maxSegments-maxSegments/slack || len(h.Segments) > 0 && h.Elsewhere+h.Bytes() > r.Bytes-r.Bytes/slack {
+		oldest := h.Segments[0]
+		names = append(names, oldest.Name)
+		dropped = dropped.add(Dropped{Until: time.UnixMilli(oldest.To + 1).UTC(), Documents: 1, Bytes: int64(oldest.Bytes), TooLarge: true})
+		h.Segments = slices.Clone(h.Segments[1:])
+	}
+	h.Keep(dropped.Until)
+	return names, dropped
+}
+
+// Keep notes up to when events were dropped.
+func (h *Head) Keep(since time.Time) {
+	if since.After(h.KeptSince) {
+		h.KeptSince = moment(since)
+	}
+}

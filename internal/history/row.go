@@ -1,0 +1,216 @@
+package history
+
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
+)
+
+// row is an event as a line of a document in Parquet. Columns are called as the
+// fields of the JSON are; times are milliseconds in UTC. What is not there is null
+// where it is a number or a group, and else empty.
+type row struct {
+	ID          string        `parquet:"id"`
+	At          int64         `parquet:"at,timestamp"`
+	Kind        string        `parquet:"kind,dict"`
+	Object      string        `parquet:"object,dict"`
+	ObjectUID   string        `parquet:"object_uid,dict"`
+	ClusterUID  string        `parquet:"cluster_uid,dict"`
+	RunID       string        `parquet:"run_id,dict"`
+	Actor       string        `parquet:"actor,dict"`
+	Reasons     []string      `parquet:"reasons,list" parquet-element:",dict"`
+	Outcome     string        `parquet:"outcome,dict"`
+	Count       *int32        `parquet:"count,optional"`
+	Offering    *offeringRow  `parquet:"offering,optional"`
+	ChargeType  string        `parquet:"charge_type,dict"`
+	Price       string        `parquet:"price,dict"`
+	InstanceIDs []string      `parquet:"instance_ids,list" parquet-element:",dict"`
+	Pods        []identityRow `parquet:"pods,list"`
+	Workloads   []identityRow `parquet:"workloads,list"`
+	Threshold   *int32        `parquet:"threshold,optional"`
+	Error       *errorRow     `parquet:"error,optional"`
+	Until       *int64        `parquet:"until,optional,timestamp"`
+}
+
+type offeringRow struct {
+	AvailabilityZone string `parquet:"availability_zone,dict"`
+	InstanceType     string `parquet:"instance_type,dict"`
+	SubnetID         string `parquet:"subnet_id,dict"`
+}
+
+type identityRow struct {
+	Namespace string `parquet:"namespace,dict"`
+	Name      string `parquet:"name,dict"`
+	UID       string `parquet:"uid,dict"`
+}
+
+type errorRow struct {
+	Class     string `parquet:"class,dict"`
+	Code      string `parquet:"code,dict"`
+	Message   string `parquet:"message,dict"`
+	RequestID string `parquet:"request_id,dict"`
+	Remedy    string `parquet:"remedy,dict"`
+}
+
+// The columns in the order of the schema.
+const (
+	idColumn = iota
+	atColumn
+	kindColumn
+	objectColumn
+	objectUIDColumn
+	clusterUIDColumn
+	runIDColumn
+	actorColumn
+	reasonsColumn
+	outcomeColumn
+	countColumn
+	zoneColumn
+	typeColumn
+	subnetColumn
+	chargeTypeColumn
+	priceColumn
+	instanceIDsColumn
+	podsColumn      // and two more
+	workloadsColumn = podsColumn + 3
+	thresholdColumn = workloadsColumn + 3
+	errorColumn     = thresholdColumn + 1 // and four more
+	untilColumn     = errorColumn + 5
+)
+
+// line is an event as it is written.
+func (e *Event) line() row {
+	r := row{
+		ID: e.ID, At: e.At.UnixMilli(), Kind: string(e.Kind), Object: e.Object, ObjectUID: e.ObjectUID, ClusterUID: e.ClusterUID,
+		RunID: e.RunID, Actor: e.Actor, Reasons: e.Reasons, Outcome: e.Outcome, Count: number(e.Count), ChargeType: e.ChargeType,
+		Price: e.Price, InstanceIDs: e.InstanceIDs, Pods: identities(e.Pods), Workloads: identities(e.Workloads), Threshold: number(e.Threshold),
+	}
+	if e.Offering != nil {
+		r.Offering = (*offeringRow)(e.Offering)
+	}
+	if e.Error != nil {
+		r.Error = (*errorRow)(e.Error)
+	}
+	if !e.Until.IsZero() {
+		until := e.Until.UnixMilli()
+		r.Until = &until
+	}
+	return r
+}
+
+// number is one that is not zero.
+func number(n int) *int32 {
+	if n == 0 {
+		return nil
+	}
+	kept := int32(n)
+	return &kept
+}
+
+func identities(list []Identity) []identityRow {
+	rows := make([]identityRow, len(list))
+	for n, i := range list {
+		rows[n] = identityRow(i)
+	}
+	return rows
+}
+
+// Parquet writes events as a file that anyone can read: what a store keeps has the
+// same columns.
+func Parquet(events []Event) ([]byte, error) { return encode(events, "") }
+
+func encode(events []Event, text string) ([]byte, error) {
+	rows := make([]row, len(events))
+	for n := range events {
+		rows[n] = events[n].line()
+	}
+	return columns.Encode(rows, form.Magic, text)
+}
+
+// reader takes the events out of a document that was taken apart.
+type reader struct {
+	*columns.Table
+	// wanted says of each text of the columns of kinds and objects whether it is asked
+	// for.
+	kinds, objects []bool
+}
+
+// events returns those that are asked for, in the order of the document.
+func (r *reader) events(q Query) ([]Event, error) {
+	r.kinds, r.objects = r.kinds[:0], r.objects[:0]
+	for _, kind := range r.Columns[kindColumn].Dict {
+		r.kinds = append(r.kinds, q.wants(Kind(kind)))
+	}
+	for _, object := range r.Columns[objectColumn].Dict {
+		r.objects = append(r.objects, q.fits(object))
+	}
+	var events []Event
+	for n := range r.Rows {
+		for c := range r.Columns {
+			r.Columns[c].Next()
+		}
+		at := r.Columns[atColumn].Number()
+		if !possible(at) {
+			return nil, columns.ErrForm
+		}
+		if !r.kinds[r.Columns[kindColumn].Codes()[0]] || !r.objects[r.Columns[objectColumn].Codes()[0]] || !q.spans(time.UnixMilli(at)) {
+			continue
+		}
+		e, err := r.event(n)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// event is the n-th of the document, which is the row at hand.
+func (r *reader) event(n int) (Event, error) {
+	text := func(column int) string { return r.Columns[column].Text(0) }
+	e := Event{
+		ID: string(r.Columns[idColumn].Plain(n)), At: time.UnixMilli(r.Columns[atColumn].Number()).UTC(), Kind: Kind(text(kindColumn)),
+		Object: text(objectColumn), ObjectUID: text(objectUIDColumn), ClusterUID: text(clusterUIDColumn), RunID: text(runIDColumn),
+		Actor: text(actorColumn), Reasons: r.texts(reasonsColumn), Outcome: text(outcomeColumn), Count: int(r.Columns[countColumn].Number()),
+		ChargeType: text(chargeTypeColumn), Price: text(priceColumn), InstanceIDs: r.texts(instanceIDsColumn),
+		Threshold: int(r.Columns[thresholdColumn].Number()),
+	}
+	if r.Columns[zoneColumn].There() {
+		e.Offering = &Offering{text(zoneColumn), text(typeColumn), text(subnetColumn)}
+	}
+	if r.Columns[errorColumn].There() {
+		e.Error = &Error{text(errorColumn), text(errorColumn + 1), text(errorColumn + 2), text(errorColumn + 3), text(errorColumn + 4)}
+	}
+	if c := &r.Columns[untilColumn]; c.There() {
+		e.Until = time.UnixMilli(c.Number()).UTC()
+	}
+	e.Pods, e.Workloads = r.identities(podsColumn), r.identities(workloadsColumn)
+	if e.normalise() != nil {
+		return Event{}, columns.ErrForm
+	}
+	return e, nil
+}
+
+func (r *reader) texts(column int) []string {
+	c := &r.Columns[column]
+	if !c.There() {
+		return nil
+	}
+	list := make([]string, c.Length())
+	for n := range list {
+		list[n] = c.Text(n)
+	}
+	return list
+}
+
+func (r *reader) identities(column int) []Identity {
+	c := r.Columns[column : column+3]
+	if !c[0].There() {
+		return nil
+	}
+	list := make([]Identity, c[0].Length())
+	for n := range list {
+		list[n] = Identity{c[0].Text(n), c[1].Text(n), c[2].Text(n)}
+	}
+	return list
+}
