@@ -36,6 +36,7 @@ var rooms = map[string]struct {
 	"internal/columns":     {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/seal":        {pure: true},
 	"internal/ledger":      {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
+	"internal/history":     {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
 	"internal/declaration": {pure: true, may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
 	"internal/store":       {},
@@ -44,6 +45,7 @@ var rooms = map[string]struct {
 		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/spotpool"}},
+	"internal/reconcile/memory":  {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record":  {may: []string{module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{

@@ -32,6 +32,7 @@ type Table struct {
 	Rows    int
 	Columns []Column // the leaves of the schema, in its order
 
+	texts  map[string]string      // of its metadata, by key
 	schema []format.SchemaElement // that each document must have
 	zstd   *zstd.Decoder
 	page   []byte
@@ -76,6 +77,10 @@ func (t *Table) Read(data []byte) error {
 	if len(group.Columns) != len(t.Columns) || group.NumRows != meta.NumRows || meta.NumRows < 0 || meta.NumRows > MaxValues {
 		return ErrForm
 	}
+	t.texts = make(map[string]string, len(meta.KeyValueMetadata))
+	for _, kv := range meta.KeyValueMetadata {
+		t.texts[kv.Key] = kv.Value
+	}
 	t.Rows, t.bytes, t.values = int(meta.NumRows), maxBody, MaxValues
 	for n := range t.Columns {
 		c := &t.Columns[n]
@@ -89,6 +94,9 @@ func (t *Table) Read(data []byte) error {
 	}
 	return nil
 }
+
+// Text is what the document has in its metadata under a key; empty for nothing.
+func (t *Table) Text(key string) string { return t.texts[key] }
 
 // footer reads what a document says of itself.
 func footer(data []byte) (meta format.FileMetaData, err error) {

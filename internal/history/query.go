@@ -57,8 +57,8 @@ func (q Query) spans(at time.Time) bool {
 	return (q.Since.IsZero() || !at.Before(q.Since)) && (q.Until.IsZero() || at.Before(q.Until))
 }
 
-// overlaps says whether anything between two moments, both included, may be asked for.
-func (q Query) overlaps(from, to time.Time) bool {
+// Overlaps says whether anything between two moments, both included, may be asked for.
+func (q Query) Overlaps(from, to time.Time) bool {
 	return (q.Since.IsZero() || !to.Before(q.Since)) && (q.Until.IsZero() || from.Before(q.Until))
 }
 

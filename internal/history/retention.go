@@ -38,8 +38,8 @@ func (d Dropped) String() string {
 	return fmt.Sprintf("the history before %s was dropped (%d KiB): %s", d.Until.UTC().Format(time.RFC3339), (d.Bytes+1023)/1024, why)
 }
 
-// add is both together.
-func (d Dropped) add(o Dropped) Dropped {
+// And is both together.
+func (d Dropped) And(o Dropped) Dropped {
 	if o.Until.After(d.Until) {
 		d.Until = o.Until
 	}
@@ -79,22 +79,27 @@ func (r Retention) Expired(sizes map[string]int64, today Day) ([]Day, Dropped) {
 		}
 		expired = append(expired, d)
 		total -= bytes[d]
-		dropped = dropped.add(Dropped{Until: d.Next().Begin(), Documents: documents[d], Bytes: bytes[d], TooLarge: d >= oldest})
+		dropped = dropped.And(Dropped{Until: d.Next().Begin(), Documents: documents[d], Bytes: bytes[d], TooLarge: d >= oldest})
 	}
 	return expired, dropped
 }
 
-// Trim drops the oldest segments of a day where it is above the limit all by itself,
-// or with what is elsewhere. The names are of documents that nothing tells of any more
+// Over says whether a day's documents, a full head among them, are more than is kept,
+// with those of the days before.
+func (r Retention) Over(h *Head) bool { return h.Elsewhere+h.Bytes()+fullHead > r.Bytes }
+
+// Trim drops the oldest segments of a day that is over what is kept, though the days
+// before are seen to. The names are of documents that nothing tells of any more
 // once the head is written.
 func (r Retention) Trim(h *Head) (names []string, dropped Dropped) {
-	if h.Elsewhere+h.Bytes() <= r.Bytes && len(h.Segments) < maxSegments {
+	if !r.Over(h) && len(h.Segments) < maxSegments {
 		return nil, dropped
 	}
-	for len(h.Segments) > maxSegments-maxSegments/slack || len(h.Segments) > 0 && h.Elsewhere+h.Bytes() > r.Bytes-r.Bytes/slack {
+	low := Retention{Bytes: r.Bytes - r.Bytes/slack}
+	for len(h.Segments) > maxSegments-maxSegments/slack || len(h.Segments) > 0 && low.Over(h) {
 		oldest := h.Segments[0]
 		names = append(names, oldest.Name)
-		dropped = dropped.add(Dropped{Until: time.UnixMilli(oldest.To + 1).UTC(), Documents: 1, Bytes: int64(oldest.Bytes), TooLarge: true})
+		dropped = dropped.And(Dropped{Until: time.UnixMilli(oldest.To + 1).UTC(), Documents: 1, Bytes: int64(oldest.Bytes), TooLarge: true})
 		h.Segments = slices.Clone(h.Segments[1:])
 	}
 	h.Keep(dropped.Until)

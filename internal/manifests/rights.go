@@ -35,7 +35,7 @@ func named(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
 func StoreRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "secrets", "get", "list", "create", "update", "delete"),    // declarations and journals
-		rule(core, "configmaps", "get", "list", "create", "update", "delete"), // status, ledger, tombstones
+		rule(core, "configmaps", "get", "list", "create", "update", "delete"), // status, ledger, history, tombstones
 		rule(coordination, "leases", "get", "create", "update", "delete"),     // locks
 	}
 }

@@ -23,6 +23,7 @@ const (
 	Journals   Kind = "journals"   // spot pools' journals; secret
 	Budgets    Kind = "budgets"    // records; secret, like all declarations
 	Ledger     Kind = "ledger"     // intervals of pods, by cluster: header and shards
+	History    Kind = "history"    // events, by day: heads and segments
 	Pauses     Kind = "pauses"     // workloads that budgets paused, by the budget's uid
 	Statuses   Kind = "statuses"   // what the last run saw
 	Tombstones Kind = "tombstones" // of destroyed objects, by uid
@@ -31,7 +32,7 @@ const (
 
 // Kinds returns all kinds of documents.
 func Kinds() []Kind {
-	return []Kind{SpotPools, Journals, Budgets, Ledger, Pauses, Statuses, Tombstones, States}
+	return []Kind{SpotPools, Journals, Budgets, Ledger, History, Pauses, Statuses, Tombstones, States}
 }
 
 // Secret says whether documents of this kind may hold secrets.

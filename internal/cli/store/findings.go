@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -72,7 +73,8 @@ func (f *findings) note(document string, err error) {
 	f.problems = append(f.problems, problem{Document: document, Error: err.Error()})
 	var newer *declaration.NewerError
 	var newerLedger *ledger.NewerError
-	if f.newer == nil && (errors.As(err, &newer) || errors.As(err, &newerLedger)) {
+	var newerHistory *history.NewerError
+	if f.newer == nil && (errors.As(err, &newer) || errors.As(err, &newerLedger) || errors.As(err, &newerHistory)) {
 		f.newer = err
 	}
 }
@@ -87,6 +89,8 @@ func read(remains stored.Remains, d stored.Document) error {
 		return decode[declaration.Journal](what, d.Data)
 	case stored.Budgets:
 		return decode[declaration.Budget](what, d.Data)
+	case stored.History:
+		return readHistory(d)
 	case stored.Pauses:
 		return decode[declaration.Pauses](what, d.Data)
 	case stored.Tombstones:
@@ -101,6 +105,20 @@ func read(remains stored.Remains, d stored.Document) error {
 		return err
 	}
 	return fmt.Errorf("%s is of a kind that can't be checked", what)
+}
+
+// readHistory says what is wrong with a document of the history.
+func readHistory(d stored.Document) error {
+	codec, err := history.NewCodec()
+	if err != nil {
+		return err
+	}
+	if _, head, ok := history.ParseName(d.Key.Name); ok && head == 0 {
+		_, err = codec.Segment(d.Key.Name, d.Data, history.Query{})
+		return err
+	}
+	_, err = codec.Head(d.Key.Name, d.Data, history.Query{})
+	return err
 }
 
 func decode[T declaration.Body](what string, data []byte) error {

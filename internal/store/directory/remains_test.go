@@ -36,11 +36,11 @@ func TestADescriptionThatIsLostIsMadeAnew(t *testing.T) {
 	if err != nil || len(documents) != 1 || string(documents[0].Data) != "a" {
 		t.Errorf("got %v and %v", documents, err)
 	}
-	put(t, filepath.Join(path, "history", "a.json"), "{}")
-	if strange, err := remains.Strange(context.Background()); err != nil || !cmp.Equal(strange, []string{"history"}) {
+	put(t, filepath.Join(path, "memories", "a.json"), "{}")
+	if strange, err := remains.Strange(context.Background()); err != nil || !cmp.Equal(strange, []string{"memories"}) {
 		t.Errorf("strange are %v, and %v", strange, err)
 	}
-	if err := os.RemoveAll(filepath.Join(path, "history")); err != nil {
+	if err := os.RemoveAll(filepath.Join(path, "memories")); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds it described

@@ -119,6 +119,7 @@ func TestWhatMayHoldSecretsIsASecretAndTheRestIsReadable(t *testing.T) {
 		"secret gpupool.journals.a.b--c":      "journals/a/b_c {\"about\": \"journals\"}\n",
 		"secret gpupool.budgets.a.b--c":       "budgets/a/b_c {\"about\": \"budgets\"}\n",
 		"configmap gpupool.ledger.a.b--c":     "ledger/a/b_c {\"about\": \"ledger\"}\n",
+		"configmap gpupool.history.a.b--c":    "history/a/b_c {\"about\": \"history\"}\n",
 		"configmap gpupool.pauses.a.b--c":     "pauses/a/b_c {\"about\": \"pauses\"}\n",
 		"configmap gpupool.statuses.a.b--c":   "statuses/a/b_c {\"about\": \"statuses\"}\n",
 		"configmap gpupool.tombstones.a.b--c": "tombstones/a/b_c {\"about\": \"tombstones\"}\n",

@@ -1,0 +1,224 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+const (
+	// attempts is how often a head is read again that someone else wrote meanwhile.
+	attempts = 20
+	// lockName is that of the lock of all that changes more than a head.
+	lockName = "history"
+	lockWait = 5 * time.Second
+)
+
+// Added is what became of events that were to be added.
+type Added struct {
+	Events   int // that were not there
+	Dropped  history.Dropped
+	Warnings []string
+}
+
+// Add adds events: those that are not there yet.
+func (m *Memory) Add(ctx context.Context, events ...history.Event) Added {
+	a := adding{Memory: m, today: history.DayOf(m.Now())}
+	if len(events) == 0 {
+		return a.Added
+	}
+	var err error
+	if a.documents, err = m.documents(); err != nil {
+		a.warn(err)
+		return a.Added
+	}
+	days := map[history.Day][]history.Event{}
+	for _, e := range events {
+		days[history.DayOf(e.At)] = append(days[history.DayOf(e.At)], e)
+	}
+	oldest := history.DayOf(m.Now().Add(-m.keep().For))
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		if day < oldest {
+			continue // it would be dropped at once
+		}
+		if err := a.toDay(ctx, day, days[day]); err != nil {
+			a.warn(fmt.Errorf("%d events of %s are not in the history of the store %s: %w", len(days[day]), day, m.Store, err))
+		}
+	}
+	return a.Added
+}
+
+// adding is one call of Add.
+type adding struct {
+	Added
+	*Memory
+	*documents
+	today history.Day
+}
+
+func (a *adding) warn(err error) {
+	if text := err.Error(); !slices.Contains(a.Warnings, text) {
+		a.Warnings = append(a.Warnings, text)
+	}
+}
+
+// toDay adds events to one day. A lock that is needed is kept until it is done.
+func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
+	var held store.Lock
+	defer func() {
+		if held != nil {
+			err = errors.Join(err, held.Release())
+		}
+	}()
+	for range attempts {
+		a.fresh()
+		h, revision, err := a.head(ctx, day)
+		if err != nil {
+			return err
+		}
+		missing, err := a.missing(ctx, h, events)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		if held == nil && a.untidy(h) {
+			// Who is late finds someone else at it, and leaves it to them.
+			if held, err = a.lock(ctx, 0); err != nil {
+				return err
+			}
+		}
+		if held != nil && a.untidy(h) {
+			a.tidy(ctx, h)
+		}
+		trimmed, dropped := a.keep().Trim(h)
+		changes, err := a.codec.Add(h, missing)
+		if err != nil {
+			return err
+		}
+		if held == nil && len(trimmed)+len(changes.Segments) > 0 {
+			if held, err = a.lock(ctx, lockWait); err != nil || held == nil {
+				return errors.Join(err, errors.New("another gpupool is at work on it"))
+			}
+			continue // what was read may be old
+		}
+		err = a.write(ctx, changes, revision, trimmed)
+		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			a.Events += changes.Added
+			a.Dropped = a.Dropped.And(dropped)
+		}
+		return err
+	}
+	return errors.New("others wrote to it again and again")
+}
+
+// lock takes the lock of all that changes more than a head; nil where someone else has
+// it.
+func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, error) {
+	held, err := a.Memory.Store.Lock(ctx, lockName, wait)
+	var locked *store.LockedError
+	if errors.As(err, &locked) && ctx.Err() == nil {
+		return nil, nil
+	}
+	return held, err
+}
+
+// untidy says whether the days before were not seen to since today began, or there is
+// more than is kept.
+func (a *adding) untidy(h *history.Head) bool {
+	return h.Day == a.today && (!h.Tidied || a.keep().Over(h))
+}
+
+// head reads the head that is added to: the first that can be read, or isn't there.
+func (a *adding) head(ctx context.Context, day history.Day) (*history.Head, store.Revision, error) {
+	for number := 1; ; number++ {
+		h := &history.Head{Day: day, Number: number}
+		doc, found, err := a.read(ctx, h.Name())
+		if err != nil || !found {
+			return h, "", err
+		}
+		h, err = a.codec.Head(doc.Key.Name, doc.Data, history.Query{})
+		if err == nil {
+			return h, doc.Revision, nil
+		}
+		a.warn(errors.New(lost(day, time.Time{}, time.Time{}, err)))
+	}
+}
+
+// missing are those of the events that no document has that could.
+func (a *adding) missing(ctx context.Context, h *history.Head, events []history.Event) ([]history.Event, error) {
+	missing, errs := h.Missing(events)
+	for _, err := range errs {
+		a.warn(err)
+	}
+	missing, err := a.without(ctx, h.Near(missing), missing)
+	if err != nil || len(missing) == 0 {
+		return missing, err
+	}
+	// A run that goes on past midnight may have told it the day before.
+	first := slices.MinFunc(missing, func(a, b history.Event) int { return a.At.Compare(b.At) })
+	before := history.DayOf(first.At.Add(-history.Overlap))
+	if before == h.Day {
+		return missing, nil
+	}
+	name := before.HeadName(1)
+	doc, found, err := a.read(ctx, name)
+	if err != nil || !found {
+		return missing, err
+	}
+	earlier, err := a.codec.Head(name, doc.Data, history.Query{})
+	if err != nil {
+		return missing, nil //nolint:nilerr // who asks is told; a double is no harm
+	}
+	missing, _ = earlier.Missing(missing)
+	return a.without(ctx, earlier.Near(missing), missing)
+}
+
+// without leaves out the events that segments have.
+func (a *adding) without(ctx context.Context, segments []history.Segment, events []history.Event) ([]history.Event, error) {
+	for _, s := range segments {
+		if len(events) == 0 {
+			break
+		}
+		doc, found, err := a.read(ctx, s.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			continue
+		}
+		there, err := a.codec.Segment(s.Name, doc.Data, history.Query{})
+		if err != nil {
+			continue
+		}
+		known := history.Head{Events: there}
+		events, _ = known.Missing(events)
+	}
+	return events, nil
+}
+
+// write writes what changed: segments before the head that tells of them, and removes
+// what it tells of no more.
+func (a *adding) write(ctx context.Context, changes history.Changes, revision store.Revision, trimmed []string) error {
+	for _, s := range changes.Segments {
+		if err := a.create(ctx, s); err != nil {
+			return err
+		}
+	}
+	if _, err := a.Memory.Store.Write(ctx, key(changes.Head.Name), changes.Head.Data, revision); err != nil {
+		return err
+	}
+	for _, name := range trimmed {
+		if err := a.remove(ctx, name); err != nil {
+			a.warn(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Memory is the history of a store.
+type Memory struct {
+	Store store.Store
+	// Keep is how much is kept; the zero value is history.DefaultRetention.
+	Keep history.Retention
+	Now  func() time.Time
+}
+
+func (m *Memory) keep() history.Retention {
+	if m.Keep == (history.Retention{}) {
+		return history.DefaultRetention
+	}
+	return m.Keep
+}
+
+func key(name string) store.Key { return store.Key{Kind: store.History, Name: name} }
+
+// documents are the history's documents as one command reads them.
+type documents struct {
+	store store.Store
+	codec *history.Codec
+	// listed are all of them, once they had to be listed.
+	listed map[string]store.Document
+}
+
+func (m *Memory) documents() (*documents, error) {
+	codec, err := history.NewCodec()
+	if err != nil {
+		return nil, err
+	}
+	return &documents{store: m.Store, codec: codec}, nil
+}
+
+// list reads all documents, once.
+func (d *documents) list(ctx context.Context) error {
+	if d.listed != nil {
+		return nil
+	}
+	list, err := d.store.List(ctx, store.History)
+	if err != nil {
+		return err
+	}
+	d.listed = make(map[string]store.Document, len(list))
+	for _, doc := range list {
+		d.listed[doc.Key.Name] = doc
+	}
+	return nil
+}
+
+// read reads one document. One whose object or file is damaged is there, without
+// contents; the error says that nothing can be read.
+func (d *documents) read(ctx context.Context, name string) (doc store.Document, found bool, err error) {
+	if d.listed == nil {
+		doc, err = d.store.Read(ctx, key(name))
+		if errors.Is(err, store.ErrNotFound) {
+			return doc, false, nil
+		}
+		if err == nil || ctx.Err() != nil {
+			return doc, err == nil, err
+		}
+		// One document can't be read, or none can: a list tells.
+		if err := d.list(ctx); err != nil {
+			return doc, false, err
+		}
+	}
+	doc, found = d.listed[name]
+	return doc, found, nil
+}
+
+// fresh forgets what was listed.
+func (d *documents) fresh() { d.listed = nil }
+
+// names are those of a day's documents, once they were listed.
+func (d *documents) names(day history.Day) []string {
+	var names []string
+	for name := range d.listed {
+		if strings.HasPrefix(name, string(day)+"/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// create writes a segment. One of its name that is there already has the same events:
+// someone was killed before it was told of.
+func (d *documents) create(ctx context.Context, segment history.Document) error {
+	_, err := d.store.Write(ctx, key(segment.Name), segment.Data, "")
+	if !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	there, err := d.store.Read(ctx, key(segment.Name))
+	if err == nil && slices.Equal(there.Data, segment.Data) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	_, err = d.store.Write(ctx, key(segment.Name), segment.Data, there.Revision)
+	return err
+}
+
+// remove removes a document, if it is there.
+func (d *documents) remove(ctx context.Context, name string) error {
+	doc, found, err := d.read(ctx, name)
+	if err != nil || !found {
+		return err
+	}
+	err = d.store.Delete(ctx, doc.Key, doc.Revision)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// lost says what can't be read of a day.
+func lost(day history.Day, from, to time.Time, err error) string {
+	span := ""
+	if !from.IsZero() {
+		span = fmt.Sprintf(" from %s to %s", from.Format("15:04"), to.Format("15:04Z"))
+	}
+	return fmt.Sprintf("history of %s%s is lost: %v", day, span, err)
+}
