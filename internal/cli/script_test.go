@@ -13,12 +13,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
 )
 
 // TestMain puts gpupool on PATH, as a copy of the test's own binary, and beside
@@ -58,6 +61,8 @@ func TestScripts(t *testing.T) {
 
 			"proxy":   cmdProxy,
 			"proxied": cmdProxied,
+
+			"remember": cmdRemember,
 
 			"instance": cmdInstance,
 			"success":  cmdSuccess,
@@ -231,6 +236,24 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 	lock, err := worldOf(ts).engine().Store.Lock(context.Background(), args[0], 0)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(lock.Release()) })
+}
+
+// remember FILE adds events to the history, one a line in JSON, as they were added when
+// the last of them happened.
+func cmdRemember(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: remember FILE")
+	}
+	var events []history.Event
+	for decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0]))); decoder.More(); {
+		var e history.Event
+		ts.Check(decoder.Decode(&e))
+		events = append(events, e)
+	}
+	kept := memory.Memory{Store: worldOf(ts).engine().Store, Now: func() time.Time { return events[len(events)-1].At }}
+	if added := kept.Add(context.Background(), events...); added.Events != len(events) || len(added.Warnings) > 0 {
+		ts.Fatalf("%d events of %d were added: %q", added.Events, len(events), added.Warnings)
+	}
 }
 
 // strict reconcile|status FILE checks that JSON has the fields of the report,

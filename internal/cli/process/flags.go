@@ -38,6 +38,7 @@ func ChoiceVar(cmd *cobra.Command, value *string, name, shorthand, usage string,
 const (
 	asTable = "table"
 	asJSON  = "json"
+	asCSV   = "csv"
 )
 
 // OutputFlag gives a command the flag that chooses between text and JSON.
@@ -45,6 +46,15 @@ func (s *Session) OutputFlag(cmd *cobra.Command) {
 	s.output = asTable
 	ChoiceVar(cmd, &s.output, "output", "o", "print a table for people, or JSON for programs", asTable, asJSON)
 }
+
+// OutputFlagCSV is OutputFlag for a command that can print CSV, too.
+func (s *Session) OutputFlagCSV(cmd *cobra.Command) {
+	s.output = asTable
+	ChoiceVar(cmd, &s.output, "output", "o", "print a table for people, or JSON or CSV for programs", asTable, asJSON, asCSV)
+}
+
+// CSV reports whether the command is to print CSV.
+func (s *Session) CSV() bool { return s.output == asCSV }
 
 // JSON reports whether the command is to print JSON.
 func (s *Session) JSON() bool { return s.output == asJSON }
