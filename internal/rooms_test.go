@@ -57,7 +57,7 @@ var rooms = map[string]struct {
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/reconciletest": {may: []string{
-		module + "internal/reconcile", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
+		module + "internal/reconcile", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/store", module + "internal/tencent", module + "internal/cvmsim",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/outcome", module + "internal/reconcile/record", module + "internal/reconcile/spotpools", module + "internal/store/directory",
 	}},
@@ -93,6 +93,7 @@ var rooms = map[string]struct {
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{
+		module + "internal/history", module + "internal/reconcile/memory",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open",
 		module + "internal/manifests", module + "internal/cvmsim", module + "internal/declaration",
