@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/adopt"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/export"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/offers"
@@ -72,7 +73,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	root.SetVersionTemplate(versionText(s.Build))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		reconcile.New(s), status.New(s), usage.New(s), history.New(s), offers.New(s), adopt.New(s),
+		reconcile.New(s), status.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s),
 		store.New(s), manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
 	)
 	return root

@@ -1,7 +1,10 @@
 package history
 
 import (
+	"bytes"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
@@ -118,6 +121,45 @@ func identities(list []Identity) []identityRow {
 // Parquet writes events as a file that anyone can read: what a store keeps has the
 // same columns.
 func Parquet(events []Event) ([]byte, error) { return encode(events, "") }
+
+// FromParquet reads what Parquet wrote, however much it is. It is for files that whoever
+// asks owns: what a store keeps is read with more care.
+func FromParquet(data []byte) ([]Event, error) {
+	rows, err := parquet.Read[row](bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	events := make([]Event, len(rows))
+	for n := range rows {
+		events[n] = rows[n].event()
+	}
+	return events, nil
+}
+
+// event is what a line says.
+func (r *row) event() Event {
+	e := Event{
+		ID: r.ID, At: time.UnixMilli(r.At).UTC(), Kind: Kind(r.Kind), Object: r.Object, ObjectUID: r.ObjectUID, ClusterUID: r.ClusterUID,
+		RunID: r.RunID, Actor: r.Actor, Reasons: r.Reasons, Outcome: r.Outcome, ChargeType: r.ChargeType, Price: r.Price,
+		InstanceIDs: r.InstanceIDs, Offering: (*Offering)(r.Offering), Error: (*Error)(r.Error),
+	}
+	for _, p := range r.Pods {
+		e.Pods = append(e.Pods, Identity(p))
+	}
+	for _, w := range r.Workloads {
+		e.Workloads = append(e.Workloads, Identity(w))
+	}
+	if r.Count != nil {
+		e.Count = int(*r.Count)
+	}
+	if r.Threshold != nil {
+		e.Threshold = int(*r.Threshold)
+	}
+	if r.Until != nil {
+		e.Until = time.UnixMilli(*r.Until).UTC()
+	}
+	return e
+}
 
 func encode(events []Event, text string) ([]byte, error) {
 	rows := make([]row, len(events))
