@@ -93,7 +93,7 @@ var rooms = map[string]struct {
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{
-		module + "internal/history", module + "internal/reconcile/memory",
+		module + "internal/columns", module + "internal/history", module + "internal/reconcile/memory", "github.com/parquet-go/parquet-go",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open",
 		module + "internal/manifests", module + "internal/cvmsim", module + "internal/declaration",

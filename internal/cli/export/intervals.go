@@ -107,7 +107,7 @@ func (o *options) intervals(ctx context.Context, place store.Store) ([]interval,
 
 func intervalOf(cluster string, r *ledger.Record) interval {
 	i := interval{
-		UID: r.UID, Start: stamp(r.Start.At), GPUs: billionthsOf(r.Held.GPUs()), Shared: r.Held.Shared(), Estimated: r.Held.Shown == 0,
+		UID: r.UID, Start: stamp(r.Start.At), GPUs: billionthsOf(r.Allocation.GPUs()), Shared: r.Allocation.Shared(), Estimated: r.Allocation.Shown == 0,
 		ClusterUID: cluster, Namespace: r.Set.Namespace, Name: r.Name, Node: r.Place.Node, Model: r.Place.Model, InstanceType: r.Place.InstanceType,
 		InstanceID: r.Place.InstanceID, SpotPool: r.Place.SpotPool, StartSource: string(r.Start.Source), EndSource: string(r.End.Source), FirstSeen: stamp(r.Seen),
 	}
