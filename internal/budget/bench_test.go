@@ -118,3 +118,30 @@ func crossed(b *testing.B, results []Result) (exceeded, ahead int) {
 	}
 	return exceeded, ahead
 }
+
+// BenchmarkReplay replays two weeks of a budget that covers every pod, with limits
+// that are never reached, often, and always.
+func BenchmarkReplay(b *testing.B) {
+	for _, pods := range []int{100_000, 1_000_000} {
+		l := fleet(b, pods)
+		for name, hours := range map[string]int{"never": 1_000_000_000, "often": pods * 9 / 10, "always": 1} {
+			for _, window := range []Declaration{{Window: "24h"}, {Period: Day, TimeZone: "Asia/Singapore"}} {
+				b.Run(fmt.Sprintf("intervals=%d/%s/%s%s", pods, name, window.Window, window.Period), func(b *testing.B) {
+					d := window.WithDefaults()
+					d.GPUHours, d.BreakdownLabels = fmt.Sprint(hours), []string{"team"}
+					d.Selector.MatchExpressions = []Expression{{Key: "team", Operator: "Exists"}}
+					b.ReportAllocs()
+					times := 0
+					for b.Loop() {
+						r, err := Replay(d, l.All(), noon.AddDate(0, 0, -14), noon, time.LoadLocation)
+						if err != nil {
+							b.Fatal(err)
+						}
+						times = len(r.Exceeded)
+					}
+					b.ReportMetric(float64(times), "exceeded")
+				})
+			}
+		}
+	}
+}

@@ -86,11 +86,16 @@ func usedAt(d Declaration, records iter.Seq[*ledger.Record], now, at time.Time) 
 	if err != nil {
 		panic(err)
 	}
-	all := slices.Collect(records)
 	from, until := m.begin, ms(at)
 	if m.window.Rolling {
 		from += until - ms(now)
 	}
+	return usedBetween(m, records, now, from, until)
+}
+
+// usedBetween adds up what is used in a time, exactly.
+func usedBetween(m *Meter, records iter.Seq[*ledger.Record], now time.Time, from, until ledger.Time) *big.Rat {
+	all := slices.Collect(records)
 	sum := new(big.Rat)
 	for _, r := range all {
 		c, ok := countedOf(m, r)

@@ -27,19 +27,30 @@ func (e *evaluation) stepsOf(a *account) (steps []step, parts int64) {
 	steps = slices.Grow(e.steps[:0], most) // their changes are numbers of rates at first
 	for _, s := range a.sets {
 		for n := range s.intervals {
-			c, counts := a.meter.measure(&s.intervals[n], since)
-			switch {
-			case !counts || c.unshown:
-			case c.divided == nil:
-				steps = appendSteps(steps, piece{c.start, c.end, c.rate}, !c.active)
-			default:
-				for n, piece := range c.divided.counted {
-					steps = appendSteps(steps, piece, !c.active || n+1 < len(c.divided.counted))
-				}
+			if c, counts := a.meter.measure(&s.intervals[n], since); counts && !c.unshown {
+				steps = c.appendSteps(steps)
 			}
 		}
 	}
 	scaled, parts := inParts(a.meter.rules.rates, steps)
+	scale(steps, scaled)
+	e.steps, e.room = byTime(steps, slices.Grow(e.room[:0], len(steps))[:len(steps)])
+	return e.steps, parts
+}
+
+// appendSteps adds those of one interval, by the numbers of its rates.
+func (c *measured) appendSteps(steps []step) []step {
+	if c.divided == nil {
+		return appendSteps(steps, piece{c.start, c.end, c.rate}, !c.active)
+	}
+	for n, piece := range c.divided.counted {
+		steps = appendSteps(steps, piece, !c.active || n+1 < len(c.divided.counted))
+	}
+	return steps
+}
+
+// scale writes parts of a GPU in the place of the numbers of rates.
+func scale(steps []step, scaled []int64) {
 	for n := range steps {
 		if rate := steps[n].change; rate < 0 {
 			steps[n].change = -scaled[-rate]
@@ -47,8 +58,6 @@ func (e *evaluation) stepsOf(a *account) (steps []step, parts int64) {
 			steps[n].change = scaled[rate]
 		}
 	}
-	e.steps, e.room = byTime(steps, slices.Grow(e.room[:0], len(steps))[:len(steps)])
-	return e.steps, parts
 }
 
 func appendSteps(steps []step, p piece, ends bool) []step {
@@ -94,10 +103,12 @@ const finest = 1 << 24
 // inParts writes the rates that steps name as whole numbers of one part of a GPU,
 // and says how many such parts are a GPU. Where they have no common part that is
 // coarse enough, they are rounded down to the finest.
-func inParts(rates []rate, steps []step) (scaled []int64, parts int64) {
+func inParts(rates []rate, lists ...[]step) (scaled []int64, parts int64) {
 	named := make([]bool, len(rates))
-	for _, s := range steps {
-		named[max(s.change, -s.change)] = true
+	for _, steps := range lists {
+		for _, s := range steps {
+			named[max(s.change, -s.change)] = true
+		}
 	}
 	common := big.NewInt(1)
 	for n, r := range rates {
