@@ -35,14 +35,14 @@ func (d *decider) evict() {
 
 // rank says what places a pod in an order.
 func (p Pod) rank(order VictimOrder) string {
-	gpus := "it holds " + MilliGPUs(p.MilliGPUs) + " GPUs since " + stamp(p.Scheduled.At.Time())
+	holds := "it holds " + gpus(p.MilliGPUs) + " since " + stamp(p.Scheduled.At.Time())
 	switch {
 	case order == SpotFirst && p.Spot:
-		return "it runs on a spot instance, " + gpus
+		return "it runs on a spot instance, " + holds
 	case order == SpotFirst || order == LowestPriority:
-		return fmt.Sprintf("its priority is %d, %s", p.Priority, gpus)
+		return fmt.Sprintf("its priority is %d, %s", p.Priority, holds)
 	}
-	return gpus
+	return holds
 }
 
 // order sorts victims, the first to go first. Where the order leaves it open, the

@@ -32,6 +32,11 @@ func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 		if last := p.Decisions[len(p.Decisions)-1].String(); !strings.Contains(last, "number 5 of 5 by "+string(order)) {
 			t.Error(last)
 		}
+		for _, d := range p.Decisions {
+			if d.Kind == KindEvict && strings.Contains(d.String(), "holds 1 GPU since") == (d.Pod.Name == "big") {
+				t.Error(d)
+			}
+		}
 	}
 }
 

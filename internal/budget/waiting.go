@@ -20,14 +20,14 @@ func queued(p Pod) bool { return p.Waits() && p.Deletion == 0 }
 func (d *decider) tellWaiting() {
 	open, spared := d.covered(queued)
 	var names []string
-	gpus := int64(0)
+	asked := int64(0)
 	for _, p := range open {
 		names = append(names, p.ref())
-		gpus += p.MilliGPUs
+		asked += p.MilliGPUs
 	}
 	slices.Sort(names)
 	if n := len(names); n > 0 {
-		d.warn("%d %s for %s GPUs: %s", n, plural(n, "pod waits", "pods wait"), MilliGPUs(gpus), some(names))
+		d.warn("%d %s for %s: %s", n, plural(n, "pod waits", "pods wait"), gpus(asked), some(names))
 	}
 	if n := len(spared); n > 0 {
 		d.warn("%d protected %s for GPUs: %s", n, plural(n, "pod waits", "pods wait"), some(spared))
@@ -44,7 +44,7 @@ func (d *decider) evictWaiting() {
 		case p.Controller().Kind == "Job" && !p.Of.Forgiving:
 			left = append(left, fmt.Sprintf("%s (of the Job %s)", p.ref(), p.Owner.Name))
 		default:
-			d.decide(Decision{Kind: KindEvict, Pod: &p, Reasons: append(d.because(), "it waits for "+MilliGPUs(p.MilliGPUs)+" GPUs, and would start in what becomes free")})
+			d.decide(Decision{Kind: KindEvict, Pod: &p, Reasons: append(d.because(), "it waits for "+gpus(p.MilliGPUs)+", and would start in what becomes free")})
 		}
 	}
 	if n := len(left); n > 0 {

@@ -46,7 +46,7 @@ func TestAWaitingJobIsPausedBeforeItStarts(t *testing.T) {
 	r.start("runs", kubetest.GPUs(4))
 	kubetest.Create(t, r.server, kubetest.Job(r.namespace, "waits", 1, team, kubetest.GPUs(1), kubetest.OnNode("no-such-node")))
 	told := r.runUntil("a pause", has("done suspend Job"))
-	if !strings.Contains(strings.Join(told.Budgets[0].Warnings, "\n"), "1 pod waits for 1 GPUs") {
+	if !strings.Contains(strings.Join(told.Budgets[0].Warnings, "\n"), "1 pod waits for 1 GPU:") {
 		t.Errorf("warnings %v", told.Budgets[0].Warnings)
 	}
 	r.waitForPods(1)
