@@ -28,7 +28,7 @@ func answers(t *testing.T, args ...string) string {
 		Args: args, Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
 		Terminal: func(io.Writer) (int, int, bool) { return 0, 0, false },
 		Signals:  func(chan<- os.Signal) func() { return func() {} },
-		Exit:     func(int) {}, Now: time.Now, Build: process.Build{Version: "1.2.3"},
+		Exit:     func(int) {}, Now: func() time.Time { return time.Now().UTC() }, Build: process.Build{Version: "1.2.3"},
 	})
 	if said := strings.ReplaceAll(stderr.String(), atTheirWord, ""); code != process.ExitDone || said != "" {
 		t.Fatalf("%v ended with %d: %s", args, code, said)

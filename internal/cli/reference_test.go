@@ -91,7 +91,7 @@ func TestReferenceHasEveryField(t *testing.T) {
 	}{
 		"reconcile": {run, []reflect.Type{reflect.TypeFor[reconcile.Report]()}},
 		"status":    {run + status, []reflect.Type{reflect.TypeFor[reconcile.StatusReport]()}},
-		"usage":     {counted, []reflect.Type{reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport]()}},
+		"usage":     {counted, []reflect.Type{reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport](), reflect.TypeFor[usage.ReplayReport]()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

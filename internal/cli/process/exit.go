@@ -10,6 +10,7 @@ const (
 	ExitDone      = 0
 	ExitFailed    = 1  // nothing of what was asked for could be done
 	ExitChanges   = 2  // only with --detailed-exitcode: something was done, or would be
+	ExitTrouble   = 2  // with --exit-code alone: something is not as it should be
 	ExitPartly    = 3  // some declarations failed and the rest was done
 	ExitRunLocked = 11 // another run is under way
 	exitUsage     = 64 // EX_USAGE of sysexits.h
@@ -18,9 +19,9 @@ const (
 )
 
 // ExitCodesHelp is what help says of exit codes.
-const ExitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-exitcode alone; 3 some
-declarations failed and the rest was done; 11 another run is under way; 64 wrong
-usage; 130 and 143 stopped by SIGINT or SIGTERM.`
+const ExitCodesHelp = `Exit codes: 0 done; 1 failed; 2 changes, with --detailed-exitcode alone, or trouble,
+with --exit-code alone; 3 some declarations failed and the rest was done; 11 another
+run is under way; 64 wrong usage; 130 and 143 stopped by SIGINT or SIGTERM.`
 
 // exitError is an exit code, and the error that led to it, if any.
 type exitError struct {

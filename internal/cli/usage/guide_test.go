@@ -24,7 +24,8 @@ func TestBudgetExample(t *testing.T) {
 		used, _ := meter.Pod(r)
 		live.Pods = append(live.Pods, budgets.PodUsed{Record: *r, PodUsage: used})
 	}
-	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"), liveText(clitest.Plain, newLiveReport(live), live)); diff != "" {
+	pods := listing{by: byPod}
+	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"), liveText(clitest.Plain, newLiveReport(live, pods), live, told{listing: pods, clock: clock{time.UTC}})); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
 	}
 }

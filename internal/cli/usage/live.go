@@ -21,61 +21,84 @@ type LiveReport struct {
 	*budgets.UsageReport
 	Overlaps []string `json:"overlaps,omitempty"`
 	Pods     []Pod    `json:"pods"`
+	Listed
 	Warnings []string `json:"warnings"`
 }
 
 // live prints usage from the cluster and the ledger.
 func (o *options) live(ctx context.Context, names []string) error {
-	for _, flag := range []string{"nodes", "at"} {
-		if o.given(flag) {
-			return process.Usagef("--%s is for usage without a cluster: give the pods by --pods FILE, too", flag)
-		}
-	}
-	asked, err := o.declaration(names)
+	asked, err := o.asked(names)
 	if err != nil {
 		return process.WrongUsage(err)
 	}
-	engine, err := o.engine(ctx, asked.Name == "")
+	list, err := o.listing()
+	if err != nil {
+		return err
+	}
+	if o.exitCode && o.gpuHours == "" && (asked.Budget == "" || o.given("window") || o.given("period")) {
+		return process.WrongUsage(errNoLimit)
+	}
+	engine, err := o.engine(ctx, asked.Budget == "")
 	if err != nil {
 		return err
 	}
 	progress := o.session.StartProgress()
-	var live budgets.LiveUsage
-	if asked.Name != "" {
-		live, err = engine.Budgets().UsageOf(ctx, asked.Name)
-	} else {
-		live, err = engine.Budgets().Usage(ctx, asked)
-	}
+	live, err := engine.Budgets().Ask(ctx, asked)
 	progress.Stop()
 	if err != nil {
 		return err
 	}
-	report := newLiveReport(live)
-	if !o.session.JSON() { // which has them
+	report := newLiveReport(live, list)
+	if !o.session.JSON() { // which has them in it
 		o.session.Warn(report.Warnings...)
 	}
-	return o.session.Print(report, func(style terminal.Style) string { return liveText(style, report, live) })
+	if o.session.CSV() {
+		err = o.session.Put(csvText(report.Pods, report.Listed))
+	} else {
+		how := told{listing: list, clock: o.clock(live.Declaration), past: !asked.At.IsZero()}
+		err = o.session.Print(report, func(style terminal.Style) string { return liveText(style, report, live, how) })
+	}
+	if err != nil {
+		return err
+	}
+	return o.verdict(report.Exceeded != nil && *report.Exceeded)
 }
 
-// declaration is the question as a budget: one that was named, of which only the name
-// is known here, or one that selects the same pods as the flags.
-func (o *options) declaration(names []string) (budget.Declaration, error) {
-	if len(names) > 0 {
-		for _, flag := range []string{"namespace", "selector", "window", "gpu-hours", "count-from", "weight"} {
-			if o.given(flag) {
-				return budget.Declaration{}, fmt.Errorf("--%s and a budget's name don't go together: the budget has its own", flag)
-			}
-		}
-		if names[0] == "" {
-			return budget.Declaration{}, errors.New("the budget's name is empty")
-		}
-		return budget.Declaration{Name: names[0]}, nil
+// asked is what the flags ask a cluster: about the budget with the name, or about
+// what is selected as a budget would.
+func (o *options) asked(names []string) (budgets.Question, error) {
+	asked := budgets.Question{}
+	if o.given("nodes") {
+		return asked, errors.New("--nodes is for usage without a cluster: give the pods by --pods FILE, too")
 	}
+	var err error
+	if asked.At, err = o.moment(); err != nil {
+		return asked, err
+	}
+	if len(names) == 0 {
+		asked.Declaration, err = o.declaration()
+		return asked, err
+	}
+	for _, flag := range []string{"namespace", "selector", "count-from", "weight"} {
+		if o.given(flag) {
+			return asked, fmt.Errorf("--%s and a budget's name don't go together: the budget has its own", flag)
+		}
+	}
+	if asked.Budget = names[0]; asked.Budget == "" {
+		return asked, errors.New("the budget's name is empty")
+	}
+	asked.Over, err = o.over()
+	return asked, err
+}
+
+// declaration selects what the flags do, as a budget.
+func (o *options) declaration() (budget.Declaration, error) {
 	q, err := o.question()
 	if err != nil {
 		return budget.Declaration{}, err
 	}
-	d := budget.Declaration{Window: o.window, GPUHours: o.gpuHours, CountFrom: budget.CountFrom(o.countFrom), ResourceWeights: q.rules.Weights}
+	d := q.declared
+	d.Name, d.GPUHours, d.ResourceWeights = "", o.gpuHours, q.rules.Weights
 	if o.given("selector") {
 		selector, err := budget.ParseSelector(o.selector)
 		if err != nil {
@@ -102,13 +125,15 @@ func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engi
 }
 
 // newLiveReport is the JSON of what the engine found.
-func newLiveReport(live budgets.LiveUsage) LiveReport {
+func newLiveReport(live budgets.LiveUsage, l listing) LiveReport {
 	report := LiveReport{
 		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),
-		Overlaps: live.Overlaps, Pods: []Pod{}, Warnings: append([]string{}, live.Warnings...),
+		Overlaps: live.Overlaps, Warnings: append([]string{}, live.Warnings...),
 	}
+	pods := make([]used, len(live.Pods))
 	for n := range live.Pods {
-		report.Pods = append(report.Pods, podOf(&live.Pods[n].Record, live.Pods[n].PodUsage))
+		pods[n] = used{&live.Pods[n].Record, live.Pods[n].PodUsage}
 	}
+	report.Pods, report.Listed = l.list(pods)
 	return report
 }

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -29,11 +30,15 @@ func (o *options) offline(ctx context.Context, budgets []string) error {
 		return err
 	}
 	pods.warn(o.session)
-	err = o.session.Print(report, func(style terminal.Style) string { return podsText(style, report, q) })
-	if err != nil {
+	if o.session.CSV() {
+		err = o.session.Put(csvText(report.Pods, report.Listed))
+	} else {
+		err = o.session.Print(report, func(style terminal.Style) string { return podsText(style, report, q) })
+	}
+	if err := cmp.Or(err, pods.verdict()); err != nil {
 		return err
 	}
-	return pods.verdict()
+	return o.verdict(report.Exceeded != nil && *report.Exceeded)
 }
 
 // readNodes reads the list of nodes. Without one it returns nil.

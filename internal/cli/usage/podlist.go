@@ -17,7 +17,7 @@ type podList struct {
 	others      []ledger.Record // of pods that are not selected, and share GPUs with selected ones
 	uids        map[string]bool
 	allocations map[string]*ledger.Allocation // shared, since many pods hold the same
-	sets        map[string]*ledger.LabelSet   // by namespace
+	sets        map[string]*ledger.LabelSet   // by namespace and what is kept of labels
 	warnings    []string
 	problems    int  // how many there are, listed or not
 	noNodes     bool // without a list of nodes, pods' own word counts
@@ -41,7 +41,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 		p.uids, p.allocations, p.sets = map[string]bool{}, map[string]*ledger.Allocation{}, map[string]*ledger.LabelSet{}
 	}
 	pod := s.Namespace + "/" + s.Name
-	s.Labels = nil // they are not needed any more
+	s.Labels = q.kept(s.Labels)
 	uid := s.UID
 	if uid == "" {
 		s.UID = pod
@@ -51,7 +51,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 		return
 	}
 	p.uids[s.UID] = true
-	if s.End.Open() || s.End.At > ledger.TimeOf(q.begin()) {
+	if s.End.Open() || s.End.At > ledger.TimeOf(q.begin) {
 		for _, problem := range s.Problems {
 			p.problem(pod, problem)
 		}
@@ -74,9 +74,9 @@ func (p *podList) add(q question, s gpu.Pod) {
 	}
 }
 
-// otherLabel marks the pods that are not selected, so that a selector can leave them
-// out.
-const otherLabel = "other"
+// otherLabel marks the pods that are not asked for, so that a selector can leave
+// them out.
+const otherLabel = "gpupool/not-asked-for"
 
 // addOther adds what a pod that is not selected shares with others.
 func (p *podList) addOther(q question, s gpu.Pod) {
@@ -99,10 +99,11 @@ func (p *podList) keep(r ledger.Record) {
 	if p.allocations[key.String()] == nil {
 		p.allocations[key.String()] = r.Allocation
 	}
-	if p.sets[r.Set.Namespace] == nil {
-		p.sets[r.Set.Namespace] = r.Set
+	set := fmt.Sprint(r.Set.Namespace, r.Set.Labels)
+	if p.sets[set] == nil {
+		p.sets[set] = r.Set
 	}
-	r.Allocation, r.Set = p.allocations[key.String()], p.sets[r.Set.Namespace]
+	r.Allocation, r.Set = p.allocations[key.String()], p.sets[set]
 	p.records = append(p.records, r)
 }
 

@@ -1,8 +1,6 @@
 package usage
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -20,7 +18,8 @@ type Report struct {
 	ExceededSince *time.Time `json:"exceeded_since"`
 	TrackedPods   int        `json:"tracked_pods"`
 	Pods          []Pod      `json:"pods"`
-	// unshown is the part of the usage that counts towards no limit, since nothing
+	Listed
+	// unshown is the part of what was consumed that reaches no limit, since nothing
 	// shows what the pods' nodes have.
 	unshown int64
 }
@@ -40,7 +39,7 @@ type Pod struct {
 
 // report measures the pods by the rules of a budget that selects the same.
 func (p *podList) report(q question) (Report, error) {
-	declared := budget.Declaration{Name: "usage", Window: q.window, CountFrom: q.from}
+	declared := q.declared
 	if len(p.others) > 0 {
 		declared.Selector.MatchExpressions = []budget.Expression{{Key: otherLabel, Operator: "DoesNotExist"}}
 	}
@@ -48,38 +47,35 @@ func (p *podList) report(q question) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{SchemaVersion: 1, Pods: []Pod{}}
+	report := Report{SchemaVersion: 1}
+	var pods []used
 	for i := range p.records {
 		r := &p.records[i]
-		used, ok := meter.Pod(r)
-		if !ok || !used.Start.Before(q.at) {
+		of, ok := meter.Pod(r)
+		if !ok || !of.Start.Before(q.at) {
 			continue
 		}
-		report.ConsumedMilliGPUSeconds += used.Consumed
+		report.ConsumedMilliGPUSeconds += of.Consumed
 		if r.Allocation.Shown == 0 {
-			report.unshown += used.Consumed
+			report.unshown += of.Consumed
 		}
-		report.Pods = append(report.Pods, podOf(r, used))
+		pods = append(pods, used{r, of})
 	}
-	slices.SortFunc(report.Pods, func(a, b Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-	})
-	report.TrackedPods = len(report.Pods)
+	report.TrackedPods = len(pods)
+	report.Pods, report.Listed = q.listing.list(pods)
 	report.ConsumedGPUHours = budget.Hours(report.ConsumedMilliGPUSeconds)
 	return report, p.compare(q, declared, &report)
 }
 
-// podOf is what one pod used.
-func podOf(r *ledger.Record, used budget.PodUsage) Pod {
+// podOf is what one pod used. Of one that ended later than is asked about, it still
+// holds its GPUs.
+func podOf(u used) Pod {
 	pod := Pod{
-		UID: r.UID, Namespace: r.Set.Namespace, Name: r.Name, GPUs: budget.GPUs(used.GPUs),
-		Start: used.Start.UTC(), GPUHours: budget.Hours(used.Consumed),
+		UID: u.record.UID, Namespace: u.record.Set.Namespace, Name: u.record.Name, GPUs: budget.GPUs(u.GPUs),
+		Start: u.Start.UTC(), GPUHours: budget.Hours(u.Consumed),
 	}
-	if !r.Open() {
-		end, source := time.UnixMilli(int64(max(r.End.At, ledger.Time(used.Start.UnixMilli())))).UTC(), string(r.End.Source)
-		if r.End.Estimated() { // as it is counted
-			end = used.End.UTC()
-		}
+	if !u.Active {
+		end, source := u.End.UTC(), string(u.record.End.Source)
 		pod.End, pod.EndSource = &end, &source
 	}
 	return pod

@@ -2,10 +2,10 @@ package usage
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/big"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
@@ -13,34 +13,74 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-// podsText is the usage for people: the pods, and their sum.
+// podsText is the usage for people: who used it, and what it comes to.
 func podsText(style terminal.Style, r Report, q question) string {
 	var out bytes.Buffer
-	if len(r.Pods) > 0 {
-		t := &terminal.Table{}
-		t.Add("NAMESPACE", "POD", "GPUS", "START", "END", "GPU-HOURS", "STATE")
-		for _, p := range r.Pods {
-			end, state := "-", style.Paint(terminal.Green, "holds them")
-			if p.End != nil {
-				end, state = p.End.Format(time.RFC3339), "ended, by "+strings.ReplaceAll(*p.EndSource, "_", " ")
-			}
-			t.Add(p.Namespace, p.Name, p.GPUs, p.Start.Format(time.RFC3339), end, p.GPUHours, state)
-		}
-		t.Write(&out)
+	if r.By != "" {
+		groupsTable(&out, style, r, q.listing)
+	} else {
+		podsTable(&out, style, r, q)
+	}
+	if out.Len() > 0 {
 		out.WriteByte('\n')
 	}
 	fmt.Fprintf(&out, "%s GPU-hours by %s in the %s up to %s\n",
-		style.Paint(terminal.Bold, r.ConsumedGPUHours), describe.Plural(r.TrackedPods, "pod"), q.window, q.at.Format(time.RFC3339))
+		style.Paint(terminal.Bold, r.ConsumedGPUHours), describe.Plural(r.TrackedPods, "pod"), windowText(q.declared), q.clock.text(q.at))
 	if r.Exceeded != nil {
 		out.WriteString(limitText(style, r, q) + "\n")
 	}
 	return out.String()
 }
 
-// limitText says how much of the limit is used.
+// windowText names a window: its length, or the period.
+func windowText(d budget.Declaration) string { return cmp.Or(string(d.Period), d.Window) }
+
+func podsTable(out *bytes.Buffer, style terminal.Style, r Report, q question) {
+	if len(r.Pods) == 0 {
+		return
+	}
+	at := q.clock.column(q.at, momentsOf(r.Pods)...)
+	t := &terminal.Table{}
+	t.Add("NAMESPACE", "POD", "GPUS", "START", "END", "GPU-HOURS", "STATE")
+	for _, p := range r.Pods {
+		end, state := "-", style.Paint(terminal.Green, "holds them")
+		if p.End != nil {
+			end, state = at(*p.End), "ended, by "+strings.ReplaceAll(*p.EndSource, "_", " ")
+		}
+		t.Add(p.Namespace, p.Name, p.GPUs, at(p.Start), end, p.GPUHours, state)
+	}
+	if style.IsTerminal() {
+		t.Fit(style.Width, "STATE", "START", "END")
+	}
+	t.Write(out)
+	out.WriteString(r.moreText(func(n int) string { return describe.Plural(n, "pod") }))
+}
+
+func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l listing) {
+	if len(r.Groups) == 0 {
+		return
+	}
+	t := &terminal.Table{}
+	title, others := "NAMESPACE", "namespace"
+	if l.label != "" {
+		title, others = l.title(), "value"
+	}
+	t.Add(title, "GPU-HOURS", "SHARE", "GPUS NOW", "PODS")
+	for _, g := range r.Groups {
+		share := perMille(g.MilliGPUSeconds, max(1, r.ConsumedMilliGPUSeconds))
+		t.Add(cmp.Or(g.Name, "(none)"), g.GPUHours, tenthsText(share), g.BurnRateGPUs, fmt.Sprint(g.TrackedPods))
+	}
+	if style.IsTerminal() {
+		t.Fit(style.Width, "PODS")
+	}
+	t.Write(out)
+	out.WriteString(r.moreText(func(n int) string { return describe.Plural(n, others) }))
+}
+
+// limitText says how the usage stands to the limit.
 func limitText(style terminal.Style, r Report, q question) string {
 	tenths := perMille(r.ConsumedMilliGPUSeconds, q.limit)
-	text := fmt.Sprintf("%d.%d%% of %s", tenths/10, tenths%10, budget.Hours(q.limit))
+	text := tenthsText(tenths) + " of " + budget.Hours(q.limit)
 	if bar := style.Bar(int(min(tenths, 1000)), 1000); bar != "" {
 		text = bar + " " + text
 	}
@@ -49,51 +89,72 @@ func limitText(style terminal.Style, r Report, q question) string {
 	}
 	since := ""
 	if r.ExceededSince != nil {
-		since = " since " + r.ExceededSince.Format(time.RFC3339)
+		since = " since " + q.clock.text(*r.ExceededSince)
 	}
 	return text + ": " + style.Paint(terminal.Red, "exceeded"+since)
 }
 
-// perMille is how much of a limit is used, rounded half up. Less than the limit is
-// never rounded to all of it.
-func perMille(used, limit int64) int64 {
-	// used*1000/limit + 1/2, by way of numbers that 64 bits may not hold
-	double := new(big.Int).Mul(big.NewInt(used), big.NewInt(2000))
-	double.Add(double, big.NewInt(limit))
-	share := double.Quo(double, new(big.Int).Mul(big.NewInt(limit), big.NewInt(2))).Int64()
-	if used < limit {
-		return min(share, 999)
+// perMille is how much of a limit was used.
+func perMille(used, limit int64) int64 { return partOf(used, limit, 1000) }
+
+// partOf is how much of a whole was used, in so many parts of it, rounded half up.
+// What is below the whole is never rounded to all of it.
+func partOf(used, whole, parts int64) int64 {
+	// used*parts/whole + 1/2, which may be beyond what 64 bits hold on the way
+	double := new(big.Int).Mul(big.NewInt(used), big.NewInt(2*parts))
+	double.Add(double, big.NewInt(whole))
+	share := double.Quo(double, new(big.Int).Mul(big.NewInt(whole), big.NewInt(2))).Int64()
+	if used < whole {
+		return min(share, parts-1)
 	}
 	return share
 }
 
-// liveText is the usage for people, with how certain it is.
-func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage) string {
-	window := live.Declaration.Window
-	if live.Declaration.Period != "" {
-		window = string(live.Declaration.Period)
-	}
+// tenthsText writes thousandths as percents.
+func tenthsText(perMille int64) string { return fmt.Sprintf("%d.%d%%", perMille/10, perMille%10) }
+
+// told is how live usage is told.
+type told struct {
+	listing listing
+	clock   clock
+	past    bool // of a moment that was asked for
+}
+
+// liveText is the usage for people, with how sure it is.
+func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how told) string {
 	text := podsText(style, Report{
 		ConsumedGPUHours: r.ConsumedGPUHours, ConsumedMilliGPUSeconds: r.ConsumedMilliGPUSeconds,
 		RemainingGPUHours: r.RemainingGPUHours, Exceeded: r.Exceeded, ExceededSince: r.ExceededSince,
-		TrackedPods: r.TrackedPods, Pods: r.Pods,
-	}, question{at: r.AsOf, window: window, limit: live.Usage.Limit})
+		TrackedPods: r.TrackedPods, Pods: r.Pods, Listed: r.Listed,
+	}, question{at: r.AsOf, declared: live.Declaration, limit: live.Usage.Limit, listing: how.listing, clock: how.clock})
 	if live.Usage.Estimated > 0 || live.Usage.ErrorBound > 0 {
 		text += fmt.Sprintf("%s of it are estimated; it may be wrong by %s\n", r.EstimatedGPUHours, r.ErrorBoundGPUHours)
 	}
 	if live.Usage.Coverage < 1000 {
-		text += fmt.Sprintf("%d.%d%% of the window until now was observed\n", live.Usage.Coverage/10, live.Usage.Coverage%10)
+		until := "now"
+		if how.past {
+			until = "then"
+		}
+		text += fmt.Sprintf("%s of the window until %s was observed\n", tenthsText(int64(live.Usage.Coverage)), until)
 	}
 	if live.Usage.BurnRate > 0 {
-		held := r.BurnRateGPUs + " GPUs are"
-		if live.Usage.BurnRate == 1000 {
-			held = "1 GPU is"
-		}
-		text += fmt.Sprintf("%s held now, by %s", held, describe.Plural(r.ActivePods, "pod"))
-		if r.ProjectedExhaustion != nil {
-			text += ": used up at " + r.ProjectedExhaustion.UTC().Format(time.RFC3339)
-		}
-		text += "\n"
+		text += heldText(r, live, how) + "\n"
+	}
+	return text
+}
+
+// heldText says how many GPUs are held, and what comes of it.
+func heldText(r LiveReport, live budgets.LiveUsage, how told) string {
+	held, now, then := r.BurnRateGPUs+" GPUs", "are held now", "were held then"
+	if live.Usage.BurnRate == 1000 {
+		held, now, then = "1 GPU", "is held now", "was held then"
+	}
+	if how.past {
+		now = then
+	}
+	text := fmt.Sprintf("%s %s, by %s", held, now, describe.Plural(r.ActivePods, "pod"))
+	if r.ProjectedExhaustion != nil {
+		text += ": used up at " + how.clock.text(*r.ProjectedExhaustion)
 	}
 	return text
 }

@@ -1,21 +1,45 @@
 package budgets
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// LiveUsage is the use of a budget, or of any selector, this very moment: the
-// ledger and a fresh look at the cluster, merged in memory.
+// Question asks what a budget, or any selector, has used.
+type Question struct {
+	// Budget names a declared one. Where it is empty, Declaration says what is
+	// selected, declared or not; without GPUHours there is no limit.
+	Budget      string
+	Declaration budget.Declaration
+	// Over takes the place of what the budget declares.
+	Over Over
+	// At is as of when; zero is now.
+	At time.Time
+}
+
+// Over is another window or limit than what is declared; what is empty leaves it
+// as it is.
+type Over struct {
+	Window   string
+	Period   budget.Period
+	TimeZone string // of Period; where it is empty, the one that the budget has
+	GPUHours string
+	// BreakdownLabels are by which a replay is broken down.
+	BreakdownLabels []string
+}
+
+// LiveUsage is the use of a budget, or of any selector, this very moment, or at
+// one that is past: the ledger and a fresh look at the cluster, merged in memory.
 type LiveUsage struct {
 	Declaration budget.Declaration
-	At          time.Time // the cluster's clock
+	At          time.Time // the cluster's clock, or what was asked for
 	Usage       budget.Usage
 	// ExceededSince is nil while used is below the limit, and without a limit.
 	ExceededSince *time.Time
@@ -30,78 +54,166 @@ type PodUsed struct {
 	budget.PodUsage
 }
 
-// UsageOf is the use of a declared budget. Nothing is written.
+// UsageOf is the use of a declared budget now.
 func (f *Flow) UsageOf(ctx context.Context, name string) (LiveUsage, error) {
-	d, err := f.Find(ctx, name)
-	if err != nil {
-		return LiveUsage{}, err
-	}
-	c, err := f.clusterOf(ctx, d)
-	if err != nil {
-		return LiveUsage{}, err
-	}
-	return f.usage(ctx, c, d.ClusterUID, d.WithDefaults())
+	return f.Ask(ctx, Question{Budget: name})
 }
 
-// Usage is the use of what a declaration selects, whether or not it is declared
-// anywhere; without GPUHours there is no limit. Without a store there is no
-// ledger either, and pods that are gone are not known. Nothing is written.
+// Usage is the use of what a declaration selects now.
 func (f *Flow) Usage(ctx context.Context, d budget.Declaration) (LiveUsage, error) {
-	c, uid, err := f.cluster(ctx)
-	if err != nil {
-		return LiveUsage{Declaration: d}, err
-	}
-	return f.usage(ctx, c, uid, d)
+	return f.Ask(ctx, Question{Declaration: d})
 }
 
-func (f *Flow) usage(ctx context.Context, c Cluster, uid string, d budget.Declaration) (LiveUsage, error) {
-	live := LiveUsage{Declaration: d}
-	declared, err := f.declaredIn(ctx, uid)
+// Ask answers a question. Nothing is written. Without a store there is no ledger
+// either, and pods that are gone are not known.
+func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
+	l, err := f.look(ctx, q)
 	if err != nil {
-		return live, err
+		return LiveUsage{Declaration: q.Declaration}, err
 	}
-	others := slices.DeleteFunc(declared, func(o budget.Declaration) bool { return o.Name == d.Name && o.UID == d.UID })
-	b, err := f.account(ctx, c, uid, append(slices.Clone(others), d))
-	if err != nil {
-		return live, err
+	d := l.declaration
+	if changed := l.declared; q.Over.GPUHours == "" && (d.Window != changed.Window || d.Period != changed.Period || d.TimeZone != changed.TimeZone) {
+		d.GPUHours = "" // which is of another window
 	}
-	live.At, live.Warnings = b.now(), b.warnings
 	judged := d
 	if judged.GPUHours == "" {
 		judged.GPUHours = fmt.Sprint(budget.MaxGPUHours)
 	}
-	result := budget.Evaluate(append([]budget.Declaration{judged}, others...), b.ledger.All(), b.ledger.Header, b.now(), time.LoadLocation)[0]
+	result := budget.Evaluate(append([]budget.Declaration{judged}, l.others...), l.ledger.All(), l.ledger.Header, l.at, time.LoadLocation)[0]
 	if result.Err != nil {
-		return live, result.Err
+		return LiveUsage{Declaration: d}, result.Err
 	}
-	live.Usage, live.ExceededSince, live.Overlaps = result.Usage, result.ExceededSince, result.Overlaps
+	live := LiveUsage{
+		Declaration: d, At: l.at, Usage: result.Usage, ExceededSince: result.ExceededSince, Overlaps: result.Overlaps,
+		Warnings: append(l.warnings, lostTexts(result.Lost)...),
+	}
 	if d.GPUHours == "" {
 		live.Usage.Limit, live.Usage.ProjectedExhaustion, live.ExceededSince = 0, nil, nil
-	}
-	for _, lost := range result.Lost {
-		live.Warnings = append(live.Warnings, "part of the ledger is lost, so usage may be higher: "+lost)
 	}
 	if result.Forgotten {
 		live.Warnings = append(live.Warnings, fmt.Sprintf("what ended before %s is forgotten, since no budget's window reached back to it then: usage may be higher", result.KnownSince.Format(time.RFC3339)))
 	}
-	live.Pods, err = podsUsed(d, b)
+	live.Pods, err = l.podsUsed(d)
 	return live, err
 }
 
+func lostTexts(lost []string) []string {
+	var texts []string
+	for _, reason := range lost {
+		texts = append(texts, "part of the ledger is lost, so usage may be higher: "+reason)
+	}
+	return texts
+}
+
+// looked is what a question is answered by.
+type looked struct {
+	*books
+	declared    budget.Declaration
+	declaration budget.Declaration   // with what is asked over it
+	others      []budget.Declaration // of the cluster
+	at          time.Time
+}
+
+// look finds what a question is about, and looks at its cluster.
+func (f *Flow) look(ctx context.Context, q Question) (*looked, error) {
+	declared, c, uid, err := f.asked(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	all, err := f.declaredIn(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	l := &looked{declared: declared, declaration: q.Over.on(declared)}
+	l.others = slices.DeleteFunc(all, func(o budget.Declaration) bool { return o.Name == declared.Name && o.UID == declared.UID })
+	if l.books, err = f.account(ctx, c, uid, append(slices.Clone(l.others), l.declaration)); err != nil {
+		return nil, err
+	}
+	l.at = l.now()
+	if q.At.IsZero() {
+		return l, nil
+	}
+	l.at = q.At.UTC()
+	return l, f.holds(l)
+}
+
+// asked is what a question is about, and its cluster.
+func (f *Flow) asked(ctx context.Context, q Question) (budget.Declaration, Cluster, string, error) {
+	if q.Budget == "" {
+		c, uid, err := f.cluster(ctx)
+		return q.Declaration, c, uid, err
+	}
+	d, err := f.Find(ctx, q.Budget)
+	if err != nil {
+		return d, nil, "", err
+	}
+	c, err := f.clusterOf(ctx, d)
+	return d.WithDefaults(), c, d.ClusterUID, err
+}
+
+// on is a declaration with these in the place of its own.
+func (o Over) on(d budget.Declaration) budget.Declaration {
+	switch {
+	case o.Window != "":
+		d.Window, d.Period, d.TimeZone = o.Window, "", ""
+	case o.Period != "":
+		d.Window, d.Period, d.TimeZone = "", o.Period, cmp.Or(o.TimeZone, d.TimeZone)
+	}
+	d.GPUHours = cmp.Or(o.GPUHours, d.GPUHours)
+	if o.BreakdownLabels != nil {
+		d.BreakdownLabels = o.BreakdownLabels
+	}
+	return d.WithDefaults()
+}
+
+// holds says why nothing is known of the moment that is asked for.
+func (f *Flow) holds(l *looked) error {
+	if l.at.After(l.now()) {
+		return fmt.Errorf("%s is still to come: the cluster's clock reads %s", stamp(l.at), stamp(l.now()))
+	}
+	since, err := f.heldSince(l)
+	if err == nil && l.at.Before(since) {
+		err = fmt.Errorf("nothing is known of %s: the ledger in the store %s holds what was used from %s on", stamp(l.at), f.Keeper.Store, stamp(wholeSecond(since)))
+	}
+	return err
+}
+
+// heldSince is from when on the ledger holds what was used.
+func (f *Flow) heldSince(l *looked) (time.Time, error) {
+	if f.Keeper.Store == nil {
+		return time.Time{}, errors.New("what is past is known from a ledger alone, and there is no store and so no ledger: name the store by --store, or the moment of a list of pods beside --pods")
+	}
+	since := l.ledger.Header.KnownSince()
+	if since >= ledger.TimeOf(l.now()) { // it was begun by this look
+		return time.Time{}, fmt.Errorf("nothing is known of the past: the ledger in the store %s is begun by the first gpupool reconcile", f.Keeper.Store)
+	}
+	return since.Time(), nil
+}
+
+// wholeSecond rounds up, so that what is read off a message is not too early.
+func wholeSecond(t time.Time) time.Time {
+	return t.Add(time.Second - time.Millisecond).Truncate(time.Second)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
 // podsUsed measures each pod.
-func podsUsed(d budget.Declaration, b *books) ([]PodUsed, error) {
-	meter, err := b.meter(d)
+func (l *looked) podsUsed(d budget.Declaration) ([]PodUsed, error) {
+	meter, err := d.Meter(l.at, budget.ClaimsOf(l.ledger.All()), time.LoadLocation)
 	if err != nil {
 		return nil, err
 	}
 	var pods []PodUsed
-	for r := range b.ledger.All() {
+	for r := range l.ledger.All() {
 		if used, counted := meter.Pod(r); counted {
 			pods = append(pods, PodUsed{Record: *r, PodUsage: used})
 		}
 	}
 	slices.SortFunc(pods, func(a, b PodUsed) int {
-		return strings.Compare(a.Record.Set.Namespace+"/"+a.Record.Name+"/"+a.Record.UID, b.Record.Set.Namespace+"/"+b.Record.Name+"/"+b.Record.UID)
+		return cmp.Or(
+			cmp.Compare(a.Record.Set.Namespace, b.Record.Set.Namespace), cmp.Compare(a.Record.Name, b.Record.Name),
+			cmp.Compare(a.Record.UID, b.Record.UID),
+		)
 	})
 	return pods, nil
 }

@@ -1,0 +1,31 @@
+package usage
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// csvText is what is listed, with the names of the JSON's fields as a header.
+func csvText(pods []Pod, listed Listed) string {
+	rows := [][]string{{"uid", "namespace", "name", "gpus", "start", "end", "end_source", "gpu_hours"}}
+	if listed.By != "" {
+		rows = [][]string{{"name", "tracked_pods", "active_pods", "burn_rate_gpus", "gpu_hours", "estimated_gpu_hours", "milli_gpu_seconds"}}
+	}
+	for _, g := range listed.Groups {
+		rows = append(rows, []string{
+			g.Name, fmt.Sprint(g.TrackedPods), fmt.Sprint(g.ActivePods), g.BurnRateGPUs, g.GPUHours, g.EstimatedGPUHours, fmt.Sprint(g.MilliGPUSeconds),
+		})
+	}
+	for _, p := range pods {
+		end, source := "", ""
+		if p.End != nil {
+			end, source = p.End.Format(time.RFC3339Nano), *p.EndSource
+		}
+		rows = append(rows, []string{p.UID, p.Namespace, p.Name, p.GPUs, p.Start.Format(time.RFC3339Nano), end, source, p.GPUHours})
+	}
+	var out strings.Builder
+	_ = csv.NewWriter(&out).WriteAll(rows) // a builder takes everything
+	return out.String()
+}

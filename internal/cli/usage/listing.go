@@ -1,0 +1,183 @@
+package usage
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// What --by and --sort take.
+const (
+	byPod       = "pod"
+	byNamespace = "namespace"
+	byLabel     = "label:" // and its key
+
+	sortHours = "gpu-hours"
+	sortName  = "name"
+	sortStart = "start"
+)
+
+// Listed is how the JSON of usage goes on where it does not list every pod.
+type Listed struct {
+	// By is what Groups are of: namespace, or label:KEY. Pods is then empty.
+	By     string  `json:"by,omitempty"`
+	Groups []Group `json:"groups,omitzero"`
+	// LeftOut is what --top left out; nil where that is nothing.
+	LeftOut *LeftOut `json:"left_out,omitempty"`
+}
+
+// Group is what the pods of one namespace, or with one value of a label, used in the
+// window.
+type Group struct {
+	Name              string `json:"name"` // empty for pods without the label
+	TrackedPods       int    `json:"tracked_pods"`
+	ActivePods        int    `json:"active_pods"`
+	BurnRateGPUs      string `json:"burn_rate_gpus"`
+	GPUHours          string `json:"gpu_hours"`
+	EstimatedGPUHours string `json:"estimated_gpu_hours"`
+	MilliGPUSeconds   int64  `json:"milli_gpu_seconds"`
+}
+
+// LeftOut is what is not listed and counts in the totals.
+type LeftOut struct {
+	Entries  int    `json:"entries"`
+	GPUHours string `json:"gpu_hours"`
+}
+
+// listing says what is listed of what pods used, in which order.
+type listing struct {
+	by    string // as --by has it
+	label string // its key
+	sort  string
+	top   int // 0 for all
+}
+
+// listing understands the flags that say how usage is told.
+func (o *options) listing() (listing, error) {
+	l := listing{by: o.by, sort: o.sort, top: o.top}
+	key, labelled := strings.CutPrefix(o.by, byLabel)
+	switch reasons := validation.IsQualifiedName(key); {
+	case labelled && len(reasons) > 0:
+		return l, process.Usagef("--by: %q is no label's key: %s", key, strings.Join(reasons, "; "))
+	case labelled:
+		l.label = key
+	case o.by != byPod && o.by != byNamespace:
+		return l, process.Usagef("--by: %q is nothing to list by: write pod, namespace, or label:KEY", o.by)
+	}
+	switch {
+	case o.given("top") && o.top < 1:
+		return l, process.Usagef("--top: %d are none: list 1 or more", o.top)
+	case l.grouped() && l.sort == sortStart:
+		return l, process.Usagef("--sort start is for pods: leave it out, or list --by pod")
+	case l.sort == "" && (l.grouped() || l.top > 0):
+		l.sort = sortHours
+	}
+	return l, nil
+}
+
+func (l listing) grouped() bool { return l.by != byPod }
+
+// title names a column of what is listed by, as kubectl does.
+func (l listing) title() string {
+	return strings.ToUpper(l.label[strings.LastIndex(l.label, "/")+1:])
+}
+
+// used is one pod and what it used.
+type used struct {
+	record *ledger.Record
+	budget.PodUsage
+}
+
+// group is what a pod is listed under. What is read of a list of pods keeps of its
+// labels the one that is asked for.
+func (l listing) group(r *ledger.Record) string {
+	if l.label == "" {
+		return r.Set.Namespace
+	}
+	return r.Set.Labels.Get(l.label)
+}
+
+// list is what is listed of pods.
+func (l listing) list(pods []used) ([]Pod, Listed) {
+	if l.grouped() {
+		return []Pod{}, l.groups(pods)
+	}
+	name := func(a, b used) int {
+		return cmp.Or(
+			cmp.Compare(a.record.Set.Namespace, b.record.Set.Namespace), cmp.Compare(a.record.Name, b.record.Name), cmp.Compare(a.record.UID, b.record.UID),
+		)
+	}
+	slices.SortFunc(pods, func(a, b used) int {
+		switch l.sort {
+		case sortHours:
+			return cmp.Or(cmp.Compare(b.Consumed, a.Consumed), name(a, b))
+		case sortStart:
+			return cmp.Or(a.Start.Compare(b.Start), name(a, b))
+		}
+		return name(a, b)
+	})
+	pods, rest := cut(pods, l.top)
+	left := int64(0)
+	for _, p := range rest {
+		left += p.Consumed
+	}
+	list := make([]Pod, 0, len(pods))
+	for _, p := range pods {
+		list = append(list, podOf(p))
+	}
+	return list, Listed{LeftOut: leftOut(len(rest), left)}
+}
+
+func (l listing) groups(pods []used) Listed {
+	var all budget.Breakdown
+	for _, p := range pods {
+		all.Add(l.group(p.record), p.record, p.PodUsage)
+	}
+	parts := all.Parts()
+	if l.sort == sortName {
+		slices.SortFunc(parts, func(a, b *budget.Part) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	parts, rest := cut(parts, l.top)
+	left := int64(0)
+	for _, p := range rest {
+		left += p.Consumed
+	}
+	listed := Listed{By: l.by, Groups: []Group{}, LeftOut: leftOut(len(rest), left)}
+	for _, p := range parts {
+		listed.Groups = append(listed.Groups, Group{
+			Name: p.Name, TrackedPods: p.Pods, ActivePods: p.Active, BurnRateGPUs: budget.MilliGPUs(p.BurnRate()),
+			GPUHours: budget.Hours(p.Consumed), EstimatedGPUHours: budget.Hours(p.Estimated), MilliGPUSeconds: p.Consumed,
+		})
+	}
+	return listed
+}
+
+// cut takes the first of a list; all of it for 0.
+func cut[T any](list []T, top int) (first, rest []T) {
+	if top == 0 || top >= len(list) {
+		return list, nil
+	}
+	return list[:top], list[top:]
+}
+
+func leftOut(entries int, amount int64) *LeftOut {
+	if entries == 0 {
+		return nil
+	}
+	return &LeftOut{Entries: entries, GPUHours: budget.Hours(amount)}
+}
+
+// moreText says what is left out.
+func (l Listed) moreText(what func(n int) string) string {
+	if l.LeftOut == nil {
+		return ""
+	}
+	return fmt.Sprintf("and %s more, with %s GPU-hours\n", what(l.LeftOut.Entries), l.LeftOut.GPUHours)
+}

@@ -1,0 +1,175 @@
+package usage
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+)
+
+// onePodUsed is a pod that used so many GPU-hours since so many hours ago; it holds
+// its GPU still where it is active.
+func onePodUsed(namespace, name, team string, hours, since int64, active bool) used {
+	set := &ledger.LabelSet{Namespace: namespace}
+	if team != "" {
+		set.Labels = ledger.LabelsOf(map[string]string{"example.com/team": team})
+	}
+	r := &ledger.Record{UID: "uid-" + name, Name: name, Set: set, Allocation: &ledger.Allocation{Shown: 1}}
+	u := used{r, budget.PodUsage{
+		GPUs: big.NewRat(1, 1), Start: clitest.At.Add(-time.Duration(since) * time.Hour), End: clitest.At.Add(-time.Minute), Active: active, Consumed: hours * budget.Hour,
+	}}
+	if !active {
+		r.End = ledger.ExactEnd(ledger.Time(u.End.UnixMilli()), ledger.ContainerFinished)
+	}
+	return u
+}
+
+func somePods() []used {
+	return []used{
+		onePodUsed("ml-research-of-the-large-models", "train-the-large-one-of-them-7d4b9c6f58-x2x9q", "research", 40, 50, true),
+		onePodUsed("ml", "notebook", "research", 10, 10, true),
+		onePodUsed("web", "serve-0", "", 5, 2000, false),
+		onePodUsed("ml", "batch-1", "batch", 25, 26, false),
+		onePodUsed("ml", "batch-2", "batch", 20, 21, true),
+	}
+}
+
+// TestLists has a golden file of each way to list the same pods.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	narrow := terminal.Style{Width: 80, Height: 24}
+	tokyo := clock{time.FixedZone("JST", 9*3600)}
+	for name, tt := range map[string]struct {
+		listing listing
+		style   terminal.Style
+		clock   clock
+	}{
+		"list_top.txt":          {listing{by: byPod, top: 2, sort: sortHours}, clitest.Plain, clock{time.UTC}},
+		"list_start.txt":        {listing{by: byPod, sort: sortStart}, clitest.Plain, tokyo},
+		"list_narrow.txt":       {listing{by: byPod}, narrow, clock{time.UTC}},
+		"list_namespaces.txt":   {listing{by: byNamespace, sort: sortHours}, narrow, tokyo},
+		"list_teams.txt":        {listing{by: "label:example.com/team", label: "example.com/team", sort: sortName}, clitest.Plain, clock{time.UTC}},
+		"list_top_team.txt":     {listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain, clock{time.UTC}},
+		"list_coloured_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Coloured, clock{time.UTC}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := Report{ConsumedGPUHours: "100.000", ConsumedMilliGPUSeconds: 100 * budget.Hour, TrackedPods: 5}
+			r.Pods, r.Listed = tt.listing.list(somePods())
+			text := podsText(tt.style, r, question{at: clitest.At, declared: budget.Declaration{Period: budget.Month}, listing: tt.listing, clock: tt.clock})
+			clitest.Golden(t, name, text)
+			for line := range strings.Lines(text) {
+				if width := utf8.RuneCountInString(strings.TrimSpace(line)); tt.style.Width == 80 && width > 80 {
+					t.Errorf("%d columns: %s", width, line)
+				}
+			}
+		})
+	}
+}
+
+// TestListsLoseNothing: whatever is listed and left out is all there is, in the
+// order that is asked for.
+func TestListsLoseNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var pods []used
+		total := int64(0)
+		for n := range rapid.IntRange(0, 12).Draw(t, "pods") {
+			hours := rapid.Int64Range(0, 9).Draw(t, "hours")
+			total += hours
+			pods = append(pods, onePodUsed(
+				rapid.SampledFrom([]string{"a", "a-b", "b"}).Draw(t, "namespace"), fmt.Sprint(n), rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "team"),
+				hours, rapid.Int64Range(1, 99).Draw(t, "since"), rapid.Bool().Draw(t, "active"),
+			))
+		}
+		l := listing{
+			by: rapid.SampledFrom([]string{byPod, byNamespace, "label:example.com/team"}).Draw(t, "by"), top: rapid.IntRange(0, 5).Draw(t, "top"),
+			sort: rapid.SampledFrom([]string{sortHours, sortName, sortStart}).Draw(t, "sort"),
+		}
+		_, l.label, _ = strings.Cut(l.by, ":")
+		list, listed := l.list(slices.Clone(pods))
+		var hours []string
+		for _, p := range list {
+			hours = append(hours, p.GPUHours)
+		}
+		for _, g := range listed.Groups {
+			hours = append(hours, g.GPUHours)
+		}
+		if l.top > 0 && len(hours) > l.top || l.grouped() != (listed.By != "") || l.grouped() && len(list) > 0 {
+			t.Fatalf("%+v lists %v and %+v", l, list, listed)
+		}
+		if listed.LeftOut != nil {
+			hours = append(hours, listed.LeftOut.GPUHours)
+		}
+		sum := int64(0)
+		var amounts []int64
+		for _, text := range hours {
+			amount, err := budget.ParseHours(text)
+			if err != nil && text != "0.000" {
+				t.Fatal(err)
+			}
+			sum += amount
+			amounts = append(amounts, amount)
+		}
+		if sum != total*budget.Hour {
+			t.Fatalf("%v are %d, want %d hours", hours, sum, total)
+		}
+		sorted := slices.IsSortedFunc(list, func(a, b Pod) int {
+			if l.sort == sortStart {
+				return a.Start.Compare(b.Start)
+			}
+			return 0
+		})
+		if l.sort == sortHours && listed.LeftOut == nil {
+			sorted = sorted && slices.IsSortedFunc(amounts, func(a, b int64) int { return cmp.Compare(b, a) })
+		}
+		if !sorted {
+			t.Fatalf("%+v lists %v and %+v", l, list, listed)
+		}
+		rows, err := csv.NewReader(strings.NewReader(csvText(list, listed))).ReadAll()
+		if err != nil || len(rows) != 1+len(list)+len(listed.Groups) {
+			t.Fatalf("%v of %d and %d: %v", rows, len(list), len(listed.Groups), err)
+		}
+	})
+}
+
+// TestColumnsOfTimes are as short as they may be, and of one form.
+func TestColumnsOfTimes(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	berlin, err := budget.ParseZone("Europe/Berlin", time.LoadLocation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		zone  *time.Location
+		other time.Time
+		want  string
+	}{
+		{time.UTC, now.Add(-11 * time.Hour), "12:00:00 01:00:00"},
+		{time.UTC, now.Add(-13 * time.Hour), "03-29 12:00 03-28 23:00"},
+		{time.UTC, now.AddDate(-1, 0, 0), "2026-03-29 12:00 2025-03-29 12:00"},
+		{berlin, now.Add(-11 * time.Hour), "14:00:00 03:00:00"}, // an hour is skipped at 01:00 UTC
+		{berlin, now.Add(-11*time.Hour - time.Second), "14:00:00 01:59:59"},
+	} {
+		at := clock{tt.zone}.column(now, now, tt.other)
+		if got := at(now) + " " + at(tt.other); got != tt.want {
+			t.Errorf("%s, want %s", got, tt.want)
+		}
+	}
+	if got := (clock{berlin}).text(now); got != "2026-03-29 14:00:00 CEST" {
+		t.Error(got)
+	}
+}

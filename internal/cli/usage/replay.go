@@ -1,0 +1,163 @@
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+)
+
+// ReplayReport is the JSON of a replay.
+type ReplayReport struct {
+	SchemaVersion int       `json:"schema_version"`
+	Budget        string    `json:"budget,omitempty"`
+	ReplayedFrom  time.Time `json:"replayed_from"`
+	ReplayedUntil time.Time `json:"replayed_until"`
+	// CompleteFrom is from when on the ledger holds the whole window; null where it
+	// does not yet. Before that usage may have been higher.
+	CompleteFrom  *time.Time  `json:"complete_from"`
+	Coverage      json.Number `json:"coverage"`
+	Window        string      `json:"window"` // its length, or the period
+	TimeZone      string      `json:"time_zone,omitempty"`
+	LimitGPUHours string      `json:"limit_gpu_hours"`
+	PeakGPUHours  string      `json:"peak_gpu_hours"`
+	PeakAt        time.Time   `json:"peak_at"`
+	Thresholds    []Threshold `json:"thresholds"`
+	// Exceeded is whether the limit would ever have been, and ExceededSeconds for how
+	// long, rounded down.
+	Exceeded        bool     `json:"exceeded"`
+	ExceededSeconds int64    `json:"exceeded_seconds"`
+	ExceededTimes   []Excess `json:"exceeded_times"`
+	// ByNamespace and ByLabel are what was used while it would have been.
+	ByNamespace map[string]string            `json:"by_namespace,omitempty"`
+	ByLabel     map[string]map[string]string `json:"by_label,omitempty"`
+	Warnings    []string                     `json:"warnings"`
+}
+
+// Threshold is when a threshold would have been told of.
+type Threshold struct {
+	Percent       int         `json:"percent"`
+	GPUHours      string      `json:"gpu_hours"`
+	ReachedBefore bool        `json:"reached_before"` // when the replay begins
+	ReachedAt     []time.Time `json:"reached_at"`
+}
+
+// Excess is a time in which the limit would have been exceeded.
+type Excess struct {
+	Since        time.Time                    `json:"since"`
+	Until        *time.Time                   `json:"until"` // null while it lasts
+	Seconds      int64                        `json:"seconds"`
+	PeakGPUHours string                       `json:"peak_gpu_hours"`
+	PeakAt       time.Time                    `json:"peak_at"`
+	ByNamespace  map[string]string            `json:"by_namespace,omitempty"`
+	ByLabel      map[string]map[string]string `json:"by_label,omitempty"`
+}
+
+// replayed prints what a limit would have come to.
+func (o *options) replayed(ctx context.Context, names []string) error {
+	asked, list, err := o.replayQuestion(names)
+	if err != nil {
+		return process.WrongUsage(err)
+	}
+	engine, err := o.engine(ctx, false)
+	if err != nil {
+		return err
+	}
+	progress := o.session.StartProgress()
+	replay, err := engine.Budgets().Replay(ctx, asked)
+	progress.Stop()
+	if err != nil {
+		return err
+	}
+	report := newReplayReport(replay)
+	if !o.session.JSON() {
+		o.session.Warn(report.Warnings...)
+	}
+	how := told{listing: list, clock: o.clock(replay.Declaration)}
+	if err := o.session.Print(report, func(style terminal.Style) string { return replayText(style, replay, how) }); err != nil {
+		return err
+	}
+	return o.verdict(report.Exceeded)
+}
+
+// replayQuestion is what the flags ask to be replayed. What is listed are the holders
+// of GPUs.
+func (o *options) replayQuestion(names []string) (budgets.Question, listing, error) {
+	var asked budgets.Question
+	switch {
+	case o.given("pods"):
+		return asked, listing{}, errors.New("--replay is of what a ledger holds, and --pods is for usage without one: leave one of them out")
+	case o.given("sort"):
+		return asked, listing{}, errors.New("--sort is for what --replay does not list: leave it out")
+	case o.session.CSV():
+		return asked, listing{}, errors.New("--replay has no list for CSV: take -o json")
+	case o.given("by") && o.by == byPod:
+		return asked, listing{}, errors.New("--replay lists by namespace or label:KEY, not by pod")
+	case len(names) == 0 && o.gpuHours == "":
+		return asked, listing{}, errors.New("--replay needs a limit: name a budget, or add --gpu-hours")
+	}
+	l, err := o.listing()
+	if err != nil {
+		return asked, l, err
+	}
+	if asked, err = o.asked(names); err != nil {
+		return asked, l, err
+	}
+	if l.label != "" {
+		asked.Over.BreakdownLabels = []string{l.label}
+	}
+	return asked, l, nil
+}
+
+// newReplayReport writes a replay out.
+func newReplayReport(r budgets.LiveReplay) ReplayReport {
+	report := ReplayReport{
+		SchemaVersion: 1, Budget: r.Declaration.Name, ReplayedFrom: r.From, ReplayedUntil: r.Until,
+		Coverage: json.Number(fmt.Sprintf("%d.%03d", r.Coverage/1000, r.Coverage%1000)),
+		Window:   windowText(r.Declaration), TimeZone: r.Declaration.TimeZone,
+		LimitGPUHours: budget.Hours(r.Limit), PeakGPUHours: budget.Hours(r.Peak), PeakAt: r.PeakAt,
+		Thresholds: []Threshold{}, Exceeded: len(r.Replayed.Exceeded) > 0, ExceededSeconds: int64(r.Total() / time.Second), ExceededTimes: []Excess{},
+		ByNamespace: hours(r.ByNamespace), ByLabel: hoursByLabel(r.ByLabel), Warnings: append([]string{}, r.Warnings...),
+	}
+	if !r.CompleteFrom.After(r.Until) {
+		report.CompleteFrom = &r.CompleteFrom
+	}
+	for _, t := range r.Thresholds {
+		report.Thresholds = append(report.Thresholds, Threshold{
+			Percent: t.Percent, GPUHours: budget.Hours(t.Amount), ReachedBefore: t.Before, ReachedAt: append([]time.Time{}, t.ReachedAt...),
+		})
+	}
+	for _, e := range r.Replayed.Exceeded {
+		excess := Excess{
+			Since: e.Since, Seconds: int64(e.Length / time.Second), PeakGPUHours: budget.Hours(e.Peak), PeakAt: e.PeakAt,
+			ByNamespace: hours(e.ByNamespace), ByLabel: hoursByLabel(e.ByLabel),
+		}
+		if !e.Until.IsZero() {
+			excess.Until = &e.Until
+		}
+		report.ExceededTimes = append(report.ExceededTimes, excess)
+	}
+	return report
+}
+
+func hours(amounts map[string]int64) map[string]string {
+	list := make(map[string]string, len(amounts))
+	for name, amount := range amounts {
+		list[name] = budget.Hours(amount)
+	}
+	return list
+}
+
+func hoursByLabel(amounts map[string]map[string]int64) map[string]map[string]string {
+	list := make(map[string]map[string]string, len(amounts))
+	for key, values := range amounts {
+		list[key] = hours(values)
+	}
+	return list
+}

@@ -1,0 +1,199 @@
+package usage
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+)
+
+const (
+	// excessesAtMost is how many times of excess are listed, the latest ones.
+	excessesAtMost = 10
+	// holdersAtMost is how many who held GPUs are listed, unless --top says.
+	holdersAtMost = 5
+)
+
+// replayText is a replay for people: the answer, then when, then who.
+func replayText(style terminal.Style, r budgets.LiveReplay, how told) string {
+	var out bytes.Buffer
+	replaySummary(&out, style, r, how.clock)
+	thresholdsTable(&out, r, how.clock)
+	if len(r.Replayed.Exceeded) > 0 {
+		excessTable(&out, style, r, how)
+		holdersTables(&out, r, how)
+	}
+	return out.String()
+}
+
+func replaySummary(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, at clock) {
+	verdict := style.Paint(terminal.Green, "would never have been exceeded")
+	if n := len(r.Replayed.Exceeded); n > 0 {
+		verdict = style.Paint(terminal.Red, "would have been exceeded "+times(n)) + ", for " + lengthText(r.Total())
+	}
+	fmt.Fprintf(out, "%s GPU-hours in the %s %s\n", budget.Hours(r.Limit), windowText(r.Declaration), verdict)
+	fmt.Fprintf(out, "from %s to %s (%s)\n", at.text(r.From), at.text(r.Until), lengthText(r.Until.Sub(r.From)))
+	fmt.Fprintf(out, "at most %s were used, %s, at %s\n", budget.Hours(r.Peak), tenthsText(perMille(r.Peak, r.Limit)), at.text(r.PeakAt))
+	if r.CompleteFrom.After(r.From) {
+		fmt.Fprintf(out, "before %s it may have been more than the ledger holds\n", at.text(r.CompleteFrom))
+	}
+	if r.Coverage < 1000 {
+		fmt.Fprintf(out, "%s of this time was observed\n", tenthsText(int64(r.Coverage)))
+	}
+}
+
+func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c clock) {
+	if len(r.Thresholds) == 0 {
+		return
+	}
+	var moments []time.Time
+	for _, t := range r.Thresholds {
+		moments = append(moments, t.ReachedAt...)
+	}
+	at := c.column(r.Until, moments...)
+	t := &terminal.Table{}
+	t.Add("REACHED", "GPU-HOURS", "TIMES", "FIRST", "LAST")
+	for _, threshold := range r.Thresholds {
+		n, first, last := len(threshold.ReachedAt), "-", "-"
+		if n > 0 {
+			first, last = at(threshold.ReachedAt[0]), at(threshold.ReachedAt[n-1])
+		}
+		if threshold.Before {
+			n, first = n+1, "before"
+		}
+		t.Add(fmt.Sprintf("%d%%", threshold.Percent), budget.Hours(threshold.Amount), fmt.Sprint(n), first, last)
+	}
+	out.WriteByte('\n')
+	t.Write(out)
+}
+
+// excessTable lists the latest times of excess, with who used most in each.
+func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, how told) {
+	all := r.Replayed.Exceeded
+	shown := all[max(0, len(all)-excessesAtMost):]
+	var moments []time.Time
+	for _, e := range shown {
+		moments = append(moments, e.Since)
+		if !e.Until.IsZero() {
+			moments = append(moments, e.Until)
+		}
+	}
+	at := how.clock.column(r.Until, moments...)
+	t := &terminal.Table{}
+	t.Add("EXCEEDED FROM", "UNTIL", "FOR", "AT MOST", "USED BY")
+	for _, e := range shown {
+		until := "-"
+		if !e.Until.IsZero() {
+			until = at(e.Until)
+		}
+		t.Add(at(e.Since), until, lengthText(e.Length), budget.Hours(e.Peak), sharesText(how.breakdown(e.ByNamespace, e.ByLabel)))
+	}
+	out.WriteByte('\n')
+	for _, line := range t.Lines() {
+		fmt.Fprintln(out, style.Clip(line))
+	}
+	if more := len(all) - len(shown); more > 0 {
+		fmt.Fprintf(out, "and %s before that\n", times(more))
+	}
+}
+
+// breakdown is that which is asked for.
+func (t told) breakdown(byNamespace map[string]int64, byLabel map[string]map[string]int64) map[string]int64 {
+	if t.listing.label != "" {
+		return byLabel[t.listing.label]
+	}
+	return byNamespace
+}
+
+// holdersTables list who used most while the limit was exceeded: by what is asked for,
+// else by namespace and by each label that the budget breaks its usage down by.
+func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how told) {
+	list := func(title string, amounts map[string]int64) {
+		top := cmp.Or(how.listing.top, holdersAtMost)
+		total := int64(0)
+		for _, amount := range amounts {
+			total += amount
+		}
+		t := &terminal.Table{}
+		t.Add(title, "GPU-HOURS", "SHARE")
+		names, rest := cut(mostFirst(amounts), top)
+		for _, name := range names {
+			t.Add(cmp.Or(name, "(none)"), budget.Hours(amounts[name]), tenthsText(perMille(amounts[name], max(1, total))))
+		}
+		out.WriteByte('\n')
+		t.Write(out)
+		left := int64(0)
+		for _, name := range rest {
+			left += amounts[name]
+		}
+		listed := Listed{LeftOut: leftOut(len(rest), left)}
+		out.WriteString(listed.moreText(func(n int) string { return fmt.Sprint(n) }))
+	}
+	fmt.Fprintf(out, "\nWhile it would have been exceeded:\n")
+	if how.listing.label == "" {
+		list("NAMESPACE", r.ByNamespace)
+	}
+	if how.listing.by == byNamespace {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.ByLabel)) {
+		list(listing{label: key}.title(), r.ByLabel[key])
+	}
+}
+
+func mostFirst(amounts map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), cmp.Compare(a, b))
+	})
+}
+
+// sharesText names who used most, with the parts of the whole.
+func sharesText(amounts map[string]int64) string {
+	total := int64(0)
+	for _, amount := range amounts {
+		total += amount
+	}
+	var shares []string
+	for _, name := range mostFirst(amounts) {
+		shares = append(shares, fmt.Sprintf("%s %d%%", cmp.Or(name, "(none)"), partOf(amounts[name], max(1, total), 100)))
+	}
+	return describe.FirstOf(shares, 3)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// lengthText writes a length of time in its two largest units: 3d4h, 5h20m, 42s.
+func lengthText(d time.Duration) string {
+	units := []struct {
+		name string
+		unit time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+	var text strings.Builder
+	for n, u := range units {
+		count := d / u.unit
+		if count == 0 {
+			continue
+		}
+		fmt.Fprintf(&text, "%d%s", count, u.name)
+		if n+1 < len(units) {
+			if next := (d % u.unit) / units[n+1].unit; next > 0 {
+				fmt.Fprintf(&text, "%d%s", next, units[n+1].name)
+			}
+		}
+		return text.String()
+	}
+	return "less than 1s"
+}
