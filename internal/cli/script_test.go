@@ -29,7 +29,9 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"gpupool": func() {
-			os.Exit(cli.Run(cli.ThisProcess(cli.Build{Version: "1.2.3", Commit: "0123456789ab"})))
+			code := cli.Run(cli.ThisProcess(cli.Build{Version: "1.2.3", Commit: "0123456789ab"}))
+			tellPeak()
+			os.Exit(code)
 		},
 		"unreleased": func() { // a build between two releases
 			os.Exit(cli.Run(cli.ThisProcess(cli.Build{Version: "1.2.3-7-g0123456"})))

@@ -7,9 +7,9 @@ import (
 
 // Line is an event, or the same trouble again and again.
 type Line struct {
-	Event     // the last of them
-	Times int // how often it is told
-	First time.Time
+	*Event     // the last of them
+	Times  int // how often it is told
+	First  time.Time
 }
 
 // Collapse makes one line of the same trouble of one object, for as long as nothing
@@ -19,12 +19,13 @@ func Collapse(events []Event) []Line {
 	lines := make([]Line, 0, len(events))
 	last := make([]bool, 0, len(events)) // of its trouble
 	open := map[string]map[string]int{}  // lines of trouble, by object
-	for _, e := range events {
+	for n := range events {
+		e := &events[n]
 		line := Line{Event: e, Times: 1, First: e.At}
 		if !e.Kind.Trouble() {
 			delete(open, e.Object)
 		} else {
-			key := troubleOf(&e)
+			key := troubleOf(e)
 			if n, again := open[e.Object][key]; again {
 				line.Times += lines[n].Times
 				line.First = lines[n].First

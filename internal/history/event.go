@@ -91,13 +91,18 @@ func (e *Event) normalise() error {
 	e.Kind = Kind(kind)
 	e.Reasons, e.InstanceIDs = shortList(e.Reasons, text), shortList(e.InstanceIDs, short)
 	e.Pods, e.Workloads = shortList(e.Pods, Identity.short), shortList(e.Workloads, Identity.short)
-	if o := e.Offering; o != nil {
+	if o := e.Offering; o != nil && !o.kept() {
 		e.Offering = &Offering{short(o.AvailabilityZone), short(o.InstanceType), short(o.SubnetID)}
 	}
 	if f := e.Error; f != nil {
 		e.Error = &Error{short(f.Class), short(f.Code), text(f.Message), short(f.RequestID), text(f.Remedy)}
 	}
 	return nil
+}
+
+// kept says whether it is as it is kept already.
+func (o *Offering) kept() bool {
+	return o.AvailabilityZone == short(o.AvailabilityZone) && o.InstanceType == short(o.InstanceType) && o.SubnetID == short(o.SubnetID)
 }
 
 func possible(milli int64) bool { return milli >= 0 && milli <= lastMoment }
@@ -139,32 +144,49 @@ func shortList[T any](list []T, of func(T) T) []T {
 // compare orders events by time.
 func compare(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) }
 
-// Sort brings events into the order of their time.
-func Sort(events []Event) {
-	slices.SortFunc(events, func(a, b Event) int { return compare(&a, &b) })
-}
-
 // Merge adds events to others: those that are not there yet, by id. Of one that is
 // told at two times it keeps the earlier. What it returns is in order; added is how
 // many were not there.
 func Merge(events []Event, more ...Event) (merged []Event, added int) {
-	at := make(map[string]int, len(events)+len(more))
-	merged = make([]Event, 0, len(events)+len(more))
-	before := 0
-	for _, list := range [][]Event{events, more} {
-		for _, e := range list {
-			n, there := at[e.ID]
-			switch {
-			case !there:
-				at[e.ID] = len(merged)
-				merged = append(merged, e)
-			case compare(&e, &merged[n]) < 0:
-				merged[n] = e
-			}
-		}
-		added = len(merged) - before
-		before = len(merged)
+	there := make(map[string]bool, len(events))
+	for n := range events {
+		there[events[n].ID] = true
 	}
-	Sort(merged)
-	return merged, added
+	merged = Once(slices.Concat(events, more))
+	return merged, len(merged) - len(there)
+}
+
+// Once brings events into order where they are, and leaves out those that are told
+// again.
+func Once(events []Event) []Event {
+	order(events)
+	seen := make(map[string]struct{}, len(events))
+	return slices.DeleteFunc(events, func(e Event) bool {
+		_, again := seen[e.ID]
+		seen[e.ID] = struct{}{}
+		return again
+	})
+}
+
+// order sorts events. They are large: each is moved but once.
+func order(events []Event) {
+	if slices.IsSortedFunc(events, func(a, b Event) int { return compare(&a, &b) }) {
+		return
+	}
+	from := make([]int32, len(events))
+	for n := range from {
+		from[n] = int32(n)
+	}
+	slices.SortStableFunc(from, func(a, b int32) int { return compare(&events[a], &events[b]) })
+	for n := range from {
+		if from[n] < 0 || int(from[n]) == n {
+			continue
+		}
+		first, at := events[n], n
+		for next := int(from[at]); next != n; next = int(from[at]) {
+			events[at] = events[next]
+			from[at], at = -1, next
+		}
+		events[at], from[at] = first, -1
+	}
 }

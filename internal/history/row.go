@@ -175,6 +175,9 @@ type reader struct {
 	// wanted says of each text of the columns of kinds and objects whether it is asked
 	// for.
 	kinds, objects []bool
+	// offerings are those of the document, by the codes of their columns: events share
+	// them.
+	offerings map[[3]uint32]*Offering
 }
 
 // events returns those that are asked for, in the order of the document.
@@ -186,6 +189,7 @@ func (r *reader) events(q Query) ([]Event, error) {
 	for _, object := range r.Columns[objectColumn].Dict {
 		r.objects = append(r.objects, q.fits(object))
 	}
+	r.offerings = map[[3]uint32]*Offering{}
 	var events []Event
 	for n := range r.Rows {
 		for c := range r.Columns {
@@ -218,7 +222,14 @@ func (r *reader) event(n int) (Event, error) {
 		Threshold: int(r.Columns[thresholdColumn].Number()),
 	}
 	if r.Columns[zoneColumn].There() {
-		e.Offering = &Offering{text(zoneColumn), text(typeColumn), text(subnetColumn)}
+		if !r.Columns[typeColumn].There() || !r.Columns[subnetColumn].There() {
+			return Event{}, columns.ErrForm
+		}
+		codes := [3]uint32{r.Columns[zoneColumn].Codes()[0], r.Columns[typeColumn].Codes()[0], r.Columns[subnetColumn].Codes()[0]}
+		if e.Offering = r.offerings[codes]; e.Offering == nil {
+			e.Offering = &Offering{text(zoneColumn), text(typeColumn), text(subnetColumn)}
+			r.offerings[codes] = e.Offering
+		}
 	}
 	if r.Columns[errorColumn].There() {
 		e.Error = &Error{text(errorColumn), text(errorColumn + 1), text(errorColumn + 2), text(errorColumn + 3), text(errorColumn + 4)}

@@ -6,9 +6,11 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
 // text is a history for people: a line an event, below the day that it was.
@@ -19,27 +21,30 @@ func text(style terminal.Style, r Report, verbose bool, zone *time.Location) str
 		return out.String()
 	}
 	lines := history.Collapse(r.Events)
-	short := oneRegion(lines)
-	t := &terminal.Table{}
-	t.Add("TIME", "EVENT", "OF", "WHAT")
+	region := oneRegion(lines)
+	kinds, names := len("EVENT"), len("OF")
+	for _, l := range lines {
+		kinds, names = max(kinds, len(l.Kind)), max(names, utf8.RuneCountInString(called(l.Object, region)))
+	}
+	row := func(time, kind, name, what string) string {
+		return strings.TrimRight(fmt.Sprintf("%-8s  %-*s  %-*s  %s", time, kinds, kind, names, name, what), " ")
+	}
+	fmt.Fprintln(&out, row("TIME", "EVENT", "OF", "WHAT"))
+	day := ""
 	for n := range lines {
 		l := &lines[n]
-		t.Add(l.At.In(zone).Format(time.TimeOnly), string(l.Kind), called(l.Object, short), style.Paint(colour(l.Kind), what(l, zone)))
-	}
-	day := ""
-	rows := t.Lines()
-	fmt.Fprintln(&out, rows[0])
-	for n := range lines {
-		if of := lines[n].At.In(zone).Format("2006-01-02 (MST)"); of != day {
+		at := l.At.In(zone)
+		if of := at.Format("2006-01-02 (MST)"); of != day {
 			day = of
 			fmt.Fprintln(&out, style.Paint(terminal.Bold, of))
 		}
+		line := row(at.Format(time.TimeOnly), string(l.Kind), called(l.Object, region), style.Paint(colour(l.Kind), what(l, zone)))
 		if verbose {
-			fmt.Fprintln(&out, rows[n+1])
-			writeDetails(&out, &lines[n], zone)
+			fmt.Fprintln(&out, line)
+			writeDetails(&out, l, zone)
 			continue
 		}
-		fmt.Fprintln(&out, style.Clip(rows[n+1]))
+		fmt.Fprintln(&out, style.Clip(line))
 	}
 	return out.String()
 }
@@ -62,7 +67,7 @@ func oneRegion(lines []history.Line) string {
 
 // called is what an object is called, without its region where all are of one.
 func called(object, region string) string {
-	name := history.Name(object)
+	name := printable.Line(history.Name(object))
 	if region == "" {
 		return name
 	}
@@ -84,7 +89,7 @@ func colour(k history.Kind) terminal.Colour {
 // what says in a few words what an event tells beside its kind and object. How often
 // it is told comes first: it must not be cut off.
 func what(l *history.Line, zone *time.Location) string {
-	text := summary(&l.Event, zone)
+	text := summary(l.Event, zone)
 	if l.Times > 1 {
 		text = fmt.Sprintf("%d× since %s: %s", l.Times, clock(l.First, l.At, zone), text)
 	}

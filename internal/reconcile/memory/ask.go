@@ -43,7 +43,7 @@ func (m *Memory) Ask(ctx context.Context, q history.Query) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	a.answer.Events, _ = history.Merge(nil, a.answer.Events...)
+	a.answer.Events = history.Once(a.answer.Events)
 	a.answer.Objects = slices.Sorted(maps.Keys(a.objects))
 	return a.answer, nil
 }
