@@ -68,6 +68,22 @@ func (c *Codec) Add(h *Head, events []Event) (Changes, error) {
 	return changes, err
 }
 
+// AddWhole adds events to a day without any segment, as long as one document takes them.
+func (c *Codec) AddWhole(h *Head, events []Event) (Changes, error) {
+	next := *h
+	var added int
+	next.Events, added = Merge(h.Events, events...)
+	next.Compact = false
+	head, fits, err := c.make(h.Name(), next.Events, &next.Index, fullSegment)
+	if err == nil && !fits {
+		err = errors.New("its newest document is full, and another gpupool is at work on the others")
+	}
+	if err == nil {
+		*h = next
+	}
+	return Changes{Head: head, Added: added}, err
+}
+
 // Compact makes a day's documents anew, of all of its events: as few as fit.
 func (c *Codec) Compact(h *Head, events []Event) (Changes, error) {
 	h.Events, _ = Merge(nil, events...)

@@ -71,6 +71,7 @@ func (a *adding) warn(err error) {
 // toDay adds events to one day. A lock that is needed is kept until it is done.
 func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
 	var held store.Lock
+	late := false // someone else has the lock
 	defer func() {
 		if held != nil {
 			err = errors.Join(err, held.Release())
@@ -95,15 +96,15 @@ func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Ev
 		if held != nil && a.untidy(h) {
 			a.tidy(ctx, h)
 		}
-		trimmed, dropped := a.keep().Trim(h)
-		changes, err := a.codec.Add(h, missing)
+		trimmed, dropped, changes, err := a.plan(h, missing, late)
 		if err != nil {
 			return err
 		}
 		if held == nil && len(trimmed)+len(changes.Segments) > 0 {
-			if held, err = a.lock(ctx, lockWait); err != nil || held == nil {
-				return errors.Join(err, errors.New("another gpupool is at work on it"))
+			if held, err = a.lock(ctx, lockWait); err != nil {
+				return err
 			}
+			late = held == nil
 			continue // what was read may be old
 		}
 		err = a.write(ctx, changes, revision, trimmed)
@@ -117,6 +118,18 @@ func (a *adding) toDay(ctx context.Context, day history.Day, events []history.Ev
 		return err
 	}
 	return errors.New("others wrote to it again and again")
+}
+
+// plan is what is to be written for events, and removed then. Who is late for the lock
+// lets the head grow beyond what it should be.
+func (a *adding) plan(h *history.Head, events []history.Event, late bool) (trimmed []string, dropped history.Dropped, changes history.Changes, err error) {
+	if late {
+		changes, err = a.codec.AddWhole(h, events)
+		return nil, dropped, changes, err
+	}
+	trimmed, dropped = a.keep().Trim(h)
+	changes, err = a.codec.Add(h, events)
+	return trimmed, dropped, changes, err
 }
 
 // lock takes the lock of all that changes more than a head; nil where someone else has

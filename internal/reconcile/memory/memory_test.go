@@ -159,7 +159,7 @@ func TestWritersMeet(t *testing.T) {
 	var all [][]history.Event
 	var group sync.WaitGroup
 	for w := range 4 {
-		events := many(noon.Add(time.Duration(w)*7*time.Minute), 3000)
+		events := many(noon.Add(time.Duration(w)*7*time.Minute), 2000)
 		all = append(all, events)
 		group.Go(func() {
 			for n := 0; n < len(events); n += 500 {
@@ -261,6 +261,30 @@ func TestMoreThanIsKeptGoes(t *testing.T) {
 	if len(got.Lost) > 0 || got.KeptSince.IsZero() || !got.Events[0].At.After(got.KeptSince.Add(-time.Second)) || got.Events[0].At.Before(noon.AddDate(0, 0, -1)) {
 		t.Errorf("kept since %s, first at %s, lost %q", got.KeptSince, got.Events[0].At, got.Lost)
 	}
+}
+
+// TestWhoIsLateForTheLockLosesNothing: the head grows, and is divided by the next.
+func TestWhoIsLateForTheLockLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := inDirectory(t)
+	add(t, at(s, noon), many(noon, 10)...)
+	lock, err := s.Lock(t.Context(), "history", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := many(noon, 6000)
+	add(t, at(s, noon), events[:5990]...)
+	if got := names(t, s); len(got) != 1 {
+		t.Errorf("without the lock there are %q", got)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	add(t, at(s, noon), events...)
+	if got := names(t, s); len(got) < 2 {
+		t.Errorf("afterwards there are %q", got)
+	}
+	expect(t, at(s, noon), events)
 }
 
 // TestWhatIsDamagedIsLostAlone.
