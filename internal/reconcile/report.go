@@ -15,17 +15,19 @@ import (
 // Report is what one run did. Its JSON is stable: fields are added, never
 // changed or removed, within one schema version.
 type Report struct {
-	SchemaVersion int                `json:"schema_version"`
-	RunID         string             `json:"run_id"`
-	StartedAt     time.Time          `json:"started_at"`
-	FinishedAt    time.Time          `json:"finished_at"`
-	DryRun        bool               `json:"dry_run"`
-	Decisions     []outcome.Result   `json:"decisions"`
-	SpotPools     []spotpools.Report `json:"spot_pools"`
-	Budgets       []budgets.Report   `json:"budgets"`
-	StockPools    []struct{}         `json:"stock_pools"`
-	Warnings      []string           `json:"warnings"`
-	Calls         map[string]int     `json:"calls"`
+	SchemaVersion int       `json:"schema_version"`
+	RunID         string    `json:"run_id"`
+	StartedAt     time.Time `json:"started_at"`
+	FinishedAt    time.Time `json:"finished_at"`
+	DryRun        bool      `json:"dry_run"`
+	// Names are what the run was asked for; absent where that was all.
+	Names      []string           `json:"names,omitempty"`
+	Decisions  []outcome.Result   `json:"decisions"`
+	SpotPools  []spotpools.Report `json:"spot_pools"`
+	Budgets    []budgets.Report   `json:"budgets"`
+	StockPools []struct{}         `json:"stock_pools"`
+	Warnings   []string           `json:"warnings"`
+	Calls      map[string]int     `json:"calls"`
 }
 
 // ReportSchemaVersion is the version of Report's JSON.

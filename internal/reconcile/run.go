@@ -28,6 +28,10 @@ type RunOptions struct {
 	// AcceptLoss is the reason for which a person goes on although part of the ledger
 	// is lost; empty where nobody does.
 	AcceptLoss string
+	// Names are of the pools and budgets that the run is about; none for all. The
+	// others are neither looked at nor changed, and what is the whole store's
+	// (tombstones, the ledger's retention, the summary) is left to a run of all.
+	Names declaration.Names
 	// State adds declarations out of Terraform state to those of the store.
 	State *declaration.TerraformState
 }
@@ -43,7 +47,8 @@ func (e *RunLockedError) Unwrap() error { return e.Err }
 
 // Run brings everything declared in the store to what is declared, once. The report
 // says what was done, even where the context ends in the middle. An error means that
-// no run took place: another one has the run lock, or the store can't be read.
+// no run took place: another one has the run lock, the store can't be read, or a name
+// fits nothing (*declaration.UnknownNameError).
 func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
 	if o.DryRun { // what is written goes to a draft, and nothing settles
 		e, o.Wait = e.dry(), false
@@ -70,9 +75,9 @@ type run struct {
 
 func (e *Engine) begin(o RunOptions) *run {
 	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor}, options: o, warnings: &outcome.Warnings{}}
-	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun}
-	r.budgets = e.Budgets().Run(budgets.Options{RunID: r.report.RunID, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss}, r.warnings)
-	r.pools = e.Pools().Run(spotpools.Options{Wait: o.Wait, WaitTimeout: o.WaitTimeout}, r.warnings)
+	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun, Names: o.Names}
+	r.budgets = e.Budgets().Run(budgets.Options{RunID: r.report.RunID, Names: o.Names, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss}, r.warnings)
+	r.pools = e.Pools().Run(spotpools.Options{Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout}, r.warnings)
 	return r
 }
 
@@ -89,12 +94,18 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.pools.Read(ctx); err != nil {
 		return err
 	}
+	if err := r.options.Names.Among(r.keeper.Store.String(), r.pools.Keys(), r.budgets.Names()); err != nil {
+		return err
+	}
 	r.budgets.Reconcile(ctx, r.pools.Declared() > 0)
 	r.pools.Reconcile(ctx, r.budgets.Statuses())
 	r.report.FinishedAt = time.Now().UTC()
 	r.report.Calls = callsSince(before, r.engine.Calls())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
+	if len(r.options.Names) > 0 {
+		return r.amendSummary(ctx)
+	}
 	r.pools.LookAfterTombstones(ctx)
 	return r.saveSummary(ctx)
 }

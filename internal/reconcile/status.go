@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,37 @@ func (r *run) saveSummary(ctx context.Context) error {
 	return err
 }
 
+// amendSummary brings the summary of the last run of all up to what this one of some
+// made of its budgets. It says nothing else: the others were not looked at.
+func (r *run) amendSummary(ctx context.Context) error {
+	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
+	if err != nil || !old.Exists() {
+		return nil //nolint:nilerr // the next run of all replaces what is damaged
+	}
+	reports := r.budgets.Reports()
+	summary, now := old.Value, budgetErrors(reports)
+	summary.BudgetErrors = maps.Clone(summary.BudgetErrors)
+	for _, b := range reports {
+		delete(summary.BudgetErrors, b.Name)
+	}
+	for name, text := range now {
+		if summary.BudgetErrors == nil {
+			summary.BudgetErrors = map[string]string{}
+		}
+		if len(summary.BudgetErrors) < errorsAtMost {
+			summary.BudgetErrors[name] = text
+		}
+	}
+	if maps.Equal(summary.BudgetErrors, old.Value.BudgetErrors) {
+		return nil
+	}
+	_, err = record.Save(ctx, r.keeper.Store, store.Statuses, lastRun, old, summary)
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
 // The bounds on the errors in a run's summary, since the store's documents have a
 // bound.
 const (
@@ -81,21 +113,27 @@ func budgetErrors(reports []budgets.Report) map[string]string {
 	return errs
 }
 
-// Status observes all that is declared, without any lock, and decides without
-// acting.
-func (e *Engine) Status(ctx context.Context) (StatusReport, error) {
+// Status observes all that is declared, or what is named of it, without any lock,
+// and decides without acting. The error is *declaration.UnknownNameError where a
+// name fits nothing.
+func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: time.Now().UTC(), Store: e.Store.String(),
 		SpotPools: []spotpools.Status{}, Budgets: []budgets.Status{}, StockPools: []struct{}{},
 	}
 	var warnings outcome.Warnings
-	var err error
-	if report.Budgets, err = e.Budgets().Statuses(ctx); err != nil {
+	judged := e.Budgets().Run(budgets.Options{Names: names}, &warnings)
+	if err := judged.Read(ctx); err != nil {
 		return report, err
 	}
-	if report.SpotPools, err = e.Pools().Statuses(ctx, &warnings); err != nil {
+	looked := e.Pools().Run(spotpools.Options{Names: names}, &warnings)
+	if err := looked.Read(ctx); err != nil {
 		return report, err
 	}
+	if err := declaration.Names(names).Among(report.Store, looked.Keys(), judged.Names()); err != nil {
+		return report, err
+	}
+	report.Budgets, report.SpotPools = judged.LastStatuses(ctx), looked.Statuses(ctx)
 	if last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun); err == nil && last.Exists() {
 		report.LastRun = &last.Value
 		for n := range report.Budgets {

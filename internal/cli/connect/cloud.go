@@ -54,7 +54,12 @@ func (o *CloudFlags) Cloud(ctx context.Context, place store.Store) (spotpools.Cl
 	if err == nil && len(pools) > 0 {
 		return o.Client(ctx)
 	}
-	return spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return o.Client(ctx) }), nil
+	return o.Lazy(), nil
+}
+
+// Lazy is a client that is prepared when it is first needed.
+func (o *CloudFlags) Lazy() spotpools.Cloud {
+	return spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return o.Client(ctx) })
 }
 
 // Client prepares a client. It looks credentials up, and makes no call yet.

@@ -9,7 +9,9 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 const reconcileHelp = `Look at everything that is declared, and bring it where it should be. First count
@@ -22,6 +24,13 @@ Any number of runs may be started, beside each other and beside terraform apply:
 one run at a time works, and one process at a time works on a pool. A run that is
 killed is made good by the next one, without launching anything twice.
 
+NAME is that of a pool, REGION/NAME as well, or of a budget, or a glob of these
+('team-*'). Then what is named is seen to, and the others are neither looked at nor
+changed: a pool's budget that is not named counts as its last run left it. Pods are
+counted for all budgets, in the ledger that is everyone's. What is left to a run of
+all: forgetting what the ledger need not keep, tombstones, what destroyed budgets left
+in force, the time of the last run, and metrics.
+
 A pool that stays short because there is no stock, or only above its price cap,
 is no failure: its outcome says short, and the exit code is 0.
 
@@ -29,6 +38,9 @@ is no failure: its outcome says short, and the exit code is 0.
 
 const reconcileExamples = `  # What a run would do
   gpupool reconcile --dry-run
+
+  # A pool, and the budgets of a team, alone
+  gpupool reconcile ap-singapore/train 'team-a-*'
 
   # A line for cron: every minute, for at most five
   * * * * *  gpupool reconcile --store directory:/var/lib/gpupool --timeout 5m
@@ -57,6 +69,7 @@ type options struct {
 	acceptLoss  string
 	given       func(flag string) bool
 	metricsFile string
+	names       declaration.Names
 	// conflictCode is the exit code where another run is under way.
 	conflictCode int
 }
@@ -65,12 +78,13 @@ type options struct {
 func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
-		Use:     "reconcile",
+		Use:     "reconcile [NAME...]",
 		Short:   "Bring every pool and budget where it is declared to be",
 		Long:    reconcileHelp + process.ExitCodesHelp,
 		Example: reconcileExamples,
-		Args:    cobra.NoArgs,
 		RunE:    s.Command(o.run),
+
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
 	}
 	f := cmd.Flags()
 	o.given = f.Changed
@@ -101,7 +115,16 @@ func New(s *process.Session) *cobra.Command {
 const reasonAtMost = 500
 
 func (o *options) validate() error {
+	if err := o.names.Validate(); err != nil {
+		return process.WrongUsage(err)
+	}
 	switch {
+	case len(o.names) > 0 && o.metricsFile != "":
+		return process.Usagef("metrics are of all that is declared, and --metrics-file would lose those of what is not named: leave one of them out")
+	case len(o.names) > 0 && o.acceptLoss != "":
+		return process.Usagef("a loss of the ledger is accepted for all budgets: with --accept-loss, name none")
+	case len(o.names) > 0 && o.given("keep-ledger"):
+		return process.Usagef("a run of some forgets nothing of the ledger: with --keep-ledger, name none")
 	case o.timeout == 0:
 		return process.Usagef("--timeout must be longer than 0, such as 5m")
 	case o.keepLedger == 0:

@@ -13,7 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
 )
 
-func (o *options) run(ctx context.Context, _ []string) error {
+func (o *options) run(ctx context.Context, names []string) error {
+	o.names = names
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -57,9 +58,11 @@ func (o *options) engine(ctx context.Context) (*reconcile.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	cloud, err := o.cloud.Cloud(ctx, place)
-	if err != nil {
-		return nil, err
+	cloud := o.cloud.Lazy()
+	if len(o.names) == 0 { // else it may be that no pool is named
+		if cloud, err = o.cloud.Cloud(ctx, place); err != nil {
+			return nil, err
+		}
 	}
 	return o.store.Engine(place, cloud, o.store.Cluster()), nil
 }
@@ -105,7 +108,7 @@ func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
 
 func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reconcile.Report, error) {
 	options := reconcile.RunOptions{
-		DryRun: o.dryRun, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
+		DryRun: o.dryRun, Names: o.names, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
 		KeepLedger: o.keepLedger, AcceptLoss: strings.TrimSpace(o.acceptLoss),
 	}
 	if o.fromState != "" {

@@ -4,7 +4,6 @@ package status
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,8 +12,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -48,7 +47,8 @@ func New(s *process.Session) *cobra.Command {
 		Long: `Print every pool that is declared, how many instances it has, and what a run of
 reconcile would do about it now; and every budget, as the last run judged it (what it
 has used this very moment is for gpupool usage to say). It looks, and changes and locks
-nothing. NAME is that of a pool, REGION/NAME as well, or of a budget.
+nothing. NAME is that of a pool, REGION/NAME as well, or of a budget, or a glob of these
+('team-*'): the others are then left out.
 
 capacity  instances that work, or launch and will soon
 held      all of the pool's instances, stuck and stopped ones and open launches too
@@ -69,6 +69,9 @@ outdated  instances that were launched with another configuration`,
 }
 
 func (o *options) run(ctx context.Context, names []string) error {
+	if err := declaration.Names(names).Validate(); err != nil {
+		return process.WrongUsage(err)
+	}
 	if o.interval < 100*time.Millisecond {
 		return process.Usagef("--interval must be at least 100ms")
 	}
@@ -98,10 +101,9 @@ func (o *options) run(ctx context.Context, names []string) error {
 	return verdict(report)
 }
 
-// look takes a status, and leaves out what was not named.
 func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []string) (reconcile.StatusReport, error) {
 	progress := o.session.StartProgress()
-	report, err := engine.Status(ctx)
+	report, err := engine.Status(ctx, names...)
 	progress.Stop()
 	if err != nil {
 		return report, err
@@ -109,35 +111,10 @@ func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []st
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
-	if err := keepNamed(&report, names); err != nil {
-		return report, err
-	}
 	for n := range report.SpotPools {
 		noNulls(&report.SpotPools[n])
 	}
 	return report, nil
-}
-
-// keepNamed leaves out what was not named, where names were given.
-func keepNamed(report *reconcile.StatusReport, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	for _, name := range names {
-		pool := slices.ContainsFunc(report.SpotPools, func(p spotpools.Status) bool { return named(p, name) })
-		if !pool && !slices.ContainsFunc(report.Budgets, func(b budgets.Status) bool { return b.Name == name }) {
-			return fmt.Errorf("no pool and no budget %s is declared in the store %s", name, report.Store)
-		}
-	}
-	report.SpotPools = slices.DeleteFunc(report.SpotPools, func(p spotpools.Status) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return named(p, name) })
-	})
-	report.Budgets = slices.DeleteFunc(report.Budgets, func(b budgets.Status) bool { return !slices.Contains(names, b.Name) })
-	return nil
-}
-
-func named(p spotpools.Status, name string) bool {
-	return name == p.Name || name == describe.PoolName(p.Report)
 }
 
 // noNulls makes JSON print an empty list as [], not as null.

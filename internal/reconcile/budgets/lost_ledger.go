@@ -5,20 +5,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // noticeLoss notes in the ledger that all of an earlier one was lost: it begins
 // with this very look, and a budget was judged before. The note is kept as long
 // as anything else of that time would be.
-func (b *books) noticeLoss(targets []target, previous map[string]previousStatus) {
+func (b *books) noticeLoss(budgets []budget.Declaration, previous map[string]previousStatus) {
 	h := &b.ledger.Header
 	if h.Began != ledger.TimeOf(b.now()) {
 		return
 	}
-	for _, t := range targets {
-		s := previous[t.declaration.Name].Value
-		if s.At.IsZero() || s.UID != t.declaration.UID || ledger.TimeOf(s.At) >= h.Began {
+	for _, d := range budgets {
+		s := previous[d.Name].Value
+		if s.At.IsZero() || s.UID != d.UID || ledger.TimeOf(s.At) >= h.Began {
 			continue
 		}
 		h.Lost = append(h.Lost, ledger.Loss{

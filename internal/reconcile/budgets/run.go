@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,10 @@ import (
 type Options struct {
 	// RunID names the run, in statuses.
 	RunID string
+	// Names are of the budgets that are judged; none for all. What is the whole
+	// store's (retention of the ledger, statuses and measures of what was destroyed) is
+	// then left to a run of all.
+	Names declaration.Names
 	// KeepLedger is for how long the ledger keeps what ended, also where no window
 	// reaches back to it. Zero means DefaultKeepLedger.
 	KeepLedger time.Duration
@@ -33,10 +38,13 @@ type Run struct {
 	warnings *outcome.Warnings
 	targets  []target
 	names    map[string]bool // of all that the store has a record of
+	stated   []string        // the names of those that a state has
 	// known are the uids of the budgets that are declared, of any cluster; unread
-	// says that some records could not be read.
-	known  map[string]bool
-	unread bool
+	// says that some records could not be read. declared are all that could be,
+	// whatever the run was asked to judge.
+	known    map[string]bool
+	unread   bool
+	declared []budget.Declaration
 
 	mu       sync.Mutex
 	reports  []Report
@@ -64,17 +72,35 @@ func (r *Run) Read(ctx context.Context) error {
 	}
 	for _, l := range list {
 		r.names[l.Key] = true
+		chosen := r.options.Names.Budget(l.Key)
 		if l.Err != nil {
-			r.add(failedReport(budget.Declaration{Name: l.Key}, l.Err), nil)
+			r.unread = true
+			if chosen {
+				r.add(failedReport(budget.Declaration{Name: l.Key}, l.Err), nil)
+			}
 			continue
 		}
 		d := l.Record.Declaration.WithDefaults()
 		r.known[d.UID] = true
-		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase})
+		r.declared = append(r.declared, d)
+		if chosen {
+			r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase})
+		}
 	}
-	r.unread = len(r.reports) > 0
+	r.unread = r.unread || len(r.reports) > 0
 	return nil
 }
+
+// Names are those of all budgets that the store has a record of, or that could not
+// be brought into it.
+func (r *Run) Names() []string {
+	names := slices.AppendSeq(slices.Clone(r.stated), maps.Keys(r.names))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// partial says that the run judges some budgets and leaves the others as they are.
+func (r *Run) partial() bool { return len(r.options.Names) > 0 }
 
 // Statuses are those that this run made, written or not, by the name of the budget.
 func (r *Run) Statuses() map[string]budget.Status { return r.statuses }
@@ -101,7 +127,9 @@ func (r *Run) add(b Report, results []outcome.Result) {
 // some of the run's time is theirs.
 func (r *Run) Reconcile(ctx context.Context, others bool) {
 	if len(r.targets) == 0 {
-		r.liftLeftovers(ctx)
+		if !r.partial() {
+			r.liftLeftovers(ctx)
+		}
 		return
 	}
 	if deadline, limited := ctx.Deadline(); limited && others {
@@ -146,8 +174,10 @@ func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, target
 		return err
 	}
 	m := r.lookForMeasures(ctx, c, uid, b.observation.Namespaces)
-	r.liftOrphans(ctx, c, uid, m)
-	r.forgetStatuses(ctx, previous)
+	if !r.partial() {
+		r.liftOrphans(ctx, c, uid, m)
+		r.forgetStatuses(ctx, previous)
+	}
 	judged := r.judge(targets, b, previous, m)
 	e := &enforcer{flow: r.flow, books: b, measures: m, report: r.add, warnings: r.warnings, declared: declarations(targets)}
 	e.enforce(ctx, judged)
@@ -158,9 +188,9 @@ func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, target
 // account has the ledger know of all that a look at the cluster shows: written,
 // before anything follows from it. With it come the budgets' last statuses.
 func (r *Run) account(ctx context.Context, c Cluster, uid string, targets []target) (*books, map[string]previousStatus, error) {
-	declared := declarations(targets)
+	counted := r.counted(uid, targets)
 	r.flow.Teller.Tell("cluster", "looking at the pods and nodes of the cluster", nil)
-	b, err := r.flow.account(ctx, c, uid, declared)
+	b, err := r.flow.account(ctx, c, uid, counted)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,13 +201,25 @@ func (r *Run) account(ctx context.Context, c Cluster, uid string, targets []targ
 	if err != nil {
 		return nil, nil, err
 	}
-	b.prune(declared, previous, r.options.KeepLedger)
-	b.noticeLoss(targets, previous)
+	if !r.partial() {
+		b.prune(counted, previous, r.options.KeepLedger)
+	}
+	b.noticeLoss(counted, previous)
 	r.acceptLoss(b)
 	if err := r.flow.saveLedger(ctx, b.ledgerDocuments); err != nil {
 		return nil, nil, fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
 	}
 	return b, previous, nil
+}
+
+// counted are the budgets that the ledger is kept for: those that are judged and,
+// where these are not all, the cluster's others too. What a pod holds is written
+// down once, by what any budget weighs, and for all of them.
+func (r *Run) counted(clusterUID string, judged []target) []budget.Declaration {
+	if !r.partial() {
+		return declarations(judged)
+	}
+	return slices.DeleteFunc(slices.Clone(r.declared), func(d budget.Declaration) bool { return d.ClusterUID != clusterUID })
 }
 
 func declarations(targets []target) []budget.Declaration {

@@ -20,22 +20,18 @@ type Status struct {
 	LastRunError string `json:"last_run_error,omitempty"`
 }
 
-// Statuses reads what the last run made of every budget. It asks the store alone:
-// what a budget has used this very moment is for gpupool usage to say.
-func (f *Flow) Statuses(ctx context.Context) ([]Status, error) {
-	r := f.Run(Options{}, &outcome.Warnings{})
-	if err := r.Read(ctx); err != nil {
-		return nil, err
-	}
+// LastStatuses reads what the last run made of every budget that was read. It asks the
+// store alone: what a budget has used this very moment is for gpupool usage to say.
+func (r *Run) LastStatuses(ctx context.Context) []Status {
 	list := []Status{}
 	for _, broken := range r.reports {
 		list = append(list, Status{Report: broken})
 	}
 	for _, t := range r.targets {
-		list = append(list, f.status(ctx, t))
+		list = append(list, r.flow.status(ctx, t))
 	}
 	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
+	return list
 }
 
 func (f *Flow) status(ctx context.Context, t target) Status {

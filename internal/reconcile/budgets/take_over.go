@@ -9,10 +9,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
-// TakeOver brings the budgets of a Terraform state into the store. One that can't
-// be brought fails alone.
+// TakeOver brings the budgets of a Terraform state into the store, those that the
+// run judges. One that can't be brought fails alone.
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateBudget, older string) {
 	for _, b := range list {
+		r.stated = append(r.stated, b.Declaration.Key())
+		if !r.options.Names.Budget(b.Declaration.Key()) {
+			continue
+		}
 		b.Declaration = b.Declaration.WithDefaults()
 		t := record.Takeover[budget.Declaration]{StateResource: b, Older: older, Warn: r.warnings.Add}
 		if err := r.flow.takeOver(ctx, t); err != nil {

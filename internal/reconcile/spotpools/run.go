@@ -20,6 +20,8 @@ import (
 
 // Options say what a run may do with pools.
 type Options struct {
+	// Names are of the pools that are looked after; none for all.
+	Names declaration.Names
 	// Wait settles what was launched, for at most WaitTimeout.
 	Wait        bool
 	WaitTimeout time.Duration
@@ -33,6 +35,7 @@ type Run struct {
 	targets  []target
 	statuses map[string]budget.Status // by the name of the budget
 	uids     map[string]bool          // of the pools with a record that can be read
+	keys     []string                 // see Keys
 
 	mu      sync.Mutex
 	reports []Report
@@ -67,6 +70,10 @@ func (r *Run) Read(ctx context.Context) error {
 	}
 	for _, l := range list {
 		d := l.Record.Declaration
+		r.keys = append(r.keys, l.Key)
+		if !r.options.Names.Pool(l.Key) {
+			continue
+		}
 		var j journal
 		if err = l.Err; err == nil {
 			j, err = r.flow.loadJournal(ctx, d)
@@ -80,6 +87,13 @@ func (r *Run) Read(ctx context.Context) error {
 		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j})
 	}
 	return nil
+}
+
+// Keys are the names of all pools that the store has a record of, or that could not
+// be brought into it, whatever the run looks after.
+func (r *Run) Keys() []string {
+	slices.Sort(r.keys)
+	return slices.Compact(r.keys)
 }
 
 // Declared is how many pools were read.

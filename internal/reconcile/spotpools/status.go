@@ -20,25 +20,21 @@ type Status struct {
 	Intents   int                 `json:"open_intents"`
 }
 
-// Statuses observes all pools of the store without a lock, and decides without
+// Statuses observes the pools that were read, without a lock, and decides without
 // acting.
-func (f *Flow) Statuses(ctx context.Context, warnings *outcome.Warnings) ([]Status, error) {
-	r := f.Run(Options{}, warnings)
-	if err := r.Read(ctx); err != nil {
-		return nil, err
-	}
+func (r *Run) Statuses(ctx context.Context) []Status {
 	list := []Status{}
 	for _, broken := range r.reports {
 		list = append(list, Status{Report: broken})
 	}
 	for region, targets := range byRegion(r.targets) {
-		view, err := f.lookFor(ctx, region, targets)
+		view, err := r.flow.lookFor(ctx, region, targets)
 		for _, t := range targets {
 			list = append(list, r.status(ctx, t, view, err))
 		}
 	}
 	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
-	return list, nil
+	return list
 }
 
 func (r *Run) status(ctx context.Context, t target, view *regionView, err error) Status {

@@ -10,10 +10,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// TakeOver brings the pools of a Terraform state into the store. One that can't be
-// brought fails alone.
+// TakeOver brings the pools of a Terraform state into the store, those that the run
+// looks after. One that can't be brought fails alone.
 func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older string) {
 	for _, p := range pools {
+		r.keys = append(r.keys, p.Declaration.Key())
+		if !r.options.Names.Pool(p.Declaration.Key()) {
+			continue
+		}
 		t := record.Takeover[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.warnings.Add}
 		if err := r.flow.takeOver(ctx, t); err != nil {
 			r.add(newReport(p.Declaration, nil, outcome.Failed, err), nil)
