@@ -80,7 +80,7 @@ var rooms = map[string]struct {
 		module + "internal/kube/client", module + "internal/gpu", module + "internal/ledger", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
-		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes", "k8s.io/", "sigs.k8s.io/yaml",
+		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes", "k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
 	}},
 	"internal/tencent": {may: []string{
 		module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,14 +29,28 @@ func newCompletion(s *process.Session) *cobra.Command {
 		Use:                   "completion bash|zsh|fish|powershell",
 		Short:                 "Print the script that lets a shell complete gpupool's commands and flags",
 		Example:               completionExamples,
-		ValidArgs:             []string{"bash", "zsh", "fish", "powershell"},
-		Args:                  cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs:             shells,
+		Args:                  oneShell,
 		DisableFlagsInUseLine: true,
 	}
 	cmd.RunE = s.Command(func(_ context.Context, args []string) error {
 		return writeCompletion(cmd.Root(), args[0], s.Stdout)
 	})
 	return cmd
+}
+
+var shells = []cobra.Completion{"bash", "zsh", "fish", "powershell"}
+
+// oneShell says which shells there are.
+func oneShell(_ *cobra.Command, args []string) error {
+	known := "bash, zsh, fish and powershell"
+	switch {
+	case len(args) != 1:
+		return fmt.Errorf("name one shell: there are scripts for %s", known)
+	case !slices.Contains(shells, args[0]):
+		return fmt.Errorf("there is no script for %s: there are those for %s", args[0], known)
+	}
+	return nil
 }
 
 func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {

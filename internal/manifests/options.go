@@ -72,8 +72,8 @@ func (o Options) Validate() error {
 	if o.Image == "" || strings.ContainsAny(o.Image, " \t\r\n") {
 		return fmt.Errorf("%q is no name of an image", o.Image)
 	}
-	if fields := strings.Fields(o.Schedule); len(fields) != 5 && !(len(fields) == 1 && strings.HasPrefix(o.Schedule, "@")) {
-		return fmt.Errorf("%q is no schedule: write five fields as cron does, such as %q, or @hourly", o.Schedule, DefaultSchedule)
+	if err := validateSchedule(o.Schedule); err != nil {
+		return err
 	}
 	if o.Timeout < time.Minute {
 		return fmt.Errorf("a timeout of %s is too short for a run: give it a minute at least", o.Timeout)

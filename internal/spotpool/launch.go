@@ -87,7 +87,7 @@ func (p *planner) choice(to *candidate, list []*candidate, passed []passedOver) 
 		reasons = append(reasons, fmt.Sprintf("%s CNY an hour each", price))
 	}
 	if to.avoided != "" {
-		reasons = append(reasons, fmt.Sprintf("nothing else can launch, though %s", to.avoided))
+		reasons = append(reasons, fmt.Sprintf("no other offering can launch, and so this one does in spite of its cool-down: %s", to.avoided))
 	}
 	var others []string
 	for _, o := range passed {

@@ -3,6 +3,7 @@ package adopt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ way, are in another VPC, don't run, or are tagged as another pool's. What they
 were launched with is unknown, so a refresh leaves them alone until the pool's
 configuration next changes.`,
 		Example: adoptExamples,
-		Args:    cobra.MinimumNArgs(2),
+		Args:    poolAndInstances,
 		RunE:    s.Command(o.run),
 
 		ValidArgsFunction: o.store.CompleteNames(true, store.SpotPools),
@@ -56,6 +57,17 @@ configuration next changes.`,
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
 	return cmd
+}
+
+// poolAndInstances says which of the arguments is missing.
+func poolAndInstances(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return errors.New("the pool and the instances are missing: gpupool adopt POOL INSTANCE..., such as gpupool adopt ap-singapore/train ins-a1b2c3d4")
+	case 1:
+		return fmt.Errorf("the instances that %[1]s is to take in are missing: gpupool adopt %[1]s INSTANCE..., such as gpupool adopt %[1]s ins-a1b2c3d4", args[0])
+	}
+	return nil
 }
 
 // report is the JSON of adopt.

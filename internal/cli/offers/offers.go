@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +45,8 @@ func New(s *process.Session) *cobra.Command {
 		Use:   "offers",
 		Short: "Price and stock of GPU types by zone",
 		Long: `Print what a region's zones ask for GPU instance types, as spot instances and on
-demand, and how much of them they have. Prices are CNY an hour for CPU, memory
+demand, and how much of them they have; where nothing fits, what there is instead,
+with exit code 1. Prices are CNY an hour for CPU, memory
 and GPU, without disks and bandwidth. Stock is the cloud's own word, and a hint:
 only a launch tells.`,
 		Example: offersExamples,
@@ -96,11 +98,52 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	}
 	o.session.Warn(report.Warnings...)
 	report.Offers = o.filter(markets.Offers)
-	if len(report.Offers) == 0 && !o.session.JSON() {
-		o.session.Warn(region + " sells nothing that fits")
-		return nil
+	if len(report.Offers) > 0 {
+		return o.session.Print(report, report.text)
 	}
-	return o.session.Print(report, report.text)
+	if o.session.JSON() {
+		if err := o.session.PutJSON(report, true); err != nil {
+			return err
+		}
+	}
+	return o.nothingFits(region, markets.Offers)
+}
+
+// nothingFits names what is sold, in the place of the first thing asked for that is
+// not.
+func (o *options) nothingFits(region string, all []spotpool.Offer) error {
+	asking := &options{}
+	for _, asked := range []struct {
+		flag, value string
+		field       *string
+		sold        func(spotpool.Offer) string
+	}{
+		{"zone", o.zone, &asking.zone, func(f spotpool.Offer) string { return f.AvailabilityZone }},
+		{"gpu-type", o.gpuType, &asking.gpuType, func(f spotpool.Offer) string { return f.GPUType }},
+		{"instance-type", o.instanceType, &asking.instanceType, func(f spotpool.Offer) string { return f.InstanceType }},
+	} {
+		before, where := asking.filter(all), asking.where(region)
+		if *asked.field = asked.value; len(asking.filter(all)) > 0 || len(before) == 0 {
+			continue
+		}
+		sold := map[string]bool{}
+		for _, f := range before {
+			sold[asked.sold(f)] = true
+		}
+		return fmt.Errorf("%s sells nothing with --%s %s: it sells %s", where, asked.flag, asked.value, strings.Join(slices.Sorted(maps.Keys(sold)), ", "))
+	}
+	if len(asking.filter(all)) == 0 {
+		return fmt.Errorf("%s sells no GPUs", region)
+	}
+	return fmt.Errorf("all that fits is sold out in %s as a spot instance: without --in-stock it is listed", asking.where(region))
+}
+
+// where is what was asked for before, and is sold.
+func (o *options) where(region string) string {
+	if o.zone != "" {
+		return o.zone
+	}
+	return region
 }
 
 // filter selects the GPU types that were asked for, by zone, GPU, size and name.

@@ -59,14 +59,14 @@ func (s *Session) CSV() bool { return s.output == asCSV }
 // JSON reports whether the command is to print JSON.
 func (s *Session) JSON() bool { return s.output == asJSON }
 
-// Exclusive makes a command refuse two flags together. Where one is given, completion
-// does not offer the other.
-func Exclusive(cmd *cobra.Command, one, other string) {
+// Exclusive makes a command refuse two flags together, and say why. Where one is
+// given, completion does not offer the other.
+func Exclusive(cmd *cobra.Command, one, other, why string) {
 	cmd.MarkFlagsMutuallyExclusive(one, other)
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // before cobra's own error
 		if f := cmd.Flags(); f.Changed(one) && f.Changed(other) {
-			return Usagef("--%s and --%s exclude each other: leave one of them out", one, other)
+			return Usagef("--%s and --%s exclude each other: %s. Leave one of them out", one, other, why)
 		}
 		if before != nil {
 			return before(cmd, args)

@@ -101,10 +101,10 @@ func New(s *process.Session) *cobra.Command {
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")
 	_ = cmd.MarkFlagFilename("metrics-file", "prom")
-	process.Exclusive(cmd, "dry-run", "wait")
-	process.Exclusive(cmd, "dry-run", "metrics-file")
-	process.Exclusive(cmd, "every", "detailed-exitcode")
-	process.Exclusive(cmd, "every", "accept-loss") // nobody knows what will be lost in later runs
+	process.Exclusive(cmd, "dry-run", "wait", "a dry run launches nothing that could be waited for")
+	process.Exclusive(cmd, "dry-run", "metrics-file", "the metrics are of what runs did")
+	process.Exclusive(cmd, "every", "detailed-exitcode", "of many runs no exit code tells")
+	process.Exclusive(cmd, "every", "accept-loss", "what is lost later is nothing that anyone has looked at and accepted")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
@@ -119,6 +119,8 @@ func (o *options) validate() error {
 		return process.WrongUsage(err)
 	}
 	switch {
+	case o.given("every") && o.every == 0:
+		return process.Usagef("--every must be longer than 0, such as 40s: leave it out to run once")
 	case len(o.names) > 0 && o.metricsFile != "":
 		return process.Usagef("metrics are of all that is declared, and --metrics-file would lose those of what is not named: leave one of them out")
 	case len(o.names) > 0 && o.acceptLoss != "":

@@ -72,7 +72,7 @@ func New(s *process.Session) *cobra.Command {
 	f.BoolVar(&o.config.TagKeyNotFound, "tag-key-not-found", false, "refuse a filter by a tag key that was never used")
 	f.StringVar(&o.callLog, "call-log", "", "`FILE` that gets a line of JSON for each call (default: standard error)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "log no calls")
-	process.Exclusive(cmd, "call-log", "quiet")
+	process.Exclusive(cmd, "call-log", "quiet", "one asks for calls to be logged, the other for none")
 	_ = cmd.MarkFlagDirname("state-dir")
 	return cmd
 }

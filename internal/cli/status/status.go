@@ -36,6 +36,7 @@ type options struct {
 	machines bool
 	follow   bool
 	interval time.Duration
+	given    func(flag string) bool
 }
 
 // New is the command.
@@ -59,6 +60,7 @@ outdated  instances that were launched with another configuration`,
 	}
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
+	o.given = f.Changed
 	f.BoolVar(&o.machines, "machines", false, "list the instances, too (JSON always does)")
 	f.BoolVarP(&o.follow, "watch", "w", false, "look again and again, until stopped")
 	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows, with --watch")
@@ -71,6 +73,9 @@ outdated  instances that were launched with another configuration`,
 func (o *options) run(ctx context.Context, names []string) error {
 	if err := declaration.Names(names).Validate(); err != nil {
 		return process.WrongUsage(err)
+	}
+	if o.given("interval") && !o.follow {
+		return process.Usagef("--interval is the pause between two looks, and without --watch there is only one: add --watch (-w), or leave it out")
 	}
 	if o.interval < 100*time.Millisecond {
 		return process.Usagef("--interval must be at least 100ms")
