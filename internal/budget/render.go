@@ -41,11 +41,10 @@ func (d Decision) Summary() string {
 // String names the workload: "Deployment ml/train".
 func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
-// LogValue groups the decision's fields for structured logs.
+// LogValue groups the decision's fields for structured logs, what Heading has
+// aside.
 func (d Decision) LogValue() slog.Value {
-	attrs := []slog.Attr{
-		slog.String("kind", string(d.Kind)), slog.String("object", d.Object), slog.Any("reasons", d.Reasons),
-	}
+	var attrs []slog.Attr
 	if d.Kind == KindAlert {
 		attrs = append(attrs, slog.Int("threshold", d.Threshold), slog.Any("namespaces", d.Namespaces))
 	}
@@ -53,7 +52,7 @@ func (d Decision) LogValue() slog.Value {
 		attrs = append(attrs, slog.String("pod", d.Pod.ref()), slog.String("pod_uid", d.Pod.UID))
 	}
 	if d.Owner != nil {
-		attrs = append(attrs, slog.String("owner", d.Owner.String()))
+		attrs = append(attrs, slog.String("workload", d.Owner.String()))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -72,6 +72,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	}
 	root.SetVersionTemplate(versionText(s.Build))
 	root.SetHelpCommand(newHelp(root))
+	s.QuietFlag(root)
 	root.AddCommand(
 		reconcile.New(s), status.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s),
 		store.New(s), manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),

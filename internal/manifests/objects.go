@@ -183,8 +183,8 @@ func (o Options) container() corev1.Container {
 		Name:  "gpupool",
 		Image: o.Image,
 		// A Job has no exit code beside 0 that counts as success, so the run says 0
-		// where it finds another one under way.
-		Args: append([]string{"reconcile", "--conflict-exit-code=0", "--timeout=" + o.Timeout.String()}, o.Arguments...),
+		// where it finds another one under way. Its logs are for programs alone.
+		Args: append([]string{"reconcile", "--conflict-exit-code=0", "--timeout=" + o.Timeout.String(), "--log-format=json", "--output=none"}, o.Arguments...),
 		Env:  []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}},
 		EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: o.CredentialsSecret}, Optional: new(true),

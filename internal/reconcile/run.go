@@ -54,11 +54,16 @@ func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
 		e, o.Wait = e.dry(), false
 	}
 	r := e.begin(o)
+	ctx = outcome.WithRun(ctx, r.report.RunID)
 	err := r.keeper.WithLock(ctx, "run", o.RunLockTimeout, r.run)
 	if record.IsLocked(err) {
 		err = &RunLockedError{Err: err}
 	}
-	return r.finished(), err
+	report := r.finished()
+	if !report.FinishedAt.IsZero() {
+		r.logDone(ctx, report)
+	}
+	return report, err
 }
 
 // run is one run.
@@ -82,6 +87,7 @@ func (e *Engine) begin(o RunOptions) *run {
 }
 
 func (r *run) run(ctx context.Context) error {
+	r.logBegun(ctx)
 	before := r.engine.Calls()
 	if r.options.State != nil {
 		if err := r.takeOver(ctx, r.options.State); err != nil {

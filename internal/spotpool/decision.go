@@ -66,12 +66,10 @@ func (d Decision) Summary() string {
 	return string(d.Kind)
 }
 
-// LogValue groups the decision's fields for structured logs.
+// LogValue groups the decision's fields for structured logs, what Heading has
+// aside.
 func (d Decision) LogValue() slog.Value {
-	attrs := []slog.Attr{
-		slog.String("kind", string(d.Kind)), slog.String("object", d.Object), slog.Int("count", d.Count),
-		slog.Any("reasons", d.Reasons),
-	}
+	attrs := []slog.Attr{slog.Int("count", d.Count)}
 	if d.Offering != nil {
 		attrs = append(attrs,
 			slog.String("availability_zone", d.Offering.AvailabilityZone),

@@ -90,7 +90,7 @@ func (k *keyring) get(ctx context.Context) (credentials, error) {
 	err = fmt.Errorf("credentials from %s: %w", k.source.describe(), err)
 	if k.current.secretID != "" && now.Before(k.current.expires) {
 		k.retryAt = now.Add(retryRenewal)
-		k.logger.Warn("credentials could not be renewed yet", "error", err, "expires", k.current.expires)
+		k.logger.Warn("credentials could not be renewed yet", "detail", err.Error(), "expires", k.current.expires)
 		return k.current, nil
 	}
 	return credentials{}, err

@@ -39,6 +39,7 @@ const (
 	asTable = "table"
 	asJSON  = "json"
 	asCSV   = "csv"
+	asNone  = "none"
 )
 
 // OutputFlag gives a command the flag that chooses between text and JSON.
@@ -55,6 +56,15 @@ func (s *Session) OutputFlagCSV(cmd *cobra.Command) {
 
 // CSV reports whether the command is to print CSV.
 func (s *Session) CSV() bool { return s.output == asCSV }
+
+// OutputOrNoneFlag is OutputFlag, with the choice of printing nothing.
+func (s *Session) OutputOrNoneFlag(cmd *cobra.Command) {
+	s.output = asTable
+	ChoiceVar(cmd, &s.output, "output", "o", "print a table for people, JSON for programs, or nothing, where logs tell", asTable, asJSON, asNone)
+}
+
+// Mute reports whether the command is to print nothing.
+func (s *Session) Mute() bool { return s.output == asNone }
 
 // JSON reports whether the command is to print JSON.
 func (s *Session) JSON() bool { return s.output == asJSON }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // Session is one run of one command.
@@ -52,8 +53,8 @@ func (s *Session) finish(ctx context.Context, cmd *cobra.Command, err error) int
 	if err == nil || Silent(err) {
 		return code
 	}
-	s.Complain(err)
-	if code == exitUsage {
+	s.complain(err, code)
+	if code == exitUsage && !s.LogsJSON() {
 		fmt.Fprintf(s.Stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	}
 	return code
@@ -64,24 +65,36 @@ func (s *Session) finish(ctx context.Context, cmd *cobra.Command, err error) int
 func (s *Session) Command(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s.running = true
+		if err := s.log.validate(); err != nil {
+			return err
+		}
 		return do(cmd.Context(), args)
 	}
 }
 
 // Complain writes an error to standard error.
-func (s *Session) Complain(err error) {
-	if s.log.format == logJSON {
-		s.Logger().Error(err.Error())
+func (s *Session) Complain(err error) { s.complain(err, ExitFailed) }
+
+func (s *Session) complain(err error, code int) {
+	if s.LogsJSON() {
+		attrs := append([]slog.Attr{slog.Int("exit_code", code)}, outcome.NewErrorReport(err).Attrs()...)
+		s.Logger().LogAttrs(context.Background(), slog.LevelError, "failed", attrs...)
 		return
 	}
 	fmt.Fprintf(s.Stderr, "gpupool: %s\n", strings.TrimRight(err.Error(), "\n"))
 }
 
 // Warn writes warnings to standard error.
-func (s *Session) Warn(texts ...string) {
+func (s *Session) Warn(texts ...string) { s.WarnOf(context.Background(), texts...) }
+
+// WarnOf is Warn, of a run that the context names.
+func (s *Session) WarnOf(ctx context.Context, texts ...string) {
+	if s.log.quiet {
+		return
+	}
 	for _, text := range texts {
-		if s.log.format == logJSON {
-			s.Logger().Warn(text)
+		if s.LogsJSON() {
+			s.Logger().WarnContext(ctx, "warning", "detail", text)
 			continue
 		}
 		fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", text)
@@ -137,12 +150,24 @@ func PutTo(stream io.Writer, text string) error {
 // ErrReaderGone says that nobody reads standard output any more.
 var ErrReaderGone error = syscall.EPIPE
 
-// StartProgress shows the progress of the command. Where logs were asked for, steps
-// are logged instead.
+// StartProgress shows the progress of the command, unless logs were asked for, which
+// tell it, or nothing but errors.
 func (s *Session) StartProgress() *terminal.Progress {
-	var log *slog.Logger
-	if s.log.chosen() {
-		log = s.Logger()
+	return terminal.StartProgress(s.Stderr, s.styleOf(s.Stderr), s.Now, !s.log.chosen() && !s.log.quiet)
+}
+
+// OnInterrupt says on standard error what a first signal leads to.
+func (s *Session) OnInterrupt(ctx context.Context, what string) (stop func()) {
+	switch {
+	case s.log.quiet:
+		return func() {}
+	case !s.LogsJSON():
+		return s.Process.OnInterrupt(ctx, what)
 	}
-	return terminal.StartProgress(s.Stderr, s.styleOf(s.Stderr), s.Now, log)
+	stopped := context.AfterFunc(ctx, func() {
+		if signal := Interrupted(ctx); signal != nil {
+			s.Logger().Info("stopping", "detail", signal.Error()+"; "+what)
+		}
+	})
+	return func() { stopped() }
 }

@@ -107,7 +107,7 @@ func New(s *process.Session) *cobra.Command {
 	process.Exclusive(cmd, "every", "accept-loss", "what is lost later is nothing that anyone has looked at and accepted")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
-	s.OutputFlag(cmd)
+	s.OutputOrNoneFlag(cmd)
 	return cmd
 }
 

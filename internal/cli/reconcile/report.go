@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
@@ -18,8 +19,13 @@ const rowsAtMost = 20
 
 // print prints the report of a run. Where there are several runs, it begins with the
 // time.
-func (o *options) print(report reconcile.Report, store string) error {
-	if o.session.JSON() {
+func (o *options) print(ctx context.Context, report reconcile.Report, store string) error {
+	ctx = outcome.WithRun(ctx, report.RunID)
+	switch {
+	case o.session.Mute():
+		o.session.WarnOf(ctx, report.Warnings...)
+		return nil
+	case o.session.JSON():
 		return o.session.PutJSON(report, o.every == 0)
 	}
 	var out bytes.Buffer
@@ -30,7 +36,7 @@ func (o *options) print(report reconcile.Report, store string) error {
 	if o.every > 0 {
 		out.WriteByte('\n')
 	}
-	o.session.Warn(report.Warnings...)
+	o.session.WarnOf(ctx, report.Warnings...)
 	return o.session.Put(out.String())
 }
 

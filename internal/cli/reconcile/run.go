@@ -99,7 +99,7 @@ func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
 		o.writeMetrics(report, code == process.ExitDone || code == process.ExitChanges)
 	}
 	if ran {
-		if err := o.print(report, engine.Store.String()); err != nil && verdict == nil {
+		if err := o.print(ctx, report, engine.Store.String()); err != nil && verdict == nil {
 			return err
 		}
 	}

@@ -54,12 +54,12 @@ func unfinished(report reconcile.Report) int {
 	return n
 }
 
-// failures says how much failed and, with JSON, what: the text for people has named
-// it already.
+// failures says how much failed and, with JSON or no output, what: the text for people
+// has named it already, and so have logs for programs.
 func (o *options) failures(report reconcile.Report, failed int) error {
 	pools, budgets := len(report.SpotPools), len(report.Budgets)
 	err := fmt.Errorf("%d of %d %s failed", failed, pools+budgets, describe.Declarations(pools, budgets))
-	if !o.session.JSON() {
+	if !o.session.JSON() && !o.session.Mute() || o.session.LogsJSON() {
 		return err
 	}
 	errs := []error{err}

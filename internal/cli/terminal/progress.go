@@ -1,10 +1,8 @@
 package terminal
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -24,13 +22,11 @@ const (
 )
 
 // Progress shows on standard error how a run goes on: on a terminal by a line that
-// changes, elsewhere by lines now and then. A short run shows nothing. Where logs
-// were asked for, each step is logged instead.
+// changes, elsewhere by lines now and then. A short run shows nothing.
 type Progress struct {
 	stream  io.Writer
 	style   Style
 	now     func() time.Time
-	log     *slog.Logger // nil: steps are shown
 	started time.Time
 	done    chan struct{}
 	ended   sync.WaitGroup
@@ -43,14 +39,13 @@ type Progress struct {
 	frame   int
 }
 
-// StartProgress starts to show steps on a stream. With a log they are logged
-// instead, and nothing is shown.
-func StartProgress(stream io.Writer, style Style, now func() time.Time, log *slog.Logger) *Progress {
+// StartProgress starts to show steps on a stream, where they are to be shown.
+func StartProgress(stream io.Writer, style Style, now func() time.Time, show bool) *Progress {
 	p := &Progress{
-		stream: stream, style: style, now: now, log: log, started: now(),
+		stream: stream, style: style, now: now, started: now(),
 		done: make(chan struct{}), latest: map[string]outcome.Event{},
 	}
-	if log == nil {
+	if show {
 		p.ended.Go(p.keepShowing)
 	}
 	return p
@@ -73,14 +68,6 @@ const EraseLine = "\r\x1b[K"
 
 // Hear is called with each step, by several pools at the same time.
 func (p *Progress) Hear(e outcome.Event) {
-	if p.log != nil {
-		attrs := []slog.Attr{slog.String("object", e.Object)}
-		if e.Counts != nil {
-			attrs = append(attrs, slog.Int("capacity", e.Counts.Capacity), slog.Int("minimum", e.Counts.Minimum), slog.Int("held", e.Counts.Held))
-		}
-		p.log.LogAttrs(context.Background(), slog.LevelInfo, e.Message, attrs...)
-		return
-	}
 	if e.Counts != nil {
 		counts := *e.Counts // the run goes on changing its own
 		e.Counts = &counts

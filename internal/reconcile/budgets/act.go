@@ -83,13 +83,13 @@ func (a *actor) turn(ctx context.Context) {
 		}
 		if ctx.Err() != nil {
 			_, why := stopped(ctx)
-			a.skip(why)
+			a.skip(ctx, why)
 			return
 		}
 		a.queue = a.queue[len(some):]
 		left -= len(some)
 		if some[0].Kind == budget.KindEvict && a.notFrozen {
-			a.results = append(a.results, outcome.Of(some[0], outcome.Skipped, errNotFrozen))
+			a.noteResult(ctx, some[0], outcome.Skipped, errNotFrozen)
 			continue
 		}
 		a.carryOut(ctx, some)
@@ -113,10 +113,10 @@ func alike(queue []budget.Decision) int {
 }
 
 // skip gives up what is left to do.
-func (a *actor) skip(why error) {
+func (a *actor) skip(ctx context.Context, why error) {
 	a.stopped = why
 	for _, d := range a.queue {
-		a.results = append(a.results, outcome.Of(d, outcome.Skipped, why))
+		a.noteResult(ctx, d, outcome.Skipped, why)
 	}
 	a.queue = nil
 }
@@ -140,7 +140,7 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	for n, d := range some {
 		if errors.Is(errs[n], errNotCome) {
 			_, a.stopped = stopped(ctx)
-			a.results = append(a.results, outcome.Of(d, outcome.Skipped, a.stopped))
+			a.noteResult(ctx, d, outcome.Skipped, a.stopped)
 			continue
 		}
 		a.note(calling, d, errs[n])
@@ -159,15 +159,14 @@ func owners(decisions []budget.Decision) []budget.Workload {
 func (a *actor) note(ctx context.Context, d budget.Decision, err error) {
 	if errors.Is(err, outcome.ErrPlanned) {
 		a.planned = append(a.planned, d)
-		a.results = append(a.results, outcome.Of(d, outcome.Planned, nil))
+		a.noteResult(ctx, d, outcome.Planned, nil)
 		return
 	}
-	a.flow.Teller.Logger().Info("enforcing", "decision", d)
 	if err == nil {
 		a.announce(ctx, d)
 	}
 	became := a.outcome(d, err)
-	a.results = append(a.results, outcome.Of(d, became, err))
+	a.noteResult(ctx, d, became, err)
 	var left *budget.NotPausedError
 	if became == outcome.Done || errors.As(err, &left) && left.Released {
 		a.done = append(a.done, d)
@@ -181,6 +180,13 @@ func (a *actor) note(ctx context.Context, d budget.Decision, err error) {
 		a.queue = append(a.queue, a.reserves[0])
 		a.reserves = a.reserves[1:]
 	}
+}
+
+// noteResult takes up what became of a decision, and logs it.
+func (a *actor) noteResult(ctx context.Context, d budget.Decision, became outcome.Outcome, err error) {
+	result := outcome.Of(d, became, err)
+	a.results = append(a.results, result)
+	a.flow.Teller.LogDecision(ctx, result)
 }
 
 var errNotFrozen = errors.New("the freeze failed, so what is evicted would come back at once: nothing is evicted")
@@ -197,7 +203,6 @@ func (a *actor) outcome(d budget.Decision, err error) outcome.Outcome {
 	}
 	a.notFrozen = a.notFrozen || d.Kind == budget.KindFreeze
 	a.failure = cmp.Or(a.failure, err)
-	a.flow.Teller.Logger().Error("decision failed", "decision", d, "error", err)
 	a.flow.Teller.Tell(d.Object, err.Error(), nil)
 	return outcome.Failed
 }

@@ -20,7 +20,7 @@ func (a *actor) ensureFreeze(ctx context.Context) {
 	defer release()
 	if err := a.books.cluster.Freeze(calling, a.freezeRule()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
 		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze is to stay in force as declared"}}
-		a.results = append(a.results, outcome.Of(d, a.outcome(d, err), err))
+		a.noteResult(ctx, d, a.outcome(d, err), err)
 	}
 }
 

@@ -69,7 +69,7 @@ func (r *Run) liftLeftovers(ctx context.Context) {
 	defer cancel()
 	c, uid, err := r.flow.cluster(ctx)
 	if err != nil {
-		r.flow.Teller.Logger().Warn("what destroyed budgets left in force was not looked for", "error", err)
+		r.flow.Teller.Logger().WarnContext(ctx, "measures not seen", "detail", "what destroyed budgets left in force was not looked for: "+err.Error())
 		return
 	}
 	r.liftOrphans(ctx, c, uid, r.lookForMeasures(ctx, c, uid, nil))

@@ -190,6 +190,7 @@ func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, target
 func (r *Run) account(ctx context.Context, c Cluster, uid string, targets []target) (*books, map[string]previousStatus, error) {
 	counted := r.counted(uid, targets)
 	r.flow.Teller.Tell("cluster", "looking at the pods and nodes of the cluster", nil)
+	r.flow.Teller.Logger().InfoContext(ctx, "looking at the cluster", "cluster", uid)
 	b, err := r.flow.account(ctx, c, uid, counted)
 	if err != nil {
 		return nil, nil, err

@@ -64,17 +64,17 @@ func (e *enforcer) turn(ctx context.Context, a *actor) (over bool) {
 func (e *enforcer) broken(ctx context.Context, a *actor, err error) {
 	switch changed := errors.Is(err, errBudgetChanged); {
 	case changed || record.IsLocked(err):
-		a.skip(err)
+		a.skip(ctx, err)
 		if changed { // or destroyed: then no status is left behind
 			e.report(unjudgedReport(a.declaration, outcome.Skipped, err), a.results)
 			return
 		}
 	case ctx.Err() != nil:
 		_, why := stopped(ctx)
-		a.skip(why)
+		a.skip(ctx, why)
 	default:
 		a.failure = errors.Join(a.failure, err)
-		a.skip(err)
+		a.skip(ctx, err)
 	}
 	e.record(ctx, a.judgement, a.ending())
 }

@@ -31,7 +31,7 @@ func (t Teller) Logger() *slog.Logger {
 	return t.Log
 }
 
-// Tell passes a step on.
+// Tell passes a step on to people who wait.
 func (t Teller) Tell(object, message string, counts *spotpool.Counts) {
 	if counts != nil {
 		copied := *counts // the plan that they are part of goes on changing

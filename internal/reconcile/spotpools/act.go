@@ -107,7 +107,7 @@ func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
 	}
 	err := carryOut(ctx, d)
 	if errors.Is(err, outcome.ErrPlanned) {
-		s.pass.results = append(s.pass.results, outcome.Of(d, outcome.Planned, nil))
+		s.note(ctx, d, outcome.Planned, nil)
 	}
 	return err
 }
@@ -132,12 +132,11 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
-	s.flow.Teller.Logger().Info("launching", "decision", d)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err == nil {
 		d.InstanceIDs = ids
-		s.pass.results = append(s.pass.results, outcome.Of(d, outcome.Done, nil))
+		s.note(ctx, d, outcome.Done, nil)
 		return s.remember(recording, s.journal.Value.Accepted(request.Sequence, ids, at))
 	}
 	refusal, known := spotpool.AsCloudError(err)
@@ -151,18 +150,17 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		return err
 	}
 	if refusal.Scope == spotpool.ScopePool || refusal.Class == spotpool.ClassTransient {
-		s.halt(d, err)
+		s.halt(ctx, d, err)
 		return nil
 	}
-	s.pass.results = append(s.pass.results, outcome.Of(d, outcome.Short, err))
-	s.flow.Teller.Tell(d.Object, err.Error(), nil)
+	s.note(ctx, d, outcome.Short, err)
 	return nil
 }
 
 // leaveOpen keeps the intent of a launch whose outcome err does not tell.
 func (s *actor) leaveOpen(ctx context.Context, d spotpool.Decision, err error) error {
 	s.pass.uncertain = true
-	s.halt(d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
+	s.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
 	if refusal, known := spotpool.AsCloudError(err); known {
 		return s.remember(ctx, s.journal.Value.Refused(d.Sequence, refusal, s.pass.declaration.Cooldown, s.observation.At))
 	}
@@ -187,7 +185,6 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
-	s.flow.Teller.Logger().Info("terminating", "decision", d)
 	s.flow.forget(s.pass.declaration.Region)
 	s.flow.forgetMarkets(s.pass.declaration.Region) // what ends gives quota and stock back
 	s.observation = withEnding(s.observation, ended)
@@ -207,11 +204,11 @@ func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	}
 	switch {
 	case err != nil:
-		s.fail(d, err)
+		s.fail(ctx, d, err)
 	case len(ended) < len(d.InstanceIDs):
-		s.fail(d, errNotYet)
+		s.fail(ctx, d, errNotYet)
 	default:
-		s.pass.results = append(s.pass.results, outcome.Of(d, outcome.Done, nil))
+		s.note(ctx, d, outcome.Done, nil)
 	}
 	return nil
 }
@@ -235,13 +232,13 @@ var errNotYet = errors.New("some instances can't be ended while they are startin
 
 // halt notes that a launch failed for a reason that every other launch would meet:
 // the run launches nothing more, but still ends what it should.
-func (s *actor) halt(d spotpool.Decision, err error) {
+func (s *actor) halt(ctx context.Context, d spotpool.Decision, err error) {
 	s.pass.run.Halted = err.Error()
-	s.fail(d, err)
+	s.fail(ctx, d, err)
 }
 
 // fail notes a failed decision. The first failure becomes the pool's.
-func (s *actor) fail(d spotpool.Decision, err error) {
+func (s *actor) fail(ctx context.Context, d spotpool.Decision, err error) {
 	if s.pass.failure == nil {
 		s.pass.failure = err
 	}
@@ -250,9 +247,17 @@ func (s *actor) fail(d spotpool.Decision, err error) {
 		of, ok := r.Decision.(spotpool.Decision)
 		return ok && r.Outcome == outcome.Failed && of.Kind == d.Kind && of.Sequence == d.Sequence && slices.Equal(of.InstanceIDs, d.InstanceIDs)
 	})
-	s.pass.results = append(s.pass.results, outcome.Of(d, outcome.Failed, err))
-	s.flow.Teller.Logger().Error("decision failed", "decision", d, "error", err)
-	s.flow.Teller.Tell(d.Object, err.Error(), nil)
+	s.note(ctx, d, outcome.Failed, err)
+}
+
+// note notes what became of a decision, and tells of it.
+func (s *actor) note(ctx context.Context, d spotpool.Decision, became outcome.Outcome, err error) {
+	result := outcome.Of(d, became, err)
+	s.pass.results = append(s.pass.results, result)
+	s.flow.Teller.LogDecision(ctx, result)
+	if err != nil {
+		s.flow.Teller.Tell(d.Object, err.Error(), nil)
+	}
 }
 
 // withEnding is the observation after the end of these instances was accepted.

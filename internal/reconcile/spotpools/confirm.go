@@ -28,7 +28,7 @@ func (r *Run) confirm(ctx context.Context, region string, targets []target) {
 	}
 	found, _, err := r.flow.Cloud.ObserveInstances(ctx, region, ids)
 	if err != nil {
-		r.flow.Teller.Logger().Warn("launched instances can't be looked at yet", "region", region, "error", err)
+		r.flow.Teller.Logger().WarnContext(ctx, "launches not seen", "region", region, "detail", err.Error())
 		return
 	}
 	shown := make([]string, len(found))

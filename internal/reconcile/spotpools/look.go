@@ -3,8 +3,10 @@ package spotpools
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -78,6 +80,8 @@ func (f *Flow) look(ctx context.Context, a *pass) error {
 	if err := f.keepJournal(ctx, a.declaration, j, plan.Journal); err != nil {
 		return err
 	}
+	f.Teller.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(a.declaration.Object()),
+		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("held", plan.Held))
 	f.Teller.Tell(a.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum), &plan.Counts)
 	return nil
 }
