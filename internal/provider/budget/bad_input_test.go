@@ -122,7 +122,7 @@ func TestBadDeclarations(t *testing.T) {
 		"a protection twice":       {enforcement(providertest.Values{"protected_namespaces": []string{"ml", "ml"}}), []string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"ml" is there already`}},
 		"a value twice":            {expression("team", "In", "a", "a"), []string{`AttributeName("values").ElementKeyInt(1)`, `"a" is there already`}},
 		"no time to create":        {providertest.Values{"timeouts": providertest.Values{"create": "0s"}}, []string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"}},
-		"a negative timeout":       {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, "-1m is out of range"}},
+		"a negative timeout":       {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
 		"no time to destroy":       {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
 		"an endless timeout":       {providertest.Values{"timeouts": providertest.Values{"delete": "2562047h"}}, []string{`AttributeName("delete")`, "2562047h is out of range"}},
 		"no timeout":               {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},

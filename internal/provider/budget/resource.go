@@ -16,6 +16,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -56,7 +57,7 @@ const recordedKey = "recorded"
 func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	wait, diags := m.Timeouts.Create(ctx, defaultTimeout)
+	wait, diags := timeouts.Of(m.Timeouts, "create", defaultTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -129,7 +130,7 @@ func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest,
 	var m, prior model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
-	wait, diags := m.Timeouts.Update(ctx, defaultTimeout)
+	wait, diags := timeouts.Of(m.Timeouts, "update", defaultTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -147,7 +148,7 @@ func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest,
 func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	wait, diags := m.Timeouts.Delete(ctx, defaultTimeout)
+	wait, diags := timeouts.Of(m.Timeouts, "delete", defaultTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return

@@ -32,7 +32,7 @@ func TestBadDeclarations(t *testing.T) {
 		"no time at all":        {providertest.Values{"launch_timeout": "0s"}, []string{`"launch_timeout"`, "out of range"}},
 		"no timeout":            {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
 		"no time to create":     {providertest.Values{"timeouts": providertest.Values{"create": "0s"}}, []string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"}},
-		"a negative timeout":    {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, "-1m is out of range"}},
+		"a negative timeout":    {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
 		"no time to destroy":    {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
 		"an endless timeout":    {providertest.Values{"timeouts": providertest.Values{"create": "2562047h"}}, []string{`AttributeName("create")`, "2562047h is out of range"}},
 		"an empty strategy":     {providertest.Values{"allocation_strategy": ""}, []string{`"allocation_strategy"`, `"" is not known`}},
@@ -71,7 +71,7 @@ func TestBadDeclarations(t *testing.T) {
 			}
 		})
 	}
-	for _, good := range []providertest.Values{nil, offerings(offering("ap-singapore-ez-1", t4, nil), offering(zone2, t4, nil)), {"cooldown": "1d", "launch_timeout": "1w", "on_demand_fallback": providertest.Values{"after": "1d12h", "maximum": 1}}} {
+	for _, good := range []providertest.Values{nil, offerings(offering("ap-singapore-ez-1", t4, nil), offering(zone2, t4, nil)), {"cooldown": "1d", "launch_timeout": "1w", "timeouts": providertest.Values{"create": "1d", "update": "1h30m", "delete": "30d"}, "on_demand_fallback": providertest.Values{"after": "1d12h", "maximum": 1}}} {
 		if diags := s.Validate(train(good)); len(diags) > 0 {
 			t.Errorf("a good declaration: %s", diags)
 		}

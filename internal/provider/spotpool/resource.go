@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
@@ -55,7 +56,7 @@ const (
 func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	wait, diags := m.Timeouts.Create(ctx, defaultTimeout)
+	wait, diags := timeouts.Of(m.Timeouts, "create", defaultTimeout)
 	resp.Diagnostics.Append(diags...)
 	d := m.declaration(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -113,7 +114,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	var m, prior model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
-	wait, diags := m.Timeouts.Update(ctx, defaultTimeout)
+	wait, diags := timeouts.Of(m.Timeouts, "update", defaultTimeout)
 	resp.Diagnostics.Append(diags...)
 	d := m.declaration(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -139,7 +140,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	wait, diags := m.Timeouts.Delete(ctx, defaultTimeout)
+	wait, diags := timeouts.Of(m.Timeouts, "delete", defaultTimeout)
 	resp.Diagnostics.Append(diags...)
 	d := m.declaration(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {

@@ -4,11 +4,15 @@ package timeouts
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	framework "github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -34,7 +38,13 @@ func Attribute(ctx context.Context, absent time.Duration, create, update, destro
 		Create: true, Update: true, Delete: true, CreateDescription: create, UpdateDescription: update, DeleteDescription: destroy,
 	}).(schema.SingleNestedAttribute)
 	if ok {
-		attribute.MarkdownDescription = fmt.Sprintf("How long each operation may take, as durations such as `\"90s\"` or `%q`.", duration.String(absent))
+		for operation, each := range attribute.Attributes {
+			if text, ok := each.(schema.StringAttribute); ok {
+				text.Validators = nil // Problems judges it, as durations are judged everywhere
+				attribute.Attributes[operation] = text
+			}
+		}
+		attribute.MarkdownDescription = fmt.Sprintf("How long each operation may take, as durations such as `\"90s\"`, `\"1d\"` or `%q`.", duration.String(absent))
 	}
 	return attribute
 }
@@ -44,8 +54,20 @@ func None() Value {
 	return Value{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "update": types.StringType, "delete": types.StringType})}
 }
 
-// Problems are the timeouts that are out of range. The schema refuses what is not a
-// duration.
+// Of is how long an operation may take: "create", "update" or "delete".
+func Of(v Value, operation string, absent time.Duration) (time.Duration, diag.Diagnostics) {
+	text := values.FieldsOf(v.Object).Text(operation)
+	if text.ValueString() == "" {
+		return absent, nil
+	}
+	d, err := duration.Parse(text.ValueString())
+	if err != nil { // of a state that no validation saw
+		return absent, diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("timeouts").AtName(operation), "The timeout can't be read", err.Error())}
+	}
+	return d, nil
+}
+
+// Problems are the timeouts that are none, or out of range.
 func Problems(v Value, absent time.Duration) []problem.Problem {
 	var problems problem.List
 	for _, operation := range []string{"create", "update", "delete"} {
@@ -53,10 +75,16 @@ func Problems(v Value, absent time.Duration) []problem.Problem {
 		if text.IsNull() || text.IsUnknown() {
 			continue
 		}
-		if d, err := time.ParseDuration(text.ValueString()); err == nil {
-			problems.Lasts("timeouts."+operation, text.ValueString(), d, shortest, longest,
-				fmt.Sprintf("Leave it out for %s, or write one such as \"20m\".", duration.Words(absent)))
+		advice := fmt.Sprintf("Leave it out for %s, or write one such as \"20m\".", duration.Words(absent))
+		d, err := duration.Parse(text.ValueString())
+		if errors.Is(err, duration.ErrTooLong) {
+			d, err = math.MaxInt64, nil
 		}
+		if err != nil {
+			problems.Add("timeouts."+operation, advice, "%v", err)
+			continue
+		}
+		problems.Lasts("timeouts."+operation, text.ValueString(), d, shortest, longest, advice)
 	}
 	return problems
 }
