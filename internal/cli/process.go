@@ -23,7 +23,7 @@ func ThisProcess(b Build) Process {
 	return Process{
 		Args: os.Args[1:], Getenv: os.Getenv,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Terminal: terminalSize, Signals: stopSignals, Exit: os.Exit, Now: time.Now, Build: b,
+		Terminal: terminalSize, Signals: stopSignals, Exit: os.Exit, Now: time.Now, Zone: time.Local, Build: b,
 	}
 }
 

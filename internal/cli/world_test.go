@@ -49,7 +49,7 @@ func newWorld(tb testing.TB, dir string, opts ...func(*cvmsim.Options)) *world {
 // environment is all that gpupool gets to know of its surroundings.
 func (w *world) environment() []string {
 	return []string{
-		"HOME=" + w.dir, "USERPROFILE=" + w.dir,
+		"HOME=" + w.dir, "USERPROFILE=" + w.dir, "TZ=UTC",
 		"GPUPOOL_ENDPOINT=" + w.sim.URL,
 		"GORACE=atexit_sleep_ms=0", // else each process of a -race binary ends a second late
 		"TENCENTCLOUD_SECRET_ID=" + cvmsim.DemoSecretID,

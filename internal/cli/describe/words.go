@@ -3,7 +3,6 @@ package describe
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -14,21 +13,6 @@ func Price(p spotpool.Price) string {
 		return "-"
 	}
 	return p.String()
-}
-
-// Age is a length of time to the unit that matters: 12s, 3m, 5h, 8d.
-func Age(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0s"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
 // Plural counts things: no pods, 1 pod, 2 pods, 2 launches.

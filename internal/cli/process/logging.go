@@ -62,9 +62,18 @@ func (s *Session) Logger() *slog.Logger {
 	}
 	settings := &slog.HandlerOptions{Level: level}
 	if s.log.format == logJSON {
+		settings.ReplaceAttr = inUTC
 		return slog.New(ofRuns{slog.NewJSONHandler(s.Stderr, settings)})
 	}
 	return slog.New(ofRuns{slog.NewTextHandler(s.Stderr, settings)})
+}
+
+// inUTC has programs read times in UTC, wherever the process is.
+func inUTC(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindTime {
+		a.Value = slog.TimeValue(a.Value.Time().UTC())
+	}
+	return a
 }
 
 // ofRuns is a handler that has records say of which run they are.

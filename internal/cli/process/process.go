@@ -25,8 +25,10 @@ type Process struct {
 	Signals func(chan<- os.Signal) (stop func())
 	// Exit ends the process at once. It is only for a second request to stop;
 	// otherwise Run returns the exit code.
-	Exit  func(code int)
-	Now   func() time.Time
+	Exit func(code int)
+	Now  func() time.Time
+	// Zone is where the people are who read what is printed; nil is UTC.
+	Zone  *time.Location
 	Build Build
 }
 

@@ -81,7 +81,7 @@ func (s *Session) complain(err error, code int) {
 		s.Logger().LogAttrs(context.Background(), slog.LevelError, "failed", attrs...)
 		return
 	}
-	fmt.Fprintf(s.Stderr, "gpupool: %s\n", strings.TrimRight(err.Error(), "\n"))
+	fmt.Fprintf(s.Stderr, "gpupool: %s\n", s.Clock().Text(strings.TrimRight(err.Error(), "\n")))
 }
 
 // Warn writes warnings to standard error.
@@ -97,7 +97,7 @@ func (s *Session) WarnOf(ctx context.Context, texts ...string) {
 			s.Logger().WarnContext(ctx, "warning", "detail", text)
 			continue
 		}
-		fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", text)
+		fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", s.Clock().Text(text))
 	}
 }
 
@@ -118,6 +118,9 @@ func (s *Session) Input(file string) (stream io.ReadCloser, name string, err err
 	stream, err = os.Open(file)
 	return stream, file, err
 }
+
+// Clock writes moments for the people who read what is printed.
+func (s *Session) Clock() terminal.Clock { return terminal.Clock{Now: s.Now(), Zone: s.Zone} }
 
 // Style is how standard output may be written to.
 func (s *Session) Style() terminal.Style { return s.styleOf(s.Stdout) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -29,7 +30,7 @@ func TestBudgetExample(t *testing.T) {
 		report.Decisions = append(report.Decisions, outcome.Result{Decision: d, Outcome: outcome.Done})
 	}
 	var out bytes.Buffer
-	writeReport(&out, clitest.Plain, report, "")
+	writeReport(&out, clitest.Plain, terminal.Clock{Now: now}, report, "")
 	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool reconcile"), out.String()); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -30,9 +31,9 @@ func (o *options) print(ctx context.Context, report reconcile.Report, store stri
 	}
 	var out bytes.Buffer
 	if o.every > 0 {
-		fmt.Fprintf(&out, "%s\n", report.FinishedAt.Format("2006-01-02 15:04:05 UTC"))
+		fmt.Fprintf(&out, "%s\n", report.FinishedAt.In(o.zone()).Format("2006-01-02 15:04:05 MST"))
 	}
-	writeReport(&out, o.session.Style(), report, store)
+	writeReport(&out, o.session.Style(), o.session.Clock(), report, store)
 	if o.every > 0 {
 		out.WriteByte('\n')
 	}
@@ -40,9 +41,17 @@ func (o *options) print(ctx context.Context, report reconcile.Report, store stri
 	return o.session.Put(out.String())
 }
 
+// zone is where the people are.
+func (o *options) zone() *time.Location {
+	if o.session.Zone == nil {
+		return time.UTC
+	}
+	return o.session.Zone
+}
+
 // writeReport writes a report for people: what was decided about each pool and why,
 // and then the pools' and budgets' state.
-func writeReport(out *bytes.Buffer, style terminal.Style, report reconcile.Report, store string) {
+func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, report reconcile.Report, store string) {
 	if len(report.SpotPools)+len(report.Budgets) == 0 {
 		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
 		return
@@ -56,10 +65,10 @@ func writeReport(out *bytes.Buffer, style terminal.Style, report reconcile.Repor
 	}
 	var sections describe.Sections
 	for _, b := range report.Budgets {
-		sections.Add("budget "+b.Name, budgetDetails(style, b, decisions["budget/"+b.Name]))
+		sections.Add("budget "+b.Name, clock.In(b.TimeZone).Texts(budgetDetails(style, b, decisions["budget/"+b.Name])))
 	}
 	for _, p := range report.SpotPools {
-		sections.Add(describe.PoolName(p), poolDetails(style, p, decisions[objectOf(p)]))
+		sections.Add(describe.PoolName(p), clock.Texts(poolDetails(style, p, decisions[objectOf(p)])))
 	}
 	sections.Write(out, style)
 	if out.Len() > 0 {

@@ -56,7 +56,7 @@ func TestReportForPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			writeReport(&out, tt.style, tt.report, "directory:.gpupool")
+			writeReport(&out, tt.style, terminal.Clock{Now: clitest.At}, tt.report, "directory:.gpupool")
 			clitest.Golden(t, name, out.String())
 		})
 	}

@@ -99,7 +99,9 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if !o.session.JSON() { // which has them
 		o.session.Warn(report.Warnings...)
 	}
-	err = o.session.Print(report, func(style terminal.Style) string { return text(view{style: style, machines: o.machines}, report) })
+	err = o.session.Print(report, func(style terminal.Style) string {
+		return text(view{style: style, machines: o.machines, zone: o.session.Zone}, report)
+	})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type view struct {
 	style    terminal.Style
 	machines bool
 	width    int // of a line at most; 0: unlimited
+	zone     *time.Location
 }
 
 // fitting is a table within the width: it leaves out bars first, and then columns in
@@ -40,23 +41,23 @@ func (v view) fitting(width int, build func(terminal.Style) *terminal.Table, spa
 // text is a status for people.
 func text(v view, r reconcile.StatusReport) string {
 	var out bytes.Buffer
-	style := v.style
-	fmt.Fprintf(&out, "%s\n\n", style.Paint(terminal.Dim, "Store "+r.Store+", "+lastRunText(r)))
+	style, clock := v.style, terminal.Clock{Now: r.At, Zone: v.zone}
+	fmt.Fprintf(&out, "%s\n\n", style.Paint(terminal.Dim, "Store "+r.Store+", "+lastRunText(r, clock)))
 	if len(r.SpotPools)+len(r.Budgets) == 0 {
 		out.WriteString("Nothing is declared.\n")
 		return out.String()
 	}
-	writeBudgetStatuses(&out, v, r.Budgets, r.At)
+	writeBudgetStatuses(&out, v, r.Budgets, clock)
 	if len(r.Budgets) > 0 && len(r.SpotPools) > 0 {
 		out.WriteByte('\n')
 	}
 	writePoolStatuses(&out, v, r.SpotPools)
 	var sections describe.Sections
 	for _, b := range r.Budgets {
-		sections.Add("budget "+b.Name, budgetDetails(style, b, r.At))
+		sections.Add("budget "+b.Name, budgetDetails(style, b, clock))
 	}
 	for _, p := range r.SpotPools {
-		sections.Add(describe.PoolName(p.Report), poolDetails(v, p, r.At))
+		sections.Add(describe.PoolName(p.Report), poolDetails(v, p, clock))
 	}
 	sections.Write(&out, style)
 	return out.String()
@@ -77,12 +78,12 @@ func writePoolStatuses(out *bytes.Buffer, v view, pools []spotpools.Status) {
 	}, "OUTDATED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM").Write(out)
 }
 
-func lastRunText(r reconcile.StatusReport) string {
+func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 	last := r.LastRun
 	if last == nil {
 		return "no run so far"
 	}
-	text := fmt.Sprintf("last run %s ago: %s", describe.Age(r.At.Sub(last.FinishedAt)), describe.Plural(last.Decisions, "decision"))
+	text := fmt.Sprintf("last run %s: %s", clock.When(last.FinishedAt), describe.Plural(last.Decisions, "decision"))
 	if last.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", last.Failed)
 	}
@@ -117,7 +118,7 @@ func stateText(style terminal.Style, p spotpools.Status) string {
 }
 
 // poolDetails says what else there is to say about a pool.
-func poolDetails(v view, p spotpools.Status, at time.Time) []string {
+func poolDetails(v view, p spotpools.Status, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	for _, d := range p.Decisions {
@@ -127,8 +128,8 @@ func poolDetails(v view, p spotpools.Status, at time.Time) []string {
 	details.Add(terminal.Yellow, "short: ", p.Short...)
 	details.HeldBack(p.Report)
 	for _, c := range p.Cooldowns {
-		if c.Until.After(at) {
-			details.Add(terminal.Dim, "cooling down: ", cooldownText(c, at))
+		if c.Until.After(clock.Now) {
+			details.Add(terminal.Dim, "cooling down: ", cooldownText(c, clock))
 		}
 	}
 	if p.Intents > 0 {
@@ -139,17 +140,17 @@ func poolDetails(v view, p spotpools.Status, at time.Time) []string {
 		details.Add(terminal.Red, "failed: ", p.Error.Message)
 	}
 	if v.machines && len(p.Machines) > 0 {
-		details.Lines = append(details.Lines, machineLines(v, p.Machines, at)...)
+		details.Lines = append(details.Lines, machineLines(v, p.Machines, clock.Now)...)
 	}
-	return details.Lines
+	return clock.Texts(details.Lines)
 }
 
-func cooldownText(c spotpool.Cooldown, at time.Time) string {
+func cooldownText(c spotpool.Cooldown, clock terminal.Clock) string {
 	text := strings.TrimSpace(c.AvailabilityZone + " " + c.InstanceType)
 	if c.Batch > 0 {
 		text += fmt.Sprintf(", at most %d at once", c.Batch)
 	}
-	return fmt.Sprintf("%s for %s more (%s)", text, describe.Age(c.Until.Sub(at)), c.Cause)
+	return fmt.Sprintf("%s (%s), over %s", text, c.Cause, clock.When(c.Until))
 }
 
 func machineLines(v view, machines []spotpool.Member, at time.Time) []string {
@@ -160,7 +161,7 @@ func machineLines(v view, machines []spotpool.Member, at time.Time) []string {
 		for _, m := range machines {
 			launched := "-"
 			if !m.LaunchedAt.IsZero() {
-				launched = describe.Age(at.Sub(m.LaunchedAt))
+				launched = terminal.Age(at.Sub(m.LaunchedAt))
 			}
 			paid := "spot"
 			if m.ChargeType == spotpool.OnDemand {

@@ -3,7 +3,6 @@ package status
 import (
 	"bytes"
 	"fmt"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -13,7 +12,7 @@ import (
 )
 
 // writeBudgetStatuses writes the budgets' state as of the last run.
-func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, at time.Time) {
+func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, clock terminal.Clock) {
 	if len(budgets) == 0 {
 		return
 	}
@@ -23,7 +22,7 @@ func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, at
 		for _, b := range budgets {
 			asOf := "-"
 			if b.UsageReport != nil {
-				asOf = describe.Age(at.Sub(b.AsOf)) + " ago"
+				asOf = clock.When(b.AsOf)
 			}
 			t.Add(append(describe.BudgetCells(style, b.Report), asOf, budgetState(style, b))...)
 		}
@@ -46,17 +45,18 @@ func budgetState(style terminal.Style, b budgets.Status) string {
 }
 
 // budgetDetails says what else there is to say about a budget.
-func budgetDetails(style terminal.Style, b budgets.Status, at time.Time) []string {
+func budgetDetails(style terminal.Style, b budgets.Status, clock terminal.Clock) []string {
+	clock = clock.In(b.TimeZone)
 	details := &describe.Details{Style: style}
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
-			text := "since " + u.ExceededSince.UTC().Format(time.RFC3339)
-			if b.EnforceAt != nil && b.EnforceAt.After(at) {
-				text += fmt.Sprintf("; its enforcement (%s) begins in %s", b.Action, describe.Age(b.EnforceAt.Sub(at)))
+			text := "began " + clock.When(*u.ExceededSince)
+			if b.EnforceAt != nil && b.EnforceAt.After(clock.Now) {
+				text += fmt.Sprintf("; its enforcement (%s) begins %s", b.Action, clock.When(*b.EnforceAt))
 			}
 			details.Add(terminal.Red, "exceeded: ", text)
 		} else if u.ProjectedExhaustion != nil {
-			details.Add(terminal.Yellow, "projected: ", "used up at "+u.ProjectedExhaustion.UTC().Format(time.RFC3339)+", if it goes on like this")
+			details.Add(terminal.Yellow, "projected: ", "used up "+clock.When(*u.ProjectedExhaustion)+", if it goes on like this")
 		}
 		if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
 			details.Add(terminal.Yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
@@ -73,5 +73,5 @@ func budgetDetails(style terminal.Style, b budgets.Status, at time.Time) []strin
 	if b.LastRunError != "" && (b.Error == nil || b.Error.Message != b.LastRunError) {
 		details.Add(terminal.Red, "failed: ", "in the last run: "+b.LastRunError)
 	}
-	return details.Lines
+	return clock.Texts(details.Lines)
 }

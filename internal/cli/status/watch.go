@@ -27,7 +27,7 @@ func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []s
 			err = o.session.PutJSON(report, false)
 		default:
 			// A line is cut at the width of the terminal: see screen.
-			err = screen.show(text(view{style: screen.style, machines: o.machines, width: max(0, screen.style.Width-1)}, report))
+			err = screen.show(text(view{style: screen.style, machines: o.machines, width: max(0, screen.style.Width-1), zone: o.session.Zone}, report))
 		}
 		if err != nil {
 			return err

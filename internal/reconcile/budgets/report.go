@@ -79,6 +79,8 @@ type Report struct {
 	Name   string        `json:"name"`
 	UID    string        `json:"uid,omitempty"`
 	Action budget.Action `json:"action,omitempty"`
+	// TimeZone is that of a budget whose period has one.
+	TimeZone string `json:"time_zone,omitempty"`
 	// Observed is false where usage could not be told; its fields are then absent.
 	Observed bool `json:"observed"`
 	// LimitGPUHours is the limit that usage was judged by, else the declared one;
@@ -104,14 +106,14 @@ type Report struct {
 func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, err error) Report {
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return Report{
-		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
+		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
 		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
 	}
 }
 
 // unjudgedBudget reports a budget whose usage could not be told.
 func unjudgedReport(d budget.Declaration, became outcome.Outcome, err error) Report {
-	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, Outcome: became, Error: outcome.NewErrorReport(err)}
+	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Outcome: became, Error: outcome.NewErrorReport(err)}
 	if limit, err := d.Limit(); err == nil {
 		hours := budget.Hours(limit)
 		report.LimitGPUHours = &hours
