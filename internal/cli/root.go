@@ -32,6 +32,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/status"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/wait"
 )
 
 // Run runs the command that the process's arguments name, and returns the exit
@@ -74,7 +75,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	root.SetHelpCommand(newHelp(root))
 	s.QuietFlag(root)
 	root.AddCommand(
-		reconcile.New(s), status.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s),
+		reconcile.New(s), status.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s), wait.New(s),
 		store.New(s), manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
 	)
 	return root

@@ -18,6 +18,9 @@ type Status struct {
 	// LastRunError is what the last run failed with, where it could not judge or
 	// enforce the budget; what else is told is then of an earlier one.
 	LastRunError string `json:"last_run_error,omitempty"`
+	// Untrusted is why what is told is not to be relied on, one of the warnings: it is
+	// too old, or of an earlier declaration; empty where it is.
+	Untrusted string `json:"-"`
 }
 
 // LastStatuses reads what the last run made of every budget that was read. It asks the
@@ -49,7 +52,8 @@ func (f *Flow) status(ctx context.Context, t target) Status {
 	default:
 		s.Report = newReport(d, status.Value, outcome.Done, nil)
 		if err := declaration.Trust(declaration.Budget{Phase: t.phase, Declaration: d}, status.Value, f.now()); err != nil {
-			s.Warnings = append(s.Warnings, err.Error())
+			s.Untrusted = err.Error()
+			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
 	}
 	return s
