@@ -20,7 +20,7 @@ func after(t *testing.T, s spotpool.Situation, refusal *spotpool.CloudError) spo
 		t.Fatalf("nothing to refuse; short: %q", p.Short)
 	}
 	r := *p.Decisions[0].Request
-	s.Journal = p.Journal.Open(r, s.Now).Refused(r.Sequence, refusal, s.Declaration.Cooldown, s.Now)
+	s.Journal, _ = p.Journal.Open(r, s.Now).Refused(r.Sequence, refusal, s.Declaration.Cooldown, s.Now)
 	return s
 }
 

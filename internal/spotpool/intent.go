@@ -12,10 +12,13 @@ import (
 type Intent struct {
 	Request   Request   `json:"request"`
 	WrittenAt time.Time `json:"written_at"`
-	// AskedAt is when the launch was last asked for, if more than once. What the
-	// launch made may be no older than that.
+	// AskedAt and LostAt tell three states apart. Both are set in asked, AskedAt alone
+	// is set in unknown, and neither in written.
+	//
+	// AskedAt is when the latest call was made that may have launched something, if
+	// that is not known to be the first one.
 	AskedAt time.Time `json:"asked_at,omitzero"`
-	// LostAt is when it was asked for the time before, where the answer was lost.
+	// LostAt is when the call before that was made, whose answer was lost.
 	LostAt time.Time `json:"lost_at,omitzero"`
 	// Seen lists the instances found so far that carry the launch's sequence. One of
 	// them proves that the launch took effect, even after that instance is gone.
@@ -50,18 +53,26 @@ const (
 type launchEvent string
 
 const (
-	askedAgain  launchEvent = "asked again"
-	idsCame     launchEvent = "ids"
-	refused     launchEvent = "refused"                                           // and no call launched anything
-	callRefused launchEvent = "refused, though an earlier call may have launched" // and that would not show yet
-	someShow    launchEvent = "some show"
-	allShow     launchEvent = "all show"
-	lagIsOver   launchEvent = "ten minutes after the last call" // TagLag: what it launched has its tags by then
+	// The launch is asked for once more, since the answer to the last call was lost.
+	askedAgain launchEvent = "asked again"
+	// The cloud answered with the ids of the launch's instances.
+	idsCame launchEvent = "ids"
+	// The last call launched nothing, and no earlier one did.
+	refused launchEvent = "refused"
+	// The last call launched nothing. An earlier one, whose answer was lost, may have
+	// launched instances that are not listed yet.
+	lastCallRefused launchEvent = "refused, though an earlier call may have launched"
+	// A look found some of the launch's instances, but not all.
+	someFound launchEvent = "some found"
+	// A look found all of the launch's instances.
+	allFound launchEvent = "all found"
+	// TagLag is over since the last call: all that it launched has its tags by now.
+	lagIsOver launchEvent = "ten minutes after the last call"
 )
 
 // launchStates is what the states of a launch are, and what moves it from one to the
-// next. An event that a state does not list changes nothing: a lost answer, for one,
-// or a refusal that may speak of only one call of several.
+// next. An event that a state does not list changes nothing, such as a refusal that
+// may speak of only one call of several. A lost answer is no event.
 var launchStates = map[LaunchState]struct {
 	// open launches are in the journal. The instances that they asked for and that
 	// were not found yet count as held.
@@ -71,16 +82,16 @@ var launchStates = map[LaunchState]struct {
 	becomes    map[launchEvent]LaunchState
 }{
 	LaunchWritten: {open: true, repeatable: true, becomes: map[launchEvent]LaunchState{
-		askedAgain: LaunchAsked, idsCame: LaunchAccepted, refused: LaunchRefused, someShow: LaunchSeen, allShow: LaunchClosed,
+		askedAgain: LaunchAsked, idsCame: LaunchAccepted, refused: LaunchRefused, someFound: LaunchSeen, allFound: LaunchClosed,
 	}},
 	LaunchAsked: {open: true, repeatable: true, becomes: map[launchEvent]LaunchState{
-		askedAgain: LaunchAsked, idsCame: LaunchAccepted, refused: LaunchRefused, callRefused: LaunchUnknown, someShow: LaunchSeen, allShow: LaunchClosed,
+		askedAgain: LaunchAsked, idsCame: LaunchAccepted, refused: LaunchRefused, lastCallRefused: LaunchUnknown, someFound: LaunchSeen, allFound: LaunchClosed,
 	}},
 	LaunchUnknown: {open: true, repeatable: true, becomes: map[launchEvent]LaunchState{
-		askedAgain: LaunchAsked, idsCame: LaunchAccepted, someShow: LaunchSeen, allShow: LaunchClosed,
+		askedAgain: LaunchAsked, idsCame: LaunchAccepted, someFound: LaunchSeen, allFound: LaunchClosed,
 	}},
 	LaunchSeen: {open: true, becomes: map[launchEvent]LaunchState{
-		idsCame: LaunchAccepted, someShow: LaunchSeen, allShow: LaunchClosed, lagIsOver: LaunchClosed,
+		idsCame: LaunchAccepted, someFound: LaunchSeen, allFound: LaunchClosed, lagIsOver: LaunchClosed,
 	}},
 	LaunchRefused:  {},
 	LaunchAccepted: {},
@@ -111,7 +122,7 @@ func (j Journal) Open(r Request, now time.Time) Journal {
 // AskAgain notes that a launch is asked for once more, since the answer to
 // the last call never told its outcome.
 func (j Journal) AskAgain(sequence int64, now time.Time) Journal {
-	j, _, _ = j.happened(sequence, askedAgain, func(i *Intent) { i.LostAt, i.AskedAt = i.asked(), now })
+	j, _, _ = j.happened(sequence, askedAgain, func(i *Intent) { i.noteCall(now) })
 	return j
 }
 
@@ -133,26 +144,28 @@ func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
 	return j
 }
 
-// Refused notes that a call for a launch was refused. Where the refusal means that
-// nothing was launched, it closes the intent, see ClosedBy, and starts the cool-down
-// that the refusal calls for.
-func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) Journal {
+// Refused notes that a call for a launch was refused, and returns the state that the
+// launch is in then. In [LaunchRefused], nothing was launched: the intent is closed, and
+// the cool-down that the refusal calls for has begun. In any other state the launch
+// stays open, since an earlier call, or this one, may have launched something.
+func (j Journal) Refused(sequence int64, refusal *CloudError, cooldown Duration, now time.Time) (Journal, LaunchState) {
 	open, _ := j.intent(sequence)
-	j, intent, state := j.happened(sequence, open.refusedBy(refusal, now), func(i *Intent) { i.AskedAt, i.LostAt = i.LostAt, time.Time{} })
+	j, intent, state := j.happened(sequence, open.refusedBy(refusal, now), (*Intent).forgetLastCall)
 	if state != LaunchRefused {
-		return j
+		return j, state
 	}
 	if c, ok := refusalCooldown(intent.Request, refusal, now.Add(time.Duration(cooldown))); ok {
-		return j.cool(c)
+		return j.cool(c), state
 	}
-	return j
+	return j, state
 }
 
-// ClosedBy reports whether a refusal says that a launch had no effect.
-func (j Journal) ClosedBy(sequence int64, refusal *CloudError, now time.Time) bool {
-	i, open := j.intent(sequence)
-	return open && launchStates[i.State()].becomes[i.refusedBy(refusal, now)] == LaunchRefused
-}
+// noteCall notes a call that is made since the answer to the one before was lost.
+func (i *Intent) noteCall(now time.Time) { i.LostAt, i.AskedAt = i.asked(), now }
+
+// forgetLastCall notes that the last call launched nothing: what may have launched is
+// the call before it.
+func (i *Intent) forgetLastCall() { i.AskedAt, i.LostAt = i.LostAt, time.Time{} }
 
 // refusedBy is what a refusal means for a launch; empty where it means nothing. A
 // refusal speaks of its own call alone: the cloud documents neither how long it
@@ -164,7 +177,7 @@ func (i Intent) refusedBy(refusal *CloudError, now time.Time) launchEvent {
 	case !refusal.NothingLaunched:
 		return ""
 	case !i.LostAt.IsZero() && now.Sub(i.LostAt) <= TagLag:
-		return callRefused
+		return lastCallRefused
 	}
 	return refused
 }
@@ -192,10 +205,10 @@ func (j Journal) shown(found []ownInstance, now time.Time) Journal {
 		case len(seen) == 0:
 			continue
 		case len(seen) >= i.Request.Count:
-			j, _, _ = j.happened(i.Request.Sequence, allShow, nil)
+			j, _, _ = j.happened(i.Request.Sequence, allFound, nil)
 			continue
 		}
-		j, _, _ = j.happened(i.Request.Sequence, someShow, func(i *Intent) { i.Seen = seen })
+		j, _, _ = j.happened(i.Request.Sequence, someFound, func(i *Intent) { i.Seen = seen })
 		if now.Sub(i.asked()) > TagLag {
 			j, _, _ = j.happened(i.Request.Sequence, lagIsOver, nil)
 		}
@@ -204,8 +217,8 @@ func (j Journal) shown(found []ownInstance, now time.Time) Journal {
 }
 
 // happened moves a launch on by an event, as launchStates says, and returns its
-// intent and its new state. note stores the event in the intent of a launch that
-// stays open. No other function closes an intent.
+// intent and its new state. note, which may be nil, stores the event in the intent of a
+// launch that stays open. No other function closes an intent.
 func (j Journal) happened(sequence int64, what launchEvent, note func(*Intent)) (Journal, Intent, LaunchState) {
 	n := slices.IndexFunc(j.Intents, func(i Intent) bool { return i.Request.Sequence == sequence })
 	if n < 0 {
@@ -217,7 +230,9 @@ func (j Journal) happened(sequence int64, what launchEvent, note func(*Intent)) 
 	case !moved:
 		state = j.Intents[n].State()
 	case launchStates[state].open:
-		note(&j.Intents[n])
+		if note != nil {
+			note(&j.Intents[n])
+		}
 	default:
 		intent := j.Intents[n]
 		j.Intents = slices.Delete(j.Intents, n, n+1)

@@ -207,10 +207,10 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 	journal := opened(seen(pool()), 2).Journal // written down two minutes ago
 	shouldClose := func(j spotpool.Journal, class spotpool.ErrorClass, after time.Duration, want bool) {
 		t.Helper()
-		if got := j.ClosedBy(7, refusal(class, true), noon.Add(after)); got != want {
-			t.Errorf("%s after %s: closed %t, want %t", class, after, got, want)
+		if _, state := j.Refused(7, refusal(class, true), 0, noon.Add(after)); (state == spotpool.LaunchRefused) != want {
+			t.Errorf("%s after %s: %s, want closed %t", class, after, state, want)
 		}
-		if j.ClosedBy(7, refusal(class, false), noon.Add(after)) {
+		if _, state := j.Refused(7, refusal(class, false), 0, noon.Add(after)); state == spotpool.LaunchRefused {
 			t.Errorf("%s after %s: closed, though the call may have launched something", class, after)
 		}
 	}
@@ -223,7 +223,8 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 		// A second answer that is lost counts from there; one that comes does not.
 		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, false)
 		shouldClose(again.AskAgain(7, noon.Add(5*time.Minute)), class, 11*time.Minute, true)
-		shouldClose(again.Refused(7, refusal(class, true), 0, noon).AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
+		answered, _ := again.Refused(7, refusal(class, true), 0, noon)
+		shouldClose(answered.AskAgain(7, noon.Add(5*time.Minute)), class, 9*time.Minute, true)
 	}
 }
 

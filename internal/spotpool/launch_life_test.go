@@ -119,13 +119,13 @@ func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 		if moved {
 			l.asked, l.lost = l.lost, time.Time{}
 		}
-	case "some show":
+	case "some found":
 		if l.s.Now.Sub(l.asked) > spotpool.TagLag {
 			return false
 		}
 		l.shown = 1
 		l.look()
-	case "all show":
+	case "all found":
 		l.shown = 2
 		l.look()
 	case "ten minutes after the last call":
@@ -147,13 +147,13 @@ func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next spotpool.
 	unclear := *definite
 	unclear.NothingLaunched = false
 	before := l.s.Journal
-	if after := before.Refused(7, &unclear, 0, l.s.Now); len(after.Intents) != 1 || after.Intents[0].State() != l.state || before.ClosedBy(7, &unclear, l.s.Now) {
+	if after, state := before.Refused(7, &unclear, 0, l.s.Now); len(after.Intents) != 1 || after.Intents[0].State() != l.state || state != l.state {
 		t.Fatalf("%s: a refusal that may have launched something moves it: %+v", l.state, after.Intents)
 	}
-	if got := before.ClosedBy(7, definite, l.s.Now); got != (next == spotpool.LaunchRefused) {
-		t.Fatalf("%s: that the refusal closes it is told as %t", l.state, got)
+	var state spotpool.LaunchState
+	if l.s.Journal, state = before.Refused(7, definite, l.s.Declaration.Cooldown, l.s.Now); (state == spotpool.LaunchRefused) != (next == spotpool.LaunchRefused) {
+		t.Fatalf("%s: after the refusal it is told to be %s", l.state, state)
 	}
-	l.s.Journal = before.Refused(7, definite, l.s.Declaration.Cooldown, l.s.Now)
 	if cools := len(l.s.Journal.Cooldowns) > 0; cools != (next == spotpool.LaunchRefused) {
 		t.Fatalf("%s: after the refusal, the offering cools down: %t", l.state, cools)
 	}
@@ -203,7 +203,7 @@ func TestTheLifeOfALaunch(t *testing.T) {
 		spotpool.LaunchWritten: nil,
 		spotpool.LaunchAsked:   {"asked again"},
 		spotpool.LaunchUnknown: {"asked again", "refused, though an earlier call may have launched"},
-		spotpool.LaunchSeen:    {"some show"},
+		spotpool.LaunchSeen:    {"some found"},
 	}
 	for event, becomes := range guide.becomes {
 		for _, from := range openStates {
@@ -243,7 +243,7 @@ func TestNothingElseClosesALaunch(t *testing.T) {
 			switch {
 			case event == "ids":
 			case event == "refused" && (!unanswered || l.s.Now.Sub(l.lost) > spotpool.TagLag):
-			case event == "all show":
+			case event == "all found":
 			case event == "ten minutes after the last call" && l.shown > 0:
 			default:
 				t.Fatalf("closed by %q", event)

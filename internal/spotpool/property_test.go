@@ -121,7 +121,7 @@ func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
 			case 1:
 				class := rapid.SampledFrom([]spotpool.ErrorClass{spotpool.ClassCapacity, spotpool.ClassPrice, spotpool.ClassQuota, spotpool.ClassConfiguration, spotpool.ClassTransient}).Draw(t, "class")
 				scope := rapid.SampledFrom([]spotpool.ErrorScope{spotpool.ScopeOffering, spotpool.ScopeZone, spotpool.ScopePool}).Draw(t, "scope")
-				j = j.Refused(r.Sequence, &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Code: "Code"}, d.Cooldown, at("refused"))
+				j, _ = j.Refused(r.Sequence, &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Code: "Code"}, d.Cooldown, at("refused"))
 			default:
 				var ids []string
 				for range r.Count {

@@ -322,12 +322,11 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		if kind != noFault {
 			return decided, nil
 		}
-		if refusal != nil && !w.journal.ClosedBy(d.Sequence, refusal, w.now) {
-			w.journal = w.journal.Refused(d.Sequence, refusal, w.d.Cooldown, w.now)
-			return decided, nil
-		}
 		if refusal != nil {
-			w.journal = w.journal.Refused(d.Sequence, refusal, w.d.Cooldown, w.now)
+			var state spotpool.LaunchState
+			if w.journal, state = w.journal.Refused(d.Sequence, refusal, w.d.Cooldown, w.now); state != spotpool.LaunchRefused {
+				return decided, nil
+			}
 			continue
 		}
 		if !d.Resume {

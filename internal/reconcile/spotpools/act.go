@@ -42,8 +42,7 @@ type actor struct {
 }
 
 // run decides and acts until nothing is left to decide. Each decision changes what
-// the next one sees; a refusal does, too, as it rules out what was refused. Where
-// nothing changes the world, one plan is enough.
+// the next one sees; a refusal does, too, as it rules out what was refused.
 func (s *actor) run(ctx context.Context) error {
 	for {
 		plan := spotpool.Decide(s.situation())
@@ -51,9 +50,15 @@ func (s *actor) run(ctx context.Context) error {
 		if err := s.remember(ctx, plan.Journal); err != nil {
 			return err
 		}
-		if len(plan.Decisions) == 0 || s.interrupted(ctx) {
+		if len(plan.Decisions) == 0 {
 			return nil
 		}
+		if ctx.Err() != nil {
+			s.noteInterrupt(ctx)
+			return nil
+		}
+		// In a dry run all decisions of the first plan are noted; else the first is done,
+		// and the rest is decided anew.
 		changed := false
 		for n := 0; n < len(plan.Decisions) && !changed; n++ {
 			err := s.do(ctx, plan.Decisions[n])
@@ -68,12 +73,11 @@ func (s *actor) run(ctx context.Context) error {
 	}
 }
 
-// interrupted reports whether the context has ended.
-func (s *actor) interrupted(ctx context.Context) bool {
+// noteInterrupt makes the end of the context the pass's failure, if none came before.
+func (s *actor) noteInterrupt(ctx context.Context) {
 	if s.pass.failure == nil {
 		s.pass.failure = context.Cause(ctx)
 	}
-	return ctx.Err() != nil
 }
 
 func (s *actor) situation() spotpool.Situation {
@@ -117,12 +121,14 @@ func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
 // forgotten because of an interrupt.
 func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	request := *d.Request
-	intent := s.journal.Value.AskAgain(request.Sequence, s.observation.At)
-	if !d.Resume {
+	var written spotpool.Journal
+	if d.Resume {
+		written = s.journal.Value.AskAgain(request.Sequence, s.observation.At)
+	} else {
 		s.pass.run.Launched += d.Count
-		intent = s.journal.Value.Open(request, s.observation.At)
+		written = s.journal.Value.Open(request, s.observation.At)
 	}
-	if err := s.remember(ctx, intent); err != nil {
+	if err := s.remember(ctx, written); err != nil {
 		return err
 	}
 	calling, done := record.Outliving(ctx)
@@ -139,14 +145,26 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		s.note(ctx, d, outcome.Done, nil)
 		return s.remember(recording, s.journal.Value.Accepted(request.Sequence, ids, at))
 	}
+	return s.notLaunched(recording, d, err)
+}
+
+// notLaunched records why a call for a launch failed. Unless that says for certain that
+// nothing was launched, the launch stays open.
+func (s *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error) error {
+	noted, state := s.journal.Value, spotpool.LaunchState("")
 	refusal, known := spotpool.AsCloudError(err)
-	if !known || !s.journal.Value.ClosedBy(request.Sequence, refusal, s.observation.At) {
-		return s.leaveOpen(recording, d, err)
+	if known {
+		noted, state = noted.Refused(d.Sequence, refusal, s.pass.declaration.Cooldown, s.observation.At)
+	}
+	if state != spotpool.LaunchRefused {
+		s.pass.uncertain = true
+		s.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
+		return s.remember(ctx, noted)
 	}
 	if !d.Resume {
 		s.pass.run.Launched -= d.Count
 	}
-	if err := s.remember(recording, s.journal.Value.Refused(request.Sequence, refusal, s.pass.declaration.Cooldown, s.observation.At)); err != nil {
+	if err := s.remember(ctx, noted); err != nil {
 		return err
 	}
 	if refusal.Scope == spotpool.ScopePool || refusal.Class == spotpool.ClassTransient {
@@ -154,16 +172,6 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		return nil
 	}
 	s.note(ctx, d, outcome.Short, err)
-	return nil
-}
-
-// leaveOpen keeps the intent of a launch whose outcome err does not tell.
-func (s *actor) leaveOpen(ctx context.Context, d spotpool.Decision, err error) error {
-	s.pass.uncertain = true
-	s.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
-	if refusal, known := spotpool.AsCloudError(err); known {
-		return s.remember(ctx, s.journal.Value.Refused(d.Sequence, refusal, s.pass.declaration.Cooldown, s.observation.At))
-	}
 	return nil
 }
 
