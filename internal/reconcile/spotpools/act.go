@@ -15,21 +15,21 @@ import (
 // one, deciding again after each. The pool's lock must be held. An error means that
 // the pool could not be looked at or recorded; refusals of the cloud are noted in the
 // pass.
-func (f *Flow) act(ctx context.Context, a *pass) error {
-	d := a.declaration
+func (f *Flow) act(ctx context.Context, p *pass) error {
+	d := p.declaration
 	j, err := f.ownJournal(ctx, d)
 	if err != nil {
 		return err
 	}
-	observation, err := f.observePool(ctx, d, j.Value, a.gone)
+	observation, err := f.observePool(ctx, d, j.Value, p.gone)
 	if err != nil {
 		return err
 	}
 	if err := sameAccount(d, observation.AccountID); err != nil {
 		return err
 	}
-	a.run.Refused, a.run.Halted = nil, "" // what was refused before may be granted now
-	acting := &actor{flow: f, pass: a, journal: j, observation: observation}
+	p.run.Refused, p.run.Halted = nil, "" // what was refused before may be granted now
+	acting := &actor{flow: f, pass: p, journal: j, observation: observation}
 	return acting.run(ctx)
 }
 
@@ -43,25 +43,25 @@ type actor struct {
 
 // run decides and acts until nothing is left to decide. Each decision changes what
 // the next one sees; a refusal does, too, as it rules out what was refused.
-func (s *actor) run(ctx context.Context) error {
+func (a *actor) run(ctx context.Context) error {
 	for {
-		plan := spotpool.Decide(s.situation())
-		s.pass.saw(plan, s.observation)
-		if err := s.remember(ctx, plan.Journal); err != nil {
+		plan := spotpool.Decide(a.situation())
+		a.pass.saw(plan, a.observation)
+		if err := a.remember(ctx, plan.Journal); err != nil {
 			return err
 		}
 		if len(plan.Decisions) == 0 {
 			return nil
 		}
 		if ctx.Err() != nil {
-			s.noteInterrupt(ctx)
+			a.noteInterrupt(ctx)
 			return nil
 		}
 		// In a dry run all decisions of the first plan are noted; else the first is done,
 		// and the rest is decided anew.
 		changed := false
 		for n := 0; n < len(plan.Decisions) && !changed; n++ {
-			err := s.do(ctx, plan.Decisions[n])
+			err := a.do(ctx, plan.Decisions[n])
 			changed = !errors.Is(err, outcome.ErrPlanned)
 			if changed && err != nil {
 				return err
@@ -74,44 +74,44 @@ func (s *actor) run(ctx context.Context) error {
 }
 
 // noteInterrupt makes the end of the context the pass's failure, if none came before.
-func (s *actor) noteInterrupt(ctx context.Context) {
-	if s.pass.failure == nil {
-		s.pass.failure = context.Cause(ctx)
+func (a *actor) noteInterrupt(ctx context.Context) {
+	if a.pass.failure == nil {
+		a.pass.failure = context.Cause(ctx)
 	}
 }
 
-func (s *actor) situation() spotpool.Situation {
+func (a *actor) situation() spotpool.Situation {
 	return spotpool.Situation{
-		Declaration: s.pass.declaration, Observation: s.observation, Journal: s.journal.Value,
-		Now: s.observation.At, Run: s.pass.run, Gate: s.pass.gate,
+		Declaration: a.pass.declaration, Observation: a.observation, Journal: a.journal.Value,
+		Now: a.observation.At, Run: a.pass.run, Gate: a.pass.gate,
 	}
 }
 
 // remember writes the journal if it changed.
-func (s *actor) remember(ctx context.Context, j spotpool.Journal) error {
-	if s.journal.Exists() && record.Same(s.journal.Value, j) {
+func (a *actor) remember(ctx context.Context, j spotpool.Journal) error {
+	if a.journal.Exists() && record.Same(a.journal.Value, j) {
 		return nil
 	}
-	saved, err := s.flow.saveJournal(ctx, s.pass.declaration, s.journal, j)
+	saved, err := a.flow.saveJournal(ctx, a.pass.declaration, a.journal, j)
 	if err != nil {
 		return err
 	}
-	s.journal = saved
+	a.journal = saved
 	return nil
 }
 
-func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
-	s.flow.Teller.Tell(d.Object, d.String(), &s.pass.latest.plan.Counts)
+func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
+	a.flow.Teller.Tell(d.Object, d.String(), &a.pass.latest.plan.Counts)
 	if d.Refresh {
-		s.pass.run.Refreshed = true
+		a.pass.run.Refreshed = true
 	}
-	carryOut := s.launch
+	carryOut := a.launch
 	if d.Kind == spotpool.Terminate {
-		carryOut = s.terminate
+		carryOut = a.terminate
 	}
 	err := carryOut(ctx, d)
 	if errors.Is(err, outcome.ErrPlanned) {
-		s.note(ctx, d, outcome.Planned, nil)
+		a.note(ctx, d, outcome.Planned, nil)
 	}
 	return err
 }
@@ -119,22 +119,22 @@ func (s *actor) do(ctx context.Context, d spotpool.Decision) error {
 // launch writes the intent, asks the cloud, and records the outcome, in this order.
 // It records even after the context has ended, since an accepted launch must not be
 // forgotten because of an interrupt.
-func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
+func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	request := *d.Request
 	var written spotpool.Journal
 	if d.Resume {
-		written = s.journal.Value.AskAgain(request.Sequence, s.observation.At)
+		written = a.journal.Value.AskAgain(request.Sequence, a.observation.At)
 	} else {
-		s.pass.run.Launched += d.Count
-		written = s.journal.Value.Open(request, s.observation.At)
+		a.pass.run.Launched += d.Count
+		written = a.journal.Value.Open(request, a.observation.At)
 	}
-	if err := s.remember(ctx, written); err != nil {
+	if err := a.remember(ctx, written); err != nil {
 		return err
 	}
 	calling, done := record.Outliving(ctx)
 	defer done()
-	ids, at, err := s.flow.Cloud.Launch(calling, request)
-	s.flow.forget(request.Region)
+	ids, at, err := a.flow.Cloud.Launch(calling, request)
+	a.flow.forget(request.Region)
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
@@ -142,88 +142,88 @@ func (s *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	defer cancel()
 	if err == nil {
 		d.InstanceIDs = ids
-		s.note(ctx, d, outcome.Done, nil)
-		return s.remember(recording, s.journal.Value.Accepted(request.Sequence, ids, at))
+		a.note(ctx, d, outcome.Done, nil)
+		return a.remember(recording, a.journal.Value.Accepted(request.Sequence, ids, at))
 	}
-	return s.notLaunched(recording, d, err)
+	return a.notLaunched(recording, d, err)
 }
 
 // notLaunched records why a call for a launch failed. Unless that says for certain that
 // nothing was launched, the launch stays open.
-func (s *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error) error {
-	noted, state := s.journal.Value, spotpool.LaunchState("")
+func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error) error {
+	noted, state := a.journal.Value, spotpool.LaunchState("")
 	refusal, known := spotpool.AsCloudError(err)
 	if known {
-		noted, state = noted.Refused(d.Sequence, refusal, s.pass.declaration.Cooldown, s.observation.At)
+		noted, state = noted.Refused(d.Sequence, refusal, a.pass.declaration.Cooldown, a.observation.At)
 	}
 	if state != spotpool.LaunchRefused {
-		s.pass.uncertain = true
-		s.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
-		return s.remember(ctx, noted)
+		a.pass.uncertain = true
+		a.halt(ctx, d, fmt.Errorf("the outcome of launch %d is unknown, and the next run will ask for it again: %w", d.Sequence, err))
+		return a.remember(ctx, noted)
 	}
 	if !d.Resume {
-		s.pass.run.Launched -= d.Count
+		a.pass.run.Launched -= d.Count
 	}
-	if err := s.remember(ctx, noted); err != nil {
+	if err := a.remember(ctx, noted); err != nil {
 		return err
 	}
 	if refusal.Scope == spotpool.ScopePool || refusal.Class == spotpool.ClassTransient {
-		s.halt(ctx, d, err)
+		a.halt(ctx, d, err)
 		return nil
 	}
-	s.note(ctx, d, outcome.Short, err)
+	a.note(ctx, d, outcome.Short, err)
 	return nil
 }
 
 // terminate ends instances. It notes the ids first, so that a run after a kill does
 // not take their disappearance for a reclaim.
-func (s *actor) terminate(ctx context.Context, d spotpool.Decision) error {
-	if err := s.remember(ctx, s.journal.Value.Ending(d.InstanceIDs, s.observation.At)); err != nil {
+func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
+	if err := a.remember(ctx, a.journal.Value.Ending(d.InstanceIDs, a.observation.At)); err != nil {
 		return err
 	}
 	var instances []spotpool.Instance
-	for _, i := range s.observation.Instances {
+	for _, i := range a.observation.Instances {
 		if slices.Contains(d.InstanceIDs, i.ID) {
 			instances = append(instances, i)
 		}
 	}
 	calling, done := record.Outliving(ctx)
 	defer done()
-	ended, err := s.flow.Cloud.Terminate(calling, s.pass.declaration.Region, instances)
+	ended, err := a.flow.Cloud.Terminate(calling, a.pass.declaration.Region, instances)
 	if errors.Is(err, outcome.ErrPlanned) {
 		return err
 	}
-	s.flow.forget(s.pass.declaration.Region)
-	s.flow.forgetMarkets(s.pass.declaration.Region) // what ends gives quota and stock back
-	s.observation = withEnding(s.observation, ended)
+	a.flow.forget(a.pass.declaration.Region)
+	a.flow.forgetMarkets(a.pass.declaration.Region) // what ends gives quota and stock back
+	a.observation = withEnding(a.observation, ended)
 	for _, id := range d.InstanceIDs {
 		if !slices.Contains(ended, id) {
-			s.pass.run.Refused = append(s.pass.run.Refused, id)
+			a.pass.run.Refused = append(a.pass.run.Refused, id)
 		}
 	}
 	var refused interface{ NotEnded() []string }
 	if errors.As(err, &refused) {
-		if err := s.rememberRefused(ctx, instances, refused.NotEnded()); err != nil {
+		if err := a.rememberRefused(ctx, instances, refused.NotEnded()); err != nil {
 			return err
 		}
 	}
 	if len(ended) == 0 && d.Refresh {
-		s.pass.run.Refreshed = false // others may be replaced instead
+		a.pass.run.Refreshed = false // others may be replaced instead
 	}
 	switch {
 	case err != nil:
-		s.fail(ctx, d, err)
+		a.fail(ctx, d, err)
 	case len(ended) < len(d.InstanceIDs):
-		s.fail(ctx, d, errNotYet)
+		a.fail(ctx, d, errNotYet)
 	default:
-		s.note(ctx, d, outcome.Done, nil)
+		a.note(ctx, d, outcome.Done, nil)
 	}
 	return nil
 }
 
 // rememberRefused notes that running instances do not end after all: they count as
 // working again.
-func (s *actor) rememberRefused(ctx context.Context, instances []spotpool.Instance, refused []string) error {
+func (a *actor) rememberRefused(ctx context.Context, instances []spotpool.Instance, refused []string) error {
 	var ids []string
 	for _, i := range instances {
 		if i.State == spotpool.StateRunning && slices.Contains(refused, i.ID) {
@@ -232,7 +232,7 @@ func (s *actor) rememberRefused(ctx context.Context, instances []spotpool.Instan
 	}
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	return s.remember(recording, s.journal.Value.NotEnding(ids))
+	return a.remember(recording, a.journal.Value.NotEnding(ids))
 }
 
 // errNotYet says that the cloud refuses something now and will do it later.
@@ -240,31 +240,31 @@ var errNotYet = errors.New("some instances can't be ended while they are startin
 
 // halt notes that a launch failed for a reason that every other launch would meet:
 // the run launches nothing more, but still ends what it should.
-func (s *actor) halt(ctx context.Context, d spotpool.Decision, err error) {
-	s.pass.run.Halted = err.Error()
-	s.fail(ctx, d, err)
+func (a *actor) halt(ctx context.Context, d spotpool.Decision, err error) {
+	a.pass.run.Halted = err.Error()
+	a.fail(ctx, d, err)
 }
 
-// fail notes a failed decision. The first failure becomes the pool's.
-func (s *actor) fail(ctx context.Context, d spotpool.Decision, err error) {
-	if s.pass.failure == nil {
-		s.pass.failure = err
+// fail notes a failed decision. The first failure becomes the pool'a.
+func (a *actor) fail(ctx context.Context, d spotpool.Decision, err error) {
+	if a.pass.failure == nil {
+		a.pass.failure = err
 	}
 	// A decision that fails again and again is reported once.
-	s.pass.results = slices.DeleteFunc(s.pass.results, func(r outcome.Result) bool {
+	a.pass.results = slices.DeleteFunc(a.pass.results, func(r outcome.Result) bool {
 		of, ok := r.Decision.(spotpool.Decision)
 		return ok && r.Outcome == outcome.Failed && of.Kind == d.Kind && of.Sequence == d.Sequence && slices.Equal(of.InstanceIDs, d.InstanceIDs)
 	})
-	s.note(ctx, d, outcome.Failed, err)
+	a.note(ctx, d, outcome.Failed, err)
 }
 
 // note notes what became of a decision, and tells of it.
-func (s *actor) note(ctx context.Context, d spotpool.Decision, became outcome.Outcome, err error) {
+func (a *actor) note(ctx context.Context, d spotpool.Decision, became outcome.Outcome, err error) {
 	result := outcome.Of(d, became, err)
-	s.pass.results = append(s.pass.results, result)
-	s.flow.Teller.LogDecision(ctx, result)
+	a.pass.results = append(a.pass.results, result)
+	a.flow.Teller.LogDecision(ctx, result)
 	if err != nil {
-		s.flow.Teller.Tell(d.Object, err.Error(), nil)
+		a.flow.Teller.Tell(d.Object, err.Error(), nil)
 	}
 }
 

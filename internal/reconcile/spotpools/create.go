@@ -24,38 +24,38 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		return State{}, err
 	}
 	d.AccountID, d.Generation = account, 1
-	a := &pass{gate: f.gate(ctx, d)}
+	p := &pass{gate: f.gate(ctx, d)}
 	// The lock of the creation is held to its end, and tells one that is under way
 	// from one that was killed. The pool's own lock is free while instances settle.
 	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
-		return f.create(ctx, a, d, wait)
+		return f.create(ctx, p, d, wait)
 	})
-	if record.IsLocked(err) && a.declaration.UID == "" {
+	if record.IsLocked(err) && p.declaration.UID == "" {
 		return State{}, f.records().Exists(d.Key(), "it is being created right now, "+err.Error())
 	}
 	if err != nil {
 		return State{}, err
 	}
-	return newState(a), nil
+	return newState(p), nil
 }
 
-func (f *Flow) create(ctx context.Context, a *pass, d spotpool.Declaration, wait time.Duration) error {
+func (f *Flow) create(ctx context.Context, p *pass, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.beginCreation(ctx, d)
 		if err != nil {
 			return err
 		}
-		a.declaration = r.Value.Declaration
-		return f.act(ctx, a)
+		p.declaration = r.Value.Declaration
+		return f.act(ctx, p)
 	})
-	if a.declaration.UID == "" {
+	if p.declaration.UID == "" {
 		return err
 	}
 	if err == nil {
-		err = f.settle(ctx, a, time.Until(deadline))
+		err = f.settle(ctx, p, time.Until(deadline))
 	}
-	return f.finishCreate(ctx, a, errors.Join(err, a.failure))
+	return f.finishCreate(ctx, p, errors.Join(err, p.failure))
 }
 
 // beginCreation writes the record of a new pool, or takes over the record of a
@@ -101,10 +101,10 @@ func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 // launched, it removes the record, and the creation fails with cause. The creation
 // fails as well where no look at the pool succeeded; its record then stays, for the
 // next create to resume.
-func (f *Flow) finishCreate(ctx context.Context, a *pass, cause error) error {
+func (f *Flow) finishCreate(ctx context.Context, p *pass, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	d := a.declaration
+	d := p.declaration
 	return f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.records().Load(ctx, d.Key())
 		if err != nil {
@@ -118,13 +118,13 @@ func (f *Flow) finishCreate(ctx context.Context, a *pass, cause error) error {
 			err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision)
 			return errors.Join(cause, err, f.records().Remove(ctx, r))
 		}
-		if a.latest == nil {
+		if p.latest == nil {
 			return fmt.Errorf("%s was begun before, and its machines can't be looked at now; apply again to go on: %w", d.Object(), cause)
 		}
-		if cause != nil && a.failure == nil {
-			a.failure = cause
+		if cause != nil && p.failure == nil {
+			p.failure = cause
 		}
-		a.latest.plan.Journal = j.Value
+		p.latest.plan.Journal = j.Value
 		_, err = f.records().Save(ctx, r, declaration.Active, d)
 		return err
 	})

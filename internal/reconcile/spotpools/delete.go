@@ -95,23 +95,23 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 // record and journal. It returns what became of its decisions. The error says what is
 // left, or why it could not look.
 func (f *Flow) finishDelete(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]outcome.Result, error) {
-	a := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
+	p := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
-		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, a) })
+		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, p) })
 	})
 	if err != nil && context.Cause(ctx) != nil {
 		err = errors.Join(err, context.Cause(ctx))
 	}
 	if err == nil {
-		return a.results, nil
+		return p.results, nil
 	}
 	var there *stillThereError
-	if a.latest != nil && !errors.As(err, &there) { // the last look failed, and an earlier one succeeded
-		if left := a.latest.left(); len(left) > 0 {
+	if p.latest != nil && !errors.As(err, &there) { // the last look failed, and an earlier one succeeded
+		if left := p.latest.left(); len(left) > 0 {
 			err = &stillThereError{left: left, failure: err}
 		}
 	}
-	return a.results, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
+	return p.results, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
 }
 
 // emptied is the declaration of a pool that is to have no instances. One whose
@@ -154,27 +154,27 @@ func (e *stillThereError) again() bool {
 
 // emptyOnce looks at a pool that is being deleted, under its lock, and ends or untags
 // its instances. Where the look shows none, it removes the pool's record and journal.
-func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, a *pass) error {
+func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil { // a kill may have come before it
 		return err
 	}
-	a.failure, a.uncertain = nil, false
-	if err := f.act(ctx, a); err != nil {
+	p.failure, p.uncertain = nil, false
+	if err := f.act(ctx, p); err != nil {
 		return err
 	}
 	if d.OnDestroy == spotpool.DestroyDetach {
-		if err := f.letGo(ctx, d, a.latest); err != nil {
+		if err := f.letGo(ctx, d, p.latest); err != nil {
 			return err
 		}
 	}
-	if left := a.latest.left(); len(left) > 0 {
-		failure := a.failure
-		if outcome.AnyPlanned(a.results) {
+	if left := p.latest.left(); len(left) > 0 {
+		failure := p.failure
+		if outcome.AnyPlanned(p.results) {
 			failure = outcome.ErrPlanned
 		}
-		return &stillThereError{left: left, failure: failure, waits: a.latest.waits(), unknown: a.uncertain}
+		return &stillThereError{left: left, failure: failure, waits: p.latest.waits(), unknown: p.uncertain}
 	}
-	return f.clear(ctx, d, a.latest)
+	return f.clear(ctx, d, p.latest)
 }
 
 // letGo takes the pool's own tags off its instances, and leaves them running.

@@ -60,28 +60,28 @@ func (l *look) underWay() (launching, ending int) {
 }
 
 // look observes the pool and decides, without acting. It writes down what it noticed.
-func (f *Flow) look(ctx context.Context, a *pass) error {
-	j, err := f.loadJournal(ctx, a.declaration)
+func (f *Flow) look(ctx context.Context, p *pass) error {
+	j, err := f.loadJournal(ctx, p.declaration)
 	if err != nil {
 		return err
 	}
-	observation, err := f.observePool(ctx, a.declaration, j.Value, a.gone)
+	observation, err := f.observePool(ctx, p.declaration, j.Value, p.gone)
 	if err != nil {
 		return err
 	}
-	if gate := f.gate(ctx, a.declaration); gate.Closed { // a gate that opens meanwhile opens for the next run
-		a.gate = gate
+	if gate := f.gate(ctx, p.declaration); gate.Closed { // a gate that opens meanwhile opens for the next run
+		p.gate = gate
 	}
 	plan := spotpool.Decide(spotpool.Situation{
-		Declaration: a.declaration, Observation: observation, Journal: j.Value,
-		Now: observation.At, Run: a.run, Gate: a.gate,
+		Declaration: p.declaration, Observation: observation, Journal: j.Value,
+		Now: observation.At, Run: p.run, Gate: p.gate,
 	})
-	a.saw(plan, observation)
-	if err := f.keepJournal(ctx, a.declaration, j, plan.Journal); err != nil {
+	p.saw(plan, observation)
+	if err := f.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
 		return err
 	}
-	f.Teller.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(a.declaration.Object()),
+	f.Teller.Logger().LogAttrs(ctx, slog.LevelInfo, "pool seen", outcome.About(p.declaration.Object()),
 		slog.Int("capacity", plan.Capacity), slog.Int("minimum", plan.Minimum), slog.Int("held", plan.Held))
-	f.Teller.Tell(a.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum), &plan.Counts)
+	f.Teller.Tell(p.declaration.Object(), fmt.Sprintf("capacity %d of minimum %d", plan.Capacity, plan.Minimum), &plan.Counts)
 	return nil
 }

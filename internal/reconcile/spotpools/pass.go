@@ -25,23 +25,23 @@ type pass struct {
 
 // saw notes a look and its plan. Notices are gathered from all looks: once they are
 // in the journal, no later plan repeats them.
-func (a *pass) saw(plan spotpool.Plan, o spotpool.Observation) {
-	a.latest = &look{plan: plan, observation: o}
+func (p *pass) saw(plan spotpool.Plan, o spotpool.Observation) {
+	p.latest = &look{plan: plan, observation: o}
 	for _, text := range plan.Notices {
-		if !slices.Contains(a.notices, text) {
-			a.notices = append(a.notices, text)
+		if !slices.Contains(p.notices, text) {
+			p.notices = append(p.notices, text)
 		}
 	}
 }
 
 // plan is the plan of the latest look, with all notices and warnings of the pass; nil
 // where no look succeeded.
-func (a *pass) plan() *spotpool.Plan {
-	if a.latest == nil {
+func (p *pass) plan() *spotpool.Plan {
+	if p.latest == nil {
 		return nil
 	}
-	plan := a.latest.plan
-	plan.Notices = a.notices
-	plan.Warnings = slices.Concat(a.warnings, plan.Warnings)
+	plan := p.latest.plan
+	plan.Notices = p.notices
+	plan.Warnings = slices.Concat(p.warnings, plan.Warnings)
 	return &plan
 }

@@ -194,8 +194,8 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 
 // actOn carries decisions out under the pool's lock, after a fresh look.
 func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpool.Gate, seen spotpool.Plan) {
-	a := &pass{declaration: t.declaration, gate: gate, gone: view.gone}
-	a.saw(seen, view.observation(t.declaration))
+	p := &pass{declaration: t.declaration, gate: gate, gone: view.gone}
+	p.saw(seen, view.observation(t.declaration))
 	err := r.flow.records().Locked(ctx, t.declaration, func(ctx context.Context) error {
 		// The declaration may have changed since it was listed.
 		now, err := r.flow.records().Still(ctx, t.declaration, t.phase)
@@ -205,26 +205,26 @@ func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpo
 		if now == nil {
 			return errGone
 		}
-		a.declaration = now.Value.Declaration
-		return r.flow.act(ctx, a)
+		p.declaration = now.Value.Declaration
+		return r.flow.act(ctx, p)
 	})
 	if err == nil && r.options.Wait {
-		err = r.flow.settle(ctx, a, r.options.WaitTimeout)
+		err = r.flow.settle(ctx, p, r.options.WaitTimeout)
 	}
 	switch {
 	case record.IsLocked(err):
 		r.add(newReport(t.declaration, &seen, outcome.Skipped, err), nil)
 	case errors.Is(err, errGone):
 		r.add(newReport(t.declaration, &seen, outcome.Skipped, err), nil)
-	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(a.failure, context.Cause(ctx))):
-		r.add(newReport(t.declaration, a.plan(), outcome.Skipped, errInterrupted), a.results)
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(p.failure, context.Cause(ctx))):
+		r.add(newReport(t.declaration, p.plan(), outcome.Skipped, errInterrupted), p.results)
 	case err != nil:
-		r.add(newReport(t.declaration, a.plan(), outcome.Failed, err), a.results)
-	case a.failure != nil && !errors.Is(a.failure, errNotYet):
-		r.add(newReport(t.declaration, a.plan(), outcome.Failed, a.failure), a.results)
+		r.add(newReport(t.declaration, p.plan(), outcome.Failed, err), p.results)
+	case p.failure != nil && !errors.Is(p.failure, errNotYet):
+		r.add(newReport(t.declaration, p.plan(), outcome.Failed, p.failure), p.results)
 	default:
-		t.declaration = a.declaration
-		r.add(t.report(*a.plan(), actedOutcome(*a.plan(), a.results)), a.results)
+		t.declaration = p.declaration
+		r.add(t.report(*p.plan(), actedOutcome(*p.plan(), p.results)), p.results)
 	}
 }
 

@@ -15,23 +15,23 @@ import (
 // something comes out differently, it decides again under the lock. It gives up after
 // wait, or when nothing is under way and nothing can be done. It waits without the
 // lock.
-func (f *Flow) settle(ctx context.Context, a *pass, wait time.Duration) error {
+func (f *Flow) settle(ctx context.Context, p *pass, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	pause := f.pollInterval()
-	a.gone = nil // the look that told so is old by now
-	for !a.settled() {
+	p.gone = nil // the look that told so is old by now
+	for !p.settled() {
 		select {
 		case <-ctx.Done():
-			a.unsettled(ctx, wait)
+			p.unsettled(ctx, wait)
 			return nil
 		case <-time.After(pause):
 		}
 		pause = min(pause*5/4, 10*f.pollInterval())
-		err := f.lookOn(ctx, a)
-		if err == nil && (len(a.latest.plan.Decisions) > 0 || a.failure != nil) {
-			a.failure, a.uncertain = nil, false
-			err = f.records().Locked(ctx, a.declaration, func(ctx context.Context) error { return f.actByRecord(ctx, a) })
+		err := f.lookOn(ctx, p)
+		if err == nil && (len(p.latest.plan.Decisions) > 0 || p.failure != nil) {
+			p.failure, p.uncertain = nil, false
+			err = f.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return f.actByRecord(ctx, p) })
 		}
 		if err != nil && !worthRetrying(err) && ctx.Err() == nil {
 			return err
@@ -42,68 +42,68 @@ func (f *Flow) settle(ctx context.Context, a *pass, wait time.Duration) error {
 
 // actByRecord acts on what is declared now: while nobody held the lock, someone may
 // have changed the pool, or begun to destroy it.
-func (f *Flow) actByRecord(ctx context.Context, a *pass) error {
-	r, err := f.records().Load(ctx, a.declaration.Key())
+func (f *Flow) actByRecord(ctx context.Context, p *pass) error {
+	r, err := f.records().Load(ctx, p.declaration.Key())
 	if err != nil {
 		return err
 	}
-	if !r.Exists() || r.Value.Phase == declaration.Deleting || r.Value.Declaration.UID != a.declaration.UID {
+	if !r.Exists() || r.Value.Phase == declaration.Deleting || r.Value.Declaration.UID != p.declaration.UID {
 		return errGone
 	}
-	a.declaration = r.Value.Declaration
-	return f.act(ctx, a)
+	p.declaration = r.Value.Declaration
+	return f.act(ctx, p)
 }
 
 // lookOn looks at a pool again. Instances that ended since then gave their quota and
 // stock back.
-func (f *Flow) lookOn(ctx context.Context, a *pass) error {
-	earlier := a.latest
-	if err := f.look(ctx, a); err != nil || earlier == nil {
+func (f *Flow) lookOn(ctx context.Context, p *pass) error {
+	earlier := p.latest
+	if err := f.look(ctx, p); err != nil || earlier == nil {
 		return err
 	}
 	_, before := earlier.underWay()
-	if _, now := a.latest.underWay(); before == 0 || now > 0 {
+	if _, now := p.latest.underWay(); before == 0 || now > 0 {
 		return nil
 	}
-	f.forgetMarkets(a.declaration.Region)
-	return f.look(ctx, a)
+	f.forgetMarkets(p.declaration.Region)
+	return f.look(ctx, p)
 }
 
 // settled reports whether waiting longer would change nothing. What was never
 // looked at is not settled.
-func (a *pass) settled() bool {
-	if a.latest == nil {
+func (p *pass) settled() bool {
+	if p.latest == nil {
 		return false
 	}
-	if a.failure != nil {
-		return !errors.Is(a.failure, errNotYet) && !worthRetrying(a.failure) && !a.willTell()
+	if p.failure != nil {
+		return !errors.Is(p.failure, errNotYet) && !worthRetrying(p.failure) && !p.willTell()
 	}
-	if len(a.latest.plan.Decisions) > 0 || len(a.latest.plan.Journal.Intents) > 0 {
+	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Intents) > 0 {
 		return false
 	}
-	launching, ending := a.latest.underWay()
+	launching, ending := p.latest.underWay()
 	return launching+ending == 0
 }
 
 // willTell reports whether it will show what became of a launch that was left
 // open, so that another offering can serve if it had no effect.
-func (a *pass) willTell() bool {
-	refusal, known := spotpool.AsCloudError(a.failure)
-	return a.uncertain && known && refusal.Scope != spotpool.ScopePool
+func (p *pass) willTell() bool {
+	refusal, known := spotpool.AsCloudError(p.failure)
+	return p.uncertain && known && refusal.Scope != spotpool.ScopePool
 }
 
 // unsettled says what was still under way when the wait ended.
-func (a *pass) unsettled(ctx context.Context, wait time.Duration) {
+func (p *pass) unsettled(ctx context.Context, wait time.Duration) {
 	why := fmt.Sprintf("after %s", wait)
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "at the interrupt"
 	}
-	if a.latest == nil {
-		a.warnings = append(a.warnings, why+", the pool could not be looked at even once; the next plan or reconcile goes on from there")
+	if p.latest == nil {
+		p.warnings = append(p.warnings, why+", the pool could not be looked at even once; the next plan or reconcile goes on from there")
 		return
 	}
-	launching, ending := a.latest.underWay()
-	a.warnings = append(a.warnings, fmt.Sprintf("%s, %d instances were still launching and %d still terminating; the next plan or reconcile goes on from there", why, launching, ending))
+	launching, ending := p.latest.underWay()
+	p.warnings = append(p.warnings, fmt.Sprintf("%s, %d instances were still launching and %d still terminating; the next plan or reconcile goes on from there", why, launching, ending))
 }
 
 // worthRetrying reports whether the same may succeed a little later.

@@ -25,20 +25,20 @@ type State struct {
 
 // newState is the state after an operation on a recorded pool. It has no observation
 // where no look succeeded.
-func newState(a *pass) State {
-	state := State{Declaration: a.declaration, Recorded: true, Gate: a.gate}
-	plan := a.plan()
+func newState(p *pass) State {
+	state := State{Declaration: p.declaration, Recorded: true, Gate: p.gate}
+	plan := p.plan()
 	if plan != nil {
-		state.Observation, state.Journal, state.Plan = a.latest.observation, plan.Journal, *plan
+		state.Observation, state.Journal, state.Plan = p.latest.observation, plan.Journal, *plan
 		if plan.Shortfall > 0 {
 			state.Warnings = append(state.Warnings, shortWarning(*plan))
 		}
 	}
-	if a.failure != nil {
-		state.Warnings = append(state.Warnings, a.failure.Error())
+	if p.failure != nil {
+		state.Warnings = append(state.Warnings, p.failure.Error())
 	}
 	if plan == nil {
-		state.Warnings = append(state.Warnings, a.warnings...)
+		state.Warnings = append(state.Warnings, p.warnings...)
 	} else {
 		state.Warnings = append(state.Warnings, plan.Warnings...)
 	}

@@ -17,26 +17,26 @@ import (
 // account and the generation that it was planned against. A pool whose record
 // was lost is recorded anew.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
-	a := &pass{gate: f.gate(ctx, d)}
+	p := &pass{gate: f.gate(ctx, d)}
 	deadline := time.Now().Add(wait)
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.change(ctx, d)
 		if err != nil {
 			return err
 		}
-		a.declaration = r.Value.Declaration
-		return f.act(ctx, a)
+		p.declaration = r.Value.Declaration
+		return f.act(ctx, p)
 	})
 	if err == nil {
-		err = f.settle(ctx, a, time.Until(deadline))
+		err = f.settle(ctx, p, time.Until(deadline))
 	}
-	if a.declaration.UID == "" {
+	if p.declaration.UID == "" {
 		return State{}, err
 	}
-	if err == nil && a.failure != nil && !a.uncertain && !errors.Is(a.failure, errNotYet) {
-		err = a.failure
+	if err == nil && p.failure != nil && !p.uncertain && !errors.Is(p.failure, errNotYet) {
+		err = p.failure
 	}
-	return newState(a), err
+	return newState(p), err
 }
 
 // change writes the record of a declaration; the pool's lock must be held.
