@@ -59,7 +59,7 @@ func TestRunsConvergeAndRest(t *testing.T) {
 		if wrong := w.notHealed(); wrong != "" {
 			t.Fatalf("%s\n%+v\n%s", wrong, w.d, strings.Join(log, "\n"))
 		}
-		p := spotpool.Decide(w.situation(spotpool.Run{}))
+		p := spotpool.Decide(w.situation(spotpool.SoFar{}))
 		if diff := cmp.Diff(w.journal, p.Journal, cmpopts.EquateEmpty()); diff != "" || len(p.Notices) > 0 {
 			t.Fatalf("the journal does not rest: %q\n%s", p.Notices, diff)
 		}
@@ -239,7 +239,7 @@ func (w *world) moving() bool {
 // notHealed says what of the declaration a pool at rest does not keep.
 func (w *world) notHealed() string {
 	var capacity, useless, spare, onDemand, old, kept int
-	p := spotpool.Decide(w.situation(spotpool.Run{}))
+	p := spotpool.Decide(w.situation(spotpool.SoFar{}))
 	for _, m := range p.Members {
 		endable := !m.Protected && !m.APIProtected && !w.refuses[m.ID]
 		if w.refuses[m.ID] && m.ChargeType == spotpool.OnDemand {

@@ -15,8 +15,8 @@ type Gate struct {
 	Reason string `json:"reason"`
 }
 
-// Run is what one run has done to a pool so far, and what it was refused.
-type Run struct {
+// SoFar is what one run has done to a pool so far, and what it was refused.
+type SoFar struct {
 	Launched  int  // instances asked for, refused launches aside
 	Refreshed bool // a batch of a refresh was started
 	// Refused are the instances that the run asked the cloud to end, and the cloud
@@ -32,7 +32,7 @@ type Situation struct {
 	Observation Observation
 	Journal     Journal
 	Now         time.Time // by the cloud's clock
-	Run         Run
+	SoFar       SoFar
 	Gate        Gate
 }
 
@@ -77,7 +77,7 @@ func Decide(s Situation) Plan {
 	p := newPlanner(s, found, journal)
 	p.plan.Notices, p.plan.Gate = notices, s.Gate
 	p.plan.Journal.ShortSince = shortSince(s, p)
-	if s.Run.Halted == "" {
+	if s.SoFar.Halted == "" {
 		p.resume()
 	}
 	p.trim()

@@ -46,11 +46,11 @@ func TestMaxLaunchesPerRun(t *testing.T) {
 	shouldDecide(t, p, "launch 3 spot GN7.2XLARGE32 in ap-singapore-2")
 	shouldSay(t, "short", p.Short, "max_launches_per_run is 3: 1 more to be launched by the next run")
 
-	s.Run.Launched = 2
+	s.SoFar.Launched = 2
 	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	s.Run.Launched = 3
+	s.SoFar.Launched = 3
 	shouldDecide(t, spotpool.Decide(s))
-	s.Run = spotpool.Run{}
+	s.SoFar = spotpool.SoFar{}
 	shouldDecide(t, spotpool.Decide(s), "launch 3 spot GN7.2XLARGE32 in ap-singapore-2")
 }
 

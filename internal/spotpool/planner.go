@@ -99,7 +99,7 @@ func (p *planner) costOf(m Member) Price {
 // it makes room once a later look shows it gone.
 func (p *planner) room() int {
 	d := p.Declaration
-	return max(0, min(d.Maximum-p.plan.Held-p.launched, d.MaxLaunchesPerRun-p.Run.Launched-p.launched))
+	return max(0, min(d.Maximum-p.plan.Held-p.launched, d.MaxLaunchesPerRun-p.SoFar.Launched-p.launched))
 }
 
 // short notes a reason why the pool stays short, unless it was noted before.

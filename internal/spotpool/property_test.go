@@ -97,7 +97,7 @@ func situations() *rapid.Generator[spotpool.Situation] {
 			s.Observation.SpotVCPUs = map[string]int{zone2: rapid.IntRange(0, 40).Draw(t, "vCPUs")}
 		}
 		s.Journal = journals(s.Declaration).Draw(t, "journal")
-		s.Run = spotpool.Run{Launched: rapid.IntRange(0, 2).Draw(t, "launched"), Refreshed: rapid.IntRange(0, 4).Draw(t, "refreshed") == 0}
+		s.SoFar = spotpool.SoFar{Launched: rapid.IntRange(0, 2).Draw(t, "launched"), Refreshed: rapid.IntRange(0, 4).Draw(t, "refreshed") == 0}
 		s.Gate = spotpool.Gate{Closed: rapid.IntRange(0, 5).Draw(t, "gate") == 0, Reason: "the budget is used up"}
 		return s
 	})
@@ -267,8 +267,8 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 	if launches > 0 && p.Held+launches > d.Maximum {
 		return fmt.Sprintf("%d launches beside %d held, above maximum %d", launches, p.Held, d.Maximum)
 	}
-	if launches > 0 && s.Run.Launched+launches > d.MaxLaunchesPerRun {
-		return fmt.Sprintf("%d launches in a run that may launch %d", s.Run.Launched+launches, d.MaxLaunchesPerRun)
+	if launches > 0 && s.SoFar.Launched+launches > d.MaxLaunchesPerRun {
+		return fmt.Sprintf("%d launches in a run that may launch %d", s.SoFar.Launched+launches, d.MaxLaunchesPerRun)
 	}
 	return ""
 }

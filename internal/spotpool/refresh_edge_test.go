@@ -48,9 +48,9 @@ func TestRefreshAtTheEdge(t *testing.T) {
 				w.quota[zone] = vCPUs * w.spotIn(zone)
 			}
 		case "cost":
-			w.d.MaxHourlyCost = spotpool.Decide(w.situation(spotpool.Run{})).HourlyPrice
+			w.d.MaxHourlyCost = spotpool.Decide(w.situation(spotpool.SoFar{})).HourlyPrice
 		case "price":
-			cost := spotpool.Decide(w.situation(spotpool.Run{})).HourlyPrice
+			cost := spotpool.Decide(w.situation(spotpool.SoFar{})).HourlyPrice
 			w.d.MaxHourlyCost = cost
 			for _, m := range w.markets {
 				m.price *= 2
@@ -67,7 +67,7 @@ func TestRefreshAtTheEdge(t *testing.T) {
 		w.d.ImageID = "img-99999999"
 		log = append(log, fmt.Sprintf("the image changes: %+v", w.d))
 		w.rest(t, check)
-		p := spotpool.Decide(w.situation(spotpool.Run{}))
+		p := spotpool.Decide(w.situation(spotpool.SoFar{}))
 		if p.Capacity < d.Minimum {
 			t.Fatalf("the refresh left a capacity of %d of %d\n%s", p.Capacity, d.Minimum, strings.Join(log, "\n"))
 		}

@@ -63,7 +63,7 @@ func TestOneStepOfARefreshARun(t *testing.T) {
 	if len(p.Decisions) != 1 || !p.Decisions[0].Refresh {
 		t.Fatalf("want one decision that belongs to a refresh: %q", p.Decisions)
 	}
-	s.Run.Refreshed = true
+	s.SoFar.Refreshed = true
 	shouldDecide(t, spotpool.Decide(s))
 }
 
@@ -122,7 +122,7 @@ func roll(t *testing.T, d spotpool.Declaration) {
 		}
 	}
 	settle()
-	if p := spotpool.Decide(w.situation(spotpool.Run{})); p.Outdated > 0 || p.Capacity < d.Minimum || p.Held > d.Minimum {
+	if p := spotpool.Decide(w.situation(spotpool.SoFar{})); p.Outdated > 0 || p.Capacity < d.Minimum || p.Held > d.Minimum {
 		t.Fatalf("it ends with %+v", p.Counts)
 	}
 }

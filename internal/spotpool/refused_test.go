@@ -11,7 +11,7 @@ func TestARefusedEndHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(4, 4)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateShutdown)))
 	shouldDecide(t, spotpool.Decide(s), "terminate ins-3", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	s.Run.Refused = []string{"ins-3"}
+	s.SoFar.Refused = []string{"ins-3"}
 	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 }
 
@@ -23,7 +23,7 @@ func TestARefusedEndLetsAnotherGo(t *testing.T) {
 	s.Journal = spotpool.Decide(s).Journal
 	shouldDecide(t, spotpool.Decide(s), "terminate ins-1")
 	s.Journal = s.Journal.Ending([]string{"ins-1"}, noon).NotEnding([]string{"ins-1"})
-	s.Run.Refused = []string{"ins-1"}
+	s.SoFar.Refused = []string{"ins-1"}
 	shouldDecide(t, spotpool.Decide(s), "terminate ins-2")
 }
 
@@ -32,19 +32,19 @@ func TestARefusedEndLetsAnotherGo(t *testing.T) {
 func TestAHaltedRunStillTrims(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopped)))
-	s.Run.Halted = "the account's balance does not suffice"
+	s.SoFar.Halted = "the account's balance does not suffice"
 	shouldDecide(t, spotpool.Decide(s), "terminate ins-3")
 
 	s = opened(seen(pool(size(2, 4), func(d *spotpool.Declaration) {
 		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
 	}),
 		instance("ins-1", outdated)), 1)
-	s.Run.Halted = "the account's balance does not suffice"
+	s.SoFar.Halted = "the account's balance does not suffice"
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
 
 	s = seen(pool(), instance("ins-1"))
-	s.Run.Halted = "the account's balance does not suffice"
+	s.SoFar.Halted = "the account's balance does not suffice"
 	p = spotpool.Decide(s)
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short, "the account's balance does not suffice")

@@ -13,7 +13,7 @@ import (
 // next. Where a step leaves the pool below minimum, a later run launches what is
 // missing.
 func (p *planner) replace() {
-	if p.heldBack() != "" || p.unseen > 0 || p.Run.Refreshed {
+	if p.heldBack() != "" || p.unseen > 0 || p.SoFar.Refreshed {
 		return
 	}
 	enough := p.coming >= p.Declaration.Minimum
@@ -157,7 +157,7 @@ func (p *planner) missingAfter(ended []Member, n int) (int, []string) {
 	trial.plan.Decisions, trial.plan.Short, trial.seqTags = nil, nil, nil
 	trial.byCharge, trial.byZone = maps.Clone(p.byCharge), maps.Clone(p.byZone)
 	trial.asked, trial.vCPUs = maps.Clone(p.asked), maps.Clone(p.vCPUs)
-	trial.Declaration.MaxLaunchesPerRun, trial.Run.Launched = p.launched+n, 0
+	trial.Declaration.MaxLaunchesPerRun, trial.SoFar.Launched = p.launched+n, 0
 	for _, m := range ended {
 		trial.plan.Held--
 		trial.byCharge[m.ChargeType]--

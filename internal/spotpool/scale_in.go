@@ -69,7 +69,7 @@ func (p *planner) surplus(n int) []Member {
 // already.
 func (p *planner) choose(wanted func(Member) bool) []Member {
 	return slices.DeleteFunc(slices.Clone(p.plan.Members), func(m Member) bool {
-		return p.ending[m.ID] || slices.Contains(p.Run.Refused, m.ID) || !wanted(m)
+		return p.ending[m.ID] || slices.Contains(p.SoFar.Refused, m.ID) || !wanted(m)
 	})
 }
 

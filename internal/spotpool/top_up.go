@@ -35,8 +35,8 @@ func (p *planner) heldBack() string {
 		return p.Gate.Reason
 	case len(p.doubtful) > 0:
 		return p.contradicted()
-	case p.Run.Halted != "":
-		return p.Run.Halted
+	case p.SoFar.Halted != "":
+		return p.SoFar.Halted
 	}
 	return ""
 }
@@ -107,7 +107,7 @@ func (p *planner) whyBelow() string {
 func (p *planner) explainRoom(n int) {
 	d := p.Declaration
 	held := p.plan.Held + p.launched
-	if d.Maximum-held > d.MaxLaunchesPerRun-p.Run.Launched-p.launched {
+	if d.Maximum-held > d.MaxLaunchesPerRun-p.SoFar.Launched-p.launched {
 		p.short("max_launches_per_run is %d: %d more to be launched by the next run", d.MaxLaunchesPerRun, n)
 		return
 	}

@@ -156,8 +156,8 @@ func (w *world) offers() []spotpool.Offer {
 	return list
 }
 
-func (w *world) situation(run spotpool.Run) spotpool.Situation {
-	return spotpool.Situation{Declaration: w.d, Observation: w.observe(), Journal: w.journal, Now: w.now, Run: run, Gate: w.gate}
+func (w *world) situation(run spotpool.SoFar) spotpool.Situation {
+	return spotpool.Situation{Declaration: w.d, Observation: w.observe(), Journal: w.journal, Now: w.now, SoFar: run, Gate: w.gate}
 }
 
 // launch is RunInstances: all or nothing, and the same again for a token.
@@ -261,7 +261,7 @@ const (
 // run is one run of an executor that follows the protocol: decide, do the first
 // thing, look at what that left, and so on. check sees each plan.
 func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (decided int, err error) {
-	run := spotpool.Run{}
+	run := spotpool.SoFar{}
 	if w.journal.Salt == "" {
 		w.journals++
 		w.journal = w.journal.Salted(fmt.Sprintf("%s%d", salt, w.journals))

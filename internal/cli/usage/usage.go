@@ -51,7 +51,7 @@ func New(s *process.Session) *cobra.Command {
 	o.given = cmd.Flags().Changed
 	o.askFlags(cmd)
 	o.listFlags(cmd)
-	process.Exclusive(cmd, "window", "period")
+	process.Exclusive(cmd, "window", "period", "a window slides, and a period begins by the calendar")
 	s.LogFlags(cmd)
 	s.OutputFlagCSV(cmd)
 	return cmd

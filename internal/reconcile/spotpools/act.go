@@ -28,9 +28,9 @@ func (f *Flow) act(ctx context.Context, p *pass) error {
 	if err := sameAccount(d, observation.AccountID); err != nil {
 		return err
 	}
-	p.run.Refused, p.run.Halted = nil, "" // what was refused before may be granted now
+	p.soFar.Refused, p.soFar.Halted = nil, "" // what was refused before may be granted now
 	acting := &actor{flow: f, pass: p, journal: j, observation: observation}
-	return acting.run(ctx)
+	return acting.decideAndDo(ctx)
 }
 
 // actor carries out the decisions about one pool under its lock.
@@ -41,9 +41,9 @@ type actor struct {
 	observation spotpool.Observation
 }
 
-// run decides and acts until nothing is left to decide. Each decision changes what
+// decideAndDo decides and acts until nothing is left to decide. Each decision changes what
 // the next one sees; a refusal does, too, as it rules out what was refused.
-func (a *actor) run(ctx context.Context) error {
+func (a *actor) decideAndDo(ctx context.Context) error {
 	for {
 		plan := spotpool.Decide(a.situation())
 		a.pass.saw(plan, a.observation)
@@ -83,7 +83,7 @@ func (a *actor) noteInterrupt(ctx context.Context) {
 func (a *actor) situation() spotpool.Situation {
 	return spotpool.Situation{
 		Declaration: a.pass.declaration, Observation: a.observation, Journal: a.journal.Value,
-		Now: a.observation.At, Run: a.pass.run, Gate: a.pass.gate,
+		Now: a.observation.At, SoFar: a.pass.soFar, Gate: a.pass.gate,
 	}
 }
 
@@ -103,7 +103,7 @@ func (a *actor) remember(ctx context.Context, j spotpool.Journal) error {
 func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 	a.flow.Teller.Tell(d.Object, d.String(), &a.pass.latest.plan.Counts)
 	if d.Refresh {
-		a.pass.run.Refreshed = true
+		a.pass.soFar.Refreshed = true
 	}
 	carryOut := a.launch
 	if d.Kind == spotpool.Terminate {
@@ -125,7 +125,7 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 	if d.Resume {
 		written = a.journal.Value.AskAgain(request.Sequence, a.observation.At)
 	} else {
-		a.pass.run.Launched += d.Count
+		a.pass.soFar.Launched += d.Count
 		written = a.journal.Value.Open(request, a.observation.At)
 	}
 	if err := a.remember(ctx, written); err != nil {
@@ -162,7 +162,7 @@ func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error)
 		return a.remember(ctx, noted)
 	}
 	if !d.Resume {
-		a.pass.run.Launched -= d.Count
+		a.pass.soFar.Launched -= d.Count
 	}
 	if err := a.remember(ctx, noted); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 	a.observation = withEnding(a.observation, ended)
 	for _, id := range d.InstanceIDs {
 		if !slices.Contains(ended, id) {
-			a.pass.run.Refused = append(a.pass.run.Refused, id)
+			a.pass.soFar.Refused = append(a.pass.soFar.Refused, id)
 		}
 	}
 	var refused interface{ NotEnded() []string }
@@ -208,7 +208,7 @@ func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
 		}
 	}
 	if len(ended) == 0 && d.Refresh {
-		a.pass.run.Refreshed = false // others may be replaced instead
+		a.pass.soFar.Refreshed = false // others may be replaced instead
 	}
 	switch {
 	case err != nil:
@@ -241,11 +241,11 @@ var errNotYet = errors.New("some instances can't be ended while they are startin
 // halt notes that a launch failed for a reason that every other launch would meet:
 // the run launches nothing more, but still ends what it should.
 func (a *actor) halt(ctx context.Context, d spotpool.Decision, err error) {
-	a.pass.run.Halted = err.Error()
+	a.pass.soFar.Halted = err.Error()
 	a.fail(ctx, d, err)
 }
 
-// fail notes a failed decision. The first failure becomes the pool'a.
+// fail notes a failed decision. The first failure becomes the pool's.
 func (a *actor) fail(ctx context.Context, d spotpool.Decision, err error) {
 	if a.pass.failure == nil {
 		a.pass.failure = err

@@ -74,7 +74,7 @@ func (f *Flow) look(ctx context.Context, p *pass) error {
 	}
 	plan := spotpool.Decide(spotpool.Situation{
 		Declaration: p.declaration, Observation: observation, Journal: j.Value,
-		Now: observation.At, Run: p.run, Gate: p.gate,
+		Now: observation.At, SoFar: p.soFar, Gate: p.gate,
 	})
 	p.saw(plan, observation)
 	if err := f.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {

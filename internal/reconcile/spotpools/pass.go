@@ -10,7 +10,7 @@ import (
 // pass is one operation on a pool, with what it has seen and done so far.
 type pass struct {
 	declaration spotpool.Declaration
-	run         spotpool.Run
+	soFar       spotpool.SoFar
 	gate        spotpool.Gate
 	gone        map[string]bool // recorded ids that are certainly gone
 	results     []outcome.Result
