@@ -1,7 +1,6 @@
 package declaration
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -123,53 +122,6 @@ type RunSummary struct {
 	// status of an earlier run, which does not tell of the error. Of many, the first
 	// by name are kept.
 	BudgetErrors map[string]string `json:"budget_errors,omitempty"`
-}
-
-// kindOf is the name that an envelope has for the body T.
-func kindOf[T Body]() string {
-	switch any((*T)(nil)).(type) {
-	case *SpotPool:
-		return "spot_pool"
-	case *Journal:
-		return "journal"
-	case *Tombstone:
-		return "tombstone"
-	case *RunSummary:
-		return "run_summary"
-	case *Budget:
-		return "budget"
-	case *BudgetStatus:
-		return "budget_status"
-	case *Pauses:
-		return "pauses"
-	}
-	return "state"
-}
-
-// validate says which values, without which no reader can do, a body lacks.
-func validate[T Body](body T) error {
-	switch b := any(body).(type) {
-	case SpotPool:
-		return cmp.Or(b.Phase.validate(), identified(b.Declaration))
-	case Journal:
-		return validateJournal(b)
-	case Tombstone:
-		if b.AccountID == "" && b.ClusterUID == "" {
-			return errors.New("it has neither account_id nor cluster_uid")
-		}
-		return present("uid", b.UID, "object", b.Object)
-	case Budget:
-		return cmp.Or(b.Phase.validate(), identifiedBudget(b.Declaration))
-	case BudgetStatus:
-		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
-	case Pauses:
-		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget, "cluster_uid", b.ClusterUID), validatePauses(b))
-	case RunSummary:
-		return present("run_id", b.RunID)
-	case State:
-		return present("lineage", b.Lineage)
-	}
-	return nil
 }
 
 // identified says what the identity of a declared pool lacks.

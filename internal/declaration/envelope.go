@@ -17,11 +17,6 @@ const Version = 1
 
 const checksumPrefix = "sha256:"
 
-// Body is what a document may hold.
-type Body interface {
-	SpotPool | Journal | Budget | BudgetStatus | Pauses | RunSummary | Tombstone | State
-}
-
 // envelope is a document as it is stored.
 type envelope struct {
 	Version  int64           `json:"version"`
@@ -32,8 +27,12 @@ type envelope struct {
 
 // Encode writes a document. It refuses a body that Decode would refuse.
 func Encode[T Body](body T) ([]byte, error) {
-	kind := kindOf[T]()
-	if err := validate(body); err != nil {
+	of, err := bodyOf[T]()
+	if err != nil {
+		return nil, err
+	}
+	kind := of.kind
+	if err := of.validate(body); err != nil {
 		return nil, fmt.Errorf("cannot write this %s: %w", describe(kind), err)
 	}
 	data, err := json.Marshal(body)
@@ -52,7 +51,11 @@ func Encode[T Body](body T) ([]byte, error) {
 // *DamagedError, and quote nothing of the document.
 func Decode[T Body](what string, data []byte) (T, error) {
 	var none T
-	body, err := open(what, kindOf[T](), data)
+	of, err := bodyOf[T]()
+	if err != nil {
+		return none, err
+	}
+	body, err := open(what, of.kind, data)
 	if err != nil {
 		return none, err
 	}
@@ -63,7 +66,7 @@ func Decode[T Body](what string, data []byte) (T, error) {
 		}
 		return none, &DamagedError{What: what, Reason: withoutValues(err).Error()}
 	}
-	if err := validate(value); err != nil {
+	if err := of.validate(value); err != nil {
 		return none, &DamagedError{What: what, Reason: err.Error()}
 	}
 	return value, nil

@@ -82,29 +82,10 @@ func (f *findings) note(document string, err error) {
 // read says what is wrong with a document.
 func read(remains stored.Remains, d stored.Document) error {
 	what := fmt.Sprintf("%s in the store %s", d.Key, remains)
-	switch d.Key.Kind {
-	case stored.SpotPools:
-		return decode[declaration.SpotPool](what, d.Data)
-	case stored.Journals:
-		return decode[declaration.Journal](what, d.Data)
-	case stored.Budgets:
-		return decode[declaration.Budget](what, d.Data)
-	case stored.History:
+	if d.Key.Kind == stored.History {
 		return readHistory(d)
-	case stored.Pauses:
-		return decode[declaration.Pauses](what, d.Data)
-	case stored.Tombstones:
-		return decode[declaration.Tombstone](what, d.Data)
-	case stored.States:
-		return decode[declaration.State](what, d.Data)
-	case stored.Statuses: // of a budget, or of the last run
-		err := decode[declaration.BudgetStatus](what, d.Data)
-		if err != nil && decode[declaration.RunSummary](what, d.Data) == nil {
-			return nil
-		}
-		return err
 	}
-	return fmt.Errorf("%s is of a kind that can't be checked", what)
+	return declaration.Check(string(d.Key.Kind), what, d.Data)
 }
 
 // readHistory says what is wrong with a document of the history.
@@ -118,11 +99,6 @@ func readHistory(d stored.Document) error {
 		return err
 	}
 	_, err = codec.Head(d.Key.Name, d.Data, history.Query{})
-	return err
-}
-
-func decode[T declaration.Body](what string, data []byte) error {
-	_, err := declaration.Decode[T](what, data)
 	return err
 }
 

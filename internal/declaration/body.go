@@ -1,0 +1,98 @@
+package declaration
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Body is what a document may hold. Each has its row in bodies.
+type Body interface {
+	SpotPool | Journal | Budget | BudgetStatus | Pauses | RunSummary | Tombstone | State
+}
+
+// bodies are all that a document may hold. Of the bodies in one folder, the one that
+// most documents there hold comes first.
+var bodies = []row{
+	body[SpotPool]{"spot_pool", "spot_pools", func(b SpotPool) error {
+		return cmp.Or(b.Phase.validate(), identified(b.Declaration))
+	}},
+	body[Journal]{"journal", "journals", validateJournal},
+	body[Budget]{"budget", "budgets", func(b Budget) error {
+		return cmp.Or(b.Phase.validate(), identifiedBudget(b.Declaration))
+	}},
+	body[BudgetStatus]{"budget_status", "statuses", func(b BudgetStatus) error {
+		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
+	}},
+	body[RunSummary]{"run_summary", "statuses", func(b RunSummary) error { return present("run_id", b.RunID) }},
+	body[Pauses]{"pauses", "pauses", func(b Pauses) error {
+		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget, "cluster_uid", b.ClusterUID), validatePauses(b))
+	}},
+	body[Tombstone]{"tombstone", "tombstones", validateTombstone},
+	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},
+}
+
+// body is a row of bodies.
+type body[T Body] struct {
+	kind   string // what an envelope calls it
+	folder string // where a store keeps it
+	// validate says which values, without which no reader can do, a body lacks.
+	validate func(T) error
+}
+
+// row is a body of whichever type.
+type row interface {
+	isIn(folder string) bool
+	check(what string, data []byte) error
+}
+
+func (b body[T]) isIn(folder string) bool { return b.folder == folder }
+
+func (b body[T]) check(what string, data []byte) error {
+	_, err := Decode[T](what, data)
+	return err
+}
+
+// bodyOf is the row of a body.
+func bodyOf[T Body]() (body[T], error) {
+	for _, r := range bodies {
+		if b, ok := r.(body[T]); ok {
+			return b, nil
+		}
+	}
+	var none T
+	return body[T]{}, fmt.Errorf("no document can hold a %T: it has no row in declaration.bodies", none)
+}
+
+// Check says what is wrong with a document in a folder of a store, such as
+// "spot_pools". Errors call the document what.
+func Check(folder, what string, data []byte) error {
+	var first error
+	for _, r := range bodies {
+		if !r.isIn(folder) {
+			continue
+		}
+		err := r.check(what, data)
+		if err == nil {
+			return nil
+		}
+		first = cmp.Or(first, err)
+	}
+	if first == nil {
+		return fmt.Errorf("%s is of a kind that can't be checked", what)
+	}
+	return first
+}
+
+// validateTombstone checks that a tombstone says where its object was: the object's
+// kind tells what that is.
+func validateTombstone(t Tombstone) error {
+	err := present("uid", t.UID, "object", t.Object)
+	switch kind, _, _ := strings.Cut(t.Object, "/"); kind {
+	case "spot_pool":
+		err = cmp.Or(err, present("account_id", t.AccountID))
+	case "budget":
+		err = cmp.Or(err, present("cluster_uid", t.ClusterUID))
+	}
+	return err
+}

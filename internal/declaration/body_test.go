@@ -1,0 +1,92 @@
+package declaration_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+)
+
+// encoders write each body, empty.
+var encoders = map[string]func() error{
+	"SpotPool": encodeEmpty[declaration.SpotPool], "Journal": encodeEmpty[declaration.Journal], "Budget": encodeEmpty[declaration.Budget],
+	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
+	"Tombstone": encodeEmpty[declaration.Tombstone], "State": encodeEmpty[declaration.State],
+}
+
+func encodeEmpty[T declaration.Body]() error {
+	var empty T
+	_, err := declaration.Encode(empty)
+	return err
+}
+
+// TestEveryBodyIsListed fails for a body that documents may hold by its type, and that
+// has no row in the list of bodies.
+func TestEveryBodyIsListed(t *testing.T) {
+	t.Parallel()
+	if want, got := bodiesInSource(t), slices.Sorted(maps.Keys(encoders)); !slices.Equal(got, want) {
+		t.Fatalf("the bodies are %q, and this test knows %q", want, got)
+	}
+	for name, write := range encoders {
+		if err := write(); err != nil && strings.Contains(err.Error(), "no document can hold") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// bodiesInSource are the types that the constraint Body lists.
+func bodiesInSource(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "body.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == "Body" {
+			ast.Inspect(spec.Type, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					names = append(names, id.Name)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	slices.Sort(names)
+	return names
+}
+
+func TestATombstoneSaysWhereItsObjectWas(t *testing.T) {
+	t.Parallel()
+	for object, want := range map[string]string{
+		"spot_pool/ap-singapore/train": "it has no account_id", "budget/team-a": "it has no cluster_uid", "flavour/g1": "",
+	} {
+		_, err := declaration.Encode(declaration.Tombstone{UID: "u", Object: object})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", object, err, want)
+		}
+	}
+}
+
+func TestCheckTakesAnyBodyOfTheFolder(t *testing.T) {
+	t.Parallel()
+	summary, err := declaration.Encode(declaration.RunSummary{RunID: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := declaration.Check("statuses", "statuses/last_run", summary); err != nil {
+		t.Error(err)
+	}
+	if err := declaration.Check("journals", "journals/a", summary); err == nil || !strings.Contains(err.Error(), "it is no journal") {
+		t.Errorf("a summary among journals: %v", err)
+	}
+	if err := declaration.Check("elsewhere", "elsewhere/a", summary); err == nil || !strings.Contains(err.Error(), "can't be checked") {
+		t.Errorf("a folder that nobody knows: %v", err)
+	}
+}
