@@ -11,15 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 const (
-	typePrefix   = "gpupool_"
-	typeSpotPool = "gpupool_spot_pool"
-	typeBudget   = "gpupool_budget"
+	typePrefix = "gpupool_"
 	// provider is the provider's address without its host, since registries mirror
 	// each other.
 	provider = "gpupool/gpupool"
@@ -44,7 +40,7 @@ func (o object) leftOut() string {
 		return fmt.Sprintf("it belongs to the provider %s, not to %s", o.provider, provider)
 	case o.deposed != "":
 		return fmt.Sprintf("its object %s is deposed, and the next terraform apply destroys it", o.deposed)
-	case o.kind != typeSpotPool && o.kind != typeBudget:
+	case resourceTypes[o.kind] == nil:
 		return fmt.Sprintf("this gpupool does not know the type %s; a newer one may", o.kind)
 	case o.tainted && o.unborn():
 		return "its creation failed before it had a uid, and the next terraform apply replaces it"
@@ -61,35 +57,13 @@ func isProvider(address string) bool {
 // unborn says whether the object was never given an identity, as where its creation
 // failed.
 func (o object) unborn() bool {
-	var identity struct {
+	var text struct {
 		UID *string `json:"uid"`
 	}
 	if len(o.attributes) == 0 {
 		return true
 	}
-	return json.Unmarshal(o.attributes, &identity) == nil && (identity.UID == nil || *identity.UID == "")
-}
-
-// spotPool reads the declaration of a pool out of the attributes.
-func (o object) spotPool() (d spotpool.Declaration, err error) {
-	if err := o.into(&d, SpotPoolSchemaVersion); err != nil {
-		return d, err
-	}
-	if err := identified(d); err != nil {
-		return d, unusable("%s: %w; run terraform apply -refresh-only, or import the pool again", o.address, err)
-	}
-	return d, nil
-}
-
-// budget reads the declaration of a budget out of the attributes.
-func (o object) budget() (d budget.Declaration, err error) {
-	if err := o.into(&d, BudgetSchemaVersion); err != nil {
-		return d, err
-	}
-	if err := identifiedBudget(d); err != nil {
-		return d, unusable("%s: %w; run terraform apply -refresh-only, or import the budget again", o.address, err)
-	}
-	return d, nil
+	return json.Unmarshal(o.attributes, &text) == nil && (text.UID == nil || *text.UID == "")
 }
 
 // into reads a declaration out of the attributes, which have the names of the
@@ -131,12 +105,13 @@ func (o object) misformed(declaration any, err error) error {
 }
 
 // identity is what tells an object from others, as far as it can be read.
-func (o object) identity() (name, region, uid string) {
-	var text struct{ Name, Region, UID string }
-	if json.Unmarshal(o.attributes, &text) != nil {
-		return "", "", ""
+type identity struct{ Name, Region, UID string }
+
+func (o object) identity() (i identity) {
+	if json.Unmarshal(o.attributes, &i) != nil {
+		return identity{}
 	}
-	return text.Name, text.Region, text.UID
+	return i
 }
 
 // shownModule is a module as "terraform show -json" writes it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -204,11 +203,7 @@ func (s *TerraformState) collect(objects []object) error {
 			s.Warnings = append(s.Warnings, o.address+" is left out: "+reason)
 			continue
 		}
-		take := s.takePool
-		if o.kind == typeBudget {
-			take = s.takeBudget
-		}
-		what, uid, err := take(o)
+		what, uid, err := resourceTypes[o.kind](s, o)
 		if err != nil {
 			return err
 		}
@@ -219,36 +214,65 @@ func (s *TerraformState) collect(objects []object) error {
 	return nil
 }
 
-func (s *TerraformState) takePool(o object) (what, uid string, err error) {
-	d, err := o.spotPool()
-	name, region, uid := o.identity()
-	unread := unreadAlone(err, name, region, uid)
-	if unread != nil {
-		d, err = spotpool.Declaration{Name: name, Region: region, UID: uid}, nil
-	}
-	s.Pools = append(s.Pools, StatePool{Address: o.address, Declaration: d, Tainted: o.tainted, Unread: unread})
-	return "the pool " + printable.Line(d.Key()), d.UID, err
+// resourceTypes are the types of resources that are declarations, and how each takes
+// an object of its type into the state.
+var resourceTypes = map[string]func(*TerraformState, object) (what, uid string, err error){
+	"gpupool_spot_pool": func(s *TerraformState, o object) (what, uid string, err error) {
+		return take(o, &s.Pools, resourceType[spotpool.Declaration]{
+			newest: SpotPoolSchemaVersion, noun: "pool", identified: identified,
+			unread: func(i identity) (spotpool.Declaration, bool) {
+				return spotpool.Declaration{Name: i.Name, Region: i.Region, UID: i.UID}, i.Name != "" && i.Region != "" && i.UID != ""
+			},
+		})
+	},
+	"gpupool_budget": func(s *TerraformState, o object) (what, uid string, err error) {
+		return take(o, &s.Budgets, resourceType[budget.Declaration]{
+			newest: BudgetSchemaVersion, noun: "budget", identified: identifiedBudget,
+			unread: func(i identity) (budget.Declaration, bool) {
+				return budget.Declaration{Name: i.Name, UID: i.UID}, i.Name != "" && i.UID != ""
+			},
+		})
+	},
 }
 
-func (s *TerraformState) takeBudget(o object) (what, uid string, err error) {
-	d, err := o.budget()
-	name, _, uid := o.identity()
-	unread := unreadAlone(err, name, uid)
-	if unread != nil {
-		d, err = budget.Declaration{Name: name, UID: uid}, nil
-	}
-	s.Budgets = append(s.Budgets, StateBudget{Address: o.address, Declaration: d, Tainted: o.tainted, Unread: unread})
-	return "the budget " + printable.Line(d.Name), d.UID, err
+// resourceType is what tells a type of resource apart.
+type resourceType[D any] struct {
+	newest     uint64 // the newest version of its schema that is read
+	noun       string
+	identified func(D) error
+	// unread is the declaration of an object whose attributes can't be read, with its
+	// identity alone; false where it has none.
+	unread func(identity) (D, bool)
 }
 
-// unreadAlone returns err where it concerns this object alone, and the object has an
-// identity.
-func unreadAlone(err error, identity ...string) error {
-	var unread *unreadError
-	if slices.Contains(identity, "") || !errors.As(err, &unread) {
-		return nil
+// declared is what a declaration says of itself.
+type declared interface {
+	Key() string
+	Identity() (uid string, generation int64)
+}
+
+// take takes an object into list, and returns what errors call it, and its uid.
+func take[D declared](o object, list *[]StateResource[D], t resourceType[D]) (what, uid string, err error) {
+	var d D
+	err = o.into(&d, t.newest)
+	if err == nil {
+		if err = t.identified(d); err != nil {
+			err = unusable("%s: %w; run terraform apply -refresh-only, or import the %s again", o.address, err, t.noun)
+		}
 	}
-	return err
+	var broken *unreadError
+	unread := err
+	if errors.As(err, &broken) {
+		if alone, ok := t.unread(o.identity()); ok {
+			d, err = alone, nil
+		}
+	}
+	if err != nil {
+		return "", "", err
+	}
+	*list = append(*list, StateResource[D]{Address: o.address, Declaration: d, Tainted: o.tainted, Unread: unread})
+	uid, _ = d.Identity()
+	return "the " + t.noun + " " + printable.Line(d.Key()), uid, nil
 }
 
 func unique(seen map[string]string, what, key, address string) error {
