@@ -1,5 +1,6 @@
 // Package reconcile is a run: its locks, the order of the kinds, its report. It names
-// the kinds of declarations in one list, that of [Engine.begin].
+// the kinds of declarations in kinds.go, in the order in which a run takes them; besides,
+// a report has a field for each, and the engine what each needs of the world.
 //
 // Each kind is a flow in a folder of its own, reconcile/spotpools and
 // reconcile/budgets; Terraform's operations use the same flows. The kinds meet in

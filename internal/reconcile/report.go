@@ -5,11 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // Report is what one run did. Its JSON is stable: fields are added, never
@@ -35,17 +33,9 @@ const ReportSchemaVersion = 1
 
 // Failures counts the declarations that failed and those that did not.
 func (r Report) Failures() (failed, rest int) {
-	for _, p := range r.SpotPools {
-		if p.Outcome == outcome.Failed {
-			failed++
-		}
-	}
-	for _, b := range r.Budgets {
-		if b.Outcome == outcome.Failed {
-			failed++
-		}
-	}
-	return failed, len(r.SpotPools) + len(r.Budgets) - failed
+	all := r.Declarations()
+	failed = outcome.Count(all, outcome.Failed)
+	return failed, len(all) - failed
 }
 
 // Changes reports whether anything was done, or would be in a dry run.
@@ -55,25 +45,7 @@ func (r Report) Changes() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.SpotPools, func(p spotpools.Report) bool { return p.Deleted }) ||
-		slices.ContainsFunc(r.Budgets, func(b budgets.Report) bool { return b.Deleted })
-}
-
-// planned is the report with deletions that were finished on a draft shown as planned
-// ones.
-func (r Report) planned() Report {
-	why := outcome.NewErrorReport(outcome.ErrDeletionPlanned)
-	for n := range r.SpotPools {
-		if p := &r.SpotPools[n]; p.Deleted {
-			p.Deleted, p.Outcome, p.Notices, p.Error = false, outcome.Planned, nil, why
-		}
-	}
-	for n := range r.Budgets {
-		if b := &r.Budgets[n]; b.Deleted {
-			b.Deleted, b.Outcome, b.Notices, b.Error = false, outcome.Planned, nil, why
-		}
-	}
-	return r
+	return slices.ContainsFunc(r.Declarations(), func(s outcome.Summary) bool { return s.Deleted })
 }
 
 // UnmarshalJSON reads what a report is as JSON.
@@ -93,11 +65,4 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 		}
 	}
 	return nil
-}
-
-// decisions are the readers of the kinds' decisions, by how their objects' names
-// begin.
-var decisions = map[string]func([]byte) (outcome.Decision, error){
-	"spot_pool": outcome.Reader[spotpool.Decision](),
-	"budget":    outcome.Reader[budget.Decision](),
 }

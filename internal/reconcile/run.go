@@ -73,16 +73,15 @@ type run struct {
 	options  RunOptions
 	warnings *outcome.Warnings
 	report   Report
-	// The kinds, in the order in which the run takes them.
-	budgets *budgets.Run
-	pools   *spotpools.Run
+	kinds    []listed
+	pools    *spotpools.Run
+	budgets  *budgets.Run
 }
 
 func (e *Engine) begin(o RunOptions) *run {
 	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor}, options: o, warnings: &outcome.Warnings{}}
 	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun, Names: o.Names}
-	r.budgets = e.Budgets().Run(budgets.Options{RunID: r.report.RunID, Names: o.Names, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss}, r.warnings)
-	r.pools = e.Pools().Run(spotpools.Options{Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout}, r.warnings)
+	r.kinds = r.kindsOf(e, o)
 	return r
 }
 
@@ -94,17 +93,12 @@ func (r *run) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.budgets.Read(ctx); err != nil {
+	if err := r.read(ctx); err != nil {
 		return err
 	}
-	if err := r.pools.Read(ctx); err != nil {
-		return err
+	for _, k := range r.kinds {
+		k.Reconcile(ctx)
 	}
-	if err := r.options.Names.Among(r.keeper.Store.String(), r.pools.Keys(), r.budgets.Names()); err != nil {
-		return err
-	}
-	r.budgets.Reconcile(ctx, r.pools.Declared() > 0)
-	r.pools.Reconcile(ctx, r.budgets.Statuses())
 	r.report.FinishedAt = time.Now().UTC()
 	r.report.Calls = callsSince(before, r.engine.Calls())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
@@ -114,6 +108,17 @@ func (r *run) run(ctx context.Context) error {
 	}
 	r.pools.LookAfterTombstones(ctx)
 	return r.saveSummary(ctx)
+}
+
+// read reads what is declared. The error is *declaration.UnknownNameError where a name
+// fits nothing of it.
+func (r *run) read(ctx context.Context) error {
+	for _, k := range r.kinds {
+		if err := k.Read(ctx); err != nil {
+			return err
+		}
+	}
+	return r.options.Names.Among(r.keeper.Store.String(), r.pools.Keys(), r.budgets.Names())
 }
 
 // takeOver brings declarations out of Terraform state into the store where the store
@@ -129,16 +134,20 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 	if older != "" {
 		r.warnings.Add(older + ": the store's records win")
 	}
-	r.pools.TakeOver(ctx, state.Pools, older)
-	r.budgets.TakeOver(ctx, state.Budgets, older)
+	for _, k := range r.kinds {
+		k.takeOver(ctx, state, older)
+	}
 	return nil
 }
 
 // finished is the report on everything done so far.
 func (r *run) finished() Report {
 	report := r.report
-	report.Budgets, report.SpotPools, report.StockPools = r.budgets.Reports(), r.pools.Reports(), []struct{}{}
-	report.Decisions = append(append([]outcome.Result{}, r.budgets.Results()...), r.pools.Results()...)
+	report.StockPools, report.Decisions = []struct{}{}, []outcome.Result{}
+	for _, k := range r.kinds {
+		k.report(&report)
+		report.Decisions = append(report.Decisions, k.Results()...)
+	}
 	slices.SortStableFunc(report.Decisions, func(a, b outcome.Result) int { return strings.Compare(a.Object(), b.Object()) })
 	report.Warnings = r.warnings.Texts()
 	if r.options.DryRun {

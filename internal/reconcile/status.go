@@ -121,25 +121,19 @@ func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, err
 		SchemaVersion: ReportSchemaVersion, At: time.Now().UTC(), Store: e.Store.String(),
 		SpotPools: []spotpools.Status{}, Budgets: []budgets.Status{}, StockPools: []struct{}{},
 	}
-	var warnings outcome.Warnings
-	judged := e.Budgets().Run(budgets.Options{Names: names}, &warnings)
-	if err := judged.Read(ctx); err != nil {
+	r := e.begin(RunOptions{Names: names})
+	if err := r.read(ctx); err != nil {
 		return report, err
 	}
-	looked := e.Pools().Run(spotpools.Options{Names: names}, &warnings)
-	if err := looked.Read(ctx); err != nil {
-		return report, err
+	for _, k := range r.kinds {
+		k.status(ctx, &report)
 	}
-	if err := declaration.Names(names).Among(report.Store, looked.Keys(), judged.Names()); err != nil {
-		return report, err
-	}
-	report.Budgets, report.SpotPools = judged.LastStatuses(ctx), looked.Statuses(ctx)
 	if last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun); err == nil && last.Exists() {
 		report.LastRun = &last.Value
 		for n := range report.Budgets {
 			report.Budgets[n].LastRunError = last.Value.BudgetErrors[report.Budgets[n].Name]
 		}
 	}
-	report.Warnings = warnings.Texts()
+	report.Warnings = r.warnings.Texts()
 	return report, nil
 }

@@ -1,9 +1,11 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -28,15 +30,29 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Declarations counts pools and budgets together.
-func Declarations(pools, budgets int) string {
-	switch {
-	case budgets == 0:
+// inOneWord is what several declarations of one kind are called.
+var inOneWord = map[string]string{"spot_pool": "pools", "budget": "budgets"}
+
+// Declarations is what these are called together.
+func Declarations(list []outcome.Summary) string {
+	if len(list) == 0 {
 		return "pools"
-	case pools == 0:
-		return "budgets"
 	}
-	return "declarations"
+	kind := list[0].Kind
+	for _, s := range list {
+		if s.Kind != kind {
+			return "declarations"
+		}
+	}
+	return cmp.Or(inOneWord[kind], "declarations")
+}
+
+// Declaration is what one is called: a pool by its name alone.
+func Declaration(s outcome.Summary) string {
+	if s.Kind == "spot_pool" {
+		return s.Name
+	}
+	return s.Kind + " " + s.Name
 }
 
 // FirstOf names the first few of a list, and counts the others.

@@ -135,16 +135,15 @@ func (m metrics) declarations(report reconcile.Report) {
 	if report.FinishedAt.IsZero() {
 		return
 	}
-	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}}
-	for _, p := range report.SpotPools {
-		if !p.Deleted {
-			declared["spot_pool"][objectOf(p)] = true
+	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}} // 0 where there is none
+	for _, s := range report.Declarations() {
+		if s.Deleted {
+			continue
 		}
-	}
-	for _, b := range report.Budgets {
-		if !b.Deleted {
-			declared["budget"][b.Name] = true
+		if declared[s.Kind] == nil {
+			declared[s.Kind] = map[string]bool{}
 		}
+		declared[s.Kind][s.Name] = true
 	}
 	gauge := m.vector("gpupool_declarations", "What was declared in the store at the end of the last run.", "kind")
 	for kind, names := range declared {

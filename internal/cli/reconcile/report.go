@@ -52,7 +52,7 @@ func (o *options) zone() *time.Location {
 // writeReport writes a report for people: what was decided about each pool and why,
 // and then the pools' and budgets' state.
 func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, report reconcile.Report, store string) {
-	if len(report.SpotPools)+len(report.Budgets) == 0 {
+	if len(report.Declarations()) == 0 {
 		fmt.Fprintf(out, "Nothing is declared in the store %s.\n", store)
 		return
 	}

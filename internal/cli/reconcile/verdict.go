@@ -27,7 +27,7 @@ func (o *options) verdict(ctx context.Context, report reconcile.Report, err erro
 		return process.WithExitCode(process.ExitFailed, err)
 	case errors.Is(context.Cause(ctx), errTimeout) && unfinished(report) > 0:
 		left := unfinished(report)
-		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d %s to go; the next one goes on", o.timeout, left, failed+rest, describe.Declarations(len(report.SpotPools), len(report.Budgets)))
+		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d %s to go; the next one goes on", o.timeout, left, failed+rest, describe.Declarations(report.Declarations()))
 		return process.WithExitCode(process.Partly(failed+rest-left), err)
 	case failed > 0:
 		return process.WithExitCode(process.Partly(rest), o.failures(report, failed))
@@ -39,38 +39,21 @@ func (o *options) verdict(ctx context.Context, report reconcile.Report, err erro
 
 // unfinished counts the declarations that a run did not get to.
 func unfinished(report reconcile.Report) int {
-	n := 0
-	count := func(o outcome.Outcome) {
-		if o == outcome.Skipped || o == outcome.Failed {
-			n++
-		}
-	}
-	for _, p := range report.SpotPools {
-		count(p.Outcome)
-	}
-	for _, b := range report.Budgets {
-		count(b.Outcome)
-	}
-	return n
+	return outcome.Count(report.Declarations(), outcome.Skipped, outcome.Failed)
 }
 
 // failures says how much failed and, with JSON or no output, what: the text for people
 // has named it already, and so have logs for programs.
 func (o *options) failures(report reconcile.Report, failed int) error {
-	pools, budgets := len(report.SpotPools), len(report.Budgets)
-	err := fmt.Errorf("%d of %d %s failed", failed, pools+budgets, describe.Declarations(pools, budgets))
+	all := report.Declarations()
+	err := fmt.Errorf("%d of %d %s failed", failed, len(all), describe.Declarations(all))
 	if !o.session.JSON() && !o.session.Mute() || o.session.LogsJSON() {
 		return err
 	}
 	errs := []error{err}
-	for _, b := range report.Budgets {
-		if b.Outcome == outcome.Failed && b.Error != nil {
-			errs = append(errs, fmt.Errorf("budget %s: %s", b.Name, b.Error.Message))
-		}
-	}
-	for _, p := range report.SpotPools {
-		if p.Outcome == outcome.Failed && p.Error != nil {
-			errs = append(errs, fmt.Errorf("%s: %s", describe.PoolName(p), p.Error.Message))
+	for _, s := range all {
+		if s.Outcome == outcome.Failed && s.Error != nil {
+			errs = append(errs, fmt.Errorf("%s: %s", describe.Declaration(s), s.Error.Message))
 		}
 	}
 	return errors.Join(errs...)

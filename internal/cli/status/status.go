@@ -140,20 +140,10 @@ func orEmpty[T spotpool.Decision | spotpool.Member | spotpool.Cooldown](list *[]
 // verdict is the exit code of a status, which fails where something could not be
 // looked at.
 func verdict(report reconcile.StatusReport) error {
-	failed := 0
-	for _, p := range report.SpotPools {
-		if p.Outcome == outcome.Failed {
-			failed++
-		}
-	}
-	for _, b := range report.Budgets {
-		if b.Outcome == outcome.Failed {
-			failed++
-		}
-	}
+	all := report.Declarations()
+	failed := outcome.Count(all, outcome.Failed)
 	if failed == 0 {
 		return nil
 	}
-	pools, budgets := len(report.SpotPools), len(report.Budgets)
-	return process.WithExitCode(process.Partly(pools+budgets-failed), fmt.Errorf("%d of %d %s can't be seen", failed, pools+budgets, describe.Declarations(pools, budgets)))
+	return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d %s can't be seen", failed, len(all), describe.Declarations(all)))
 }

@@ -43,7 +43,7 @@ func text(v view, r reconcile.StatusReport) string {
 	var out bytes.Buffer
 	style, clock := v.style, terminal.Clock{Now: r.At, Zone: v.zone}
 	fmt.Fprintf(&out, "%s\n\n", style.Paint(terminal.Dim, "Store "+r.Store+", "+lastRunText(r, clock)))
-	if len(r.SpotPools)+len(r.Budgets) == 0 {
+	if len(r.Declarations()) == 0 {
 		out.WriteString("Nothing is declared.\n")
 		return out.String()
 	}

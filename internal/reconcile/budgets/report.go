@@ -102,6 +102,18 @@ type Report struct {
 	Error    *outcome.ErrorReport `json:"error,omitempty"`
 }
 
+// Summary is what became of the budget.
+func (b Report) Summary() outcome.Summary {
+	return outcome.Summary{Kind: "budget", Name: b.Name, Outcome: b.Outcome, Error: b.Error, Deleted: b.Deleted}
+}
+
+// PlanDeletion shows a deletion that was finished on a draft as a planned one.
+func (b *Report) PlanDeletion() {
+	if b.Deleted {
+		b.Deleted, b.Outcome, b.Notices, b.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)
+	}
+}
+
 // newReport reports a budget that was judged.
 func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, err error) Report {
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)

@@ -29,6 +29,9 @@ type Options struct {
 	// AcceptLoss is the reason for which a person goes on without all that is lost
 	// of the ledger by now; empty where nobody does.
 	AcceptLoss string
+	// Others says, once all kinds are read, whether some of the run's time is theirs;
+	// nil where no other kind follows.
+	Others func() bool
 }
 
 // Run is what one run does with the budgets of a store.
@@ -123,16 +126,15 @@ func (r *Run) add(b Report, results []outcome.Result) {
 
 // Reconcile judges and enforces every budget of the cluster at hand. What stops all
 // of them, such as a cluster that does not answer, fails them and leaves the other
-// kinds to go on: by their statuses' age, the gates of pools close. others says that
-// some of the run's time is theirs.
-func (r *Run) Reconcile(ctx context.Context, others bool) {
+// kinds to go on: by their statuses' age, the gates of pools close.
+func (r *Run) Reconcile(ctx context.Context) {
 	if len(r.targets) == 0 {
 		if !r.partial() {
 			r.liftLeftovers(ctx)
 		}
 		return
 	}
-	if deadline, limited := ctx.Deadline(); limited && others {
+	if deadline, limited := ctx.Deadline(); limited && r.options.Others != nil && r.options.Others() {
 		half, cancel := context.WithTimeoutCause(ctx, time.Until(deadline)/2, errSlowCluster)
 		defer cancel()
 		ctx = half

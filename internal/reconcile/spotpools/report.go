@@ -41,6 +41,18 @@ func newGateReport(d spotpool.Declaration, p spotpool.Plan) *GateReport {
 	return &GateReport{Budget: d.Budget, Closed: p.Gate.Closed, Reason: p.Gate.Reason}
 }
 
+// Summary is what became of the pool.
+func (p Report) Summary() outcome.Summary {
+	return outcome.Summary{Kind: "spot_pool", Name: p.Region + "/" + p.Name, Outcome: p.Outcome, Error: p.Error, Deleted: p.Deleted}
+}
+
+// PlanDeletion shows a deletion that was finished on a draft as a planned one.
+func (p *Report) PlanDeletion() {
+	if p.Deleted {
+		p.Deleted, p.Outcome, p.Notices, p.Error = false, outcome.Planned, nil, outcome.NewErrorReport(outcome.ErrDeletionPlanned)
+	}
+}
+
 // HeldBack is why the pool's gate is closed, unless the report says it elsewhere;
 // empty where the gate is open.
 func (p Report) HeldBack() string {

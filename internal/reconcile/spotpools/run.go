@@ -25,6 +25,10 @@ type Options struct {
 	// Wait settles what was launched, for at most WaitTimeout.
 	Wait        bool
 	WaitTimeout time.Duration
+	// Statuses are those that the run made of the budgets, by name, once it has
+	// judged them: the gates of pools go by them, since those in the store may be
+	// older. Nil where no run made any.
+	Statuses func() map[string]budget.Status
 }
 
 // Run is what one run does with the pools of a store.
@@ -99,10 +103,11 @@ func (r *Run) Keys() []string {
 // Declared is how many pools were read.
 func (r *Run) Declared() int { return len(r.targets) }
 
-// Reconcile brings the pools that were read to what is declared. Their gates go by
-// the statuses that this run made of the budgets: those in the store may be older.
-func (r *Run) Reconcile(ctx context.Context, statuses map[string]budget.Status) {
-	r.statuses = statuses
+// Reconcile brings the pools that were read to what is declared.
+func (r *Run) Reconcile(ctx context.Context) {
+	if r.options.Statuses != nil {
+		r.statuses = r.options.Statuses()
+	}
 	var regions errgroup.Group
 	for region, targets := range byRegion(r.targets) {
 		regions.Go(func() error { r.reconcileRegion(ctx, region, targets); return nil })

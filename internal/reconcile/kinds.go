@@ -1,0 +1,96 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// kind is what one run does with the declarations of one kind.
+type kind interface {
+	// Read reads all records of the kind.
+	Read(ctx context.Context) error
+	// Reconcile brings what was read to what is declared.
+	Reconcile(ctx context.Context)
+	// Results are what became of the decisions.
+	Results() []outcome.Result
+}
+
+// listed is a kind, and the place that it has in a Terraform state, a report and a status.
+type listed struct {
+	kind
+	takeOver func(ctx context.Context, state *declaration.TerraformState, older string)
+	report   func(to *Report)
+	status   func(ctx context.Context, to *StatusReport)
+}
+
+// kindsOf are the kinds, in the order in which a run takes them.
+func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
+	var pools *spotpools.Run
+	budgets := e.Budgets().Run(budgets.Options{
+		RunID: r.report.RunID, Names: o.Names, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss,
+		Others: func() bool { return pools.Declared() > 0 },
+	}, r.warnings)
+	pools = e.Pools().Run(spotpools.Options{Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses}, r.warnings)
+	r.pools, r.budgets = pools, budgets
+	return []listed{
+		{
+			kind: budgets,
+			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
+				budgets.TakeOver(ctx, s.Budgets, older)
+			},
+			report: func(to *Report) { to.Budgets = budgets.Reports() },
+			status: func(ctx context.Context, to *StatusReport) { to.Budgets = budgets.LastStatuses(ctx) },
+		},
+		{
+			kind: pools,
+			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
+				pools.TakeOver(ctx, s.Pools, older)
+			},
+			report: func(to *Report) { to.SpotPools = pools.Reports() },
+			status: func(ctx context.Context, to *StatusReport) { to.SpotPools = pools.Statuses(ctx) },
+		},
+	}
+}
+
+// Declarations are the summaries of all that the report is about.
+func (r Report) Declarations() []outcome.Summary {
+	return append(summaries(r.Budgets), summaries(r.SpotPools)...)
+}
+
+// Declarations are the summaries of all that the status is of.
+func (r StatusReport) Declarations() []outcome.Summary {
+	return append(summaries(r.Budgets), summaries(r.SpotPools)...)
+}
+
+func summaries[R interface{ Summary() outcome.Summary }](reports []R) []outcome.Summary {
+	list := make([]outcome.Summary, len(reports))
+	for n, r := range reports {
+		list[n] = r.Summary()
+	}
+	return list
+}
+
+// planned is the report with deletions that were finished on a draft shown as planned
+// ones.
+func (r Report) planned() Report {
+	for n := range r.Budgets {
+		r.Budgets[n].PlanDeletion()
+	}
+	for n := range r.SpotPools {
+		r.SpotPools[n].PlanDeletion()
+	}
+	return r
+}
+
+// decisions are the readers of the kinds' decisions, by how their objects' names
+// begin.
+var decisions = map[string]func([]byte) (outcome.Decision, error){
+	"budget":    outcome.Reader[budget.Decision](),
+	"spot_pool": outcome.Reader[spotpool.Decision](),
+}
