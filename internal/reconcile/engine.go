@@ -49,15 +49,21 @@ type Engine struct {
 }
 
 func (e *Engine) assemble() {
-	keeper := record.Keeper{Store: e.Store, Actor: e.Actor, LockTimeout: e.LockTimeout}
+	clock := e.clock()
+	keeper := record.Keeper{Store: e.Store, Actor: e.Actor, LockTimeout: e.LockTimeout, Clock: clock}
 	teller := outcome.Teller{Log: e.Log, Progress: e.Progress}
-	clock := e.Clock
-	if clock == nil {
-		clock = time.Now
-	}
 	e.pools = &spotpools.Flow{Cloud: e.Cloud, Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
 	e.budgets = &budgets.Flow{Cluster: e.Cluster, Keeper: keeper, Teller: teller, Clock: clock, FreezeLag: e.FreezeLag}
 }
+
+func (e *Engine) clock() func() time.Time {
+	if e.Clock == nil {
+		return time.Now
+	}
+	return e.Clock
+}
+
+func (e *Engine) now() time.Time { return e.clock()() }
 
 // Pools is the flow of spot pools.
 func (e *Engine) Pools() *spotpools.Flow {

@@ -79,8 +79,8 @@ type run struct {
 }
 
 func (e *Engine) begin(o RunOptions) *run {
-	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor}, options: o, warnings: &outcome.Warnings{}}
-	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: time.Now().UTC(), DryRun: o.DryRun, Names: o.Names}
+	r := &run{engine: e, keeper: record.Keeper{Store: e.Store, Actor: e.Actor, Clock: e.clock()}, options: o, warnings: &outcome.Warnings{}}
+	r.report = Report{SchemaVersion: ReportSchemaVersion, RunID: record.NewID(), StartedAt: e.now().UTC(), DryRun: o.DryRun, Names: o.Names}
 	r.kinds = r.kindsOf(e, o)
 	return r
 }
@@ -99,14 +99,14 @@ func (r *run) run(ctx context.Context) error {
 	for _, k := range r.kinds {
 		k.Reconcile(ctx)
 	}
-	r.report.FinishedAt = time.Now().UTC()
+	r.report.FinishedAt = r.engine.now().UTC()
 	r.report.Calls = callsSince(before, r.engine.Calls())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if len(r.options.Names) > 0 {
 		return r.amendSummary(ctx)
 	}
-	r.pools.LookAfterTombstones(ctx)
+	r.lookAfterTombstones(ctx)
 	return r.saveSummary(ctx)
 }
 

@@ -118,7 +118,7 @@ func budgetErrors(reports []budgets.Report) map[string]string {
 // name fits nothing.
 func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, error) {
 	report := StatusReport{
-		SchemaVersion: ReportSchemaVersion, At: time.Now().UTC(), Store: e.Store.String(),
+		SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(),
 		SpotPools: []spotpools.Status{}, Budgets: []budgets.Status{}, StockPools: []struct{}{},
 	}
 	r := e.begin(RunOptions{Names: names})

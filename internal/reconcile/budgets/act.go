@@ -215,7 +215,7 @@ func (a *actor) do(ctx context.Context, d budget.Decision) error {
 	case budget.KindFreeze:
 		err := c.Freeze(ctx, a.freezeRule())
 		if err == nil {
-			a.frozenAt = time.Now()
+			a.frozenAt = a.flow.now()
 		}
 		return err
 	case budget.KindUnfreeze:

@@ -53,7 +53,7 @@ func (a *actor) awaitFreeze(ctx context.Context) {
 	if a.frozenAt.IsZero() || a.notFrozen {
 		return
 	}
-	heeded := time.NewTimer(time.Until(a.frozenAt.Add(a.flow.freezeLag())))
+	heeded := time.NewTimer(a.frozenAt.Add(a.flow.freezeLag()).Sub(a.flow.now()))
 	defer heeded.Stop()
 	select {
 	case <-ctx.Done():

@@ -20,6 +20,17 @@ type Keeper struct {
 	Actor string
 	// LockTimeout bounds the wait for the lock of a declaration; zero does not wait.
 	LockTimeout time.Duration
+	// Clock is this machine's; nil is time.Now.
+	Clock func() time.Time
+}
+
+// now is when something is written, in UTC and whole seconds.
+func (k Keeper) now() time.Time {
+	clock := k.Clock
+	if clock == nil {
+		clock = time.Now
+	}
+	return clock().UTC().Truncate(time.Second)
 }
 
 // WithLock runs do under the named lock, for which it waits at most as long as wait.

@@ -92,7 +92,7 @@ func (l Life[D]) List(ctx context.Context) ([]Listed[D], error) {
 
 // Save writes a record in the place of the one that was read.
 func (l Life[D]) Save(ctx context.Context, old Stored[D], phase declaration.Phase, d D) (Stored[D], error) {
-	value := declaration.Record[D]{Phase: phase, Declaration: d, UpdatedAt: time.Now().UTC().Truncate(time.Second), UpdatedBy: l.Actor}
+	value := declaration.Record[D]{Phase: phase, Declaration: d, UpdatedAt: l.now(), UpdatedBy: l.Actor}
 	data, err := l.encode(value)
 	if err != nil {
 		return old, err

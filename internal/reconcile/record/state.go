@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -29,7 +28,7 @@ func (k Keeper) Older(ctx context.Context, state *declaration.TerraformState) (s
 		return "", nil
 	}
 	_, err = Save(ctx, k.Store, store.States, name, seen, declaration.State{
-		Lineage: state.Lineage, Serial: *state.Serial, SeenAt: time.Now().UTC().Truncate(time.Second),
+		Lineage: state.Lineage, Serial: *state.Serial, SeenAt: k.now(),
 	})
 	return "", err
 }

@@ -38,30 +38,10 @@ func leftWarning(d spotpool.Declaration, destroyed time.Time, left []string, rem
 		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), remedy)
 }
 
-// LookAfterTombstones removes expired tombstones, and looks for machines of pools
-// that were destroyed lately.
-func (r *Run) LookAfterTombstones(ctx context.Context) {
-	docs, err := r.flow.Keeper.Store.List(ctx, store.Tombstones)
-	if err != nil {
-		r.warnings.Add(err.Error())
-		return
-	}
-	for _, doc := range docs {
-		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.flow.Keeper.Store, doc)
-		if err == nil && tombstone.Expired(time.Now()) {
-			err = record.Remove(ctx, r.flow.Keeper.Store, store.Tombstones, doc.Key.Name, doc.Revision)
-		} else if err == nil {
-			err = r.lookForLeft(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
-		}
-		if err != nil {
-			r.warnings.Add(err.Error())
-		}
-	}
-}
-
-// lookForLeft looks for machines of one destroyed pool, and notes when it found some.
-// Where the store has a record of the pool again, that is looked after instead.
-func (r *Run) lookForLeft(ctx context.Context, t record.Document[declaration.Tombstone]) error {
+// LookForLeft looks for machines of a pool that was destroyed lately, and notes when it
+// found some; of another kind's tombstone it takes no notice. Where the store has a
+// record of the pool again, that is looked after instead.
+func (r *Run) LookForLeft(ctx context.Context, t record.Document[declaration.Tombstone]) error {
 	d, isPool := poolOf(t.Value)
 	last := t.Value.DestroyedAt
 	if t.Value.LeftAt.After(last) {

@@ -1,0 +1,30 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// lookAfterTombstones removes expired tombstones, of all kinds, and looks for machines of
+// pools that were destroyed lately.
+func (r *run) lookAfterTombstones(ctx context.Context) {
+	docs, err := r.keeper.Store.List(ctx, store.Tombstones)
+	if err != nil {
+		r.warnings.Add(err.Error())
+		return
+	}
+	for _, doc := range docs {
+		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.keeper.Store, doc)
+		if err == nil && tombstone.Expired(r.engine.now()) {
+			err = record.Remove(ctx, r.keeper.Store, store.Tombstones, doc.Key.Name, doc.Revision)
+		} else if err == nil {
+			err = r.pools.LookForLeft(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
+		}
+		if err != nil {
+			r.warnings.Add(err.Error())
+		}
+	}
+}
