@@ -45,7 +45,7 @@ type actor struct {
 // the next one sees; a refusal does, too, as it rules out what was refused.
 func (a *actor) decideAndDo(ctx context.Context) error {
 	for {
-		plan := spotpool.Decide(a.situation())
+		plan := spotpool.Decide(a.pass.situation(a.observation, a.journal.Value))
 		a.pass.saw(plan, a.observation)
 		if err := a.remember(ctx, plan.Journal); err != nil {
 			return err
@@ -77,13 +77,6 @@ func (a *actor) decideAndDo(ctx context.Context) error {
 func (a *actor) noteInterrupt(ctx context.Context) {
 	if a.pass.failure == nil {
 		a.pass.failure = context.Cause(ctx)
-	}
-}
-
-func (a *actor) situation() spotpool.Situation {
-	return spotpool.Situation{
-		Declaration: a.pass.declaration, Observation: a.observation, Journal: a.journal.Value,
-		Now: a.observation.At, SoFar: a.pass.soFar, Gate: a.pass.gate,
 	}
 }
 

@@ -47,7 +47,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	plan := spotpool.Decide(spotpool.Situation{Declaration: d, Observation: observation, Journal: j.Value, Now: observation.At})
+	plan := spotpool.Decide(situation(d, observation, j.Value, spotpool.Gate{})) // for what is held; nothing is launched
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(plan.Members, func(m spotpool.Member) bool { return m.ID == id })

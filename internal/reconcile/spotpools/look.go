@@ -17,6 +17,19 @@ type look struct {
 	observation spotpool.Observation
 }
 
+// situation is that of a pool of which nothing was asked so far. Every argument must be
+// given, since a gate that is left out would be an open one.
+func situation(d spotpool.Declaration, o spotpool.Observation, j spotpool.Journal, gate spotpool.Gate) spotpool.Situation {
+	return spotpool.Situation{Declaration: d, Observation: o, Journal: j, Now: o.At, Gate: gate}
+}
+
+// situation is that of the pool of a pass.
+func (p *pass) situation(o spotpool.Observation, j spotpool.Journal) spotpool.Situation {
+	s := situation(p.declaration, o, j, p.gate)
+	s.SoFar = p.soFar
+	return s
+}
+
 // left names, for people, what is left of the pool: instances, and launches without a
 // definite outcome.
 func (l *look) left() []string {
@@ -72,10 +85,7 @@ func (f *Flow) look(ctx context.Context, p *pass) error {
 	if gate := f.gate(ctx, p.declaration); gate.Closed { // a gate that opens meanwhile opens for the next run
 		p.gate = gate
 	}
-	plan := spotpool.Decide(spotpool.Situation{
-		Declaration: p.declaration, Observation: observation, Journal: j.Value,
-		Now: observation.At, SoFar: p.soFar, Gate: p.gate,
-	})
+	plan := spotpool.Decide(p.situation(observation, j.Value))
 	p.saw(plan, observation)
 	if err := f.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {
 		return err

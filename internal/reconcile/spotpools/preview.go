@@ -27,10 +27,8 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Pl
 		return spotpool.Plan{}, market.err
 	}
 	d.AccountID = account
-	return spotpool.Decide(spotpool.Situation{
-		Declaration: d, Now: now, Gate: f.gate(ctx, d),
-		Observation: market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d),
-	}), nil
+	nothing := market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d)
+	return spotpool.Decide(situation(d, nothing, spotpool.Journal{}, f.gate(ctx, d))), nil
 }
 
 // refused says that the store or the cloud has a pool of this name already. A

@@ -177,9 +177,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	}
 	gate, gateErr := r.flow.gateBy(ctx, d, r.statuses)
 	t.gateErr = gateErr
-	plan := spotpool.Decide(spotpool.Situation{
-		Declaration: d, Observation: view.observation(d), Journal: t.journal.Value, Now: view.at, Gate: gate,
-	})
+	plan := spotpool.Decide(situation(d, view.observation(d), t.journal.Value, gate))
 	switch {
 	case ctx.Err() != nil:
 		r.add(newReport(d, &plan, outcome.Skipped, errInterrupted), nil)

@@ -48,9 +48,7 @@ func (r *Run) status(ctx context.Context, t target, view *regionView, err error)
 	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
 		r.warnings.Add(text)
 	}
-	plan := spotpool.Decide(spotpool.Situation{
-		Declaration: d, Observation: view.observation(d), Journal: t.journal.Value, Now: view.at, Gate: r.flow.gate(ctx, d),
-	})
+	plan := spotpool.Decide(situation(d, view.observation(d), t.journal.Value, r.flow.gate(ctx, d)))
 	became := idleOutcome(plan)
 	if len(plan.Decisions) > 0 {
 		became = outcome.Planned

@@ -61,10 +61,7 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 	}
 	state.Observation = view.observation(d)
 	state.Journal = j.Value
-	state.Plan = spotpool.Decide(spotpool.Situation{
-		Declaration: d, Observation: state.Observation, Journal: j.Value,
-		Now: view.at, Gate: state.Gate,
-	})
+	state.Plan = spotpool.Decide(situation(d, state.Observation, j.Value, state.Gate))
 	state.Warnings = append(state.Warnings, view.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
 	return nil
 }
