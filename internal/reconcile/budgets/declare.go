@@ -28,7 +28,7 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 			return err
 		}
 		if r.Exists() {
-			return f.records().Taken(r)
+			return f.records().ErrTaken(r)
 		}
 		d.UID = record.NewID()
 		_, err = f.records().Save(ctx, r, declaration.Active, d)

@@ -18,14 +18,14 @@ func (r *Run) TakeOver(ctx context.Context, list []declaration.StateBudget, olde
 			continue
 		}
 		b.Declaration = b.Declaration.WithDefaults()
-		t := record.Takeover[budget.Declaration]{StateResource: b, Older: older, Warn: r.warnings.Add}
+		t := record.StateEntry[budget.Declaration]{StateResource: b, Older: older, Warn: r.warnings.Add}
 		if err := r.flow.takeOver(ctx, t); err != nil {
 			r.add(failedReport(b.Declaration, err), nil)
 		}
 	}
 }
 
-func (f *Flow) takeOver(ctx context.Context, t record.Takeover[budget.Declaration]) error {
+func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[budget.Declaration]) error {
 	if t.Unread == nil {
 		if err := valid(t.Declaration); err != nil {
 			return fmt.Errorf("%s: %w", t.Address, err)

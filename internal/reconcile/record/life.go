@@ -1,6 +1,7 @@
 // Package record is the life of a declared thing, once for all kinds: its record in
 // the store, the locks that guard it, what Terraform state says of it, and the
-// tombstone that it leaves.
+// tombstone that it leaves. It keeps as well the one document in which the kinds meet, a
+// budget's status: budgets write it, and the gates of pools read it.
 package record
 
 import (
@@ -30,6 +31,21 @@ type Declaration[D any] interface {
 //
 // A kind that has nothing to wait for begins as active. Each change is a
 // compare-and-swap, made under the lock of the thing declared.
+//
+// A record is read in five ways:
+//
+//	       by        where it is another's   where there is none
+//	Load   name      is returned             one without a revision
+//	Find   name      is returned             *AbsentError
+//	Own    the uid   an error, see Foreign   one without a revision
+//	Known  the uid   its tombstone or error  its tombstone, if any
+//	Still  the uid   nil                     nil, also in another phase
+//
+// A pool writes its tombstone at the beginning of its deletion, and a budget at the
+// end. A pool's deletion takes minutes, in which its instances end by themselves: by
+// the tombstone, no stale state brings it back, and runs look for instances that a kill
+// left behind. A budget's deletion undoes what the budget enforces, and may fail at
+// that: it counts as destroyed only once nothing of it is in force.
 type Life[D Declaration[D]] struct {
 	Keeper
 	kind store.Kind
@@ -125,14 +141,14 @@ func (l Life[D]) Find(ctx context.Context, key string) (Stored[D], error) {
 	return r, absent
 }
 
-// Taken says that a thing can't be created, because the store has a record of it.
-func (l Life[D]) Taken(r Stored[D]) *ExistsError {
+// ErrTaken says that a thing can't be created, because the store has a record of it.
+func (l Life[D]) ErrTaken(r Stored[D]) *ExistsError {
 	uid, _ := r.Value.Declaration.Identity()
-	return l.Exists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", l.Store, r.Value.Phase, uid))
+	return l.ErrExists(r.Value.Declaration.Key(), fmt.Sprintf("the store %s has a record of it (%s, uid %s)", l.Store, r.Value.Phase, uid))
 }
 
-// Exists says that a thing can't be created, because it exists.
-func (l Life[D]) Exists(key, what string) *ExistsError {
+// ErrExists says that a thing can't be created, because it exists.
+func (l Life[D]) ErrExists(key, what string) *ExistsError {
 	return &ExistsError{Title: l.title, Noun: l.noun, Key: key, What: what}
 }
 

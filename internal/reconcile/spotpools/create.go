@@ -31,7 +31,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		return f.create(ctx, p, d, wait)
 	})
 	if record.IsLocked(err) && p.declaration.UID == "" {
-		return State{}, f.records().Exists(d.Key(), "it is being created right now, "+err.Error())
+		return State{}, f.records().ErrExists(d.Key(), "it is being created right now, "+err.Error())
 	}
 	if err != nil {
 		return State{}, err
@@ -68,7 +68,7 @@ func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (store
 	if r.Exists() {
 		old := r.Value.Declaration
 		if r.Value.Phase != declaration.Creating {
-			return r, f.records().Taken(r)
+			return r, f.records().ErrTaken(r)
 		}
 		if err := sameAccount(old, d.AccountID); err != nil {
 			return r, err
@@ -91,7 +91,7 @@ func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (store
 func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 	for _, i := range named {
 		if !i.State.Ending() {
-			return f.records().Exists(d.Key(), fmt.Sprintf("%d instances carry its tag, %s among them", len(named), i.ID))
+			return f.records().ErrExists(d.Key(), fmt.Sprintf("%d instances carry its tag, %s among them", len(named), i.ID))
 		}
 	}
 	return nil

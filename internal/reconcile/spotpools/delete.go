@@ -25,7 +25,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	if err != nil {
 		return err
 	}
-	_, err = f.finishDelete(ctx, d, deadline)
+	_, err = f.emptyAndRemove(ctx, d, deadline)
 	return err
 }
 
@@ -91,10 +91,10 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 	return nil
 }
 
-// finishDelete ends what a pool whose deletion was begun still has, and removes its
+// emptyAndRemove ends what a pool whose deletion was begun still has, and removes its
 // record and journal. It returns what became of its decisions. The error says what is
 // left, or why it could not look.
-func (f *Flow) finishDelete(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]outcome.Result, error) {
+func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]outcome.Result, error) {
 	p := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, p) })
@@ -163,7 +163,7 @@ func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) e
 		return err
 	}
 	if d.OnDestroy == spotpool.DestroyDetach {
-		if err := f.letGo(ctx, d, p.latest); err != nil {
+		if err := f.untagAll(ctx, d, p.latest); err != nil {
 			return err
 		}
 	}
@@ -177,10 +177,10 @@ func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) e
 	return f.clear(ctx, d, p.latest)
 }
 
-// letGo takes the pool's own tags off its instances, and leaves them running.
+// untagAll takes the pool's own tags off its instances, and leaves them running.
 // Instances that have not shown their tags yet are waited for, since the cloud would
 // tag them afterwards.
-func (f *Flow) letGo(ctx context.Context, d spotpool.Declaration, seen *look) error {
+func (f *Flow) untagAll(ctx context.Context, d spotpool.Declaration, seen *look) error {
 	ids := seen.plan.Releasable(seen.observation.At)
 	if len(ids) == 0 {
 		return nil

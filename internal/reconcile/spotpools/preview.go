@@ -39,7 +39,7 @@ func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) error {
 	case err != nil:
 		return err
 	case r.Exists() && r.Value.Phase != declaration.Creating:
-		return f.records().Taken(r)
+		return f.records().ErrTaken(r)
 	case r.Exists():
 		return nil
 	}

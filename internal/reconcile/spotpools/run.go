@@ -266,7 +266,7 @@ func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 	if r.options.Wait {
 		wait = r.options.WaitTimeout
 	}
-	results, err := r.flow.finishDelete(ctx, d, time.Now().Add(wait))
+	results, err := r.flow.emptyAndRemove(ctx, d, time.Now().Add(wait))
 	switch {
 	case record.IsLocked(err):
 		r.add(newReport(d, &plan, outcome.Skipped, err), results)

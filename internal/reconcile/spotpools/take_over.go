@@ -18,14 +18,14 @@ func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older
 		if !r.options.Names.Pool(p.Declaration.Key()) {
 			continue
 		}
-		t := record.Takeover[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.warnings.Add}
+		t := record.StateEntry[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.warnings.Add}
 		if err := r.flow.takeOver(ctx, t); err != nil {
 			r.add(newReport(p.Declaration, nil, outcome.Failed, err), nil)
 		}
 	}
 }
 
-func (f *Flow) takeOver(ctx context.Context, t record.Takeover[spotpool.Declaration]) error {
+func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[spotpool.Declaration]) error {
 	if problems := t.Declaration.Validate(); t.Unread == nil && len(problems) > 0 {
 		return fmt.Errorf("%s: %s: %s. %s", t.Address, problems[0].Attribute, problems[0].Summary, problems[0].Detail)
 	}
