@@ -12,7 +12,9 @@ import (
 )
 
 // Version is the version of the documents that this program writes, and the
-// newest that it reads. A field added to any body means a new version.
+// newest that it reads. Before the first release a field is added within a version:
+// nobody has a document that another program wrote. After it, a field added to any
+// body means a new version, so that an older program says that it is too old.
 const Version = 1
 
 const checksumPrefix = "sha256:"
