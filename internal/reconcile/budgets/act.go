@@ -52,7 +52,7 @@ const failuresAtMost = 10
 // decisionsATurn is how many decisions about one budget are carried out before it is
 // the next one's turn: nobody's limit waits until all that another's tenants run is
 // dealt with.
-const decisionsATurn = batch
+const decisionsATurn = batchSize
 
 // ending is how the run ended with the budget, by what was done by now.
 func (a *actor) ending() ending {
@@ -138,7 +138,7 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 		errs = []error{a.do(calling, d)}
 	}
 	for n, d := range some {
-		if errors.Is(errs[n], errNotCome) {
+		if errors.Is(errs[n], errNotBegun) {
 			_, a.stopped = stopped(ctx)
 			a.noteResult(ctx, d, outcome.Skipped, a.stopped)
 			continue

@@ -33,7 +33,7 @@ func (a *actor) decide(ctx context.Context) error {
 		a.ensureFreeze(ctx)
 	}
 	if len(plan.Undone) > 0 {
-		if err := a.pauser.markStarted(ctx, plan.Undone); err != nil && !errors.Is(err, errNotCome) {
+		if err := a.pauser.markStarted(ctx, plan.Undone); err != nil && !errors.Is(err, errNotBegun) {
 			a.warnings.Add(fmt.Sprintf("%s: that someone started again what it had paused could not be noted: %v", a.declaration.Object(), err))
 		}
 	}

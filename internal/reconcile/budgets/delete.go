@@ -113,11 +113,11 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 		return nil, err
 	}
 	var list []declaration.Pause
-	if own := all.of(d.UID); own != nil {
-		list = own.all()
+	if own := all.ofBudget(d.UID); own != nil {
+		list = own.workloads()
 	}
 	p := pauser{keeper: f.Keeper, clock: f.Clock, cluster: c, budget: d}
-	for some := range slices.Chunk(list, batch) {
+	for some := range slices.Chunk(list, batchSize) {
 		resumed, left, err := p.letGo(ctx, some)
 		notices = append(notices, left...)
 		for _, w := range resumed {

@@ -34,17 +34,17 @@ func (r *Run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string,
 	}
 	all, err := readPauses(ctx, r.flow.Keeper.Store)
 	m.err, m.broken = errors.Join(m.err, err), all.broken
-	for _, of := range all.list {
-		if of.clusterUID != clusterUID {
+	for _, own := range all.byBudget {
+		if own.clusterUID != clusterUID {
 			continue
 		}
-		for _, pause := range of.all() {
+		for _, pause := range own.workloads() {
 			running := false
 			if unsettled(pause) { // a run was killed: only a look tells how far it came
 				seen, err := c.Workload(ctx, pause.Workload)
 				running = err != nil || !seen.Stopped
 			}
-			m.paused = append(m.paused, m.pausedBy(of.uid, pause, running))
+			m.paused = append(m.paused, m.pausedBy(own.uid, pause, running))
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(all.broken)) {

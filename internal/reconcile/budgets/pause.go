@@ -14,33 +14,35 @@ import (
 // pause stops workloads and holds them for the budget. The error is
 // *budget.NotPausedError where one must not be stopped.
 func (p pauser) pause(ctx context.Context, list []budget.Workload) []error {
-	return p.together(ctx, list, change{
-		look: p.lookToPause,
-		do:   func(ctx context.Context, t *step) error { return p.cluster.Pause(ctx, t.seen) },
-		settle: func(s shared, t *step, err error) error {
+	return p.inBatch(ctx, list, protocol{
+		intend: p.intendToPause,
+		call:   func(ctx context.Context, t *transition) error { return p.cluster.Pause(ctx, t.seen) },
+		result: func(known batchPauses, t *transition, err error) error {
 			var not *budget.NotPausedError
 			switch {
 			case err == nil:
 				t.pause.Phase = declaration.Paused
-				s.own.set(t.pause)
+				known.own.set(t.pause)
 			// What was certainly refused is held by nobody: else it would be, once
 			// somebody else stops it.
 			case errors.As(err, &not), isForbidden(err):
-				s.own.drop(t.pause.Workload)
+				known.own.drop(t.pause.Workload)
 			}
 			return err
 		},
 	})
 }
 
-func (p pauser) lookToPause(ctx context.Context, s shared, w budget.Workload) (*step, error) {
-	last := s.own.of(w)
+// intendToPause says which workloads must not be stopped, and holds without a call
+// what is stopped already.
+func (p pauser) intendToPause(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
+	last := known.own.pauseOf(w)
 	seen, err := p.cluster.Workload(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	if seen.Stopped {
-		return nil, p.takeStopped(s, last, seen)
+		return nil, p.takeStopped(known, last, seen)
 	}
 	undone := last.Phase == declaration.Paused || last.Phase == declaration.Started
 	if undone && !p.budget.Enforce.Repause {
@@ -55,20 +57,20 @@ func (p pauser) lookToPause(ctx context.Context, s shared, w budget.Workload) (*
 	if reason != "" {
 		return nil, &budget.NotPausedError{Workload: w, Reason: reason}
 	}
-	return &step{seen: seen, before: last, pause: declaration.Pause{
+	return &transition{seen: seen, before: last, pause: declaration.Pause{
 		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.clock().UTC().Truncate(time.Second),
-		Labels: p.known(seen.Labels), PriorityClassName: seen.PriorityClassName,
+		Labels: p.keptLabels(seen.Labels), PriorityClassName: seen.PriorityClassName,
 	}}, nil
 }
 
 // takeStopped holds a workload that is stopped already: by this budget, of which
 // only the outcome was not written, or by another one, whose count passes on.
-func (p pauser) takeStopped(s shared, last declaration.Pause, seen budget.WorkloadState) error {
+func (p pauser) takeStopped(known batchPauses, last declaration.Pause, seen budget.WorkloadState) error {
 	switch last.Phase {
 	case declaration.Paused:
 		return nil
 	case "", declaration.Started:
-		others, err := p.others(s, seen.Workload)
+		others, err := p.others(known, seen.Workload)
 		if err != nil {
 			return err
 		}
@@ -78,7 +80,7 @@ func (p pauser) takeStopped(s shared, last declaration.Pause, seen budget.Worklo
 		last = others[0].pause
 	}
 	last.Phase = declaration.Paused
-	s.own.set(last)
+	known.own.set(last)
 	return nil
 }
 
@@ -87,10 +89,10 @@ func (p pauser) takeStopped(s shared, last declaration.Pause, seen budget.Worklo
 // write many more.
 const labelsAtMost = 2 << 10
 
-// known are the labels that are kept of a workload, by which other budgets tell
+// keptLabels are the labels that are kept of a workload, by which other budgets tell
 // whether it is theirs as well: all of them where they are few, else those that this
 // budget asks for, and of those that others ask for as many as there is room for.
-func (p pauser) known(labels map[string]string) map[string]string {
+func (p pauser) keptLabels(labels map[string]string) map[string]string {
 	const punctuation = 24 // of one label in a document
 	size := 0
 	for key, value := range labels {

@@ -26,15 +26,15 @@ type pauses struct {
 
 // part is one document of them.
 type part struct {
-	name    string // in the store
-	read    record.Document[declaration.Pauses]
-	list    []declaration.Pause
-	changed bool // since it was read or written
+	name      string                              // in the store
+	read      record.Document[declaration.Pauses] // or written last
+	workloads []declaration.Pause                 // of now
+	changed   bool                                // since it was read or written
 }
 
 // allPauses is what all budgets of a store have paused.
 type allPauses struct {
-	list []*pauses // by the budgets' uids
+	byBudget []*pauses // in the order of the budgets' uids
 	// broken says why the documents of a budget can't be read, by its uid.
 	broken map[string]error
 }
@@ -57,31 +57,31 @@ func readPauses(ctx context.Context, s store.Store) (allPauses, error) {
 			all.broken[uid] = err
 			continue
 		}
-		p := all.of(uid)
+		p := all.ofBudget(uid)
 		if p == nil {
 			p = &pauses{uid: uid, budget: value.Budget, clusterUID: value.ClusterUID}
-			all.list = append(all.list, p)
+			all.byBudget = append(all.byBudget, p)
 		}
-		p.parts = append(p.parts, part{name: doc.Key.Name, read: record.Document[declaration.Pauses]{Value: value, Revision: doc.Revision}, list: value.Workloads})
+		p.parts = append(p.parts, part{name: doc.Key.Name, read: record.Document[declaration.Pauses]{Value: value, Revision: doc.Revision}, workloads: value.Workloads})
 	}
-	all.list = slices.DeleteFunc(all.list, func(p *pauses) bool { return all.broken[p.uid] != nil })
+	all.byBudget = slices.DeleteFunc(all.byBudget, func(p *pauses) bool { return all.broken[p.uid] != nil })
 	return all, nil
 }
 
-// of is what a budget has paused; nil where it has no document.
-func (a allPauses) of(uid string) *pauses {
-	n := slices.IndexFunc(a.list, func(p *pauses) bool { return p.uid == uid })
+// ofBudget is what a budget has paused; nil where it has no document.
+func (a allPauses) ofBudget(uid string) *pauses {
+	n := slices.IndexFunc(a.byBudget, func(p *pauses) bool { return p.uid == uid })
 	if n < 0 {
 		return nil
 	}
-	return a.list[n]
+	return a.byBudget[n]
 }
 
-// all are the pauses of all documents.
-func (p *pauses) all() []declaration.Pause {
+// workloads are the pauses of all documents.
+func (p *pauses) workloads() []declaration.Pause {
 	var list []declaration.Pause
 	for _, part := range p.parts {
-		list = append(list, part.list...)
+		list = append(list, part.workloads...)
 	}
 	return list
 }
@@ -89,20 +89,20 @@ func (p *pauses) all() []declaration.Pause {
 // find is where a workload stands; the part is -1 where it doesn't.
 func (p *pauses) find(w budget.Workload) (part, at int) {
 	for n, part := range p.parts {
-		if at := slices.IndexFunc(part.list, func(pause declaration.Pause) bool { return pause.UID == w.UID }); at >= 0 {
+		if at := slices.IndexFunc(part.workloads, func(pause declaration.Pause) bool { return pause.UID == w.UID }); at >= 0 {
 			return n, at
 		}
 	}
 	return -1, -1
 }
 
-// of is the pause of a workload; its phase is empty where there is none.
-func (p *pauses) of(w budget.Workload) declaration.Pause {
+// pauseOf is the pause of a workload; its phase is empty where there is none.
+func (p *pauses) pauseOf(w budget.Workload) declaration.Pause {
 	n, at := p.find(w)
 	if n < 0 {
 		return declaration.Pause{}
 	}
-	return p.parts[n].list[at]
+	return p.parts[n].workloads[at]
 }
 
 // set takes up a pause, in the place of what there was of its workload. Nothing is
@@ -110,24 +110,24 @@ func (p *pauses) of(w budget.Workload) declaration.Pause {
 func (p *pauses) set(pause declaration.Pause) {
 	n, at := p.find(pause.Workload)
 	if n >= 0 {
-		of := &p.parts[n]
-		of.list, of.changed = slices.Clone(of.list), true
-		of.list[at] = pause
+		part := &p.parts[n]
+		part.workloads, part.changed = slices.Clone(part.workloads), true
+		part.workloads[at] = pause
 		return
 	}
-	n = slices.IndexFunc(p.parts, func(of part) bool { return len(of.list) < pausesADocument })
+	n = slices.IndexFunc(p.parts, func(part part) bool { return len(part.workloads) < pausesADocument })
 	if n < 0 {
 		n = len(p.parts)
 		p.parts = append(p.parts, part{name: p.unused()})
 	}
-	of := &p.parts[n]
-	of.list, of.changed = append(slices.Clip(of.list), pause), true
+	part := &p.parts[n]
+	part.workloads, part.changed = append(slices.Clip(part.workloads), pause), true
 }
 
 // unused is a name for one document more.
 func (p *pauses) unused() string {
 	name := p.uid
-	for n := 1; slices.ContainsFunc(p.parts, func(of part) bool { return of.name == name }); n++ {
+	for n := 1; slices.ContainsFunc(p.parts, func(part part) bool { return part.name == name }); n++ {
 		name = fmt.Sprintf("%s/%d", p.uid, n)
 	}
 	return name
@@ -139,31 +139,31 @@ func (p *pauses) drop(w budget.Workload) {
 	if n < 0 {
 		return
 	}
-	of := &p.parts[n]
-	of.list, of.changed = slices.Delete(slices.Clone(of.list), at, at+1), true
+	part := &p.parts[n]
+	part.workloads, part.changed = slices.Delete(slices.Clone(part.workloads), at, at+1), true
 }
 
 // save writes the documents that changed, and removes those that nothing is left in.
 func (p *pauses) save(ctx context.Context, s store.Store) error {
 	for n := range p.parts {
-		of := &p.parts[n]
-		if !of.changed {
+		part := &p.parts[n]
+		if !part.changed {
 			continue
 		}
 		var err error
 		switch {
-		case len(of.list) > 0:
-			of.read, err = record.Save(ctx, s, store.Pauses, of.name, of.read, declaration.Pauses{
-				BudgetUID: p.uid, Budget: p.budget, ClusterUID: p.clusterUID, Workloads: of.list,
+		case len(part.workloads) > 0:
+			part.read, err = record.Save(ctx, s, store.Pauses, part.name, part.read, declaration.Pauses{
+				BudgetUID: p.uid, Budget: p.budget, ClusterUID: p.clusterUID, Workloads: part.workloads,
 			})
-		case of.read.Exists():
-			err = record.Remove(ctx, s, store.Pauses, of.name, of.read.Revision)
-			of.read = record.Document[declaration.Pauses]{}
+		case part.read.Exists():
+			err = record.Remove(ctx, s, store.Pauses, part.name, part.read.Revision)
+			part.read = record.Document[declaration.Pauses]{}
 		}
 		if err != nil {
 			return err
 		}
-		of.changed = false
+		part.changed = false
 	}
 	return nil
 }

@@ -11,38 +11,38 @@ import (
 // resume lets workloads go, and starts those that no other budget holds. The
 // error is *budget.NotPausedError where one was left as it is.
 func (p pauser) resume(ctx context.Context, list []budget.Workload) []error {
-	return p.together(ctx, list, change{
-		look: p.lookToResume,
-		do:   func(ctx context.Context, t *step) error { return p.cluster.Resume(ctx, t.seen, t.pause.Replicas) },
-		settle: func(s shared, t *step, err error) error {
+	return p.inBatch(ctx, list, protocol{
+		intend: p.intendToResume,
+		call:   func(ctx context.Context, t *transition) error { return p.cluster.Resume(ctx, t.seen, t.pause.Replicas) },
+		result: func(known batchPauses, t *transition, err error) error {
 			var not *budget.NotPausedError
 			if err != nil && (!errors.As(err, &not) || !not.Gone) { // refused: it stays the budget's
 				return err
 			}
-			s.own.drop(t.pause.Workload)
+			known.own.drop(t.pause.Workload)
 			return nil
 		},
 	})
 }
 
-// lookToResume holds the one rule of who starts what several budgets paused. What
+// intendToResume holds the one rule of who starts what several budgets paused. What
 // stands stopped is held by each budget that has it as paused, however long it has:
 // whoever undid that before, it was undone in turn when it was stopped again. It
 // is started by the last that lets it go, and not while another that is exceeded
 // has yet to hold it.
-func (p pauser) lookToResume(ctx context.Context, s shared, w budget.Workload) (*step, error) {
-	last := s.own.of(w)
+func (p pauser) intendToResume(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
+	last := known.own.pauseOf(w)
 	if last.Phase == "" {
 		return nil, nil
 	}
-	released := func(reason string) (*step, error) {
-		s.own.drop(w)
+	released := func(reason string) (*transition, error) {
+		known.own.drop(w)
 		if reason == "" {
 			return nil, nil
 		}
 		return nil, &budget.NotPausedError{Workload: w, Reason: reason, Released: true}
 	}
-	others, err := p.others(s, w)
+	others, err := p.others(known, w)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (p pauser) lookToResume(ctx context.Context, s shared, w budget.Workload) (
 		return nil, err
 	case seen.Stopped && last.Phase != declaration.Started && len(others) > 0:
 		handOn(last, others)
-		return released("the budget " + others[0].of.budget + " keeps it paused")
+		return released("the budget " + others[0].owner.budget + " keeps it paused")
 	case last.Phase == declaration.Started && seen.Stopped:
 		return released("someone started it again since it was paused, and stopped it; it is left as it is")
 	case !seen.Stopped && (last.Phase == declaration.Paused || last.Phase == declaration.Started):
@@ -68,7 +68,7 @@ func (p pauser) lookToResume(ctx context.Context, s shared, w budget.Workload) (
 			return nil, &budget.NotPausedError{Workload: w, Reason: "the budget " + other + " is exceeded as well, and has yet to hold it: it stays paused until then"}
 		}
 	}
-	t := &step{seen: seen, before: last, pause: last}
+	t := &transition{seen: seen, before: last, pause: last}
 	t.pause.Phase = declaration.Resuming
 	return t, nil
 }
@@ -76,8 +76,9 @@ func (p pauser) lookToResume(ctx context.Context, s shared, w budget.Workload) (
 // markStarted notes of workloads that someone started them again, and that the
 // budget leaves them so: it holds them no longer, whoever stops them next.
 func (p pauser) markStarted(ctx context.Context, list []budget.Workload) error {
-	return errors.Join(p.together(ctx, list, change{look: func(ctx context.Context, s shared, w budget.Workload) (*step, error) {
-		last := s.own.of(w)
+	// A note needs no call.
+	return errors.Join(p.inBatch(ctx, list, protocol{intend: func(ctx context.Context, known batchPauses, w budget.Workload) (*transition, error) {
+		last := known.own.pauseOf(w)
 		if last.Phase != declaration.Paused {
 			return nil, nil
 		}
@@ -90,7 +91,7 @@ func (p pauser) markStarted(ctx context.Context, list []budget.Workload) error {
 			return nil, err
 		}
 		last.Phase = declaration.Started
-		s.own.set(last)
+		known.own.set(last)
 		return nil, nil
 	}})...)
 }
