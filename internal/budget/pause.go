@@ -191,7 +191,7 @@ func (w Workload) id() string {
 // owners spares nobody's.
 func (d *decider) sparedOwners() map[string]bool {
 	spared := map[string]bool{}
-	for _, p := range d.Sparing() {
+	for _, p := range d.sparing() {
 		if p.Of.Workload.Name != "" {
 			spared[p.Of.Workload.id()] = true
 		}

@@ -9,6 +9,50 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
+// WantedPods are the pods that Decide asks for.
+type WantedPods string
+
+// What pods Decide asks for.
+const (
+	NoPods      WantedPods = "none"
+	WaitingPods WantedPods = "waiting" // those that wait for GPUs
+	AllPods     WantedPods = "all"     // those that hold GPUs, too
+)
+
+// Enforces says that the limit is reached and that more follows from it than alerts,
+// at once or once the grace is over.
+func (s Situation) Enforces() bool {
+	return s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != AlertOnly
+}
+
+// WantsPods says which pods of now decide what is done. A freeze touches none, and
+// only tells of those that wait.
+func (s Situation) WantsPods() WantedPods {
+	switch {
+	case !s.Enforces():
+		return NoPods
+	case s.Declaration.Enforce.Action == Freeze:
+		return WaitingPods
+	}
+	return AllPods
+}
+
+// WantsOwners are the pods whose workloads decide what is done.
+func (s Situation) WantsOwners() []Pod {
+	action := s.Declaration.Enforce.Action
+	var owned []Pod
+	for _, p := range s.Touchable() {
+		// An eviction asks only what a waiting pod's Job would make of it.
+		if action == Pause || action == Evict && p.Waits() && p.Controller().Kind == "Job" {
+			owned = append(owned, p)
+		}
+	}
+	if action == Pause && len(owned) > 0 {
+		owned = append(owned, s.sparing()...)
+	}
+	return owned
+}
+
 // Touchable are the pods of the budget that hold GPUs or wait for some, and that
 // enforcement may touch.
 func (s Situation) Touchable() []Pod {
@@ -17,8 +61,8 @@ func (s Situation) Touchable() []Pod {
 	return append(open, d.waiting()...)
 }
 
-// Sparing are the protected pods whose workloads are not paused.
-func (s Situation) Sparing() []Pod {
+// sparing are the protected pods whose workloads are not paused.
+func (s Situation) sparing() []Pod {
 	var list []Pod
 	for _, p := range s.Pods {
 		if p.End.Open() && p.Owner != nil && s.protection(p) != "" {

@@ -10,18 +10,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 )
 
-// decide has the budget's plan be by the pods of now, where they matter, and makes
-// sure of what is in force of it already. What of the pods can't be told fails it,
-// and what follows from the rest is done all the same.
+// decide plans once more, on a fresh look at the pods if the budget enforces. It
+// repairs a freeze that stays. Owners that can't be looked up fail the budget, but
+// what needs none of them is still done.
 func (a *actor) decide(ctx context.Context) error {
 	s := a.judgement.situation
-	if wantsPods(s) {
-		pods, err := a.books.live(ctx, s.Declaration)
+	if wanted := s.WantsPods(); wanted != budget.NoPods {
+		pods, err := a.books.live(ctx, s.Declaration, wanted)
 		switch {
 		case err == nil:
 			s.Pods = pods
-			a.failure = a.books.findOwners(ctx, s)
-		case s.Declaration.Enforce.Action == budget.Freeze: // who waits is told, no more
+			a.failure = a.books.fillOwners(ctx, &s)
+		case wanted == budget.WaitingPods: // they are told of, no more
 			a.failure = err
 		default:
 			return err
@@ -40,19 +40,9 @@ func (a *actor) decide(ctx context.Context) error {
 	return nil
 }
 
-// findOwners looks up whose the pods are, where it decides what becomes of them.
-func (b *books) findOwners(ctx context.Context, s budget.Situation) error {
-	action := s.Declaration.Enforce.Action
-	var owned []budget.Pod
-	for _, p := range s.Touchable() {
-		// An eviction asks only what a waiting pod's Job would make of it.
-		if action == budget.Pause || action == budget.Evict && p.Waits() && p.Controller().Kind == "Job" {
-			owned = append(owned, p)
-		}
-	}
-	if action == budget.Pause && len(owned) > 0 {
-		owned = append(owned, s.Sparing()...)
-	}
+// fillOwners looks up whose the pods are, where it decides what becomes of them.
+func (b *books) fillOwners(ctx context.Context, s *budget.Situation) error {
+	owned := s.WantsOwners()
 	if len(owned) == 0 {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (e *enforcer) enforce(ctx context.Context, judged []judgement) {
 // someone started again comes after what pauses it again.
 func rank(s budget.Situation) int {
 	switch {
-	case !wantsPods(s):
+	case !s.Enforces():
 		return 2
 	case s.Declaration.Enforce.Action == budget.Pause && s.Declaration.Enforce.Repause:
 		return 0

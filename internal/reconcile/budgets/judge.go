@@ -48,10 +48,5 @@ func (r *Run) judge(targets []target, b *books, previous map[string]previousStat
 // idle says that nothing is to be done because of the budget, whatever pods there
 // are.
 func (j judgement) idle() bool {
-	return len(j.plan.Decisions) == 0 && !j.plan.EnsureFreeze && !wantsPods(j.situation)
-}
-
-// wantsPods says whether the pods of now decide what is done.
-func wantsPods(s budget.Situation) bool {
-	return s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != budget.AlertOnly
+	return len(j.plan.Decisions) == 0 && !j.plan.EnsureFreeze && !j.situation.Enforces()
 }

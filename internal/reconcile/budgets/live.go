@@ -9,10 +9,10 @@ import (
 )
 
 // live are the pods of a fresh look that hold GPUs or wait for some, as one budget
-// sees them. A budget that does no more than freeze asks for the latter alone.
-func (b *books) live(ctx context.Context, d budget.Declaration) ([]budget.Pod, error) {
+// sees them; or the latter alone.
+func (b *books) live(ctx context.Context, d budget.Declaration, wanted budget.WantedPods) ([]budget.Pod, error) {
 	look := b.cluster.LivePods
-	if d.Enforce.Action == budget.Freeze {
+	if wanted == budget.WaitingPods {
 		look = b.cluster.WaitingPods
 	}
 	seen, err := look(ctx, d.Selector.Namespaces, b.rules)
