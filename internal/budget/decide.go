@@ -60,7 +60,7 @@ func (p Plan) Settle(done []Decision) Status {
 			frozen = true
 		case KindUnfreeze:
 			frozen = false
-		case KindSuspend:
+		case KindPause:
 			paused++
 		case KindResume:
 			paused--

@@ -24,7 +24,7 @@ func TestNothingIsDoneBelowTheLimit(t *testing.T) {
 
 func TestEachActionDoesWhatItSays(t *testing.T) {
 	t.Parallel()
-	tests := map[Action][]Kind{AlertOnly: nil, Freeze: {KindFreeze}, Pause: {KindSuspend}, Evict: {KindFreeze, KindEvict}}
+	tests := map[Action][]Kind{AlertOnly: nil, Freeze: {KindFreeze}, Pause: {KindPause}, Evict: {KindFreeze, KindEvict}}
 	for action, want := range tests {
 		s := situation(enforcing(action), 100*Hour)
 		s.Pods = []Pod{pod("a", 0)}

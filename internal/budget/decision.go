@@ -15,7 +15,7 @@ const (
 	KindAlert    Kind = "alert"    // Events in the pods' namespaces, and the report
 	KindFreeze   Kind = "freeze"   // bind the policy
 	KindUnfreeze Kind = "unfreeze" // lift it
-	KindSuspend  Kind = "suspend"  // pause one owner
+	KindPause    Kind = "suspend"  // pause one owner; its JSON and metrics say suspend
 	KindResume   Kind = "resume"   // undo that
 	KindEvict    Kind = "evict"    // one pod
 	KindShorten  Kind = "shorten"  // the time that a pod takes to end

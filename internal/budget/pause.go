@@ -96,7 +96,7 @@ func (s *suspension) consider(p Pod) {
 		}
 		reasons = append(reasons, "someone started it again since it was paused")
 	}
-	s.owners = append(s.owners, Decision{Kind: KindSuspend, Owner: &w, Reasons: reasons})
+	s.owners = append(s.owners, Decision{Kind: KindPause, Owner: &w, Reasons: reasons})
 }
 
 // foreign says that a workload makes pods of others, by its own template: that one
@@ -137,7 +137,7 @@ func (s *suspension) takeStopped() {
 			continue
 		}
 		s.seen[p.UID] = true
-		s.decide(Decision{Kind: KindSuspend, Owner: &p.Workload, Reasons: append(s.because(), reason)})
+		s.decide(Decision{Kind: KindPause, Owner: &p.Workload, Reasons: append(s.because(), reason)})
 	}
 }
 

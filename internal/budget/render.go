@@ -26,7 +26,7 @@ func (d Decision) Summary() string {
 		return "freeze: no new GPU pods"
 	case KindUnfreeze:
 		return "lift the freeze"
-	case KindSuspend:
+	case KindPause:
 		return "pause " + d.Owner.String()
 	case KindResume:
 		return "resume " + d.Owner.String()

@@ -28,7 +28,7 @@ func TestDecisionsSayTheSameEverywhere(t *testing.T) {
 		{Decision{Kind: KindFreeze}, "freeze: no new GPU pods: because", `{"kind":"freeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{Decision{Kind: KindUnfreeze}, "lift the freeze: because", `{"kind":"unfreeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{
-			Decision{Kind: KindSuspend, Owner: owner}, "pause Deployment ml/train: because",
+			Decision{Kind: KindPause, Owner: owner}, "pause Deployment ml/train: because",
 			`{"kind":"suspend","object":"budget/team-a","owner":{"namespace":"ml","api_version":"apps/v1","kind":"Deployment","name":"train"},"reasons":["because"]}`, `workload="Deployment ml/train"`,
 		},
 		{Decision{Kind: KindResume, Owner: owner}, "resume Deployment ml/train: because", `"kind":"resume"`, `workload="Deployment ml/train"`},

@@ -38,7 +38,7 @@ func TestDecideReportsWhatItWasGiven(t *testing.T) {
 func checkSafety(t *rapid.T, s Situation, p Plan) {
 	destructive, running, suspended := 0, false, false
 	for _, d := range append(p.Decisions[:len(p.Decisions):len(p.Decisions)], p.Reserves...) {
-		if d.Kind != KindEvict && d.Kind != KindSuspend && d.Kind != KindFreeze && d.Kind != KindShorten {
+		if d.Kind != KindEvict && d.Kind != KindPause && d.Kind != KindFreeze && d.Kind != KindShorten {
 			continue
 		}
 		if !s.Result.Usage.Exceeded() || s.Declaration.Enforce.Action == AlertOnly || s.Now.Before(*p.Status.EnforceAt) {
@@ -60,11 +60,11 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 		if lifts := d.Kind == KindUnfreeze || d.Kind == KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
 			t.Fatalf("of what nobody knows: %s", d)
 		}
-		if d.Kind == KindSuspend && suspended && len(d.Waiting) > 0 {
+		if d.Kind == KindPause && suspended && len(d.Waiting) > 0 {
 			t.Fatalf("after what makes room for it: %s", d)
 		}
-		suspended = suspended || d.Kind == KindSuspend && len(d.Waiting) == 0
-		if d.Kind == KindSuspend && (s.Declaration.Enforce.Action != Pause || d.Owner.UID == "") {
+		suspended = suspended || d.Kind == KindPause && len(d.Waiting) == 0
+		if d.Kind == KindPause && (s.Declaration.Enforce.Action != Pause || d.Owner.UID == "") {
 			t.Fatalf("never to be paused: %s", d)
 		}
 		if d.Kind != KindEvict {
@@ -89,7 +89,7 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 func checkPauses(t *rapid.T, s Situation, p Plan) {
 	suspended := map[string]bool{}
 	for _, d := range p.Decisions {
-		if d.Kind == KindSuspend {
+		if d.Kind == KindPause {
 			if suspended[d.Owner.UID] {
 				t.Fatalf("twice: %s", d)
 			}

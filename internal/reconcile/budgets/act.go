@@ -78,7 +78,7 @@ func (a *actor) turn(ctx context.Context) {
 		switch d := some[0]; {
 		case d.Kind == budget.KindEvict:
 			a.awaitFreeze(ctx)
-		case d.Kind == budget.KindSuspend && len(d.Waiting) == 0:
+		case d.Kind == budget.KindPause && len(d.Waiting) == 0:
 			a.awaitWithdrawn(ctx)
 		}
 		if ctx.Err() != nil {
@@ -101,7 +101,7 @@ func (a *actor) turn(ctx context.Context) {
 // make room for them.
 func alike(queue []budget.Decision) int {
 	first := queue[0]
-	if first.Kind != budget.KindSuspend && first.Kind != budget.KindResume {
+	if first.Kind != budget.KindPause && first.Kind != budget.KindResume {
 		return 1
 	}
 	for n, d := range queue {
@@ -130,7 +130,7 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	defer release()
 	var errs []error
 	switch d := some[0]; d.Kind {
-	case budget.KindSuspend:
+	case budget.KindPause:
 		errs = a.pauser.pause(ctx, owners(some))
 	case budget.KindResume:
 		errs = a.pauser.resume(ctx, owners(some))

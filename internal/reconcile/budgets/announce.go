@@ -37,7 +37,7 @@ type eventKind struct {
 var eventKinds = map[budget.Kind]eventKind{
 	budget.KindFreeze:   {"GPUBudgetFreeze", "its new pods with GPUs are kept out", true},
 	budget.KindUnfreeze: {"GPUBudgetLift", "its new pods with GPUs are let in again", false},
-	budget.KindSuspend:  {"GPUBudgetPause", "paused", true},
+	budget.KindPause:    {"GPUBudgetPause", "paused", true},
 	budget.KindResume:   {"GPUBudgetResume", "resumed", false},
 	budget.KindEvict:    {"GPUBudgetEvict", "evicted", true},
 	budget.KindShorten:  {"GPUBudgetShorten", "it gets less time to end", true},
