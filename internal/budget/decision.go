@@ -5,20 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-)
-
-// Kind is what a decision does.
-type Kind string
-
-// The kinds of decisions about budgets.
-const (
-	KindAlert    Kind = "alert"    // Events in the pods' namespaces, and the report
-	KindFreeze   Kind = "freeze"   // bind the policy
-	KindUnfreeze Kind = "unfreeze" // lift it
-	KindPause    Kind = "suspend"  // pause one owner; its JSON and metrics say suspend
-	KindResume   Kind = "resume"   // undo that
-	KindEvict    Kind = "evict"    // one pod
-	KindShorten  Kind = "shorten"  // the time that a pod takes to end
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Decision is one thing to do because of a budget, with its reasons.
@@ -93,6 +80,9 @@ func (p Pod) MarshalJSON() ([]byte, error) {
 		Name      string `json:"name"`
 	}{p.UID, p.Namespace, p.Name})
 }
+
+// Verb is what Summary begins with.
+func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
 
 // Heading is the decision's kind, what it is about, and why it was made.
 func (d Decision) Heading() (kind, object string, reasons []string) {

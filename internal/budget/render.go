@@ -13,29 +13,29 @@ func (d Decision) String() string {
 	return wording.Because(d.Summary(), d.Reasons)
 }
 
-// Summary is String without the reasons.
-func (d Decision) Summary() string {
+// Summary is String without the reasons: the kind's verb, and what it is about.
+func (d Decision) Summary() string { return d.Verb().Base + " " + d.about() }
+
+func (d Decision) about() string {
 	switch d.Kind {
 	case KindAlert:
 		where := ""
 		if len(d.Namespaces) > 0 {
 			where = " in " + some(d.Namespaces)
 		}
-		return fmt.Sprintf("alert that %d%% is reached%s", d.Threshold, where)
+		return fmt.Sprintf("that %d%% is reached%s", d.Threshold, where)
 	case KindFreeze:
-		return "freeze: no new GPU pods"
+		return "no new GPU pods"
 	case KindUnfreeze:
-		return "lift the freeze"
-	case KindPause:
-		return "pause " + d.Owner.String()
-	case KindResume:
-		return "resume " + d.Owner.String()
+		return "the freeze"
+	case KindPause, KindResume:
+		return d.Owner.String()
 	case KindEvict:
-		return "evict the pod " + d.Pod.ref()
+		return "the pod " + d.Pod.ref()
 	case KindShorten:
-		return "shorten the end of the pod " + d.Pod.ref()
+		return "the end of the pod " + d.Pod.ref()
 	}
-	return string(d.Kind)
+	return d.Object
 }
 
 // String names the workload: "Deployment ml/train".

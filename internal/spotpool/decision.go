@@ -66,6 +66,19 @@ func (d Decision) Summary() string {
 	return string(d.Kind)
 }
 
+// Verb is what Summary begins with.
+func (d Decision) Verb() wording.Verb {
+	switch {
+	case d.Kind == Launch && d.Resume:
+		return wording.Verb{Base: "ask", Past: "asked", Regardless: true}
+	case d.Kind == Launch:
+		return wording.Verb{Base: "launch", Past: "launched"}
+	case d.Kind == Terminate:
+		return wording.Verb{Base: "terminate", Past: "terminated"}
+	}
+	return wording.Verb{Base: string(d.Kind), Past: string(d.Kind)}
+}
+
 // LogValue groups the decision's fields for structured logs, what Heading has
 // aside.
 func (d Decision) LogValue() slog.Value {

@@ -33,3 +33,11 @@ func Because(summary string, reasons []string) string {
 	}
 	return summary + ": " + strings.Join(reasons, "; ")
 }
+
+// Verb is what a decision does, as people read it.
+type Verb struct {
+	Base string // "launch"
+	Past string // "launched"
+	// Regardless says that it was done whatever came of it, as asking is.
+	Regardless bool
+}

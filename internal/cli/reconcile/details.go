@@ -68,27 +68,11 @@ func saidAlready(decisions []outcome.Result, e *outcome.ErrorReport) bool {
 	return false
 }
 
-// forms are how a decision's verb reads with each outcome.
-var forms = map[string]map[outcome.Outcome]string{
-	"launch":    {outcome.Planned: "would launch", outcome.Done: "launched", outcome.Short: "could not launch", outcome.Failed: "failed to launch"},
-	"terminate": {outcome.Planned: "would terminate", outcome.Done: "terminated", outcome.Short: "could not terminate", outcome.Failed: "failed to terminate"},
-	"alert":     {outcome.Planned: "would alert", outcome.Done: "alerted", outcome.Failed: "failed to alert"},
-	"freeze:":   {outcome.Planned: "would freeze:", outcome.Done: "froze:", outcome.Failed: "failed to freeze:"},
-	"lift":      {outcome.Planned: "would lift", outcome.Done: "lifted", outcome.Failed: "failed to lift"},
-	"pause":     {outcome.Planned: "would pause", outcome.Done: "paused", outcome.Failed: "failed to pause", outcome.Skipped: "did not pause"},
-	"resume":    {outcome.Planned: "would resume", outcome.Done: "resumed", outcome.Failed: "failed to resume", outcome.Skipped: "did not resume"},
-	"evict":     {outcome.Planned: "would evict", outcome.Done: "evicted", outcome.Failed: "failed to evict", outcome.Skipped: "did not evict"},
-	"ask":       {outcome.Planned: "would ask", outcome.Done: "asked", outcome.Short: "asked", outcome.Failed: "asked"},
-}
-
 // decisionText is what was decided, with a verb for its outcome.
 func decisionText(style terminal.Style, d outcome.Result) string {
-	verb, rest, _ := strings.Cut(d.Summary(), " ")
-	form, known := forms[verb][d.Outcome]
-	if !known {
-		form = verb + " (" + string(d.Outcome) + ")"
-	}
-	text := style.Paint(describe.OutcomeColour(d.Outcome), form) + " " + rest
+	verb := d.Verb()
+	rest := strings.TrimPrefix(d.Summary(), verb.Base+" ")
+	text := style.Paint(describe.OutcomeColour(d.Outcome), d.Outcome.Form(verb)) + " " + rest
 	if p, ok := d.Decision.(spotpool.Decision); ok && p.Offering != nil && d.Outcome == outcome.Done && len(p.InstanceIDs) > 0 {
 		text += ": " + describe.FirstOf(p.InstanceIDs, idsAtMost)
 	}

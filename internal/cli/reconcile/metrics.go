@@ -115,9 +115,9 @@ func (m metrics) run(report reconcile.Report, success bool) {
 		}
 	}
 	if len(report.Budgets) > 0 {
-		for _, kind := range []budget.Kind{budget.KindAlert, budget.KindFreeze, budget.KindUnfreeze, budget.KindPause, budget.KindResume, budget.KindEvict, budget.KindShorten} {
+		for _, of := range budget.Kinds() {
 			for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Skipped, outcome.Failed} {
-				decisions.WithLabelValues(string(kind), string(outcome))
+				decisions.WithLabelValues(string(of.Kind), string(outcome))
 			}
 		}
 	}

@@ -2,10 +2,12 @@ package reconcile
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 
@@ -60,6 +62,32 @@ func TestReportForPeople(t *testing.T) {
 			clitest.Golden(t, name, out.String())
 		})
 	}
+}
+
+// TestDecisionsReadByTheirOutcome: each kind of decision, with each outcome, in the
+// words of a report.
+func TestDecisionsReadByTheirOutcome(t *testing.T) {
+	t.Parallel()
+	offering := &spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}
+	decisions := []outcome.Decision{
+		spotpool.Decision{Kind: spotpool.Launch, Count: 2, Offering: offering, ChargeType: spotpool.Spot, Sequence: 7},
+		spotpool.Decision{Kind: spotpool.Launch, Count: 2, Offering: offering, ChargeType: spotpool.Spot, Sequence: 7, Resume: true},
+		spotpool.Decision{Kind: spotpool.Terminate, Count: 1, InstanceIDs: []string{"ins-1"}},
+	}
+	for _, of := range budget.Kinds() {
+		decisions = append(decisions, budget.Decision{
+			Kind: of.Kind, Object: "budget/team-a", Threshold: 80, Namespaces: []string{"ml"},
+			Pod:   &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}},
+			Owner: &budget.Workload{Namespace: "ml", Owner: ledger.Owner{Kind: "Job", Name: "train"}},
+		})
+	}
+	var out bytes.Buffer
+	for _, d := range decisions {
+		for _, o := range []outcome.Outcome{outcome.Planned, outcome.Done, outcome.Short, outcome.Skipped, outcome.Failed} {
+			fmt.Fprintf(&out, "%-8s %s\n", o, decisionText(clitest.Plain, outcome.Of(d, o, nil)))
+		}
+	}
+	clitest.Golden(t, "decisions.txt", out.String())
 }
 
 func withBudgets(r reconcile.Report) reconcile.Report {

@@ -27,28 +27,11 @@ func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 	return errors.Join(failures...)
 }
 
-// eventKind is how what was done because of a budget is told of.
-type eventKind struct {
-	reason  string
-	done    string
-	warning bool
-}
-
-var eventKinds = map[budget.Kind]eventKind{
-	budget.KindFreeze:   {"GPUBudgetFreeze", "its new pods with GPUs are kept out", true},
-	budget.KindUnfreeze: {"GPUBudgetLift", "its new pods with GPUs are let in again", false},
-	budget.KindPause:    {"GPUBudgetPause", "paused", true},
-	budget.KindResume:   {"GPUBudgetResume", "resumed", false},
-	budget.KindEvict:    {"GPUBudgetEvict", "evicted", true},
-	budget.KindShorten:  {"GPUBudgetShorten", "it gets less time to end", true},
-}
-
 // announcement is the Event about something that was done because of a budget.
-func announcement(d budget.Declaration, kind budget.Kind, reasons ...string) budget.Event {
-	m := eventKinds[kind]
+func announcement(d budget.Declaration, e *budget.KindEvent, reasons ...string) budget.Event {
 	return budget.Event{
-		Budget: d.Name, BudgetUID: d.UID, Reason: m.reason, Warning: m.warning,
-		Message: fmt.Sprintf("GPU budget %s: %s: %s", d.Name, m.done, strings.Join(reasons, "; ")),
+		Budget: d.Name, BudgetUID: d.UID, Reason: e.Reason, Warning: e.Warning,
+		Message: fmt.Sprintf("GPU budget %s: %s: %s", d.Name, e.Done, strings.Join(reasons, "; ")),
 	}
 }
 
@@ -56,10 +39,11 @@ func announcement(d budget.Declaration, kind budget.Kind, reasons ...string) bud
 // whether or not they can be made: the first that can't is warned of, and no
 // more of this budget are tried in this run.
 func (a *actor) announce(ctx context.Context, d budget.Decision) {
-	if d.Kind == budget.KindAlert || a.untold {
+	told := d.Kind.Data().Event
+	if told == nil || a.untold {
 		return
 	}
-	event := announcement(a.declaration, d.Kind, d.Reasons...)
+	event := announcement(a.declaration, told, d.Reasons...)
 	var events []budget.Event
 	switch {
 	case d.Pod != nil:

@@ -103,7 +103,7 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 	var events []budget.Event
 	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
 		for _, namespace := range toldOf(last.Usage.ByNamespace) {
-			event := announcement(d, budget.KindUnfreeze, destroyed)
+			event := announcement(d, budget.KindUnfreeze.Data().Event, destroyed)
 			event.Namespace = namespace
 			events = append(events, event)
 		}
@@ -121,7 +121,7 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 		resumed, left, err := p.letGo(ctx, some)
 		notices = append(notices, left...)
 		for _, w := range resumed {
-			events = append(events, announcement(d, budget.KindResume, destroyed).On(w))
+			events = append(events, announcement(d, budget.KindResume.Data().Event, destroyed).On(w))
 		}
 		if err != nil {
 			return notices, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Outcome says what became of a decision or a pool.
@@ -19,6 +20,21 @@ const (
 	Failed  Outcome = "failed"
 	Skipped Outcome = "skipped" // someone else holds the lock, or it must not be touched
 )
+
+// Form is how a decision's verb reads with the outcome: "launched", "could not launch".
+func (o Outcome) Form(v wording.Verb) string {
+	switch {
+	case o == Planned:
+		return "would " + v.Base
+	case o == Skipped:
+		return "did not " + v.Base
+	case o == Done, v.Regardless:
+		return v.Past
+	case o == Short:
+		return "could not " + v.Base
+	}
+	return "failed to " + v.Base
+}
 
 // ErrorReport is an error as programs read it.
 type ErrorReport struct {

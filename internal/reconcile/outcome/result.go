@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Decision is one thing that was decided about a declaration of whatever kind. In
@@ -16,6 +18,8 @@ type Decision interface {
 	Heading() (kind, object string, reasons []string)
 	// Summary says what was decided, on one line and without the reasons.
 	Summary() string
+	// Verb is what Summary begins with.
+	Verb() wording.Verb
 }
 
 // Result is a decision and what became of it. In JSON it is the decision's own

@@ -1,0 +1,56 @@
+package budget
+
+import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
+
+// Kind is what a decision does.
+type Kind string
+
+// The kinds of decisions about budgets. Each stands in Kinds as well.
+const (
+	KindAlert    Kind = "alert"    // Events in the pods' namespaces, and the report
+	KindFreeze   Kind = "freeze"   // bind the policy
+	KindUnfreeze Kind = "unfreeze" // lift it
+	KindPause    Kind = "suspend"  // pause one owner; its JSON and metrics say suspend
+	KindResume   Kind = "resume"   // undo that
+	KindEvict    Kind = "evict"    // one pod
+	KindShorten  Kind = "shorten"  // the time that a pod takes to end
+)
+
+// KindData is what reports, metrics and the cluster's Events take from a kind.
+type KindData struct {
+	Kind Kind
+	Verb wording.Verb // which Summary begins with
+	// Event is how the cluster is told of it once it is done; nil where the decision is
+	// itself to tell of something.
+	Event *KindEvent
+}
+
+// KindEvent is an Event about what was done because of a budget.
+type KindEvent struct {
+	Reason  string
+	Done    string // to what it is about
+	Warning bool
+}
+
+// Kinds are all kinds of decisions about budgets.
+func Kinds() []KindData {
+	return []KindData{
+		{KindAlert, wording.Verb{Base: "alert", Past: "alerted"}, nil},
+		{KindFreeze, wording.Verb{Base: "freeze:", Past: "froze:"}, &KindEvent{"GPUBudgetFreeze", "its new pods with GPUs are kept out", true}},
+		{KindUnfreeze, wording.Verb{Base: "lift", Past: "lifted"}, &KindEvent{"GPUBudgetLift", "its new pods with GPUs are let in again", false}},
+		{KindPause, wording.Verb{Base: "pause", Past: "paused"}, &KindEvent{"GPUBudgetPause", "paused", true}},
+		{KindResume, wording.Verb{Base: "resume", Past: "resumed"}, &KindEvent{"GPUBudgetResume", "resumed", false}},
+		{KindEvict, wording.Verb{Base: "evict", Past: "evicted"}, &KindEvent{"GPUBudgetEvict", "evicted", true}},
+		{KindShorten, wording.Verb{Base: "shorten", Past: "shortened"}, &KindEvent{"GPUBudgetShorten", "it gets less time to end", true}},
+	}
+}
+
+// Data is what others take from the kind.
+func (k Kind) Data() KindData {
+	for _, data := range Kinds() {
+		if data.Kind == k {
+			return data
+		}
+	}
+	return KindData{Kind: k, Verb: wording.Verb{Base: string(k), Past: string(k)}}
+}
