@@ -35,8 +35,8 @@ type actor struct {
 	failure error
 	// stopped says why some decisions were not come to, if any.
 	stopped error
-	// untold says that an Event about what was done could not be made.
-	untold bool
+	// eventsFailed says that an Event about what was done could not be made.
+	eventsFailed bool
 	// frozenAt is when this run's own freeze began.
 	frozenAt time.Time
 	// withdrawn are the uids of waiting pods whose owners this run suspended: their

@@ -40,7 +40,7 @@ func announcement(d budget.Declaration, e *budget.KindEvent, reasons ...string) 
 // more of this budget are tried in this run.
 func (a *actor) announce(ctx context.Context, d budget.Decision) {
 	told := d.Kind.Data().Event
-	if told == nil || a.untold {
+	if told == nil || a.eventsFailed {
 		return
 	}
 	event := announcement(a.declaration, told, d.Reasons...)
@@ -60,7 +60,7 @@ func (a *actor) announce(ctx context.Context, d budget.Decision) {
 	}
 	for _, event := range events {
 		if err := a.books.cluster.Alert(ctx, event); err != nil {
-			a.untold = true
+			a.eventsFailed = true
 			a.warnings.Add(fmt.Sprintf("%s: what was done is not told of by Events in the cluster: %v", d.Object, err))
 			return
 		}

@@ -45,8 +45,8 @@ func (e *enforcer) enforce(ctx context.Context, judged []judgement) {
 	for _, j := range judged {
 		end := ending{became: outcome.Done} // nothing is to be done
 		switch {
-		case j.untold != nil:
-			end = ending{became: outcome.Failed, why: j.untold}
+		case j.blocked != nil:
+			end = ending{became: outcome.Failed, why: j.blocked}
 		case !j.idle():
 			e.busy = append(e.busy, j)
 			continue
@@ -78,7 +78,7 @@ func (e *enforcer) record(ctx context.Context, j judgement, end ending) {
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	status := j.plan.Settle(end.done)
-	if previous := j.situation.Previous; j.untold != nil && e.measures.err != nil && previous != nil {
+	if previous := j.situation.Previous; j.blocked != nil && e.measures.err != nil && previous != nil {
 		status.Enforced = previous.Enforced
 	}
 	became, why := cmp.Or(end.became, outcome.Failed), end.why

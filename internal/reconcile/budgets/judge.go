@@ -13,9 +13,9 @@ type judgement struct {
 	situation budget.Situation
 	plan      budget.Plan
 	previous  budgetStatus // which the run's own takes the place of
-	// untold says why what is in force of it can't be told, though it matters: then
-	// nothing is done. Nil where all is known.
-	untold error
+	// blocked says why nothing is done: what is in force of it can't be told, though it
+	// matters. Nil where all is known.
+	blocked error
 }
 
 // judge judges budgets by the ledger and by what is in force. One that can't be
@@ -38,7 +38,7 @@ func (r *Run) judge(targets []target, b *books, previous map[string]previousStat
 		if last.Exists() && last.Value.UID == d.UID {
 			s.Previous = &last.Value
 		}
-		j := judgement{situation: s, plan: budget.Decide(s), previous: last.budgetStatus, untold: m.untold(s)}
+		j := judgement{situation: s, plan: budget.Decide(s), previous: last.budgetStatus, blocked: m.whyBlocked(s)}
 		r.statuses[d.Name] = j.plan.Status
 		judged = append(judged, j)
 	}

@@ -98,10 +98,10 @@ func (m *measures) learn(uid string, pauses []declaration.Pause) {
 	m.paused = paused
 }
 
-// untold says why a budget can't be enforced where what is in force can't be
+// whyBlocked says why a budget can't be enforced where what is in force can't be
 // told. One that tells of thresholds alone, and always did, needs no right to
 // know.
-func (m *measures) untold(s budget.Situation) error {
+func (m *measures) whyBlocked(s budget.Situation) error {
 	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || len(s.Previous.Enforced) == 0) {
 		return nil
 	}
