@@ -33,8 +33,8 @@ type actor struct {
 	failed int
 	// failure is the first that failed; nil where none did.
 	failure error
-	// stopped says why some decisions were not come to, if any.
-	stopped error
+	// givenUp says why some decisions were not begun; nil where none was left.
+	givenUp error
 	// eventsFailed says that an Event about what was done could not be made.
 	eventsFailed bool
 	// frozenAt is when this run's own freeze began.
@@ -60,8 +60,8 @@ func (a *actor) ending() ending {
 	switch {
 	case a.failure != nil:
 		end.became, end.why = outcome.Failed, a.failure
-	case a.stopped != nil:
-		end.became, end.why = cutShort(a.stopped), a.stopped
+	case a.givenUp != nil:
+		end.became, end.why = outcomeOf(a.givenUp), a.givenUp
 	case !a.decided:
 		end.became = outcome.Failed
 	case outcome.AnyPlanned(a.results):
@@ -82,8 +82,7 @@ func (a *actor) turn(ctx context.Context) {
 			a.awaitWithdrawn(ctx)
 		}
 		if ctx.Err() != nil {
-			_, why := stopped(ctx)
-			a.skip(ctx, why)
+			a.giveUp(ctx, whyStopped(ctx))
 			return
 		}
 		a.queue = a.queue[len(some):]
@@ -112,9 +111,9 @@ func alike(queue []budget.Decision) int {
 	return len(queue)
 }
 
-// skip gives up what is left to do.
-func (a *actor) skip(ctx context.Context, why error) {
-	a.stopped = why
+// giveUp skips what is left to do.
+func (a *actor) giveUp(ctx context.Context, why error) {
+	a.givenUp = why
 	for _, d := range a.queue {
 		a.noteResult(ctx, d, outcome.Skipped, why)
 	}
@@ -139,8 +138,8 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	}
 	for n, d := range some {
 		if errors.Is(errs[n], errNotBegun) {
-			_, a.stopped = stopped(ctx)
-			a.noteResult(ctx, d, outcome.Skipped, a.stopped)
+			a.givenUp = whyStopped(ctx)
+			a.noteResult(ctx, d, outcome.Skipped, a.givenUp)
 			continue
 		}
 		a.note(calling, d, errs[n])

@@ -237,7 +237,8 @@ func declarations(targets []target) []budget.Declaration {
 func (r *Run) failBudgets(ctx context.Context, targets []target, err error) {
 	became := outcome.Failed
 	if ctx.Err() != nil {
-		became, err = stopped(ctx)
+		err = whyStopped(ctx)
+		became = outcomeOf(err)
 	}
 	for _, t := range targets {
 		if !slices.ContainsFunc(r.reports, func(b Report) bool { return b.Name == t.declaration.Name }) {
@@ -251,17 +252,16 @@ var errSlowCluster = errors.New("the cluster took half of the run's time: the re
 
 var errInterruptedBudget = errors.New("the run was interrupted: the next one goes on with this budget")
 
-// stopped is what becomes of a budget when the time is over.
-func stopped(ctx context.Context) (outcome.Outcome, error) {
-	why := errInterruptedBudget
+// whyStopped says why nothing more is begun once the time is over.
+func whyStopped(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errSlowCluster) {
-		why = errSlowCluster
+		return errSlowCluster
 	}
-	return cutShort(why), why
+	return errInterruptedBudget
 }
 
-// cutShort is the outcome of a budget that was not come to the end of.
-func cutShort(why error) outcome.Outcome {
+// outcomeOf is that of a budget which the time was over for.
+func outcomeOf(why error) outcome.Outcome {
 	if errors.Is(why, errSlowCluster) {
 		return outcome.Failed
 	}

@@ -62,19 +62,18 @@ func (e *enforcer) turn(ctx context.Context, a *actor) (over bool) {
 
 // broken ends with a budget to which no further turn comes, or not even a first.
 func (e *enforcer) broken(ctx context.Context, a *actor, err error) {
-	switch changed := errors.Is(err, errBudgetChanged); {
-	case changed || record.IsLocked(err):
-		a.skip(ctx, err)
-		if changed { // or destroyed: then no status is left behind
-			e.report(unjudgedReport(a.declaration, outcome.Skipped, err), a.results)
-			return
-		}
+	switch {
+	case errors.Is(err, errBudgetChanged): // or destroyed: then no status is left behind
+		a.giveUp(ctx, err)
+		e.report(unjudgedReport(a.declaration, outcome.Skipped, err), a.results)
+		return
+	case record.IsLocked(err):
+		a.giveUp(ctx, err)
 	case ctx.Err() != nil:
-		_, why := stopped(ctx)
-		a.skip(ctx, why)
+		a.giveUp(ctx, whyStopped(ctx))
 	default:
 		a.failure = errors.Join(a.failure, err)
-		a.skip(ctx, err)
+		a.giveUp(ctx, err)
 	}
 	e.record(ctx, a.judgement, a.ending())
 }
