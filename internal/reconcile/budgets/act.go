@@ -20,8 +20,8 @@ type actor struct {
 	pauser      pauser
 	warnings    *outcome.Warnings
 	declaration budget.Declaration
-	judgement   judgement // its plan is by the pods of now, once decided
-	decided     bool
+	judgement   judgement
+	decided     bool // by the pods of now
 	// queue and reserves are what is left to do of the plan.
 	queue, reserves []budget.Decision
 	results         []outcome.Result
@@ -70,9 +70,9 @@ func (a *actor) ending() ending {
 	return end
 }
 
-// turn does as many decisions as one turn may, one after the other. Evictions
+// doSome does as many decisions as one turn may, one after the other. Evictions
 // without effect are replaced by the next in reserve, whatever prevented them.
-func (a *actor) turn(ctx context.Context) {
+func (a *actor) doSome(ctx context.Context) {
 	for left := decisionsATurn; left > 0 && len(a.queue) > 0; {
 		some := a.queue[:alike(a.queue[:min(left, len(a.queue))])]
 		switch d := some[0]; {

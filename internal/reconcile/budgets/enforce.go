@@ -51,7 +51,7 @@ func (e *enforcer) enforce(ctx context.Context, judged []judgement) {
 			e.busy = append(e.busy, j)
 			continue
 		}
-		others.Go(func() error { e.record(ctx, j, end); return nil })
+		others.Go(func() error { e.finish(ctx, j, end); return nil })
 	}
 	_ = others.Wait()
 	slices.SortStableFunc(e.busy, func(a, b judgement) int { return cmp.Compare(rank(a.situation), rank(b.situation)) })
@@ -71,9 +71,9 @@ func rank(s budget.Situation) int {
 	return 1
 }
 
-// record writes a budget's status, as what was done leaves it, and reports it. What
+// finish writes a budget's status, as what was done leaves it, and reports it. What
 // could not be enforced is written too: the gates of its pools go by it.
-func (e *enforcer) record(ctx context.Context, j judgement, end ending) {
+func (e *enforcer) finish(ctx context.Context, j judgement, end ending) {
 	d := j.situation.Declaration
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
@@ -82,7 +82,7 @@ func (e *enforcer) record(ctx context.Context, j judgement, end ending) {
 		status.Enforced = previous.Enforced
 	}
 	became, why := cmp.Or(end.became, outcome.Failed), end.why
-	if err := e.flow.saveStatus(recording, j.previous, status); err != nil {
+	if err := e.flow.saveStatus(recording, j.document, status); err != nil {
 		became, why = outcome.Failed, errors.Join(why, err)
 	}
 	// What is enforced is what is in force, not what would be.

@@ -7,12 +7,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// judgement is what follows from the use of one budget, before the pods of now are
-// looked at.
+// judgement is what follows from the use of one budget.
 type judgement struct {
 	situation budget.Situation
-	plan      budget.Plan
-	previous  budgetStatus // which the run's own takes the place of
+	// plan is made without a look at the pods of now, and once more with it before
+	// anything is done: see actor.decide.
+	plan     budget.Plan
+	document budgetStatus // the last run's, in whose place this run's status is written
 	// blocked says why nothing is done: what is in force of it can't be told, though it
 	// matters. Nil where all is known.
 	blocked error
@@ -35,10 +36,10 @@ func (r *Run) judge(targets []target, b *books, previous map[string]previousStat
 			Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: m.paused,
 			PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
 		}
-		if last.Exists() && last.Value.UID == d.UID {
-			s.Previous = &last.Value
+		if last.document.Exists() && last.document.Value.UID == d.UID {
+			s.Previous = &last.document.Value
 		}
-		j := judgement{situation: s, plan: budget.Decide(s), previous: last.budgetStatus, blocked: m.whyBlocked(s)}
+		j := judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: m.whyBlocked(s)}
 		r.statuses[d.Name] = j.plan.Status
 		judged = append(judged, j)
 	}

@@ -18,7 +18,7 @@ func (b *books) noticeLoss(budgets []budget.Declaration, previous map[string]pre
 		return
 	}
 	for _, d := range budgets {
-		s := previous[d.Name].Value
+		s := previous[d.Name].document.Value
 		if s.At.IsZero() || s.UID != d.UID || ledger.TimeOf(s.At) >= h.Began {
 			continue
 		}

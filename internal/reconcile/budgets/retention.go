@@ -42,8 +42,8 @@ func (b *books) prune(budgets []budget.Declaration, previous map[string]previous
 		}
 	}
 	for name, s := range previous {
-		if u := s.Value.Usage; !told[name] && s.Value.ClusterUID == b.ledger.Header.ClusterUID {
-			end := s.Value.At
+		if u := s.document.Value.Usage; !told[name] && s.document.Value.ClusterUID == b.ledger.Header.ClusterUID {
+			end := s.document.Value.At
 			if u.WindowEnd.After(end) { // of a calendar period
 				end = u.WindowEnd
 			}

@@ -18,8 +18,8 @@ type budgetStatus = record.Document[declaration.BudgetStatus]
 
 // previousStatus is what the last run made of a budget.
 type previousStatus struct {
-	budgetStatus
-	err error // *declaration.NewerError, where it is not this program's to replace
+	document budgetStatus
+	err      error // *declaration.NewerError, where it is not this program's to replace
 }
 
 // previousStatuses reads the statuses of all budgets. A damaged one is told of
@@ -36,7 +36,7 @@ func (r *Run) previousStatuses(ctx context.Context) (map[string]previousStatus, 
 			continue
 		}
 		value, err := record.DecodeListed[declaration.BudgetStatus](ctx, r.flow.Keeper.Store, doc)
-		status := previousStatus{budgetStatus: budgetStatus{Value: value, Revision: doc.Revision}}
+		status := previousStatus{document: budgetStatus{Value: value, Revision: doc.Revision}}
 		var newer *declaration.NewerError
 		switch {
 		case errors.As(err, &newer):
@@ -56,7 +56,7 @@ func (r *Run) forgetStatuses(ctx context.Context, previous map[string]previousSt
 		if r.names[name] {
 			continue
 		}
-		if err := record.Remove(ctx, r.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].Revision); err != nil {
+		if err := record.Remove(ctx, r.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
 			r.warnings.Add(err.Error())
 		}
 	}

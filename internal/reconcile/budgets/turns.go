@@ -42,9 +42,9 @@ func (e *enforcer) turn(ctx context.Context, a *actor) (over bool) {
 				return err
 			}
 		}
-		a.turn(ctx)
+		a.doSome(ctx)
 		if len(a.queue) == 0 {
-			e.record(ctx, a.judgement, a.ending())
+			e.finish(ctx, a.judgement, a.ending())
 			over = true
 		}
 		return nil
@@ -75,7 +75,7 @@ func (e *enforcer) broken(ctx context.Context, a *actor, err error) {
 		a.failure = errors.Join(a.failure, err)
 		a.giveUp(ctx, err)
 	}
-	e.record(ctx, a.judgement, a.ending())
+	e.finish(ctx, a.judgement, a.ending())
 }
 
 // pauser is what a budget pauses and resumes by in this run: it looks out for what
