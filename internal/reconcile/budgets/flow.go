@@ -28,7 +28,7 @@ type Flow struct {
 	reached atomic.Pointer[Cluster] // for its count of calls
 }
 
-// records are the lives of the store's budgets.
+// records is the life of the store's budgets.
 func (f *Flow) records() record.Life[budget.Declaration] { return record.Budgets(f.Keeper) }
 
 func (f *Flow) now() time.Time { return f.Clock() }

@@ -123,7 +123,7 @@ func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, er
 	}
 }
 
-// unjudgedBudget reports a budget whose usage could not be told.
+// unjudgedReport reports a budget whose usage could not be told.
 func unjudgedReport(d budget.Declaration, became outcome.Outcome, err error) Report {
 	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Outcome: became, Error: outcome.NewErrorReport(err)}
 	if limit, err := d.Limit(); err == nil {
