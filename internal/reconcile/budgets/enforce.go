@@ -17,7 +17,7 @@ import (
 type enforcer struct {
 	flow     *Flow
 	books    *books
-	measures *measures
+	inForce  *inForce
 	declared []budget.Declaration
 	busy     []judgement // those that are, or may have to be, acted on
 	report   func(Report, []outcome.Result)
@@ -78,7 +78,7 @@ func (e *enforcer) finish(ctx context.Context, j judgement, end ending) {
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	status := j.plan.Settle(end.done)
-	if previous := j.situation.Previous; j.blocked != nil && e.measures.err != nil && previous != nil {
+	if previous := j.situation.Previous; j.blocked != nil && e.inForce.err != nil && previous != nil {
 		status.Enforced = previous.Enforced
 	}
 	became, why := cmp.Or(end.became, outcome.Failed), end.why

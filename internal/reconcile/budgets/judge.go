@@ -21,7 +21,7 @@ type judgement struct {
 
 // judge judges budgets by the ledger and by what is in force. One that can't be
 // judged fails alone.
-func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, m *measures) []judgement {
+func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, f *inForce) []judgement {
 	var judged []judgement
 	for n, result := range budget.Evaluate(declarations(targets), b.ledger.All(), b.ledger.Header, b.now(), time.LoadLocation) {
 		d := targets[n].declaration
@@ -30,16 +30,16 @@ func (r *Run) judge(targets []target, b *books, previous map[string]previousStat
 			r.add(failedReport(d, err), nil)
 			continue
 		}
-		freeze, frozen := m.frozen[d.UID]
+		freeze, frozen := f.frozen[d.UID]
 		s := budget.Situation{
 			Declaration: d, Result: result, Now: b.now(), RunID: r.options.RunID,
-			Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: m.paused,
+			Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: f.paused,
 			PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
 		}
 		if last.document.Exists() && last.document.Value.UID == d.UID {
 			s.Previous = &last.document.Value
 		}
-		j := judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: m.whyBlocked(s)}
+		j := judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: f.whyBlocked(s)}
 		r.statuses[d.Name] = j.plan.Status
 		judged = append(judged, j)
 	}

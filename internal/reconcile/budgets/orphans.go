@@ -18,12 +18,12 @@ import (
 
 // liftOrphans lifts what budgets left in force that were destroyed in this store,
 // and tells of what no budget of it did.
-func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, m *measures) {
+func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f *inForce) {
 	left := map[string]bool{}
-	for uid := range m.frozen {
+	for uid := range f.frozen {
 		left[uid] = true
 	}
-	for _, p := range m.paused {
+	for _, p := range f.paused {
 		left[p.BudgetUID] = true
 	}
 	for _, uid := range slices.Sorted(maps.Keys(left)) {
@@ -72,7 +72,7 @@ func (r *Run) liftLeftovers(ctx context.Context) {
 		r.flow.Teller.Logger().WarnContext(ctx, "measures not seen", "detail", "what destroyed budgets left in force was not looked for: "+err.Error())
 		return
 	}
-	r.liftOrphans(ctx, c, uid, r.lookForMeasures(ctx, c, uid, nil))
+	r.liftOrphans(ctx, c, uid, r.lookInForce(ctx, c, uid, nil))
 }
 
 func (r *Run) hasBuriedBudgets(ctx context.Context) bool {

@@ -175,13 +175,13 @@ func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, target
 	if err != nil {
 		return err
 	}
-	m := r.lookForMeasures(ctx, c, uid, b.observation.Namespaces)
+	inForce := r.lookInForce(ctx, c, uid, b.observation.Namespaces)
 	if !r.partial() {
-		r.liftOrphans(ctx, c, uid, m)
+		r.liftOrphans(ctx, c, uid, inForce)
 		r.forgetStatuses(ctx, previous)
 	}
-	judged := r.judge(targets, b, previous, m)
-	e := &enforcer{flow: r.flow, books: b, measures: m, report: r.add, warnings: r.warnings, declared: declarations(targets)}
+	judged := r.judge(targets, b, previous, inForce)
+	e := &enforcer{flow: r.flow, books: b, inForce: inForce, report: r.add, warnings: r.warnings, declared: declarations(targets)}
 	e.enforce(ctx, judged)
 	r.noteDeletions(ctx, b)
 	return nil

@@ -37,7 +37,7 @@ func (e *enforcer) turn(ctx context.Context, a *actor) (over bool) {
 			return errBudgetChanged
 		}
 		if !a.decided {
-			a.judgement.situation.Paused = e.measures.paused // others paused some meanwhile
+			a.judgement.situation.Paused = e.inForce.paused // others paused some meanwhile
 			if err := a.decide(ctx); err != nil {
 				return err
 			}
@@ -84,14 +84,14 @@ func (e *enforcer) pauser(d budget.Declaration) pauser {
 	return pauser{
 		keeper: e.flow.Keeper, clock: e.flow.Clock, cluster: e.books.cluster, budget: d, declared: e.declared,
 		wanted: func(seen budget.WorkloadState) string { return e.wanted(d.UID, seen) },
-		learn:  func(paused []declaration.Pause) { e.measures.learn(d.UID, paused) },
+		learn:  func(paused []declaration.Pause) { e.inForce.learn(d.UID, paused) },
 	}
 }
 
 // wanted names a budget of this run, other than one, that would hold a workload, if
 // any.
 func (e *enforcer) wanted(uid string, seen budget.WorkloadState) string {
-	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.measures.setOf(seen.Namespace, seen.Labels)}
+	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.inForce.setOf(seen.Namespace, seen.Labels)}
 	for _, j := range e.busy {
 		if j.situation.Declaration.UID != uid && j.situation.WouldHold(paused) {
 			return j.situation.Declaration.Name

@@ -13,9 +13,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// measures are what budgets have in force, as a look found it, and as what the run
+// inForce is what budgets have in force, as a look found it, and as what the run
 // did since leaves it.
-type measures struct {
+type inForce struct {
 	frozen map[string]budget.FreezeRule // by the budget's uid
 	paused []budget.Paused
 	broken map[string]error // by the budget's uid: what it has paused can't be read
@@ -24,16 +24,16 @@ type measures struct {
 	namespaces map[string]map[string]string
 }
 
-// lookForMeasures lists what is in force, of whatever budget.
-func (r *Run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *measures {
-	m := &measures{frozen: map[string]budget.FreezeRule{}, namespaces: namespaces}
+// lookInForce lists what is in force, of whatever budget.
+func (r *Run) lookInForce(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *inForce {
+	f := &inForce{frozen: map[string]budget.FreezeRule{}, namespaces: namespaces}
 	freezes, err := c.Freezes(ctx)
-	m.err = err
-	for _, f := range freezes {
-		m.frozen[f.BudgetUID] = f
+	f.err = err
+	for _, freeze := range freezes {
+		f.frozen[freeze.BudgetUID] = freeze
 	}
 	all, err := readPauses(ctx, r.flow.Keeper.Store)
-	m.err, m.broken = errors.Join(m.err, err), all.broken
+	f.err, f.broken = errors.Join(f.err, err), all.broken
 	for _, own := range all.byBudget {
 		if own.clusterUID != clusterUID {
 			continue
@@ -44,7 +44,7 @@ func (r *Run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string,
 				seen, err := c.Workload(ctx, pause.Workload)
 				running = err != nil || !seen.Stopped
 			}
-			m.paused = append(m.paused, m.pausedBy(own.uid, pause, running))
+			f.paused = append(f.paused, f.pausedBy(own.uid, pause, running))
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(all.broken)) {
@@ -52,10 +52,10 @@ func (r *Run) lookForMeasures(ctx context.Context, c Cluster, clusterUID string,
 			r.warnings.Add(all.broken[uid].Error())
 		}
 	}
-	if m.err != nil && !isForbidden(m.err) {
-		r.warnings.Add(fmt.Sprintf("what budgets have in force can't be told: %v", m.err))
+	if f.err != nil && !isForbidden(f.err) {
+		r.warnings.Add(fmt.Sprintf("what budgets have in force can't be told: %v", f.err))
 	}
-	return m
+	return f
 }
 
 // unsettled says that a workload was on the way to be paused or resumed.
@@ -64,17 +64,17 @@ func unsettled(p declaration.Pause) bool {
 }
 
 // pausedBy is a pause of a budget, as it is decided by.
-func (m *measures) pausedBy(uid string, p declaration.Pause, running bool) budget.Paused {
+func (f *inForce) pausedBy(uid string, p declaration.Pause, running bool) budget.Paused {
 	return budget.Paused{
-		Workload: p.Workload, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: m.setOf(p.Namespace, p.Labels),
+		Workload: p.Workload, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: f.setOf(p.Namespace, p.Labels),
 		Running: running, Unsettled: unsettled(p), Undone: p.Phase == declaration.Started,
 	}
 }
 
 // setOf is what the pods of a workload are told apart by; nil where its namespace
 // is not known.
-func (m *measures) setOf(namespace string, labels map[string]string) *ledger.LabelSet {
-	of, there := m.namespaces[namespace]
+func (f *inForce) setOf(namespace string, labels map[string]string) *ledger.LabelSet {
+	of, there := f.namespaces[namespace]
 	if !there {
 		return nil
 	}
@@ -82,10 +82,10 @@ func (m *measures) setOf(namespace string, labels map[string]string) *ledger.Lab
 }
 
 // learn has the budgets whose turn is later go by what one has paused now.
-func (m *measures) learn(uid string, pauses []declaration.Pause) {
+func (f *inForce) learn(uid string, pauses []declaration.Pause) {
 	stopped := map[string]bool{} // by a run that was cut short, as was seen
 	var paused []budget.Paused   // anew: earlier decisions go by the former
-	for _, p := range m.paused {
+	for _, p := range f.paused {
 		if p.BudgetUID == uid {
 			stopped[p.UID] = p.Unsettled && !p.Running
 			continue
@@ -93,19 +93,19 @@ func (m *measures) learn(uid string, pauses []declaration.Pause) {
 		paused = append(paused, p)
 	}
 	for _, p := range pauses {
-		paused = append(paused, m.pausedBy(uid, p, unsettled(p) && !stopped[p.UID]))
+		paused = append(paused, f.pausedBy(uid, p, unsettled(p) && !stopped[p.UID]))
 	}
-	m.paused = paused
+	f.paused = paused
 }
 
 // whyBlocked says why a budget can't be enforced where what is in force can't be
 // told. One that tells of thresholds alone, and always did, needs no right to
 // know.
-func (m *measures) whyBlocked(s budget.Situation) error {
+func (f *inForce) whyBlocked(s budget.Situation) error {
 	if s.Declaration.Enforce.Action == budget.AlertOnly && (s.Previous == nil || len(s.Previous.Enforced) == 0) {
 		return nil
 	}
-	return cmp.Or(m.err, m.broken[s.Declaration.UID])
+	return cmp.Or(f.err, f.broken[s.Declaration.UID])
 }
 
 // isForbidden says that the role lacks a right: all that went wrong is that.
