@@ -27,7 +27,7 @@ type piece struct {
 }
 
 // divide cuts an interval where those change who share what it holds.
-func (m *Meter) divide(c *measured, allocation int32) {
+func (m *Meter) divide(c *counted, allocation int32) {
 	d := m.divider(allocation)
 	end := c.end
 	if c.active {
@@ -50,7 +50,7 @@ func (m *Meter) divide(c *measured, allocation int32) {
 }
 
 // dividedWithin is within for what is divided. Each piece is rounded once.
-func (m *Meter) dividedWithin(c *measured, from ledger.Time) amounts {
+func (m *Meter) dividedWithin(c *counted, from ledger.Time) amounts {
 	used := amounts{consumed: m.sum(c, c.divided.counted, from)}
 	if c.divided.sure {
 		return used
@@ -58,7 +58,7 @@ func (m *Meter) dividedWithin(c *measured, from ledger.Time) amounts {
 	return used.between(m.sum(c, c.divided.least, from), m.sum(c, c.divided.most, from), c.unshown)
 }
 
-func (m *Meter) sum(c *measured, pieces []piece, from ledger.Time) int64 {
+func (m *Meter) sum(c *counted, pieces []piece, from ledger.Time) int64 {
 	total := int64(0)
 	for _, piece := range pieces {
 		to := piece.to

@@ -105,12 +105,12 @@ func (e *evaluation) count() {
 // the rules change.
 func countInterval(i *interval, accounts []*account, used []tally) {
 	var rules *rules
-	var c measured
+	var c counted
 	counts := false
 	for n, a := range accounts {
 		if a.meter.rules != rules {
 			rules = a.meter.rules
-			c, counts = a.meter.measure(i, a.meter.begin)
+			c, counts = a.meter.count(i, a.meter.begin)
 		}
 		if !counts || !c.touches(a.meter.begin) {
 			continue

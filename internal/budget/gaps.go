@@ -59,7 +59,7 @@ func (g *gaps) add(i *interval) {
 	if len(g.list) == 0 {
 		return
 	}
-	c, counts := g.meter.measure(i, g.list[0].from)
+	c, counts := g.meter.count(i, g.list[0].from)
 	switch {
 	case !counts:
 	case c.divided == nil:

@@ -57,7 +57,7 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 		return PodUsage{}, false
 	}
 	i := m.rules.allocations.intervalOf(r)
-	c, counts := m.measure(&i, m.begin)
+	c, counts := m.count(&i, m.begin)
 	if !counts {
 		return PodUsage{}, false
 	}
@@ -80,10 +80,10 @@ func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
 	return m.rules.rates[number].rat()
 }
 
-// measured is an interval as a budget counts it: from start to end; what is certain
+// counted is an interval as a budget counts it: from start to end; what is certain
 // of it ends at least, and it cannot have gone on for longer than most. Open
 // intervals count until now.
-type measured struct {
+type counted struct {
 	start, least, end, most ledger.Time
 	active                  bool
 	// unshown says that nothing bears out what is held: none of it is certain.
@@ -100,10 +100,10 @@ type amounts struct {
 	unshown                    int64 // of what is estimated
 }
 
-// measure finds what of an interval counts; false where nothing of it is after a
+// count finds what of an interval counts; false where nothing of it is after a
 // moment, or may be.
-func (m *Meter) measure(i *interval, since ledger.Time) (measured, bool) {
-	c, counts := m.count(i)
+func (m *Meter) count(i *interval, since ledger.Time) (counted, bool) {
+	c, counts := m.extent(i)
 	if !counts || !c.touches(since) {
 		return c, false
 	}
@@ -116,9 +116,9 @@ func (m *Meter) measure(i *interval, since ledger.Time) (measured, bool) {
 	return c, true
 }
 
-// count is when an interval counts; false where nothing of it does yet.
-func (m *Meter) count(i *interval) (measured, bool) {
-	c := measured{start: i.start}
+// extent is when an interval counts; false where nothing of it does yet.
+func (m *Meter) extent(i *interval) (counted, bool) {
+	c := counted{start: i.start}
 	if m.rules.from == FromRunning {
 		c.start = i.runs
 	}
@@ -141,15 +141,15 @@ func (m *Meter) count(i *interval) (measured, bool) {
 }
 
 // touches says whether some of the interval is after a moment, or may be.
-func (c *measured) touches(from ledger.Time) bool {
+func (c *counted) touches(from ledger.Time) bool {
 	return c.active || c.most > from && c.most > c.start
 }
 
 // certain says whether the interval's end is known.
-func (c *measured) certain() bool { return c.least == c.most }
+func (c *counted) certain() bool { return c.least == c.most }
 
 // within is what the interval uses after a moment.
-func (m *Meter) within(c *measured, from ledger.Time) amounts {
+func (m *Meter) within(c *counted, from ledger.Time) amounts {
 	if c.divided != nil {
 		return m.dividedWithin(c, from)
 	}

@@ -116,9 +116,9 @@ func usedBetween(m *Meter, records iter.Seq[*ledger.Record], now time.Time, from
 }
 
 // countedOf is when a record counts.
-func countedOf(m *Meter, r *ledger.Record) (measured, bool) {
+func countedOf(m *Meter, r *ledger.Record) (counted, bool) {
 	i := m.rules.allocations.intervalOf(r)
-	return m.count(&i)
+	return m.extent(&i)
 }
 
 // integral is what a record's pod uses of what it holds, at each moment divided by

@@ -108,11 +108,11 @@ type replay struct {
 	peak       *peak
 }
 
-// measured yields all that the budget counts, set by set.
-func (p *replay) measured(yield func(*labelSet, measured) bool) {
+// counted yields all that the budget counts, set by set.
+func (p *replay) counted(yield func(*labelSet, counted) bool) {
 	for _, set := range p.account.sets {
 		for n := range set.intervals {
-			if c, counts := p.account.meter.measure(&set.intervals[n], 0); counts && !yield(set, c) {
+			if c, counts := p.account.meter.count(&set.intervals[n], 0); counts && !yield(set, c) {
 				return
 			}
 		}
@@ -150,7 +150,7 @@ func (p *replay) gather() {
 	}
 	p.steps = make([]step, 0, most)
 	var unshown []step
-	for _, c := range p.measured {
+	for _, c := range p.counted {
 		if c.unshown {
 			unshown = c.appendSteps(unshown)
 		} else {

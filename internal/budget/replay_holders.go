@@ -29,7 +29,7 @@ func (p *replay) holders(r *Replayed) {
 			p.charge(r, of, used)
 		}
 	}
-	for set, c := range p.measured {
+	for set, c := range p.counted {
 		if set != of {
 			write()
 			of = set

@@ -114,7 +114,7 @@ func drawClaims(t *rapid.T) []*ledger.Record {
 // piecesOf are the pieces in which a record counts; one that lasts goes on.
 func piecesOf(m *Meter, r *ledger.Record) []piece {
 	i := m.rules.allocations.intervalOf(r)
-	switch c, counts := m.measure(&i, 0); {
+	switch c, counts := m.count(&i, 0); {
 	case !counts:
 		return nil
 	case c.divided != nil:

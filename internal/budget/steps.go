@@ -27,7 +27,7 @@ func (e *evaluation) stepsOf(a *account) (steps []step, parts int64) {
 	steps = slices.Grow(e.steps[:0], most) // their changes are numbers of rates at first
 	for _, s := range a.sets {
 		for n := range s.intervals {
-			if c, counts := a.meter.measure(&s.intervals[n], since); counts && !c.unshown {
+			if c, counts := a.meter.count(&s.intervals[n], since); counts && !c.unshown {
 				steps = c.appendSteps(steps)
 			}
 		}
@@ -39,7 +39,7 @@ func (e *evaluation) stepsOf(a *account) (steps []step, parts int64) {
 }
 
 // appendSteps adds those of one interval, by the numbers of its rates.
-func (c *measured) appendSteps(steps []step) []step {
+func (c *counted) appendSteps(steps []step) []step {
 	if c.divided == nil {
 		return appendSteps(steps, piece{c.start, c.end, c.rate}, !c.active)
 	}
