@@ -1,12 +1,6 @@
 package budget
 
-import (
-	"encoding/json"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
-)
+import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
 
 // Decision is one thing to do because of a budget, with its reasons.
 type Decision struct {
@@ -24,61 +18,6 @@ type Decision struct {
 	// to be gone before what holds GPUs is suspended.
 	Waiting []string `json:"-"`
 	Reasons []string `json:"reasons"`
-}
-
-// Workload names the owner of pods, in a namespace.
-type Workload struct {
-	Namespace string `json:"namespace"`
-	ledger.Owner
-}
-
-// Ownership is what the cluster knows of the workload of a pod, whatever the pod
-// says of it.
-type Ownership struct {
-	// Workload is what would be paused for the pod: it selects the pod, and asks for
-	// GPUs itself. Zero where there is none.
-	Workload Workload
-	// Reason says why there is none.
-	Reason string
-	// Labels are those of the workload's own template of pods.
-	Labels map[string]string
-	// Stopped says that the workload is suspended, or has no replicas.
-	Stopped bool
-	// Forgiving says that to the workload a pod's end by a disruption is no failure.
-	Forgiving bool
-}
-
-// Pod is a pod that holds GPUs now, or waits for some, as one budget sees it.
-type Pod struct {
-	gpu.Pod
-
-	Set *ledger.LabelSet // its labels of now
-	// Charged is what the ledger counts it by, frozen when it was first seen; nil
-	// where the ledger has not seen it. A label edit moves neither usage nor blame.
-	Charged *ledger.LabelSet
-	// Of is what the cluster knows of what the pod names as its controller; zero where
-	// it was not looked up.
-	Of        Ownership
-	MilliGPUs int64 // as the budget counts them
-	Spot      bool  // it holds them on a spot instance, or on one of a pool
-}
-
-// Controller is what the pod names as its controller, which is its own word; zero
-// where it names none.
-func (p *Pod) Controller() Workload {
-	if p.Owner == nil {
-		return Workload{}
-	}
-	return Workload{Namespace: p.Namespace, Owner: *p.Owner}
-}
-
-// MarshalJSON writes which pod it is, and nothing else of it.
-func (p Pod) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		UID       string `json:"uid"`
-		Namespace string `json:"namespace"`
-		Name      string `json:"name"`
-	}{p.UID, p.Namespace, p.Name})
 }
 
 // Verb is what Summary begins with.

@@ -17,7 +17,7 @@ type Eviction struct {
 	Waiting string
 }
 
-// Event is a Kubernetes Event to record because of a
+// Event is a Kubernetes Event to record because of a budget.
 type Event struct {
 	Namespace string
 	Budget    string
