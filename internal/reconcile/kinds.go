@@ -45,7 +45,7 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 				budgets.TakeOver(ctx, s.Budgets, older)
 			},
 			report: func(to *Report) { to.Budgets = budgets.Reports() },
-			status: func(ctx context.Context, to *StatusReport) { to.Budgets = budgets.LastStatuses(ctx) },
+			status: func(ctx context.Context, to *StatusReport) { to.Budgets = budgets.Overview(ctx) },
 		},
 		{
 			kind: pools,

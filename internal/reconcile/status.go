@@ -23,7 +23,7 @@ type StatusReport struct {
 	Store         string                  `json:"store"`
 	LastRun       *declaration.RunSummary `json:"last_run"` // null where no run was recorded
 	SpotPools     []spotpools.Status      `json:"spot_pools"`
-	Budgets       []budgets.Status        `json:"budgets"`
+	Budgets       []budgets.Overview        `json:"budgets"`
 	StockPools    []struct{}              `json:"stock_pools"`
 	Warnings      []string                `json:"warnings"`
 }
@@ -119,7 +119,7 @@ func budgetErrors(reports []budgets.Report) map[string]string {
 func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(),
-		SpotPools: []spotpools.Status{}, Budgets: []budgets.Status{}, StockPools: []struct{}{},
+		SpotPools: []spotpools.Status{}, Budgets: []budgets.Overview{}, StockPools: []struct{}{},
 	}
 	r := e.begin(RunOptions{Names: names})
 	if err := r.read(ctx); err != nil {

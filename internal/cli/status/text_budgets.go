@@ -12,7 +12,7 @@ import (
 )
 
 // writeBudgetStatuses writes the budgets' state as of the last run.
-func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, clock terminal.Clock) {
+func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Overview, clock terminal.Clock) {
 	if len(budgets) == 0 {
 		return
 	}
@@ -32,7 +32,7 @@ func writeBudgetStatuses(out *bytes.Buffer, v view, budgets []budgets.Status, cl
 
 // budgetState says in a few words what state a budget is in, even before a run judged
 // it.
-func budgetState(style terminal.Style, b budgets.Status) string {
+func budgetState(style terminal.Style, b budgets.Overview) string {
 	switch {
 	case b.Phase == declaration.Deleting:
 		return style.Paint(terminal.Cyan, "deleting")
@@ -45,7 +45,7 @@ func budgetState(style terminal.Style, b budgets.Status) string {
 }
 
 // budgetDetails says what else there is to say about a budget.
-func budgetDetails(style terminal.Style, b budgets.Status, clock terminal.Clock) []string {
+func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
 	details := &describe.Details{Style: style}
 	if u := b.UsageReport; u != nil {

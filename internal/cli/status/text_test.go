@@ -17,10 +17,10 @@ import (
 )
 
 // budgetStatuses are every budget as a status shows them.
-func budgetStatuses() []budgets.Status {
-	var list []budgets.Status
+func budgetStatuses() []budgets.Overview {
+	var list []budgets.Overview
 	for n, b := range clitest.EveryBudget() {
-		s := budgets.Status{Report: b, Phase: declaration.Active, Window: "24h"}
+		s := budgets.Overview{Report: b, Phase: declaration.Active, Window: "24h"}
 		if n == 1 {
 			exhausted := clitest.At.Add(10 * time.Hour)
 			s.ProjectedExhaustion, s.Coverage = &exhausted, "0.973"

@@ -108,7 +108,7 @@ func (c condition) pool(p spotpools.Status) (said, missing string) {
 // ofBudget says how a budget stands, and what is missing until it has recovered: it
 // is below its limit by a judgement that is to be trusted, and nothing of what it
 // enforced is in force.
-func ofBudget(b budgets.Status) (said, missing string) {
+func ofBudget(b budgets.Overview) (said, missing string) {
 	switch {
 	case b.Error != nil:
 		return "", "it can't be told: " + b.Error.Message

@@ -19,25 +19,25 @@ func TestABudgetRecovers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		percent int64
-		change  func(*budgets.Status)
+		change  func(*budgets.Overview)
 		missing string
 	}{
 		"below its limit": {85, nil, ""},
 		"exceeded":        {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used"},
-		"frozen still": {12, func(s *budgets.Status) { s.Enforced = []budget.Action{budget.Freeze} },
+		"frozen still": {12, func(s *budgets.Overview) { s.Enforced = []budget.Action{budget.Freeze} },
 			"it is below its limit, and still in force is: [freeze]"},
-		"too old":          {12, func(s *budgets.Status) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
-		"not judged":       {12, func(s *budgets.Status) { s.UsageReport = nil }, "no run of gpupool reconcile has judged it yet"},
-		"failed last":      {12, func(s *budgets.Status) { s.LastRunError = "no cluster" }, "the last run could not judge or enforce it: no cluster"},
-		"can't be read":    {12, func(s *budgets.Status) { s.Outcome, s.Error = outcome.Failed, &outcome.ErrorReport{Message: "damaged"} }, "it can't be told: damaged"},
-		"on its way out":   {12, func(s *budgets.Status) { s.Phase = declaration.Deleting }, "it is being destroyed"},
-		"without a status": {12, func(s *budgets.Status) { s.Report = budgets.Report{Name: "team-a"} }, "no run of gpupool reconcile has judged it yet"},
+		"too old":          {12, func(s *budgets.Overview) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
+		"not judged":       {12, func(s *budgets.Overview) { s.UsageReport = nil }, "no run of gpupool reconcile has judged it yet"},
+		"failed last":      {12, func(s *budgets.Overview) { s.LastRunError = "no cluster" }, "the last run could not judge or enforce it: no cluster"},
+		"can't be read":    {12, func(s *budgets.Overview) { s.Outcome, s.Error = outcome.Failed, &outcome.ErrorReport{Message: "damaged"} }, "it can't be told: damaged"},
+		"on its way out":   {12, func(s *budgets.Overview) { s.Phase = declaration.Deleting }, "it is being destroyed"},
+		"without a status": {12, func(s *budgets.Overview) { s.Report = budgets.Report{Name: "team-a"} }, "no run of gpupool reconcile has judged it yet"},
 	} {
-		s := budgets.Status{Report: clitest.BudgetUsed("team-a", tt.percent, nil), Phase: declaration.Active}
+		s := budgets.Overview{Report: clitest.BudgetUsed("team-a", tt.percent, nil), Phase: declaration.Active}
 		if tt.change != nil {
 			tt.change(&s)
 		}
-		results, err := condition{recovered: true}.judge(reconcile.StatusReport{At: clitest.At, Budgets: []budgets.Status{s}})
+		results, err := condition{recovered: true}.judge(reconcile.StatusReport{At: clitest.At, Budgets: []budgets.Overview{s}})
 		if err != nil || len(results) != 1 {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestABudgetRecovers(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if _, err := (condition{text: "capacity=4", capacity: 4}).judge(reconcile.StatusReport{Budgets: []budgets.Status{{}}}); err == nil {
+	if _, err := (condition{text: "capacity=4", capacity: 4}).judge(reconcile.StatusReport{Budgets: []budgets.Overview{{}}}); err == nil {
 		t.Error("a budget has a capacity")
 	}
 }

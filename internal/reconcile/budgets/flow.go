@@ -3,6 +3,7 @@ package budgets
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -78,4 +79,13 @@ func (f *Flow) clusterOf(ctx context.Context, d budget.Declaration) (Cluster, er
 		return nil, &ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}
 	}
 	return c, nil
+}
+
+// ClusterError says that a budget belongs to another cluster than the one at
+// hand.
+type ClusterError struct{ Object, Budget, Cluster string }
+
+// Error says whose the budget is, and what to do.
+func (e *ClusterError) Error() string {
+	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing was touched. Use the kubeconfig and the context of the first", e.Object, e.Budget, e.Cluster)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// Status is one budget, as the last run judged it.
-type Status struct {
+// Overview is one budget, as the last run judged it.
+type Overview struct {
 	Report
 	Phase declaration.Phase `json:"phase"`
 	// Window is the declared window or period.
@@ -23,23 +23,23 @@ type Status struct {
 	Untrusted string `json:"-"`
 }
 
-// LastStatuses reads what the last run made of every budget that was read. It asks the
+// Overview reads what the last run made of every budget that was read. It asks the
 // store alone: what a budget has used this very moment is for gpupool usage to say.
-func (r *Run) LastStatuses(ctx context.Context) []Status {
-	list := []Status{}
+func (r *Run) Overview(ctx context.Context) []Overview {
+	list := []Overview{}
 	for _, broken := range r.reports {
-		list = append(list, Status{Report: broken})
+		list = append(list, Overview{Report: broken})
 	}
 	for _, t := range r.targets {
-		list = append(list, r.flow.status(ctx, t))
+		list = append(list, r.flow.overviewOf(ctx, t))
 	}
-	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-func (f *Flow) status(ctx context.Context, t target) Status {
+func (f *Flow) overviewOf(ctx context.Context, t target) Overview {
 	d := t.declaration
-	s := Status{Phase: t.phase, Window: d.Window}
+	s := Overview{Phase: t.phase, Window: d.Window}
 	if d.Period != "" {
 		s.Window = string(d.Period)
 	}

@@ -78,12 +78,3 @@ func (f *Flow) saveStatus(ctx context.Context, previous budgetStatus, status bud
 	}
 	return fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)
 }
-
-// ClusterError says that a budget belongs to another cluster than the one at
-// hand.
-type ClusterError struct{ Object, Budget, Cluster string }
-
-// Error says whose the budget is, and what to do.
-func (e *ClusterError) Error() string {
-	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing was touched. Use the kubeconfig and the context of the first", e.Object, e.Budget, e.Cluster)
-}
