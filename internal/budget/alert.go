@@ -1,9 +1,7 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 )
@@ -11,9 +9,6 @@ import (
 // rearmBelow is by how many points usage must have fallen below a threshold of a
 // rolling window for it to fire again.
 const rearmBelow = 5
-
-// mostAlerted is in how many namespaces an alert is told of; those that used most.
-const mostAlerted = 20
 
 // alert tells of each threshold that is reached and was not told of.
 func (d *decider) alert() {
@@ -48,15 +43,11 @@ func (d *decider) stillFired() []int {
 // namespaces are those that used most, in order of their names; where none did,
 // those that had when it was last judged.
 func (d *decider) namespaces() []string {
-	of := d.usage.ByNamespace
-	if len(of) == 0 {
-		of = d.previous().Usage.ByNamespace
+	of := d.usage
+	if len(of.ByNamespace) == 0 {
+		of = d.previous().Usage
 	}
-	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
-	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
-	names = names[:min(len(names), mostAlerted)]
-	slices.Sort(names)
-	return names
+	return slices.Sorted(slices.Values(of.MostUsing()))
 }
 
 // used says how much of the limit is used.

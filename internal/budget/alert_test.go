@@ -148,7 +148,7 @@ func TestAlertsGoWhereMostIsUsed(t *testing.T) {
 		s.Result.Usage.ByNamespace[fmt.Sprintf("ns-%02d", n)] = int64(n) * Hour
 	}
 	got := Decide(s).Decisions[0].Namespaces
-	if len(got) != mostAlerted || got[0] != "ns-10" || got[19] != "ns-29" {
+	if len(got) != mostTold || got[0] != "ns-10" || got[19] != "ns-29" {
 		t.Errorf("%v", got)
 	}
 }

@@ -1,6 +1,11 @@
 package budget
 
-import "time"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
 
 // Status is what the last run made of a budget: the gate of the spot pools that
 // name it, and what data sources and later runs read. Amounts are in milli-GPU-
@@ -76,3 +81,15 @@ func (u Usage) Exceeded() bool { return u.Consumed-u.Unshown >= u.Limit }
 
 // Remaining is what is left of the limit; never below zero.
 func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }
+
+// mostTold is in how many namespaces something is told of.
+const mostTold = 20
+
+// MostUsing are the namespaces that something about the budget is told of in: those
+// that used most, the most first.
+func (u Usage) MostUsing() []string {
+	used := u.ByNamespace
+	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
+	return names[:min(len(names), mostTold)]
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -102,7 +101,7 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 	}
 	var events []budget.Event
 	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
-		for _, namespace := range toldOf(last.Usage.ByNamespace) {
+		for _, namespace := range last.Usage.MostUsing() {
 			event := announcement(d, budget.KindUnfreeze.Data().Event, destroyed)
 			event.Namespace = namespace
 			events = append(events, event)
@@ -154,16 +153,6 @@ func (p pauser) letGo(ctx context.Context, list []declaration.Pause) (resumed []
 		}
 	}
 	return resumed, notices, err
-}
-
-// mostTold is in how many namespaces a freeze was told of, and so is its end.
-const mostTold = 20
-
-// toldOf are the namespaces that used most.
-func toldOf(used map[string]int64) []string {
-	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })
-	names = slices.DeleteFunc(names, func(name string) bool { return name == budget.Others })
-	return names[:min(len(names), mostTold)]
 }
 
 const destroyed = "the budget is destroyed"
