@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -61,7 +60,7 @@ func (f *Flow) instanceRecords(ctx context.Context) (instanceRecords, error) {
 		return records, err
 	}
 	for _, doc := range docs {
-		j, err := declaration.Decode[spotpool.Journal](record.DocumentName(f.Keeper.Store, doc.Key), doc.Data)
+		j, err := record.DecodeListed[spotpool.Journal](ctx, f.Keeper.Store, doc)
 		end := strings.LastIndexByte(doc.Key.Name, '/') // "region/name/uid"
 		if err != nil || end < 0 {
 			continue

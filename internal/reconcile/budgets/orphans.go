@@ -82,7 +82,10 @@ func (r *Run) hasBuriedBudgets(ctx context.Context) bool {
 		return false
 	}
 	return slices.ContainsFunc(docs, func(doc store.Document) bool {
-		tombstone, err := declaration.Decode[declaration.Tombstone](record.DocumentName(r.flow.Keeper.Store, doc.Key), doc.Data)
+		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, r.flow.Keeper.Store, doc)
+		if err != nil {
+			r.warnings.Add(err.Error())
+		}
 		return err == nil && strings.HasPrefix(tombstone.Object, "budget/")
 	})
 }
