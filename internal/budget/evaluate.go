@@ -16,7 +16,8 @@ import (
 //
 // The records are sorted by their label sets first. Each set is matched against
 // selectors once, and each of its intervals measured once for all budgets that
-// select it and count alike.
+// select it and count alike. Its steps: read (intervals.go), by label sets (labels.go);
+// count; cross (sweep.go), for when a limit was reached.
 func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h ledger.Header, now time.Time, zones Zones) []Result {
 	e := &evaluation{
 		records: records, now: ledger.TimeOf(now), allocations: newAllocations(), claims: newClaims(),
@@ -40,7 +41,7 @@ func Evaluate(declarations []Declaration, records iter.Seq[*ledger.Record], h le
 	e.read()
 	e.count()
 	for _, a := range e.accounts {
-		*a.result = e.judge(a)
+		*a.result = e.settle(a)
 	}
 	return results
 }
@@ -101,8 +102,8 @@ func (e *evaluation) count() {
 	}
 }
 
-// countInterval adds to what each account's pods used. It is measured anew where
-// the rules change.
+// countInterval adds to what each account's pods used. It is counted anew where the
+// rules change: accounts of the same rules must follow each other, see byRules.
 func countInterval(i *interval, accounts []*account, used []tally) {
 	var rules *rules
 	var c counted
@@ -122,8 +123,8 @@ func countInterval(i *interval, accounts []*account, used []tally) {
 	}
 }
 
-// judge turns an account into the result of its budget.
-func (e *evaluation) judge(a *account) Result {
+// settle turns an account into the result of its budget.
+func (e *evaluation) settle(a *account) Result {
 	m, total := a.meter, a.total
 	burn, pods := new(big.Rat), 0
 	for number, n := range a.active {

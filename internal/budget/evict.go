@@ -17,7 +17,7 @@ func (d *decider) evict() {
 	if len(victims) == 0 {
 		return
 	}
-	d.order(victims)
+	d.sortVictims(victims)
 	because := d.because()
 	order := d.Declaration.Enforce.VictimOrder
 	for n, p := range victims {
@@ -45,9 +45,9 @@ func (p Pod) rank(order VictimOrder) string {
 	return holds
 }
 
-// order sorts victims, the first to go first. Where the order leaves it open, the
+// sortVictims sorts victims, the first to go first. Where the order leaves it open, the
 // lower priority goes first, then the newer start, which loses the least work.
-func (d *decider) order(victims []Pod) {
+func (d *decider) sortVictims(victims []Pod) {
 	from := ledger.TimeOf(d.usage.WindowStart)
 	used := func(p Pod) wide {
 		return product(p.MilliGPUs, int64(max(0, ledger.TimeOf(d.Now)-max(p.Scheduled.At, from))))
@@ -57,9 +57,9 @@ func (d *decider) order(victims []Pod) {
 		case NewestStart:
 			return cmp.Compare(b.Scheduled.At, a.Scheduled.At)
 		case SpotFirst:
-			return cmp.Compare(order(!a.Spot), order(!b.Spot))
+			return cmp.Compare(lastIf(!a.Spot), lastIf(!b.Spot))
 		case LargestUsage:
-			return cmp.Compare(order(used(a).below(used(b))), order(used(b).below(used(a))))
+			return cmp.Compare(lastIf(used(a).below(used(b))), lastIf(used(b).below(used(a))))
 		}
 		return 0
 	}
@@ -69,8 +69,8 @@ func (d *decider) order(victims []Pod) {
 	})
 }
 
-// order is 0 for false and 1 for true.
-func order(last bool) int {
+// lastIf sorts what is last after the rest: it is 0 for false and 1 for true.
+func lastIf(last bool) int {
 	if last {
 		return 1
 	}

@@ -15,7 +15,7 @@ import (
 // was started again and the budget pauses such again.
 func (d *decider) suspend() {
 	pods := d.victims("pausing")
-	s := &suspension{decider: d, spared: d.sparedOwners(), ours: d.settled(), undone: d.undone(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
+	s := &suspension{decider: d, spared: d.sparedOwners(), ours: d.heldForCertain(), undone: d.undone(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
 	for _, p := range pods {
 		s.burns[p.Of.Workload.UID] = true
 	}
@@ -29,7 +29,7 @@ func (d *decider) suspend() {
 	s.tellRestarted()
 	// What only waits comes first: it would start in what the others leave.
 	slices.SortFunc(s.owners, func(a, b Decision) int {
-		return cmp.Or(cmp.Compare(order(s.burns[a.Owner.UID]), order(s.burns[b.Owner.UID])), strings.Compare(a.Owner.id(), b.Owner.id()))
+		return cmp.Or(cmp.Compare(lastIf(s.burns[a.Owner.UID]), lastIf(s.burns[b.Owner.UID])), strings.Compare(a.Owner.id(), b.Owner.id()))
 	})
 	for _, decision := range s.owners {
 		decision.Waiting = s.waits[decision.Owner.UID]
@@ -151,9 +151,9 @@ func (d *decider) covers(p Paused) bool {
 	return d.protection(Pod{Pod: gpu.Pod{Namespace: p.Namespace, Live: live}, Set: p.Set}) == ""
 }
 
-// settled are the workloads that this budget paused for certain, by uid. Another
+// heldForCertain are the workloads that this budget paused for certain, by uid. Another
 // budget's pause is no reason to leave one alone: it may end earlier.
-func (d *decider) settled() map[string]bool {
+func (d *decider) heldForCertain() map[string]bool {
 	paused := map[string]bool{}
 	for _, p := range d.own() {
 		if !p.Unsettled && !p.Undone {

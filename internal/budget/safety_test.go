@@ -100,7 +100,7 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 		return
 	}
 	d := &decider{Situation: s}
-	spared, held := d.sparedOwners(), d.settled()
+	spared, held := d.sparedOwners(), d.heldForCertain()
 	for _, pod := range s.Touchable() {
 		w := pod.Of.Workload
 		switch {

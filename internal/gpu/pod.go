@@ -15,8 +15,7 @@ type Pod struct {
 	// Node is where the pod is bound; empty while it is not.
 	Node Node
 	// Allocation is what it holds, or asks for while it is not bound; of a pod without
-	// GPUs it has no shares. Shown grows by 1 for each fact that its node tells of its
-	// GPUs: what was seen with more of them is worth more.
+	// GPUs it has no shares. Its Shown says how far the node bears it out.
 	ledger.Allocation
 	// Scheduled is when it began to hold its devices; none until its kubelet took it.
 	Scheduled ledger.Start
@@ -24,8 +23,8 @@ type Pod struct {
 	Running ledger.Start
 	// End is when it stopped to hold them; open while it does.
 	End ledger.End
-	// Refused is when its kubelet refused a pod whose End is ledger.Rejected, where the
-	// pod tells: the end of one that is known to have run before.
+	// Refused is when its kubelet refused the pod. It is used as the end only if the
+	// ledger knows that it ran.
 	Refused ledger.Time
 	Live
 	// Problems says what about the pod could not be understood, for a person.
