@@ -23,7 +23,7 @@ type StatusReport struct {
 	Store         string                  `json:"store"`
 	LastRun       *declaration.RunSummary `json:"last_run"` // null where no run was recorded
 	SpotPools     []spotpools.Status      `json:"spot_pools"`
-	Budgets       []budgets.Overview        `json:"budgets"`
+	Budgets       []budgets.Overview      `json:"budgets"`
 	StockPools    []struct{}              `json:"stock_pools"`
 	Warnings      []string                `json:"warnings"`
 }

@@ -80,8 +80,8 @@ func TestIntervalOf(t *testing.T) {
 	r := ledger.Record{
 		UID: "u", Name: "train-0", Seen: 3, Set: &ledger.LabelSet{Namespace: "ml", Labels: ledger.LabelsOf(map[string]string{"team": "a"})},
 		Owner: &ledger.Owner{Kind: "Job", Name: "train"}, Place: &ledger.Place{Node: "n", SpotPool: "ap-singapore/train"},
-		Allocation:  &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Units: big.NewRat(2, 1), Weight: big.NewRat(1, 7)}}},
-		Start: ledger.Start{At: 1, Source: ledger.PodScheduled}, End: ledger.End{Earliest: 5, At: 9, Source: ledger.Estimated},
+		Allocation: &ledger.Allocation{Shown: 1, Shares: []ledger.Share{{Units: big.NewRat(2, 1), Weight: big.NewRat(1, 7)}}},
+		Start:      ledger.Start{At: 1, Source: ledger.PodScheduled}, End: ledger.End{Earliest: 5, At: 9, Source: ledger.Estimated},
 	}
 	i := intervalOf("c", &r)
 	want := []string{

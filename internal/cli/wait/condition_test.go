@@ -26,10 +26,12 @@ func TestABudgetRecovers(t *testing.T) {
 		"exceeded":        {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used"},
 		"frozen still": {12, func(s *budgets.Overview) { s.Enforced = []budget.Action{budget.Freeze} },
 			"it is below its limit, and still in force is: [freeze]"},
-		"too old":          {12, func(s *budgets.Overview) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
-		"not judged":       {12, func(s *budgets.Overview) { s.UsageReport = nil }, "no run of gpupool reconcile has judged it yet"},
-		"failed last":      {12, func(s *budgets.Overview) { s.LastRunError = "no cluster" }, "the last run could not judge or enforce it: no cluster"},
-		"can't be read":    {12, func(s *budgets.Overview) { s.Outcome, s.Error = outcome.Failed, &outcome.ErrorReport{Message: "damaged"} }, "it can't be told: damaged"},
+		"too old":     {12, func(s *budgets.Overview) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
+		"not judged":  {12, func(s *budgets.Overview) { s.UsageReport = nil }, "no run of gpupool reconcile has judged it yet"},
+		"failed last": {12, func(s *budgets.Overview) { s.LastRunError = "no cluster" }, "the last run could not judge or enforce it: no cluster"},
+		"can't be read": {12, func(s *budgets.Overview) {
+			s.Outcome, s.Error = outcome.Failed, &outcome.ErrorReport{Message: "damaged"}
+		}, "it can't be told: damaged"},
 		"on its way out":   {12, func(s *budgets.Overview) { s.Phase = declaration.Deleting }, "it is being destroyed"},
 		"without a status": {12, func(s *budgets.Overview) { s.Report = budgets.Report{Name: "team-a"} }, "no run of gpupool reconcile has judged it yet"},
 	} {
