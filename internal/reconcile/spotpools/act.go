@@ -50,11 +50,7 @@ func (a *actor) decideAndDo(ctx context.Context) error {
 		if err := a.remember(ctx, plan.Journal); err != nil {
 			return err
 		}
-		if len(plan.Decisions) == 0 {
-			return nil
-		}
-		if ctx.Err() != nil {
-			a.noteInterrupt(ctx)
+		if len(plan.Decisions) == 0 || a.noteInterrupt(ctx) {
 			return nil
 		}
 		// In a dry run all decisions of the first plan are noted; else the first is done,
@@ -73,11 +69,13 @@ func (a *actor) decideAndDo(ctx context.Context) error {
 	}
 }
 
-// noteInterrupt makes the end of the context the pass's failure, if none came before.
-func (a *actor) noteInterrupt(ctx context.Context) {
+// noteInterrupt says whether the context has ended, which is then the pass's failure,
+// if none came before.
+func (a *actor) noteInterrupt(ctx context.Context) bool {
 	if a.pass.failure == nil {
 		a.pass.failure = context.Cause(ctx)
 	}
+	return ctx.Err() != nil
 }
 
 // remember writes the journal if it changed.
