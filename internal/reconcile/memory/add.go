@@ -23,6 +23,7 @@ const (
 // Added is what became of events that were to be added.
 type Added struct {
 	Events   int // that were not there
+	Untold   int // that could not be added
 	Dropped  history.Dropped
 	Warnings []string
 }
@@ -35,6 +36,7 @@ func (m *Memory) Add(ctx context.Context, events ...history.Event) Added {
 	}
 	var err error
 	if a.documents, err = m.documents(); err != nil {
+		a.Untold = len(events)
 		a.warn(err)
 		return a.Added
 	}
@@ -44,10 +46,11 @@ func (m *Memory) Add(ctx context.Context, events ...history.Event) Added {
 	}
 	oldest := history.DayOf(m.Now().Add(-m.keep().For))
 	for _, day := range slices.Sorted(maps.Keys(days)) {
-		if day < oldest {
+		if day < oldest && !m.AddOnly {
 			continue // it would be dropped at once
 		}
 		if err := a.toDay(ctx, day, days[day]); err != nil {
+			a.Untold += len(days[day])
 			a.warn(fmt.Errorf("%d events of %s are not in the history of the store %s: %w", len(days[day]), day, m.Store, err))
 		}
 	}
@@ -127,7 +130,9 @@ func (a *adding) plan(h *history.Head, events []history.Event, late bool) (trimm
 		changes, err = a.codec.AddWhole(h, events)
 		return nil, dropped, changes, err
 	}
-	trimmed, dropped = a.keep().Trim(h)
+	if !a.AddOnly {
+		trimmed, dropped = a.keep().Trim(h)
+	}
 	changes, err = a.codec.Add(h, events)
 	return trimmed, dropped, changes, err
 }
@@ -146,7 +151,7 @@ func (a *adding) lock(ctx context.Context, wait time.Duration) (store.Lock, erro
 // untidy says whether the days before were not seen to since today began, or there is
 // more than is kept.
 func (a *adding) untidy(h *history.Head) bool {
-	return h.Day == a.today && (!h.Tidied || a.keep().Over(h))
+	return !a.AddOnly && h.Day == a.today && (!h.Tidied || a.keep().Over(h))
 }
 
 // head reads the head that is added to: the first that can be read, or isn't there.

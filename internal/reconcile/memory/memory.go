@@ -17,7 +17,10 @@ type Memory struct {
 	Store store.Store
 	// Keep is how much is kept; the zero value is history.DefaultRetention.
 	Keep history.Retention
-	Now  func() time.Time
+	// AddOnly leaves it to others to drop what is too old or too much, and to make days
+	// compact: who does not know how much is to be kept must not judge it.
+	AddOnly bool
+	Now     func() time.Time
 }
 
 func (m *Memory) keep() history.Retention {
