@@ -31,7 +31,7 @@ var rooms = map[string]struct {
 	"internal/weight":      {pure: true},
 	"internal/wording":     {pure: true},
 	"internal/problem":     {pure: true, may: []string{module + "internal/duration"}},
-	"internal/spotpool":    {pure: true, may: []string{module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
+	"internal/spotpool":    {pure: true, may: []string{module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
 	"internal/gpu":         {pure: true, may: []string{module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/columns":     {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/seal":        {pure: true},
@@ -41,15 +41,16 @@ var rooms = map[string]struct {
 	"internal/declaration": {pure: true, may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
+		module + "internal/history", module + "internal/reconcile/memory",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/memory":  {may: []string{module + "internal/history", module + "internal/store"}},
-	"internal/reconcile/record":  {may: []string{module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
+	"internal/reconcile/record":  {may: []string{module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
-		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
+		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -32,6 +33,9 @@ type RunOptions struct {
 	// others are neither looked at nor changed, and what is the whole store's
 	// (tombstones, the ledger's retention, the summary) is left to a run of all.
 	Names declaration.Names
+	// KeepHistory is how much of the history is kept. Zero means
+	// history.DefaultRetention.
+	KeepHistory history.Retention
 	// State adds declarations out of Terraform state to those of the store.
 	State *declaration.TerraformState
 }
@@ -55,7 +59,11 @@ func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
 	}
 	r := e.begin(o)
 	ctx = outcome.WithRun(ctx, r.report.RunID)
-	err := r.keeper.WithLock(ctx, "run", o.RunLockTimeout, r.run)
+	err := r.keeper.WithLock(ctx, "run", o.RunLockTimeout, func(ctx context.Context) error {
+		err := r.run(ctx)
+		r.tell(ctx, err)
+		return err
+	})
 	if record.IsLocked(err) {
 		err = &RunLockedError{Err: err}
 	}
@@ -96,6 +104,7 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		return err
 	}
+	r.pools.TellLeft(ctx)
 	for _, k := range r.kinds {
 		k.Reconcile(ctx)
 	}

@@ -77,6 +77,9 @@ func Decide(s Situation) Plan {
 	p := newPlanner(s, found, journal)
 	p.plan.Notices, p.plan.Gate = notices, s.Gate
 	p.plan.Journal.ShortSince = shortSince(s, p)
+	p.plan.Journal.declared(d, s.Now)
+	p.plan.Journal.gated(d, s.Gate, s.Now)
+	p.plan.Journal.priced(p.plan.Members, p.offers, s.Now)
 	if s.SoFar.Halted == "" {
 		p.resume()
 	}

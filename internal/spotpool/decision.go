@@ -36,6 +36,8 @@ type Decision struct {
 	Refresh bool     `json:"refresh,omitempty"`
 	Reasons []string `json:"reasons"`
 
+	// Price is what one instance of a launch is known to cost; the journal keeps it.
+	Price Price `json:"-"`
 	// Request is the launch in full. It holds user data, so it is not rendered.
 	Request *Request `json:"-"`
 }

@@ -23,6 +23,9 @@ type Intent struct {
 	// Seen lists the instances found so far that carry the launch's sequence. One of
 	// them proves that the launch took effect, even after that instance is gone.
 	Seen []string `json:"seen,omitempty"`
+	// Reasons are those of the decision, and Price what one instance was known to cost.
+	Reasons []string `json:"reasons,omitempty"`
+	Price   Price    `json:"hourly_price,omitempty"`
 }
 
 // LaunchState is how far a launch has come, as far as its journal can tell.
@@ -119,6 +122,15 @@ func (j Journal) Open(r Request, now time.Time) Journal {
 	return j
 }
 
+// Decided keeps of an open launch why it was decided, until it is told.
+func (j Journal) Decided(d Decision) Journal {
+	if n := slices.IndexFunc(j.Intents, func(i Intent) bool { return i.Request.Sequence == d.Sequence }); n >= 0 {
+		j = j.Clone()
+		j.Intents[n].Reasons, j.Intents[n].Price = slices.Clone(d.Reasons), d.Price
+	}
+	return j
+}
+
 // AskAgain notes that a launch is asked for once more, since the answer to
 // the last call never told its outcome.
 func (j Journal) AskAgain(sequence int64, now time.Time) Journal {
@@ -133,13 +145,20 @@ func (j Journal) Accepted(sequence int64, ids []string, at time.Time) Journal {
 	if len(ids) == 0 {
 		return j
 	}
-	j, intent, _ := j.happened(sequence, idsCame, nil)
+	j, intent, state := j.happened(sequence, idsCame, nil)
 	r := intent.Request
 	if asked := intent.asked(); at.Before(asked) {
 		at = asked
 	}
+	if state == LaunchAccepted {
+		j.launched(intent, ids, at)
+	}
 	for _, id := range ids {
-		j = j.know(Known{InstanceID: id, Market: r.Offering.Market(r.ChargeType), SeqTag: r.SeqTag, RecordedAt: at})
+		k := Known{InstanceID: id, Market: r.Offering.Market(r.ChargeType), SubnetID: r.Offering.SubnetID, SeqTag: r.SeqTag, RecordedAt: at}
+		if _, known := j.find(id); !known {
+			j = j.know(k)
+			j.begun(k, intent.Price)
+		}
 	}
 	return j
 }
@@ -206,11 +225,13 @@ func (j Journal) shown(found []ownInstance, now time.Time) Journal {
 			continue
 		case len(seen) >= i.Request.Count:
 			j, _, _ = j.happened(i.Request.Sequence, allFound, nil)
+			j.launched(i, seen, now)
 			continue
 		}
 		j, _, _ = j.happened(i.Request.Sequence, someFound, func(i *Intent) { i.Seen = seen })
 		if now.Sub(i.asked()) > TagLag {
 			j, _, _ = j.happened(i.Request.Sequence, lagIsOver, nil)
+			j.launched(i, seen, now)
 		}
 	}
 	return j

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
 // Request is the whole of one launch. The cloud's call is built from it and
@@ -44,6 +46,20 @@ type Journal struct {
 	// AcceptedUnder is the UnknownConfigurationTag of that configuration; empty
 	// until the first decision after the import.
 	AcceptedUnder string `json:"accepted_under,omitempty"`
+	// Object and UID are the pool's, which events name, and Generation that of the
+	// declaration that was last decided by.
+	Object     string `json:"object,omitempty"`
+	UID        string `json:"uid,omitempty"`
+	Generation int64  `json:"generation,omitempty"`
+	// GateClosedSince is since when the pool's budget holds its launches back.
+	GateClosedSince time.Time `json:"gate_closed_since,omitzero"`
+	// Prices are those of the markets in use.
+	Prices []NotedPrice `json:"prices,omitempty"`
+	// Untold are events that the history may lack: what changes the journal adds them
+	// in the same write, and who has told them leaves them out of its next one. LeftOut
+	// is how many older ones there was no room for.
+	Untold  []history.Event `json:"untold,omitempty"`
+	LeftOut int             `json:"untold_left_out,omitempty"`
 }
 
 // Token is the ClientToken of one launch of a pool: the same pool, salt and sequence
@@ -73,6 +89,8 @@ func (j Journal) Clone() Journal {
 	j.Past = slices.Clone(j.Past)
 	j.Cooldowns = slices.Clone(j.Cooldowns)
 	j.AcceptedConfigurations = slices.Clone(j.AcceptedConfigurations)
+	j.Prices = slices.Clone(j.Prices)
+	j.Untold = slices.Clone(j.Untold)
 	return j
 }
 

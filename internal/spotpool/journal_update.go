@@ -18,7 +18,7 @@ const endLag = 10 * time.Minute
 // over. The same finding changes nothing a second time. The strings say, for people,
 // what was noticed.
 func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Journal, []string) {
-	j = j.Clone()
+	j, open := j.of(d), j.Intents
 	j.Cooldowns = slices.DeleteFunc(j.Cooldowns, func(c Cooldown) bool { return !now.Before(c.Until) })
 	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return now.Sub(p.at()) > pastFor })
 	j = j.bindAccepted(d)
@@ -35,9 +35,10 @@ func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Jou
 		if there[k.InstanceID] {
 			continue
 		}
+		j.gone(k, now)
 		if !k.Ended {
 			k.NoticedAt = now
-			ended.add(k.InstanceID, k.Market, CausedByReclaim, "gone: reclaimed by the cloud, or ended or untagged by someone else")
+			ended.add(k.InstanceID, k.Market, CausedByReclaim, goneUnasked)
 		}
 		if past := (Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt}); !past.at().IsZero() {
 			j.Past = append(j.Past, past)
@@ -45,12 +46,14 @@ func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Jou
 	}
 	j.Known = make([]Known, len(found))
 	for n, i := range found {
-		k, before := recorded[i.ID]
+		was, before := recorded[i.ID]
 		if !before {
-			k = Known{InstanceID: i.ID, RecordedAt: now}
+			was = Known{InstanceID: i.ID, RecordedAt: now}
 		}
+		k := was
 		if !i.unlisted {
-			k = k.listed(i, before, now, &ended).moving(i, now)
+			k = was.listed(i, before, now, &ended).moving(i, now)
+			j.met(i, was, before, k, open, now)
 		}
 		j.Known[n] = k
 	}
@@ -125,7 +128,7 @@ func (k Known) moving(i ownInstance, now time.Time) Known {
 	case k.UnsettledSince.IsZero():
 		k.UnsettledSince = now
 	case unended && now.Sub(k.UnsettledSince) > endLag:
-		k.Ended, k.EndedAt, k.NoticedAt, k.UnsettledSince = false, time.Time{}, time.Time{}, time.Time{}
+		k.Ended, k.EndedAt, k.NoticedAt, k.UnsettledSince, k.EndReason = false, time.Time{}, time.Time{}, time.Time{}, ""
 	}
 	return k
 }

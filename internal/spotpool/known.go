@@ -11,7 +11,8 @@ import (
 type Known struct {
 	InstanceID string `json:"instance_id"`
 	Market
-	SeqTag int64 `json:"seq,omitempty"` // its tag gpupool/seq, once known
+	SubnetID string `json:"subnet_id,omitempty"` // where the launch said so
+	SeqTag   int64  `json:"seq,omitempty"`       // its tag gpupool/seq, once known
 	// RecordedAt is when the cloud accepted the launch, or else when the instance was
 	// first seen or adopted.
 	RecordedAt time.Time `json:"recorded_at,omitzero"`
@@ -27,6 +28,8 @@ type Known struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// NoticedAt is when its end was first noticed, where the pool did not ask for it.
 	NoticedAt time.Time `json:"noticed_at,omitzero"`
+	// EndReason is why the pool asked for its end.
+	EndReason string `json:"end_reason,omitempty"`
 }
 
 // Past is an instance that is gone.
@@ -67,26 +70,46 @@ func (j Journal) Listed(ids []string) Journal {
 // Adopted records instances that were taken into the pool.
 func (j Journal) Adopted(instances []Instance, now time.Time) Journal {
 	j = j.Clone()
+	var ids []string
 	for _, i := range instances {
-		j = j.know(Known{InstanceID: i.ID, Market: i.Market(), SeqTag: i.SeqTag, RecordedAt: now, Seen: true})
+		if _, known := j.find(i.ID); !known {
+			ids = append(ids, i.ID)
+		}
+		j = j.know(Known{InstanceID: i.ID, Market: i.Market(), SubnetID: i.SubnetID, SeqTag: i.SeqTag, RecordedAt: now, Seen: true})
+	}
+	if len(ids) > 0 {
+		j.tell(j.about(now).Adopted(ids...))
 	}
 	return j
 }
 
 // Ending notes that the end of these instances is asked for, so that their
 // disappearance does not count as a reclaim.
-func (j Journal) Ending(ids []string, now time.Time) Journal {
-	return j.changed(ids, func(k *Known) { k.Ended, k.EndedAt = true, now })
+func (j Journal) Ending(ids []string, now time.Time, reasons ...string) Journal {
+	why := ""
+	if len(reasons) > 0 {
+		why = reasons[0]
+	}
+	j = j.changed(ids, func(k *Known) { k.Ended, k.EndedAt, k.EndReason = true, now, why })
+	j.tell(j.about(now, reasons...).Terminated(ids...))
+	return j
 }
 
 // NotEnding takes back that the end of instances was asked for: it was refused.
 func (j Journal) NotEnding(ids []string) Journal {
-	return j.changed(ids, func(k *Known) { k.Ended, k.EndedAt, k.UnsettledSince = false, time.Time{}, time.Time{} })
+	return j.changed(ids, func(k *Known) {
+		k.Ended, k.EndedAt, k.UnsettledSince, k.EndReason = false, time.Time{}, time.Time{}, ""
+	})
 }
 
 // Released forgets instances that were detached from the pool.
-func (j Journal) Released(ids []string) Journal {
+func (j Journal) Released(ids []string, now time.Time) Journal {
 	j = j.Clone()
+	for _, k := range j.Known {
+		if slices.Contains(ids, k.InstanceID) {
+			j.tell(j.about(now, "detached: it goes on running, and is the pool's no more").Ended(j.instance(k)))
+		}
+	}
 	j.Known = slices.DeleteFunc(j.Known, func(k Known) bool { return slices.Contains(ids, k.InstanceID) })
 	return j
 }

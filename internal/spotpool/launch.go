@@ -75,7 +75,7 @@ func (p *planner) newLaunch(to *candidate, n int, refresh bool, reasons []string
 	return Decision{
 		Kind: Launch, Object: d.Object(), Count: n, Offering: &to.offering, ChargeType: to.market.ChargeType,
 		Sequence: p.sequence, Token: request.Token, Refresh: refresh,
-		Reasons: reasons, Request: request,
+		Reasons: reasons, Price: p.offers[to.market].Price, Request: request,
 	}
 }
 

@@ -79,11 +79,12 @@ func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 }
 
 // slimJournal leaves out of open intents what only a launch needs, user data above
-// all.
+// all, and what is for the history.
 func slimJournal(j core.Journal) core.Journal {
 	j = j.Clone()
+	j.Untold, j.LeftOut = nil, 0
 	for n := range j.Intents {
-		j.Intents[n].Request.Configuration = core.Configuration{}
+		j.Intents[n].Request.Configuration, j.Intents[n].Reasons = core.Configuration{}, nil
 	}
 	return j
 }

@@ -27,12 +27,21 @@ type Flow struct {
 	FreezeLag time.Duration
 
 	reached atomic.Pointer[Cluster] // for its count of calls
+	outbox  record.Outbox
 }
 
 // records is the life of the store's budgets.
 func (f *Flow) records() record.Life[budget.Declaration] { return record.Budgets(f.Keeper) }
 
 func (f *Flow) now() time.Time { return f.Clock() }
+
+// Outbox is what is to be told of budgets.
+func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
+
+// tell tells the history what an operation did.
+func (f *Flow) tell(ctx context.Context) {
+	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, func(text string) { f.Teller.Logger().Warn("the history lacks what was done", "error", text) })
+}
 
 func (f *Flow) freezeLag() time.Duration {
 	if f.FreezeLag <= 0 {

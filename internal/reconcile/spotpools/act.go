@@ -45,7 +45,7 @@ type actor struct {
 // the next one sees; a refusal does, too, as it rules out what was refused.
 func (a *actor) decideAndDo(ctx context.Context) error {
 	for {
-		plan := spotpool.Decide(a.pass.situation(a.observation, a.journal.Value))
+		plan := spotpool.Decide(a.pass.situation(a.observation, a.flow.untold(a.journal.Value)))
 		a.pass.saw(plan, a.observation)
 		if err := a.remember(ctx, plan.Journal); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		written = a.journal.Value.AskAgain(request.Sequence, a.observation.At)
 	} else {
 		a.pass.soFar.Launched += d.Count
-		written = a.journal.Value.Open(request, a.observation.At)
+		written = a.journal.Value.Open(request, a.observation.At).Decided(d)
 	}
 	if err := a.remember(ctx, written); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error)
 // terminate ends instances. It notes the ids first, so that a run after a kill does
 // not take their disappearance for a reclaim.
 func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
-	if err := a.remember(ctx, a.journal.Value.Ending(d.InstanceIDs, a.observation.At)); err != nil {
+	if err := a.remember(ctx, a.journal.Value.Ending(d.InstanceIDs, a.observation.At, d.Reasons...)); err != nil {
 		return err
 	}
 	var instances []spotpool.Instance

@@ -20,6 +20,7 @@ func (f *Flow) Adopt(ctx context.Context, region, name string, ids []string, dry
 	if dryRun {
 		return adopt(ctx)
 	}
+	defer f.tell(ctx)
 	return f.records().Locked(ctx, d, adopt)
 }
 
@@ -47,7 +48,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	plan := spotpool.Decide(situation(d, observation, j.Value, spotpool.Gate{})) // for what is held; nothing is launched
+	plan := spotpool.Decide(situation(d, observation, f.untold(j.Value), f.gate(ctx, d)))
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(plan.Members, func(m spotpool.Member) bool { return m.ID == id })

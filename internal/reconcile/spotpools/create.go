@@ -25,6 +25,7 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	}
 	d.AccountID, d.Generation = account, 1
 	p := &pass{gate: f.gate(ctx, d)}
+	defer f.tell(ctx)
 	// The lock of the creation is held to its end, and tells one that is under way
 	// from one that was killed. The pool's own lock is free while instances settle.
 	err = f.Keeper.WithLock(ctx, createLock(d), 0, func(ctx context.Context) error {
@@ -47,6 +48,9 @@ func (f *Flow) create(ctx context.Context, p *pass, d spotpool.Declaration, wait
 			return err
 		}
 		p.declaration = r.Value.Declaration
+		if err := f.beginJournal(ctx, p.declaration); err != nil {
+			return err
+		}
 		return f.act(ctx, p)
 	})
 	if p.declaration.UID == "" {
@@ -87,6 +91,16 @@ func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (store
 	return f.records().Save(ctx, r, declaration.Creating, d)
 }
 
+// beginJournal writes the journal of a new pool, unless a creation that was killed did.
+func (f *Flow) beginJournal(ctx context.Context, d spotpool.Declaration) error {
+	j, err := f.loadJournal(ctx, d)
+	if err != nil || j.Value.Salt != "" {
+		return err
+	}
+	_, err = f.saveJournal(ctx, d, j, j.Value.Salted(record.NewID()).Created(d, f.now()))
+	return err
+}
+
 // taken says that instances with the pool's name exist.
 func (f *Flow) taken(d spotpool.Declaration, named []spotpool.Instance) error {
 	for _, i := range named {
@@ -115,6 +129,7 @@ func (f *Flow) finishCreate(ctx context.Context, p *pass, cause error) error {
 			return errors.Join(cause, err)
 		}
 		if cause != nil && len(j.Value.Known) == 0 && len(j.Value.Intents) == 0 {
+			f.outbox.Forget(d.UID)
 			err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision)
 			return errors.Join(cause, err, f.records().Remove(ctx, r))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -18,6 +19,7 @@ import (
 // their tags off, waits until a look under the pool's lock shows none, and removes
 // the record. A deletion that was killed is finished by the next one, or by a run.
 func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
+	defer f.tell(ctx)
 	deadline := time.Now().Add(wait)
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.beginDeletion(ctx, d) })
@@ -118,6 +120,7 @@ func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadl
 // instances are detached has a maximum that ends none of them.
 func emptied(d spotpool.Declaration) spotpool.Declaration {
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
+	d.Budget = "" // what ends has no gate to tell of
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
 	if d.OnDestroy == spotpool.DestroyDetach {
 		d.Maximum = spotpool.MaxPoolSize
@@ -193,8 +196,26 @@ func (f *Flow) untagAll(ctx context.Context, d spotpool.Declaration, seen *look)
 	if err != nil {
 		return err
 	}
-	_, err = f.saveJournal(ctx, d, j, j.Value.Released(ids))
+	_, err = f.saveJournal(ctx, d, j, j.Value.Released(ids, seen.observation.At))
 	return err
+}
+
+// tellLast tells what a journal that is about to be removed has to tell, and that the
+// pool was destroyed.
+func (f *Flow) tellLast(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
+	if err != nil {
+		return err
+	}
+	at := tombstone.Value.DestroyedAt
+	if at.IsZero() {
+		at = f.now()
+	}
+	destroyed := history.About{At: at, Object: d.Object(), ObjectUID: d.UID}.Destroyed()
+	f.outbox.Note(j.Untold...)
+	f.outbox.Note(f.outbox.Sign([]history.Event{destroyed}, f.Keeper.Actor)...)
+	f.tell(ctx)
+	return nil
 }
 
 // clear removes the journal and the record of a pool after a look, under the lock
@@ -208,6 +229,9 @@ func (f *Flow) clear(ctx context.Context, d spotpool.Declaration, seen *look) er
 		return err
 	}
 	if j.Exists() {
+		if err := f.tellLast(ctx, d, j.Value); err != nil {
+			return err
+		}
 		if err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package spotpools
 
 import (
+	"context"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -21,6 +22,7 @@ type Flow struct {
 	PollInterval time.Duration
 
 	observer observer
+	outbox   record.Outbox
 }
 
 // DefaultPollInterval is the pause between two looks at settling instances.
@@ -30,6 +32,14 @@ const DefaultPollInterval = time.Second
 func (f *Flow) records() record.Life[spotpool.Declaration] { return record.SpotPools(f.Keeper) }
 
 func (f *Flow) now() time.Time { return f.Clock() }
+
+// tell tells the history what an operation did.
+func (f *Flow) tell(ctx context.Context) {
+	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, func(text string) { f.Teller.Logger().Warn("the history lacks what was done", "error", text) })
+}
+
+// Outbox is what is to be told of pools.
+func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
 
 func (f *Flow) pollInterval() time.Duration {
 	if f.PollInterval <= 0 {

@@ -33,9 +33,18 @@ func (f *Flow) ownJournal(ctx context.Context, d spotpool.Declaration) (journal,
 	return f.saveJournal(ctx, d, j, j.Value.Salted(record.NewID()))
 }
 
+// saveJournal writes a journal, and takes up what it has to tell.
 func (f *Flow) saveJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) (journal, error) {
-	return record.Save(ctx, f.Keeper.Store, store.Journals, journalName(d), j, value)
+	value.Untold = f.outbox.Sign(value.Untold, f.Keeper.Actor)
+	saved, err := record.Save(ctx, f.Keeper.Store, store.Journals, journalName(d), j, value.Stored())
+	if err == nil {
+		f.outbox.Note(value.Untold...)
+	}
+	return saved, err
 }
+
+// untold is a journal without what the history is known to have of it.
+func (f *Flow) untold(j spotpool.Journal) spotpool.Journal { return j.Told(f.outbox.Has) }
 
 // keepJournal writes down what a look without the pool's lock noticed. Where someone
 // else has the lock, or wrote the journal meanwhile, they notice the same, and

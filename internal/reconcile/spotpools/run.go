@@ -29,6 +29,8 @@ type Options struct {
 	// judged them: the gates of pools go by them, since those in the store may be
 	// older. Nil where no run made any.
 	Statuses func() map[string]budget.Status
+	// RunID names the run, in events.
+	RunID string
 }
 
 // Run is what one run does with the pools of a store.
@@ -40,6 +42,7 @@ type Run struct {
 	statuses map[string]budget.Status // by the name of the budget
 	uids     map[string]bool          // of the pools with a record that can be read
 	keys     []string                 // see Keys
+	leftOut  []string                 // what journals had no room for to be told
 
 	mu      sync.Mutex
 	reports []Report
@@ -48,6 +51,7 @@ type Run struct {
 
 // Run begins a run. Its warnings go to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
+	f.outbox.Begin(o.RunID)
 	return &Run{flow: f, options: o, warnings: warnings, uids: map[string]bool{}}
 }
 
@@ -88,6 +92,10 @@ func (r *Run) Read(ctx context.Context) error {
 			continue
 		}
 		r.uids[d.UID] = true
+		r.flow.outbox.Note(j.Value.Untold...)
+		if n := j.Value.LeftOut; n > 0 {
+			r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and a journal keeps %d", d.Object(), n, spotpool.UntoldAtMost))
+		}
 		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j})
 	}
 	return nil
@@ -98,6 +106,17 @@ func (r *Run) Read(ctx context.Context) error {
 func (r *Run) Keys() []string {
 	slices.Sort(r.keys)
 	return slices.Compact(r.keys)
+}
+
+// TellLeft tells the history what earlier processes wrote down and may not have told.
+func (r *Run) TellLeft(ctx context.Context) {
+	added := r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
+	if added.Events == 0 { // they were told, and so was what the journals had no room for
+		return
+	}
+	for _, text := range r.leftOut {
+		r.warnings.Add(text)
+	}
 }
 
 // Declared is how many pools were read.
@@ -177,7 +196,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	}
 	gate, gateErr := r.flow.gateBy(ctx, d, r.statuses)
 	t.gateErr = gateErr
-	plan := spotpool.Decide(situation(d, view.observation(d), t.journal.Value, gate))
+	plan := spotpool.Decide(situation(d, view.observation(d), r.flow.untold(t.journal.Value), gate))
 	switch {
 	case ctx.Err() != nil:
 		r.add(newReport(d, &plan, outcome.Skipped, errInterrupted), nil)

@@ -18,6 +18,7 @@ import (
 // was lost is recorded anew.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
 	p := &pass{gate: f.gate(ctx, d)}
+	defer f.tell(ctx)
 	deadline := time.Now().Add(wait)
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.change(ctx, d)

@@ -1,0 +1,126 @@
+package record
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+)
+
+// Outbox is what one process has to tell the history: the events of documents that it
+// wrote, and those that it found untold. A document keeps its events until a later
+// write, so that what is killed in between is told by the next process. The zero value
+// is ready.
+type Outbox struct {
+	mu      sync.Mutex
+	runID   string
+	pending map[string]history.Event // by id
+	told    map[string]bool          // ids that the history has
+}
+
+// Begin begins a run, whose events bear its id.
+func (o *Outbox) Begin(runID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.runID, o.told = runID, nil
+}
+
+// Sign says in events of which nobody said so who did it, and in which run. It changes
+// none of the events that it is given.
+func (o *Outbox) Sign(events []history.Event, actor string) []history.Event {
+	if !slices.ContainsFunc(events, func(e history.Event) bool { return e.Actor == "" }) {
+		return events
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	events = slices.Clone(events)
+	for n := range events {
+		if events[n].Actor == "" {
+			events[n].Actor, events[n].RunID = actor, o.runID
+		}
+	}
+	return events
+}
+
+// Note takes up events of a document that was written, or found.
+func (o *Outbox) Note(events ...history.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range events {
+		if o.told[e.ID] {
+			continue
+		}
+		if o.pending == nil {
+			o.pending = map[string]history.Event{}
+		}
+		o.pending[e.ID] = e
+	}
+}
+
+// Forget leaves out what is about an object: it came to nothing.
+func (o *Outbox) Forget(uid string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	maps.DeleteFunc(o.pending, func(_ string, e history.Event) bool { return e.ObjectUID == uid })
+}
+
+// Has says whether the history is known to have an event.
+func (o *Outbox) Has(e history.Event) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.told[e.ID]
+}
+
+// Take returns what is to be told, in order, and forgets it.
+func (o *Outbox) Take() []history.Event {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	events := slices.Collect(maps.Values(o.pending))
+	o.pending = nil
+	return history.Once(events)
+}
+
+// Heard notes that the history has events.
+func (o *Outbox) Heard(events []history.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.told == nil {
+		o.told = map[string]bool{}
+	}
+	for _, e := range events {
+		o.told[e.ID] = true
+	}
+}
+
+// Tell tells the history all that is to be told. What can't be is told by whoever next
+// finds it in its document.
+func (o *Outbox) Tell(ctx context.Context, m *memory.Memory) memory.Added {
+	events := o.Take()
+	added := m.Add(ctx, events...)
+	if added.Untold == 0 {
+		o.Heard(events)
+	}
+	return added
+}
+
+// Memory is the history of the keeper's store, for who does not know how much of it is
+// to be kept.
+func (k Keeper) Memory(now func() time.Time) *memory.Memory {
+	return &memory.Memory{Store: k.Store, AddOnly: true, Now: now}
+}
+
+// TellAfter tells, at the end of an operation that may have been cut short, what is to
+// be told. What goes wrong is for warn to say: it changes nothing.
+func (k Keeper) TellAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) memory.Added {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
+	defer cancel()
+	added := o.Tell(ctx, k.Memory(now))
+	for _, text := range added.Warnings {
+		warn(text)
+	}
+	return added
+}

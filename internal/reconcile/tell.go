@@ -1,0 +1,95 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// failuresTold is how many failures of one run are told one by one: where the cloud or
+// a cluster is away, everything fails alike.
+const failuresTold = 200
+
+// tell appends what the run did to the history, in one write, and what failed. Nothing
+// about that makes the run fail: what is not told now stands in its document, and the
+// next run tells it.
+func (r *run) tell(ctx context.Context, failed error) {
+	if r.options.DryRun {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	at := time.Now()
+	m := &memory.Memory{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.engine.now}
+	events := append(r.engine.Pools().Outbox().Take(), r.engine.Budgets().Outbox().Take()...)
+	added := m.Add(ctx, append(r.failures(at, failed), events...)...)
+	if added.Untold == 0 {
+		r.engine.Pools().Outbox().Heard(events)
+		r.engine.Budgets().Outbox().Heard(events)
+	}
+	for _, text := range added.Warnings {
+		r.warnings.Add(text)
+	}
+	if text := added.Dropped.String(); text != "" {
+		r.warnings.Add(text)
+	}
+}
+
+// failures are what failed in the run, and what was refused.
+func (r *run) failures(at time.Time, failed error) []history.Event {
+	about := func(object, uid string) history.About {
+		return history.About{At: at, Object: object, ObjectUID: uid, RunID: r.report.RunID, Actor: r.keeper.Actor}
+	}
+	report := r.finished()
+	var events []history.Event
+	if failed != nil {
+		events = append(events, about(history.Run, "").RunFailed(told(outcome.NewErrorReport(failed))))
+	}
+	uids := map[string]string{}
+	for _, p := range report.SpotPools {
+		object := "spot_pool/" + p.Region + "/" + p.Name
+		uids[object] = p.UID
+		if p.Outcome == outcome.Failed && p.Error != nil {
+			events = append(events, about(object, p.UID).Failed(told(p.Error)))
+		}
+	}
+	for _, b := range report.Budgets {
+		if b.Outcome == outcome.Failed && b.Error != nil {
+			events = append(events, about("budget/"+b.Name, b.UID).Failed(told(b.Error)))
+		}
+	}
+	for _, d := range report.Decisions {
+		if of, ok := d.Decision.(spotpool.Decision); ok && of.Kind == spotpool.Launch && d.Outcome == outcome.Short && d.Error != nil {
+			events = append(events, refused(about(of.Object, uids[of.Object]), of, *d.Error))
+		}
+	}
+	if more := len(events) - failuresTold; more > 0 {
+		rest := about(history.Run, "").Failed(history.Error{Message: fmt.Sprintf("%d more failed or were refused in this run", more)})
+		rest.Count = more
+		events = append(events[:failuresTold], rest)
+	}
+	return events
+}
+
+func refused(about history.About, d spotpool.Decision, why outcome.ErrorReport) history.Event {
+	about.Reasons = d.Reasons
+	price := ""
+	if d.Price > 0 {
+		price = d.Price.String()
+	}
+	return about.Refused(history.Ask{
+		Sequence: int(d.Sequence), WrittenAt: about.At, Count: d.Count, ChargeType: string(d.ChargeType), Price: price,
+		Offering: history.Offering{AvailabilityZone: d.Offering.AvailabilityZone, InstanceType: d.Offering.InstanceType, SubnetID: d.Offering.SubnetID},
+	}, told(&why))
+}
+
+// told is an error as the history has it. What to do about it stands in its message.
+func told(e *outcome.ErrorReport) history.Error {
+	return history.Error{Class: string(e.Class), Code: e.Code, Message: e.Message, RequestID: e.RequestID}
+}
