@@ -37,7 +37,7 @@ var rooms = map[string]struct {
 	"internal/seal":        {pure: true},
 	"internal/ledger":      {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/history":     {pure: true, may: []string{module + "internal/columns", module + "internal/seal", "github.com/parquet-go/parquet-go"}},
-	"internal/budget":      {pure: true, may: []string{module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
+	"internal/budget":      {pure: true, may: []string{module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
 	"internal/declaration": {pure: true, may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
@@ -54,7 +54,7 @@ var rooms = map[string]struct {
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{
-		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
+		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/reconciletest": {may: []string{

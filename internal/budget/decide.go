@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
 // Plan is what is to be done because of one budget, and its status then.
@@ -24,7 +26,9 @@ type Plan struct {
 	// Status is what to record if all of Decisions is done; see Settle.
 	Status Status
 
-	fired  []int // of earlier runs
+	fired  []int           // of earlier runs
+	untold []history.Event // whatever is done
+	unseen bool            // what is in force
 	frozen bool
 	paused int // workloads
 }
@@ -68,6 +72,7 @@ func (p Plan) Settle(done []Decision) Status {
 			evicted = true
 		}
 	}
+	p.tell(&s, done, frozen)
 	s.Fired = slices.Compact(slices.Sorted(slices.Values(s.Fired)))
 	s.Enforced = nil
 	for _, measure := range []struct {
@@ -122,6 +127,7 @@ func (d *decider) report() {
 		}
 	}
 	s.Unknown = d.unknown()
+	d.remember()
 	d.plan.frozen = d.Frozen
 	for _, p := range d.own() {
 		if !p.Running && !p.Undone {

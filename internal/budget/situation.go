@@ -29,6 +29,11 @@ type Situation struct {
 	PriorityClasses map[string]int32
 	// StoreNamespace is where the store lives; nothing in it is ever touched.
 	StoreNamespace string
+	// Befell are the ids of the events of Previous.AboutTo of which it shows that they
+	// came about.
+	Befell map[string]bool
+	// Unseen says that it can't be told what is in force.
+	Unseen bool
 }
 
 // Paused is a workload that a budget paused.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
 // Status is what the last run made of a budget: the gate of the spot pools that
@@ -38,6 +40,16 @@ type Status struct {
 	// Enforced are the measures in force: freeze, pause, evict.
 	Enforced []Action `json:"enforced,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// FrozenSince is when a run found or brought its freeze in force; nil while it is
+	// not.
+	FrozenSince *time.Time `json:"frozen_since,omitempty"`
+	// AboutTo are events of what is about to be done: the next run looks whether it
+	// was.
+	AboutTo []history.Event `json:"about_to,omitempty"`
+	// Untold are events that the history may lack. LeftOut is how many older ones there
+	// was no room for.
+	Untold  []history.Event `json:"untold,omitempty"`
+	LeftOut int             `json:"untold_left_out,omitempty"`
 }
 
 // Unknown is what was known of a budget when its limit was reached, where the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -27,6 +28,11 @@ type actor struct {
 	results         []outcome.Result
 	// done had its effect; planned was refused by a port that changes nothing.
 	done, planned []budget.Decision
+	// unknown failed, and may have had their effect all the same.
+	unknown []budget.Decision
+	// announced is how many decisions at the head of the queue the status tells of as
+	// about to be done.
+	announced int
 	// notFrozen says that the freeze failed: what is evicted then comes back.
 	notFrozen bool
 	// failed counts evictions.
@@ -56,7 +62,7 @@ const decisionsATurn = batchSize
 
 // ending is how the run ended with the budget, by what was done by now.
 func (a *actor) ending() ending {
-	end := ending{became: outcome.Done, done: a.done, planned: a.planned, results: a.results}
+	end := ending{became: outcome.Done, done: a.done, planned: a.planned, unknown: a.unknown, results: a.results}
 	switch {
 	case a.failure != nil:
 		end.became, end.why = outcome.Failed, a.failure
@@ -85,7 +91,9 @@ func (a *actor) doSome(ctx context.Context) {
 			a.giveUp(ctx, whyStopped(ctx))
 			return
 		}
+		a.aboutTo(ctx, some, left)
 		a.queue = a.queue[len(some):]
+		a.announced -= len(some)
 		left -= len(some)
 		if some[0].Kind == budget.KindEvict && a.notFrozen {
 			a.noteResult(ctx, some[0], outcome.Skipped, errNotFrozen)
@@ -93,6 +101,23 @@ func (a *actor) doSome(ctx context.Context) {
 		}
 		a.carryOut(ctx, some)
 	}
+}
+
+// aboutTo writes down what this turn is about to do to pods and workloads, so that it
+// is told even where the run is killed then. What is written down already is not
+// again.
+func (a *actor) aboutTo(ctx context.Context, some []budget.Decision, left int) {
+	if kind := some[0].Kind; a.announced > 0 || kind != budget.KindEvict && kind != budget.KindPause && kind != budget.KindResume {
+		return
+	}
+	next := a.queue[:min(left, len(a.queue))]
+	status := a.judgement.plan.AboutTo(a.done, slices.Concat(a.unknown, next))
+	saved, err := a.flow.saveStatus(ctx, a.judgement.document, status)
+	if err != nil { // it changes nothing about what is done
+		a.warnings.Add(fmt.Sprintf("%s: what is about to be done could not be written down, and is not told should this run be killed: %v", a.declaration.Object(), err))
+		return
+	}
+	a.judgement.document, a.announced = saved, len(next)
 }
 
 // alike is how many of the first decisions can be done together: workloads are
@@ -170,6 +195,9 @@ func (a *actor) note(ctx context.Context, d budget.Decision, err error) {
 	if became == outcome.Done || errors.As(err, &left) && left.Released {
 		a.done = append(a.done, d)
 		a.withdrawn = append(a.withdrawn, d.Waiting...)
+	}
+	if became == outcome.Failed {
+		a.unknown = append(a.unknown, d)
 	}
 	victim := d.Kind == budget.KindEvict && !d.Pod.Waits()
 	if became == outcome.Failed && victim {

@@ -22,6 +22,7 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 		return State{}, err
 	}
 	d.ClusterUID, d.Generation, d.PublishedAt = uid, 1, f.publishedIn(cluster)
+	defer f.tell(ctx)
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.records().Load(ctx, d.Name)
 		if err != nil {
@@ -32,6 +33,9 @@ func (f *Flow) Create(ctx context.Context, d budget.Declaration) (State, error) 
 		}
 		d.UID = record.NewID()
 		_, err = f.records().Save(ctx, r, declaration.Active, d)
+		if err == nil {
+			f.note(f.about(d).Created())
+		}
 		return err
 	})
 	if err != nil {
@@ -51,6 +55,7 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 	if err != nil {
 		return State{}, err
 	}
+	defer f.tell(ctx)
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
 		tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
 		if err != nil {
@@ -69,6 +74,9 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 		}
 		d = changed
 		_, err = f.records().Save(ctx, r, declaration.Active, d)
+		if err == nil {
+			f.note(f.about(d).Updated(d.Generation))
+		}
 		return err
 	})
 	if err != nil {

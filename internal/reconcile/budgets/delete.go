@@ -44,7 +44,7 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 	d := r.Value.Declaration
 	status, known, err := f.Keeper.BudgetStatus(ctx, d)
 	onlyAlerts := err == nil && d.Enforce.Action == budget.AlertOnly && (!known || len(status.Value.Enforced) == 0)
-	notices, err := f.release(ctx, c, d, status.Value)
+	notices, resumed, err := f.release(ctx, c, d, status.Value)
 	if onlyAlerts && isForbidden(err) {
 		err = nil
 	}
@@ -52,6 +52,9 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 		return notices, fmt.Errorf("%s is not destroyed yet, since what it enforces could not be undone: %w", d.Object(), err)
 	}
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
+		return notices, err
+	}
+	if err := f.tellLast(ctx, d, status.Value, resumed); err != nil {
 		return notices, err
 	}
 	doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: record.BudgetStatusName(d.Name)})
@@ -95,9 +98,9 @@ func (r *Run) finishDeletion(ctx context.Context, c Cluster, d budget.Declaratio
 // release lifts the freeze of a budget that is destroyed and resumes what it
 // paused. The notices say what was left as someone else has it. Events tell of
 // it on what was resumed, and where the last status, if any, has a freeze felt.
-func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, last budget.Status) (notices []string, err error) {
+func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, last budget.Status) (notices []string, let []budget.Workload, err error) {
 	if err := c.Unfreeze(ctx, d.UID); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var events []budget.Event
 	if last.UID == d.UID && slices.Contains(last.Enforced, budget.Freeze) {
@@ -109,7 +112,7 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 	}
 	all, err := readPauses(ctx, f.Keeper.Store)
 	if err := cmp.Or(err, all.broken[d.UID]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var list []declaration.Pause
 	if own := all.ofBudget(d.UID); own != nil {
@@ -119,19 +122,20 @@ func (f *Flow) release(ctx context.Context, c Cluster, d budget.Declaration, las
 	for some := range slices.Chunk(list, batchSize) {
 		resumed, left, err := p.letGo(ctx, some)
 		notices = append(notices, left...)
+		let = append(let, resumed...)
 		for _, w := range resumed {
 			events = append(events, announcement(d, budget.KindResume.Data().Event, destroyed).On(w))
 		}
 		if err != nil {
-			return notices, err
+			return notices, let, err
 		}
 	}
 	for _, event := range events {
 		if err := c.Alert(ctx, event); err != nil {
-			return append(notices, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), nil
+			return append(notices, fmt.Sprintf("what was undone is not told of by Events in the cluster: %v", err)), let, nil
 		}
 	}
-	return notices, nil
+	return notices, let, nil
 }
 
 // letGo resumes a batch of what a budget that is destroyed has paused. It returns what

@@ -31,7 +31,9 @@ type ending struct {
 	why    error // what went wrong, or what it waits for; nil otherwise
 	// done had its effect; planned was refused by a port that changes nothing.
 	done, planned []budget.Decision
-	results       []outcome.Result
+	// unknown failed, and may have had their effect all the same.
+	unknown []budget.Decision
+	results []outcome.Result
 }
 
 // budgetsAtOnce is how many statuses are written at the same time.
@@ -77,12 +79,12 @@ func (e *enforcer) finish(ctx context.Context, j judgement, end ending) {
 	d := j.situation.Declaration
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	status := j.plan.Settle(end.done)
+	status := j.plan.AboutTo(end.done, end.unknown)
 	if previous := j.situation.Previous; j.blocked != nil && e.inForce.err != nil && previous != nil {
 		status.Enforced = previous.Enforced
 	}
 	became, why := cmp.Or(end.became, outcome.Failed), end.why
-	if err := e.flow.saveStatus(recording, j.document, status); err != nil {
+	if _, err := e.flow.saveStatus(recording, j.document, status); err != nil {
 		became, why = outcome.Failed, errors.Join(why, err)
 	}
 	// What is enforced is what is in force, not what would be.

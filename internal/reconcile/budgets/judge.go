@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
 // judgement is what follows from the use of one budget.
@@ -37,13 +38,42 @@ func (r *Run) judge(targets []target, b *books, previous map[string]previousStat
 			PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
 		}
 		if last.document.Exists() && last.document.Value.UID == d.UID {
-			s.Previous = &last.document.Value
+			previous := last.document.Value.Told(r.flow.outbox.Has)
+			s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
+			s.Befell = befell(previous, b, f)
 		}
 		j := judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: f.whyBlocked(s)}
 		r.statuses[d.Name] = j.plan.Status
 		judged = append(judged, j)
 	}
 	return judged
+}
+
+// befell are those of the events that an earlier run was about to bring about of which
+// the look shows that it did: the pod is gone or ends, the workload is held by the
+// budget, or is no longer.
+func befell(s budget.Status, b *books, m *inForce) map[string]bool {
+	if len(s.AboutTo) == 0 {
+		return nil
+	}
+	held := map[string]bool{}
+	for _, p := range m.paused {
+		if p.BudgetUID == s.UID && !p.Undone && !p.Running {
+			held[p.UID] = true
+		}
+	}
+	seen := m.err == nil && m.broken[s.UID] == nil
+	did := map[string]bool{}
+	for _, e := range s.AboutTo {
+		switch {
+		case e.Kind == history.Evict && len(e.Pods) == 1:
+			r, known := b.ledger.Get(e.Pods[0].UID)
+			did[e.ID] = known && (!r.Open() || r.Deletion != 0)
+		case len(e.Workloads) == 1:
+			did[e.ID] = seen && held[e.Workloads[0].UID] == (e.Kind == history.Pause)
+		}
+	}
+	return did
 }
 
 // idle says that nothing is to be done because of the budget, whatever pods there

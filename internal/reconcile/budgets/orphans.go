@@ -43,7 +43,7 @@ func (r *Run) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f *
 }
 
 func (r *Run) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
-	notices, err := r.flow.release(ctx, c, d, budget.Status{})
+	notices, _, err := r.flow.release(ctx, c, d, budget.Status{})
 	if errors.Is(err, outcome.ErrPlanned) {
 		r.warnings.Add(fmt.Sprintf("the budget %s is destroyed, and something of what it enforced is still in force: the next run lifts it", d.Name))
 		return

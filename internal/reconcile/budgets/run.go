@@ -63,6 +63,7 @@ type target struct {
 
 // Run begins a run. What is to be warned of goes to warnings.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
+	f.outbox.Begin(o.RunID)
 	return &Run{flow: f, options: o, warnings: warnings, names: map[string]bool{}, known: map[string]bool{}, statuses: map[string]budget.Status{}}
 }
 
@@ -204,11 +205,13 @@ func (r *Run) account(ctx context.Context, c Cluster, uid string, targets []targ
 	if err != nil {
 		return nil, nil, err
 	}
+	r.tellLeft(ctx, previous)
 	if !r.partial() {
 		b.prune(counted, previous, r.options.KeepLedger)
 	}
 	b.noticeLoss(counted, previous)
 	r.acceptLoss(b)
+	r.tellLoss(b)
 	if err := r.flow.saveLedger(ctx, b.ledgerDocuments); err != nil {
 		return nil, nil, fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
 	}

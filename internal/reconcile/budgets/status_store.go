@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -62,19 +63,27 @@ func (r *Run) forgetStatuses(ctx context.Context, previous map[string]previousSt
 	}
 }
 
-// saveStatus replaces a budget's status, whoever wrote it meanwhile.
-func (f *Flow) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) error {
+// saveStatus replaces a budget's status, whoever wrote it meanwhile, and takes up what
+// it has to tell.
+func (f *Flow) saveStatus(ctx context.Context, previous budgetStatus, status budget.Status) (budgetStatus, error) {
 	name := record.BudgetStatusName(status.Name)
+	status.Untold = f.outbox.Sign(status.Untold, f.Keeper.Actor)
 	for range 3 {
-		_, err := record.Save(ctx, f.Keeper.Store, store.Statuses, name, previous, status)
+		saved, err := record.Save(ctx, f.Keeper.Store, store.Statuses, name, previous, status.Stored())
+		if err == nil {
+			f.outbox.Note(status.Untold...)
+		}
 		if !errors.Is(err, store.ErrConflict) {
-			return err
+			return saved, err
 		}
 		doc, err := f.Keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: name})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
+			return previous, err
 		}
 		previous.Revision = doc.Revision
+		if theirs, err := declaration.Decode[declaration.BudgetStatus](name, doc.Data); err == nil && theirs.UID == status.UID {
+			status.Untold, _ = history.Merge(theirs.Told(f.outbox.Has).Untold, status.Untold...)
+		}
 	}
-	return fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)
+	return previous, fmt.Errorf("the status of the budget %s was written by someone else again and again: nothing of this run's was kept", status.Name)
 }

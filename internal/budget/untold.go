@@ -1,0 +1,148 @@
+package budget
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// UntoldAtMost is how many events a stored status keeps until they are told; of more,
+// the newest.
+const UntoldAtMost = 200
+
+// Told leaves out the events that the history has by now.
+func (s Status) Told(has func(history.Event) bool) Status {
+	s.Untold = slices.DeleteFunc(slices.Clone(s.Untold), has)
+	if len(s.Untold) == 0 {
+		s.Untold, s.LeftOut = nil, 0
+	}
+	return s
+}
+
+// Stored is the status as it is to be stored: events that are more than it keeps are
+// left out, and counted.
+func (s Status) Stored() Status {
+	if more := len(s.Untold) - UntoldAtMost; more > 0 {
+		s.Untold, s.LeftOut = s.Untold[more:], s.LeftOut+more
+	}
+	return s
+}
+
+func (s *Status) about(reasons ...string) history.About {
+	return history.About{At: s.At, Object: "budget/" + s.Name, ObjectUID: s.UID, ClusterUID: s.ClusterUID, Reasons: reasons}
+}
+
+// AboutTo is the status to record before these decisions are carried out, where some
+// others were: what a kill leaves done of them is told by the next run.
+func (p Plan) AboutTo(done, next []Decision) Status {
+	s := p.Settle(done)
+	for _, d := range next {
+		if e, tells := s.event(d); tells && d.Kind != KindAlert {
+			s.AboutTo = append(s.AboutTo, e)
+		}
+	}
+	return s
+}
+
+// event is what a decision that had its effect tells, if it does by itself: a freeze
+// is told by what is in force.
+func (s *Status) event(d Decision) (history.Event, bool) {
+	about := s.about(d.Reasons...)
+	switch d.Kind {
+	case KindAlert:
+		return about.Crossed(d.Threshold, s.At), true
+	case KindPause:
+		return about.Paused(d.Owner.identity(), s.At), true
+	case KindResume:
+		return about.Resumed(d.Owner.identity(), s.At), true
+	case KindEvict:
+		return about.Evicted(history.Identity{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}), true
+	}
+	return history.Event{}, false
+}
+
+func (w Workload) identity() history.Identity {
+	return history.Identity{Namespace: w.Namespace, Name: w.Kind + "/" + w.Name, UID: w.UID}
+}
+
+// remember begins the status' events: those of earlier runs, what a run that was
+// killed turns out to have done, and what is new of the budget whatever is decided.
+func (d *decider) remember() {
+	s, previous, of := &d.plan.Status, d.previous(), d.Declaration
+	s.LeftOut, s.FrozenSince = previous.LeftOut, previous.FrozenSince
+	if s.FrozenSince == nil && slices.Contains(previous.Enforced, Freeze) { // by a gpupool that told nothing
+		s.FrozenSince = &previous.At
+	}
+	untold := slices.Clone(previous.Untold)
+	for _, e := range previous.AboutTo {
+		switch {
+		case d.Befell[e.ID]:
+			untold = append(untold, e)
+		case d.Unseen:
+			s.AboutTo = append(s.AboutTo, e)
+		}
+	}
+	switch {
+	case previous.UID == "":
+		about := s.about()
+		if at := of.PublishedAt; of.Generation <= 1 && !at.IsZero() && at.Before(s.At) {
+			about.At = at
+		}
+		untold = append(untold, about.Created())
+	case of.Generation > previous.Generation:
+		untold = append(untold, s.about().Updated(of.Generation))
+	}
+	was, is := previous.ReportedAt, s.ReportedAt
+	if was != nil && (is == nil || !is.Equal(*was)) {
+		untold = append(untold, s.about(d.used()).Recovered(*was))
+	}
+	if is != nil && (was == nil || !is.Equal(*was)) {
+		reason := d.used()
+		if since := s.ExceededSince; since != nil {
+			reason += " since " + stamp(*since)
+		}
+		untold = append(untold, s.about(reason).Exceeded(*is))
+	}
+	d.plan.untold, d.plan.unseen = untold, d.Unseen
+}
+
+// tell adds the events of what was done to a status that is being settled, and those
+// of a freeze that came or went, whoever brought that about.
+func (p Plan) tell(s *Status, done []Decision, frozen bool) {
+	s.Untold = slices.Clone(p.untold)
+	var reasons []string
+	for _, d := range done {
+		if e, tells := s.event(d); tells {
+			s.Untold = append(s.Untold, e)
+		}
+		if d.Kind == KindFreeze || d.Kind == KindUnfreeze {
+			reasons = d.Reasons
+		}
+	}
+	switch {
+	case p.unseen:
+	case frozen && s.FrozenSince == nil:
+		at := s.At
+		s.FrozenSince = &at
+		s.Untold = append(s.Untold, s.about(reasons...).Frozen(at))
+	case !frozen && s.FrozenSince != nil:
+		s.Untold = append(s.Untold, s.about(reasons...).Unfrozen(*s.FrozenSince))
+		s.FrozenSince = nil
+	}
+}
+
+// Lifted are the events of what the end of a budget undoes, and of that end: those
+// that its last status lacks.
+func Lifted(last Status, d Declaration, resumed []Workload, unfrozen bool, reason string, destroyedAt, now time.Time) []history.Event {
+	about := history.About{At: now, Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID, Reasons: []string{reason}}
+	events := slices.Clone(last.Untold)
+	for _, w := range resumed {
+		events = append(events, about.Resumed(w.identity(), destroyedAt))
+	}
+	if unfrozen && last.FrozenSince != nil {
+		events = append(events, about.Unfrozen(*last.FrozenSince))
+	}
+	about.At, about.Reasons = destroyedAt, nil
+	return append(events, about.Destroyed())
+}

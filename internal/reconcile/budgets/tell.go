@@ -1,0 +1,72 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// about is what an event about a budget begins with.
+func (f *Flow) about(d budget.Declaration) history.About {
+	return history.About{At: f.now(), Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID, Actor: f.Keeper.Actor}
+}
+
+// note takes up events that stand in no document.
+func (f *Flow) note(events ...history.Event) {
+	f.outbox.Note(f.outbox.Sign(events, f.Keeper.Actor)...)
+}
+
+// tellLeft tells the history what earlier processes wrote down and may not have told.
+func (r *Run) tellLeft(ctx context.Context, previous map[string]previousStatus) {
+	var leftOut []string
+	for name, s := range previous {
+		r.flow.outbox.Note(s.document.Value.Untold...)
+		if n := s.document.Value.LeftOut; n > 0 {
+			leftOut = append(leftOut, fmt.Sprintf("the budget %s: %d events are not in the history, since a run was cut short before it told them, and a status keeps %d", name, n, budget.UntoldAtMost))
+		}
+	}
+	added := r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
+	if added.Events == 0 { // they were told, and so was what there was no room for
+		return
+	}
+	for _, text := range leftOut {
+		r.warnings.Add(text)
+	}
+}
+
+// tellLoss tells what of the ledger is lost, and what of it was accepted in this run.
+func (r *Run) tellLoss(b *books) {
+	about := history.About{At: b.now(), Object: history.Run, ObjectUID: b.ledger.Header.ClusterUID, ClusterUID: b.ledger.Header.ClusterUID}
+	for _, loss := range b.ledger.Header.Lost {
+		switch {
+		case !loss.Accepted.Given():
+			r.flow.note(about.Lost(loss.Document, history.Error{Message: loss.Reason}))
+		case r.options.AcceptLoss != "" && loss.Accepted.At.Time().Equal(b.now()):
+			accepted := about
+			accepted.Outcome, accepted.Reasons = "accepted", []string{r.options.AcceptLoss}
+			r.flow.note(accepted.Lost("accepted: "+loss.Document, history.Error{Message: loss.Reason}))
+		}
+	}
+}
+
+// tellLast tells what the status of a budget that ends has to tell, what was undone,
+// and that the budget was destroyed. What is wrong with the status keeps nothing from
+// that.
+func (f *Flow) tellLast(ctx context.Context, d budget.Declaration, last budget.Status, resumed []budget.Workload) error {
+	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
+	if err != nil {
+		return err
+	}
+	if !tombstone.Exists() {
+		return errors.New("the tombstone of " + d.Object() + " is gone")
+	}
+	if last.UID != d.UID {
+		last = budget.Status{}
+	}
+	f.note(budget.Lifted(last, d, resumed, true, destroyed, tombstone.Value.DestroyedAt, f.now())...)
+	f.tell(ctx)
+	return nil
+}
