@@ -29,8 +29,10 @@ type Plan struct {
 	fired  []int           // of earlier runs
 	untold []history.Event // whatever is done
 	unseen bool            // what is in force
-	frozen bool
-	paused int // workloads
+	// frozenSince is that of earlier runs.
+	frozenSince *time.Time
+	frozen      bool
+	paused      int // workloads
 }
 
 // Decide says what is to be done because of a budget, and why. It is a function

@@ -104,13 +104,13 @@ func (d *decider) remember() {
 		}
 		untold = append(untold, s.about(reason).Exceeded(*is))
 	}
-	d.plan.untold, d.plan.unseen = untold, d.Unseen
+	d.plan.untold, d.plan.frozenSince, d.plan.unseen = untold, s.FrozenSince, d.Unseen
 }
 
 // tell adds the events of what was done to a status that is being settled, and those
 // of a freeze that came or went, whoever brought that about.
 func (p Plan) tell(s *Status, done []Decision, frozen bool) {
-	s.Untold = slices.Clone(p.untold)
+	s.Untold, s.FrozenSince = slices.Clone(p.untold), p.frozenSince
 	var reasons []string
 	for _, d := range done {
 		if e, tells := s.event(d); tells {

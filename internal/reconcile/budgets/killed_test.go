@@ -3,6 +3,7 @@ package budgets_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
@@ -73,6 +76,7 @@ func budgetStories() []budgetStory {
 			if len(d.Cluster.Frozen) != 1 || len(d.Cluster.Evicted) != 1 || len(d.Cluster.Pods) != 0 {
 				d.t.Errorf("frozen %v, evicted %v, left %v", d.Cluster.Frozen, d.Cluster.Evicted, d.Cluster.Pods)
 			}
+			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Freeze: 1, history.Evict: 1})
 		}},
 		{"a run that pauses", false, declare(budget.Pause), run, nothing, func(d *desk, report reconcile.Report) {
 			usage(d, report)
@@ -82,6 +86,7 @@ func budgetStories() []budgetStory {
 			if got := d.holds(); !slices.Equal(got, []string{"paused train 3"}) {
 				d.t.Errorf("the store holds %v", got)
 			}
+			d.tells(map[history.Kind]int{history.Create: 1, history.Exceeded: 1, history.Pause: 1})
 		}},
 		{"a run that resumes", false, func(d *desk) budget.Declaration {
 			b := declare(budget.Pause)(d)
@@ -97,6 +102,7 @@ func budgetStories() []budgetStory {
 			if w := d.Cluster.Workloads["uid-of-train"]; w.Stopped || w.Replicas != 3 || len(d.holds()) > 0 || len(report.Budgets[0].Enforced) > 0 {
 				d.t.Errorf("it is %+v, the store holds %v, told %v", w, d.holds(), report.Budgets[0].Enforced)
 			}
+			d.tells(map[history.Kind]int{history.Create: 1, history.Update: 1, history.Exceeded: 1, history.Recovered: 1, history.Pause: 1, history.Resume: 1})
 		}},
 		{
 			"a deletion of a budget that paused", true, func(d *desk) budget.Declaration {
@@ -129,6 +135,25 @@ func budgetStories() []budgetStory {
 				}
 			},
 		},
+	}
+}
+
+// tells checks how often the history tells of what happens to the budget, beside its
+// thresholds, and that nothing of that is told of twice.
+func (d *desk) tells(want map[history.Kind]int) {
+	d.t.Helper()
+	answer, err := (&memory.Memory{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(), history.Query{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	got := map[history.Kind]int{}
+	for _, e := range answer.Events {
+		if e.Kind != history.Threshold && e.Kind != history.Failed {
+			got[e.Kind]++
+		}
+	}
+	if !maps.Equal(got, want) {
+		d.t.Errorf("the history tells of %v, want %v", got, want)
 	}
 }
 

@@ -1,0 +1,155 @@
+package spotpools_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// told is the world's history.
+func (w *world) told() []history.Event {
+	w.t.Helper()
+	answer, err := (&memory.Memory{Store: w.Store(), Now: time.Now}).Ask(context.Background(), history.Query{})
+	if err != nil || len(answer.Lost) > 0 {
+		w.t.Fatalf("the history: %v, lost %v", err, answer.Lost)
+	}
+	return answer.Events
+}
+
+// toldOf are the ids of instances in events of a kind, in order, each as often as it
+// is told.
+func toldOf(events []history.Event, kind history.Kind) []string {
+	var ids []string
+	for _, e := range events {
+		if e.Kind == kind {
+			ids = append(ids, e.InstanceIDs...)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// did are the instances of the calls of an action that took effect.
+func (w *world) did(action string) []string {
+	ids := map[string]bool{}
+	var list []string
+	for _, c := range w.Sim.Server.Calls() {
+		if c.Action != action || !c.TookEffect {
+			continue
+		}
+		for _, id := range c.InstanceIDs {
+			if !ids[id] {
+				list = append(list, id)
+			}
+			ids[id] = true
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (w *world) tells(kind history.Kind, want []string) {
+	w.t.Helper()
+	if got := toldOf(w.told(), kind); !slices.Equal(got, want) {
+		w.t.Errorf("%s is told of %v, and the cloud has %v", kind, got, want)
+	}
+}
+
+// TestTheHistoryHasEachEventOnce has a pool lose an instance, grow, shrink and end,
+// with the run that heals it killed right after each of its effects, doubled and
+// missed, and compares what is told with the cloud's own record.
+func TestTheHistoryHasEachEventOnce(t *testing.T) {
+	t.Parallel()
+	heal := func(w *world, m *reconciletest.Mortal) {
+		_, _ = w.Engine(m).Run(context.Background(), reconcile.RunOptions{})
+	}
+	// live tells the whole story, and returns the effects of the run that heals.
+	live := func(t *testing.T, m *reconciletest.Mortal, doubled bool) {
+		w := newWorld(t)
+		d := w.MustCreate(2, 4)
+		w.CleanRuns()
+		before := w.Own()
+		w.Reclaim(1)
+		w.Step(3 * time.Minute)
+		if doubled {
+			done := make(chan struct{})
+			go func() { defer close(done); heal(w, nil) }()
+			heal(w, m)
+			<-done
+		} else {
+			heal(w, m)
+		}
+		w.CleanRuns()
+		after := w.Own()
+		var reclaimed []string
+		for _, i := range before {
+			if !slices.ContainsFunc(after, func(o cvmsim.Instance) bool { return o.InstanceID == i.InstanceID }) {
+				reclaimed = append(reclaimed, i.InstanceID)
+			}
+		}
+		record, _, err := w.Pools(nil).Recorded(context.Background(), d.Region, d.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = w.mustUpdate(record.Declaration, func(d *spotpool.Declaration) { d.Minimum, d.Maximum = 1, 1 })
+		if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+			t.Fatal(err)
+		}
+		w.tells(history.Launch, w.did("RunInstances"))
+		w.tells(history.Begin, w.did("RunInstances"))
+		w.tells(history.Reclaim, reclaimed)
+		w.tells(history.End, w.did("TerminateInstances"))
+		kinds := map[history.Kind]int{}
+		for _, e := range w.told() {
+			kinds[e.Kind]++
+			if e.Actor == "" || e.Object != d.Object() && e.Object != history.Run {
+				t.Errorf("an event of nobody: %+v", e)
+			}
+		}
+		if kinds[history.Create] != 1 || kinds[history.Update] != 1 || kinds[history.Destroy] != 1 || kinds[history.Terminate] == 0 {
+			t.Errorf("told: %v", kinds)
+		}
+	}
+	observer := &reconciletest.Mortal{}
+	live(t, observer, false)
+	t.Run("doubled", func(t *testing.T) { t.Parallel(); live(t, &reconciletest.Mortal{}, true) })
+	for n := 1; n <= observer.Count; n++ {
+		t.Run(fmt.Sprintf("killed after %d %s", n, observer.Trace[n-1]), func(t *testing.T) {
+			t.Parallel()
+			live(t, &reconciletest.Mortal{KillAt: n, After: true}, false)
+		})
+	}
+}
+
+// TestAnIdleRunWritesNoMoreThanItsSummary looks at the effects of a run that has
+// nothing to do and nothing to tell.
+func TestAnIdleRunWritesNoMoreThanItsSummary(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.MustCreate(2, 2)
+	w.CleanRuns()
+	w.CleanRuns()
+	observer := &reconciletest.Mortal{}
+	if _, err := w.Engine(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var writes []string
+	for _, name := range observer.Trace {
+		if strings.HasPrefix(name, "Write") || strings.HasPrefix(name, "Delete") {
+			writes = append(writes, name)
+		}
+	}
+	if !slices.Equal(writes, []string{"Write statuses"}) {
+		t.Errorf("an idle run: %v", writes)
+	}
+}
