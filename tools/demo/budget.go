@@ -144,6 +144,7 @@ var budgetActs = []act{
 			return s.expectInstances(ctx, 0)
 		},
 	},
+	played,
 }
 
 func prepareCluster(ctx context.Context, s *stage) error {

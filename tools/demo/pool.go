@@ -69,4 +69,12 @@ var poolActs = []act{
 			return s.expectInstances(ctx, 0)
 		},
 	},
+	played,
+}
+
+// played ends a part: what every step of it did stands in the store.
+var played = act{
+	"gpupool history: what happened, when, and who did it",
+	"Terraform's applies and cron's runs write to the same history, each event once, kept for 35 days.",
+	func(ctx context.Context, s *stage) error { return s.gpupool(ctx, "history") },
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -67,6 +68,8 @@ type options struct {
 	lockTimeout time.Duration
 	keepLedger  time.Duration
 	acceptLoss  string
+	keepHistory time.Duration
+	historySize sizeFlag
 	given       func(flag string) bool
 	metricsFile string
 	names       declaration.Names
@@ -96,6 +99,9 @@ func New(s *process.Session) *cobra.Command {
 	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
 	process.DurationVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
 	process.DurationVar(cmd, &o.keepLedger, "keep-ledger", budgets.DefaultKeepLedger, "how long the ledger keeps what ended, also where no budget's window reaches back to it")
+	process.DurationVar(cmd, &o.keepHistory, "keep-history", history.DefaultRetention.For, "how long the history is kept, which gpupool history shows")
+	o.historySize = sizeFlag(history.DefaultRetention.Bytes)
+	f.Var(&o.historySize, "history-size", "how large the history may become before its oldest days go")
 	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: it holds nothing back any more")
 	f.IntVar(&o.conflictCode, "conflict-exit-code", process.ExitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
@@ -131,6 +137,10 @@ func (o *options) validate() error {
 		return process.Usagef("--timeout must be longer than 0, such as 5m")
 	case o.keepLedger == 0:
 		return process.Usagef("--keep-ledger must be longer than 0, such as 35d")
+	case o.keepHistory < 24*time.Hour:
+		return process.Usagef("--keep-history must be at least a day, such as 35d: the history is kept by days")
+	case o.historySize < smallestHistory:
+		return process.Usagef("--history-size must be at least %s, such as 64MiB", smallestHistory)
 	case o.given("accept-loss") && strings.TrimSpace(o.acceptLoss) == "" || len(o.acceptLoss) > reasonAtMost:
 		return process.Usagef("--accept-loss needs a reason of at most %d characters", reasonAtMost)
 	case o.conflictCode < 0 || o.conflictCode > 255:

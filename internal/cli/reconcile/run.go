@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
@@ -110,6 +111,7 @@ func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reco
 	options := reconcile.RunOptions{
 		DryRun: o.dryRun, Names: o.names, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
 		KeepLedger: o.keepLedger, AcceptLoss: strings.TrimSpace(o.acceptLoss),
+		KeepHistory: history.Retention{For: o.keepHistory, Bytes: int64(o.historySize)},
 	}
 	if o.fromState != "" {
 		state, err := o.readState(ctx)
