@@ -99,8 +99,8 @@ func TestAnEmptyPlanSaysWhy(t *testing.T) {
 	t.Parallel()
 	p := spotpool.Decide(offered(seen(pool()), offer(zone2, "2", soldOut)))
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short, "spot GN7.2XLARGE32 in ap-singapore-2: sold out")
-	shouldSay(t, "short", p.Short, "spot GN7.2XLARGE32 in ap-singapore-3: not sold there")
+	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: sold out")
+	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-3: not sold there")
 	if len(p.Journal.Cooldowns) > 0 {
 		t.Errorf("a listing that says sold out is asked anew each run, and needs no cool-down: %+v", p.Journal.Cooldowns)
 	}

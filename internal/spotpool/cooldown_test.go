@@ -57,7 +57,7 @@ func TestACooldownEnds(t *testing.T) {
 	s = after(t, s, refused(spotpool.ClassCapacity, spotpool.ScopeOffering))
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short, "spot GN7.2XLARGE32 in ap-singapore-2: sold out (Refused), cooling down until 2026-03-01T12:20:00Z")
+	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: sold out (Refused), cooling down until 2026-03-01T12:20:00Z")
 
 	s.Now = s.Now.Add(20*time.Minute - time.Second)
 	shouldDecide(t, spotpool.Decide(s))

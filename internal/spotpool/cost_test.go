@@ -32,7 +32,7 @@ func TestPriceCaps(t *testing.T) {
 			p := spotpool.Decide(c.situation)
 			if c.want == "" {
 				shouldDecide(t, p)
-				shouldSay(t, "short", p.Short, c.short)
+				shouldSay(t, "short", p.Short.Texts(), c.short)
 				return
 			}
 			shouldDecide(t, p, c.want)

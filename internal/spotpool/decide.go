@@ -49,8 +49,8 @@ type Plan struct {
 	// Notices say what became of instances since the journal was written.
 	Notices []string
 	// Short says why the pool stays below its minimum, or why its outdated instances
-	// stay, after these decisions.
-	Short []string
+	// stay, after these decisions: all of it.
+	Short Reasons
 	// Warnings are for a person to look at, and stop nothing.
 	Warnings []string
 	// Gate is the situation's.

@@ -164,7 +164,7 @@ func shouldDecideEach(t *testing.T, cases map[string]decisionCase) {
 			p := spotpool.Decide(c.situation)
 			shouldDecide(t, p, c.want...)
 			if c.short != "" {
-				shouldSay(t, "short", p.Short, c.short)
+				shouldSay(t, "short", p.Short.Texts(), c.short)
 			}
 		})
 	}

@@ -69,7 +69,7 @@ func TestAnOpenLaunchIsClosedByWhatShows(t *testing.T) {
 	if p.Held != 2 || p.Capacity != 1 || p.Journal.OpenCount() != 1 {
 		t.Errorf("held %d, capacity %d and %d open while one of two shows, want 2, 1 and 1", p.Held, p.Capacity, p.Journal.OpenCount())
 	}
-	shouldSay(t, "short", p.Short, "launch 7 shows 1 of its 2 instances so far")
+	shouldSay(t, "short", p.Short.Texts(), "launch 7 shows 1 of its 2 instances so far")
 
 	// The one that showed is proof that it took effect, also once reclaimed.
 	s := with()

@@ -34,7 +34,7 @@ func (p *planner) launch(n int, charge ChargeType, refresh bool, reasons []strin
 	}
 	if total < n {
 		for _, o := range passed {
-			p.short("%s", o)
+			p.note(o.reason())
 		}
 	}
 	return total

@@ -44,7 +44,7 @@ func TestMaxLaunchesPerRun(t *testing.T) {
 	s := seen(pool(size(4, 6), func(d *spotpool.Declaration) { d.MaxLaunchesPerRun = 3 }))
 	p := spotpool.Decide(s)
 	shouldDecide(t, p, "launch 3 spot GN7.2XLARGE32 in ap-singapore-2")
-	shouldSay(t, "short", p.Short, "max_launches_per_run is 3: 1 more to be launched by the next run")
+	shouldSay(t, "short", p.Short.Texts(), "max_launches_per_run is 3: 1 more to be launched by the next run")
 
 	s.SoFar.Launched = 2
 	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
@@ -59,7 +59,7 @@ func TestMaximumCountsAllThatIsHeld(t *testing.T) {
 	stopped := inState(spotpool.StateStopped)
 	p := spotpool.Decide(seen(pool(size(3, 4)), instance("ins-1"), instance("ins-2", stopped), instance("ins-3", stopped)))
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	shouldSay(t, "short", p.Short, "3 held already, and maximum is 4: no room for 1 more")
+	shouldSay(t, "short", p.Short.Texts(), "3 held already, and maximum is 4: no room for 1 more")
 	shouldSay(t, "warnings", p.Warnings, "ins-2, ins-3 are stopped: held, but no capacity. Start or terminate what was stopped on purpose")
 }
 
@@ -71,7 +71,7 @@ func TestAClosedGateHoldsLaunchesBack(t *testing.T) {
 	short.Gate = closed
 	p := spotpool.Decide(short)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short, closed.Reason)
+	shouldSay(t, "short", p.Short.Texts(), closed.Reason)
 
 	old := seen(pool(func(d *spotpool.Declaration) {
 		d.Refresh.Strategy, d.Refresh.MaxUnavailable = spotpool.RefreshRolling, 1

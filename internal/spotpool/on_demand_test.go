@@ -165,5 +165,5 @@ func TestARefreshDoesNotFallBack(t *testing.T) {
 	s.Declaration.MaxHourlyCost = yuan("5") // two are held, and a third has no place
 	p := spotpool.Decide(s)
 	shouldDecide(t, p, "terminate ins-1")
-	shouldSay(t, "short", p.Short, "on-demand instances take over at 2026-03-01T12:30:00Z")
+	shouldSay(t, "short", p.Short.Texts(), "on-demand instances take over at 2026-03-01T12:30:00Z")
 }

@@ -30,7 +30,7 @@ func (p *planner) warn() {
 	p.warnOf(func(m Member) bool { return m.Untagged && p.Now.Sub(m.LaunchedAt) > TagLag }, func(ids string, n int) {
 		p.warnf("%s still %s none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = %s, or terminate", ids, hasHave(n), d.UID)
 	})
-	if why := p.contradicted(); why != "" && !slices.Contains(p.plan.Short, why) {
+	if why := p.contradicted(); why != "" && !p.noted(Reason{Text: why}) {
 		p.warnf("%s", why)
 	}
 	var others []string

@@ -102,11 +102,21 @@ func (p *planner) room() int {
 	return max(0, min(d.Maximum-p.plan.Held-p.launched, d.MaxLaunchesPerRun-p.SoFar.Launched-p.launched))
 }
 
-// short notes a reason why the pool stays short, unless it was noted before.
-func (p *planner) short(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(p.plan.Short, text) {
-		p.plan.Short = append(p.plan.Short, text)
+// note notes a reason why the pool stays as it is, unless it was noted before.
+func (p *planner) note(r Reason) {
+	if !p.noted(r) {
+		p.plan.Short = append(p.plan.Short, r)
 	}
+}
+
+func (p *planner) noted(r Reason) bool {
+	text := r.String()
+	return slices.ContainsFunc(p.plan.Short, func(other Reason) bool { return other.String() == text })
+}
+
+// short notes a reason that is the whole pool's.
+func (p *planner) short(code Code, format string, args ...any) {
+	p.note(Reason{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 func (p *planner) warnf(format string, args ...any) {
@@ -119,7 +129,7 @@ func (p *planner) resume() {
 	for _, intent := range p.plan.Journal.Intents {
 		r := intent.Request
 		if !intent.repeatable() {
-			p.short("launch %d shows %d of its %d instances so far", r.Sequence, len(intent.Seen), r.Count)
+			p.short(BecauseOpenLaunch, "launch %d shows %d of its %d instances so far", r.Sequence, len(intent.Seen), r.Count)
 			continue
 		}
 		p.plan.Decisions = append(p.plan.Decisions, Decision{

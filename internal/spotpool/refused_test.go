@@ -47,7 +47,7 @@ func TestAHaltedRunStillTrims(t *testing.T) {
 	s.SoFar.Halted = "the account's balance does not suffice"
 	p = spotpool.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short, "the account's balance does not suffice")
+	shouldSay(t, "short", p.Short.Texts(), "the account's balance does not suffice")
 }
 
 // An instance with the pool's uid in an answer that contradicts itself may be the
@@ -58,7 +58,7 @@ func TestAContradictionHoldsLaunches(t *testing.T) {
 	const why = "ins-2 in ap-tokyo-1 carries this pool's uid, and what the cloud says of it contradicts itself: nothing is launched beside it. Look at it in the console, and take the tag gpupool/uid off what is not the pool's"
 	p := spotpool.Decide(seen(pool(), instance("ins-1"), instance("ins-2", doubtful)))
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short, why)
+	shouldSay(t, "short", p.Short.Texts(), why)
 	p = spotpool.Decide(seen(pool(size(1, 4)), instance("ins-1"), instance("ins-2", doubtful)))
 	shouldSay(t, "warnings", p.Warnings, why)
 	if p.Held != 1 {

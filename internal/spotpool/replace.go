@@ -13,7 +13,7 @@ import (
 // next. Where a step leaves the pool below minimum, a later run launches what is
 // missing.
 func (p *planner) replace() {
-	if p.heldBack() != "" || p.unseen > 0 || p.SoFar.Refreshed {
+	if !p.mayLaunch() || p.unseen > 0 || p.SoFar.Refreshed {
 		return
 	}
 	enough := p.coming >= p.Declaration.Minimum
@@ -119,7 +119,7 @@ func (p *planner) swap(s swap) bool {
 
 // batchOf picks the members that are ended now. It leaves out those whose
 // replacements could not be launched; why then says what is in the way.
-func (p *planner) batchOf(s swap, short bool) (batch []Member, why []string) {
+func (p *planner) batchOf(s swap, short bool) (batch []Member, why Reasons) {
 	minimum, running, replaced := p.Declaration.Minimum, p.running, 0
 	hopeless := map[Market]bool{}
 	for _, m := range p.firstToEnd(s.members, len(s.members)) {
@@ -130,7 +130,7 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why []string) {
 		}
 		needed := !m.Ending && (!runs || running <= minimum)
 		if needed && runs && p.Observation.Offers == nil {
-			why = []string{fmt.Sprintf("%d to be replaced (%s): prices and stock are unknown, and what works is not given up for what may not be had", len(s.members), s.reason)}
+			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): prices and stock are unknown, and what works is not given up for what may not be had", len(s.members), s.reason)}}
 			continue
 		}
 		if needed {
@@ -152,7 +152,7 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why []string) {
 // missingAfter is how many of n replacements could not be launched once the members
 // are gone, and why. It decides them on a copy of the plan that has the quota, the
 // cost and the room which the members' ends give back.
-func (p *planner) missingAfter(ended []Member, n int) (int, []string) {
+func (p *planner) missingAfter(ended []Member, n int) (int, Reasons) {
 	trial := *p
 	trial.plan.Decisions, trial.plan.Short, trial.seqTags = nil, nil, nil
 	trial.byCharge, trial.byZone = maps.Clone(p.byCharge), maps.Clone(p.byZone)
@@ -181,20 +181,20 @@ func ids(list []Member) []string {
 
 // explainStandstill notes why nothing is replaced. why says what keeps replacements
 // from being launched even once there is room for them.
-func (p *planner) explainStandstill(s swap, why []string) {
+func (p *planner) explainStandstill(s swap, why Reasons) {
 	d := p.Declaration
 	for _, o := range why {
-		p.short("%s", o)
+		p.note(o)
 	}
 	switch {
 	case len(why) > 0:
 	case p.coming == d.Minimum && s.surge > 0 && p.room() == 0:
-		p.short("%d to be replaced (%s), and %d held of maximum %d leave no room to launch first: raise maximum, or allow max_unavailable", len(s.members), s.reason, p.plan.Held, d.Maximum)
+		p.short(BecauseReplacement, "%d to be replaced (%s), and %d held of maximum %d leave no room to launch first: raise maximum, or allow max_unavailable", len(s.members), s.reason, p.plan.Held, d.Maximum)
 	case p.coming == d.Minimum && s.surge > 0 && s.unavailable == 0:
-		p.short("%d to be replaced (%s), and nothing can be launched first: allow max_unavailable where what is ended makes room for it", len(s.members), s.reason)
+		p.short(BecauseReplacement, "%d to be replaced (%s), and nothing can be launched first: allow max_unavailable where what is ended makes room for it", len(s.members), s.reason)
 	case s.surge == 0 && s.unavailable == 0:
-		p.short("%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
+		p.short(BecauseReplacement, "%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:
-		p.short("%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, p.running, isAre(p.running))
+		p.short(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, p.running, isAre(p.running))
 	}
 }

@@ -32,7 +32,7 @@ func (p *planner) trim() {
 		}
 	}
 	missing := d.Minimum - p.coming
-	if blocked := missing - max(0, d.Maximum-p.plan.Held); missing > 0 && blocked > 0 && p.heldBack() == "" {
+	if blocked := missing - max(0, d.Maximum-p.plan.Held); missing > 0 && blocked > 0 && p.mayLaunch() {
 		isolated := p.choose(func(m Member) bool { return m.Condition == Isolated && m.expendable() })
 		p.terminate(p.firstToEnd(isolated, blocked), false, "isolated by the cloud, and in the way of a replacement")
 	}

@@ -16,8 +16,8 @@ func (p *planner) topUp() {
 		return
 	}
 	reason := p.whyBelow()
-	if why := p.heldBack(); why != "" {
-		p.short("%s", why)
+	if code, why := p.heldBack(); code != "" {
+		p.short(code, "%s", why)
 		return
 	}
 	if room := p.room(); room < missing {
@@ -29,16 +29,22 @@ func (p *planner) topUp() {
 }
 
 // heldBack says why nothing is launched now; empty where something may be.
-func (p *planner) heldBack() string {
+func (p *planner) heldBack() (Code, string) {
 	switch {
 	case p.Gate.Closed:
-		return p.Gate.Reason
+		return BecauseGate, p.Gate.Reason
 	case len(p.doubtful) > 0:
-		return p.contradicted()
+		return BecauseContradiction, p.contradicted()
 	case p.SoFar.Halted != "":
-		return p.SoFar.Halted
+		return BecauseRefused, p.SoFar.Halted
 	}
-	return ""
+	return "", ""
+}
+
+// mayLaunch reports whether nothing holds launches back.
+func (p *planner) mayLaunch() bool {
+	code, _ := p.heldBack()
+	return code == ""
 }
 
 // contradicted says which instances may be the pool's or not; empty where there are
@@ -75,12 +81,12 @@ func (p *planner) fallBack(n int, reason string) {
 		since = p.Now // the pool is short only once this plan is carried out
 	}
 	if due := since.Add(time.Duration(f.After)); p.Now.Before(due) {
-		p.short("on-demand instances take over at %s", instant(due))
+		p.short(BecauseFallbackLater, "on-demand instances take over at %s", instant(due))
 		return
 	}
 	standIns := max(0, p.byCharge[OnDemand]-d.OnDemandBase)
 	if standIns >= f.Maximum {
-		p.short("on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum, standIns, isAre(standIns))
+		p.short(BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum, standIns, isAre(standIns))
 		return
 	}
 	p.launch(min(n, f.Maximum-standIns), OnDemand, false, []string{
@@ -108,8 +114,24 @@ func (p *planner) explainRoom(n int) {
 	d := p.Declaration
 	held := p.plan.Held + p.launched
 	if d.Maximum-held > d.MaxLaunchesPerRun-p.SoFar.Launched-p.launched {
-		p.short("max_launches_per_run is %d: %d more to be launched by the next run", d.MaxLaunchesPerRun, n)
+		p.short(BecausePerRunCap, "max_launches_per_run is %d: %d more to be launched by the next run", d.MaxLaunchesPerRun, n)
 		return
 	}
-	p.short("%d held already, and maximum is %d: no room for %d more", held, d.Maximum, n)
+	text := fmt.Sprintf("%d held already, and maximum is %d: no room for %d more", held, d.Maximum, n)
+	if stuck := p.stuck(); stuck >= n { // it is they that take the room
+		p.short(BecauseLaunchTimeout, "%s, as %d %s been starting for longer than the launch timeout of %s", text, stuck, hasHave(stuck), d.LaunchTimeout)
+		return
+	}
+	p.short(BecauseMaximum, "%s", text)
+}
+
+// stuck is how many instances have been starting for longer than the launch timeout.
+func (p *planner) stuck() int {
+	n := 0
+	for _, m := range p.plan.Members {
+		if m.Condition == Stuck {
+			n++
+		}
+	}
+	return n
 }

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -32,6 +33,15 @@ func Declared(p spotpools.Report, n int) string {
 // AboveMaximum reports whether a pool holds more than its maximum. Instances that are
 // protected, or can't be ended now, keep it there.
 func AboveMaximum(p spotpools.Report) bool { return p.Observed && p.Held > p.Maximum }
+
+// Short is why a pool stays as it is, in brief, and where the rest is told.
+func Short(p spotpools.Report) []string {
+	lines := slices.Clone(p.Short)
+	if last := len(lines) - 1; last >= 0 && len(p.ShortReasons) > len(lines) {
+		lines[last] += " (gpupool explain NAME tells of each)"
+	}
+	return lines
+}
 
 // OutcomeColour is the colour of what became of a decision, a pool or a budget.
 func OutcomeColour(o outcome.Outcome) terminal.Colour {

@@ -19,7 +19,7 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	addDecisions(details, decisions)
-	for _, why := range p.Short {
+	for _, why := range describe.Short(p) {
 		if p.Error == nil || p.Error.Message != why {
 			details.Add(terminal.Yellow, "short: ", why)
 		}

@@ -125,7 +125,7 @@ func poolDetails(v view, p spotpools.Status, clock terminal.Clock) []string {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(d.Reasons)
 	}
-	details.Add(terminal.Yellow, "short: ", p.Short...)
+	details.Add(terminal.Yellow, "short: ", describe.Short(p.Report)...)
 	details.HeldBack(p.Report)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(clock.Now) {

@@ -59,7 +59,7 @@ func launches(plan core.Plan) string {
 		return ""
 	}
 	if missing > 0 {
-		for _, why := range plan.Short {
+		for _, why := range plan.Short.Brief() {
 			lines = append(lines, "- "+why)
 		}
 	}

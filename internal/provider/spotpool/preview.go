@@ -162,7 +162,7 @@ func shortfall(plan core.Plan, launches int) string {
 	if launches > 0 {
 		text = fmt.Sprintf("Its capacity is %d and its minimum %d, and only %d can be launched now:", plan.Capacity, plan.Minimum, launches)
 	}
-	for _, why := range plan.Short {
+	for _, why := range plan.Short.Brief() {
 		text += "\n- " + why
 	}
 	return text + "\nThe next plan or gpupool reconcile looks again."

@@ -19,12 +19,15 @@ type Report struct {
 	// Deleted says that the run finished the pool's deletion.
 	Deleted bool `json:"deleted,omitempty"`
 	// Gate is the pool's gate; nil where it has no budget, or could not be looked at.
-	Gate     *GateReport          `json:"gate,omitempty"`
-	Outcome  outcome.Outcome      `json:"outcome"`
-	Short    []string             `json:"short,omitempty"` // why it stays below minimum
-	Notices  []string             `json:"notices,omitempty"`
-	Warnings []string             `json:"warnings,omitempty"`
-	Error    *outcome.ErrorReport `json:"error,omitempty"`
+	Gate    *GateReport     `json:"gate,omitempty"`
+	Outcome outcome.Outcome `json:"outcome"`
+	// Short is why it stays below minimum, in at most three lines, and ShortReasons is
+	// all of it, offering by offering.
+	Short        []string             `json:"short,omitempty"`
+	ShortReasons spotpool.Reasons     `json:"short_reasons,omitempty"`
+	Notices      []string             `json:"notices,omitempty"`
+	Warnings     []string             `json:"warnings,omitempty"`
+	Error        *outcome.ErrorReport `json:"error,omitempty"`
 }
 
 // GateReport says whether a pool's budget holds its launches back.
@@ -68,7 +71,8 @@ func newReport(d spotpool.Declaration, p *spotpool.Plan, became outcome.Outcome,
 	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: became, Error: outcome.NewErrorReport(err)}
 	if p != nil {
 		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)
-		report.Short, report.Notices, report.Warnings = p.Short, p.Notices, p.Warnings
+		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
+		report.Notices, report.Warnings = p.Notices, p.Warnings
 	}
 	report.Counts.Minimum, report.Counts.Maximum = d.Minimum, d.Maximum
 	return report

@@ -47,7 +47,7 @@ func newState(p *pass) State {
 
 func shortWarning(p spotpool.Plan) string {
 	text := fmt.Sprintf("capacity is %d, below the minimum of %d", p.Capacity, p.Minimum)
-	for _, why := range p.Short {
+	for _, why := range p.Short.Brief() {
 		text += "\n- " + why
 	}
 	return text + "\nThe next apply or reconcile goes on with it."
