@@ -23,6 +23,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/adopt"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/export"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/explain"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/offers"
@@ -75,7 +76,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	root.SetHelpCommand(newHelp(root))
 	s.QuietFlag(root)
 	root.AddCommand(
-		reconcile.New(s), status.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s), wait.New(s),
+		reconcile.New(s), status.New(s), explain.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s), wait.New(s),
 		store.New(s), manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
 	)
 	return root

@@ -37,6 +37,11 @@ func (r *Run) Statuses(ctx context.Context) []Status {
 	return list
 }
 
+// situation is that of a pool, as a look without a lock shows it.
+func (r *Run) situation(ctx context.Context, t target, view *regionView) spotpool.Situation {
+	return situation(t.declaration, view.observation(t.declaration), t.journal.Value, r.flow.gate(ctx, t.declaration))
+}
+
 func (r *Run) status(ctx context.Context, t target, view *regionView, err error) Status {
 	d := t.declaration
 	if err == nil {
@@ -48,7 +53,7 @@ func (r *Run) status(ctx context.Context, t target, view *regionView, err error)
 	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
 		r.warnings.Add(text)
 	}
-	plan := spotpool.Decide(situation(d, view.observation(d), t.journal.Value, r.flow.gate(ctx, d)))
+	plan := spotpool.Decide(r.situation(ctx, t, view))
 	became := idleOutcome(plan)
 	if len(plan.Decisions) > 0 {
 		became = outcome.Planned

@@ -1,0 +1,176 @@
+// Package explain is the command gpupool explain.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+const explainHelp = `Print all that a decision follows from, and what a run of reconcile would do now.
+
+Of a pool: each offering with its price, stock, quota and cool-down, and why it is
+passed over; each instance, and what it counts as; what holds launches back. Of a
+budget: what is used and by whom, since when it is exceeded, its thresholds, what a run
+would do to whom, and what comes next. And what happened to both lately.
+
+It looks, and changes and locks nothing. NAME is that of a pool, REGION/NAME as well, or
+of a budget, or a pattern such as 'team-*'.`
+
+const explainExamples = `  # Why is it short?
+  gpupool explain train
+
+  # Offerings that are passed over for their price
+  gpupool explain train -o json | jq '.spot_pools[].offerings[] | select(.code == "above_max_price")'`
+
+type options struct {
+	session *process.Session
+	cloud   connect.CloudFlags
+	store   connect.StoreFlags
+}
+
+// New is the command.
+func New(s *process.Session) *cobra.Command {
+	o := &options{session: s}
+	cmd := &cobra.Command{
+		Use:               "explain NAME...",
+		Short:             "Why a pool or a budget is as it is, and what comes next",
+		Long:              explainHelp,
+		Example:           explainExamples,
+		Args:              cobra.MinimumNArgs(1),
+		RunE:              s.Command(o.run),
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
+	}
+	o.store.Register(cmd, s)
+	o.cloud.Register(cmd, s)
+	s.LogFlags(cmd)
+	s.OutputFlag(cmd)
+	return cmd
+}
+
+func (o *options) run(ctx context.Context, names []string) error {
+	if err := (history.Query{Names: names}).Validate(); err != nil {
+		return process.WrongUsage(err)
+	}
+	place, err := o.store.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	if err := known(ctx, place, names); err != nil {
+		return err
+	}
+	cloud, err := o.cloud.Cloud(ctx, place)
+	if err != nil {
+		return err
+	}
+	engine := o.store.Engine(place, cloud, o.store.Cluster())
+	progress := o.session.StartProgress()
+	explained, err := engine.Explain(ctx, func(object string) bool { return named(names, object) })
+	progress.Stop()
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if !o.session.JSON() { // which has them
+		o.session.Warn(explained.Warnings...)
+	}
+	if err := o.session.Print(noNulls(explained), func(style terminal.Style) string { return text(style, explained) }); err != nil {
+		return err
+	}
+	return verdict(explained)
+}
+
+func named(names []string, object string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return history.Fits(name, object) })
+}
+
+// namedAtMost is how many names of what there is are told.
+const namedAtMost = 20
+
+// known fails where a name is of nothing that is declared.
+func known(ctx context.Context, place store.Store, names []string) error {
+	var objects, keys []string
+	for kind, called := range map[store.Kind]string{store.SpotPools: "spot_pool/", store.Budgets: "budget/"} {
+		documents, err := place.List(ctx, kind)
+		if err != nil {
+			return err
+		}
+		for _, d := range documents {
+			objects, keys = append(objects, called+d.Key.Name), append(keys, d.Key.Name)
+		}
+	}
+	for _, name := range names {
+		if slices.ContainsFunc(objects, func(object string) bool { return history.Fits(name, object) }) {
+			continue
+		}
+		return fmt.Errorf("no pool and no budget %s is declared in the store %s: %s", name, place, there(keys))
+	}
+	return nil
+}
+
+// there names what there is.
+func there(keys []string) string {
+	slices.Sort(keys)
+	switch more := len(keys) - namedAtMost; {
+	case len(keys) == 0:
+		return "there is none"
+	case more > 0:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(keys[:namedAtMost], ", "), more)
+	}
+	return "there are " + strings.Join(keys, ", ")
+}
+
+// noNulls makes JSON print an empty list as [], not as null.
+func noNulls(x reconcile.Explanation) reconcile.Explanation {
+	x.SpotPools, x.Budgets = slices.Clone(x.SpotPools), slices.Clone(x.Budgets)
+	for n := range x.SpotPools {
+		p := &x.SpotPools[n]
+		p.Decisions, p.Machines, p.Cooldowns = orEmpty(p.Decisions), orEmpty(p.Machines), orEmpty(p.Cooldowns)
+		p.Offerings, p.Standings = orEmpty(p.Offerings), orEmpty(p.Standings)
+	}
+	for n := range x.Budgets {
+		b := &x.Budgets[n]
+		b.Thresholds, b.Decisions, b.Next = orEmpty(b.Thresholds), orEmpty(b.Decisions), orEmpty(b.Next)
+	}
+	return x
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// verdict is the exit code, which fails where something could not be looked at.
+func verdict(x reconcile.Explanation) error {
+	failed := 0
+	for _, p := range x.SpotPools {
+		if p.Outcome == outcome.Failed {
+			failed++
+		}
+	}
+	for _, b := range x.Budgets {
+		if b.Outcome == outcome.Failed {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	all := len(x.SpotPools) + len(x.Budgets)
+	return process.WithExitCode(process.Partly(all-failed), fmt.Errorf("%d of %d can't be explained: see what failed", failed, all))
+}

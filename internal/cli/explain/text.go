@@ -1,0 +1,143 @@
+package explain
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+)
+
+// page is what is explained of one pool or budget.
+type page struct {
+	*describe.Details
+	now time.Time
+}
+
+// text explains for people.
+func text(style terminal.Style, x reconcile.Explanation) string {
+	var out bytes.Buffer
+	write := func(title string, lines []string) {
+		if out.Len() > 0 {
+			out.WriteByte('\n')
+		}
+		fmt.Fprintln(&out, style.Paint(terminal.Bold, title))
+		for _, line := range lines {
+			fmt.Fprintln(&out, strings.TrimRight("  "+line, " "))
+		}
+	}
+	for _, b := range x.Budgets {
+		p := page{&describe.Details{Style: style}, x.At}
+		p.budget(b)
+		p.lately(x.Events, "budget/"+b.Name)
+		write("budget "+b.Name, p.Lines)
+	}
+	for _, pool := range x.SpotPools {
+		p := page{&describe.Details{Style: style}, x.At}
+		p.pool(pool)
+		p.lately(x.Events, "spot_pool/"+describe.PoolName(pool.Report))
+		write(describe.PoolName(pool.Report), p.Lines)
+	}
+	return out.String()
+}
+
+// say adds plain lines.
+func (p *page) say(format string, args ...any) {
+	p.Lines = append(p.Lines, fmt.Sprintf(format, args...))
+}
+
+// table adds a table, if it has rows, with an empty line before it.
+func (p *page) table(t *terminal.Table, rows int) {
+	if rows > 0 {
+		p.Lines = append(append(p.Lines, ""), t.Lines()...)
+	}
+}
+
+// when is a moment in local time, and how far it is.
+func (p *page) when(at time.Time) string {
+	form := "15:04"
+	if at.Local().Format(time.DateOnly) != p.now.Local().Format(time.DateOnly) {
+		form = "2006-01-02 15:04"
+	}
+	if at.After(p.now) {
+		return fmt.Sprintf("in %s, %s", terminal.Age(at.Sub(p.now)), at.Local().Format(form))
+	}
+	return fmt.Sprintf("%s ago, %s", terminal.Age(p.now.Sub(at)), at.Local().Format(form))
+}
+
+// heading is what decisions of both kinds say of themselves.
+type heading interface {
+	Summary() string
+}
+
+// wouldDo adds what a run would do, and why.
+func (p *page) wouldDo(d heading, reasons []string) {
+	p.Add(terminal.Cyan, "a run would ", d.Summary())
+	p.Reasons(reasons)
+}
+
+func (p *page) failure(e *outcome.ErrorReport) {
+	if e != nil {
+		p.Add(terminal.Red, "failed: ", e.Message)
+	}
+}
+
+// eventsAtMost is how many of the latest events are told.
+const eventsAtMost = 10
+
+// lately adds what happened to an object.
+func (p *page) lately(events []history.Event, object string) {
+	var lines []string
+	for _, e := range events {
+		if e.Object == object {
+			lines = append(lines, p.event(e))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	p.say("")
+	p.say("%s", p.Style.Paint(terminal.Bold, "what happened"))
+	if more := len(lines) - eventsAtMost; more > 0 {
+		p.say("%d more before, see gpupool history", more)
+		lines = lines[more:]
+	}
+	p.Lines = append(p.Lines, lines...)
+}
+
+func (p *page) event(e history.Event) string {
+	line := fmt.Sprintf("%s: %s", p.when(e.At), e.Kind)
+	if e.Count > 0 {
+		line += fmt.Sprintf(" %d", e.Count)
+	}
+	if o := e.Offering; o != nil {
+		line += fmt.Sprintf(" %s in %s", o.InstanceType, o.AvailabilityZone)
+	}
+	if e.Threshold > 0 {
+		line += fmt.Sprintf(" %d%%", e.Threshold)
+	}
+	var names []string
+	for _, list := range [][]history.Identity{e.Workloads, e.Pods} {
+		for _, i := range list {
+			names = append(names, i.Namespace+"/"+i.Name)
+		}
+	}
+	if names = append(names, e.InstanceIDs...); len(names) > 0 {
+		line += ": " + describe.FirstOf(names, namedOfEvent)
+	}
+	switch {
+	case e.Error != nil:
+		line += ": " + terminal.OneLine(e.Error.Message)
+	case len(e.Reasons) > 0:
+		line += " (" + terminal.OneLine(e.Reasons[0]) + ")"
+	}
+	return line
+}
+
+// namedOfEvent is how many pods or instances of an event are named.
+const namedOfEvent = 5

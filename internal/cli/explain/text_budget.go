@@ -1,0 +1,109 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+)
+
+// budget explains a budget.
+func (p *page) budget(e budgets.Explanation) {
+	if e.Phase == declaration.Deleting {
+		p.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
+	}
+	if e.UsageReport == nil {
+		p.say("no run has judged it so far")
+	} else {
+		p.used(e)
+	}
+	p.Add(terminal.Dim, "note: ", e.Notices...)
+	for _, d := range e.Decisions {
+		p.wouldDo(d, d.Reasons())
+	}
+	if len(e.Decisions) == 0 && e.Observed {
+		p.say("a run would do nothing about it now")
+	}
+	for _, step := range e.Next {
+		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.when(step.At), step.What))
+	}
+	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
+	p.failure(e.Error)
+	if e.LastRunError != "" && (e.Error == nil || e.Error.Message != e.LastRunError) {
+		p.Add(terminal.Red, "failed: ", "in the last run: "+e.LastRunError)
+	}
+	p.thresholds(e.Thresholds)
+	if u := e.UsageReport; u != nil {
+		p.who("NAMESPACE", u.ByNamespace)
+		for _, key := range slices.Sorted(maps.Keys(u.ByLabel)) {
+			p.who(key, u.ByLabel[key])
+		}
+	}
+}
+
+// used says how much is used, since when that is too much, and what is done about it.
+func (p *page) used(e budgets.Explanation) {
+	u := e.UsageReport
+	line := u.ConsumedGPUHours
+	if u.LimitGPUHours != nil && u.UsedPercent != nil {
+		line += fmt.Sprintf(" of %s GPU-hours are used (%d%%)", *u.LimitGPUHours, *u.UsedPercent)
+	} else {
+		line += " GPU-hours are used"
+	}
+	p.say("%s in the window %s, which began %s; as of %s", line, e.Window, p.when(u.WindowStart), p.when(u.AsOf))
+	p.say("%s hold %s GPUs now, of %d that count", describe.Plural(u.ActivePods, "pod"), u.BurnRateGPUs, u.TrackedPods)
+	if u.EstimatedGPUHours != "0.000" || u.ErrorBoundGPUHours != "0.000" {
+		p.say("%s of it are estimated, and the whole may be wrong by %s", u.EstimatedGPUHours, u.ErrorBoundGPUHours)
+	}
+	if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
+		p.say("%.1f%% of the window until now was observed", coverage*100)
+	}
+	if u.ExceededSince != nil {
+		p.Add(terminal.Red, "exceeded: ", "since "+p.when(*u.ExceededSince))
+	}
+	line = fmt.Sprintf("its enforcement is %s", e.Action)
+	if e.EnforceAt != nil && !e.EnforceAt.After(u.AsOf) {
+		line += ", and its grace is over since " + p.when(*e.EnforceAt)
+	}
+	p.say("%s", line)
+	for _, measure := range e.Enforced {
+		p.Add(terminal.Red, "in force: ", string(measure))
+	}
+}
+
+func (p *page) thresholds(list []budgets.Threshold) {
+	t := &terminal.Table{}
+	t.Add("THRESHOLD", "GPU-HOURS", "REACHED", "TOLD")
+	for _, threshold := range list {
+		t.Add(fmt.Sprintf("%d%%", threshold.Percent), threshold.GPUHours, yesNo(threshold.Reached), yesNo(threshold.Told))
+	}
+	p.table(t, len(list))
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+// who adds who used how much, the most first.
+func (p *page) who(title string, hours map[string]string) {
+	amount := func(name string) int64 {
+		n, _ := budget.ParseHours(hours[name]) // which a report wrote
+		return n
+	}
+	names := slices.SortedFunc(maps.Keys(hours), func(a, b string) int { return cmp.Or(cmp.Compare(amount(b), amount(a)), cmp.Compare(a, b)) })
+	t := &terminal.Table{}
+	t.Add(title, "GPU-HOURS")
+	for _, name := range names {
+		t.Add(name, hours[name])
+	}
+	p.table(t, len(names))
+}

@@ -1,0 +1,129 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// pool explains a pool.
+func (p *page) pool(e spotpools.Explanation) {
+	if e.Outcome == outcome.Failed {
+		p.failure(e.Error)
+		return
+	}
+	p.say("capacity %d of minimum %d, %d held of maximum %d, %s CNY an hour", e.Capacity, e.Minimum, e.Held, e.Maximum, describe.Price(e.HourlyPrice))
+	switch {
+	case e.Phase != declaration.Active:
+		p.Add(terminal.Yellow, string(e.Phase)+": ", "a run launches nothing for it")
+	case e.Shortfall > 0 && !e.ShortSince.IsZero():
+		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum, since %s", e.Shortfall, p.when(e.ShortSince)))
+	case e.Shortfall > 0:
+		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum", e.Shortfall))
+	}
+	p.limits(e.Declared)
+	p.gate(e.Gate)
+	p.Add(terminal.Dim, "seen: ", e.Notices...)
+	for _, d := range e.Decisions {
+		p.wouldDo(d, d.Reasons)
+	}
+	for _, why := range e.ShortReasons {
+		if why.Offering == nil && (e.Gate == nil || why.Text != e.Gate.Reason) { // offerings are in the table
+			p.Add(terminal.Yellow, string(why.Code)+": ", why.Text)
+		}
+	}
+	if e.Intents > 0 {
+		p.Add(terminal.Yellow, "open: ", describe.Plural(e.Intents, "launch")+" without a known outcome; the next run asks again")
+	}
+	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
+	p.offerings(e.Offerings)
+	p.instances(e)
+}
+
+// limits adds what bounds launches, and how offerings are chosen.
+func (p *page) limits(d spotpools.Declared) {
+	line := fmt.Sprintf("offerings are chosen by %s, at most %d launches a run", d.AllocationStrategy, d.MaxLaunchesPerRun)
+	if d.MaxHourlyCost > 0 {
+		line += fmt.Sprintf(", at most %s CNY an hour in all", d.MaxHourlyCost)
+	}
+	if d.OnDemandBase > 0 {
+		line += fmt.Sprintf(", %d of them on-demand", d.OnDemandBase)
+	}
+	p.say("%s", line)
+	if f := d.OnDemandFallback; f != nil {
+		p.say("where it has been short for %s, at most %d on-demand instances stand in", f.After, f.Maximum)
+	}
+}
+
+func (p *page) gate(g *spotpools.GateReport) {
+	switch {
+	case g == nil:
+	case g.Closed:
+		p.Add(terminal.Red, "gate closed: ", g.Reason)
+	default:
+		p.say("gate open: its budget %s lets it launch", g.Budget)
+	}
+}
+
+// offerings adds a line for each offering and charge type.
+func (p *page) offerings(list []spotpool.Appraisal) {
+	t := &terminal.Table{}
+	t.Add("OFFERING", "ZONE", "PAID", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "HELD", "VERDICT")
+	for _, a := range list {
+		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.MaxPrice), "-", "-", "-"
+		if a.ChargeType == spotpool.OnDemand {
+			paid, limit = "on-demand", "-"
+		}
+		if a.SpotVCPUs != nil {
+			quota = fmt.Sprint(*a.SpotVCPUs)
+		}
+		if a.VCPUs > 0 {
+			vCPUs = fmt.Sprint(a.VCPUs)
+		}
+		if a.Stock != spotpool.StockUnknown {
+			stock = string(a.Stock)
+		}
+		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Held), p.verdict(a))
+	}
+	p.table(t, len(list))
+}
+
+// verdict says what becomes of an offering.
+func (p *page) verdict(a spotpool.Appraisal) string {
+	switch {
+	case a.Launches > 0:
+		return p.Style.Paint(terminal.Cyan, fmt.Sprintf("launch %d", a.Launches))
+	case a.Code != "":
+		return p.Style.Paint(terminal.Yellow, string(a.Code)) + ": " + a.Why
+	case len(a.Cooldowns) > 0: // which do not rule it out
+		c := a.Cooldowns[0]
+		if c.Batch > 0 {
+			return p.Style.Paint(terminal.Green, "may launch") + fmt.Sprintf(", at most %d at once: %s", c.Batch, c)
+		}
+		return p.Style.Paint(terminal.Green, "may launch") + ", where no other can: " + c.String()
+	}
+	return p.Style.Paint(terminal.Green, "may launch")
+}
+
+// instances adds what each instance counts as, and why.
+func (p *page) instances(e spotpools.Explanation) {
+	t := &terminal.Table{}
+	t.Add("INSTANCE", "TYPE", "ZONE", "CNY/H", "CONDITION", "COUNTS AS", "WHY")
+	for n, s := range e.Standings {
+		m := e.Machines[n]
+		counts := "nothing"
+		switch {
+		case s.Capacity:
+			counts = "capacity"
+		case s.Held:
+			counts = "held"
+		}
+		t.Add(s.InstanceID, m.InstanceType, m.AvailabilityZone, describe.Price(m.Price), string(m.Condition), counts, s.Why)
+	}
+	p.table(t, len(e.Standings))
+}

@@ -1,0 +1,112 @@
+package budgets
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+)
+
+// Explanation is a budget's status with all that its decisions follow from.
+type Explanation struct {
+	Overview
+	Declared   Declared    `json:"declared"`
+	Thresholds []Threshold `json:"thresholds"`
+	// Decisions are what a run would do now; where the cluster can't be asked, there
+	// are none, and a warning says so.
+	Decisions []outcome.Result `json:"decisions"`
+	// Next is what comes by itself, and when.
+	Next []Step `json:"next"`
+}
+
+// Declared is what of a declaration says how a limit is enforced.
+type Declared struct {
+	TimeZone           string             `json:"time_zone,omitempty"`
+	GracePeriod        string             `json:"grace_period,omitempty"`
+	MaxEvictionsPerRun int                `json:"max_evictions_per_run,omitempty"`
+	VictimOrder        budget.VictimOrder `json:"victim_order,omitempty"`
+	MaxStatusAge       string             `json:"max_status_age,omitempty"`
+}
+
+// Threshold is one percentage that is told of.
+type Threshold struct {
+	Percent  int    `json:"percent"`
+	GPUHours string `json:"gpu_hours"`
+	Reached  bool   `json:"reached"`
+	Told     bool   `json:"told"` // and has not re-armed
+}
+
+// Step is what comes by itself.
+type Step struct {
+	At   time.Time `json:"at"`
+	What string    `json:"what"`
+}
+
+// Explain reads what the last run made of those budgets whose names fit. It asks the
+// store alone.
+func (f *Flow) Explain(ctx context.Context, fits func(object string) bool) ([]Explanation, error) {
+	r := f.Run(Options{}, &outcome.Warnings{})
+	if err := r.Read(ctx); err != nil {
+		return nil, err
+	}
+	list := []Explanation{}
+	for _, broken := range r.reports {
+		if fits("budget/" + broken.Name) {
+			list = append(list, Explanation{Overview: Overview{Report: broken}})
+		}
+	}
+	for _, t := range r.targets {
+		if !fits(t.declaration.Object()) {
+			continue
+		}
+		d := t.declaration
+		e := Explanation{Overview: f.overviewOf(ctx, t), Declared: Declared{
+			TimeZone: d.TimeZone, GracePeriod: d.Enforce.GracePeriod, MaxEvictionsPerRun: d.Enforce.MaxEvictionsPerRun,
+			VictimOrder: d.Enforce.VictimOrder, MaxStatusAge: d.MaxStatusAge,
+		}}
+		for _, percent := range d.Thresholds {
+			e.Thresholds = append(e.Thresholds, Threshold{Percent: percent, GPUHours: shareOf(d, percent)})
+		}
+		e.Judged(e.Report, nil)
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b Explanation) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// shareOf is a percentage of a budget's limit.
+func shareOf(d budget.Declaration, percent int) string {
+	limit, err := d.Limit()
+	if err != nil {
+		return ""
+	}
+	return budget.Hours(limit / 100 * int64(percent))
+}
+
+// Judged has the explanation go by a report on the budget, and by what a run would do.
+func (e *Explanation) Judged(r Report, decisions []outcome.Result) {
+	e.Report, e.Decisions, e.Next = r, decisions, nil
+	for n := range e.Thresholds {
+		t := &e.Thresholds[n]
+		t.Told = slices.Contains(r.Fired, t.Percent)
+		t.Reached = r.UsageReport != nil && r.UsedPercent != nil && *r.UsedPercent >= int64(t.Percent)
+	}
+	u := r.UsageReport
+	if u == nil {
+		return
+	}
+	exceeded := u.Exceeded != nil && *u.Exceeded
+	if exceeded && r.EnforceAt != nil && r.EnforceAt.After(u.AsOf) {
+		e.Next = append(e.Next, Step{*r.EnforceAt, "its grace period of " + e.Declared.GracePeriod + " ends, and its enforcement begins: " + string(r.Action)})
+	}
+	if !exceeded && u.ProjectedExhaustion != nil {
+		e.Next = append(e.Next, Step{*u.ProjectedExhaustion, "its limit is reached, if it goes on like this"})
+	}
+	if u.WindowEnd.After(u.AsOf) {
+		e.Next = append(e.Next, Step{u.WindowEnd, "its period ends, and usage begins anew"})
+	}
+	slices.SortFunc(e.Next, func(a, b Step) int { return a.At.Compare(b.At) })
+}

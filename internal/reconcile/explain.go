@@ -1,0 +1,118 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+)
+
+// Explanation is all that decisions about some pools and budgets follow from, and
+// what a run would do about them now.
+type Explanation struct {
+	SchemaVersion int                     `json:"schema_version"`
+	At            time.Time               `json:"at"`
+	Store         string                  `json:"store"`
+	SpotPools     []spotpools.Explanation `json:"spot_pools"`
+	Budgets       []budgets.Explanation   `json:"budgets"`
+	// Events are what the history tells of them, of the last day or since their limit
+	// was exceeded.
+	Events   []history.Event `json:"events"`
+	Warnings []string        `json:"warnings"`
+}
+
+// toldFor is how far back an explanation tells what happened, at least.
+const toldFor = 24 * time.Hour
+
+// Explain observes and decides without any lock, and changes nothing. It is about
+// those objects, such as "budget/team-a", that fit.
+func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Explanation, error) {
+	x := Explanation{SchemaVersion: ReportSchemaVersion, At: time.Now().UTC(), Store: e.Store.String(), Events: []history.Event{}}
+	var warnings outcome.Warnings
+	var err error
+	if x.Budgets, err = e.Budgets().Explain(ctx, fits); err != nil {
+		return x, err
+	}
+	if x.SpotPools, err = e.Pools().Explain(ctx, fits, &warnings); err != nil {
+		return x, err
+	}
+	if len(x.Budgets) > 0 && e.Cluster != nil {
+		if err := e.judgeNow(ctx, x.Budgets); err != nil {
+			return x, err
+		}
+	}
+	x.remember(ctx, e, fits, &warnings)
+	x.Warnings = warnings.Texts()
+	return x, nil
+}
+
+// judgeNow has budgets be judged by the cluster of now, as a dry run does. One that
+// can't be is told of as the last run judged it.
+func (e *Engine) judgeNow(ctx context.Context, list []budgets.Explanation) error {
+	dry := e.dry()
+	dry.Log, dry.Progress = slog.New(slog.DiscardHandler), nil
+	r := dry.begin(RunOptions{DryRun: true})
+	if err := r.budgets.Read(ctx); err != nil {
+		return err
+	}
+	if err := r.pools.Read(ctx); err != nil {
+		return err
+	}
+	r.budgets.Reconcile(ctx)
+	report := r.finished()
+	now := map[string]budgets.Report{}
+	for _, b := range report.Budgets {
+		now[b.Name] = b
+	}
+	for n := range list {
+		b, judged := now[list[n].Name]
+		switch {
+		case !judged:
+		case b.Outcome == outcome.Failed && !b.Observed && list[n].Observed:
+			list[n].Warnings = append(list[n].Warnings, fmt.Sprintf("it is as the last run judged it: what a run would do now can't be told, %s", b.Error.Message))
+		default:
+			list[n].Judged(b, decisionsOn(report.Decisions, "budget/"+b.Name))
+		}
+	}
+	return nil
+}
+
+func decisionsOn(list []outcome.Result, object string) []outcome.Result {
+	var found []outcome.Result
+	for _, d := range list {
+		if d.Object() == object {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// remember adds what the history tells.
+func (x *Explanation) remember(ctx context.Context, e *Engine, fits func(object string) bool, warnings *outcome.Warnings) {
+	since := x.At.Add(-toldFor)
+	for _, b := range x.Budgets {
+		if u := b.UsageReport; u != nil && u.ExceededSince != nil && u.ExceededSince.Before(since) {
+			since = *u.ExceededSince
+		}
+	}
+	kept := &memory.Memory{Store: e.Store, Now: time.Now}
+	answer, err := kept.Ask(ctx, history.Query{Since: since, Until: x.At.Add(time.Minute)})
+	if err != nil {
+		warnings.Add(fmt.Sprintf("what happened can't be told: %v", err))
+		return
+	}
+	for _, event := range answer.Events {
+		if fits(event.Object) {
+			x.Events = append(x.Events, event)
+		}
+	}
+	for _, text := range answer.Lost {
+		warnings.Add(text)
+	}
+}
