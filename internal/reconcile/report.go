@@ -20,6 +20,7 @@ type Report struct {
 	DryRun        bool      `json:"dry_run"`
 	// Names are what the run was asked for; absent where that was all.
 	Names      []string           `json:"names,omitempty"`
+	Assumed    []Assumption       `json:"assumed,omitempty"` // in a dry run
 	Decisions  []outcome.Result   `json:"decisions"`
 	SpotPools  []spotpools.Report `json:"spot_pools"`
 	Budgets    []budgets.Report   `json:"budgets"`

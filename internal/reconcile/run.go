@@ -36,6 +36,8 @@ type RunOptions struct {
 	// KeepHistory is how much of the history is kept. Zero means
 	// history.DefaultRetention.
 	KeepHistory history.Retention
+	// Assume are attributes that a dry run takes to be other than declared.
+	Assume []Assumption
 	// State adds declarations out of Terraform state to those of the store.
 	State *declaration.TerraformState
 }
@@ -98,6 +100,11 @@ func (r *run) run(ctx context.Context) error {
 	before := r.engine.Calls()
 	if r.options.State != nil {
 		if err := r.takeOver(ctx, r.options.State); err != nil {
+			return err
+		}
+	}
+	if r.options.DryRun { // which alone has a draft to write them to
+		if err := r.assume(ctx); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -43,6 +44,9 @@ const reconcileExamples = `  # What a run would do
   # A pool, and the budgets of a team, alone
   gpupool reconcile ap-singapore/train 'team-a-*'
 
+  # What would follow from a larger budget
+  gpupool reconcile --dry-run --assume budget/team-a.gpu_hours=200
+
   # A line for cron: every minute, for at most five
   * * * * *  gpupool reconcile --store directory:/var/lib/gpupool --timeout 5m
 
@@ -61,6 +65,8 @@ type options struct {
 	store       connect.StoreFlags
 	fromState   string
 	dryRun      bool
+	assume      []string
+	assumed     []reconcile.Assumption // what assume says
 	wait        bool
 	detailed    bool
 	every       time.Duration
@@ -94,6 +100,7 @@ func New(s *process.Session) *cobra.Command {
 	o.store.Register(cmd, s)
 	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
 	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
+	f.StringArrayVar(&o.assume, "assume", nil, "in a dry run, take an attribute to be other than declared, such as budget/team-a.gpu_hours=200, or minimum, maximum or max_price as in pool/train.minimum=4; repeat it for several")
 	f.BoolVar(&o.wait, "wait", false, "stay until what was launched is there, or --timeout is over")
 	process.DurationVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
 	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
@@ -133,6 +140,8 @@ func (o *options) validate() error {
 		return process.Usagef("a loss of the ledger is accepted for all budgets: with --accept-loss, name none")
 	case len(o.names) > 0 && o.given("keep-ledger"):
 		return process.Usagef("a run of some forgets nothing of the ledger: with --keep-ledger, name none")
+	case len(o.assume) > 0 && !o.dryRun:
+		return process.Usagef("--assume needs --dry-run: nothing is assumed where anything is done")
 	case o.timeout == 0:
 		return process.Usagef("--timeout must be longer than 0, such as 5m")
 	case o.keepLedger == 0:
@@ -147,6 +156,13 @@ func (o *options) validate() error {
 		return process.Usagef("--conflict-exit-code must be from 0 to 255")
 	case o.every > 0 && o.fromState == "-":
 		return process.Usagef("standard input can be read once only: with --every, name a file in --from-state")
+	}
+	for _, text := range o.assume {
+		a, err := reconcile.ParseAssumption(text)
+		if err != nil {
+			return process.WrongUsage(err)
+		}
+		o.assumed = append(o.assumed, a)
 	}
 	return validateMetricsFile(o.metricsFile)
 }

@@ -58,6 +58,9 @@ func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, 
 	}
 	if report.DryRun {
 		fmt.Fprintln(out, "A dry run: nothing is changed.")
+		for _, a := range report.Assumed {
+			fmt.Fprintf(out, "Assumed: %s.%s = %s (declared: %s)\n", a.Object, a.Attribute, a.Value, a.Declared)
+		}
 	}
 	decisions := map[string][]outcome.Result{}
 	for _, d := range report.Decisions {

@@ -109,7 +109,7 @@ func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
 
 func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reconcile.Report, error) {
 	options := reconcile.RunOptions{
-		DryRun: o.dryRun, Names: o.names, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
+		DryRun: o.dryRun, Assume: o.assumed, Names: o.names, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
 		KeepLedger: o.keepLedger, AcceptLoss: strings.TrimSpace(o.acceptLoss),
 		KeepHistory: history.Retention{For: o.keepHistory, Bytes: int64(o.historySize)},
 	}

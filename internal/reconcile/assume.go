@@ -1,0 +1,84 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Assumption is an attribute that a dry run takes to be other than declared.
+type Assumption struct {
+	Object    string `json:"object"` // "budget/team-a", "spot_pool/ap-singapore/train"
+	Attribute string `json:"attribute"`
+	Value     string `json:"value"`
+	Declared  string `json:"declared"` // what is declared; of a max_price those of all offerings
+
+	pool bool
+	name string
+}
+
+// assumable are the attributes that a dry run may assume, by what comes before the
+// name of their object.
+var assumable = map[string][]string{"budget": {"gpu_hours"}, "pool": {"minimum", "maximum", "max_price"}}
+
+// ParseAssumption reads budget/NAME.gpu_hours=200, or pool/[REGION/]NAME.minimum=4.
+func ParseAssumption(text string) (Assumption, error) {
+	const form = "write budget/NAME.gpu_hours=200, or pool/NAME.minimum=4 (maximum, max_price), with or without REGION/ before NAME"
+	path, value, valued := strings.Cut(text, "=")
+	at := strings.LastIndex(path, ".")
+	kind, name, named := strings.Cut(path[:max(at, 0)], "/")
+	if !valued || value == "" || !named || name == "" {
+		return Assumption{}, fmt.Errorf("%q is no assumption: %s", text, form)
+	}
+	attributes, known := assumable[kind]
+	if !known {
+		return Assumption{}, fmt.Errorf("%q is neither a budget nor a pool: %s", kind, form)
+	}
+	attribute := path[at+1:]
+	if !slices.Contains(attributes, attribute) {
+		return Assumption{}, fmt.Errorf("%s of a %s can't be assumed: %s can", attribute, kind, strings.Join(attributes, ", "))
+	}
+	return Assumption{Object: kind + "/" + name, Attribute: attribute, Value: value, pool: kind == "pool", name: name}, nil
+}
+
+// assume writes the assumptions of a dry run into its draft. Those on one object are
+// made at once, since each alone may be impossible.
+func (r *run) assume(ctx context.Context) error {
+	attributes, was := map[string]map[string]string{}, map[string]map[string]string{}
+	list := slices.Clone(r.options.Assume)
+	for n := range list {
+		a := &list[n]
+		if a.pool {
+			key, err := r.engine.Pools().KeyOf(ctx, a.name)
+			if err != nil {
+				return err
+			}
+			a.name, a.Object = key, "spot_pool/"+key
+		}
+		if attributes[a.Object] == nil {
+			attributes[a.Object] = map[string]string{}
+		}
+		attributes[a.Object][a.Attribute] = a.Value
+	}
+	for n := range list {
+		a := &list[n]
+		if was[a.Object] == nil {
+			var err error
+			if was[a.Object], err = r.assumeOf(ctx, *a, attributes[a.Object]); err != nil {
+				return err
+			}
+		}
+		a.Declared = was[a.Object][a.Attribute]
+	}
+	r.report.Assumed = list
+	return nil
+}
+
+func (r *run) assumeOf(ctx context.Context, a Assumption, attributes map[string]string) (was map[string]string, err error) {
+	if a.pool {
+		return r.engine.Pools().Assume(ctx, a.name, attributes)
+	}
+	hours, err := r.engine.Budgets().Assume(ctx, a.name, attributes[a.Attribute])
+	return map[string]string{a.Attribute: hours}, err
+}

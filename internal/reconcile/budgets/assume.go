@@ -1,0 +1,24 @@
+package budgets
+
+import (
+	"context"
+)
+
+// Assume writes another limit into a budget's record, as an apply would, and returns
+// the one that it had. It is for the draft of a dry run.
+func (f *Flow) Assume(ctx context.Context, name, gpuHours string) (was string, err error) {
+	r, err := f.records().Find(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	d := r.Value.Declaration
+	was, d.GPUHours = d.GPUHours, gpuHours
+	if err := valid(d.WithDefaults()); err != nil {
+		return was, err
+	}
+	changed, differs, err := f.changed(r, d, f.now().UTC())
+	if err == nil && differs {
+		_, err = f.records().Save(ctx, r, r.Value.Phase, changed)
+	}
+	return was, err
+}

@@ -1,0 +1,97 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Assume writes other attributes into the record of a pool, as an apply would, and
+// returns what they were. It is for the draft of a dry run.
+func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]string) (was map[string]string, err error) {
+	r, err := f.records().Find(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	d := r.Value.Declaration
+	d.Offerings = slices.Clone(d.Offerings)
+	was = map[string]string{}
+	for _, attribute := range slices.Sorted(maps.Keys(attributes)) {
+		if was[attribute], err = assume(&d, attribute, attributes[attribute]); err != nil {
+			return was, fmt.Errorf("%s of the pool %s can't be assumed to be %q: %w", attribute, key, attributes[attribute], err)
+		}
+	}
+	var problems []error
+	for _, p := range d.WithDefaults().Validate() {
+		problems = append(problems, errors.New(p.String()))
+	}
+	if len(problems) > 0 {
+		return was, fmt.Errorf("the pool %s can't be as is assumed: %w", key, errors.Join(problems...))
+	}
+	changed, differs, err := f.records().Change(r, d)
+	if err == nil && differs {
+		_, err = f.records().Save(ctx, r, r.Value.Phase, changed)
+	}
+	return was, err
+}
+
+// KeyOf is the key of the pool with this name, which may have its region before it.
+// The error names what there is.
+func (f *Flow) KeyOf(ctx context.Context, name string) (string, error) {
+	list, err := f.records().List(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, l := range list {
+		if _, short, _ := strings.Cut(l.Key, "/"); l.Key == name || short == name {
+			found = append(found, l.Key)
+		}
+	}
+	switch len(found) {
+	case 0:
+		_, err := f.records().Find(ctx, name)
+		return "", err
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("several pools are called %s: say which one, %s", name, strings.Join(found, " or "))
+}
+
+// assume sets one attribute, and returns what it was.
+func assume(d *spotpool.Declaration, attribute, value string) (was string, err error) {
+	switch attribute {
+	case "minimum":
+		was = strconv.Itoa(d.Minimum)
+		d.Minimum, err = strconv.Atoi(value)
+	case "maximum":
+		was = strconv.Itoa(d.Maximum)
+		d.Maximum, err = strconv.Atoi(value)
+	default: // max_price, of every offering
+		var limits []string
+		price, bad := spotpool.ParsePrice(value)
+		for n := range d.Offerings {
+			limits = append(limits, capOf(d.Offerings[n]))
+			d.Offerings[n].MaxPrice = price
+		}
+		slices.Sort(limits)
+		return strings.Join(slices.Compact(limits), ", "), bad
+	}
+	if err != nil {
+		err = errors.New("write a whole number")
+	}
+	return was, err
+}
+
+func capOf(o spotpool.Offering) string {
+	if o.MaxPrice == 0 {
+		return "none"
+	}
+	return o.MaxPrice.String()
+}
