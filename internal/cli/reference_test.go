@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/usage"
@@ -91,6 +93,7 @@ func TestReferenceHasEveryField(t *testing.T) {
 	}{
 		"reconcile": {run, []reflect.Type{reflect.TypeFor[reconcile.Report]()}},
 		"status":    {run + status, []reflect.Type{reflect.TypeFor[reconcile.StatusReport]()}},
+		"explain":   {run + status, []reflect.Type{reflect.TypeFor[reconcile.Explanation]()}},
 		"usage":     {counted, []reflect.Type{reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport](), reflect.TypeFor[usage.ReplayReport]()}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +104,7 @@ func TestReferenceHasEveryField(t *testing.T) {
 					fields++
 					// What a run would do is written down once, with what a run did.
 					path = strings.Replace(path, "spot_pools[].decisions[].", "decisions[].", 1)
+					path = strings.Replace(path, "budgets[].decisions[].", "decisions[].", 1)
 					if !known[path] {
 						t.Errorf("the reference does not tell of %s", path)
 					}
@@ -110,5 +114,19 @@ func TestReferenceHasEveryField(t *testing.T) {
 				t.Errorf("only %d fields were looked for", fields)
 			}
 		})
+	}
+}
+
+// TestReferenceHasEveryCode compares the table of codes with those that there are.
+func TestReferenceHasEveryCode(t *testing.T) {
+	t.Parallel()
+	var told []spotpool.Code
+	for line := range strings.Lines(clitest.Section(t, clitest.Guide(t, "reconcile.md"), "### Codes")) {
+		if code, _, found := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); found && strings.HasPrefix(line, "| `") {
+			told = append(told, spotpool.Code(code))
+		}
+	}
+	if diff := cmp.Diff(spotpool.Codes(), told); diff != "" {
+		t.Errorf("the codes in the reference (-there are +told):\n%s", diff)
 	}
 }
