@@ -2,6 +2,7 @@ package spotpool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -36,7 +37,11 @@ func Appraise(s Situation, plan Plan) []Appraisal {
 	s.Declaration = s.Declaration.WithDefaults()
 	p := newPlanner(s, ownInstances(s.Declaration, s.Journal, s.Observation, s.Now), plan.Journal)
 	var list []Appraisal
-	for _, charge := range s.Declaration.chargeTypes() {
+	charges := s.Declaration.chargeTypes()
+	slices.SortStableFunc(charges, func(a, b ChargeType) int {
+		return trueFirst(a == s.Declaration.InstanceChargeType, b == s.Declaration.InstanceChargeType)
+	})
+	for _, charge := range charges {
 		for index, o := range s.Declaration.Offerings {
 			list = append(list, p.appraise(p.candidate(index, o, charge), plan))
 		}

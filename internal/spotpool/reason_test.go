@@ -145,3 +145,38 @@ func TestEveryReasonHasACode(t *testing.T) {
 		}
 	})
 }
+
+// TestAppraisalsAgreeWithThePlan appraises the offerings in all kinds of situations:
+// there is one for each, launches are those of the plan, and what is passed over has
+// the reason that the plan has.
+func TestAppraisalsAgreeWithThePlan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := situations().Draw(t, "situation")
+		p := spotpool.Decide(s)
+		list := spotpool.Appraise(s, p)
+		launches := 0
+		for _, d := range p.Decisions {
+			if d.Kind == spotpool.Launch && !d.Resume {
+				launches += d.Count
+			}
+		}
+		if offerings := len(s.Declaration.Offerings); p.Refusal == "" && (len(list) == 0 || len(list)%offerings != 0) {
+			t.Fatalf("%d appraisals of %d offerings", len(list), offerings)
+		}
+		for _, a := range list {
+			launches -= a.Launches
+			if a.Launches > 0 && a.Code != "" {
+				t.Fatalf("%+v is launched in and passed over", a)
+			}
+			for _, reason := range p.Short {
+				if reason.Offering != nil && *reason.Offering == a.Offering && reason.ChargeType == a.ChargeType && a.Launches == 0 && a.Code == "" {
+					t.Fatalf("the plan passes over %+v for %+v", a, reason)
+				}
+			}
+		}
+		if launches != 0 {
+			t.Fatalf("%d launches of the plan are in no appraisal", launches)
+		}
+	})
+}

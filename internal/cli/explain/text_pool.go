@@ -56,7 +56,7 @@ func (p *page) limits(d spotpools.Declared) {
 	}
 	p.say("%s", line)
 	if f := d.OnDemandFallback; f != nil {
-		p.say("where it has been short for %s, at most %d on-demand instances stand in", f.After, f.Maximum)
+		p.say("where it has been short for %s, on-demand instances stand in: at most %d", f.After, f.Maximum)
 	}
 }
 

@@ -1,0 +1,116 @@
+package explain
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// at is when it was explained: at noon, wherever the test runs.
+var at = time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
+
+func yuan(t *testing.T, s string) spotpool.Price { return clitest.Price(t, s) }
+
+// shortPool is a pool whose offerings are passed over for many reasons.
+func shortPool(t *testing.T) spotpools.Explanation {
+	t.Helper()
+	place := func(zone, instanceType, limit string) spotpool.Offering {
+		return spotpool.Offering{AvailabilityZone: "ap-singapore-" + zone, InstanceType: instanceType, MaxPrice: yuan(t, limit)}
+	}
+	d := spotpool.Declaration{
+		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 4, Maximum: 6, MaxHourlyCost: yuan(t, "12"), Budget: "team-a",
+		Offerings:        []spotpool.Offering{place("2", "GN7.2XLARGE32", "2"), place("3", "GN7.2XLARGE32", "2"), place("2", "GN10X.2XLARGE40", "9"), place("4", "GN7.2XLARGE32", "2"), place("3", "PNV4.7XLARGE116", "9")},
+		OnDemandFallback: &spotpool.OnDemandFallback{After: spotpool.Duration(30 * time.Minute), Maximum: 1},
+	}.WithDefaults()
+	offer := func(o spotpool.Offering, price string, vCPUs int, stock spotpool.Stock) spotpool.Offer {
+		return spotpool.Offer{Market: o.Market(spotpool.Spot), Price: yuan(t, price), VCPUs: vCPUs, Stock: stock}
+	}
+	running := func(id string, state spotpool.State, launched time.Time) spotpool.Instance {
+		return spotpool.Instance{
+			ID: id, Region: d.Region, AccountID: "1", PoolUID: "u", PoolName: "train", AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32",
+			ChargeType: spotpool.Spot, State: state, LaunchedAt: launched, ConfigurationTag: "1:00000000deadbeef",
+		}
+	}
+	s := spotpool.Situation{
+		Declaration: d, Now: at,
+		Journal: spotpool.Journal{ShortSince: at.Add(-40 * time.Minute), Cooldowns: []spotpool.Cooldown{{
+			Market: d.Offerings[3].Market(spotpool.Spot), Cause: spotpool.CausedBySoldOut, Detail: "ResourcesSoldOut", Until: time.Date(2026, 3, 3, 13, 0, 0, 0, time.UTC),
+		}}},
+		Observation: spotpool.Observation{
+			At: at, Region: d.Region, AccountID: "1",
+			Instances: []spotpool.Instance{running("ins-a", spotpool.StateRunning, at.Add(-time.Hour)), running("ins-b", spotpool.StatePending, at.Add(-time.Hour))},
+			Offers: []spotpool.Offer{
+				offer(d.Offerings[0], "2.09", 8, spotpool.StockEnough), offer(d.Offerings[1], "1.90", 8, spotpool.StockNone),
+				offer(d.Offerings[2], "8.40", 8, spotpool.StockLow), offer(d.Offerings[3], "1.95", 8, spotpool.StockEnough),
+			},
+			SpotVCPUs: map[string]int{"ap-singapore-2": 40, "ap-singapore-4": 16},
+		},
+	}
+	plan := spotpool.Decide(s)
+	e := spotpools.Explanation{
+		Status: spotpools.Status{
+			Report: spotpools.Report{
+				Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-a"},
+				ShortReasons: plan.Short, Warnings: plan.Warnings,
+			},
+			Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members,
+		},
+		Declared: spotpools.Declared{
+			AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost,
+			MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, OnDemandFallback: d.OnDemandFallback,
+		},
+		ShortSince: s.Journal.ShortSince, Offerings: spotpool.Appraise(s, plan),
+	}
+	for _, m := range plan.Members {
+		e.Standings = append(e.Standings, m.Standing(d.LaunchTimeout))
+	}
+	return e
+}
+
+// exceededBudget is a budget that is exceeded, with a victim chosen.
+func exceededBudget() budgets.Explanation {
+	since, until := at.Add(-2*time.Hour), at.Add(8*time.Minute)
+	u := budget.Usage{
+		WindowStart: at.Add(-12 * time.Hour), WindowEnd: at.Add(12 * time.Hour), Limit: 100 * budget.Hour, Consumed: 120 * budget.Hour, Coverage: 990,
+		TrackedPods: 9, ActivePods: 3, BurnRate: 12_000, ByNamespace: map[string]int64{"ml": 100 * budget.Hour, "web": 20 * budget.Hour},
+		ByLabel: map[string]map[string]int64{"user": {"alice": 90 * budget.Hour, "bob": 30 * budget.Hour}},
+	}
+	e := budgets.Explanation{
+		Status:     budgets.Status{Phase: declaration.Active, Window: "day"},
+		Declared:   budgets.Declared{GracePeriod: "10m"},
+		Thresholds: []budgets.Threshold{{Percent: 80, GPUHours: "80.000"}, {Percent: 150, GPUHours: "150.000"}},
+	}
+	victim := budget.Decision{
+		Kind: budget.KindEvict, Object: "budget/team-a", Reasons: []string{"120.000 of 100.000 GPU-hours are used (120%)", "it started last"},
+		Pod: &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}, MilliGPUs: 4000},
+	}
+	e.Judged(budgets.Report{
+		Name: "team-a", UID: "b", Action: budget.Evict, Observed: true, UsageReport: budgets.NewUsageReport(u, at, &since), Fired: []int{80},
+		EnforceAt: &until, Enforced: []budget.Action{budget.Freeze}, Outcome: outcome.Planned,
+	}, []outcome.Result{{Decision: victim, Outcome: outcome.Planned}})
+	return e
+}
+
+func TestExplanationsForPeople(t *testing.T) {
+	t.Parallel()
+	x := reconcile.Explanation{
+		At: at, Store: "directory:.gpupool",
+		SpotPools: []spotpools.Explanation{shortPool(t)}, Budgets: []budgets.Explanation{exceededBudget()},
+		Events: []history.Event{
+			{At: at.Add(-9 * time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}}, Reasons: []string{"it started last"}},
+			{At: at.Add(-20 * time.Minute), Kind: history.Kind("reclaim"), Object: "spot_pool/ap-singapore/train", Count: 1, InstanceIDs: []string{"ins-c"}, Offering: &history.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}},
+			{At: at.Add(-time.Minute), Kind: history.Kind("refused"), Object: "spot_pool/ap-singapore/train", Error: &history.Error{Message: "RunInstances: LimitExceeded"}},
+		},
+	}
+	clitest.Golden(t, "explain.txt", text(clitest.Plain, x))
+}
