@@ -22,8 +22,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/adopt"
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/export"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/explain"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/export"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/offers"

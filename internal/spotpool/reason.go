@@ -16,7 +16,6 @@ type Code string
 // cost cap is sold, in stock, and within its price cap and the quota.
 const (
 	BecauseGate            Code = "gate"
-	BecauseHold            Code = "hold"
 	BecauseContradiction   Code = "contradiction"
 	BecauseRefused         Code = "refused"
 	BecauseHourlyCap       Code = "hourly_cap"
@@ -43,7 +42,6 @@ var codes = []struct {
 	word string
 }{
 	{BecauseGate, "held back by the budget"},
-	{BecauseHold, "on hold"},
 	{BecauseContradiction, "contradicted"},
 	{BecauseRefused, "refused"},
 	{BecauseHourlyCap, "above max_hourly_cost"},

@@ -86,7 +86,7 @@ func exceededBudget() budgets.Explanation {
 		ByLabel: map[string]map[string]int64{"user": {"alice": 90 * budget.Hour, "bob": 30 * budget.Hour}},
 	}
 	e := budgets.Explanation{
-		Status:     budgets.Overview{Phase: declaration.Active, Window: "day"},
+		Overview:   budgets.Overview{Phase: declaration.Active, Window: "day"},
 		Declared:   budgets.Declared{GracePeriod: "10m"},
 		Thresholds: []budgets.Threshold{{Percent: 80, GPUHours: "80.000"}, {Percent: 150, GPUHours: "150.000"}},
 	}
