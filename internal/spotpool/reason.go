@@ -137,10 +137,10 @@ func (r Reasons) Brief() []string {
 // compareReasons puts first what is nearest to a launch: of the same code the
 // cheapest offering, and the one that is free soonest.
 func compareReasons(a, b Reason) int {
-	if a.Code == b.Code && a.Code == BecauseAboveMaxPrice {
-		return cmp.Compare(a.Price, b.Price)
+	if rank := cmp.Compare(a.Code.rank(), b.Code.rank()); rank != 0 || a.Code != BecauseAboveMaxPrice {
+		return cmp.Or(rank, a.Until.Compare(b.Until))
 	}
-	return cmp.Or(cmp.Compare(a.Code.rank(), b.Code.rank()), a.Until.Compare(b.Until))
+	return cmp.Compare(a.Price, b.Price)
 }
 
 // counts says for each charge type how many offerings were passed over for what; an
