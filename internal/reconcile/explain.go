@@ -33,7 +33,7 @@ const toldFor = 24 * time.Hour
 // Explain observes and decides without any lock, and changes nothing. It is about
 // those objects, such as "budget/team-a", that fit.
 func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Explanation, error) {
-	x := Explanation{SchemaVersion: ReportSchemaVersion, At: time.Now().UTC(), Store: e.Store.String(), Events: []history.Event{}}
+	x := Explanation{SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(), Events: []history.Event{}}
 	var warnings outcome.Warnings
 	var err error
 	if x.Budgets, err = e.Budgets().Explain(ctx, fits); err != nil {
@@ -58,10 +58,7 @@ func (e *Engine) judgeNow(ctx context.Context, list []budgets.Explanation) error
 	dry := e.dry()
 	dry.Log, dry.Progress = slog.New(slog.DiscardHandler), nil
 	r := dry.begin(RunOptions{DryRun: true})
-	if err := r.budgets.Read(ctx); err != nil {
-		return err
-	}
-	if err := r.pools.Read(ctx); err != nil {
+	if err := r.read(ctx); err != nil {
 		return err
 	}
 	r.budgets.Reconcile(ctx)
@@ -101,7 +98,7 @@ func (x *Explanation) remember(ctx context.Context, e *Engine, fits func(object 
 			since = *u.ExceededSince
 		}
 	}
-	kept := &memory.Memory{Store: e.Store, Now: time.Now}
+	kept := &memory.Memory{Store: e.Store, Now: e.now}
 	answer, err := kept.Ask(ctx, history.Query{Since: since, Until: x.At.Add(time.Minute)})
 	if err != nil {
 		warnings.Add(fmt.Sprintf("what happened can't be told: %v", err))

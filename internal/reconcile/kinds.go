@@ -68,6 +68,11 @@ func (r StatusReport) Declarations() []outcome.Summary {
 	return append(summaries(r.Budgets), summaries(r.SpotPools)...)
 }
 
+// Declarations are the summaries of all that is explained.
+func (x Explanation) Declarations() []outcome.Summary {
+	return append(summaries(x.Budgets), summaries(x.SpotPools)...)
+}
+
 func summaries[R interface{ Summary() outcome.Summary }](reports []R) []outcome.Summary {
 	list := make([]outcome.Summary, len(reports))
 	for n, r := range reports {

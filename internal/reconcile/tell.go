@@ -25,7 +25,7 @@ func (r *run) tell(ctx context.Context, failed error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	at := time.Now()
+	at := r.engine.now()
 	m := &memory.Memory{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.engine.now}
 	events := append(r.engine.Pools().Outbox().Take(), r.engine.Budgets().Outbox().Take()...)
 	added := m.Add(ctx, append(r.failures(at, failed), events...)...)

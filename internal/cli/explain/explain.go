@@ -157,20 +157,10 @@ func orEmpty[T any](list []T) []T {
 
 // verdict is the exit code, which fails where something could not be looked at.
 func verdict(x reconcile.Explanation) error {
-	failed := 0
-	for _, p := range x.SpotPools {
-		if p.Outcome == outcome.Failed {
-			failed++
-		}
-	}
-	for _, b := range x.Budgets {
-		if b.Outcome == outcome.Failed {
-			failed++
-		}
-	}
+	all := x.Declarations()
+	failed := outcome.Count(all, outcome.Failed)
 	if failed == 0 {
 		return nil
 	}
-	all := len(x.SpotPools) + len(x.Budgets)
-	return process.WithExitCode(process.Partly(all-failed), fmt.Errorf("%d of %d can't be explained: see what failed", failed, all))
+	return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d can't be explained: see what failed", failed, len(all)))
 }

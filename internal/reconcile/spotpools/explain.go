@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -70,19 +69,16 @@ func (f *Flow) Explain(ctx context.Context, fits func(object string) bool, warni
 }
 
 func (r *Run) explain(ctx context.Context, t target, view *regionView, err error) Explanation {
-	e := Explanation{Status: r.status(ctx, t, view, err), Declared: declared(t.declaration)}
-	if e.Outcome == outcome.Failed {
+	status, by := r.status(ctx, t, view, err)
+	e := Explanation{Status: status, Declared: declared(t.declaration)}
+	if by == nil {
 		return e
 	}
-	s := r.situation(ctx, t, view)
-	plan := spotpool.Decide(s)
-	if t.phase != declaration.Active { // which launches nothing by a run
-		plan.Decisions, plan.Short = nil, nil
-	}
+	plan := by.plan
 	if !plan.Journal.ShortSince.IsZero() {
 		e.ShortSince = t.journal.Value.ShortSince
 	}
-	e.Offerings = spotpool.Appraise(s, plan)
+	e.Offerings = spotpool.Appraise(by.situation, plan)
 	for _, m := range plan.Members {
 		e.Standings = append(e.Standings, m.Standing(e.Declared.LaunchTimeout))
 	}

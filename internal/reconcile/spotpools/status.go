@@ -30,30 +30,35 @@ func (r *Run) Statuses(ctx context.Context) []Status {
 	for region, targets := range byRegion(r.targets) {
 		view, err := r.flow.lookFor(ctx, region, targets)
 		for _, t := range targets {
-			list = append(list, r.status(ctx, t, view, err))
+			status, _ := r.status(ctx, t, view, err)
+			list = append(list, status)
 		}
 	}
 	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
 	return list
 }
 
-// situation is that of a pool, as a look without a lock shows it.
-func (r *Run) situation(ctx context.Context, t target, view *regionView) spotpool.Situation {
-	return situation(t.declaration, view.observation(t.declaration), t.journal.Value, r.flow.gate(ctx, t.declaration))
+// decided is a pool as a look without a lock shows it, and what follows from that.
+type decided struct {
+	situation spotpool.Situation
+	plan      spotpool.Plan
 }
 
-func (r *Run) status(ctx context.Context, t target, view *regionView, err error) Status {
+// status is a pool's status, and what it was made of; nil where the pool can't be
+// looked at.
+func (r *Run) status(ctx context.Context, t target, view *regionView, err error) (Status, *decided) {
 	d := t.declaration
 	if err == nil {
 		err = sameAccount(d, view.accountID)
 	}
 	if err != nil {
-		return Status{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}
+		return Status{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}, nil
 	}
 	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
 		r.warnings.Add(text)
 	}
-	plan := spotpool.Decide(r.situation(ctx, t, view))
+	s := situation(d, view.observation(d), t.journal.Value, r.flow.gate(ctx, d))
+	plan := spotpool.Decide(s)
 	became := idleOutcome(plan)
 	if len(plan.Decisions) > 0 {
 		became = outcome.Planned
@@ -65,5 +70,5 @@ func (r *Run) status(ctx context.Context, t target, view *regionView, err error)
 	return Status{
 		Report: newReport(d, &plan, became, nil), Phase: t.phase, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
-	}
+	}, &decided{situation: s, plan: plan}
 }
