@@ -111,6 +111,21 @@ func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, e
 	return names, nil
 }
 
+// Declared are the objects that a store declares, such as "budget/team-a".
+func Declared(ctx context.Context, place store.Store) ([]string, error) {
+	var objects []string
+	for kind, called := range map[store.Kind]string{store.SpotPools: "spot_pool/", store.Budgets: "budget/"} {
+		documents, err := place.List(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range documents {
+			objects = append(objects, called+d.Key.Name)
+		}
+	}
+	return objects, nil
+}
+
 // Engine is the engine on the command's store, cloud and cluster, each nil where the
 // command does not need it.
 func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (budgets.Cluster, error)) *reconcile.Engine {

@@ -57,3 +57,17 @@ func OutcomeColour(o outcome.Outcome) terminal.Colour {
 	}
 	return terminal.Dim
 }
+
+// NoNulls makes JSON print an empty list of a pool's status as [], not as null.
+func NoNulls(p *spotpools.Status) {
+	OrEmpty(&p.Decisions)
+	OrEmpty(&p.Machines)
+	OrEmpty(&p.Cooldowns)
+}
+
+// OrEmpty makes a list that is nil an empty one.
+func OrEmpty[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
+}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -97,40 +97,18 @@ func named(names []string, object string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return history.Fits(name, object) })
 }
 
-// namedAtMost is how many names of what there is are told.
-const namedAtMost = 20
-
 // known fails where a name is of nothing that is declared.
 func known(ctx context.Context, place store.Store, names []string) error {
-	var objects, keys []string
-	for kind, called := range map[store.Kind]string{store.SpotPools: "spot_pool/", store.Budgets: "budget/"} {
-		documents, err := place.List(ctx, kind)
-		if err != nil {
-			return err
-		}
-		for _, d := range documents {
-			objects, keys = append(objects, called+d.Key.Name), append(keys, d.Key.Name)
-		}
+	objects, err := connect.Declared(ctx, place)
+	if err != nil {
+		return err
 	}
 	for _, name := range names {
-		if slices.ContainsFunc(objects, func(object string) bool { return history.Fits(name, object) }) {
-			continue
+		if !slices.ContainsFunc(objects, func(object string) bool { return history.Fits(name, object) }) {
+			return fmt.Errorf("no pool and no budget %s is declared in the store %s: %s", name, place, describe.There(objects))
 		}
-		return fmt.Errorf("no pool and no budget %s is declared in the store %s: %s", name, place, there(keys))
 	}
 	return nil
-}
-
-// there names what there is.
-func there(keys []string) string {
-	slices.Sort(keys)
-	switch more := len(keys) - namedAtMost; {
-	case len(keys) == 0:
-		return "there is none"
-	case more > 0:
-		return fmt.Sprintf("there are %s and %d more", strings.Join(keys[:namedAtMost], ", "), more)
-	}
-	return "there are " + strings.Join(keys, ", ")
 }
 
 // noNulls makes JSON print an empty list as [], not as null.
@@ -138,21 +116,17 @@ func noNulls(x reconcile.Explanation) reconcile.Explanation {
 	x.SpotPools, x.Budgets = slices.Clone(x.SpotPools), slices.Clone(x.Budgets)
 	for n := range x.SpotPools {
 		p := &x.SpotPools[n]
-		p.Decisions, p.Machines, p.Cooldowns = orEmpty(p.Decisions), orEmpty(p.Machines), orEmpty(p.Cooldowns)
-		p.Offerings, p.Standings = orEmpty(p.Offerings), orEmpty(p.Standings)
+		describe.NoNulls(&p.Status)
+		describe.OrEmpty(&p.Offerings)
+		describe.OrEmpty(&p.Standings)
 	}
 	for n := range x.Budgets {
 		b := &x.Budgets[n]
-		b.Thresholds, b.Decisions, b.Next = orEmpty(b.Thresholds), orEmpty(b.Decisions), orEmpty(b.Next)
+		describe.OrEmpty(&b.Thresholds)
+		describe.OrEmpty(&b.Decisions)
+		describe.OrEmpty(&b.Next)
 	}
 	return x
-}
-
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // verdict is the exit code, which fails where something could not be looked at.

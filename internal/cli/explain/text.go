@@ -16,12 +16,13 @@ import (
 // page is what is explained of one pool or budget.
 type page struct {
 	*describe.Details
-	now time.Time
+	clock terminal.Clock
 }
 
 // text explains for people.
 func text(style terminal.Style, x reconcile.Explanation) string {
 	var out bytes.Buffer
+	clock := terminal.Clock{Now: x.At, Zone: time.Local}
 	write := func(title string, lines []string) {
 		if out.Len() > 0 {
 			out.WriteByte('\n')
@@ -32,13 +33,13 @@ func text(style terminal.Style, x reconcile.Explanation) string {
 		}
 	}
 	for _, b := range x.Budgets {
-		p := page{&describe.Details{Style: style}, x.At}
+		p := page{&describe.Details{Style: style}, clock}
 		p.budget(b)
 		p.lately(x.Events, "budget/"+b.Name)
 		write("budget "+b.Name, p.Lines)
 	}
 	for _, pool := range x.SpotPools {
-		p := page{&describe.Details{Style: style}, x.At}
+		p := page{&describe.Details{Style: style}, clock}
 		p.pool(pool)
 		p.lately(x.Events, "spot_pool/"+describe.PoolName(pool.Report))
 		write(describe.PoolName(pool.Report), p.Lines)
@@ -56,18 +57,6 @@ func (p *page) table(t *terminal.Table, rows int) {
 	if rows > 0 {
 		p.Lines = append(append(p.Lines, ""), t.Lines()...)
 	}
-}
-
-// when is a moment in local time, and how far it is.
-func (p *page) when(at time.Time) string {
-	form := "15:04"
-	if at.Local().Format(time.DateOnly) != p.now.Local().Format(time.DateOnly) {
-		form = "2006-01-02 15:04"
-	}
-	if at.After(p.now) {
-		return fmt.Sprintf("in %s, %s", terminal.Age(at.Sub(p.now)), at.Local().Format(form))
-	}
-	return fmt.Sprintf("%s ago, %s", terminal.Age(p.now.Sub(at)), at.Local().Format(form))
 }
 
 // heading is what decisions of both kinds say of themselves.
@@ -111,7 +100,7 @@ func (p *page) lately(events []history.Event, object string) {
 }
 
 func (p *page) event(e history.Event) string {
-	line := fmt.Sprintf("%s: %s", p.when(e.At), e.Kind)
+	line := fmt.Sprintf("%s: %s", p.clock.When(e.At), e.Kind)
 	if e.Count > 0 {
 		line += fmt.Sprintf(" %d", e.Count)
 	}

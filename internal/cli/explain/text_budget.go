@@ -31,7 +31,7 @@ func (p *page) budget(e budgets.Explanation) {
 		p.say("a run would do nothing about it now")
 	}
 	for _, step := range e.Next {
-		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.when(step.At), step.What))
+		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.clock.When(step.At), step.What))
 	}
 	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
 	p.failure(e.Error)
@@ -56,7 +56,7 @@ func (p *page) used(e budgets.Explanation) {
 	} else {
 		line += " GPU-hours are used"
 	}
-	p.say("%s in the window %s, which began %s; as of %s", line, e.Window, p.when(u.WindowStart), p.when(u.AsOf))
+	p.say("%s in the window %s, which began %s; as of %s", line, e.Window, p.clock.When(u.WindowStart), p.clock.When(u.AsOf))
 	p.say("%s hold %s GPUs now, of %d that count", describe.Plural(u.ActivePods, "pod"), u.BurnRateGPUs, u.TrackedPods)
 	if u.EstimatedGPUHours != "0.000" || u.ErrorBoundGPUHours != "0.000" {
 		p.say("%s of it are estimated, and the whole may be wrong by %s", u.EstimatedGPUHours, u.ErrorBoundGPUHours)
@@ -65,11 +65,11 @@ func (p *page) used(e budgets.Explanation) {
 		p.say("%.1f%% of the window until now was observed", coverage*100)
 	}
 	if u.ExceededSince != nil {
-		p.Add(terminal.Red, "exceeded: ", "since "+p.when(*u.ExceededSince))
+		p.Add(terminal.Red, "exceeded: ", "since "+p.clock.When(*u.ExceededSince))
 	}
 	line = fmt.Sprintf("its enforcement is %s", e.Action)
 	if e.EnforceAt != nil && !e.EnforceAt.After(u.AsOf) {
-		line += ", and its grace is over since " + p.when(*e.EnforceAt)
+		line += ", and its grace is over since " + p.clock.When(*e.EnforceAt)
 	}
 	p.say("%s", line)
 	for _, measure := range e.Enforced {

@@ -22,7 +22,7 @@ func (p *page) pool(e spotpools.Explanation) {
 	case e.Phase != declaration.Active:
 		p.Add(terminal.Yellow, string(e.Phase)+": ", "a run launches nothing for it")
 	case e.Shortfall > 0 && !e.ShortSince.IsZero():
-		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum, since %s", e.Shortfall, p.when(e.ShortSince)))
+		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum, since %s", e.Shortfall, p.clock.When(e.ShortSince)))
 	case e.Shortfall > 0:
 		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum", e.Shortfall))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -155,7 +156,7 @@ func (o *options) known(ctx context.Context, place store.Store, q history.Query,
 		if slices.ContainsFunc(objects, fits) {
 			continue
 		}
-		declared, err := declaredIn(ctx, place)
+		declared, err := connect.Declared(ctx, place)
 		if err != nil {
 			return err
 		}
@@ -163,41 +164,9 @@ func (o *options) known(ctx context.Context, place store.Store, q history.Query,
 			continue
 		}
 		return fmt.Errorf("no pool and no budget %s is declared in the store %s, and nothing is told of one since %s: %s",
-			name, place, q.Since.Local().Format(time.DateTime), there(objects))
+			name, place, q.Since.Local().Format(time.DateTime), describe.There(objects))
 	}
 	return nil
-}
-
-// declaredIn are the objects that are declared in a store.
-func declaredIn(ctx context.Context, place store.Store) ([]string, error) {
-	var objects []string
-	for kind, called := range map[store.Kind]string{store.SpotPools: "spot_pool/", store.Budgets: "budget/"} {
-		documents, err := place.List(ctx, kind)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range documents {
-			objects = append(objects, called+d.Key.Name)
-		}
-	}
-	return objects, nil
-}
-
-// there names what there is, once.
-func there(objects []string) string {
-	const most = 20
-	var names []string
-	for _, object := range objects {
-		names = append(names, history.Name(object))
-	}
-	slices.Sort(names)
-	switch names = slices.Compact(names); {
-	case len(names) == 0:
-		return "there is none"
-	case len(names) > most:
-		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return "there are " + strings.Join(names, ", ")
 }
 
 func (o *options) putCSV(events []history.Event) error {

@@ -15,8 +15,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -119,22 +117,9 @@ func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []st
 		return report, context.Cause(ctx)
 	}
 	for n := range report.SpotPools {
-		noNulls(&report.SpotPools[n])
+		describe.NoNulls(&report.SpotPools[n])
 	}
 	return report, nil
-}
-
-// noNulls makes JSON print an empty list as [], not as null.
-func noNulls(p *spotpools.Status) {
-	orEmpty(&p.Decisions)
-	orEmpty(&p.Machines)
-	orEmpty(&p.Cooldowns)
-}
-
-func orEmpty[T spotpool.Decision | spotpool.Member | spotpool.Cooldown](list *[]T) {
-	if *list == nil {
-		*list = []T{}
-	}
 }
 
 // verdict is the exit code of a status, which fails where something could not be
