@@ -7,14 +7,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// UntoldAtMost is how many events a stored status keeps until they are told; of more,
-// the newest.
-const UntoldAtMost = 200
-
 // Told leaves out the events that the history has by now.
 func (s Status) Told(has func(history.Event) bool) Status {
-	s.Untold = slices.DeleteFunc(slices.Clone(s.Untold), has)
-	if len(s.Untold) == 0 {
+	if s.Untold = history.Untold(s.Untold, has); len(s.Untold) == 0 {
 		s.Untold, s.LeftOut = nil, 0
 	}
 	return s
@@ -23,9 +18,8 @@ func (s Status) Told(has func(history.Event) bool) Status {
 // Stored is the status as it is to be stored: events that are more than it keeps are
 // left out, and counted.
 func (s Status) Stored() Status {
-	if more := len(s.Untold) - UntoldAtMost; more > 0 {
-		s.Untold, s.LeftOut = s.Untold[more:], s.LeftOut+more
-	}
+	kept, leftOut := history.Newest(s.Untold)
+	s.Untold, s.LeftOut = kept, s.LeftOut+leftOut
 	return s
 }
 

@@ -9,10 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
-// UntoldAtMost is how many events a stored journal keeps until they are told; of more,
-// the newest.
-const UntoldAtMost = 200
-
 // NotedPrice is what a market in use was last seen to cost.
 type NotedPrice struct {
 	Market
@@ -29,12 +25,11 @@ func (j Journal) Created(d Declaration, now time.Time) Journal {
 
 // Told leaves out the events that the history has by now.
 func (j Journal) Told(has func(history.Event) bool) Journal {
-	if !slices.ContainsFunc(j.Untold, has) {
-		return j
-	}
-	j = j.Clone()
-	if j.Untold = slices.DeleteFunc(j.Untold, has); len(j.Untold) == 0 {
-		j.Untold, j.LeftOut = nil, 0
+	if left := history.Untold(j.Untold, has); len(left) < len(j.Untold) {
+		j = j.Clone()
+		if j.Untold = left; left == nil {
+			j.LeftOut = 0
+		}
 	}
 	return j
 }
@@ -42,9 +37,8 @@ func (j Journal) Told(has func(history.Event) bool) Journal {
 // Stored is the journal as it is to be stored: events that are more than it keeps are
 // left out, and counted.
 func (j Journal) Stored() Journal {
-	if more := len(j.Untold) - UntoldAtMost; more > 0 {
-		j.Untold, j.LeftOut = j.Untold[more:], j.LeftOut+more
-	}
+	kept, leftOut := history.Newest(j.Untold)
+	j.Untold, j.LeftOut = kept, j.LeftOut+leftOut
 	return j
 }
 

@@ -25,7 +25,7 @@ func (r *Run) tellLeft(ctx context.Context, previous map[string]previousStatus) 
 	for name, s := range previous {
 		r.flow.outbox.Note(s.document.Value.Untold...)
 		if n := s.document.Value.LeftOut; n > 0 {
-			leftOut = append(leftOut, fmt.Sprintf("the budget %s: %d events are not in the history, since a run was cut short before it told them, and a status keeps %d", name, n, budget.UntoldAtMost))
+			leftOut = append(leftOut, fmt.Sprintf("the budget %s: %d events are not in the history, since a run was cut short before it told them, and a status keeps %d", name, n, history.UntoldAtMost))
 		}
 	}
 	added := r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)

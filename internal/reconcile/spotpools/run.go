@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -94,7 +95,7 @@ func (r *Run) Read(ctx context.Context) error {
 		r.uids[d.UID] = true
 		r.flow.outbox.Note(j.Value.Untold...)
 		if n := j.Value.LeftOut; n > 0 {
-			r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and a journal keeps %d", d.Object(), n, spotpool.UntoldAtMost))
+			r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and a journal keeps %d", d.Object(), n, history.UntoldAtMost))
 		}
 		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j})
 	}

@@ -1,0 +1,28 @@
+package history
+
+import "slices"
+
+// UntoldAtMost is how many events a stored document keeps until they are told; of more,
+// the newest.
+const UntoldAtMost = 200
+
+// Untold are those of the events that a document keeps which the history has not by
+// now; nil where it has all. The events stay as they are, also where some are appended
+// to the result.
+func Untold(events []Event, has func(Event) bool) []Event {
+	if !slices.ContainsFunc(events, has) {
+		return slices.Clip(events)
+	}
+	left := slices.DeleteFunc(slices.Clone(events), has)
+	if len(left) == 0 {
+		return nil
+	}
+	return left
+}
+
+// Newest are those of the events that a document keeps, and how many older ones it has
+// no room for.
+func Newest(events []Event) (kept []Event, leftOut int) {
+	leftOut = max(0, len(events)-UntoldAtMost)
+	return events[leftOut:], leftOut
+}
