@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -104,7 +105,7 @@ func TestInstanceEndedByItsPool(t *testing.T) {
 	report := d.Run()
 	wantConsumed(t, report, "0.500")
 	wantEstimated(t, report, "0.000")
-	live, err := d.Budgets().UsageOf(context.Background(), "team-a")
+	live, err := d.Budgets().Ask(context.Background(), budgets.Question{Budget: "team-a"})
 	if err != nil || live.Pods[0].Record.End.Source != ledger.InstanceEnded || live.Pods[0].Record.Place.SpotPool != "" {
 		t.Errorf("the record: %v, %+v", err, live.Pods)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // byClaim has a pod of a team hold two GPUs by a claim that others may hold.
@@ -61,7 +62,7 @@ func TestPodsThatJoinAClaimLaterShareItFromThen(t *testing.T) {
 			if got := report.Budgets[1].ConsumedGPUHours; got != "1.917" {
 				t.Errorf("the second's budget counts %s GPU-hours, want 1.917", got)
 			}
-			live, err := d.Budgets().UsageOf(context.Background(), all.Name)
+			live, err := d.Budgets().Ask(context.Background(), budgets.Question{Budget: all.Name})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,16 +54,6 @@ type PodUsed struct {
 	budget.PodUsage
 }
 
-// UsageOf is the use of a declared budget now.
-func (f *Flow) UsageOf(ctx context.Context, name string) (LiveUsage, error) {
-	return f.Ask(ctx, Question{Budget: name})
-}
-
-// Usage is the use of what a declaration selects now.
-func (f *Flow) Usage(ctx context.Context, d budget.Declaration) (LiveUsage, error) {
-	return f.Ask(ctx, Question{Declaration: d})
-}
-
 // Ask answers a question. Nothing is written. Without a store there is no ledger
 // either, and pods that are gone are not known.
 func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
