@@ -4,6 +4,7 @@ package connect
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,6 +125,19 @@ func Declared(ctx context.Context, place store.Store) ([]string, error) {
 		}
 	}
 	return objects, nil
+}
+
+// Ledgers are the documents of ledgers by cluster and name, as ledger.Load takes them.
+func Ledgers(documents []store.Document) map[string]map[string][]byte {
+	clusters := map[string]map[string][]byte{}
+	for _, d := range documents {
+		uid, name, _ := strings.Cut(d.Key.Name, "/")
+		if clusters[uid] == nil {
+			clusters[uid] = map[string][]byte{}
+		}
+		clusters[uid][name] = d.Data
+	}
+	return clusters
 }
 
 // Engine is the engine on the command's store, cloud and cluster, each nil where the

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -79,14 +80,7 @@ func (o *options) intervals(ctx context.Context, place store.Store) ([]interval,
 	if err != nil {
 		return nil, err
 	}
-	clusters := map[string]map[string][]byte{}
-	for _, d := range documents {
-		uid, name, _ := strings.Cut(d.Key.Name, "/")
-		if clusters[uid] == nil {
-			clusters[uid] = map[string][]byte{}
-		}
-		clusters[uid][name] = d.Data
-	}
+	clusters := connect.Ledgers(documents)
 	var rows []interval
 	for _, uid := range slices.Sorted(maps.Keys(clusters)) {
 		l, problems, err := ledger.Load(uid, clusters[uid], ledger.Time(o.session.Now().UnixMilli()))

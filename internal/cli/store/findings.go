@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -105,14 +105,7 @@ func readHistory(d stored.Document) error {
 // readLedgers reads the ledger of each cluster as a whole, since its documents refer
 // to each other, and returns how many of them can't be read.
 func (f *findings) readLedgers(remains stored.Remains, documents []stored.Document) int {
-	clusters := map[string]map[string][]byte{}
-	for _, d := range documents {
-		uid, name, _ := strings.Cut(d.Key.Name, "/")
-		if clusters[uid] == nil {
-			clusters[uid] = map[string][]byte{}
-		}
-		clusters[uid][name] = d.Data
-	}
+	clusters := connect.Ledgers(documents)
 	unreadable := 0
 	for _, uid := range slices.Sorted(maps.Keys(clusters)) {
 		contents, name := clusters[uid], string(stored.Ledger)+"/"+uid
