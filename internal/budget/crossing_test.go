@@ -43,16 +43,7 @@ func TestCrossings(t *testing.T) {
 			t.Parallel()
 			d := teamA()
 			d.GPUHours, d.Window, d.Period = test.limit, test.window, test.period
-			var records []*ledger.Record
-			for _, i := range test.intervals {
-				end := ledger.Time(0)
-				if i[2] >= 0 {
-					end = ago(hours(i[2]))
-				}
-				r := record("pod", "1", ago(hours(i[1])), end)
-				r.Allocation.Shares[0].Units.SetFloat64(i[0])
-				records = append(records, r)
-			}
+			records := podsOf(test.intervals)
 			r := judged(t, d, observed(), noon, records...)
 			exceeded, ahead := none, none
 			if r.ExceededSince != nil {

@@ -107,3 +107,19 @@ func judged(t testing.TB, d Declaration, h ledger.Header, now time.Time, records
 	}
 	return r
 }
+
+// podsOf are records of pods with {GPUs, hours ago that it began, hours ago that it
+// ended, or -1}.
+func podsOf(intervals [][3]float64) []*ledger.Record {
+	var records []*ledger.Record
+	for _, i := range intervals {
+		end := ledger.Time(0)
+		if i[2] >= 0 {
+			end = ago(hours(i[2]))
+		}
+		r := record("pod", "1", ago(hours(i[1])), end)
+		r.Allocation.Shares[0].Units.SetFloat64(i[0])
+		records = append(records, r)
+	}
+	return records
+}

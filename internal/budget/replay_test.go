@@ -46,16 +46,7 @@ func TestReplay(t *testing.T) {
 			t.Parallel()
 			d := teamA()
 			d.GPUHours, d.Window, d.Period = test.limit, test.window, test.period
-			var records []*ledger.Record
-			for _, i := range test.intervals {
-				end := ledger.Time(0)
-				if i[2] >= 0 {
-					end = ago(hours(i[2]))
-				}
-				r := record("pod", "1", ago(hours(i[1])), end)
-				r.Allocation.Shares[0].Units.SetFloat64(i[0])
-				records = append(records, r)
-			}
+			records := podsOf(test.intervals)
 			r, err := Replay(d, of(records...), noon.Add(-hours(test.from)), noon, time.LoadLocation)
 			if err != nil {
 				t.Fatal(err)
