@@ -111,7 +111,6 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		return err
 	}
-	r.pools.TellLeft(ctx)
 	for _, k := range r.kinds {
 		k.Reconcile(ctx)
 	}

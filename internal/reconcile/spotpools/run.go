@@ -109,8 +109,8 @@ func (r *Run) Keys() []string {
 	return slices.Compact(r.keys)
 }
 
-// TellLeft tells the history what earlier processes wrote down and may not have told.
-func (r *Run) TellLeft(ctx context.Context) {
+// tellLeft tells the history what earlier processes wrote down and may not have told.
+func (r *Run) tellLeft(ctx context.Context) {
 	added := r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
 	if added.Events == 0 { // they were told, and so was what the journals had no room for
 		return
@@ -125,6 +125,7 @@ func (r *Run) Declared() int { return len(r.targets) }
 
 // Reconcile brings the pools that were read to what is declared.
 func (r *Run) Reconcile(ctx context.Context) {
+	r.tellLeft(ctx)
 	if r.options.Statuses != nil {
 		r.statuses = r.options.Statuses()
 	}
