@@ -54,8 +54,11 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 	if err := declarePools(ctx, sim, dir, pools); err != nil {
 		return err
 	}
-	if _, err := b.reconcile(ctx, sim, dir); err != nil { // the first run writes journals
-		return err
+	// The first run writes journals, and the second what of them the history has by now.
+	for range 2 {
+		if _, err := b.reconcile(ctx, sim, dir); err != nil {
+			return err
+		}
 	}
 	plain, err := pagePlainly(ctx, sim)
 	if err != nil {
