@@ -9,31 +9,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
-
-// view looks at a pool and at its budget. Where credentials are refused, a thousand
-// pools ask only once.
-func view(ctx context.Context, c *connection.Connection, d core.Declaration) (spotpools.State, error) {
-	if _, err := c.AccountID(ctx); err != nil {
-		return spotpools.State{}, err
-	}
-	reader, err := c.Reader(ctx)
-	if err != nil {
-		return spotpools.State{}, err
-	}
-	state, err := reader.Pools().View(ctx, d)
-	if err != nil || state.Destroyed {
-		return state, err
-	}
-	for _, text := range []string{orphaned(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
-		if text != "" {
-			state.Warnings = append(state.Warnings, text)
-		}
-	}
-	return state, nil
-}
 
 // QuickRefresh refreshes a pool, of whose state it needs only the values that the
 // private state has. It serves where the store's record is of the state's generation

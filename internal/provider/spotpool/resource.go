@@ -18,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TypeName is the resource's name in Terraform.
@@ -108,6 +109,28 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, refreshed)...)
 	}
 	resp.Diagnostics.Append(keep(ctx, refreshed, state, resp.Identity, resp.Private)...)
+}
+
+// view looks at a pool and at its budget. Where credentials are refused, a thousand
+// pools ask only once.
+func view(ctx context.Context, c *connection.Connection, d core.Declaration) (spotpools.State, error) {
+	if _, err := c.AccountID(ctx); err != nil {
+		return spotpools.State{}, err
+	}
+	reader, err := c.Reader(ctx)
+	if err != nil {
+		return spotpools.State{}, err
+	}
+	state, err := reader.Pools().View(ctx, d)
+	if err != nil || state.Destroyed {
+		return state, err
+	}
+	for _, text := range []string{orphaned(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
+		if text != "" {
+			state.Warnings = append(state.Warnings, text)
+		}
+	}
+	return state, nil
 }
 
 func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
