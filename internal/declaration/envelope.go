@@ -14,7 +14,8 @@ import (
 // Version is the version of the documents that this program writes, and the
 // newest that it reads. Before the first release a field is added within a version:
 // nobody has a document that another program wrote. After it, a field added to any
-// body means a new version, so that an older program says that it is too old.
+// body means a new version, so that an older program says that it is too old; or the
+// field is left out where nobody sets it, with a test that it says so of others.
 const Version = 1
 
 const checksumPrefix = "sha256:"

@@ -1,0 +1,16 @@
+package ledger
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/storedtest"
+)
+
+func TestStoredFieldsAreThoseOfTheirVersion(t *testing.T) {
+	t.Parallel()
+	storedtest.Fields(t, version, map[string]reflect.Type{
+		"header": reflect.TypeFor[headerBody](), "interval": reflect.TypeFor[interval](),
+		"nodes": reflect.TypeFor[memoryBody[Node]](), "bindings": reflect.TypeFor[memoryBody[Binding]](),
+	})
+}
