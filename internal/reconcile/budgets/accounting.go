@@ -19,7 +19,7 @@ const listEvery = time.Hour
 
 // books are the ledger as it stands after a look at the cluster, and the look.
 type books struct {
-	*ledgerDocuments
+	documents   *ledgerDocuments
 	cluster     Cluster
 	observation gpu.Observation
 	recorder    recorder
@@ -63,7 +63,7 @@ func (f *Flow) account(ctx context.Context, c Cluster, uid string, budgets []bud
 		return nil, err
 	}
 	b := &books{
-		ledgerDocuments: documents, cluster: c, observation: observation, rules: rules, local: local,
+		documents: documents, cluster: c, observation: observation, rules: rules, local: local,
 		recorder: recorder{at: ledger.TimeOf(observation.At), namespaces: observation.Namespaces, pools: pools.names},
 		warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
 	}
@@ -136,7 +136,7 @@ func resourcesOf(r gpu.Rules) string { return strings.Join(r.Extra, ",") }
 // take merges the look into the ledger: what was seen, what the replay saw end,
 // and what is gone without a word.
 func (b *books) take(ctx context.Context, pools instanceRecords) error {
-	l, o := b.ledger, b.observation
+	l, o := b.documents.ledger, b.observation
 	now, lastRun := ledger.TimeOf(o.At), l.Header.LastRun
 	if lastRun > now {
 		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong", o.At.UTC().Format(time.RFC3339), lastRun.Time().Format(time.RFC3339)))
@@ -180,7 +180,7 @@ func (b *books) bury(told gpu.Replay, present, ended map[string]bool) {
 		if !present[p.UID] {
 			ended[p.UID] = true
 			b.enter(p, p.End.Open())
-			b.ledger.Unbind(p.UID)
+			b.documents.ledger.Unbind(p.UID)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (b *books) bury(told gpu.Replay, present, ended map[string]bool) {
 // missHeader notes that there are records and no header: when they were last seen
 // to hold is not known, nor what else there was.
 func (b *books) missHeader(now ledger.Time) {
-	l := b.ledger
+	l := b.documents.ledger
 	if l.Header.LastRun != 0 || l.Len() == 0 {
 		return
 	}
@@ -208,12 +208,12 @@ func (b *books) missHeader(now ledger.Time) {
 
 // turn brings the header up to this look.
 func (b *books) turn(now ledger.Time) {
-	h, o := &b.ledger.Header, b.observation
+	h, o := &b.documents.ledger.Header, b.observation
 	if h.Began == 0 {
 		h.Began = now
 	}
 	if h.LastRun != 0 && !o.Replay.Complete && now > h.LastRun {
-		b.ledger.AddGap(ledger.Gap{From: h.LastRun, To: now, GPUs: o.Allocatable, Reason: o.Replay.Reason})
+		b.documents.ledger.AddGap(ledger.Gap{From: h.LastRun, To: now, GPUs: o.Allocatable, Reason: o.Replay.Reason})
 	}
 	h.LastRun = max(h.LastRun, now)
 	h.ResourceVersion = o.ResourceVersion
@@ -237,13 +237,13 @@ func (b *books) enter(p gpu.Pod, past bool) {
 		}
 	}
 	if p.Refused != 0 {
-		if known, there := b.ledger.Get(p.UID); there && known.Runs.At != 0 {
+		if known, there := b.documents.ledger.Get(p.UID); there && known.Runs.At != 0 {
 			r.End = ledger.ExactEnd(p.Refused, ledger.StatusWritten) // its past is its own
 		}
 	}
-	merge := b.ledger.Observe
+	merge := b.documents.ledger.Observe
 	if past {
-		merge = b.ledger.Merge
+		merge = b.documents.ledger.Merge
 	}
 	if err := merge(r); err != nil {
 		b.doubts.add(p.Namespace, err.Error())
@@ -253,7 +253,7 @@ func (b *books) enter(p gpu.Pod, past bool) {
 // again is what is known of a pod that holds nothing any more, as far as can be
 // read, and what there is to add to it.
 func (b *books) again(p gpu.Pod) (r ledger.Record, known bool) {
-	r, known = b.ledger.Get(p.UID)
+	r, known = b.documents.ledger.Get(p.UID)
 	// What a pod held by claim can't be read any more once it ended and its claims
 	// are gone. Its record has it, and lacks the end alone.
 	ended := !p.End.Open()

@@ -11,15 +11,15 @@ import (
 // record of yet, as it is now: what is made of its labels before its kubelet takes
 // it moves its hours to nobody.
 func (b *books) bind(p gpu.Pod) {
-	if _, recorded := b.ledger.Get(p.UID); recorded || p.UID == "" || p.Node.Name == "" {
+	if _, recorded := b.documents.ledger.Get(p.UID); recorded || p.UID == "" || p.Node.Name == "" {
 		return
 	}
 	if !awaited(p) {
-		b.ledger.Unbind(p.UID)
+		b.documents.ledger.Unbind(p.UID)
 		return
 	}
 	r := b.recorder.recordOf(p)
-	if err := b.ledger.Bind(ledger.Binding{UID: r.UID, Name: r.Name, Seen: r.Seen, Set: r.Set, Owner: r.Owner}); err != nil {
+	if err := b.documents.ledger.Bind(ledger.Binding{UID: r.UID, Name: r.Name, Seen: r.Seen, Set: r.Set, Owner: r.Owner}); err != nil {
 		b.doubts.add(p.Namespace, err.Error())
 	}
 }
@@ -36,7 +36,7 @@ func awaited(p gpu.Pod) bool {
 // unbound are the pods that the ledger remembers to be bound, and that are not there.
 func (b *books) unbound(there func(uid string) bool) []string {
 	var gone []string
-	for bound := range b.ledger.Bindings() {
+	for bound := range b.documents.ledger.Bindings() {
 		if !there(bound.UID) {
 			gone = append(gone, bound.UID)
 		}
@@ -47,13 +47,13 @@ func (b *books) unbound(there func(uid string) bool) []string {
 // unbind forgets bound pods that are gone.
 func (b *books) unbind(there func(uid string) bool) {
 	for _, uid := range b.unbound(there) {
-		b.ledger.Unbind(uid)
+		b.documents.ledger.Unbind(uid)
 	}
 }
 
 // trimBindings forgets the bound pods that are more than are remembered.
 func (b *books) trimBindings() {
-	if more := b.ledger.TrimBindings(); more > 0 {
+	if more := b.documents.ledger.TrimBindings(); more > 0 {
 		b.warnings = append(b.warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not taken them: of the %d that were seen first it is forgotten what labels they were bound with, and they are counted by those that they have when they are next seen. Delete pods that are bound to nodes that never run them",
 			ledger.MostBindings, more))
 	}

@@ -42,7 +42,7 @@ func (f *Flow) writeDeletions(ctx context.Context, b *books, evicted map[string]
 		return err
 	}
 	// Another look at the documents: those of before are written.
-	documents, err := f.openLedger(ctx, b.ledger.Header.ClusterUID)
+	documents, err := f.openLedger(ctx, b.documents.ledger.Header.ClusterUID)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ func (b *books) missNamespaces(told gpu.Replay) {
 	}
 	for _, s := range told.Ended {
 		labels, gone := told.Former[s.UID]
-		_, known := b.ledger.Get(s.UID)
-		_, bound := b.ledger.Binding(s.UID)
+		_, known := b.documents.ledger.Get(s.UID)
+		_, bound := b.documents.ledger.Binding(s.UID)
 		if !gone || labels != nil || known || bound {
 			continue
 		}

@@ -24,7 +24,7 @@ type judgement struct {
 // judged fails alone.
 func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, f *inForce) []judgement {
 	var judged []judgement
-	for n, result := range budget.Evaluate(declarations(targets), b.ledger.All(), b.ledger.Header, b.now(), time.LoadLocation) {
+	for n, result := range budget.Evaluate(declarations(targets), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
 		d := targets[n].declaration
 		last := previous[d.Name]
 		if err := cmp.Or(result.Err, last.err); err != nil {
@@ -67,7 +67,7 @@ func befell(s budget.Status, b *books, m *inForce) map[string]bool {
 	for _, e := range s.AboutTo {
 		switch {
 		case e.Kind == history.Evict && len(e.Pods) == 1:
-			r, known := b.ledger.Get(e.Pods[0].UID)
+			r, known := b.documents.ledger.Get(e.Pods[0].UID)
 			did[e.ID] = known && (!r.Open() || r.Deletion != 0)
 		case len(e.Workloads) == 1:
 			did[e.ID] = seen && held[e.Workloads[0].UID] == (e.Kind == history.Pause)

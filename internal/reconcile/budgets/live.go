@@ -29,7 +29,7 @@ func (b *books) live(ctx context.Context, d budget.Declaration, wanted budget.Wa
 		if !holds {
 			continue
 		}
-		if r, known := b.ledger.Get(p.UID); known {
+		if r, known := b.documents.ledger.Get(p.UID); known {
 			p.Charged, p.MilliGPUs = r.Set, 0
 			if usage, counted := meter.Pod(&r); counted {
 				p.MilliGPUs = burned(usage.GPUs)
@@ -37,7 +37,7 @@ func (b *books) live(ctx context.Context, d budget.Declaration, wanted budget.Wa
 		} else {
 			r := b.recorder.recordOf(s)
 			p.MilliGPUs = burned(meter.GPUs(&r))
-			if bound, known := b.ledger.Binding(p.UID); known {
+			if bound, known := b.documents.ledger.Binding(p.UID); known {
 				p.Charged = bound.Set
 			}
 		}
@@ -49,7 +49,7 @@ func (b *books) live(ctx context.Context, d budget.Declaration, wanted budget.Wa
 // meter measures pods as a budget counts them, among all that the ledger has.
 func (b *books) meter(d budget.Declaration) (*budget.Meter, error) {
 	if b.claims == nil {
-		b.claims = budget.ClaimsOf(b.ledger.All())
+		b.claims = budget.ClaimsOf(b.documents.ledger.All())
 	}
 	return d.Meter(b.now(), b.claims, time.LoadLocation)
 }

@@ -13,7 +13,7 @@ import (
 // with this very look, and a budget was judged before. The note is kept as long
 // as anything else of that time would be.
 func (b *books) noticeLoss(budgets []budget.Declaration, previous map[string]previousStatus) {
-	h := &b.ledger.Header
+	h := &b.documents.ledger.Header
 	if h.Began != ledger.TimeOf(b.now()) {
 		return
 	}
@@ -35,13 +35,13 @@ func (r *Run) acceptLoss(b *books) {
 	if r.options.AcceptLoss == "" {
 		return
 	}
-	since := b.ledger.Header.Forgone.Before
-	lost := b.ledger.Accept(ledger.Acceptance{At: ledger.TimeOf(b.now()), Reason: r.options.AcceptLoss})
+	since := b.documents.ledger.Header.Forgone.Before
+	lost := b.documents.ledger.Accept(ledger.Acceptance{At: ledger.TimeOf(b.now()), Reason: r.options.AcceptLoss})
 	var parts []string
 	for _, loss := range lost {
 		parts = append(parts, loss.Reason)
 	}
-	if before := b.ledger.Header.Forgone.Before; before > since {
+	if before := b.documents.ledger.Header.Forgone.Before; before > since {
 		parts = append(parts, "what was used before "+before.Time().Format(time.RFC3339)+" and is not in the ledger")
 	}
 	if len(parts) == 0 {

@@ -49,7 +49,7 @@ func (b *books) rememberNodes() {
 			b.remember(n, b.recorder.at)
 		}
 	}
-	for n := range b.ledger.Nodes() {
+	for n := range b.documents.ledger.Nodes() {
 		if n.Gone == 0 && !there[n.UID] {
 			n.Gone = b.recorder.at
 			b.keepNode(n)
@@ -65,14 +65,14 @@ func (b *books) remember(n *gpu.Node, gone ledger.Time) {
 		UID: n.UID, Name: n.Name, Machine: n.ProviderID, Created: n.Created, Gone: gone,
 		Told: n.Told, ToldAt: b.recorder.at, Traits: ledger.LabelsOf(n.Traits()), Capacity: capacityOf(n),
 	}
-	if known, there := b.ledger.Node(n.UID); there && known.Told == kept.Told && slices.Equal(known.Traits, kept.Traits) {
+	if known, there := b.documents.ledger.Node(n.UID); there && known.Told == kept.Told && slices.Equal(known.Traits, kept.Traits) {
 		kept.ToldAt = known.ToldAt // it tells nothing new
 	}
 	b.keepNode(kept)
 }
 
 func (b *books) keepNode(n ledger.Node) {
-	if err := b.ledger.Remember(n); err != nil {
+	if err := b.documents.ledger.Remember(n); err != nil {
 		b.doubts.add("", err.Error())
 	}
 }

@@ -32,10 +32,10 @@ func (f *Flow) Replay(ctx context.Context, q Question) (LiveReplay, error) {
 		return LiveReplay{}, err
 	}
 	r := LiveReplay{Declaration: l.declaration, Warnings: l.warnings}
-	if r.Replayed, err = budget.Replay(l.declaration, l.ledger.All(), since, l.at, time.LoadLocation); err != nil {
+	if r.Replayed, err = budget.Replay(l.declaration, l.documents.ledger.All(), since, l.at, time.LoadLocation); err != nil {
 		return r, err
 	}
-	h := l.ledger.Header
+	h := l.documents.ledger.Header
 	r.Coverage = h.Coverage(ledger.TimeOf(since), ledger.TimeOf(l.at))
 	if r.CompleteFrom, err = l.declaration.CompleteFrom(since, time.LoadLocation); err != nil {
 		return r, err

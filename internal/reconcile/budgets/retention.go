@@ -42,7 +42,7 @@ func (b *books) prune(budgets []budget.Declaration, previous map[string]previous
 		}
 	}
 	for name, s := range previous {
-		if u := s.document.Value.Usage; !told[name] && s.document.Value.ClusterUID == b.ledger.Header.ClusterUID {
+		if u := s.document.Value.Usage; !told[name] && s.document.Value.ClusterUID == b.documents.ledger.Header.ClusterUID {
 			end := s.document.Value.At
 			if u.WindowEnd.After(end) { // of a calendar period
 				end = u.WindowEnd
@@ -50,7 +50,7 @@ func (b *books) prune(budgets []budget.Declaration, previous map[string]previous
 			earlier(now.Add(u.WindowStart.Sub(end) - unreadGrace))
 		}
 	}
-	b.ledger.Prune(ledger.TimeOf(keep))
+	b.documents.ledger.Prune(ledger.TimeOf(keep))
 }
 
 // keptSince is up to where a budget needs what ended: by the length of its

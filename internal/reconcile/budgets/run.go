@@ -212,7 +212,7 @@ func (r *Run) account(ctx context.Context, c Cluster, uid string, targets []targ
 	b.noticeLoss(counted, previous)
 	r.acceptLoss(b)
 	r.tellLoss(b)
-	if err := r.flow.saveLedger(ctx, b.ledgerDocuments); err != nil {
+	if err := r.flow.saveLedger(ctx, b.documents); err != nil {
 		return nil, nil, fmt.Errorf("nothing is enforced, since the ledger could not be written: %w", err)
 	}
 	return b, previous, nil

@@ -39,8 +39,8 @@ func (r *Run) tellLeft(ctx context.Context, previous map[string]previousStatus) 
 
 // tellLoss tells what of the ledger is lost, and what of it was accepted in this run.
 func (r *Run) tellLoss(b *books) {
-	about := history.About{At: b.now(), Object: history.Run, ObjectUID: b.ledger.Header.ClusterUID, ClusterUID: b.ledger.Header.ClusterUID}
-	for _, loss := range b.ledger.Header.Lost {
+	about := history.About{At: b.now(), Object: history.Run, ObjectUID: b.documents.ledger.Header.ClusterUID, ClusterUID: b.documents.ledger.Header.ClusterUID}
+	for _, loss := range b.documents.ledger.Header.Lost {
 		switch {
 		case !loss.Accepted.Given():
 			r.flow.note(about.Lost(loss.Document, history.Error{Message: loss.Reason}))

@@ -69,7 +69,7 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	if judged.GPUHours == "" {
 		judged.GPUHours = fmt.Sprint(budget.MaxGPUHours)
 	}
-	result := budget.Evaluate(append([]budget.Declaration{judged}, l.others...), l.ledger.All(), l.ledger.Header, l.at, time.LoadLocation)[0]
+	result := budget.Evaluate(append([]budget.Declaration{judged}, l.others...), l.documents.ledger.All(), l.documents.ledger.Header, l.at, time.LoadLocation)[0]
 	if result.Err != nil {
 		return LiveUsage{Declaration: d}, result.Err
 	}
@@ -173,7 +173,7 @@ func (f *Flow) heldSince(l *looked) (time.Time, error) {
 	if f.Keeper.Store == nil {
 		return time.Time{}, errors.New("what is past is known from a ledger alone, and there is no store and so no ledger: name the store by --store, or the moment of a list of pods beside --pods")
 	}
-	since := l.ledger.Header.KnownSince()
+	since := l.documents.ledger.Header.KnownSince()
 	if since >= ledger.TimeOf(l.now()) { // it was begun by this look
 		return time.Time{}, fmt.Errorf("nothing is known of the past: the ledger in the store %s is begun by the first gpupool reconcile", f.Keeper.Store)
 	}
@@ -189,12 +189,12 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // podsUsed measures each pod.
 func (l *looked) podsUsed(d budget.Declaration) ([]PodUsed, error) {
-	meter, err := d.Meter(l.at, budget.ClaimsOf(l.ledger.All()), time.LoadLocation)
+	meter, err := d.Meter(l.at, budget.ClaimsOf(l.documents.ledger.All()), time.LoadLocation)
 	if err != nil {
 		return nil, err
 	}
 	var pods []PodUsed
-	for r := range l.ledger.All() {
+	for r := range l.documents.ledger.All() {
 		if used, counted := meter.Pod(r); counted {
 			pods = append(pods, PodUsed{Record: *r, PodUsage: used})
 		}

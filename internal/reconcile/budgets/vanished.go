@@ -21,7 +21,7 @@ const killLasts = 30 * time.Second
 // deleted between the replay and the list are told of by a further replay. Others
 // were never deleted in this history: the cluster was restored from a backup.
 func (b *books) unannounced(ctx context.Context, there func(string) bool, present, ended map[string]bool) (ledger.Time, error) {
-	l, o := b.ledger, b.observation
+	l, o := b.documents.ledger, b.observation
 	h := l.Header
 	if !o.Replay.Complete || len(l.Vanished(there)) == 0 && len(b.unbound(there)) == 0 {
 		return h.LastRun, nil
@@ -45,14 +45,14 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 // closeVanished closes the records of pods that are gone without an end of their
 // own.
 func (b *books) closeVanished(ctx context.Context, there func(string) bool, pools instanceRecords, heldAt ledger.Time) error {
-	events, err := b.endsByEvents(ctx, b.ledger.Vanished(there), pools, heldAt)
+	events, err := b.endsByEvents(ctx, b.documents.ledger.Vanished(there), pools, heldAt)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		b.warnings = append(b.warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
 	}
-	b.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
+	b.documents.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
 		if end := pools.end(r, heldAt); !end.Open() {
 			return end
 		}
@@ -89,7 +89,7 @@ func (b *books) refine(pools instanceRecords) {
 		return
 	}
 	var refined []ledger.Record
-	for r := range b.ledger.All() {
+	for r := range b.documents.ledger.All() {
 		if r.End.Source != ledger.Estimated || !r.End.Estimated() {
 			continue
 		}
@@ -102,7 +102,7 @@ func (b *books) refine(pools instanceRecords) {
 		refined = append(refined, *r)
 	}
 	for _, r := range refined {
-		if err := b.ledger.Merge(r); err != nil {
+		if err := b.documents.ledger.Merge(r); err != nil {
 			b.doubts.add(r.Set.Namespace, err.Error())
 		}
 	}
