@@ -36,11 +36,14 @@ type CloudError struct {
 	// NothingLaunched says that the call certainly had no effect. Where it is false,
 	// the call may have launched something.
 	NothingLaunched bool
-	Action          string // what was asked, "RunInstances"
-	Code            string // the cloud's code
-	Message         string
-	RequestID       string // empty where the cloud never answered
-	Remedy          string // what to do next; may be empty
+	// Unreachable says that nobody answers at the address: more likely it is a wrong
+	// one than a network that fails.
+	Unreachable bool
+	Action      string // what was asked, "RunInstances"
+	Code        string // the cloud's code
+	Message     string
+	RequestID   string // empty where the cloud never answered
+	Remedy      string // what to do next; may be empty
 }
 
 // Error says what was asked, what came back, what to do, and the request's id.

@@ -125,7 +125,7 @@ func (a *api) call(ctx context.Context, keys *keyring, region string, request tc
 		if ctx.Err() != nil {
 			return got, cancelled(action, certain, ctx.Err())
 		}
-		over := n >= a.config.MaxAttempts || failed.unreachable && n >= maxUnreachable
+		over := n >= a.config.MaxAttempts || failed.Unreachable && n >= maxUnreachable
 		if !failed.retry || over || sleep(within, a.backoff.delay(n)) != nil {
 			if ctx.Err() != nil {
 				return got, cancelled(action, certain, ctx.Err())

@@ -14,7 +14,7 @@ import (
 // The codes of failures that never reached the API or never came back from it,
 // beside those of the SDK.
 const (
-	CodeUnreachable = "ClientError.Unreachable"
+	codeUnreachable = "ClientError.Unreachable"
 	codeNetwork     = "ClientError.NetworkError"
 	codeStatus      = "ClientError.HttpStatusCodeError"
 	codeTimeout     = "ClientError.Timeout"
@@ -26,10 +26,9 @@ const (
 // failure is one failed attempt: what to report, and whether to try again.
 type failure struct {
 	*spotpool.CloudError
-	retry       bool
-	unreachable bool
-	staleToken  bool        // the temporary credentials were refused
-	used        credentials // the credentials that the attempt used
+	retry      bool
+	staleToken bool        // the temporary credentials were refused
+	used       credentials // the credentials that the attempt used
 }
 
 // classify says what a failed attempt means. scrub takes secrets out of texts.
@@ -45,11 +44,11 @@ func classify(action, address string, e *exchange, err error, scrub func(string)
 		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassConfiguration, spotpool.ScopePool, true
 		return f
 	case e.err != nil && neverSent(e):
-		cloud.Code = CodeUnreachable
+		cloud.Code = codeUnreachable
 		cloud.Message = fmt.Sprintf("no connection to %s: %s.", address, whyUnreachable(e.err))
 		cloud.Remedy = "Check the endpoint (endpoint, GPUPOOL_ENDPOINT, domain) and the network."
 		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassTransient, spotpool.ScopePool, true
-		f.retry, f.unreachable = true, true
+		f.retry, cloud.Unreachable = true, true
 		return f
 	case errors.As(e.err, &status):
 		cloud.Code, cloud.Message = codeStatus, fmt.Sprintf("%s answered %s", address, status)

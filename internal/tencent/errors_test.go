@@ -165,8 +165,8 @@ func TestErrorsOfTheWay(t *testing.T) {
 		nothing bool
 		says    string
 	}{
-		"refused":       {false, refused, CodeUnreachable, true, "connection refused"},
-		"no such name":  {false, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cvm.example", IsNotFound: true}}, CodeUnreachable, true, "cvm.example is not known"},
+		"refused":       {false, refused, codeUnreachable, true, "connection refused"},
+		"no such name":  {false, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cvm.example", IsNotFound: true}}, codeUnreachable, true, "cvm.example is not known"},
 		"other host":    {true, &refusedHostError{"example.com"}, codeHost, true, "example.com"},
 		"reset":         {true, &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, codeNetwork, false, "connection reset"},
 		"hung up":       {true, io.EOF, codeNetwork, false, "EOF"},

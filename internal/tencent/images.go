@@ -22,6 +22,13 @@ const (
 	ImageShared  ImageType = "SHARED_IMAGE"
 )
 
+// Found reports whether there is such an image.
+func (t ImageType) Found() bool { return t != ImageUnknown }
+
+// NeedsKeys reports whether instances need keys: a public image's own login can't be
+// kept.
+func (t ImageType) NeedsKeys() bool { return t == ImagePublic }
+
 // images remembers the types of images, which never change.
 type images struct {
 	mu   sync.Mutex

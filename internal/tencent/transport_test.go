@@ -129,7 +129,7 @@ func TestRequestsGoWhereTheConfigurationSays(t *testing.T) {
 	}
 	client := newClient(t, c)
 	_, err := client.AccountID(t.Context())
-	if cloud := cloudError(t, err); cloud.Code != CodeUnreachable || !strings.Contains(err.Error(), "http://sts.internal.example") {
+	if cloud := cloudError(t, err); cloud.Code != codeUnreachable || !strings.Contains(err.Error(), "http://sts.internal.example") {
 		t.Error(err)
 	}
 	client.account.id = "1"

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
 // checkMarket checks whether a declaration that changed can be carried out now: by
@@ -66,7 +65,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 // answers at an endpoint, it is more likely a wrong one.
 func passing(err error) bool {
 	if cloud, ok := core.AsCloudError(err); ok {
-		return cloud.Class == core.ClassTransient && cloud.Code != tencent.CodeUnreachable
+		return cloud.Class == core.ClassTransient && !cloud.Unreachable
 	}
 	return !connection.IsUnusable(err)
 }
@@ -131,10 +130,10 @@ func (r *poolResource) checkImage(ctx context.Context, was, d core.Declaration, 
 	kind, err := r.connection.ImageType(ctx, d.Region, d.ImageID)
 	switch {
 	case err != nil:
-	case kind == tencent.ImageUnknown:
+	case !kind.Found():
 		diags.AddAttributeWarning(path.Root("image_id"), "Image not found",
 			fmt.Sprintf("The account sees no image %s in %s: launches will be refused unless it is there by then.", d.ImageID, d.Region))
-	case kind == tencent.ImagePublic:
+	case kind.NeedsKeys():
 		const summary = "A public image needs key_ids"
 		detail := fmt.Sprintf("Without key_ids, instances keep the login of their image. The cloud allows that for custom, shared and imported images alone, and %s is a public one: it refuses such launches. Set key_ids, or use a custom image.", d.ImageID)
 		if was.ImageID == d.ImageID && slices.Equal(was.KeyIDs, d.KeyIDs) {
