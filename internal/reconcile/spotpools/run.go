@@ -236,9 +236,7 @@ func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpo
 		err = r.flow.settle(ctx, p, r.options.WaitTimeout)
 	}
 	switch {
-	case record.IsLocked(err):
-		r.add(newReport(t.declaration, &seen, outcome.Skipped, err), nil)
-	case errors.Is(err, errGone):
+	case record.IsLocked(err), errors.Is(err, errGone):
 		r.add(newReport(t.declaration, &seen, outcome.Skipped, err), nil)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(p.failure, context.Cause(ctx))):
 		r.add(newReport(t.declaration, p.plan(), outcome.Skipped, errInterrupted), p.results)
