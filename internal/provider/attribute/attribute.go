@@ -40,11 +40,11 @@ func OutOf() *Transfer { return &Transfer{way: outOf} }
 // KeepWording gives the values of a plan the wording of its prior state where both
 // mean the same. A value that is null or unknown in either stays as it is: Terraform
 // lets a plan keep a prior value only where the configuration has one.
-func KeepWording(prior, planned func(*Transfer)) {
-	x := &Transfer{way: noting}
-	prior(x)
+func KeepWording[D any](prior, planned func(*Transfer, *D)) {
+	x, unused := &Transfer{way: noting}, new(D)
+	prior(x, unused)
 	x.way = keeping
-	planned(x)
+	planned(x, unused)
 }
 
 // Report says that an attribute does not have its form.
@@ -80,7 +80,7 @@ func Carry[V attr.Value, T any](x *Transfer, k Kind[V, T], value *V, declared *T
 		x.prior = x.prior[1:]
 		was, ok := readIf(k, prior)
 		now, known := readIf(k, *value)
-		if ok && known && settled(*value) && k.Same(was, now) {
+		if ok && known && allKnown(*value) && k.Same(was, now) {
 			*value = prior
 		}
 	}
@@ -93,27 +93,27 @@ func readIf[V attr.Value, T any](k Kind[V, T], v V) (read T, ok bool) {
 	return k.Read(v)
 }
 
-// settled reports whether nothing in a value is unknown.
-func settled(v attr.Value) bool {
+// allKnown reports whether nothing in a value is unknown.
+func allKnown(v attr.Value) bool {
 	if v.IsUnknown() {
 		return false
 	}
 	switch v := v.(type) {
 	case types.List:
 		for _, element := range v.Elements() {
-			if !settled(element) {
+			if !allKnown(element) {
 				return false
 			}
 		}
 	case types.Map:
 		for _, element := range v.Elements() {
-			if !settled(element) {
+			if !allKnown(element) {
 				return false
 			}
 		}
 	case types.Object:
 		for _, field := range v.Attributes() {
-			if !settled(field) {
+			if !allKnown(field) {
 				return false
 			}
 		}

@@ -78,10 +78,13 @@ func TestKeepingTheWording(t *testing.T) {
 		"nothing planned":    {labels(types.StringValue("A")), types.MapNull(types.StringType), types.MapNull(types.StringType)},
 		"nothing before":     {types.MapNull(types.StringType), labels(types.StringValue("a")), labels(types.StringValue("a"))},
 	} {
-		var d map[string]string
 		attribute.KeepWording(
-			func(x *attribute.Transfer) { attribute.TextMap(x, &test.prior, &d, strings.EqualFold) },
-			func(x *attribute.Transfer) { attribute.TextMap(x, &test.planned, &d, strings.EqualFold) },
+			func(x *attribute.Transfer, d *map[string]string) {
+				attribute.TextMap(x, &test.prior, d, strings.EqualFold)
+			},
+			func(x *attribute.Transfer, d *map[string]string) {
+				attribute.TextMap(x, &test.planned, d, strings.EqualFold)
+			},
 		)
 		if diff := cmp.Diff(test.want, test.planned); diff != "" {
 			t.Errorf("%s: %s", name, diff)

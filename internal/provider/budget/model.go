@@ -62,11 +62,7 @@ func (m model) declared(d core.Declaration) model {
 // "100.0" for 100, "0.5" for 1/2, lists in another order. A plan then shows no change
 // where there is none.
 func (m model) planned(prior model) model {
-	var d core.Declaration
-	attribute.KeepWording(
-		func(x *attribute.Transfer) { prior.transfer(x, &d) },
-		func(x *attribute.Transfer) { m.transfer(x, &d) },
-	)
+	attribute.KeepWording(prior.transfer, m.transfer)
 	return m
 }
 

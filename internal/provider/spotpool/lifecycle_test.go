@@ -137,14 +137,25 @@ func TestScaling(t *testing.T) {
 	)
 }
 
-// A value that is only written in another way changes nothing that is recorded.
+// A value that is only written in another way is no change, and beside another change
+// it is none that is recorded.
 func TestAnotherWordingIsNoChange(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
+	inside := func(after, price string) attributes {
+		return attributes{
+			"on_demand_fallback": fmt.Sprintf(`{ after = %q, maximum = 1 }`, after),
+			"offerings":          fmt.Sprintf(`[{ availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = %q }]`, price),
+		}
+	}
 	run(t,
-		resource.TestStep{Config: w.Config(pool(attributes{"cooldown": `"24h"`, "launch_timeout": `"60m"`, "max_hourly_cost": `"20"`}))},
+		resource.TestStep{Config: w.Config(pool(inside("1h", "9.5"), attributes{"cooldown": `"24h"`, "launch_timeout": `"60m"`, "max_hourly_cost": `"20"`}))},
 		resource.TestStep{
-			Config: w.Config(pool(attributes{"cooldown": `"1d"`, "launch_timeout": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`})),
+			Config:           w.Config(pool(inside("60m", "9.50"), attributes{"cooldown": `"1440m"`, "launch_timeout": `"3600s"`, "max_hourly_cost": `"20.00"`})),
+			ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
+		},
+		resource.TestStep{
+			Config: w.Config(pool(inside("60m", "9.500"), attributes{"cooldown": `"1d"`, "launch_timeout": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`})),
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), actions(),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(1))),
 			ConfigStateChecks: []statecheck.StateCheck{number("generation", 1)},

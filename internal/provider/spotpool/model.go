@@ -75,6 +75,16 @@ func (m model) declared(d core.Declaration) model {
 	return m
 }
 
+// planned is a plan's values, with prior's where they mean the same: "3.5" for 3.50,
+// "60m" for 1h. A plan then shows no change where there is none.
+func (m model) planned(prior model) model {
+	attribute.KeepWording(prior.transfer, m.transfer)
+	return m
+}
+
+// equal reports whether all values are the same.
+func (m model) equal(other model) bool { return attribute.Equal(m, other) }
+
 // imported is the state of a pool that was found for an import. Terraform then calls
 // Read, which counts its instances.
 func imported(d core.Declaration) model {

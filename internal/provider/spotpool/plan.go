@@ -80,14 +80,15 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 }
 
 func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	changed := !req.Plan.Raw.Equal(req.State.Raw)
+	proposed := !req.Plan.Raw.Equal(req.State.Raw)
 	var m, prior model
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	m = prior
-	if changed {
+	if proposed {
 		resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-		m = m.settled(ctx, req.Config, prior, &resp.Diagnostics)
+		m = m.unchanging(ctx, req.Config, prior, &resp.Diagnostics).planned(prior)
 	}
+	changed := proposed && !m.equal(prior)
 	d, was := m.declaration(&resp.Diagnostics), prior.declaration(&diag.Diagnostics{})
 	if resp.Diagnostics.HasError() {
 		return
@@ -112,8 +113,11 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 		p = previewUpdate(was, d, seen)
 		warn(&resp.Diagnostics, d, p.warnings)
 	}
-	if !changed && len(p.actions) == 0 {
-		return // everything keeps its value
+	if !changed && len(p.actions) == 0 { // everything keeps its value
+		if proposed { // in other words
+			resp.Diagnostics.Append(resp.Plan.Set(ctx, prior)...)
+		}
+		return
 	}
 	m.Capacity = types.Int64Unknown()
 	m.PlannedActions = types.ListUnknown(types.StringType)
@@ -138,8 +142,9 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	}
 }
 
-// settled gives the values that no update changes their prior values.
-func (m model) settled(ctx context.Context, config tfsdk.Config, prior model, diags *diag.Diagnostics) model {
+// unchanging gives the values that no update changes, or that are still to be planned,
+// their prior values.
+func (m model) unchanging(ctx context.Context, config tfsdk.Config, prior model, diags *diag.Diagnostics) model {
 	m.UID, m.AccountID = prior.UID, prior.AccountID
 	if m.Region.IsUnknown() {
 		var region types.String
@@ -148,7 +153,7 @@ func (m model) settled(ctx context.Context, config tfsdk.Config, prior model, di
 			m.Region = prior.Region
 		}
 	}
-	m.Generation = prior.Generation
+	m.Generation, m.Capacity, m.PlannedActions = prior.Generation, prior.Capacity, prior.PlannedActions
 	return m
 }
 
