@@ -105,12 +105,12 @@ func (e *evaluation) count() {
 // countInterval adds to what each account's pods used. It is counted anew where the
 // rules change: accounts of the same rules must follow each other, see byRules.
 func countInterval(i *interval, accounts []*account, used []tally) {
-	var rules *rules
+	var by *rules // of the account before
 	var c counted
 	counts := false
 	for n, a := range accounts {
-		if a.meter.rules != rules {
-			rules = a.meter.rules
+		if a.meter.rules != by {
+			by = a.meter.rules
 			c, counts = a.meter.count(i, a.meter.begin)
 		}
 		if !counts || !c.touches(a.meter.begin) {
