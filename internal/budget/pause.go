@@ -129,7 +129,7 @@ func (s *suspension) takeStopped() {
 		switch own := p.BudgetUID == s.Declaration.UID; {
 		case s.seen[p.UID] || s.ours[p.UID]:
 			continue
-		case own && p.Unsettled && !p.Running:
+		case own && p.UnderWay && !p.Running:
 			reason = "a run that was cut short stopped it"
 		case !own && !s.spared[p.id()] && s.covers(p):
 			reason = "another budget has paused it, and this one holds it as well"
@@ -156,7 +156,7 @@ func (d *decider) covers(p Paused) bool {
 func (d *decider) heldForCertain() map[string]bool {
 	paused := map[string]bool{}
 	for _, p := range d.own() {
-		if !p.Unsettled && !p.Undone {
+		if !p.UnderWay && !p.Undone {
 			paused[p.UID] = true
 		}
 	}

@@ -113,7 +113,7 @@ func TestAnotherBudgetsPauseIsHeldAsWell(t *testing.T) {
 func TestAPauseThatWasCutShortIsSettled(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(Pause), 100*Hour)
-	s.Paused = []Paused{{Workload: owned(Pod{}, "batch/v1", "Job", "train").Of.Workload, BudgetUID: "uid-a", Unsettled: true}}
+	s.Paused = []Paused{{Workload: owned(Pod{}, "batch/v1", "Job", "train").Of.Workload, BudgetUID: "uid-a", UnderWay: true}}
 	if diff := cmp.Diff([]string{"pause Job ml/train"}, summaries(Decide(s))); diff != "" {
 		t.Error(diff)
 	}

@@ -46,9 +46,9 @@ type Paused struct {
 	PriorityClassName string // of its template of pods
 	// Running says that it is not stopped, as far as was looked.
 	Running bool
-	// Unsettled says that the pause has not come to its end, or that its end has
+	// UnderWay says that the pause has not come to its end, or that its end has
 	// begun: a run was killed then.
-	Unsettled bool
+	UnderWay bool
 	// Undone says that someone started it again, and that the budget left it so: it
 	// is not held any longer.
 	Undone bool

@@ -113,7 +113,7 @@ func (c *Client) observe(ctx context.Context, region string, filter *cvm.Filter)
 		if err != nil {
 			return nil, time.Time{}, err
 		}
-		if l.settled {
+		if l.consistent {
 			clear(seen)
 		}
 		for _, i := range l.instances {
@@ -121,7 +121,7 @@ func (c *Client) observe(ctx context.Context, region string, filter *cvm.Filter)
 				seen[*i.InstanceId] = instanceFrom(i, region, account)
 			}
 		}
-		if l.settled || n == listings {
+		if l.consistent || n == listings {
 			all := make([]spotpool.Instance, 0, len(seen))
 			for _, i := range seen {
 				all = append(all, i)
@@ -141,7 +141,7 @@ type page struct {
 // listing is all pages of a filter.
 type listing struct {
 	page
-	settled bool // no page contradicts another
+	consistent bool // no page contradicts another
 }
 
 // list asks for the first page, and then for all others at once.
@@ -162,10 +162,10 @@ func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (l
 	if err := group.Wait(); err != nil {
 		return listing{page: head}, err
 	}
-	l := listing{page: head, settled: true}
+	l := listing{page: head, consistent: true}
 	ids := map[string]bool{}
 	for _, p := range append([]page{head}, rest...) {
-		l.settled = l.settled && p.total == head.total
+		l.consistent = l.consistent && p.total == head.total
 		for _, i := range p.instances {
 			if i != nil {
 				ids[value(i.InstanceId)] = true
@@ -175,7 +175,7 @@ func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (l
 	for _, p := range rest {
 		l.instances = append(l.instances, p.instances...)
 	}
-	l.settled = l.settled && len(ids) == head.total
+	l.consistent = l.consistent && len(ids) == head.total
 	return l, nil
 }
 

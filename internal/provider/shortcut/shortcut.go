@@ -144,9 +144,9 @@ func identityOf(attributes map[string]string) (*tfprotov6.ResourceIdentityData, 
 
 // PlanResourceChange answers with the prior state where the configured values are
 // those of the state, the configuration is the one that was applied last, so that
-// defaults and computed values are settled, too, and the resource is idle.
+// defaults and computed values are those of the state, too, and the resource is idle.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	if req.TypeName == s.resource.TypeName && sameValue(req.PriorState, req.ProposedNewState) && s.settled(req) {
+	if req.TypeName == s.resource.TypeName && sameValue(req.PriorState, req.ProposedNewState) && s.asApplied(req) {
 		return &tfprotov6.PlanResourceChangeResponse{
 			PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity,
 		}, nil
@@ -169,7 +169,9 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 	return resp, nil
 }
 
-func (s *server) settled(req *tfprotov6.PlanResourceChangeRequest) bool {
+// asApplied reports whether the configuration is the one that was applied last, and
+// there is nothing to do about the resource.
+func (s *server) asApplied(req *tfprotov6.PlanResourceChangeRequest) bool {
 	private := map[string][]byte{}
 	if req.Config == nil || json.Unmarshal(req.PriorPrivate, &private) != nil {
 		return false

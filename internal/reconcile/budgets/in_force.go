@@ -40,7 +40,7 @@ func (r *Run) lookInForce(ctx context.Context, c Cluster, clusterUID string, nam
 		}
 		for _, pause := range own.workloads() {
 			running := false
-			if unsettled(pause) { // a run was killed: only a look tells how far it came
+			if underWay(pause) { // a run was killed: only a look tells how far it came
 				seen, err := c.Workload(ctx, pause.Workload)
 				running = err != nil || !seen.Stopped
 			}
@@ -58,8 +58,8 @@ func (r *Run) lookInForce(ctx context.Context, c Cluster, clusterUID string, nam
 	return f
 }
 
-// unsettled says that a workload was on the way to be paused or resumed.
-func unsettled(p declaration.Pause) bool {
+// underWay says that a workload was on the way to be paused or resumed.
+func underWay(p declaration.Pause) bool {
 	return p.Phase == declaration.Pausing || p.Phase == declaration.Resuming
 }
 
@@ -67,7 +67,7 @@ func unsettled(p declaration.Pause) bool {
 func (f *inForce) pausedBy(uid string, p declaration.Pause, running bool) budget.Paused {
 	return budget.Paused{
 		Workload: p.Workload, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: f.setOf(p.Namespace, p.Labels),
-		Running: running, Unsettled: unsettled(p), Undone: p.Phase == declaration.Started,
+		Running: running, UnderWay: underWay(p), Undone: p.Phase == declaration.Started,
 	}
 }
 
@@ -87,13 +87,13 @@ func (f *inForce) learn(uid string, pauses []declaration.Pause) {
 	var paused []budget.Paused   // anew: earlier decisions go by the former
 	for _, p := range f.paused {
 		if p.BudgetUID == uid {
-			stopped[p.UID] = p.Unsettled && !p.Running
+			stopped[p.UID] = p.UnderWay && !p.Running
 			continue
 		}
 		paused = append(paused, p)
 	}
 	for _, p := range pauses {
-		paused = append(paused, f.pausedBy(uid, p, unsettled(p) && !stopped[p.UID]))
+		paused = append(paused, f.pausedBy(uid, p, underWay(p) && !stopped[p.UID]))
 	}
 	f.paused = paused
 }
