@@ -40,8 +40,8 @@ type Live struct {
 	// Deletion is the deletion timestamp, the grace period included; none where
 	// nobody asked for the deletion.
 	Deletion ledger.Time
-	// Grace is how many seconds the pod asks for to end.
-	Grace             int64
+	// TerminationGrace is how many seconds the pod asks for to end.
+	TerminationGrace  int64
 	ResourceVersion   string
 	PriorityClassName string
 	Priority          int32

@@ -99,7 +99,7 @@ func ownerOf(pod *corev1.Pod) *ledger.Owner {
 func liveOf(pod *corev1.Pod) Live {
 	l := Live{Phase: string(pod.Status.Phase), ResourceVersion: pod.ResourceVersion, PriorityClassName: pod.Spec.PriorityClassName}
 	if pod.Spec.TerminationGracePeriodSeconds != nil {
-		l.Grace = *pod.Spec.TerminationGracePeriodSeconds
+		l.TerminationGrace = *pod.Spec.TerminationGracePeriodSeconds
 	}
 	if pod.DeletionTimestamp != nil {
 		l.Deletion = ledger.TimeOf(pod.DeletionTimestamp.Time)

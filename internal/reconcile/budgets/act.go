@@ -249,7 +249,7 @@ func (a *actor) do(ctx context.Context, d budget.Decision) error {
 		return c.Unfreeze(ctx, uid)
 	case budget.KindEvict, budget.KindShorten:
 		e := budget.Eviction{
-			PodRef: budget.PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.Grace),
+			PodRef: budget.PodRef{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}, Grace: a.declaration.Enforce.GraceOf(d.Pod.TerminationGrace),
 		}
 		if d.Pod.Waits() {
 			e.Waiting = d.Pod.ResourceVersion

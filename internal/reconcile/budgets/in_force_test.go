@@ -170,7 +170,7 @@ func TestNobodyTakesYearsToEnd(t *testing.T) {
 	d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) {
 		b.Thresholds, b.Enforce.MaxGracePeriod = []int{100}, "2m"
 	})
-	years := func(s *gpu.Pod) { s.Grace = 315360000 }
+	years := func(s *gpu.Pod) { s.TerminationGrace = 315360000 }
 	d.Cluster.Start("ml", "slow", 8, years)
 	deleted := d.Cluster.Start("ml", "deleted", 8, years)
 	d.Cluster.Pods[deleted].Deletion = ledger.TimeOf(d.Cluster.Now().Add(87600 * time.Hour))
