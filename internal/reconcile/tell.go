@@ -65,7 +65,7 @@ func (r *run) failures(at time.Time, failed error) []history.Event {
 		}
 	}
 	for _, d := range report.Decisions {
-		if of, ok := d.Decision.(spotpool.Decision); ok && of.Kind == spotpool.Launch && d.Outcome == outcome.Short && d.Error != nil {
+		if of, ok := d.Decision.(spotpool.Decision); ok && of.Kind == spotpool.KindLaunch && d.Outcome == outcome.Short && d.Error != nil {
 			events = append(events, refused(about(of.Object, uids[of.Object]), of, *d.Error))
 		}
 	}

@@ -66,7 +66,7 @@ func (p *planner) appraise(c *candidate, plan Plan) Appraisal {
 		}
 	}
 	for _, d := range plan.Decisions {
-		if d.Kind == Launch && !d.Resume && *d.Offering == c.offering && d.ChargeType == c.market.ChargeType {
+		if d.Kind == KindLaunch && !d.Resume && *d.Offering == c.offering && d.ChargeType == c.market.ChargeType {
 			a.Launches += d.Count
 		}
 	}

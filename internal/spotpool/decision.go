@@ -7,15 +7,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
-// Kind is what a decision does.
-type Kind string
-
-// The kinds of decisions about spot pools.
-const (
-	Launch    Kind = "launch"
-	Terminate Kind = "terminate"
-)
-
 // Decision is one thing to do to a pool, with its reasons.
 type Decision struct {
 	Kind   Kind   `json:"kind"`
@@ -53,13 +44,13 @@ func (d Decision) String() string {
 // Summary is String without the reasons.
 func (d Decision) Summary() string {
 	switch d.Kind {
-	case Launch:
+	case KindLaunch:
 		verb := "launch"
 		if d.Resume {
 			verb = fmt.Sprintf("ask again for launch %d:", d.Sequence)
 		}
 		return fmt.Sprintf("%s %d %s %s in %s", verb, d.Count, kindOf(d.ChargeType), d.Offering.InstanceType, d.Offering.AvailabilityZone)
-	case Terminate:
+	case KindTerminate:
 		if len(d.InstanceIDs) > wording.NamedAtMost {
 			return fmt.Sprintf("terminate %d instances, %s", len(d.InstanceIDs), wording.Some(d.InstanceIDs))
 		}
@@ -70,15 +61,10 @@ func (d Decision) Summary() string {
 
 // Verb is what Summary begins with.
 func (d Decision) Verb() wording.Verb {
-	switch {
-	case d.Kind == Launch && d.Resume:
+	if d.Kind == KindLaunch && d.Resume {
 		return wording.Verb{Base: "ask", Past: "asked", Regardless: true}
-	case d.Kind == Launch:
-		return wording.Verb{Base: "launch", Past: "launched"}
-	case d.Kind == Terminate:
-		return wording.Verb{Base: "terminate", Past: "terminated"}
 	}
-	return wording.Verb{Base: string(d.Kind), Past: string(d.Kind)}
+	return d.Kind.Data().Verb
 }
 
 // LogValue groups the decision's fields for structured logs, what Heading has

@@ -47,7 +47,7 @@ func (p *planner) add(to *candidate, n int, refresh bool, reasons, choice []stri
 	p.reserve(to.offering, to.market.ChargeType, n)
 	for i := range p.plan.Decisions {
 		d := &p.plan.Decisions[i]
-		if d.Kind != Launch || d.Resume || d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType || d.Reasons[0] != reasons[0] {
+		if d.Kind != KindLaunch || d.Resume || d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType || d.Reasons[0] != reasons[0] {
 			continue
 		}
 		more := min(n, MaxBatch-d.Count)
@@ -73,7 +73,7 @@ func (p *planner) newLaunch(to *candidate, n int, refresh bool, reasons []string
 		ConfigurationTag: ConfigurationTag(d.Configuration, offering, to.market.ChargeType),
 	}
 	return Decision{
-		Kind: Launch, Object: d.Object(), Count: n, Offering: &to.offering, ChargeType: to.market.ChargeType,
+		Kind: KindLaunch, Object: d.Object(), Count: n, Offering: &to.offering, ChargeType: to.market.ChargeType,
 		Sequence: p.sequence, Token: request.Token, Refresh: refresh,
 		Reasons: reasons, Price: p.offers[to.market].Price, Request: request,
 	}

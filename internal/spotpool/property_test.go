@@ -224,11 +224,11 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 			return "a decision without a reason: " + decision.Summary()
 		}
 		switch {
-		case decision.Kind == spotpool.Launch && decision.Resume:
+		case decision.Kind == spotpool.KindLaunch && decision.Resume:
 			if decision.Token != decision.Request.Token || decision.Sequence > s.Journal.LastSequence {
 				return "a launch is resumed that was never asked for"
 			}
-		case decision.Kind == spotpool.Launch:
+		case decision.Kind == spotpool.KindLaunch:
 			r := decision.Request
 			if decision.Sequence <= sequence || r.Sequence != decision.Sequence || r.Token != spotpool.Token(d.UID, s.Journal.Salt, r.Sequence) || decision.Token != r.Token {
 				return fmt.Sprintf("sequence %d after %d, or a token of another", decision.Sequence, sequence)
@@ -241,7 +241,7 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 			}
 			sequence = decision.Sequence
 			launches += decision.Count
-		case decision.Kind == spotpool.Terminate:
+		case decision.Kind == spotpool.KindTerminate:
 			for _, id := range decision.InstanceIDs {
 				m := members[id]
 				switch {

@@ -157,7 +157,7 @@ func TestAppraisalsAgreeWithThePlan(t *testing.T) {
 		list := spotpool.Appraise(s, p)
 		launches := 0
 		for _, d := range p.Decisions {
-			if d.Kind == spotpool.Launch && !d.Resume {
+			if d.Kind == spotpool.KindLaunch && !d.Resume {
 				launches += d.Count
 			}
 		}

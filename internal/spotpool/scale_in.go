@@ -78,7 +78,7 @@ func (p *planner) terminate(list []Member, refresh bool, reason string) {
 	if len(list) == 0 {
 		return
 	}
-	decision := Decision{Kind: Terminate, Object: p.Declaration.Object(), Count: len(list), Refresh: refresh}
+	decision := Decision{Kind: KindTerminate, Object: p.Declaration.Object(), Count: len(list), Refresh: refresh}
 	about := make([]string, len(list))
 	for n, m := range list {
 		p.ending[m.ID] = true

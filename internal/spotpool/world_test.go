@@ -287,7 +287,7 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		decided++
 		d := p.Decisions[0]
 		run.Refreshed = run.Refreshed || d.Refresh
-		if d.Kind == spotpool.Terminate {
+		if d.Kind == spotpool.KindTerminate {
 			w.journal = w.journal.Ending(d.InstanceIDs, w.now)
 			if kind == killedAfterIntent || kind == lostBeforeEffect {
 				return decided, nil

@@ -19,7 +19,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	offering := &spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"}
 	launch := func(object string, count int) spotpool.Decision {
 		return spotpool.Decision{
-			Kind: spotpool.Launch, Object: object, Count: count, Offering: offering, ChargeType: spotpool.Spot, Sequence: 3,
+			Kind: spotpool.KindLaunch, Object: object, Count: count, Offering: offering, ChargeType: spotpool.Spot, Sequence: 3,
 			Reasons: []string{"capacity 1 is below minimum 3", "1.90 CNY an hour each"},
 		}
 	}
@@ -37,7 +37,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	again.Resume, again.InstanceIDs = true, []string{"ins-aaaaaaa3"}
 	short, refused := launch("spot_pool/ap-singapore/c-short", 2), launch("spot_pool/ap-singapore/d-failed", 2)
 	end := spotpool.Decision{
-		Kind: spotpool.Terminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
+		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
 		Reasons: []string{"5 held is above maximum 4", "ins-bbbbbbb1 is outdated"},
 	}
 	counts := func(minimum, maximum, capacity, held int, cost string) spotpool.Counts {

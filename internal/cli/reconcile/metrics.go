@@ -109,9 +109,9 @@ func (m metrics) run(report reconcile.Report, success bool) {
 	}
 	m.set("gpupool_run_success", "Whether the last run did all that was declared (1) or something failed (0).", value)
 	decisions := m.vector("gpupool_decisions", "Decisions of the last run, by what was decided and what became of it.", "kind", "outcome")
-	for _, kind := range []spotpool.Kind{spotpool.Launch, spotpool.Terminate} {
+	for _, of := range spotpool.Kinds() {
 		for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Short, outcome.Failed} {
-			decisions.WithLabelValues(string(kind), string(outcome))
+			decisions.WithLabelValues(string(of.Kind), string(outcome))
 		}
 	}
 	if len(report.Budgets) > 0 {

@@ -23,7 +23,7 @@ func TestReportForPeople(t *testing.T) {
 	planned := report
 	planned.DryRun, planned.Decisions, planned.SpotPools = true, nil, nil
 	for _, d := range report.Decisions[:3] {
-		if unborn := d.Decision.(spotpool.Decision); !unborn.Resume && unborn.Kind == spotpool.Launch {
+		if unborn := d.Decision.(spotpool.Decision); !unborn.Resume && unborn.Kind == spotpool.KindLaunch {
 			unborn.InstanceIDs = nil
 			d.Decision = unborn
 		}
@@ -69,10 +69,17 @@ func TestReportForPeople(t *testing.T) {
 func TestDecisionsReadByTheirOutcome(t *testing.T) {
 	t.Parallel()
 	offering := &spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}
-	decisions := []outcome.Decision{
-		spotpool.Decision{Kind: spotpool.Launch, Count: 2, Offering: offering, ChargeType: spotpool.Spot, Sequence: 7},
-		spotpool.Decision{Kind: spotpool.Launch, Count: 2, Offering: offering, ChargeType: spotpool.Spot, Sequence: 7, Resume: true},
-		spotpool.Decision{Kind: spotpool.Terminate, Count: 1, InstanceIDs: []string{"ins-1"}},
+	var decisions []outcome.Decision
+	for _, of := range spotpool.Kinds() {
+		d := spotpool.Decision{Kind: of.Kind, Count: 1, InstanceIDs: []string{"ins-1"}}
+		if of.Kind == spotpool.KindLaunch {
+			d = spotpool.Decision{Kind: of.Kind, Count: 2, Offering: offering, ChargeType: spotpool.Spot, Sequence: 7}
+		}
+		decisions = append(decisions, d)
+		if of.Kind == spotpool.KindLaunch {
+			d.Resume = true
+			decisions = append(decisions, d)
+		}
 	}
 	for _, of := range budget.Kinds() {
 		decisions = append(decisions, budget.Decision{

@@ -112,7 +112,7 @@ func estimate(d core.Declaration, offers []core.Offer, byMarket map[core.Market]
 	}})
 	var total core.Price
 	for _, decision := range plan.Decisions {
-		if decision.Kind == core.Launch {
+		if decision.Kind == core.KindLaunch {
 			total += core.Price(decision.Count) * byMarket[decision.Offering.Market(decision.ChargeType)].Price
 		}
 	}

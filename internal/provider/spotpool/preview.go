@@ -62,7 +62,7 @@ func endsAndLaunchesAnywhere(decisions []core.Decision, budget string) []string 
 	var actions []string
 	var anywhere []core.Decision
 	for _, decision := range decisions {
-		if decision.Kind == core.Launch && !decision.Resume {
+		if decision.Kind == core.KindLaunch && !decision.Resume {
 			decision.Reasons = decision.Reasons[:1] // the others are about the offering
 			anywhere = append(anywhere, decision)
 			continue
@@ -140,10 +140,10 @@ func previewOf(plan core.Plan, unlooked string) preview {
 	launches := 0
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()
-		if decision.Kind == core.Launch && unlooked != "" {
+		if decision.Kind == core.KindLaunch && unlooked != "" {
 			p.actions[n] += ifAllowed(unlooked)
 		}
-		if decision.Kind == core.Launch && !decision.Refresh {
+		if decision.Kind == core.KindLaunch && !decision.Refresh {
 			launches += decision.Count
 		}
 	}

@@ -97,7 +97,7 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 		a.pass.soFar.Refreshed = true
 	}
 	carryOut := a.launch
-	if d.Kind == spotpool.Terminate {
+	if d.Kind == spotpool.KindTerminate {
 		carryOut = a.terminate
 	}
 	err := carryOut(ctx, d)

@@ -15,7 +15,7 @@ func (r *Run) confirm(ctx context.Context, region string, targets []target) {
 	var ids []string
 	r.mu.Lock()
 	for _, d := range r.results {
-		if p, ok := d.Decision.(spotpool.Decision); ok && p.Kind == spotpool.Launch && d.Outcome == outcome.Done {
+		if p, ok := d.Decision.(spotpool.Decision); ok && p.Kind == spotpool.KindLaunch && d.Outcome == outcome.Done {
 			launched[p.Object] = append(launched[p.Object], p.InstanceIDs...)
 		}
 	}
