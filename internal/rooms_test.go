@@ -44,7 +44,6 @@ var rooms = map[string]struct {
 		module + "internal/history", module + "internal/reconcile/memory",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
-		module + "internal/history", module + "internal/reconcile/memory",
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/memory":  {may: []string{module + "internal/history", module + "internal/store"}},
