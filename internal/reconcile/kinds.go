@@ -53,7 +53,7 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 				pools.TakeOver(ctx, s.Pools, older)
 			},
 			report: func(to *Report) { to.SpotPools = pools.Reports() },
-			status: func(ctx context.Context, to *StatusReport) { to.SpotPools = pools.Statuses(ctx) },
+			status: func(ctx context.Context, to *StatusReport) { to.SpotPools = pools.Overview(ctx) },
 		},
 	}
 }

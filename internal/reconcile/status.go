@@ -22,7 +22,7 @@ type StatusReport struct {
 	At            time.Time               `json:"at"`
 	Store         string                  `json:"store"`
 	LastRun       *declaration.RunSummary `json:"last_run"` // null where no run was recorded
-	SpotPools     []spotpools.Status      `json:"spot_pools"`
+	SpotPools     []spotpools.Overview    `json:"spot_pools"`
 	Budgets       []budgets.Overview      `json:"budgets"`
 	StockPools    []struct{}              `json:"stock_pools"`
 	Warnings      []string                `json:"warnings"`
@@ -119,7 +119,7 @@ func budgetErrors(reports []budgets.Report) map[string]string {
 func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(),
-		SpotPools: []spotpools.Status{}, Budgets: []budgets.Overview{}, StockPools: []struct{}{},
+		SpotPools: []spotpools.Overview{}, Budgets: []budgets.Overview{}, StockPools: []struct{}{},
 	}
 	r := e.begin(RunOptions{Names: names})
 	if err := r.read(ctx); err != nil {

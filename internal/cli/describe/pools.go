@@ -59,7 +59,7 @@ func OutcomeColour(o outcome.Outcome) terminal.Colour {
 }
 
 // NoNulls makes JSON print an empty list of a pool's status as [], not as null.
-func NoNulls(p *spotpools.Status) {
+func NoNulls(p *spotpools.Overview) {
 	OrEmpty(&p.Decisions)
 	OrEmpty(&p.Machines)
 	OrEmpty(&p.Cooldowns)

@@ -116,7 +116,7 @@ func noNulls(x reconcile.Explanation) reconcile.Explanation {
 	x.SpotPools, x.Budgets = slices.Clone(x.SpotPools), slices.Clone(x.Budgets)
 	for n := range x.SpotPools {
 		p := &x.SpotPools[n]
-		describe.NoNulls(&p.Status)
+		describe.NoNulls(&p.Overview)
 		describe.OrEmpty(&p.Offerings)
 		describe.OrEmpty(&p.Standings)
 	}

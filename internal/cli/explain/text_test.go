@@ -58,7 +58,7 @@ func shortPool(t *testing.T) spotpools.Explanation {
 	}
 	plan := spotpool.Decide(s)
 	e := spotpools.Explanation{
-		Status: spotpools.Status{
+		Overview: spotpools.Overview{
 			Report: spotpools.Report{
 				Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-a"},
 				ShortReasons: plan.Short, Warnings: plan.Warnings,

@@ -63,7 +63,7 @@ func text(v view, r reconcile.StatusReport) string {
 	return out.String()
 }
 
-func writePoolStatuses(out *bytes.Buffer, v view, pools []spotpools.Status) {
+func writePoolStatuses(out *bytes.Buffer, v view, pools []spotpools.Overview) {
 	if len(pools) == 0 {
 		return
 	}
@@ -99,7 +99,7 @@ func capacityText(style terminal.Style, p spotpools.Report) string {
 }
 
 // stateText says in a word or two what state a pool is in.
-func stateText(style terminal.Style, p spotpools.Status) string {
+func stateText(style terminal.Style, p spotpools.Overview) string {
 	switch {
 	case p.Outcome == outcome.Failed:
 		return style.Paint(terminal.Red, "not seen")
@@ -118,7 +118,7 @@ func stateText(style terminal.Style, p spotpools.Status) string {
 }
 
 // poolDetails says what else there is to say about a pool.
-func poolDetails(v view, p spotpools.Status, clock terminal.Clock) []string {
+func poolDetails(v view, p spotpools.Overview, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	for _, d := range p.Decisions {

@@ -51,7 +51,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 		LastRun: &declaration.RunSummary{RunID: "r", FinishedAt: clitest.At.Add(-130 * time.Second), Decisions: 2, Failed: 1},
 	}
 	for _, p := range report.SpotPools {
-		status.SpotPools = append(status.SpotPools, spotpools.Status{Report: p, Phase: declaration.Active})
+		status.SpotPools = append(status.SpotPools, spotpools.Overview{Report: p, Phase: declaration.Active})
 	}
 	member := func(id string, c spotpool.Condition) spotpool.Member {
 		return spotpool.Member{Instance: spotpool.Instance{

@@ -78,7 +78,7 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 }
 
 // pool says how a pool stands, and what is missing.
-func (c condition) pool(p spotpools.Status) (said, missing string) {
+func (c condition) pool(p spotpools.Overview) (said, missing string) {
 	wanted := c.capacity
 	if c.recovered {
 		wanted = p.Minimum

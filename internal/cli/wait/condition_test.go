@@ -55,8 +55,8 @@ func TestABudgetRecovers(t *testing.T) {
 // TestWhatWasNotSeenHasNotCome, not even a capacity of 0.
 func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 	t.Parallel()
-	p := spotpools.Status{Report: spotpools.Report{Name: "train", Region: "ap-singapore"}, Phase: declaration.Active}
-	results, err := condition{capacity: 0}.judge(reconcile.StatusReport{At: clitest.At, SpotPools: []spotpools.Status{p}})
+	p := spotpools.Overview{Report: spotpools.Report{Name: "train", Region: "ap-singapore"}, Phase: declaration.Active}
+	results, err := condition{capacity: 0}.judge(reconcile.StatusReport{At: clitest.At, SpotPools: []spotpools.Overview{p}})
 	if err != nil || results[0].Reached {
 		t.Errorf("%v: %+v", err, results)
 	}

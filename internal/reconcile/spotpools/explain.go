@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Explanation is a pool's status with all that its decisions follow from.
+// Explanation is a pool's overview with all that its decisions follow from.
 type Explanation struct {
-	Status
+	Overview
 	Declared Declared `json:"declared"`
 	// ShortSince is since when fewer instances run than are wanted, as the last run saw
 	// it.
@@ -54,7 +54,7 @@ func (f *Flow) Explain(ctx context.Context, fits func(object string) bool, warni
 	list := []Explanation{}
 	for _, broken := range r.reports {
 		if fits("spot_pool/" + broken.Region + "/" + broken.Name) {
-			list = append(list, Explanation{Status: Status{Report: broken}})
+			list = append(list, Explanation{Overview: Overview{Report: broken}})
 		}
 	}
 	wanted := slices.DeleteFunc(r.targets, func(t target) bool { return !fits(t.declaration.Object()) })
@@ -69,8 +69,8 @@ func (f *Flow) Explain(ctx context.Context, fits func(object string) bool, warni
 }
 
 func (r *Run) explain(ctx context.Context, t target, view *regionView, err error) Explanation {
-	status, by := r.status(ctx, t, view, err)
-	e := Explanation{Status: status, Declared: declared(t.declaration)}
+	overview, by := r.overviewOf(ctx, t, view, err)
+	e := Explanation{Overview: overview, Declared: declared(t.declaration)}
 	if by == nil {
 		return e
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Status is one pool with its machines, and what a run would do about it now.
-type Status struct {
+// Overview is one pool with its machines, and what a run would do about it now.
+type Overview struct {
 	Report
 	Phase     declaration.Phase   `json:"phase"`
 	Decisions []spotpool.Decision `json:"decisions"` // what a run would do now
@@ -20,21 +20,21 @@ type Status struct {
 	Intents   int                 `json:"open_intents"`
 }
 
-// Statuses observes the pools that were read, without a lock, and decides without
+// Overview observes the pools that were read, without a lock, and decides without
 // acting.
-func (r *Run) Statuses(ctx context.Context) []Status {
-	list := []Status{}
+func (r *Run) Overview(ctx context.Context) []Overview {
+	list := []Overview{}
 	for _, broken := range r.reports {
-		list = append(list, Status{Report: broken})
+		list = append(list, Overview{Report: broken})
 	}
 	for region, targets := range byRegion(r.targets) {
 		view, err := r.flow.lookFor(ctx, region, targets)
 		for _, t := range targets {
-			status, _ := r.status(ctx, t, view, err)
-			list = append(list, status)
+			overview, _ := r.overviewOf(ctx, t, view, err)
+			list = append(list, overview)
 		}
 	}
-	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
+	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Region+"/"+a.Name, b.Region+"/"+b.Name) })
 	return list
 }
 
@@ -44,15 +44,15 @@ type decided struct {
 	plan      spotpool.Plan
 }
 
-// status is a pool's status, and what it was made of; nil where the pool can't be
+// overviewOf is a pool's overview, and what it was made of; nil where the pool can't be
 // looked at.
-func (r *Run) status(ctx context.Context, t target, view *regionView, err error) (Status, *decided) {
+func (r *Run) overviewOf(ctx context.Context, t target, view *regionView, err error) (Overview, *decided) {
 	d := t.declaration
 	if err == nil {
 		err = sameAccount(d, view.accountID)
 	}
 	if err != nil {
-		return Status{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}, nil
+		return Overview{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}, nil
 	}
 	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
 		r.warnings.Add(text)
@@ -67,7 +67,7 @@ func (r *Run) status(ctx context.Context, t target, view *regionView, err error)
 		// A creation is for terraform apply to go on with, and a deletion launches nothing.
 		plan.Decisions, plan.Short, became = nil, nil, outcome.Skipped
 	}
-	return Status{
+	return Overview{
 		Report: newReport(d, &plan, became, nil), Phase: t.phase, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
 	}, &decided{situation: s, plan: plan}
