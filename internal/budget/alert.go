@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // rearmBelow is by how many points usage must have fallen below a threshold of a
@@ -74,7 +76,7 @@ func (d *decider) outlook() []string {
 	reasons := []string{d.used()}
 	u := d.usage
 	if u.BurnRate > 0 {
-		burn := fmt.Sprintf("%d %s %s now", u.ActivePods, plural(u.ActivePods, "pod holds", "pods hold"), gpus(u.BurnRate))
+		burn := fmt.Sprintf("%d %s %s now", u.ActivePods, wording.Plural(u.ActivePods, "pod holds", "pods hold"), gpus(u.BurnRate))
 		if u.ProjectedExhaustion != nil {
 			burn += ", which uses the rest up by " + stamp(*u.ProjectedExhaustion)
 		}

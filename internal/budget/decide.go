@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Plan is what is to be done because of one budget, and its status then.
@@ -138,7 +139,7 @@ func (d *decider) report() {
 	}
 	d.doubtWarnings()
 	if len(d.Result.Overlaps) > 0 && of.Enforce.Action != AlertOnly {
-		d.warn("some of its pods count for %s as well: each budget enforces its own limit on them", some(d.Result.Overlaps))
+		d.warn("some of its pods count for %s as well: each budget enforces its own limit on them", wording.Some(d.Result.Overlaps))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // doubt says why nothing destructive may be done, though the limit is reached;
@@ -14,11 +15,11 @@ func (d *decider) doubt() string {
 	certain, lost := d.usage.Consumed-d.usage.Estimated, d.Result.Lost
 	switch {
 	case d.Result.EndsLost:
-		return "part of the ledger is lost, and with it when pods ended, " + some(lost) + ". " + acceptLoss
+		return "part of the ledger is lost, and with it when pods ended, " + wording.Some(lost) + ". " + acceptLoss
 	case certain >= d.usage.Limit:
 		return ""
 	case len(lost) > 0:
-		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain), Hours(d.usage.Limit), some(lost), acceptLoss)
+		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain), Hours(d.usage.Limit), wording.Some(lost), acceptLoss)
 	case d.Result.LongestGap <= d.Declaration.Enforce.maxGap():
 		return ""
 	}
@@ -52,7 +53,7 @@ func (d *decider) unknownByLoss() *Unknown {
 		return nil
 	}
 	before.Reason = fmt.Sprintf("the ledger was lost in part (%s), and before, at %s, %s of %s GPU-hours were used: whether usage has fallen since is not known until the window is past what was lost. %s, or raise the limit above what was used",
-		some(d.Result.Lost), stamp(before.At), Hours(before.Consumed), Hours(d.usage.Limit), acceptLoss)
+		wording.Some(d.Result.Lost), stamp(before.At), Hours(before.Consumed), Hours(d.usage.Limit), acceptLoss)
 	return &before
 }
 
@@ -97,7 +98,7 @@ func (d *decider) liftsNothing() bool {
 	case d.plan.Status.Unknown != nil:
 		reason = d.plan.Status.Unknown.Reason
 	case len(d.Result.Lost) > 0 && enforced && (d.Previous == nil || d.Previous.UID != d.Declaration.UID):
-		reason = "the ledger was lost in part (" + some(d.Result.Lost) + "), and so was the last status"
+		reason = "the ledger was lost in part (" + wording.Some(d.Result.Lost) + "), and so was the last status"
 	default:
 		return false
 	}

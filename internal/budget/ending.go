@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // GraceOf is how many seconds a pod gets to end that asks for so many: no more
@@ -41,6 +42,6 @@ func (d *decider) hurry(shorten bool) {
 		}
 	}
 	if n := len(late); n > 0 {
-		d.warn("%d %s ending, and still %s GPUs: %s", n, plural(n, "pod is", "pods are"), plural(n, "holds", "hold"), some(late))
+		d.warn("%d %s ending, and still %s GPUs: %s", n, wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "holds", "hold"), wording.Some(late))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // suspend plans which owners are paused, each once. One that owns a protected
@@ -24,7 +25,7 @@ func (d *decider) suspend() {
 	}
 	if len(s.loose) > 0 {
 		slices.Sort(s.loose)
-		d.warn("%d %s be paused, and still %s: %s", len(s.loose), plural(len(s.loose), "pod cannot", "pods cannot"), plural(len(s.loose), "counts", "count"), some(s.loose))
+		d.warn("%d %s be paused, and still %s: %s", len(s.loose), wording.Plural(len(s.loose), "pod cannot", "pods cannot"), wording.Plural(len(s.loose), "counts", "count"), wording.Some(s.loose))
 	}
 	s.tellRestarted()
 	// What only waits comes first: it would start in what the others leave.
@@ -118,7 +119,7 @@ func (s *suspension) tellRestarted() {
 		then = "it is paused again"
 	}
 	slices.Sort(s.restarted)
-	s.warn("%d %s paused and started again by someone, and %s GPUs: %s; %s", n, plural(n, "workload was", "workloads were"), plural(n, "its pods hold", "their pods hold"), some(s.restarted), then)
+	s.warn("%d %s paused and started again by someone, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"), wording.Plural(n, "its pods hold", "their pods hold"), wording.Some(s.restarted), then)
 }
 
 // takeStopped holds what is stopped already: by a run of this budget's that was

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Workload names the owner of pods, in a namespace.
@@ -140,7 +141,7 @@ func (d *decider) burning() (open []Pod, spared []string) {
 func (d *decider) victims(from string) []Pod {
 	open, spared := d.burning()
 	if n := len(spared); n > 0 {
-		d.warn("%d %s protected from %s, and still %s: %s", n, plural(n, "pod is", "pods are"), from, plural(n, "counts", "count"), some(spared))
+		d.warn("%d %s protected from %s, and still %s: %s", n, wording.Plural(n, "pod is", "pods are"), from, wording.Plural(n, "counts", "count"), wording.Some(spared))
 	}
 	return open
 }

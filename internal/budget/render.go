@@ -21,7 +21,7 @@ func (d Decision) about() string {
 	case KindAlert:
 		where := ""
 		if len(d.Namespaces) > 0 {
-			where = " in " + some(d.Namespaces)
+			where = " in " + wording.Some(d.Namespaces)
 		}
 		return fmt.Sprintf("that %d%% is reached%s", d.Threshold, where)
 	case KindFreeze:
@@ -57,8 +57,6 @@ func (d Decision) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-func some(list []string) string { return wording.Some(list) }
-
 // listed writes numbers as a sentence does: "50, 80 and 100".
 func listed(numbers []int) string {
 	text := fmt.Sprint(numbers[0])
@@ -71,8 +69,6 @@ func listed(numbers []int) string {
 	}
 	return text
 }
-
-func plural(n int, one, many string) string { return wording.Plural(n, one, many) }
 
 // stamp writes a moment for people.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

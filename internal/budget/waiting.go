@@ -3,6 +3,8 @@ package budget
 import (
 	"fmt"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // waiting are the pods of the budget that wait for GPUs and may be touched, by
@@ -27,10 +29,10 @@ func (d *decider) tellWaiting() {
 	}
 	slices.Sort(names)
 	if n := len(names); n > 0 {
-		d.warn("%d %s for %s: %s", n, plural(n, "pod waits", "pods wait"), gpus(asked), some(names))
+		d.warn("%d %s for %s: %s", n, wording.Plural(n, "pod waits", "pods wait"), gpus(asked), wording.Some(names))
 	}
 	if n := len(spared); n > 0 {
-		d.warn("%d protected %s for GPUs: %s", n, plural(n, "pod waits", "pods wait"), some(spared))
+		d.warn("%d protected %s for GPUs: %s", n, wording.Plural(n, "pod waits", "pods wait"), wording.Some(spared))
 	}
 }
 
@@ -48,6 +50,6 @@ func (d *decider) evictWaiting() {
 		}
 	}
 	if n := len(left); n > 0 {
-		d.warn("%d %s left waiting: to %s, whose podFailurePolicy does not ignore DisruptionTarget, an eviction would be a failure: %s", n, plural(n, "pod is", "pods are"), plural(n, "its Job", "their Jobs"), some(left))
+		d.warn("%d %s left waiting: to %s, whose podFailurePolicy does not ignore DisruptionTarget, an eviction would be a failure: %s", n, wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "its Job", "their Jobs"), wording.Some(left))
 	}
 }

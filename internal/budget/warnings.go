@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // unsafeGap is a gap so long that estimates across it say little.
@@ -49,7 +50,7 @@ func (v *validator) enforcementWarnings() {
 		}
 	}
 	if e.Action != Freeze && len(spared) > 0 {
-		v.Add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", some(spared), ended(e.Action))
+		v.Add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", wording.Some(spared), ended(e.Action))
 	}
 	if e.Action != Evict && e.Action != Pause {
 		return
