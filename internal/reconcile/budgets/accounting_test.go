@@ -2,8 +2,6 @@ package budgets_test
 
 import (
 	"context"
-	"fmt"
-	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -156,74 +154,6 @@ func TestNothingIsEnforcedOnWhatALostHeaderLeaves(t *testing.T) {
 	}
 }
 
-// TestAnEventBeginsAnEndThatIsDueLater: its grace is an hour.
-func TestAnEventBeginsAnEndThatIsDueLater(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.Declare(plenty)
-	uid := d.Cluster.Start("ml", "a", 8)
-	d.Cluster.Events[uid] = d.Cluster.Now().Add(time.Minute)
-	d.Cluster.Pods[uid].Deletion = ledger.TimeOf(d.Cluster.Now().Add(61 * time.Minute))
-	d.Run()
-	d.Cluster.Step(90 * time.Minute)
-	d.Cluster.Remove(uid)
-	d.Cluster.Forget()
-	r := d.Run()
-	// Between its first minute and its sixty-first.
-	wantConsumed(t, r, "4.133")
-	wantEstimated(t, r, "4.000")
-}
-
-// TestAVanishedPodEndedByItsDeletion: it was seen to be on its way out, and then
-// nobody looked for a day.
-func TestAVanishedPodEndedByItsDeletion(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.Declare(plenty, func(b *budget.Declaration) { b.Window = "7d" })
-	uid := d.Cluster.Start("ml", "a", 8)
-	d.Cluster.Step(time.Minute)
-	d.Cluster.Pods[uid].Deletion = ledger.TimeOf(d.Cluster.Now().Add(30 * time.Second))
-	d.Run()
-	d.Cluster.Step(24 * time.Hour)
-	d.Cluster.Remove(uid)
-	d.Cluster.Forget()
-	r := d.Run()
-	// A minute, and half of the minute that its grace and what it may exceed that by take.
-	wantConsumed(t, r, "0.200")
-	wantEstimated(t, r, "0.067")
-}
-
-// TestAnEvictedPodEndsWithItsGrace whoever looks when: the run that evicts it
-// writes down when it is to be gone.
-func TestAnEvictedPodEndsWithItsGrace(t *testing.T) {
-	t.Parallel()
-	for name, grace := range map[string]time.Duration{"gone at once": 0, "gone after its grace": 5 * time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := newDesk(t)
-			d.Declare(enforcing(budget.Evict), func(b *budget.Declaration) { b.Window = "7d" })
-			uid := d.Cluster.Start("ml", "a", 8)
-			d.Cluster.Step(time.Hour)
-			d.Cluster.Grace = grace
-			d.Run()
-			if len(d.Cluster.Evicted) != 1 {
-				t.Fatalf("%v were evicted", d.Cluster.Evicted)
-			}
-			d.Cluster.Step(24 * time.Hour)
-			if grace > 0 {
-				d.Cluster.Remove(uid)
-			}
-			d.Cluster.Forget()
-			r := d.Run()
-			// An hour, and half of what its grace and thirty seconds beyond that take.
-			late := grace + 30*time.Second
-			if got, want := r.Budgets[0].ConsumedGPUHours, fmt.Sprintf("%.3f", 8+8*late.Hours()/2); got != want {
-				t.Errorf("%s GPU-hours are consumed, want %s", got, want)
-			}
-		})
-	}
-}
-
 // TestAWrongClockIsNotBelieved: one wrong answer must not forget what was counted.
 func TestAWrongClockIsNotBelieved(t *testing.T) {
 	t.Parallel()
@@ -328,65 +258,5 @@ func TestARefusedPodKeepsWhatItRan(t *testing.T) {
 			wantConsumed(t, r, test.want)
 			wantEstimated(t, r, "0.000")
 		})
-	}
-}
-
-// TestWhatANodeTurnsOutNotToHaveIsTakenBack: a pod is an estimate while nothing
-// shows its node, and what it is afterwards.
-func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.Declare(plenty)
-	uid := d.Cluster.Start("ml", "a", 99, func(s *gpu.Pod) { s.Shown = 0 })
-	d.Cluster.Step(time.Hour)
-	r := d.Run()
-	wantConsumed(t, r, "99.000")
-	wantEstimated(t, r, "99.000")
-	s := d.Cluster.Pods[uid]
-	s.Shares, s.Shown, s.Capped = nil, 1, true
-	d.Cluster.Changed(*s, false)
-	r = d.Run()
-	wantConsumed(t, r, "0.000")
-	wantEstimated(t, r, "0.000")
-}
-
-// TestNodesAreRememberedBetweenRuns: each look is told of those that were seen, with
-// the most that each showed, and a look that shows more of one lists its pods.
-func TestNodesAreRememberedBetweenRuns(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.Declare(plenty)
-	on := func(told int, gpus int64) gpu.Node {
-		return gpu.Node{
-			Name: "node-1", UID: "node-uid", Shown: true, Told: told, Model: "Tesla-T4", ProviderID: "qcloud:///800001/ins-a",
-			Capacity: map[string]*big.Rat{"nvidia.com/gpu": big.NewRat(gpus, 1)},
-		}
-	}
-	uid := d.Cluster.Start("ml", "a", 1, func(s *gpu.Pod) { s.Node = on(1, 8) })
-	d.Run()
-	listed := d.Cluster.Lists
-	d.Cluster.Pods[uid].Node = on(1, 0) // its kubelet restarts
-	d.Cluster.Step(time.Minute)
-	d.Run()
-	if d.Cluster.Lists != listed {
-		t.Error("a node that shows less has its pods listed")
-	}
-	known := d.Cluster.Remembered
-	if len(known) != 1 || known[0].UID != "node-uid" || known[0].Capacity["nvidia.com/gpu"].RatString() != "8" || known[0].Model != "Tesla-T4" || known[0].InstanceID() != "ins-a" || known[0].Gone {
-		t.Fatalf("the second run is told of %+v", known)
-	}
-	d.Cluster.Pods[uid].Node = on(3, 8)
-	d.Cluster.Step(time.Minute)
-	d.Run()
-	if d.Cluster.Lists != listed+1 {
-		t.Error("a node that tells more does not have its pods listed")
-	}
-	d.Cluster.Remove(uid)
-	d.Cluster.History = nil
-	d.Cluster.Step(time.Minute)
-	d.Run()
-	d.Run()
-	if known := d.Cluster.Remembered; len(known) != 1 || !known[0].Gone || known[0].Told != 3 {
-		t.Errorf("once it is gone, the next run is told of %+v", known)
 	}
 }

@@ -1,0 +1,69 @@
+package budgets_test
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+)
+
+// TestWhatANodeTurnsOutNotToHaveIsTakenBack: a pod is an estimate while nothing
+// shows its node, and what it is afterwards.
+func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty)
+	uid := d.Cluster.Start("ml", "a", 99, func(s *gpu.Pod) { s.Shown = 0 })
+	d.Cluster.Step(time.Hour)
+	r := d.Run()
+	wantConsumed(t, r, "99.000")
+	wantEstimated(t, r, "99.000")
+	s := d.Cluster.Pods[uid]
+	s.Shares, s.Shown, s.Capped = nil, 1, true
+	d.Cluster.Changed(*s, false)
+	r = d.Run()
+	wantConsumed(t, r, "0.000")
+	wantEstimated(t, r, "0.000")
+}
+
+// TestNodesAreRememberedBetweenRuns: each look is told of those that were seen, with
+// the most that each showed, and a look that shows more of one lists its pods.
+func TestNodesAreRememberedBetweenRuns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(plenty)
+	on := func(told int, gpus int64) gpu.Node {
+		return gpu.Node{
+			Name: "node-1", UID: "node-uid", Shown: true, Told: told, Model: "Tesla-T4", ProviderID: "qcloud:///800001/ins-a",
+			Capacity: map[string]*big.Rat{"nvidia.com/gpu": big.NewRat(gpus, 1)},
+		}
+	}
+	uid := d.Cluster.Start("ml", "a", 1, func(s *gpu.Pod) { s.Node = on(1, 8) })
+	d.Run()
+	listed := d.Cluster.Lists
+	d.Cluster.Pods[uid].Node = on(1, 0) // its kubelet restarts
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	if d.Cluster.Lists != listed {
+		t.Error("a node that shows less has its pods listed")
+	}
+	known := d.Cluster.Remembered
+	if len(known) != 1 || known[0].UID != "node-uid" || known[0].Capacity["nvidia.com/gpu"].RatString() != "8" || known[0].Model != "Tesla-T4" || known[0].InstanceID() != "ins-a" || known[0].Gone {
+		t.Fatalf("the second run is told of %+v", known)
+	}
+	d.Cluster.Pods[uid].Node = on(3, 8)
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	if d.Cluster.Lists != listed+1 {
+		t.Error("a node that tells more does not have its pods listed")
+	}
+	d.Cluster.Remove(uid)
+	d.Cluster.History = nil
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	d.Run()
+	if known := d.Cluster.Remembered; len(known) != 1 || !known[0].Gone || known[0].Told != 3 {
+		t.Errorf("once it is gone, the next run is told of %+v", known)
+	}
+}
