@@ -27,11 +27,12 @@ var rooms = map[string]struct {
 	may  []string
 }{
 	"internal/duration":    {pure: true},
+	"internal/errorclass":  {pure: true},
 	"internal/printable":   {pure: true},
 	"internal/weight":      {pure: true},
 	"internal/wording":     {pure: true},
 	"internal/problem":     {pure: true, may: []string{module + "internal/duration"}},
-	"internal/spotpool":    {pure: true, may: []string{module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
+	"internal/spotpool":    {pure: true, may: []string{module + "internal/errorclass", module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
 	"internal/gpu":         {pure: true, may: []string{module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/columns":     {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/seal":        {pure: true},
@@ -45,12 +46,12 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 	}},
-	"internal/reconcile/outcome": {may: []string{module + "internal/spotpool", module + "internal/wording"}},
+	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/memory":  {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record":  {may: []string{module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
-		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
+		module + "internal/errorclass", module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{
@@ -75,22 +76,22 @@ var rooms = map[string]struct {
 		module + "internal/store", module + "internal/store/directory", module + "internal/store/kubernetes", module + "internal/kube/client",
 	}},
 	"internal/kube/client": {may: []string{
-		"k8s.io/", "google.golang.org/protobuf/",
+		module + "internal/errorclass", "k8s.io/", "google.golang.org/protobuf/",
 	}},
 	"internal/kube/cluster": {may: []string{
-		module + "internal/kube/client", module + "internal/gpu", module + "internal/ledger", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
+		module + "internal/errorclass", module + "internal/kube/client", module + "internal/gpu", module + "internal/ledger", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
 		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes", "k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
 	}},
 	"internal/tencent": {may: []string{
-		module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
+		module + "internal/errorclass", module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
 	"internal/provider": {may: []string{
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/open",
-		module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/duration", module + "internal/printable", module + "internal/problem", module + "internal/weight",
+		module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/duration", module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight",
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{

@@ -4,19 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-)
 
-// ErrorClass groups the cloud's errors by what a person or a run can do about them.
-type ErrorClass string
-
-// The error classes.
-const (
-	ClassCapacity      ErrorClass = "capacity"      // none left here: another offering, or later
-	ClassPrice         ErrorClass = "price"         // the cap is below the market
-	ClassQuota         ErrorClass = "quota"         // the account may not have more: vCPUs, instances, balance
-	ClassConfiguration ErrorClass = "configuration" // the declaration must change
-	ClassAuthorisation ErrorClass = "authorisation" // credentials or permissions must change
-	ClassTransient     ErrorClass = "transient"     // the same again, later
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 )
 
 // ErrorScope says how much of a pool an error rules out.
@@ -31,7 +20,7 @@ const (
 
 // CloudError is a refusal or failure of the cloud.
 type CloudError struct {
-	Class ErrorClass
+	Class errorclass.Class
 	Scope ErrorScope
 	// NothingLaunched says that the call certainly had no effect. Where it is false,
 	// the call may have launched something.

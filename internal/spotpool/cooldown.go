@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 )
 
 // CooldownCause says why an offering is cooling down.
@@ -70,22 +72,22 @@ func (j Journal) cool(c Cooldown) Journal {
 // leaves none. A batch that was too large halves the next one: RunInstances gives all
 // of a batch or nothing, and half of it is better than none.
 func refusalCooldown(r Request, refusal *CloudError, until time.Time) (c Cooldown, ok bool) {
-	if refusal.Scope == ScopePool || refusal.Class == ClassTransient {
+	if refusal.Scope == ScopePool || refusal.Class == errorclass.Transient {
 		return Cooldown{}, false
 	}
 	c = Cooldown{Market: r.Offering.Market(r.ChargeType), Until: until, Detail: refusal.Code}
 	if refusal.Scope == ScopeZone {
 		c.InstanceType = ""
 	}
-	halves := refusal.Class == ClassQuota || refusal.Class == ClassCapacity && refusal.Scope == ScopeOffering
+	halves := refusal.Class == errorclass.Quota || refusal.Class == errorclass.Capacity && refusal.Scope == ScopeOffering
 	switch {
 	case halves && r.Count > 1:
 		c.Cause, c.Batch = CausedByBatch, r.Count/2
-	case refusal.Class == ClassCapacity:
+	case refusal.Class == errorclass.Capacity:
 		c.Cause = CausedBySoldOut
-	case refusal.Class == ClassPrice:
+	case refusal.Class == errorclass.Price:
 		c.Cause, c.MaxPrice = CausedByPrice, r.Offering.MaxPrice
-	case refusal.Class == ClassQuota:
+	case refusal.Class == errorclass.Quota:
 		c.Cause = CausedByQuota
 	default:
 		c.Cause = CausedByNotSold

@@ -4,11 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // refused is the error of a launch that the cloud refused.
-func refused(class spotpool.ErrorClass, scope spotpool.ErrorScope) *spotpool.CloudError {
+func refused(class errorclass.Class, scope spotpool.ErrorScope) *spotpool.CloudError {
 	return &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Action: "RunInstances", Code: "Refused"}
 }
 
@@ -30,18 +31,18 @@ func TestWhatARefusalRulesOut(t *testing.T) {
 		d.Offerings = []spotpool.Offering{offering(zone2, t4), offering(zone2, a10), offering(zone3, t4)}
 	}
 	for name, c := range map[string]struct {
-		class spotpool.ErrorClass
+		class errorclass.Class
 		scope spotpool.ErrorScope
 		want  string // what is launched instead, of one missing
 	}{
-		"sold out: the offering":               {spotpool.ClassCapacity, spotpool.ScopeOffering, "launch 1 spot PNV4.7XLARGE116 in ap-singapore-2"},
-		"sold out: the zone":                   {spotpool.ClassCapacity, spotpool.ScopeZone, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3"},
-		"bid too low":                          {spotpool.ClassPrice, spotpool.ScopeOffering, "launch 1 spot PNV4.7XLARGE116 in ap-singapore-2"},
-		"spot quota of the zone used up":       {spotpool.ClassQuota, spotpool.ScopeZone, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3"},
-		"the zone does not sell the type":      {spotpool.ClassConfiguration, spotpool.ScopeOffering, "launch 1 spot PNV4.7XLARGE116 in ap-singapore-2"},
-		"throttled: nothing, the same again":   {spotpool.ClassTransient, spotpool.ScopeOffering, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
-		"no balance: nothing, the run stops":   {spotpool.ClassQuota, spotpool.ScopePool, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
-		"no permission: nothing, it stops too": {spotpool.ClassAuthorisation, spotpool.ScopePool, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+		"sold out: the offering":               {errorclass.Capacity, spotpool.ScopeOffering, "launch 1 spot PNV4.7XLARGE116 in ap-singapore-2"},
+		"sold out: the zone":                   {errorclass.Capacity, spotpool.ScopeZone, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3"},
+		"bid too low":                          {errorclass.Price, spotpool.ScopeOffering, "launch 1 spot PNV4.7XLARGE116 in ap-singapore-2"},
+		"spot quota of the zone used up":       {errorclass.Quota, spotpool.ScopeZone, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3"},
+		"the zone does not sell the type":      {errorclass.Configuration, spotpool.ScopeOffering, "launch 1 spot PNV4.7XLARGE116 in ap-singapore-2"},
+		"throttled: nothing, the same again":   {errorclass.Transient, spotpool.ScopeOffering, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+		"no balance: nothing, the run stops":   {errorclass.Quota, spotpool.ScopePool, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+		"no permission: nothing, it stops too": {errorclass.Authorisation, spotpool.ScopePool, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,8 +54,8 @@ func TestWhatARefusalRulesOut(t *testing.T) {
 
 func TestACooldownEnds(t *testing.T) {
 	t.Parallel()
-	s := after(t, seen(pool(), instance("ins-1")), refused(spotpool.ClassCapacity, spotpool.ScopeOffering))
-	s = after(t, s, refused(spotpool.ClassCapacity, spotpool.ScopeOffering))
+	s := after(t, seen(pool(), instance("ins-1")), refused(errorclass.Capacity, spotpool.ScopeOffering))
+	s = after(t, s, refused(errorclass.Capacity, spotpool.ScopeOffering))
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: sold out (Refused), cooling down until 2026-03-01T12:20:00Z")
@@ -77,7 +78,7 @@ func TestARaisedCapIsTriedAtOnce(t *testing.T) {
 			d.Offerings[0].MaxPrice = yuan(price)
 		}
 	}
-	s := after(t, offered(seen(pool(capped("2.5")), instance("ins-1"))), refused(spotpool.ClassPrice, spotpool.ScopeOffering))
+	s := after(t, offered(seen(pool(capped("2.5")), instance("ins-1"))), refused(errorclass.Price, spotpool.ScopeOffering))
 	shouldDecide(t, spotpool.Decide(s))
 	s.Declaration = pool(capped("2.4"))
 	shouldDecide(t, spotpool.Decide(s))
@@ -110,7 +111,7 @@ func TestABatchIsHalvedDownToOne(t *testing.T) {
 
 func TestTheRestOfABatchGoesElsewhere(t *testing.T) {
 	t.Parallel()
-	s := after(t, seen(pool(size(4, 4))), refused(spotpool.ClassCapacity, spotpool.ScopeOffering))
+	s := after(t, seen(pool(size(4, 4))), refused(errorclass.Capacity, spotpool.ScopeOffering))
 	shouldDecide(t, spotpool.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-2", "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -201,11 +202,11 @@ func TestAnAdoptedInstanceIsHeldBeforeItsTagsShow(t *testing.T) {
 // was lost, may show until its tags must have arrived.
 func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 	t.Parallel()
-	refusal := func(class spotpool.ErrorClass, nothing bool) *spotpool.CloudError {
+	refusal := func(class errorclass.Class, nothing bool) *spotpool.CloudError {
 		return &spotpool.CloudError{Class: class, Scope: spotpool.ScopeOffering, NothingLaunched: nothing}
 	}
 	journal := opened(seen(pool()), 2).Journal // written down two minutes ago
-	shouldClose := func(j spotpool.Journal, class spotpool.ErrorClass, after time.Duration, want bool) {
+	shouldClose := func(j spotpool.Journal, class errorclass.Class, after time.Duration, want bool) {
 		t.Helper()
 		if _, state := j.Refused(7, refusal(class, true), 0, noon.Add(after)); (state == spotpool.LaunchRefused) != want {
 			t.Errorf("%s after %s: %s, want closed %t", class, after, state, want)
@@ -214,7 +215,7 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 			t.Errorf("%s after %s: closed, though the call may have launched something", class, after)
 		}
 	}
-	for _, class := range []spotpool.ErrorClass{spotpool.ClassCapacity, spotpool.ClassPrice, spotpool.ClassQuota, spotpool.ClassConfiguration, spotpool.ClassTransient, spotpool.ClassAuthorisation} {
+	for _, class := range []errorclass.Class{errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient, errorclass.Authorisation} {
 		shouldClose(journal, class, 0, true) // it was never asked for before
 		again := journal.AskAgain(7, noon)
 		shouldClose(again, class, 0, false)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -90,7 +91,7 @@ func written() *lived {
 // the launch must be where the guide says.
 func (l *lived) happen(t rapid.TB, guide life, event string) (possible bool) {
 	t.Helper()
-	definite := &spotpool.CloudError{Class: spotpool.ClassCapacity, Scope: spotpool.ScopeOffering, NothingLaunched: true, Code: "SoldOut"}
+	definite := &spotpool.CloudError{Class: errorclass.Capacity, Scope: spotpool.ScopeOffering, NothingLaunched: true, Code: "SoldOut"}
 	next, moved := guide.becomes[event][l.state]
 	switch event {
 	case "asked again":

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -119,7 +120,7 @@ func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
 			switch rapid.IntRange(0, 3).Draw(t, "outcome") {
 			case 0: // remains open
 			case 1:
-				class := rapid.SampledFrom([]spotpool.ErrorClass{spotpool.ClassCapacity, spotpool.ClassPrice, spotpool.ClassQuota, spotpool.ClassConfiguration, spotpool.ClassTransient}).Draw(t, "class")
+				class := rapid.SampledFrom([]errorclass.Class{errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient}).Draw(t, "class")
 				scope := rapid.SampledFrom([]spotpool.ErrorScope{spotpool.ScopeOffering, spotpool.ScopeZone, spotpool.ScopePool}).Draw(t, "scope")
 				j, _ = j.Refused(r.Sequence, &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Code: "Code"}, d.Cooldown, at("refused"))
 			default:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -174,15 +175,15 @@ func (w *world) launch(r spotpool.Request) ([]string, *spotpool.CloudError) {
 	refusal := &spotpool.CloudError{Scope: spotpool.ScopeOffering, NothingLaunched: true, Action: "RunInstances"}
 	switch {
 	case m.stock < r.Count:
-		refusal.Class, refusal.Code = spotpool.ClassCapacity, "ResourcesSoldOut.SpecifiedInstanceType"
+		refusal.Class, refusal.Code = errorclass.Capacity, "ResourcesSoldOut.SpecifiedInstanceType"
 		return nil, refusal
 	case r.ChargeType == spotpool.Spot && r.Offering.MaxPrice > 0 && r.Offering.MaxPrice < m.price:
-		refusal.Class, refusal.Code = spotpool.ClassPrice, "InvalidParameterValue.InsufficientPrice"
+		refusal.Class, refusal.Code = errorclass.Price, "InvalidParameterValue.InsufficientPrice"
 		return nil, refusal
 	case known:
 		return ids, nil
 	case limited && r.ChargeType == spotpool.Spot && w.vCPUsLeft(r.Offering.AvailabilityZone) < r.Count*vCPUs:
-		refusal.Class, refusal.Scope, refusal.Code = spotpool.ClassQuota, spotpool.ScopeZone, "LimitExceeded.UserSpotQuota"
+		refusal.Class, refusal.Scope, refusal.Code = errorclass.Quota, spotpool.ScopeZone, "LimitExceeded.UserSpotQuota"
 		return nil, refusal
 	}
 	m.stock -= r.Count

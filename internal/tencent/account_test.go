@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -17,7 +18,7 @@ func TestWrongCredentials(t *testing.T) {
 		c.SecretID, c.SecretKey = secret[0], secret[1]
 		_, _, err := newClient(t, c).Launch(t.Context(), testRequest())
 		cloud := cloudError(t, err)
-		if cloud.Class != spotpool.ClassAuthorisation || !cloud.NothingLaunched || cloud.Remedy == "" || cloud.RequestID == "" {
+		if cloud.Class != errorclass.Authorisation || !cloud.NothingLaunched || cloud.Remedy == "" || cloud.RequestID == "" {
 			t.Errorf("%+v", cloud)
 		}
 	}
@@ -36,7 +37,7 @@ func TestWrongAccount(t *testing.T) {
 			t.Parallel()
 			sim, client := startSim(t, f)
 			_, _, err := client.Launch(t.Context(), testRequest())
-			if cloud := cloudError(t, err); cloud.Class != spotpool.ClassAuthorisation || !cloud.NothingLaunched || !strings.Contains(err.Error(), cvmsim.DemoAccountID) {
+			if cloud := cloudError(t, err); cloud.Class != errorclass.Authorisation || !cloud.NothingLaunched || !strings.Contains(err.Error(), cvmsim.DemoAccountID) {
 				t.Errorf("%+v", cloud)
 			}
 			if name == "not allowed" && !strings.Contains(err.Error(), "200000000002") {

@@ -16,6 +16,7 @@ import (
 	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/profile"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -147,7 +148,7 @@ func (a *api) attempt(ctx context.Context, keys *keyring, region string, n int, 
 	}
 	if err := a.limits.wait(ctx, action); err != nil {
 		return answer{}, &failure{CloudError: &spotpool.CloudError{
-			Class: spotpool.ClassTransient, Scope: spotpool.ScopePool, NothingLaunched: true,
+			Class: errorclass.Transient, Scope: spotpool.ScopePool, NothingLaunched: true,
 			Action: action, Code: codeTimeout, Message: err.Error(),
 		}}
 	}
@@ -185,7 +186,7 @@ func credentialFailure(action string, err error) *failure {
 		return &failure{CloudError: &copied}
 	}
 	return &failure{CloudError: &spotpool.CloudError{
-		Class: spotpool.ClassAuthorisation, Scope: spotpool.ScopePool, NothingLaunched: true,
+		Class: errorclass.Authorisation, Scope: spotpool.ScopePool, NothingLaunched: true,
 		Action: action, Code: codeCredentials, Message: shorten(err.Error()) + ".", Remedy: remedySignIn,
 	}}
 }

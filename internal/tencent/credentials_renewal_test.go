@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 )
 
 func TestTemporaryCredentialsAreRenewedInTime(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTemporaryCredentialsAreRenewedInTime(t *testing.T) {
 	before := client.Calls()["DescribeInstances"]
 	pass(expires.Add(time.Minute).Sub(clock.now()))
 	err := look()
-	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassAuthorisation || client.Calls()["DescribeInstances"] != before {
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Authorisation || client.Calls()["DescribeInstances"] != before {
 		t.Fatalf("expired credentials were used: %v", err)
 	}
 	sim.Server.ClearFaults()

@@ -3,6 +3,7 @@ package tencent
 import (
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -16,7 +17,7 @@ type rule struct {
 
 // meaning is what an error code says of a launch.
 type meaning struct {
-	class spotpool.ErrorClass
+	class errorclass.Class
 	scope spotpool.ErrorScope
 	// retry says that the same request may succeed soon.
 	retry bool
@@ -25,18 +26,18 @@ type meaning struct {
 }
 
 var (
-	soldOut     = meaning{class: spotpool.ClassCapacity, scope: spotpool.ScopeOffering}
-	zoneSoldOut = meaning{class: spotpool.ClassCapacity, scope: spotpool.ScopeZone}
-	priceTooLow = meaning{class: spotpool.ClassPrice, scope: spotpool.ScopeOffering}
-	zoneQuota   = meaning{class: spotpool.ClassQuota, scope: spotpool.ScopeZone}
-	quotaUsedUp = meaning{class: spotpool.ClassQuota, scope: spotpool.ScopePool}
-	notSold     = meaning{class: spotpool.ClassConfiguration, scope: spotpool.ScopeOffering}
-	mustChange  = meaning{class: spotpool.ClassConfiguration, scope: spotpool.ScopePool}
-	notAllowed  = meaning{class: spotpool.ClassAuthorisation, scope: spotpool.ScopePool}
-	tooOften    = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true}
-	tryAgain    = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool, retry: true, unknown: true}
-	tryLater    = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool}
-	unheardOf   = meaning{class: spotpool.ClassTransient, scope: spotpool.ScopePool, unknown: true}
+	soldOut     = meaning{class: errorclass.Capacity, scope: spotpool.ScopeOffering}
+	zoneSoldOut = meaning{class: errorclass.Capacity, scope: spotpool.ScopeZone}
+	priceTooLow = meaning{class: errorclass.Price, scope: spotpool.ScopeOffering}
+	zoneQuota   = meaning{class: errorclass.Quota, scope: spotpool.ScopeZone}
+	quotaUsedUp = meaning{class: errorclass.Quota, scope: spotpool.ScopePool}
+	notSold     = meaning{class: errorclass.Configuration, scope: spotpool.ScopeOffering}
+	mustChange  = meaning{class: errorclass.Configuration, scope: spotpool.ScopePool}
+	notAllowed  = meaning{class: errorclass.Authorisation, scope: spotpool.ScopePool}
+	tooOften    = meaning{class: errorclass.Transient, scope: spotpool.ScopePool, retry: true}
+	tryAgain    = meaning{class: errorclass.Transient, scope: spotpool.ScopePool, retry: true, unknown: true}
+	tryLater    = meaning{class: errorclass.Transient, scope: spotpool.ScopePool}
+	unheardOf   = meaning{class: errorclass.Transient, scope: spotpool.ScopePool, unknown: true}
 )
 
 const (

@@ -8,6 +8,7 @@ import (
 
 	tcerrors "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -41,13 +42,13 @@ func classify(action, address string, e *exchange, err error, scrub func(string)
 	switch {
 	case errors.As(e.err, &refused):
 		cloud.Code, cloud.Message = codeHost, refused.Error()
-		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassConfiguration, spotpool.ScopePool, true
+		cloud.Class, cloud.Scope, cloud.NothingLaunched = errorclass.Configuration, spotpool.ScopePool, true
 		return f
 	case e.err != nil && neverSent(e):
 		cloud.Code = codeUnreachable
 		cloud.Message = fmt.Sprintf("no connection to %s: %s.", address, whyUnreachable(e.err))
 		cloud.Remedy = "Check the endpoint (endpoint, GPUPOOL_ENDPOINT, domain) and the network."
-		cloud.Class, cloud.Scope, cloud.NothingLaunched = spotpool.ClassTransient, spotpool.ScopePool, true
+		cloud.Class, cloud.Scope, cloud.NothingLaunched = errorclass.Transient, spotpool.ScopePool, true
 		f.retry, cloud.Unreachable = true, true
 		return f
 	case errors.As(e.err, &status):
@@ -103,7 +104,7 @@ func cancelled(action string, nothing bool, cause error) error {
 	}
 	return &interrupted{
 		CloudError: &spotpool.CloudError{
-			Class: spotpool.ClassTransient, Scope: spotpool.ScopePool, NothingLaunched: nothing,
+			Class: errorclass.Transient, Scope: spotpool.ScopePool, NothingLaunched: nothing,
 			Action: action, Code: code, Message: "interrupted: " + outcome,
 		},
 		cause: cause,

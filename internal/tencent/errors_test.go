@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -19,13 +20,13 @@ import (
 func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	const (
-		capacity, price, quota = spotpool.ClassCapacity, spotpool.ClassPrice, spotpool.ClassQuota
-		config, auth, passing  = spotpool.ClassConfiguration, spotpool.ClassAuthorisation, spotpool.ClassTransient
+		capacity, price, quota = errorclass.Capacity, errorclass.Price, errorclass.Quota
+		config, auth, passing  = errorclass.Configuration, errorclass.Authorisation, errorclass.Transient
 		offering, zone, pool   = spotpool.ScopeOffering, spotpool.ScopeZone, spotpool.ScopePool
 	)
 	rows := []struct {
 		code    string
-		class   spotpool.ErrorClass
+		class   errorclass.Class
 		scope   spotpool.ErrorScope
 		nothing bool
 		retry   bool

@@ -7,6 +7,7 @@ import (
 
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -97,7 +98,7 @@ const remedyLogin = "Set key_ids, or use a custom image: a public image's own lo
 // codes have other meanings, too, but none that a launch without keys can cause.
 func namingLogin(err error, r spotpool.Request) error {
 	cloud, ok := spotpool.AsCloudError(err)
-	if !ok || len(r.KeyIDs) > 0 || cloud.Class != spotpool.ClassConfiguration {
+	if !ok || len(r.KeyIDs) > 0 || cloud.Class != errorclass.Configuration {
 		return err
 	}
 	text := strings.ToLower(cloud.Message)

@@ -11,6 +11,7 @@ import (
 
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -25,7 +26,7 @@ import (
 func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, at time.Time, err error) {
 	if r.Token == "" {
 		return nil, time.Time{}, &spotpool.CloudError{
-			Class: spotpool.ClassConfiguration, Scope: spotpool.ScopePool, NothingLaunched: true, Action: "RunInstances",
+			Class: errorclass.Configuration, Scope: spotpool.ScopePool, NothingLaunched: true, Action: "RunInstances",
 			Code: "ClientError.NoClientToken", Message: fmt.Sprintf("launch %d of %s/%s has no ClientToken, and could not be repeated safely.", r.Sequence, r.Region, r.Pool),
 		}
 	}
@@ -49,7 +50,7 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, 
 	}
 	if len(ids) == 0 {
 		return nil, time.Time{}, &spotpool.CloudError{
-			Class: spotpool.ClassTransient, Scope: spotpool.ScopePool, Action: "RunInstances",
+			Class: errorclass.Transient, Scope: spotpool.ScopePool, Action: "RunInstances",
 			Code: "ClientError.NoInstanceIds", Message: "the launch was accepted, and the answer names no instance.", RequestID: got.requestID,
 		}
 	}

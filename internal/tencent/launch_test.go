@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -134,7 +135,7 @@ func TestALaunchWhoseOutcomeStaysUnknown(t *testing.T) {
 	sim, client := startSim(t, func(c *Config) { c.MaxAttempts = 2 })
 	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultResetAfter, Action: "RunInstances", Count: 2})
 	_, _, err := client.Launch(t.Context(), testRequest())
-	if cloud := cloudError(t, err); cloud.NothingLaunched || cloud.Class != spotpool.ClassTransient {
+	if cloud := cloudError(t, err); cloud.NothingLaunched || cloud.Class != errorclass.Transient {
 		t.Fatalf("%+v", cloud)
 	}
 	first := sim.Instances()
@@ -166,7 +167,7 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 	stock, quota := int64(1), int64(8)
 	tests := map[string]struct {
 		prepare func(*testing.T, *cvmsim.Server, *spotpool.Request)
-		class   spotpool.ErrorClass
+		class   errorclass.Class
 		scope   spotpool.ErrorScope
 	}{
 		"sold out": {func(t *testing.T, s *cvmsim.Server, _ *spotpool.Request) {
@@ -174,18 +175,18 @@ func TestARefusedLaunchSaysWhy(t *testing.T) {
 			if err := s.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", Stock: &stock}); err != nil {
 				t.Fatal(err)
 			}
-		}, spotpool.ClassCapacity, spotpool.ScopeOffering},
-		"bid too low": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.Offering.MaxPrice = 1 }, spotpool.ClassPrice, spotpool.ScopeOffering},
+		}, errorclass.Capacity, spotpool.ScopeOffering},
+		"bid too low": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.Offering.MaxPrice = 1 }, errorclass.Price, spotpool.ScopeOffering},
 		"not sold there": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) {
 			r.Offering.InstanceType = "GN10Xp.2XLARGE40"
-		}, spotpool.ClassConfiguration, spotpool.ScopeOffering},
+		}, errorclass.Configuration, spotpool.ScopeOffering},
 		"vCPU quota": {func(t *testing.T, s *cvmsim.Server, _ *spotpool.Request) {
 			t.Helper()
 			if err := s.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", VCPUQuota: &quota}); err != nil {
 				t.Fatal(err)
 			}
-		}, spotpool.ClassQuota, spotpool.ScopeZone},
-		"no such image": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.ImageID = "not an image" }, spotpool.ClassConfiguration, spotpool.ScopePool},
+		}, errorclass.Quota, spotpool.ScopeZone},
+		"no such image": {func(_ *testing.T, _ *cvmsim.Server, r *spotpool.Request) { r.ImageID = "not an image" }, errorclass.Configuration, spotpool.ScopePool},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +245,7 @@ func TestALaunchThatWasNeverSent(t *testing.T) {
 		lost.account.id = cvmsim.DemoAccountID
 		_, _, err := lost.Launch(t.Context(), testRequest())
 		cloud := cloudError(t, err)
-		if !cloud.NothingLaunched || cloud.Class != spotpool.ClassTransient {
+		if !cloud.NothingLaunched || cloud.Class != errorclass.Transient {
 			t.Errorf("%+v", cloud)
 		}
 		for _, want := range []string{gone.URL, "connection refused", "GPUPOOL_ENDPOINT"} {

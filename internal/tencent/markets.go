@@ -10,6 +10,7 @@ import (
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -41,7 +42,7 @@ func (c *Client) Markets(ctx context.Context, region string) (spotpool.Markets, 
 		}
 	}
 	return spotpool.Markets{Offers: m.Offers}, &spotpool.CloudError{
-		Class: spotpool.ClassConfiguration, Scope: spotpool.ScopePool, NothingLaunched: true,
+		Class: errorclass.Configuration, Scope: spotpool.ScopePool, NothingLaunched: true,
 		Action: "DescribeZoneInstanceConfigInfos", Code: "UnsupportedOperation.SpotUnsupportedRegion",
 		Message: fmt.Sprintf("the region %s sells no spot instances.", region), Remedy: remedySpot,
 	}
@@ -154,7 +155,7 @@ func (c *Client) spotVCPUs(ctx context.Context, region string) (map[string]int, 
 
 // namingRegion adds the region to an error about it that lacks it.
 func namingRegion(err error, region string) error {
-	if cloud, ok := spotpool.AsCloudError(err); ok && cloud.Class == spotpool.ClassConfiguration && !strings.Contains(cloud.Message, region) {
+	if cloud, ok := spotpool.AsCloudError(err); ok && cloud.Class == errorclass.Configuration && !strings.Contains(cloud.Message, region) {
 		cloud.Message = fmt.Sprintf("region %s: %s", region, cloud.Message)
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -70,7 +71,7 @@ func TestMarketsOfARegionWithoutSpot(t *testing.T) {
 		"DescribeAccountQuota":            map[string]any{},
 	})
 	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
-	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" || len(m.Offers) != 1 {
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" || len(m.Offers) != 1 {
 		t.Errorf("%v, %v", err, m.Offers)
 	}
 }
@@ -79,7 +80,7 @@ func TestMarketsOfSaoPaulo(t *testing.T) {
 	t.Parallel()
 	_, client := startSim(t)
 	m, err := client.Markets(t.Context(), "sa-saopaulo")
-	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "sa-saopaulo") || len(m.Offers) == 0 {
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "sa-saopaulo") || len(m.Offers) == 0 {
 		t.Errorf("%v, %d offers", err, len(m.Offers))
 	}
 }
@@ -88,7 +89,7 @@ func TestMarketsOfAnUnknownRegion(t *testing.T) {
 	t.Parallel()
 	_, client := startSim(t)
 	_, err := client.Markets(t.Context(), "ap-atlantis")
-	if cloud := cloudError(t, err); cloud.Class != spotpool.ClassConfiguration || !strings.Contains(err.Error(), "ap-atlantis") {
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-atlantis") {
 		t.Errorf("%v", err)
 	}
 }

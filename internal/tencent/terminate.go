@@ -10,6 +10,7 @@ import (
 
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -142,7 +143,7 @@ func (t *termination) end(ctx context.Context, ids []string) {
 // and to repeat it is of no use.
 func definite(err error) bool {
 	cloud, ok := spotpool.AsCloudError(err)
-	return ok && cloud.NothingLaunched && cloud.Class != spotpool.ClassTransient
+	return ok && cloud.NothingLaunched && cloud.Class != errorclass.Transient
 }
 
 // endRest looks again at ids whose call the cloud refused as a whole.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -24,11 +25,11 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		}
 	}
 	soldOut := &outcome.ErrorReport{
-		Class: spotpool.ClassCapacity, Code: "ResourcesSoldOut.SpecifiedInstanceType", RequestID: "5b6e…",
+		Class: errorclass.Capacity, Code: "ResourcesSoldOut.SpecifiedInstanceType", RequestID: "5b6e…",
 		Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: The resources are sold out. (RequestId 5b6e…)",
 	}
 	denied := &outcome.ErrorReport{
-		Class: spotpool.ClassAuthorisation, Code: "UnauthorizedOperation",
+		Class: errorclass.Authorisation, Code: "UnauthorizedOperation",
 		Message: "RunInstances: UnauthorizedOperation: You are not authorized.\nAsk for cvm:RunInstances. (RequestId 7c1d…)",
 	}
 	done := launch("spot_pool/ap-singapore/a-done", 2)

@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 )
 
 // Class says what kind of failure an error is.
@@ -53,24 +55,24 @@ func (e *Error) Unwrap() error { return e.Err }
 // Forbidden says that the role of who asked lacks the right to.
 func (e *Error) Forbidden() bool { return e.Class == ClassAuthorization }
 
-// ErrorClass is the class in the words of a report (spotpool.ErrorClass), by what
-// helps: other credentials or rights, the same again later, or another
-// configuration, of gpupool or of the cluster.
-func (e *Error) ErrorClass() string {
+// ErrorClass is the class in the words of a report, by what helps: other credentials
+// or rights, the same again later, or another configuration, of gpupool or of the
+// cluster.
+func (e *Error) ErrorClass() errorclass.Class {
 	switch e.Class {
 	case ClassAuthentication, ClassAuthorization:
-		return "authorisation"
+		return errorclass.Authorisation
 	case ClassUnreachable, ClassTransient, ClassConflict:
-		return "transient"
+		return errorclass.Transient
 	}
-	return "configuration"
+	return errorclass.Configuration
 }
 
 // configurationError is a configuration that cannot be used.
 type configurationError struct{ error }
 
-func (e configurationError) Unwrap() error      { return e.error }
-func (e configurationError) ErrorClass() string { return "configuration" }
+func (e configurationError) Unwrap() error                { return e.error }
+func (e configurationError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
 func (e *Error) advice() string {
 	switch e.Class {

@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // mustFail wants an error of the class that says all of the words.
@@ -114,26 +114,26 @@ func TestErrorsHaveAClassForReports(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		err  error
-		want spotpool.ErrorClass
+		want errorclass.Class
 	}{
-		"401":               {kubeclient.Wrap("list", "pods", apierrors.NewUnauthorized("who")), spotpool.ClassAuthorisation},
-		"403":               {kubeclient.Wrap("list", "pods", apierrors.NewForbidden(pods, "p", errors.New("no"))), spotpool.ClassAuthorisation},
-		"429":               {kubeclient.Wrap("list", "pods", apierrors.NewTooManyRequests("slow", 1)), spotpool.ClassTransient},
-		"500":               {kubeclient.Wrap("list", "pods", apierrors.NewInternalError(errors.New("oops"))), spotpool.ClassTransient},
-		"503":               {kubeclient.Wrap("list", "pods", apierrors.NewServiceUnavailable("later")), spotpool.ClassTransient},
-		"504":               {kubeclient.Wrap("list", "pods", apierrors.NewTimeoutError("slow", 1)), spotpool.ClassTransient},
-		"unreachable":       {kubeclient.Wrap("list", "pods", &net.OpError{Op: "dial", Err: errors.New("refused")}), spotpool.ClassTransient},
-		"no time left":      {kubeclient.Wrap("list", "pods", context.DeadlineExceeded), spotpool.ClassTransient},
-		"409":               {kubeclient.Wrap("update", "jobs", apierrors.NewConflict(pods, "p", errors.New("changed"))), spotpool.ClassTransient},
-		"a policy refuses":  {kubeclient.Wrap("create", "pods", refused), spotpool.ClassConfiguration},
-		"422":               {kubeclient.Wrap("create", "pods", apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil)), spotpool.ClassConfiguration},
-		"404":               {kubeclient.Wrap("create", "pods", apierrors.NewNotFound(pods, "p")), spotpool.ClassConfiguration},
-		"no such file":      {unusable, spotpool.ClassConfiguration},
-		"nothing is given":  {unconfigured, spotpool.ClassConfiguration},
-		"wrong certificate": {kubeclient.Wrap("list", "pods", x509.UnknownAuthorityError{}), spotpool.ClassConfiguration},
+		"401":               {kubeclient.Wrap("list", "pods", apierrors.NewUnauthorized("who")), errorclass.Authorisation},
+		"403":               {kubeclient.Wrap("list", "pods", apierrors.NewForbidden(pods, "p", errors.New("no"))), errorclass.Authorisation},
+		"429":               {kubeclient.Wrap("list", "pods", apierrors.NewTooManyRequests("slow", 1)), errorclass.Transient},
+		"500":               {kubeclient.Wrap("list", "pods", apierrors.NewInternalError(errors.New("oops"))), errorclass.Transient},
+		"503":               {kubeclient.Wrap("list", "pods", apierrors.NewServiceUnavailable("later")), errorclass.Transient},
+		"504":               {kubeclient.Wrap("list", "pods", apierrors.NewTimeoutError("slow", 1)), errorclass.Transient},
+		"unreachable":       {kubeclient.Wrap("list", "pods", &net.OpError{Op: "dial", Err: errors.New("refused")}), errorclass.Transient},
+		"no time left":      {kubeclient.Wrap("list", "pods", context.DeadlineExceeded), errorclass.Transient},
+		"409":               {kubeclient.Wrap("update", "jobs", apierrors.NewConflict(pods, "p", errors.New("changed"))), errorclass.Transient},
+		"a policy refuses":  {kubeclient.Wrap("create", "pods", refused), errorclass.Configuration},
+		"422":               {kubeclient.Wrap("create", "pods", apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil)), errorclass.Configuration},
+		"404":               {kubeclient.Wrap("create", "pods", apierrors.NewNotFound(pods, "p")), errorclass.Configuration},
+		"no such file":      {unusable, errorclass.Configuration},
+		"nothing is given":  {unconfigured, errorclass.Configuration},
+		"wrong certificate": {kubeclient.Wrap("list", "pods", x509.UnknownAuthorityError{}), errorclass.Configuration},
 	} {
-		var classed interface{ ErrorClass() string }
-		if !errors.As(fmt.Errorf("a run: %w", c.err), &classed) || spotpool.ErrorClass(classed.ErrorClass()) != c.want {
+		var classed interface{ ErrorClass() errorclass.Class }
+		if !errors.As(fmt.Errorf("a run: %w", c.err), &classed) || classed.ErrorClass() != c.want {
 			t.Errorf("%s: %v has the class %v, want %s", name, c.err, classed, c.want)
 		}
 	}

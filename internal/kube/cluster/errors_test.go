@@ -10,12 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // mustFail wants an error of the class that says all of the words.
@@ -84,9 +84,9 @@ func TestErrorsHaveAClassForReports(t *testing.T) {
 		"no freeze policy": &kubecluster.MissingPolicyError{},
 		"no freeze slot":   &kubecluster.NoFreezeSlotError{},
 	} {
-		var classed interface{ ErrorClass() string }
-		if !errors.As(fmt.Errorf("a run: %w", c), &classed) || spotpool.ErrorClass(classed.ErrorClass()) != spotpool.ClassConfiguration {
-			t.Errorf("%s: %v has the class %v, want %s", name, c, classed, spotpool.ClassConfiguration)
+		var classed interface{ ErrorClass() errorclass.Class }
+		if !errors.As(fmt.Errorf("a run: %w", c), &classed) || classed.ErrorClass() != errorclass.Configuration {
+			t.Errorf("%s: %v has the class %v, want %s", name, c, classed, errorclass.Configuration)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
@@ -33,7 +34,7 @@ func (e *MissingPolicyError) Error() string {
 }
 
 // ErrorClass is the class in the words of a report: the cluster must be prepared.
-func (e *MissingPolicyError) ErrorClass() string { return "configuration" }
+func (e *MissingPolicyError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
 // Freezes lists the budgets whose freeze is in force.
 func (c *Cluster) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
@@ -65,7 +66,7 @@ func (e *NoFreezeSlotError) Error() string {
 }
 
 // ErrorClass is the class in the words of a report: something else has to change.
-func (e *NoFreezeSlotError) ErrorClass() string { return "configuration" }
+func (e *NoFreezeSlotError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
 // slots are the slots that the cluster has, by their number.
 type slots map[int]*admissionv1.ValidatingAdmissionPolicyBinding

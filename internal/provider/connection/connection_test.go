@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -181,8 +182,8 @@ func TestUnknownArgumentsOpenNothing(t *testing.T) {
 
 func TestDiagnosticsOfErrors(t *testing.T) {
 	t.Parallel()
-	refused := &spotpool.CloudError{Class: spotpool.ClassAuthorisation, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
-	sold := &spotpool.CloudError{Class: spotpool.ClassCapacity, Action: "RunInstances", Code: "ResourcesSoldOut", Message: "none left", RequestID: "r-2"}
+	refused := &spotpool.CloudError{Class: errorclass.Authorisation, Action: "RunInstances", Code: "AuthFailure", Message: "no", RequestID: "r-1"}
+	sold := &spotpool.CloudError{Class: errorclass.Capacity, Action: "RunInstances", Code: "ResourcesSoldOut", Message: "none left", RequestID: "r-2"}
 	later := settings(t, "http://127.0.0.1:1")
 	if err := os.MkdirAll(later.Store.Path, 0o700); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -79,7 +80,7 @@ func headline(doing string, err error) string {
 		return doing + ": the cluster can't be reached"
 	case errors.As(err, &calls):
 		return doing + ": the cluster answered with an error"
-	case ok && cloud.Class == spotpool.ClassAuthorisation:
+	case ok && cloud.Class == errorclass.Authorisation:
 		return doing + ": the cloud refused the credentials"
 	case errors.As(err, &u):
 		return "Provider can't be used"

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -45,7 +46,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 	refusal, refused := core.AsCloudError(err)
 	switch {
 	case err == nil:
-	case !refused || refusal.Class != core.ClassConfiguration:
+	case !refused || refusal.Class != errorclass.Configuration:
 		diags.Append(connection.Warning(doing, err))
 		return
 	case offers == nil || d.InstanceChargeType == core.Spot:
@@ -65,7 +66,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 // answers at an endpoint, it is more likely a wrong one.
 func passing(err error) bool {
 	if cloud, ok := core.AsCloudError(err); ok {
-		return cloud.Class == core.ClassTransient && !cloud.Unreachable
+		return cloud.Class == errorclass.Transient && !cloud.Unreachable
 	}
 	return !connection.IsUnusable(err)
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // classed is an error of the cluster that says what helps.
-type classed string
+type classed errorclass.Class
 
-func (classed) Error() string        { return "cannot create pods/eviction ml/a: forbidden" }
-func (c classed) ErrorClass() string { return string(c) }
+func (classed) Error() string                  { return "cannot create pods/eviction ml/a: forbidden" }
+func (c classed) ErrorClass() errorclass.Class { return errorclass.Class(c) }
 
 // TestErrorsOfTheClusterHaveAClass is about the decision that failed, and the
 // budget that it leaves failed, as much as about a cluster that can't be reached.
@@ -28,8 +28,8 @@ func TestErrorsOfTheClusterHaveAClass(t *testing.T) {
 	d.Cluster.Step(time.Hour)
 	for _, c := range []struct {
 		method string
-		class  spotpool.ErrorClass
-	}{{"UID", spotpool.ClassTransient}, {"LivePods", spotpool.ClassTransient}, {"Evict", spotpool.ClassAuthorisation}} {
+		class  errorclass.Class
+	}{{"UID", errorclass.Transient}, {"LivePods", errorclass.Transient}, {"Evict", errorclass.Authorisation}} {
 		d.Cluster.Failing[c.method] = fmt.Errorf("team-a: %w", classed(c.class))
 		report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
 		if err != nil {

@@ -5,6 +5,7 @@ package outcome
 import (
 	"errors"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -38,10 +39,10 @@ func (o Outcome) Form(v wording.Verb) string {
 
 // ErrorReport is an error as programs read it.
 type ErrorReport struct {
-	Class     spotpool.ErrorClass `json:"class,omitempty"`
-	Code      string              `json:"code,omitempty"`
-	Message   string              `json:"message"`
-	RequestID string              `json:"request_id,omitempty"`
+	Class     errorclass.Class `json:"class,omitempty"`
+	Code      string           `json:"code,omitempty"`
+	Message   string           `json:"message"`
+	RequestID string           `json:"request_id,omitempty"`
 }
 
 // NewErrorReport is what programs need to know of an error; nil of nil.
@@ -50,11 +51,11 @@ func NewErrorReport(err error) *ErrorReport {
 		return nil
 	}
 	report := &ErrorReport{Message: err.Error()}
-	var classed interface{ ErrorClass() string } // a Kubernetes API server's, for the cluster or for a store in it
+	var classed interface{ ErrorClass() errorclass.Class } // a Kubernetes API server's, for the cluster or for a store in it
 	if cloud, ok := spotpool.AsCloudError(err); ok {
 		report.Class, report.Code, report.RequestID = cloud.Class, cloud.Code, cloud.RequestID
 	} else if errors.As(err, &classed) {
-		report.Class = spotpool.ErrorClass(classed.ErrorClass())
+		report.Class = classed.ErrorClass()
 	}
 	return report
 }

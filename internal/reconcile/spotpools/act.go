@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -158,7 +159,7 @@ func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error)
 	if err := a.remember(ctx, noted); err != nil {
 		return err
 	}
-	if refusal.Scope == spotpool.ScopePool || refusal.Class == spotpool.ClassTransient {
+	if refusal.Scope == spotpool.ScopePool || refusal.Class == errorclass.Transient {
 		a.halt(ctx, d, err)
 		return nil
 	}

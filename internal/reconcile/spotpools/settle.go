@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -116,5 +117,5 @@ func worthRetrying(err error) bool {
 		return there.again()
 	}
 	cloud, ok := spotpool.AsCloudError(err)
-	return ok && cloud.Class == spotpool.ClassTransient
+	return ok && cloud.Class == errorclass.Transient
 }
