@@ -32,13 +32,14 @@ var rooms = map[string]struct {
 	"internal/weight":      {pure: true},
 	"internal/wording":     {pure: true},
 	"internal/problem":     {pure: true, may: []string{module + "internal/duration"}},
-	"internal/spotpool":    {pure: true, may: []string{module + "internal/errorclass", module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
+	"internal/spotpool":    {pure: true, may: []string{module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
+	"internal/exception":   {pure: true, may: []string{module + "internal/duration", module + "internal/history"}},
 	"internal/gpu":         {pure: true, may: []string{module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/columns":     {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/seal":        {pure: true},
 	"internal/ledger":      {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/history":     {pure: true, may: []string{module + "internal/columns", module + "internal/seal", "github.com/parquet-go/parquet-go"}},
-	"internal/budget":      {pure: true, may: []string{module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
+	"internal/budget":      {pure: true, may: []string{module + "internal/exception", module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
 	"internal/declaration": {pure: true, may: []string{module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
@@ -51,11 +52,11 @@ var rooms = map[string]struct {
 	"internal/reconcile/record":  {may: []string{module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
-		module + "internal/errorclass", module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
+		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{
-		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
+		module + "internal/exception", module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/reconciletest": {may: []string{
@@ -95,7 +96,7 @@ var rooms = map[string]struct {
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{
-		module + "internal/columns", module + "internal/history", module + "internal/reconcile/memory", "github.com/parquet-go/parquet-go",
+		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/memory", "github.com/parquet-go/parquet-go",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open",
 		module + "internal/manifests", module + "internal/cvmsim", module + "internal/declaration",

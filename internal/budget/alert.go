@@ -31,7 +31,7 @@ func (d *decider) stillFired() []int {
 	if of.Period != "" && previous.At.Before(d.usage.WindowStart) {
 		return nil
 	}
-	kept := of.Period != "" && previous.Generation == of.Generation
+	kept := of.Period != "" && previous.Generation == of.Generation && previous.Usage.Limit == d.usage.Limit
 	var fired []int
 	for _, threshold := range previous.Fired {
 		declared := slices.Contains(of.Thresholds, threshold)

@@ -118,6 +118,7 @@ func (d *decider) report() {
 	*s = Status{
 		Name: of.Name, UID: of.UID, Generation: of.Generation, Terms: of.Terms(), Counted: of.counted(), ClusterUID: of.ClusterUID,
 		RunID: d.RunID, At: now, Usage: d.usage, ExceededSince: d.Result.ExceededSince,
+		Grants: d.Grants.InForce(d.Now),
 	}
 	if d.usage.Exceeded() {
 		s.ReportedAt = &now
@@ -158,7 +159,7 @@ func (d *decider) graceEnds(reported time.Time) time.Time {
 	if since := d.Result.ExceededSince; since != nil && since.After(from) {
 		from = *since
 	}
-	if published := d.Declaration.PublishedAt; published.After(from) {
+	if published := d.Declaration.Granted(d.Grants, d.Now).PublishedAt; published.After(from) {
 		from = published
 	}
 	return from.Add(d.Declaration.Enforce.grace()).UTC()

@@ -13,7 +13,9 @@ type Situation struct {
 	// Previous is the status that the last run wrote; nil before the first.
 	Previous *Status
 	Now      time.Time // the cluster's clock
-	RunID    string
+	// Grants are those of the budget. The result is of Declaration.Granted.
+	Grants Grants
+	RunID  string
 
 	// Pods are those that hold GPUs now, or wait for some, of any budget: Decide picks
 	// its own.

@@ -39,6 +39,8 @@ type Status struct {
 	Unknown *Unknown `json:"unknown,omitempty"`
 	// Enforced are the measures in force: freeze, pause, evict.
 	Enforced []Action `json:"enforced,omitempty"`
+	// Grants are those that were in force, and a part of the limit.
+	Grants   []Grant  `json:"grants,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	// FrozenSince is when a run found or brought its freeze in force; nil while it is
 	// not.

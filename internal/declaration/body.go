@@ -8,7 +8,7 @@ import (
 
 // Body is what a document may hold. Each has its row in bodies.
 type Body interface {
-	SpotPool | Journal | Budget | BudgetStatus | Pauses | RunSummary | Tombstone | State
+	SpotPool | Journal | Budget | BudgetStatus | Pauses | Grants | Holds | RunSummary | Tombstone | State
 }
 
 // bodies are all that a document may hold. Of the bodies in one folder, the one that
@@ -27,6 +27,12 @@ var bodies = []row{
 	body[RunSummary]{"run_summary", "statuses", func(b RunSummary) error { return present("run_id", b.RunID) }},
 	body[Pauses]{"pauses", "pauses", func(b Pauses) error {
 		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget, "cluster_uid", b.ClusterUID), validatePauses(b))
+	}},
+	body[Grants]{"grants", "grants", func(b Grants) error {
+		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget), b.Validate())
+	}},
+	body[Holds]{"holds", "holds", func(b Holds) error {
+		return cmp.Or(present("pool_uid", b.PoolUID, "pool", b.Pool), b.Validate())
 	}},
 	body[Tombstone]{"tombstone", "tombstones", validateTombstone},
 	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},

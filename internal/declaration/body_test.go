@@ -15,7 +15,7 @@ import (
 // encoders write each body, empty.
 var encoders = map[string]func() error{
 	"SpotPool": encodeEmpty[declaration.SpotPool], "Journal": encodeEmpty[declaration.Journal], "Budget": encodeEmpty[declaration.Budget],
-	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
+	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "Grants": encodeEmpty[declaration.Grants], "Holds": encodeEmpty[declaration.Holds], "Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
 	"Tombstone": encodeEmpty[declaration.Tombstone], "State": encodeEmpty[declaration.State],
 }
 

@@ -74,6 +74,20 @@ type Pause struct {
 	PriorityClassName string            `json:"priority_class_name,omitempty"`
 }
 
+// Grants are the hours that persons added to a budget for a while.
+type Grants struct {
+	BudgetUID string `json:"budget_uid"`
+	Budget    string `json:"budget"` // its name
+	budget.Grants
+}
+
+// Holds say that persons keep a pool from launching and ending for a while.
+type Holds struct {
+	PoolUID string `json:"pool_uid"`
+	Pool    string `json:"pool"` // "ap-singapore/train"
+	spotpool.Holds
+}
+
 // TombstoneLifetime is how long a tombstone stays.
 const TombstoneLifetime = 30 * 24 * time.Hour
 

@@ -217,7 +217,7 @@ func (a About) Granted(id string, until time.Time) Event { return a.until(Grant,
 // Held tells that a person keeps a pool as it is, by the hold's id.
 func (a About) Held(id string, until time.Time) Event { return a.until(Hold, id, until) }
 
-// Released tells that a grant or a hold ended early, by its id.
+// Released tells that a grant or a hold ended, by itself or early, by its id.
 func (a About) Released(id string) Event { return a.until(Release, id, time.Time{}) }
 
 func (a About) until(kind Kind, id string, until time.Time) Event {

@@ -32,7 +32,7 @@ const (
 	RunFailed  Kind = "run_failed"  // a whole run failed
 	Grant      Kind = "grant"       // a person added hours to a budget for a while
 	Hold       Kind = "hold"        // a person keeps a pool from launching and ending
-	Release    Kind = "release"     // a grant or a hold ended early
+	Release    Kind = "release"     // a grant or a hold ended, by itself or early
 	Loss       Kind = "loss"        // a document of the ledger could not be read
 )
 

@@ -34,6 +34,8 @@ type Situation struct {
 	Now         time.Time // by the cloud's clock
 	SoFar       SoFar
 	Gate        Gate
+	// Hold is the one in force; nil where there is none.
+	Hold *Hold
 }
 
 // Plan is what to do in a situation, with the reasons why nothing more is done.
@@ -53,8 +55,9 @@ type Plan struct {
 	Short Reasons
 	// Warnings are for a person to look at, and stop nothing.
 	Warnings []string
-	// Gate is the situation's.
+	// Gate and Hold are the situation's.
 	Gate Gate
+	Hold *Hold
 	// Refusal says why nothing can be decided: the observation is of another
 	// account or region than the pool. Everything else is then empty.
 	Refusal string
@@ -65,7 +68,7 @@ type Plan struct {
 //
 // It never launches more than maximum less held, and never counts or ends an instance
 // that is not the pool's own. It decides nothing where the pool has its minimum, is
-// not above its maximum, and has nothing to replace.
+// not above its maximum, and has nothing to replace, or is on hold.
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
 	d, o := s.Declaration, s.Observation
@@ -75,19 +78,27 @@ func Decide(s Situation) Plan {
 	found := ownInstances(d, s.Journal, o, s.Now)
 	journal, notices := s.Journal.updated(d, found, s.Now)
 	p := newPlanner(s, found, journal)
-	p.plan.Notices, p.plan.Gate = notices, s.Gate
+	p.plan.Notices, p.plan.Gate, p.plan.Hold = notices, s.Gate, s.Hold
 	p.plan.Journal.ShortSince = shortSince(s, p)
 	p.plan.Journal.declared(d, s.Now)
 	p.plan.Journal.gated(d, s.Gate, s.Now)
 	p.plan.Journal.priced(p.plan.Members, p.offers, s.Now)
-	if s.SoFar.Halted == "" {
+	if s.Hold != nil {
+		p.holdStill()
+	} else {
+		p.decide()
+	}
+	p.warn()
+	return p.plan
+}
+
+func (p *planner) decide() {
+	if p.SoFar.Halted == "" {
 		p.resume()
 	}
 	p.trim()
 	p.topUp()
 	p.replace()
-	p.warn()
-	return p.plan
 }
 
 // mismatch says why an observation is not of this pool; empty where it is.
@@ -106,7 +117,7 @@ func mismatch(d Declaration, o Observation) string {
 func shortSince(s Situation, p *planner) time.Time {
 	since := p.plan.Journal.ShortSince
 	switch {
-	case s.Gate.Closed || p.running >= s.Declaration.Minimum:
+	case s.Gate.Closed || s.Hold != nil || p.running >= s.Declaration.Minimum:
 		return time.Time{}
 	case since.IsZero() && p.plan.Shortfall > 0:
 		return s.Now

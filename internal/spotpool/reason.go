@@ -15,6 +15,7 @@ type Code string
 // in the order in which the last of them is met first: what is only above the hourly
 // cost cap is sold, in stock, and within its price cap and the quota.
 const (
+	BecauseHold            Code = "hold"
 	BecauseGate            Code = "gate"
 	BecauseContradiction   Code = "contradiction"
 	BecauseRefused         Code = "refused"
@@ -41,6 +42,7 @@ var codes = []struct {
 	code Code
 	word string
 }{
+	{BecauseHold, "on hold by a person"},
 	{BecauseGate, "held back by the budget"},
 	{BecauseContradiction, "contradicted"},
 	{BecauseRefused, "refused"},

@@ -25,6 +25,8 @@ const (
 	Ledger     Kind = "ledger"     // intervals of pods, by cluster: header and shards
 	History    Kind = "history"    // events, by day: heads and segments
 	Pauses     Kind = "pauses"     // workloads that budgets paused, by the budget's uid
+	Grants     Kind = "grants"     // hours that persons added to budgets, by the budget's uid
+	Holds      Kind = "holds"      // of pools, by persons, by the pool's uid
 	Statuses   Kind = "statuses"   // what the last run saw
 	Tombstones Kind = "tombstones" // of destroyed objects, by uid
 	States     Kind = "states"     // Terraform states seen, by lineage
@@ -32,7 +34,7 @@ const (
 
 // Kinds returns all kinds of documents.
 func Kinds() []Kind {
-	return []Kind{SpotPools, Journals, Budgets, Ledger, History, Pauses, Statuses, Tombstones, States}
+	return []Kind{SpotPools, Journals, Budgets, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States}
 }
 
 // Secret says whether documents of this kind may hold secrets.

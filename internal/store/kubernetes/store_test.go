@@ -121,6 +121,8 @@ func TestWhatMayHoldSecretsIsASecretAndTheRestIsReadable(t *testing.T) {
 		"configmap gpupool.ledger.a.b--c":     "ledger/a/b_c {\"about\": \"ledger\"}\n",
 		"configmap gpupool.history.a.b--c":    "history/a/b_c {\"about\": \"history\"}\n",
 		"configmap gpupool.pauses.a.b--c":     "pauses/a/b_c {\"about\": \"pauses\"}\n",
+		"configmap gpupool.grants.a.b--c":     "grants/a/b_c {\"about\": \"grants\"}\n",
+		"configmap gpupool.holds.a.b--c":      "holds/a/b_c {\"about\": \"holds\"}\n",
 		"configmap gpupool.statuses.a.b--c":   "statuses/a/b_c {\"about\": \"statuses\"}\n",
 		"configmap gpupool.tombstones.a.b--c": "tombstones/a/b_c {\"about\": \"tombstones\"}\n",
 		"configmap gpupool.states.a.b--c":     "states/a/b_c {\"about\": \"states\"}\n",

@@ -1,0 +1,179 @@
+package budget
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// Grant is hours that a person adds to a budget for a while. The declaration stays as
+// it is.
+type Grant struct {
+	exception.Exception
+	GPUHours string `json:"gpu_hours"`
+}
+
+// Amount is what it adds, in milli-GPU-seconds; nothing where it can't be read.
+func (g Grant) Amount() int64 {
+	amount, err := ParseHours(g.GPUHours)
+	if err != nil {
+		return 0
+	}
+	return amount
+}
+
+// String says how much is granted, until when, by whom, and why.
+func (g Grant) String() string { return g.GPUHours + " GPU-hours " + g.Exception.String() }
+
+// Grants are those of one budget. One that ended by itself stays until the history has
+// been told so.
+type Grants struct {
+	List []Grant `json:"grants"`
+	// EndedAt is when the last of those ended that are no longer listed.
+	EndedAt time.Time `json:"ended_at,omitzero"`
+	// Untold are events that the history may lack.
+	Untold []history.Event `json:"untold,omitempty"`
+}
+
+// MaxGrants is how many grants of a budget may be in force at a time.
+const MaxGrants = 100
+
+// InForce are those that have not ended.
+func (g Grants) InForce(now time.Time) []Grant {
+	return slices.DeleteFunc(slices.Clone(g.List), func(grant Grant) bool { return !grant.InForce(now) })
+}
+
+// granted is what those in force add together.
+func (g Grants) granted(now time.Time) int64 {
+	sum := int64(0)
+	for _, grant := range g.InForce(now) {
+		sum = plus(sum, grant.Amount())
+	}
+	return sum
+}
+
+// changedAt is when a grant last began or ended, and the limit with it.
+func (g Grants) changedAt(now time.Time) time.Time {
+	at := g.EndedAt
+	for _, grant := range g.List {
+		for _, moment := range []time.Time{grant.From, grant.Until} {
+			if !moment.After(now) && moment.After(at) {
+				at = moment
+			}
+		}
+	}
+	return at
+}
+
+// Granted is the declaration with the limit of now: the declared one and all that is
+// granted. A change of what is granted is a new limit, as one of gpu_hours is: its
+// grace begins anew.
+func (d Declaration) Granted(g Grants, now time.Time) Declaration {
+	if at := g.changedAt(now); at.After(d.PublishedAt) {
+		d.PublishedAt = at
+	}
+	declared, err := d.Limit()
+	more := g.granted(now)
+	if err != nil || more == 0 {
+		return d
+	}
+	d.GPUHours = Hours(min(plus(declared, more), MaxGPUHours*Hour))
+	return d
+}
+
+// Add adds a grant, and drops those that ended.
+func (g Grants) Add(d Declaration, grant Grant, now time.Time) (Grants, error) {
+	if _, err := ParseHours(grant.GPUHours); err != nil {
+		return g, fmt.Errorf("the GPU-hours to grant: %w", err)
+	}
+	g = g.current(d, now)
+	g.List = append(g.List, grant)
+	declared, err := d.Limit()
+	switch {
+	case err != nil:
+		return g, err
+	case len(g.List) > MaxGrants:
+		return g, fmt.Errorf("%d grants are in force already, and that is the most: release some first", MaxGrants)
+	case plus(declared, g.granted(now)) > MaxGPUHours*Hour:
+		return g, fmt.Errorf("with it, the limit would be above %d GPU-hours", MaxGPUHours)
+	}
+	return g.telling(grant.Begun(d.about(), grant.GPUHours+" GPU-hours: "+grant.Why).Granted(grant.ID, grant.Until)), nil
+}
+
+// Release ends all that are in force, and returns these.
+func (g Grants) Release(d Declaration, r exception.Release) (after Grants, released []Grant) {
+	r.At = r.At.UTC().Truncate(time.Millisecond)
+	after = g.current(d, r.At)
+	released, after.List = after.List, nil
+	for _, grant := range released {
+		after = after.telling(grant.Released(d.about(), r, grant.what()))
+	}
+	if len(released) > 0 && r.At.After(after.EndedAt) {
+		after.EndedAt = r.At
+	}
+	return after, released
+}
+
+// Events are those that the history may lack by now.
+func (g Grants) Events(d Declaration, now time.Time) []history.Event { return g.current(d, now).Untold }
+
+// Told leaves out what ended, and the events that the history has by now.
+func (g Grants) Told(d Declaration, now time.Time, has func(history.Event) bool) Grants {
+	g = g.current(d, now)
+	g.Untold = history.Untold(g.Untold, has)
+	return g
+}
+
+// current drops what ended by itself, and tells so.
+func (g Grants) current(d Declaration, now time.Time) Grants {
+	all := g.List
+	g.List = g.InForce(now)
+	for _, grant := range all {
+		if grant.InForce(now) {
+			continue
+		}
+		if grant.Until.After(g.EndedAt) {
+			g.EndedAt = grant.Until
+		}
+		g = g.telling(grant.Ended(d.about(), grant.what()))
+	}
+	return g
+}
+
+func (g Grants) telling(e history.Event) Grants {
+	g.Untold, _ = history.Newest(append(slices.Clone(g.Untold), e))
+	return g
+}
+
+func (g Grant) what() string { return "the grant of " + g.GPUHours + " GPU-hours" }
+
+func (d Declaration) about() history.About {
+	return history.About{Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID}
+}
+
+// LimitedAt is the status with the limit of now: what was granted when it was made, and
+// has ended since, no longer counts.
+func (s Status) LimitedAt(now time.Time) Status {
+	for _, grant := range s.Grants {
+		if !grant.InForce(now) {
+			s.Usage.Limit = max(1, s.Usage.Limit-grant.Amount())
+		}
+	}
+	return s
+}
+
+// Validate says what a stored list of grants lacks.
+func (g Grants) Validate() error {
+	for _, grant := range g.List {
+		if err := grant.Validate(); err != nil {
+			return fmt.Errorf("a grant: %w", err)
+		}
+		if _, err := ParseHours(grant.GPUHours); err != nil {
+			return fmt.Errorf("a grant: %w", err)
+		}
+	}
+	return nil
+}

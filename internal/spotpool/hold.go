@@ -1,0 +1,141 @@
+package spotpool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// Hold keeps a pool from launching and ending for a while, because a person wants it
+// so. The declaration stays as it is.
+type Hold struct{ exception.Exception }
+
+// Holds are those of one pool. One that ended by itself stays until the history has
+// been told so.
+type Holds struct {
+	List []Hold `json:"holds"`
+	// Untold are events that the history may lack.
+	Untold []history.Event `json:"untold,omitempty"`
+}
+
+// MaxHolds is how many holds of a pool may be in force at a time.
+const MaxHolds = 100
+
+// At is the hold that is in force; of several, the one that ends last. It is nil where
+// there is none.
+func (h Holds) At(now time.Time) *Hold {
+	var last *Hold
+	for _, hold := range h.InForce(now) {
+		if last == nil || hold.Until.After(last.Until) {
+			last = &hold
+		}
+	}
+	return last
+}
+
+// InForce are those that have not ended.
+func (h Holds) InForce(now time.Time) []Hold {
+	return slices.DeleteFunc(slices.Clone(h.List), func(hold Hold) bool { return !hold.InForce(now) })
+}
+
+// Add adds a hold, and drops those that ended.
+func (h Holds) Add(d Declaration, hold Hold, now time.Time) (Holds, error) {
+	h = h.current(d, now)
+	h.List = append(h.List, hold)
+	if len(h.List) > MaxHolds {
+		return h, fmt.Errorf("%d holds are in force already, and that is the most: release them first", MaxHolds)
+	}
+	return h.telling(hold.Begun(d.about(), hold.Why).Held(hold.ID, hold.Until)), nil
+}
+
+// Release ends all that are in force, and returns these.
+func (h Holds) Release(d Declaration, r exception.Release) (after Holds, released []Hold) {
+	r.At = r.At.UTC().Truncate(time.Millisecond)
+	after = h.current(d, r.At)
+	released, after.List = after.List, nil
+	for _, hold := range released {
+		after = after.telling(hold.Released(d.about(), r, theHold))
+	}
+	return after, released
+}
+
+// Events are those that the history may lack by now.
+func (h Holds) Events(d Declaration, now time.Time) []history.Event { return h.current(d, now).Untold }
+
+// Told leaves out what ended, and the events that the history has by now.
+func (h Holds) Told(d Declaration, now time.Time, has func(history.Event) bool) Holds {
+	h = h.current(d, now)
+	h.Untold = history.Untold(h.Untold, has)
+	return h
+}
+
+// current drops what ended by itself, and tells so.
+func (h Holds) current(d Declaration, now time.Time) Holds {
+	all := h.List
+	h.List = h.InForce(now)
+	for _, hold := range all {
+		if !hold.InForce(now) {
+			h = h.telling(hold.Ended(d.about(), theHold))
+		}
+	}
+	return h
+}
+
+func (h Holds) telling(e history.Event) Holds {
+	h.Untold, _ = history.Newest(append(slices.Clone(h.Untold), e))
+	return h
+}
+
+const theHold = "the hold"
+
+func (d Declaration) about() history.About {
+	return history.About{Object: d.Object(), ObjectUID: d.UID}
+}
+
+// Validate says what a stored list of holds lacks.
+func (h Holds) Validate() error {
+	for _, hold := range h.List {
+		if err := hold.Validate(); err != nil {
+			return fmt.Errorf("a hold: %w", err)
+		}
+	}
+	return nil
+}
+
+// reason says why a pool on hold is left as it is.
+func (h Hold) reason(d Declaration) string {
+	return fmt.Sprintf("on hold %s. Nothing is launched or ended before; gpupool release %s ends the hold", h, d.Key())
+}
+
+// HeldError says that something was not done because of a hold.
+type HeldError struct {
+	Declaration Declaration
+	Hold        Hold
+}
+
+// Error says who holds the pool, why, and how that ends.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s is %s", e.Declaration.Object(), e.Hold.reason(e.Declaration))
+}
+
+// holdStill says what is left undone because of the hold. A launch whose outcome is
+// unknown is not asked for again: where it never reached the cloud, that would launch.
+// It stays written down and counts as held, its instances are looked for, and once the
+// hold has ended it is asked for again.
+func (p *planner) holdStill() {
+	reason, surplus := p.Hold.reason(p.Declaration), p.plan.Held-p.unseen-p.Declaration.Maximum
+	switch {
+	case p.coming < p.Declaration.Minimum:
+		p.note(Reason{Code: BecauseHold, Until: p.Hold.Until, Text: reason})
+	case surplus > 0:
+		p.warnf("%d held above maximum %d: %s", surplus, p.Declaration.Maximum, reason)
+	default:
+		p.warnf("%s", reason)
+	}
+	for _, intent := range p.plan.Journal.Intents {
+		p.short(BecauseOpenLaunch, "launch %d of %d, whose outcome is unknown, is looked for, and asked for again once the hold has ended", intent.Request.Sequence, intent.Request.Count)
+	}
+}

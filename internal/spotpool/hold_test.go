@@ -1,0 +1,79 @@
+package spotpool_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+func held(from time.Time, length time.Duration) spotpool.Hold {
+	return spotpool.Hold{Exception: exception.Exception{ID: "h", From: from, Until: from.Add(length), Who: "ann", Why: "looking at nodes"}}
+}
+
+// TestAHoldLeavesEverythingAsItIs decides nothing in any situation, forgets no launch,
+// counts as without it, and says why.
+func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := situations().Draw(t, "situation")
+		free := spotpool.Decide(s)
+		hold := held(noon, time.Hour)
+		s.Hold = &hold
+		p := spotpool.Decide(s)
+		if len(p.Decisions) > 0 {
+			t.Fatalf("decided %v", p.Decisions)
+		}
+		if diff := cmp.Diff(free.Journal.Intents, p.Journal.Intents); diff != "" {
+			t.Fatalf("launches (-free +held)\n%s", diff)
+		}
+		if diff := cmp.Diff(free.Counts, p.Counts); diff != "" {
+			t.Fatalf("counts (-free +held)\n%s", diff)
+		}
+		if told := strings.Join(append(p.Short.Texts(), p.Warnings...), "\n"); !strings.Contains(told, "on hold by ann until 2026-03-01T13:00:00Z: looking at nodes") {
+			t.Fatalf("told %q", told)
+		}
+		if !p.Journal.ShortSince.IsZero() {
+			t.Fatal("the time on hold counts towards on_demand_fallback")
+		}
+	})
+}
+
+// TestTheHoldThatEndsLastCounts has holds end one by one, by themselves or released.
+func TestTheHoldThatEndsLastCounts(t *testing.T) {
+	t.Parallel()
+	var h spotpool.Holds
+	for _, length := range []time.Duration{2 * time.Hour, time.Hour} {
+		var err error
+		if h, err = h.Add(pool(), held(noon, length), noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at := h.At(noon.Add(time.Minute)); at == nil || !at.Until.Equal(noon.Add(2*time.Hour)) {
+		t.Errorf("in force: %v", at)
+	}
+	if h.At(noon.Add(2*time.Hour)) != nil {
+		t.Error("it goes on after its end")
+	}
+	h, released := h.Release(pool(), exception.Release{At: noon.Add(time.Minute), Who: "bob"})
+	if len(released) != 2 || h.At(noon.Add(time.Minute)) != nil {
+		t.Errorf("released %v, and %v goes on", released, h.At(noon.Add(time.Minute)))
+	}
+	if events := h.Events(pool(), noon.Add(time.Minute)); len(events) != 4 {
+		t.Errorf("told %v", events)
+	}
+	h, err := h.Add(pool(), held(noon.Add(time.Hour), time.Hour), noon.Add(time.Hour))
+	if err != nil || len(h.List) != 1 {
+		t.Errorf("what ended is not dropped: %v (%v)", h, err)
+	}
+	told := h.Told(pool(), noon.Add(2*time.Hour), func(history.Event) bool { return true })
+	if events := h.Events(pool(), noon.Add(2*time.Hour)); len(events) != 6 || len(told.List)+len(told.Untold) > 0 {
+		t.Errorf("told %v, and %v is left", events, told)
+	}
+}
