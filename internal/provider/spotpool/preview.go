@@ -98,7 +98,7 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	if d.Budget != prior.Budget {
 		gate, unlooked = core.Gate{}, d.Budget
 	}
-	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: gate})
+	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: gate, Hold: s.Hold})
 	p := previewOf(plan, unlooked)
 	if len(added) > 0 { // where a launch goes is unknown until they are looked at
 		p.actions = endsAndLaunchesAnywhere(plan.Decisions, unlooked)

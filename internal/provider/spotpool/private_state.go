@@ -26,6 +26,7 @@ type privateState struct {
 	State     stateValues     `json:"state"`    // the state's own values, for a refresh
 	At        time.Time       `json:"at"`
 	Gate      core.Gate       `json:"gate,omitzero"`
+	Hold      *core.Hold      `json:"hold,omitempty"`
 	Instances []core.Instance `json:"instances,omitempty"`
 	Offers    []core.Offer    `json:"offers"` // null: unknown
 	SpotVCPUs map[string]int  `json:"spot_vcpus,omitempty"`
@@ -55,7 +56,7 @@ func valuesOf(m model) stateValues {
 func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 	o := pool.Observation
 	s := privateState{
-		Version: privateStateVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate,
+		Version: privateStateVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate, Hold: pool.Hold,
 		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(pool.Journal),
 	}
 	for _, i := range o.Instances {

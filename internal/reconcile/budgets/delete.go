@@ -54,6 +54,8 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
 		return notices, err
 	}
+	granted, _ := record.Grants(f.Keeper).Of(ctx, d.UID) // what can't be read goes with the budget
+	f.note(granted.Events(d, f.now())...)
 	if err := f.tellLast(ctx, d, status.Value, resumed); err != nil {
 		return notices, err
 	}
@@ -62,6 +64,9 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 		err = record.Remove(ctx, f.Keeper.Store, store.Statuses, doc.Key.Name, doc.Revision)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return notices, err
+	}
+	if err := record.Grants(f.Keeper).Forget(ctx, d.UID); err != nil {
 		return notices, err
 	}
 	return notices, f.records().Remove(ctx, r)

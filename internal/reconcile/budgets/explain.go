@@ -52,6 +52,7 @@ func (f *Flow) Explain(ctx context.Context, fits func(object string) bool) ([]Ex
 	if err := r.Read(ctx); err != nil {
 		return nil, err
 	}
+	granted, unread := f.grants(ctx)
 	list := []Explanation{}
 	for _, broken := range r.reports {
 		if fits("budget/" + broken.Name) {
@@ -63,12 +64,13 @@ func (f *Flow) Explain(ctx context.Context, fits func(object string) bool) ([]Ex
 			continue
 		}
 		d := t.declaration
-		e := Explanation{Overview: f.overviewOf(ctx, t), Declared: Declared{
+		e := Explanation{Overview: f.overviewOf(ctx, t, granted, unread), Declared: Declared{
 			TimeZone: d.TimeZone, GracePeriod: d.Enforce.GracePeriod, MaxEvictionsPerRun: d.Enforce.MaxEvictionsPerRun,
 			VictimOrder: d.Enforce.VictimOrder, MaxStatusAge: d.MaxStatusAge,
 		}}
+		limited := d.Granted(budget.Grants{List: e.Grants}, f.now())
 		for _, percent := range d.Thresholds {
-			e.Thresholds = append(e.Thresholds, Threshold{Percent: percent, GPUHours: shareOf(d, percent)})
+			e.Thresholds = append(e.Thresholds, Threshold{Percent: percent, GPUHours: shareOf(limited, percent)})
 		}
 		e.Judged(e.Report, nil)
 		list = append(list, e)
@@ -97,6 +99,9 @@ func (e *Explanation) Judged(r Report, decisions []outcome.Result) {
 	u := r.UsageReport
 	if u == nil {
 		return
+	}
+	for _, g := range r.Grants {
+		e.Next = append(e.Next, Step{g.Until, "the grant of " + g.GPUHours + " GPU-hours by " + g.Who + " ends, and lowers the limit"})
 	}
 	exceeded := u.Exceeded != nil && *u.Exceeded
 	if exceeded && r.EnforceAt != nil && r.EnforceAt.After(u.AsOf) {

@@ -22,18 +22,18 @@ type judgement struct {
 
 // judge judges budgets by the ledger and by what is in force. One that can't be
 // judged fails alone.
-func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, f *inForce) []judgement {
+func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, granted grants, f *inForce) []judgement {
 	var judged []judgement
-	for n, result := range budget.Evaluate(declarations(targets), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+	for n, result := range budget.Evaluate(granted.limited(declarations(targets), b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
 		d := targets[n].declaration
 		last := previous[d.Name]
-		if err := cmp.Or(result.Err, last.err); err != nil {
+		if err := cmp.Or(result.Err, last.err, granted[d.UID].Err); err != nil {
 			r.add(failedReport(d, err), nil)
 			continue
 		}
 		freeze, frozen := f.frozen[d.UID]
 		s := budget.Situation{
-			Declaration: d, Result: result, Now: b.now(), RunID: r.options.RunID,
+			Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: r.options.RunID,
 			Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: f.paused,
 			PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
 		}

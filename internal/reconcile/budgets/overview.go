@@ -1,6 +1,7 @@
 package budgets
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -30,14 +31,15 @@ func (r *Run) Overview(ctx context.Context) []Overview {
 	for _, broken := range r.reports {
 		list = append(list, Overview{Report: broken})
 	}
+	granted, err := r.flow.grants(ctx)
 	for _, t := range r.targets {
-		list = append(list, r.flow.overviewOf(ctx, t))
+		list = append(list, r.flow.overviewOf(ctx, t, granted, err))
 	}
 	slices.SortFunc(list, func(a, b Overview) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-func (f *Flow) overviewOf(ctx context.Context, t target) Overview {
+func (f *Flow) overviewOf(ctx context.Context, t target, granted grants, unread error) Overview {
 	d := t.declaration
 	s := Overview{Phase: t.phase, Window: d.Window}
 	if d.Period != "" {
@@ -55,6 +57,10 @@ func (f *Flow) overviewOf(ctx context.Context, t target) Overview {
 			s.Untrusted = err.Error()
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
+	}
+	s.Grants = granted.of(d).InForce(f.now())
+	if err := cmp.Or(unread, granted[d.UID].Err); err != nil {
+		s.Warnings = append(s.Warnings, err.Error())
 	}
 	return s
 }

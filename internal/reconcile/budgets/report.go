@@ -87,6 +87,8 @@ type Report struct {
 	// absent where the declaration can't be read.
 	LimitGPUHours *string `json:"limit_gpu_hours,omitempty"`
 	*UsageReport
+	// Grants are those in force, and a part of the limit from the next run on.
+	Grants []budget.Grant `json:"grants,omitempty"`
 	// Fired are the thresholds that were told of and have not re-armed.
 	Fired []int `json:"fired_thresholds,omitempty"`
 	// EnforceAt is when the grace of a budget that is exceeded ends, or ended; null
@@ -119,7 +121,7 @@ func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, er
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return Report{
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
-		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
+		Grants: s.Grants, Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
 	}
 }
 

@@ -176,12 +176,17 @@ func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, target
 	if err != nil {
 		return err
 	}
+	granted, err := r.flow.grants(ctx)
+	if err != nil {
+		return err
+	}
+	r.tellGrants(ctx, targets, granted, b.now())
 	inForce := r.lookInForce(ctx, c, uid, b.observation.Namespaces)
 	if !r.partial() {
 		r.liftOrphans(ctx, c, uid, inForce)
 		r.forgetStatuses(ctx, previous)
 	}
-	judged := r.judge(targets, b, previous, inForce)
+	judged := r.judge(targets, b, previous, granted, inForce)
 	e := &enforcer{flow: r.flow, books: b, inForce: inForce, report: r.add, warnings: r.warnings, declared: declarations(targets)}
 	e.enforce(ctx, judged)
 	r.noteDeletions(ctx, b)

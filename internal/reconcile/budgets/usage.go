@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Question asks what a budget, or any selector, has used.
@@ -43,8 +44,9 @@ type LiveUsage struct {
 	Usage       budget.Usage
 	// ExceededSince is nil while used is below the limit, and without a limit.
 	ExceededSince *time.Time
-	Overlaps      []string  // other budgets that count some of the same pods
-	Pods          []PodUsed // by namespace and name
+	Overlaps      []string       // other budgets that count some of the same pods
+	Pods          []PodUsed      // by namespace and name
+	Grants        []budget.Grant // in force, and a part of the limit
 	Warnings      []string
 }
 
@@ -69,12 +71,17 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	if judged.GPUHours == "" {
 		judged.GPUHours = fmt.Sprint(budget.MaxGPUHours)
 	}
+	granted, err := f.grantedTo(ctx, d, q, l.at)
+	if err != nil {
+		return LiveUsage{Declaration: d}, err
+	}
+	judged = judged.Granted(granted, l.at)
 	result := budget.Evaluate(append([]budget.Declaration{judged}, l.others...), l.documents.ledger.All(), l.documents.ledger.Header, l.at, time.LoadLocation)[0]
 	if result.Err != nil {
 		return LiveUsage{Declaration: d}, result.Err
 	}
 	live := LiveUsage{
-		Declaration: d, At: l.at, Usage: result.Usage, ExceededSince: result.ExceededSince, Overlaps: result.Overlaps,
+		Declaration: d, At: l.at, Grants: granted.List, Usage: result.Usage, ExceededSince: result.ExceededSince, Overlaps: result.Overlaps,
 		Warnings: append(l.warnings, lostTexts(result.Lost)...),
 	}
 	if d.GPUHours == "" {
@@ -85,6 +92,20 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	}
 	live.Pods, err = l.podsUsed(d)
 	return live, err
+}
+
+// grantedTo are the grants that are a part of the limit that is asked about; none where
+// that is another than the declared one.
+func (f *Flow) grantedTo(ctx context.Context, d budget.Declaration, q Question, at time.Time) (budget.Grants, error) {
+	if q.Budget == "" || q.Over.GPUHours != "" || d.GPUHours == "" {
+		return budget.Grants{}, nil
+	}
+	all, err := record.Grants(f.Keeper).Of(ctx, d.UID)
+	list := all.InForce(at)
+	if !q.At.IsZero() {
+		list = slices.DeleteFunc(list, func(g budget.Grant) bool { return g.From.After(at) })
+	}
+	return budget.Grants{List: list}, err
 }
 
 func lostTexts(lost []string) []string {

@@ -2,9 +2,11 @@ package budgets
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // State is a budget as Terraform sees it: what is declared, and what the
@@ -41,6 +43,13 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
 	}
 	status, known, err := f.Keeper.BudgetStatus(ctx, state.Declaration)
+	granted, unread := record.Grants(f.Keeper).Of(ctx, state.Declaration.UID)
+	if unread != nil {
+		state.Warnings = append(state.Warnings, unread.Error())
+	}
+	for _, grant := range granted.InForce(f.now()) {
+		state.Warnings = append(state.Warnings, fmt.Sprintf("granted beside the declared %s: %s. gpupool release %s ends that", state.Declaration.GPUHours, grant, state.Declaration.Object()))
+	}
 	switch {
 	case err != nil: // the next run replaces it, and nothing here depends on it
 		state.Warnings = append(state.Warnings, err.Error())

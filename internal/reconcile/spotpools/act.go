@@ -29,6 +29,9 @@ func (f *Flow) act(ctx context.Context, p *pass) error {
 	if err := sameAccount(d, observation.AccountID); err != nil {
 		return err
 	}
+	if p.hold, err = f.holdOn(ctx, d); err != nil {
+		return err
+	}
 	p.soFar.Refused, p.soFar.Halted = nil, "" // what was refused before may be granted now
 	acting := &actor{flow: f, pass: p, journal: j, observation: observation}
 	return acting.decideAndDo(ctx)

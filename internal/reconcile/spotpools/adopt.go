@@ -48,7 +48,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	plan := spotpool.Decide(situation(d, observation, f.untold(j.Value), f.gate(ctx, d)))
+	plan := spotpool.Decide(situation(d, observation, f.untold(j.Value), f.gate(ctx, d), nil))
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(plan.Members, func(m spotpool.Member) bool { return m.ID == id })

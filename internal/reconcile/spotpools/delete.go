@@ -54,6 +54,9 @@ func (f *Flow) beginDeletion(ctx context.Context, d spotpool.Declaration) error 
 	if d.DeletionProtection {
 		return fmt.Errorf("%s has deletion_protection: set it to false and apply before destroying it", d.Object())
 	}
+	if err := f.refuseHeld(ctx, d); err != nil {
+		return err
+	}
 	if err := f.ownAccount(ctx, d); err != nil {
 		return err
 	}
@@ -158,6 +161,9 @@ func (e *stillThereError) again() bool {
 // emptyOnce looks at a pool that is being deleted, under its lock, and ends or untags
 // its instances. Where the look shows none, it removes the pool's record and journal.
 func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) error {
+	if err := f.refuseHeld(ctx, d); err != nil {
+		return err
+	}
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil { // a kill may have come before it
 		return err
 	}
@@ -235,6 +241,14 @@ func (f *Flow) clear(ctx context.Context, d spotpool.Declaration, seen *look) er
 		if err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision); err != nil {
 			return err
 		}
+	}
+	holds, err := record.Holds(f.Keeper).Of(ctx, d.UID)
+	if err != nil {
+		return err
+	}
+	f.tellOfHolds(ctx, d, declaration.Holds{Holds: holds.Holds}, f.now())
+	if err := record.Holds(f.Keeper).Forget(ctx, d.UID); err != nil {
+		return err
 	}
 	r, err := f.records().Still(ctx, d, declaration.Deleting)
 	if err != nil || r == nil {

@@ -65,5 +65,5 @@ func (f *Flow) budgetStatus(ctx context.Context, name string, made map[string]bu
 	if err == nil && !known {
 		err = fmt.Errorf("it has no status in the store %s yet, which gpupool reconcile makes", f.Keeper.Store)
 	}
-	return status.Value, r.Value, err
+	return status.Value.LimitedAt(f.now()), r.Value, err
 }

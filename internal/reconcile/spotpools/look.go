@@ -18,14 +18,14 @@ type look struct {
 }
 
 // situation is that of a pool of which nothing was asked so far. Every argument must be
-// given, since a gate that is left out would be an open one.
-func situation(d spotpool.Declaration, o spotpool.Observation, j spotpool.Journal, gate spotpool.Gate) spotpool.Situation {
-	return spotpool.Situation{Declaration: d, Observation: o, Journal: j, Now: o.At, Gate: gate}
+// given, since a gate that is left out would be an open one, and a hold none.
+func situation(d spotpool.Declaration, o spotpool.Observation, j spotpool.Journal, gate spotpool.Gate, hold *spotpool.Hold) spotpool.Situation {
+	return spotpool.Situation{Declaration: d, Observation: o, Journal: j, Now: o.At, Gate: gate, Hold: hold}
 }
 
 // situation is that of the pool of a pass.
 func (p *pass) situation(o spotpool.Observation, j spotpool.Journal) spotpool.Situation {
-	s := situation(p.declaration, o, j, p.gate)
+	s := situation(p.declaration, o, j, p.gate, p.hold)
 	s.SoFar = p.soFar
 	return s
 }
@@ -84,6 +84,9 @@ func (f *Flow) look(ctx context.Context, p *pass) error {
 	}
 	if gate := f.gate(ctx, p.declaration); gate.Closed { // a gate that opens meanwhile opens for the next run
 		p.gate = gate
+	}
+	if p.hold, err = f.holdOn(ctx, p.declaration); err != nil {
+		return err
 	}
 	plan := spotpool.Decide(p.situation(observation, j.Value))
 	p.saw(plan, observation)

@@ -57,7 +57,7 @@ func (r *Run) overviewOf(ctx context.Context, t target, view *regionView, err er
 	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
 		r.warnings.Add(text)
 	}
-	s := situation(d, view.observation(d), t.journal.Value, r.flow.gate(ctx, d))
+	s := situation(d, view.observation(d), t.journal.Value, r.flow.gate(ctx, d), t.hold)
 	plan := spotpool.Decide(s)
 	became := idleOutcome(plan)
 	if len(plan.Decisions) > 0 {

@@ -12,6 +12,7 @@ type pass struct {
 	declaration spotpool.Declaration
 	soFar       spotpool.SoFar
 	gate        spotpool.Gate
+	hold        *spotpool.Hold  // in force; nil where there is none
 	gone        map[string]bool // recorded ids that are certainly gone
 	results     []outcome.Result
 	notices     []string // what became of instances, from all looks of the pass

@@ -19,7 +19,9 @@ type Report struct {
 	// Deleted says that the run finished the pool's deletion.
 	Deleted bool `json:"deleted,omitempty"`
 	// Gate is the pool's gate; nil where it has no budget, or could not be looked at.
-	Gate    *GateReport     `json:"gate,omitempty"`
+	Gate *GateReport `json:"gate,omitempty"`
+	// Hold is the one in force; nil where there is none.
+	Hold    *spotpool.Hold  `json:"hold,omitempty"`
 	Outcome outcome.Outcome `json:"outcome"`
 	// Short is why it stays below minimum, in at most three lines, and ShortReasons is
 	// all of it, offering by offering.
@@ -70,6 +72,7 @@ func (p Report) HeldBack() string {
 func newReport(d spotpool.Declaration, p *spotpool.Plan, became outcome.Outcome, err error) Report {
 	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: became, Error: outcome.NewErrorReport(err)}
 	if p != nil {
+		report.Hold = p.Hold
 		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)
 		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
 		report.Notices, report.Warnings = p.Notices, p.Warnings

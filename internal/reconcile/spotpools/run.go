@@ -1,6 +1,7 @@
 package spotpools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,8 @@ type target struct {
 	phase       declaration.Phase
 	updatedAt   time.Time
 	journal     journal
+	holds       spotpool.Holds
+	hold        *spotpool.Hold // in force; nil where there is none
 	// gateErr says why it is unknown whether the pool's gate is open; nil where it is
 	// known. Such a pool launches nothing and counts as failed.
 	gateErr error
@@ -77,6 +80,12 @@ func (r *Run) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	holds := map[string]record.Excepted[declaration.Holds]{}
+	if len(list) > 0 {
+		if holds, err = record.Holds(r.flow.Keeper).All(ctx); err != nil {
+			return err
+		}
+	}
 	for _, l := range list {
 		d := l.Record.Declaration
 		r.keys = append(r.keys, l.Key)
@@ -87,6 +96,8 @@ func (r *Run) Read(ctx context.Context) error {
 		if err = l.Err; err == nil {
 			j, err = r.flow.loadJournal(ctx, d)
 		}
+		hold := holds[d.UID]
+		err = cmp.Or(err, hold.Err)
 		if err != nil {
 			region, name, _ := splitKey(l.Key)
 			r.add(Report{Region: region, Name: name, Outcome: outcome.Failed, Error: outcome.NewErrorReport(err)}, nil)
@@ -97,7 +108,7 @@ func (r *Run) Read(ctx context.Context) error {
 		if n := j.Value.LeftOut; n > 0 {
 			r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and a journal keeps %d", d.Object(), n, history.UntoldAtMost))
 		}
-		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j})
+		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j, holds: hold.Value.Holds, hold: hold.Value.At(r.flow.now())})
 	}
 	return nil
 }
@@ -126,6 +137,7 @@ func (r *Run) Declared() int { return len(r.targets) }
 // Reconcile brings the pools that were read to what is declared.
 func (r *Run) Reconcile(ctx context.Context) {
 	r.tellLeft(ctx)
+	r.tellHolds(ctx)
 	if r.options.Statuses != nil {
 		r.statuses = r.options.Statuses()
 	}
@@ -198,7 +210,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 	}
 	gate, gateErr := r.flow.gateBy(ctx, d, r.statuses)
 	t.gateErr = gateErr
-	plan := spotpool.Decide(situation(d, view.observation(d), r.flow.untold(t.journal.Value), gate))
+	plan := spotpool.Decide(situation(d, view.observation(d), r.flow.untold(t.journal.Value), gate, t.hold))
 	switch {
 	case ctx.Err() != nil:
 		r.add(newReport(d, &plan, outcome.Skipped, errInterrupted), nil)
@@ -287,7 +299,7 @@ func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 	}
 	results, err := r.flow.emptyAndRemove(ctx, d, time.Now().Add(wait))
 	switch {
-	case record.IsLocked(err):
+	case record.IsLocked(err), isHeld(err):
 		r.add(newReport(d, &plan, outcome.Skipped, err), results)
 	case errors.Is(err, outcome.ErrPlanned):
 		r.add(newReport(d, &plan, outcome.Planned, outcome.ErrDeletionPlanned), results)

@@ -79,7 +79,7 @@ func (p *pass) settled() bool {
 	if p.failure != nil {
 		return !errors.Is(p.failure, errNotYet) && !worthRetrying(p.failure) && !p.willTell()
 	}
-	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Intents) > 0 {
+	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Intents) > 0 && p.hold == nil {
 		return false
 	}
 	launching, ending := p.latest.underWay()

@@ -18,7 +18,9 @@ type State struct {
 	// Journal has the open launches in full, user data included.
 	Journal spotpool.Journal
 	// Gate says whether launches were held back.
-	Gate     spotpool.Gate
+	Gate spotpool.Gate
+	// Hold is the one in force; nil where there is none.
+	Hold     *spotpool.Hold
 	Plan     spotpool.Plan
 	Warnings []string
 }
@@ -26,7 +28,7 @@ type State struct {
 // newState is the state after an operation on a recorded pool. It has no observation
 // where no look succeeded.
 func newState(p *pass) State {
-	state := State{Declaration: p.declaration, Recorded: true, Gate: p.gate}
+	state := State{Declaration: p.declaration, Recorded: true, Gate: p.gate, Hold: p.hold}
 	plan := p.plan()
 	if plan != nil {
 		state.Observation, state.Journal, state.Plan = p.latest.observation, plan.Journal, *plan

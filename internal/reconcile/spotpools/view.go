@@ -61,7 +61,10 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 	}
 	state.Observation = view.observation(d)
 	state.Journal = j.Value
-	state.Plan = spotpool.Decide(situation(d, state.Observation, j.Value, state.Gate))
+	if state.Hold, err = f.holdOn(ctx, d); err != nil {
+		return err
+	}
+	state.Plan = spotpool.Decide(situation(d, state.Observation, j.Value, state.Gate, state.Hold))
 	state.Warnings = append(state.Warnings, view.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
 	return nil
 }

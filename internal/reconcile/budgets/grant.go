@@ -1,0 +1,135 @@
+package budgets
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+// Granted is what became of the grants of a budget.
+type Granted struct {
+	Declaration budget.Declaration
+	// Grants are those that were begun, or ended.
+	Grants []budget.Grant
+	// Limit is the limit from now on, in milli-GPU-seconds.
+	Limit int64
+}
+
+// Grant adds hours to a budget for a while. The next run heeds it.
+func (f *Flow) Grant(ctx context.Context, name, hours string, ask exception.Request) (Granted, error) {
+	d, err := f.active(ctx, name)
+	if err != nil {
+		return Granted{}, err
+	}
+	now := f.now()
+	begun, err := ask.Begin(record.NewID(), now)
+	if err != nil {
+		return Granted{}, fmt.Errorf("nothing is granted to the budget %s: %w", name, err)
+	}
+	grant := budget.Grant{Exception: begun, GPUHours: hours}
+	after, err := record.Grants(f.Keeper).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
+		added, err := g.Add(d, grant, now)
+		if err != nil {
+			return g, fmt.Errorf("nothing is granted to the budget %s: %w", name, err)
+		}
+		return declaration.Grants{BudgetUID: d.UID, Budget: d.Name, Grants: added}, nil
+	})
+	if err != nil {
+		return Granted{}, err
+	}
+	return f.granted(ctx, d, after, []budget.Grant{grant}, now)
+}
+
+// Release ends all grants of a budget that are in force; there may be none.
+func (f *Flow) Release(ctx context.Context, name string, r exception.Release) (Granted, error) {
+	d, err := f.Find(ctx, name)
+	if err != nil {
+		return Granted{}, err
+	}
+	now := f.now()
+	r.At = now
+	held, err := record.Grants(f.Keeper).Of(ctx, d.UID)
+	if err != nil || len(held.InForce(now)) == 0 {
+		return Granted{Declaration: d}, err
+	}
+	var released []budget.Grant
+	after, err := record.Grants(f.Keeper).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
+		g.Grants, released = g.Grants.Release(d, r)
+		g.BudgetUID, g.Budget = d.UID, d.Name
+		return g, nil
+	})
+	if err != nil {
+		return Granted{}, err
+	}
+	return f.granted(ctx, d, after, released, now)
+}
+
+// active is the declaration of a budget that is not being destroyed.
+func (f *Flow) active(ctx context.Context, name string) (budget.Declaration, error) {
+	r, err := f.records().Find(ctx, name)
+	if err == nil && r.Value.Phase == declaration.Deleting {
+		err = fmt.Errorf("nothing is granted: %s", f.records().Unfinished(r.Value.Declaration))
+	}
+	return r.Value.Declaration, err
+}
+
+// granted is what became of grants, of which the history is told.
+func (f *Flow) granted(ctx context.Context, d budget.Declaration, after declaration.Grants, which []budget.Grant, now time.Time) (Granted, error) {
+	f.note(after.Events(d, now)...)
+	f.tell(ctx)
+	limit, err := d.Granted(after.Grants, now).Limit()
+	return Granted{Declaration: d, Grants: which, Limit: limit}, err
+}
+
+// grants are those of all budgets, as one run or command reads them.
+type grants map[string]record.Excepted[declaration.Grants]
+
+func (f *Flow) grants(ctx context.Context) (grants, error) {
+	if f.Keeper.Store == nil {
+		return nil, nil
+	}
+	return record.Grants(f.Keeper).All(ctx)
+}
+
+// of are the grants of one budget.
+func (g grants) of(d budget.Declaration) budget.Grants { return g[d.UID].Value.Grants }
+
+// limited are the declarations with their limits of now.
+func (g grants) limited(list []budget.Declaration, now time.Time) []budget.Declaration {
+	limited := make([]budget.Declaration, len(list))
+	for n, d := range list {
+		limited[n] = d.Granted(g.of(d), now)
+	}
+	return limited
+}
+
+// tellGrants tells the history which grants of these budgets began and ended, as far as
+// nobody told it, and then leaves that out of their documents. That it can't is only
+// warned of.
+func (r *Run) tellGrants(ctx context.Context, targets []target, granted grants, now time.Time) {
+	var untold []budget.Declaration
+	for _, t := range targets {
+		if events := granted.of(t.declaration).Events(t.declaration, now); len(events) > 0 {
+			untold = append(untold, t.declaration)
+			r.flow.note(events...)
+		}
+	}
+	if len(untold) == 0 {
+		return
+	}
+	r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
+	for _, d := range untold {
+		_, err := record.Grants(r.flow.Keeper).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
+			g.Grants = g.Grants.Told(d, now, r.flow.outbox.Has)
+			return g, nil
+		})
+		if err != nil {
+			r.warnings.Add(err.Error())
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+func asked(length time.Duration) exception.Request {
+	return exception.Request{For: length, Who: "ann", Why: "night shift"}
+}
+
+// wantTold checks what the history tells of grants and holds, in any order.
+func wantTold(t *testing.T, w *reconciletest.World, c *reconciletest.Cluster, want ...string) {
+	t.Helper()
+	answer, err := (&memory.Memory{Store: w.Store(), Now: c.Now}).Ask(context.Background(), history.Query{Kinds: []history.Kind{history.Grant, history.Hold, history.Release}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range answer.Events {
+		got = append(got, fmt.Sprintf("%s by %s: %s", e.Kind, e.Actor, e.Reasons[0]))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("told (-want +got)\n%s", diff)
+	}
+}
+
+// TestAnEndByItselfIsToldOnce kills the run after the end of a grant and of a hold at
+// each of its effects: the next one tells what is untold, and then nothing is left of
+// either but when the grant ended.
+func TestAnEndByItselfIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for at := 1; ; at++ {
+		g := newGated(t)
+		if _, err := g.engine().Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.engine().Pools().Hold(context.Background(), "train", asked(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		g.cluster.Step(time.Hour)
+		m := &reconciletest.Mortal{KillAt: at, After: at%2 == 0}
+		e := g.World.Engine(m)
+		e.Cluster, e.Clock = g.cluster.Connect, g.cluster.Now
+		_, _ = e.Run(context.Background(), reconcile.RunOptions{})
+		g.run(reconcile.RunOptions{})
+		wantTold(t, g.World, g.cluster,
+			"grant by ann: 50 GPU-hours: night shift", "release by test: the grant of 50 GPU-hours by ann ends",
+			"hold by ann: night shift", "release by test: the hold by ann ends")
+		keeper := record.Keeper{Store: g.Store()}
+		granted, err := record.Grants(keeper).Of(context.Background(), g.budget.UID)
+		if err != nil || len(granted.List)+len(granted.Untold) > 0 || granted.EndedAt.IsZero() {
+			t.Errorf("killed at %d, of the grant is left: %+v (%v)", at, granted, err)
+		}
+		held, err := record.Holds(keeper).Of(context.Background(), g.pool.UID)
+		if err != nil || len(held.List)+len(held.Untold) > 0 {
+			t.Errorf("killed at %d, of the hold is left: %+v (%v)", at, held, err)
+		}
+		if t.Failed() || !m.IsDead() {
+			return
+		}
+	}
+}
+
+// readOnly is a store that can't be written to.
+type readOnly struct{ store.Store }
+
+func (readOnly) Write(context.Context, store.Key, []byte, store.Revision) (store.Revision, error) {
+	return "", errors.New("read-only file system")
+}
+
+// TestNothingIsDecidedInAReadOnlyStore says that it can't be written, and leaves limit
+// and pool as they are.
+func TestNothingIsDecidedInAReadOnlyStore(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	e := g.engine()
+	e.Store = readOnly{e.Store}
+	if _, err := e.Budgets().Grant(context.Background(), "team-a", "50", asked(time.Hour)); err == nil || !strings.Contains(err.Error(), "read-only file system") {
+		t.Errorf("granted: %v", err)
+	}
+	if _, err := e.Pools().Hold(context.Background(), "train", asked(time.Hour)); err == nil || !strings.Contains(err.Error(), "read-only file system") {
+		t.Errorf("held: %v", err)
+	}
+	report := g.run(reconcile.RunOptions{})
+	if b, p := report.Budgets[0], report.SpotPools[0]; *b.LimitGPUHours != "4.000" || p.Hold != nil {
+		t.Errorf("the limit is %s, on hold %v", *b.LimitGPUHours, p.Hold)
+	}
+}

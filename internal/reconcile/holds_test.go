@@ -1,0 +1,220 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// TestADamagedHoldStopsItsPoolAlone neither launches nor destroys what may be on hold.
+func TestADamagedHoldStopsItsPoolAlone(t *testing.T) {
+	t.Parallel()
+	w := newHeld(t, 2, 4)
+	key := store.Key{Kind: store.Holds, Name: w.pool.UID}
+	doc, err := w.Store().Read(context.Background(), key)
+	if err == nil {
+		_, err = w.Store().Write(context.Background(), key, []byte("{"), doc.Revision)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Reclaim(1)
+	w.Step(2 * time.Minute)
+	const remedy = "restore it from a copy, or move it away, and decide anew what it said"
+	if p := w.run().SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Message, remedy) {
+		t.Errorf("the pool: %s, %+v", p.Outcome, p.Error)
+	}
+	if err := w.engine(nil).Pools().Delete(context.Background(), w.pool, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), remedy) {
+		t.Errorf("destroyed: %v", err)
+	}
+	w.Verify(1)
+}
+
+// heldWorld is a world with a pool on hold, whose clock can be moved.
+type heldWorld struct {
+	*reconciletest.World
+	t       *testing.T
+	cluster *reconciletest.Cluster
+	pool    spotpool.Declaration
+}
+
+func newHeld(t *testing.T, minimum, maximum int) *heldWorld {
+	t.Helper()
+	w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
+	w.pool = w.MustCreate(minimum, maximum)
+	if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *heldWorld) engine(m *reconciletest.Mortal) *reconcile.Engine {
+	e := w.World.Engine(m)
+	e.Clock = w.cluster.Now
+	return e
+}
+
+func (w *heldWorld) run() reconcile.Report {
+	w.t.Helper()
+	report, err := w.engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+// TestAHoldStopsLaunches replaces nothing before the hold has ended, and then does.
+func TestAHoldStopsLaunches(t *testing.T) {
+	t.Parallel()
+	w := newHeld(t, 2, 4)
+	w.Reclaim(1)
+	w.Step(2 * time.Minute)
+	p := w.run().SpotPools[0]
+	if p.Hold == nil || p.Outcome != outcome.Short || !strings.Contains(strings.Join(p.Short, "\n"), ": night shift. Nothing is launched or ended before; gpupool release ap-singapore/train ends the hold") {
+		t.Errorf("the pool: %s, %v, %v", p.Outcome, p.Hold, p.Short)
+	}
+	w.Verify(1)
+	status, err := w.engine(nil).Status(context.Background())
+	if err != nil || status.SpotPools[0].Hold == nil || len(status.SpotPools[0].Decisions) > 0 {
+		t.Errorf("status: %+v (%v)", status.SpotPools, err)
+	}
+	w.cluster.Step(2 * time.Hour)
+	w.run()
+	w.Verify(2)
+}
+
+// TestAHoldStopsScaleInAndDestroy keeps what an apply would end, and refuses to destroy
+// the pool, until it is released.
+func TestAHoldStopsScaleInAndDestroy(t *testing.T) {
+	t.Parallel()
+	w := newHeld(t, 2, 4)
+	w.pool.Minimum, w.pool.Maximum = 1, 1
+	state, err := w.engine(nil).Pools().Update(context.Background(), w.pool, reconciletest.LongWait)
+	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "1 held above maximum 1: on hold by ann until") {
+		t.Errorf("updated: %v (%v)", state.Warnings, err)
+	}
+	w.Verify(2)
+	err = w.engine(nil).Pools().Delete(context.Background(), state.Declaration, reconciletest.LongWait)
+	var held *spotpool.HeldError
+	if !errors.As(err, &held) || !strings.Contains(err.Error(), "on hold by ann until") || !strings.Contains(err.Error(), "gpupool release") {
+		t.Errorf("destroyed: %v", err)
+	}
+	w.Verify(2)
+	if _, err := w.engine(nil).Pools().Release(context.Background(), "ap-singapore/train", exception.Release{Who: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	w.cluster.Step(2 * time.Second)
+	w.run()
+	w.Verify(1)
+	if err := w.engine(nil).Pools().Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	w.Verify(0)
+	if docs, err := w.Store().List(context.Background(), store.Holds); err != nil || len(docs) > 0 {
+		t.Errorf("holds that are left: %v (%v)", docs, err)
+	}
+}
+
+// TestAHoldStopsADeletionThatWasBegun ends nothing more of a pool whose destroy was
+// killed before it was put on hold.
+func TestAHoldStopsADeletionThatWasBegun(t *testing.T) {
+	t.Parallel()
+	w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
+	w.pool = w.MustCreate(2, 2)
+	m := &reconciletest.Mortal{KillOn: "Terminate"}
+	_ = w.engine(m).Pools().Delete(context.Background(), w.pool, reconciletest.LongWait)
+	if !m.IsDead() {
+		t.Fatal("the deletion never came to its end")
+	}
+	if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.run().SpotPools[0]; p.Outcome != outcome.Skipped || !strings.Contains(p.Error.Message, "on hold by ann until") {
+		t.Errorf("the pool: %s, %+v", p.Outcome, p.Error)
+	}
+	w.Verify(2)
+	w.cluster.Step(2 * time.Hour)
+	w.run()
+	w.Verify(0)
+}
+
+// TestALaunchThatWasKilledWaitsForTheEndOfAHold neither asks for it again on hold nor
+// launches it twice afterwards, whether or not the cloud had taken it.
+func TestALaunchThatWasKilledWaitsForTheEndOfAHold(t *testing.T) {
+	t.Parallel()
+	for name, taken := range map[string]bool{"taken": true, "never asked": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &heldWorld{World: reconciletest.NewWorld(t), t: t, cluster: reconciletest.NewCluster()}
+			d := w.MustCreate(1, 4)
+			d.Minimum = 3
+			m := &reconciletest.Mortal{KillOn: "Launch", After: taken}
+			_, _ = w.engine(m).Pools().Update(context.Background(), d, reconciletest.LongWait)
+			if !m.IsDead() {
+				t.Fatal("the update never came to its launch")
+			}
+			if _, err := w.engine(nil).Pools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			before := w.Launched()
+			w.run()
+			w.run()
+			if n := w.Launched(); n != before {
+				t.Errorf("%d instances were launched on hold", n-before)
+			}
+			w.cluster.Step(2 * time.Hour)
+			w.run()
+			w.Verify(3)
+			if n := w.Launched(); n != 3 {
+				t.Errorf("%d instances were launched in all, want 3", n)
+			}
+		})
+	}
+}
+
+// TestAKilledHoldIsWholeOrNotThere kills the commands at each of their effects: they
+// leave nothing half done, and can be repeated.
+func TestAKilledHoldIsWholeOrNotThere(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(e *reconcile.Engine) error{
+		"hold": func(e *reconcile.Engine) error {
+			_, err := e.Pools().Hold(context.Background(), "train", asked(time.Hour))
+			return err
+		},
+		"release": func(e *reconcile.Engine) error {
+			_, err := e.Pools().Release(context.Background(), "train", exception.Release{Who: "ann"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for at := 1; ; at++ {
+				w := newHeld(t, 1, 2)
+				m := &reconciletest.Mortal{KillAt: at, After: at%2 == 0}
+				_ = do(w.engine(m))
+				if p := w.run().SpotPools[0]; p.Outcome != outcome.Done {
+					t.Fatalf("killed at %d, the run says %s: %+v", at, p.Outcome, p.Error)
+				}
+				if err := do(w.engine(nil)); err != nil {
+					t.Fatalf("killed at %d, and again: %v", at, err)
+				}
+				if docs, err := record.Holds(record.Keeper{Store: w.Store()}).Of(context.Background(), w.pool.UID); err != nil || len(docs.Untold) > 1 {
+					t.Fatalf("killed at %d, %d events are left to be told (%v)", at, len(docs.Untold), err)
+				}
+				if !m.IsDead() {
+					return
+				}
+			}
+		})
+	}
+}

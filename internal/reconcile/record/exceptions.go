@@ -1,0 +1,100 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Exceptions keeps what persons decided for a while about the things of one kind: a
+// document for each of them, by its uid.
+type Exceptions[T declaration.Body] struct {
+	store store.Store
+	kind  store.Kind
+}
+
+// Grants are those of the store's budgets.
+func Grants(k Keeper) Exceptions[declaration.Grants] {
+	return Exceptions[declaration.Grants]{k.Store, store.Grants}
+}
+
+// Holds are those of the store's pools.
+func Holds(k Keeper) Exceptions[declaration.Holds] {
+	return Exceptions[declaration.Holds]{k.Store, store.Holds}
+}
+
+// Of reads those of one uid; the zero value where there are none, as there are before a
+// thing has a uid.
+func (e Exceptions[T]) Of(ctx context.Context, uid string) (T, error) {
+	if uid == "" {
+		var none T
+		return none, nil
+	}
+	doc, err := Load[T](ctx, e.store, e.kind, uid)
+	return doc.Value, withRemedy(err)
+}
+
+// withRemedy says of a damaged document how it is mended: nothing writes it anew.
+func withRemedy(err error) error {
+	var damaged *declaration.DamagedError
+	if !errors.As(err, &damaged) {
+		return err
+	}
+	return fmt.Errorf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away, and decide anew what it said", damaged.What, damaged.Reason)
+}
+
+// Excepted is what was decided about one thing, or why that can't be read.
+type Excepted[T any] struct {
+	Value T
+	Err   error
+}
+
+// All reads those of all, by uid.
+func (e Exceptions[T]) All(ctx context.Context) (map[string]Excepted[T], error) {
+	docs, err := e.store.List(ctx, e.kind)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]Excepted[T], len(docs))
+	for _, doc := range docs {
+		value, err := DecodeListed[T](ctx, e.store, doc)
+		all[doc.Key.Name] = Excepted[T]{Value: value, Err: withRemedy(err)}
+	}
+	return all, nil
+}
+
+// Change replaces those of one uid by what change makes of them, again where someone
+// else wrote them meanwhile.
+func (e Exceptions[T]) Change(ctx context.Context, uid string, change func(T) (T, error)) (T, error) {
+	for range 10 {
+		doc, err := Load[T](ctx, e.store, e.kind, uid)
+		if err != nil {
+			return doc.Value, withRemedy(err)
+		}
+		value, err := change(doc.Value)
+		if err != nil || Same(doc.Value, value) {
+			return doc.Value, err
+		}
+		saved, err := Save(ctx, e.store, e.kind, uid, doc, value)
+		if !errors.Is(err, store.ErrConflict) {
+			return saved.Value, err
+		}
+	}
+	var none T
+	return none, fmt.Errorf("%s/%s in the store %s was written by others again and again: try again", e.kind, uid, e.store)
+}
+
+// Forget removes those of a thing that is destroyed.
+func (e Exceptions[T]) Forget(ctx context.Context, uid string) error {
+	doc, err := e.store.Read(ctx, store.Key{Kind: e.kind, Name: uid})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return Remove(ctx, e.store, e.kind, uid, doc.Revision)
+}

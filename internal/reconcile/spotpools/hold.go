@@ -1,0 +1,145 @@
+package spotpools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Held is what became of the holds of a pool.
+type Held struct {
+	Declaration spotpool.Declaration
+	// Holds are those that were begun, or ended.
+	Holds []spotpool.Hold
+	// Busy says who is acting on the pool, by decisions made before the hold; empty
+	// where nobody is.
+	Busy string
+}
+
+// Hold keeps a pool from launching and ending for a while. Whoever has the pool's lock
+// is waited for: nothing that was decided before the hold is done once it is told of.
+func (f *Flow) Hold(ctx context.Context, key string, ask exception.Request) (Held, error) {
+	d, err := f.byName(ctx, key)
+	if err != nil {
+		return Held{}, err
+	}
+	now := f.now()
+	begun, err := ask.Begin(record.NewID(), now)
+	if err != nil {
+		return Held{}, fmt.Errorf("%s is not put on hold: %w", d.Object(), err)
+	}
+	hold := spotpool.Hold{Exception: begun}
+	held := Held{Declaration: d, Holds: []spotpool.Hold{hold}}
+	after, err := record.Holds(f.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
+		added, err := h.Add(d, hold, now)
+		if err != nil {
+			return h, fmt.Errorf("%s is not put on hold: %w", d.Object(), err)
+		}
+		return declaration.Holds{PoolUID: d.UID, Pool: d.Key(), Holds: added}, nil
+	})
+	if err != nil {
+		return Held{}, err
+	}
+	f.tellOfHolds(ctx, d, after, now)
+	err = f.records().Locked(ctx, d, func(context.Context) error { return nil })
+	if record.IsLocked(err) {
+		held.Busy, err = err.Error(), nil
+	}
+	return held, err
+}
+
+// Release ends all holds of a pool that are in force; there may be none.
+func (f *Flow) Release(ctx context.Context, key string, r exception.Release) (Held, error) {
+	d, err := f.byName(ctx, key)
+	if err != nil {
+		return Held{}, err
+	}
+	r.At = f.now()
+	there, err := record.Holds(f.Keeper).Of(ctx, d.UID)
+	held := Held{Declaration: d}
+	if err != nil || there.At(r.At) == nil {
+		return held, err
+	}
+	after, err := record.Holds(f.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
+		h.Holds, held.Holds = h.Holds.Release(d, r)
+		h.PoolUID, h.Pool = d.UID, d.Key()
+		return h, nil
+	})
+	if err == nil {
+		f.tellOfHolds(ctx, d, after, r.At)
+	}
+	return held, err
+}
+
+func (f *Flow) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
+	f.outbox.Note(f.outbox.Sign(holds.Events(d, now), f.Keeper.Actor)...)
+	f.tell(ctx)
+}
+
+// tellHolds tells the history which holds of the run's pools began and ended, as far as
+// nobody told it, and then leaves that out of their documents. That it can't is only
+// warned of.
+func (r *Run) tellHolds(ctx context.Context) {
+	now := r.flow.now()
+	var untold []spotpool.Declaration
+	for _, t := range r.targets {
+		if events := t.holds.Events(t.declaration, now); len(events) > 0 {
+			untold = append(untold, t.declaration)
+			r.flow.outbox.Note(r.flow.outbox.Sign(events, r.flow.Keeper.Actor)...)
+		}
+	}
+	if len(untold) == 0 {
+		return
+	}
+	r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
+	for _, d := range untold {
+		_, err := record.Holds(r.flow.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
+			h.Holds = h.Holds.Told(d, now, r.flow.outbox.Has)
+			return h, nil
+		})
+		if err != nil {
+			r.warnings.Add(err.Error())
+		}
+	}
+}
+
+// byName is the declaration of a pool by REGION/NAME, or by NAME where one region alone
+// has a pool of that name.
+func (f *Flow) byName(ctx context.Context, name string) (spotpool.Declaration, error) {
+	key, err := f.KeyOf(ctx, name)
+	if err != nil {
+		return spotpool.Declaration{}, err
+	}
+	r, err := f.records().Find(ctx, key)
+	return r.Value.Declaration, err
+}
+
+// holdOn is the hold of a pool that is in force; nil where there is none. Without
+// knowing that, nothing is done about the pool.
+func (f *Flow) holdOn(ctx context.Context, d spotpool.Declaration) (*spotpool.Hold, error) {
+	holds, err := record.Holds(f.Keeper).Of(ctx, d.UID)
+	if err != nil {
+		return nil, err
+	}
+	return holds.At(f.now()), nil
+}
+
+// refuseHeld refuses the end of a pool that is on hold.
+func (f *Flow) refuseHeld(ctx context.Context, d spotpool.Declaration) error {
+	hold, err := f.holdOn(ctx, d)
+	if err != nil || hold == nil {
+		return err
+	}
+	return &spotpool.HeldError{Declaration: d, Hold: *hold}
+}
+
+func isHeld(err error) bool {
+	var held *spotpool.HeldError
+	return errors.As(err, &held)
+}
