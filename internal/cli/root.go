@@ -24,11 +24,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/adopt"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/explain"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/export"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/grant"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/hold"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/offers"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/release"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/simulate"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/status"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/store"
@@ -77,6 +80,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	s.QuietFlag(root)
 	root.AddCommand(
 		reconcile.New(s), status.New(s), explain.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s), wait.New(s),
+		grant.New(s), hold.New(s), release.New(s),
 		store.New(s), manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
 	)
 	return root

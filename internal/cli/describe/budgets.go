@@ -26,9 +26,24 @@ func BudgetCells(style terminal.Style, b budgets.Report) []string {
 		consumed += " ±" + u.ErrorBoundGPUHours
 	}
 	return []string{
-		b.Name, usedText(style, u), consumed, orDash(u.LimitGPUHours), orDash(u.RemainingGPUHours),
+		b.Name, usedText(style, u), consumed, limitText(b), orDash(u.RemainingGPUHours),
 		u.BurnRateGPUs, fmt.Sprint(u.TrackedPods),
 	}
+}
+
+// limitText is a budget's limit, with what of it is granted.
+func limitText(b budgets.Report) string {
+	granted := int64(0)
+	for _, g := range b.Grants {
+		if !g.From.After(b.AsOf) {
+			granted += g.Amount()
+		}
+	}
+	text := orDash(b.UsageReport.LimitGPUHours)
+	if granted > 0 {
+		text += " (" + budget.Hours(granted) + " granted)"
+	}
+	return text
 }
 
 // usedText is how much of its limit a budget has used, with a bar on a terminal.

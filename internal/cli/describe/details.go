@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -87,5 +88,12 @@ func (s *Sections) Write(out *bytes.Buffer, style terminal.Style) {
 		for _, line := range section.lines {
 			fmt.Fprintln(out, "  "+line)
 		}
+	}
+}
+
+// Grants adds what persons granted to a budget.
+func (d *Details) Grants(grants []budget.Grant) {
+	for _, g := range grants {
+		d.Add(terminal.Yellow, "granted: ", g.String())
 	}
 }

@@ -23,6 +23,7 @@ func (p *page) budget(e budgets.Explanation) {
 	} else {
 		p.used(e)
 	}
+	p.Grants(e.Grants)
 	p.Add(terminal.Dim, "note: ", e.Notices...)
 	for _, d := range e.Decisions {
 		p.wouldDo(d, d.Reasons())

@@ -34,6 +34,7 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 func budgetDetails(style terminal.Style, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", b.Notices...)
+	details.Grants(b.Grants)
 	addDecisions(details, decisions)
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
 	addFailure(details, b.Outcome, b.Error, decisions)

@@ -105,6 +105,8 @@ func stateText(style terminal.Style, p spotpools.Overview) string {
 		return style.Paint(terminal.Red, "not seen")
 	case p.Phase != declaration.Active && p.Phase != "":
 		return style.Paint(terminal.Cyan, string(p.Phase))
+	case p.Hold != nil:
+		return style.Paint(terminal.Yellow, "on hold")
 	case p.Shortfall > 0:
 		return style.Paint(terminal.Yellow, "short")
 	case len(p.Decisions) > 0:

@@ -62,6 +62,7 @@ func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Cloc
 			details.Add(terminal.Yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
 		}
 	}
+	details.Grants(b.Grants)
 	if b.Phase == declaration.Deleting {
 		details.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
 	}

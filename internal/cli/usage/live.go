@@ -19,8 +19,9 @@ type LiveReport struct {
 	SchemaVersion int    `json:"schema_version"`
 	Budget        string `json:"budget,omitempty"`
 	*budgets.UsageReport
-	Overlaps []string `json:"overlaps,omitempty"`
-	Pods     []Pod    `json:"pods"`
+	Overlaps []string       `json:"overlaps,omitempty"`
+	Grants   []budget.Grant `json:"grants,omitempty"` // in force, and a part of the limit
+	Pods     []Pod          `json:"pods"`
 	Listed
 	Warnings []string `json:"warnings"`
 }
@@ -128,7 +129,7 @@ func (o *options) engine(ctx context.Context, anySelector bool) (*reconcile.Engi
 func newLiveReport(live budgets.LiveUsage, l listing) LiveReport {
 	report := LiveReport{
 		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),
-		Overlaps: live.Overlaps, Warnings: append([]string{}, live.Warnings...),
+		Overlaps: live.Overlaps, Grants: live.Grants, Warnings: append([]string{}, live.Warnings...),
 	}
 	pods := make([]used, len(live.Pods))
 	for n := range live.Pods {

@@ -1,0 +1,141 @@
+// Package release is the command gpupool release.
+package release
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+const releaseHelp = `End all grants of a budget, or all holds of a pool, before they end by themselves. NAME is
+that of a budget or of a pool, REGION/NAME as well; budget/NAME and spot_pool/REGION/NAME
+say which of both is meant.
+
+The limit of a budget is the declared one again, and its grace period begins anew. A pool
+goes on as declared. Both from the next run on.`
+
+const releaseExamples = `  gpupool release team-a
+  gpupool release spot_pool/ap-singapore/train --reason "nodes replaced"`
+
+type options struct {
+	session *process.Session
+	store   connect.StoreFlags
+	person  connect.PersonFlags
+}
+
+// New is the command.
+func New(s *process.Session) *cobra.Command {
+	o := &options{session: s}
+	cmd := &cobra.Command{
+		Use:     "release NAME",
+		Short:   "End grants or a hold early",
+		Long:    releaseHelp,
+		Example: releaseExamples,
+		Args:    cobra.ExactArgs(1),
+		RunE:    s.Command(o.run),
+
+		ValidArgsFunction: o.store.CompleteNames(true, store.SpotPools, store.Budgets),
+	}
+	o.store.Register(cmd, s)
+	o.person.Register(cmd, &o.store, false)
+	s.OutputFlag(cmd)
+	return cmd
+}
+
+// report is the JSON of release.
+type report struct {
+	SchemaVersion int             `json:"schema_version"`
+	Object        string          `json:"object"`
+	Grants        []budget.Grant  `json:"grants"`
+	Holds         []spotpool.Hold `json:"holds"`
+	// LimitGPUHours is that of a budget from now on.
+	LimitGPUHours string `json:"limit_gpu_hours,omitempty"`
+}
+
+func (o *options) run(ctx context.Context, args []string) error {
+	place, err := o.store.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	r, err := release(ctx, o.person.Release(ctx, place), o.store.EngineByStore(place), args[0])
+	if err != nil {
+		return err
+	}
+	return o.session.Print(r, func(terminal.Style) string { return text(r) })
+}
+
+// release ends what the budget or the pool of a name has in force.
+func release(ctx context.Context, by exception.Release, engine *reconcile.Engine, name string) (report, error) {
+	if budget, named := strings.CutPrefix(name, "budget/"); named {
+		return ofBudget(ctx, engine, budget, by)
+	}
+	pool, named := strings.CutPrefix(name, "spot_pool/")
+	if named || strings.Contains(pool, "/") {
+		return ofPool(ctx, engine, pool, by)
+	}
+	_, noBudget := engine.Budgets().Find(ctx, name)
+	_, noPool := engine.Pools().KeyOf(ctx, name)
+	switch {
+	case noBudget == nil && noPool == nil:
+		return report{}, process.Usagef("%s is a budget and a pool: write budget/%s, or spot_pool/%s", name, name, name)
+	case noBudget == nil:
+		return ofBudget(ctx, engine, name, by)
+	case noPool == nil:
+		return ofPool(ctx, engine, name, by)
+	}
+	return report{}, errors.Join(noBudget, noPool)
+}
+
+func ofBudget(ctx context.Context, engine *reconcile.Engine, name string, by exception.Release) (report, error) {
+	granted, err := engine.Budgets().Release(ctx, name, by)
+	if err != nil {
+		return report{}, err
+	}
+	if len(granted.Grants) == 0 {
+		return report{}, fmt.Errorf("nothing is granted to the budget %s now", name)
+	}
+	return report{
+		SchemaVersion: 1, Object: granted.Declaration.Object(), Grants: granted.Grants, Holds: []spotpool.Hold{},
+		LimitGPUHours: budget.Hours(granted.Limit),
+	}, nil
+}
+
+func ofPool(ctx context.Context, engine *reconcile.Engine, name string, by exception.Release) (report, error) {
+	held, err := engine.Pools().Release(ctx, name, by)
+	if err != nil {
+		return report{}, err
+	}
+	if len(held.Holds) == 0 {
+		return report{}, fmt.Errorf("the pool %s is not on hold now", name)
+	}
+	return report{SchemaVersion: 1, Object: held.Declaration.Object(), Grants: []budget.Grant{}, Holds: held.Holds}, nil
+}
+
+func text(r report) string {
+	var out bytes.Buffer
+	for _, g := range r.Grants {
+		fmt.Fprintf(&out, "released %s: %s GPU-hours that %s had granted: %s\n", r.Object, g.GPUHours, g.Who, g.Why)
+	}
+	for _, h := range r.Holds {
+		fmt.Fprintf(&out, "released %s: %s had put it on hold: %s\n", r.Object, h.Who, h.Why)
+	}
+	if r.LimitGPUHours != "" {
+		fmt.Fprintf(&out, "from the next run on its limit is %s GPU-hours\n", r.LimitGPUHours)
+	} else {
+		out.WriteString("the next run goes on with it as declared\n")
+	}
+	return out.String()
+}
