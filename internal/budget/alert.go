@@ -12,14 +12,19 @@ import (
 // rolling window for it to fire again.
 const rearmBelow = 5
 
-// alert tells of each threshold that is reached and was not told of.
+// alert tells of the thresholds that are reached and were not told of: of all of them
+// at once, since the same is to be said of each.
 func (d *decider) alert() {
 	d.plan.fired = d.stillFired()
+	var reached []int
 	for _, threshold := range d.Declaration.Thresholds {
-		if slices.Contains(d.plan.fired, threshold) || comparePercent(d.usage.Consumed, d.usage.Limit, threshold) < 0 {
-			continue
+		if !slices.Contains(d.plan.fired, threshold) && comparePercent(d.usage.Consumed, d.usage.Limit, threshold) >= 0 {
+			reached = append(reached, threshold)
 		}
-		d.decide(Decision{Kind: KindAlert, Threshold: threshold, Namespaces: d.namespaces(), Reasons: d.outlook()})
+	}
+	if len(reached) > 0 {
+		slices.Sort(reached)
+		d.decide(Decision{Kind: KindAlert, Thresholds: reached, Namespaces: d.namespaces(), Reasons: d.outlook()})
 	}
 }
 

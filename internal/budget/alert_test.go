@@ -14,7 +14,7 @@ func thresholds(p Plan) []int {
 	var list []int
 	for _, d := range p.Decisions {
 		if d.Kind == KindAlert {
-			list = append(list, d.Threshold)
+			list = append(list, d.Thresholds...)
 		}
 	}
 	return list

@@ -62,7 +62,7 @@ func (p Plan) Settle(done []Decision) Status {
 	for _, d := range done {
 		switch d.Kind {
 		case KindAlert:
-			s.Fired = append(s.Fired, d.Threshold)
+			s.Fired = append(s.Fired, d.Thresholds...)
 		case KindFreeze:
 			frozen = true
 		case KindUnfreeze:

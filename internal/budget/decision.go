@@ -6,8 +6,8 @@ import "github.com/gpupool/terraform-provider-gpupool/internal/wording"
 type Decision struct {
 	Kind   Kind   `json:"kind"`
 	Object string `json:"object"` // "budget/team-a"
-	// Threshold is the percent that an alert tells of.
-	Threshold int `json:"threshold,omitempty"`
+	// Thresholds are the percents that an alert tells of, the lowest first.
+	Thresholds []int `json:"thresholds,omitempty"`
 	// Namespaces are where an alert, a freeze or its end is told of.
 	Namespaces []string `json:"namespaces,omitempty"`
 	// Pod is the victim of an eviction, or what ends already.

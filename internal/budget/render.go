@@ -23,7 +23,7 @@ func (d Decision) about() string {
 		if len(d.Namespaces) > 0 {
 			where = " in " + wording.Some(d.Namespaces)
 		}
-		return fmt.Sprintf("that %d%% is reached%s", d.Threshold, where)
+		return fmt.Sprintf("that %s %s reached%s", d.Reached(), wording.Plural(len(d.Thresholds), "is", "are"), where)
 	case KindFreeze:
 		return "no new GPU pods"
 	case KindUnfreeze:
@@ -46,7 +46,7 @@ func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.
 func (d Decision) LogValue() slog.Value {
 	var attrs []slog.Attr
 	if d.Kind == KindAlert {
-		attrs = append(attrs, slog.Int("threshold", d.Threshold), slog.Any("namespaces", d.Namespaces))
+		attrs = append(attrs, slog.Any("thresholds", d.Thresholds), slog.Any("namespaces", d.Namespaces))
 	}
 	if d.Pod != nil {
 		attrs = append(attrs, slog.String("pod", d.Pod.ref()), slog.String("pod_uid", d.Pod.UID))
@@ -57,15 +57,20 @@ func (d Decision) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
+// Reached are the percents of the limit that an alert tells of: "50, 80 and 100%".
+func (d Decision) Reached() string { return listed(d.Thresholds) + "%" }
+
 // listed writes numbers as a sentence does: "50, 80 and 100".
 func listed(numbers []int) string {
-	text := fmt.Sprint(numbers[0])
-	for n, number := range numbers[1:] {
-		between := ", "
-		if n == len(numbers)-2 {
-			between = " and "
+	text := ""
+	for n, number := range numbers {
+		switch {
+		case n > 0 && n == len(numbers)-1:
+			text += " and "
+		case n > 0:
+			text += ", "
 		}
-		text += between + fmt.Sprint(number)
+		text += fmt.Sprint(number)
 	}
 	return text
 }

@@ -21,10 +21,10 @@ func TestDecisionsSayTheSameEverywhere(t *testing.T) {
 		log          string
 	}{
 		{
-			Decision{Kind: KindAlert, Threshold: 80, Namespaces: []string{"ml", "web"}}, "alert that 80% is reached in ml, web: because",
-			`{"kind":"alert","object":"budget/team-a","threshold":80,"namespaces":["ml","web"],"reasons":["because"]}`, "threshold=80",
+			Decision{Kind: KindAlert, Thresholds: []int{80}, Namespaces: []string{"ml", "web"}}, "alert that 80% is reached in ml, web: because",
+			`{"kind":"alert","object":"budget/team-a","thresholds":[80],"namespaces":["ml","web"],"reasons":["because"]}`, "thresholds=[80]",
 		},
-		{Decision{Kind: KindAlert, Threshold: 80}, "alert that 80% is reached: because", `{"kind":"alert","object":"budget/team-a","threshold":80,"reasons":["because"]}`, "threshold=80"},
+		{Decision{Kind: KindAlert, Thresholds: []int{80}}, "alert that 80% is reached: because", `{"kind":"alert","object":"budget/team-a","thresholds":[80],"reasons":["because"]}`, "thresholds=[80]"},
 		{Decision{Kind: KindFreeze}, "freeze: no new GPU pods: because", `{"kind":"freeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{Decision{Kind: KindUnfreeze}, "lift the freeze: because", `{"kind":"unfreeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{

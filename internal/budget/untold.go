@@ -32,28 +32,32 @@ func (s *Status) about(reasons ...string) history.About {
 func (p Plan) AboutTo(done, next []Decision) Status {
 	s := p.Settle(done)
 	for _, d := range next {
-		if e, tells := s.event(d); tells && d.Kind != KindAlert {
-			s.AboutTo = append(s.AboutTo, e)
+		if d.Kind != KindAlert {
+			s.AboutTo = append(s.AboutTo, s.events(d)...)
 		}
 	}
 	return s
 }
 
-// event is what a decision that had its effect tells, if it does by itself: a freeze
-// is told by what is in force.
-func (s *Status) event(d Decision) (history.Event, bool) {
+// events are what a decision that had its effect tells, if it does by itself: a freeze
+// is told by what is in force. An alert tells of each of its thresholds.
+func (s *Status) events(d Decision) []history.Event {
 	about := s.about(d.Reasons...)
 	switch d.Kind {
 	case KindAlert:
-		return about.Crossed(d.Threshold, s.At), true
+		var crossed []history.Event
+		for _, threshold := range d.Thresholds {
+			crossed = append(crossed, about.Crossed(threshold, s.At))
+		}
+		return crossed
 	case KindPause:
-		return about.Paused(d.Owner.identity(), s.At), true
+		return []history.Event{about.Paused(d.Owner.identity(), s.At)}
 	case KindResume:
-		return about.Resumed(d.Owner.identity(), s.At), true
+		return []history.Event{about.Resumed(d.Owner.identity(), s.At)}
 	case KindEvict:
-		return about.Evicted(history.Identity{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID}), true
+		return []history.Event{about.Evicted(history.Identity{Namespace: d.Pod.Namespace, Name: d.Pod.Name, UID: d.Pod.UID})}
 	}
-	return history.Event{}, false
+	return nil
 }
 
 func (w Workload) identity() history.Identity {
@@ -107,9 +111,7 @@ func (p Plan) tell(s *Status, done []Decision, frozen bool) {
 	s.Untold, s.FrozenSince = slices.Clone(p.untold), p.frozenSince
 	var reasons []string
 	for _, d := range done {
-		if e, tells := s.event(d); tells {
-			s.Untold = append(s.Untold, e)
-		}
+		s.Untold = append(s.Untold, s.events(d)...)
 		if d.Kind == KindFreeze || d.Kind == KindUnfreeze {
 			reasons = d.Reasons
 		}

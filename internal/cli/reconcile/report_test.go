@@ -83,7 +83,7 @@ func TestDecisionsReadByTheirOutcome(t *testing.T) {
 	}
 	for _, of := range budget.Kinds() {
 		decisions = append(decisions, budget.Decision{
-			Kind: of.Kind, Object: "budget/team-a", Threshold: 80, Namespaces: []string{"ml"},
+			Kind: of.Kind, Object: "budget/team-a", Thresholds: []int{80}, Namespaces: []string{"ml"},
 			Pod:   &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}},
 			Owner: &budget.Workload{Namespace: "ml", Owner: ledger.Owner{Kind: "Job", Name: "train"}},
 		})
@@ -110,7 +110,7 @@ func withBudgets(r reconcile.Report) reconcile.Report {
 	blocked.Error = &outcome.ErrorReport{Message: "the eviction of the pod ml/serve-1 is blocked: the disruption budget serve needs 2 healthy pods"}
 	r.Budgets = clitest.EveryBudget()
 	r.Decisions = append([]outcome.Result{
-		decide(budget.KindAlert, outcome.Done, func(d *budget.Decision) { d.Threshold, d.Namespaces = 100, []string{"ml"} }),
+		decide(budget.KindAlert, outcome.Done, func(d *budget.Decision) { d.Thresholds, d.Namespaces = []int{50, 80, 100}, []string{"ml"} }),
 		decide(budget.KindFreeze, outcome.Done, func(*budget.Decision) {}),
 		blocked,
 		decide(budget.KindEvict, outcome.Done, pod("train-1")),

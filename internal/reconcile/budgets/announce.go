@@ -4,23 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// alert tells of a threshold in each namespace. One that is gone by now takes no
-// Event, and is no reason to tell the others again.
+// alert tells of thresholds in each namespace. One that is gone by now takes no Event,
+// and is no reason to tell the others again. The highest tells the Event from others.
 func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 	var failures []error
+	highest := slices.Max(d.Thresholds)
 	for _, namespace := range d.Namespaces {
 		if _, there := a.books.observation.Namespaces[namespace]; !there {
 			continue
 		}
 		err := a.books.cluster.Alert(ctx, budget.Event{
-			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: d.Threshold,
-			Message: fmt.Sprintf("GPU budget %s: %d%% reached: %s", a.declaration.Name, d.Threshold, strings.Join(d.Reasons, "; ")), Warning: d.Threshold >= 100,
+			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: highest,
+			Message: fmt.Sprintf("GPU budget %s: %s reached: %s", a.declaration.Name, d.Reached(), strings.Join(d.Reasons, "; ")), Warning: highest >= 100,
 		})
 		failures = append(failures, err)
 	}
