@@ -12,6 +12,9 @@ type Decision struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// Pod is the victim of an eviction, or what ends already.
 	Pod *Pod `json:"pod,omitempty"`
+	// Rank is where a victim stands among the others, which its last reason says; nil
+	// where they have no order.
+	Rank *Rank `json:"-"`
 	// Owner is what is suspended or resumed.
 	Owner *Workload `json:"owner,omitempty"`
 	// Waiting are the uids of the pods that the owner has waiting for GPUs. They are

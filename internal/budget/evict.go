@@ -21,9 +21,9 @@ func (d *decider) evict() {
 	because := d.because()
 	order := d.Declaration.Enforce.VictimOrder
 	for n, p := range victims {
+		rank := &Rank{Number: n + 1, Of: len(victims), Order: order, Why: p.rank(order)}
 		decision := Decision{
-			Kind: KindEvict, Object: d.Declaration.Object(), Pod: &p,
-			Reasons: append(slices.Clone(because), fmt.Sprintf("it is number %d of %d by %s: %s", n+1, len(victims), order, p.rank(order))),
+			Kind: KindEvict, Object: d.Declaration.Object(), Pod: &p, Rank: rank, Reasons: append(slices.Clone(because), rank.String()),
 		}
 		if n < d.Declaration.Enforce.MaxEvictionsPerRun {
 			d.plan.Decisions = append(d.plan.Decisions, decision)
@@ -31,6 +31,18 @@ func (d *decider) evict() {
 			d.plan.Reserves = append(d.plan.Reserves, decision)
 		}
 	}
+}
+
+// Rank is where a victim stands among the others.
+type Rank struct {
+	Number, Of int
+	Order      VictimOrder
+	Why        string // what places it there
+}
+
+// String says it as a reason.
+func (r Rank) String() string {
+	return fmt.Sprintf("it is number %d of %d by %s: %s", r.Number, r.Of, r.Order, r.Why)
 }
 
 // rank says what places a pod in an order.

@@ -38,6 +38,29 @@ func (d Decision) about() string {
 	return d.Object
 }
 
+// Victim names the pod or workload that something is done to; nothing where it is to
+// none.
+func (d Decision) Victim() string {
+	switch {
+	case d.Pod != nil:
+		return d.Pod.ref()
+	case d.Owner != nil:
+		return d.Owner.String()
+	}
+	return ""
+}
+
+// Several is what a decision is about where the same is done to so many others.
+func (d Decision) Several(n int) string {
+	switch {
+	case d.Kind == KindShorten:
+		return fmt.Sprintf("the end of %d pods", n)
+	case d.Pod != nil:
+		return fmt.Sprintf("%d pods", n)
+	}
+	return fmt.Sprintf("%d workloads", n)
+}
+
 // String names the workload: "Deployment ml/train".
 func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 

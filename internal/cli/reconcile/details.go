@@ -35,7 +35,7 @@ func budgetDetails(style terminal.Style, b budgets.Report, decisions []outcome.R
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", b.Notices...)
 	details.Grants(b.Grants)
-	addDecisions(details, decisions)
+	addBudgetDecisions(details, decisions)
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
 	addFailure(details, b.Outcome, b.Error, decisions)
 	return details.Lines

@@ -3,11 +3,13 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 
@@ -53,6 +55,7 @@ func TestReportForPeople(t *testing.T) {
 		"report_nothing.txt":         {clitest.Plain, reconcile.Report{}},
 		"report_budgets.txt":         {clitest.Plain, withBudgets(report)},
 		"report_budgets_colours.txt": {clitest.Coloured, withBudgets(report)},
+		"report_victims.txt":         {clitest.Plain, victims()},
 		"report_only_budgets.txt":    {clitest.Plain, withBudgets(reconcile.Report{})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,5 +118,49 @@ func withBudgets(r reconcile.Report) reconcile.Report {
 		blocked,
 		decide(budget.KindEvict, outcome.Done, pod("train-1")),
 	}, r.Decisions...)
+	return r
+}
+
+// victims is a report of a run that evicted nine pods of a budget, three that waited
+// beside them, could not evict two, and failed to pause two workloads of another budget.
+func victims() reconcile.Report {
+	r := reconcile.Report{Budgets: []budgets.Report{
+		clitest.BudgetUsed("c-evicting", 103, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
+		clitest.BudgetUsed("d-pausing", 101, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
+	}}
+	because := []string{"103.000 of 100.000 GPU-hours are used (103%) since 2026-01-02T02:04:05Z", "the grace period of 10m ended at 2026-01-02T02:14:05Z"}
+	add := func(object string, kind budget.Kind, became outcome.Outcome, why string, own []string, change func(*budget.Decision)) {
+		d := budget.Decision{Kind: kind, Object: object, Reasons: append(slices.Clone(because), own...)}
+		change(&d)
+		result := outcome.Result{Decision: d, Outcome: became}
+		if why != "" {
+			result.Error = &outcome.ErrorReport{Message: why}
+		}
+		r.Decisions = append(r.Decisions, result)
+	}
+	evict := func(n int, became outcome.Outcome, why string) {
+		rank := &budget.Rank{Number: n, Of: 11, Order: budget.NewestStart, Why: fmt.Sprintf("it holds 1 GPU since 2026-01-02T01:%02d:05Z", 30-n)}
+		add("budget/c-evicting", budget.KindEvict, became, why, []string{rank.String()}, func(d *budget.Decision) {
+			d.Pod, d.Rank = &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: fmt.Sprintf("train-%d", n)}}, rank
+		})
+	}
+	for n := range 3 {
+		add("budget/c-evicting", budget.KindEvict, outcome.Done, "", []string{"it waits for 1 GPU, and would start in what becomes free"}, func(d *budget.Decision) {
+			d.Pod = &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: fmt.Sprintf("waits-%d", n)}}
+		})
+	}
+	for n := 1; n <= 11; n++ {
+		switch n {
+		case 4, 7:
+			evict(n, outcome.Skipped, fmt.Sprintf("the eviction of the pod ml/train-%d is blocked: the disruption budget train needs 2 healthy pods", n))
+		default:
+			evict(n, outcome.Done, "")
+		}
+	}
+	for _, name := range []string{"serve", "train"} {
+		add("budget/d-pausing", budget.KindPause, outcome.Failed, "the API server does not answer", nil, func(d *budget.Decision) {
+			d.Owner = &budget.Workload{Namespace: "ml", Owner: ledger.Owner{Kind: "Job", Name: name}}
+		})
+	}
 	return r
 }

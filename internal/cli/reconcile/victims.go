@@ -1,0 +1,122 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+)
+
+// addBudgetDecisions adds what was decided about a budget. Pods, or workloads, to which
+// the same was done with the same outcome are a table under the reasons that all of
+// them have.
+func addBudgetDecisions(details *describe.Details, decisions []outcome.Result) {
+	for _, alike := range byDeed(decisions) {
+		if len(alike) == 1 {
+			addDecisions(details, alike)
+			continue
+		}
+		addVictims(details, alike)
+	}
+}
+
+// byDeed puts decisions about pods or workloads together that are of one kind and have
+// one outcome, where the first of them stands. Others stay alone.
+func byDeed(decisions []outcome.Result) [][]outcome.Result {
+	type deed struct {
+		kind    string
+		outcome outcome.Outcome
+	}
+	at := map[deed]int{}
+	var groups [][]outcome.Result
+	for _, d := range decisions {
+		of := deed{d.Kind(), d.Outcome}
+		n, there := at[of]
+		if there && hasVictim(d) {
+			groups[n] = append(groups[n], d)
+			continue
+		}
+		at[of] = len(groups)
+		groups = append(groups, []outcome.Result{d})
+	}
+	return groups
+}
+
+func hasVictim(d outcome.Result) bool {
+	of, ok := d.Decision.(budget.Decision)
+	return ok && (of.Pod != nil || of.Owner != nil)
+}
+
+// victim is one row of the table.
+type victim struct {
+	number, name string
+	own          []string // reasons
+	failure      string
+}
+
+func addVictims(details *describe.Details, alike []outcome.Result) {
+	first := alike[0].Decision.(budget.Decision)
+	victims, order, shared := make([]victim, len(alike)), "", slices.Clone(first.Reasons)
+	failures := map[string]bool{}
+	for n, result := range alike {
+		d := result.Decision.(budget.Decision)
+		victims[n] = victim{name: d.Victim(), own: d.Reasons}
+		if d.Rank != nil {
+			order = ", by " + string(d.Rank.Order)
+			victims[n].number = fmt.Sprint(d.Rank.Number)
+			victims[n].own = slices.Concat(d.Reasons[:len(d.Reasons)-1], []string{d.Rank.Why})
+		}
+		if result.Error != nil {
+			victims[n].failure = result.Error.Message
+		}
+		failures[victims[n].failure] = true
+		shared = slices.DeleteFunc(shared, func(reason string) bool { return !slices.Contains(victims[n].own, reason) })
+	}
+	form := details.Style.Paint(describe.OutcomeColour(alike[0].Outcome), alike[0].Outcome.Form(first.Verb()))
+	details.Lines = append(details.Lines, form+" "+first.Several(len(alike))+order)
+	details.Reasons(shared)
+	if len(failures) == 1 && victims[0].failure != "" {
+		details.Error(alike[0].Outcome, victims[0].failure)
+	}
+	for n := range victims {
+		v := &victims[n]
+		v.own = slices.DeleteFunc(slices.Clone(v.own), func(reason string) bool { return slices.Contains(shared, reason) })
+		if len(failures) > 1 && v.failure != "" {
+			v.own = append(v.own, v.failure)
+		}
+	}
+	for _, line := range victimTable(first, victims, order != "").Lines() {
+		details.Lines = append(details.Lines, "    "+line)
+	}
+}
+
+// victimTable is who it was done to, in the order in which it was, and what was the
+// matter with each alone.
+func victimTable(first budget.Decision, victims []victim, ordered bool) *terminal.Table {
+	t := &terminal.Table{}
+	explained := slices.ContainsFunc(victims, func(v victim) bool { return len(v.own) > 0 })
+	row := func(number, name, why string) {
+		var cells []string
+		if ordered {
+			cells = append(cells, number)
+		}
+		cells = append(cells, name)
+		if explained {
+			cells = append(cells, why)
+		}
+		t.Add(cells...)
+	}
+	title := "WORKLOAD"
+	if first.Pod != nil {
+		title = "POD"
+	}
+	row("NO.", title, "WHY")
+	for _, v := range victims {
+		row(v.number, v.name, strings.Join(v.own, "; "))
+	}
+	return t
+}
