@@ -90,6 +90,7 @@ func (d *decider) outlook() []string {
 	if !u.Exceeded() {
 		return reasons
 	}
+	reasons = append(reasons, d.recovery()...)
 	action := d.Declaration.Enforce.Action
 	switch at := d.plan.Status.EnforceAt; {
 	case at == nil:
@@ -98,6 +99,18 @@ func (d *decider) outlook() []string {
 		return append(reasons, fmt.Sprintf("its grace period lasts until %s, and then its enforcement is %s", stamp(*at), action))
 	}
 	return append(reasons, fmt.Sprintf("its grace period is over, and its enforcement is %s", action))
+}
+
+// recovery says when usage falls below the limit by itself, where that is known.
+func (d *decider) recovery() []string {
+	switch at := d.usage.RecoversAt; {
+	case at == nil:
+		return nil
+	case d.Declaration.Period != "":
+		return []string{"its period ends at " + stamp(*at) + ", and usage begins anew"}
+	default:
+		return []string{"it recovers by itself at " + stamp(*at) + " if nothing more is used"}
+	}
 }
 
 // because says why the limit is enforced.

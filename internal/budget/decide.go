@@ -237,7 +237,7 @@ func (d *decider) freeze() {
 		d.plan.EnsureFreeze = true
 		return
 	}
-	reasons := d.because()
+	reasons := append(d.because(), d.recovery()...)
 	if d.Frozen {
 		reasons = append(reasons, "the freeze in force is for another selector than the declared one")
 	}

@@ -54,8 +54,9 @@ type evaluation struct {
 	allocations *allocations
 	claims      *Claims
 	gaps        *gaps
-	// steps and room are kept from sweep to sweep.
+	// steps and room are kept from sweep to sweep, and pieces from recovery to recovery.
 	steps, room []step
+	pieces      []piece
 }
 
 // open makes a budget's account. Those with the same rules share what is known of

@@ -84,8 +84,11 @@ type Usage struct {
 	BurnRate    int64 `json:"burn_rate"`
 	// ProjectedExhaustion is when the limit is reached at the present rate; nil
 	// where it is not, or not before a calendar period ends.
-	ProjectedExhaustion *time.Time       `json:"projected_exhaustion"`
-	ByNamespace         map[string]int64 `json:"by_namespace,omitempty"`
+	ProjectedExhaustion *time.Time `json:"projected_exhaustion"`
+	// RecoversAt is when usage falls below the limit with no more use, or a calendar
+	// period ends; nil while it is below.
+	RecoversAt  *time.Time       `json:"recovers_at,omitempty"`
+	ByNamespace map[string]int64 `json:"by_namespace,omitempty"`
 	// ByLabel has an entry for each breakdown label's key and value.
 	ByLabel map[string]map[string]int64 `json:"by_label,omitempty"`
 }

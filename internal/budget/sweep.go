@@ -6,7 +6,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// cross finds when a budget's limit was crossed, or is to be at the present rate.
+// cross finds when a budget's limit was crossed and when usage falls below it again, or
+// when it is to be crossed at the present rate.
 // Where neither follows from what was used and what burns, a sweep tells: so where
 // the limit is reached already, and in a rolling window, which usage leaves as well.
 func (e *evaluation) cross(a *account, r *Result, burn *big.Rat) {
@@ -14,8 +15,8 @@ func (e *evaluation) cross(a *account, r *Result, burn *big.Rat) {
 	switch {
 	case u.Exceeded():
 		since, _ := e.sweep(a)
-		at := since.Time()
-		r.ExceededSince = &at
+		at, recovers := since.Time(), e.recovers(a)
+		r.ExceededSince, u.RecoversAt = &at, &recovers
 	case burn.Sign() == 0:
 	case a.meter.window.Rolling:
 		// Nothing is reached where all that is used stayed and were not enough.

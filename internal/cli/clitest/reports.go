@@ -81,18 +81,19 @@ func Price(t *testing.T, s string) spotpool.Price {
 
 // BudgetUsed is a budget that has used this many of its 100 GPU-hours.
 func BudgetUsed(name string, percent int64, change func(*budgets.Report)) budgets.Report {
+	at := At.Add(-2 * time.Minute)
 	u := budget.Usage{
-		WindowStart: At.Add(-24 * time.Hour), WindowEnd: At, Limit: 100 * budget.Hour, Consumed: percent * budget.Hour,
+		WindowStart: at.Add(-24 * time.Hour), WindowEnd: at, Limit: 100 * budget.Hour, Consumed: percent * budget.Hour,
 		Coverage: 1000, TrackedPods: 12, ActivePods: 3, BurnRate: 1500,
 	}
 	var since *time.Time
 	if u.Exceeded() {
-		crossed := At.Add(-time.Hour)
-		since = &crossed
+		crossed, recovers := At.Add(-time.Hour), At.Add(19*time.Minute)
+		since, u.RecoversAt = &crossed, &recovers
 	}
 	b := budgets.Report{
 		Name: name, UID: name, Action: budget.AlertOnly, Observed: true, Outcome: outcome.Done,
-		UsageReport: budgets.NewUsageReport(u, At.Add(-2*time.Minute), since),
+		UsageReport: budgets.NewUsageReport(u, at, since),
 	}
 	if change != nil {
 		change(&b)

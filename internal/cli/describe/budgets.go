@@ -96,5 +96,23 @@ func BudgetState(style terminal.Style, b budgets.Report) string {
 	return style.Paint(terminal.Green, "within its limit")
 }
 
+// Recovery adds when an exceeded budget falls below its limit by itself.
+func (d *Details) Recovery(u *budgets.UsageReport, clock terminal.Clock) {
+	if u == nil || u.RecoversAt == nil {
+		return
+	}
+	at := *u.RecoversAt
+	text := "by itself " + clock.When(at) + ", if nothing more is used"
+	switch past := !at.After(clock.Now); {
+	case u.WindowEnd.After(u.AsOf) && past:
+		text = "its period ended " + clock.When(at) + ": the next run tells"
+	case u.WindowEnd.After(u.AsOf):
+		text = "when its period ends, " + clock.When(at)
+	case past:
+		text = "was to be by itself " + clock.When(at) + ", if nothing more was used: the next run tells"
+	}
+	d.Add(terminal.Cyan, "recovers: ", text)
+}
+
 // taken is what a budget's state is called once its action is taken.
 var taken = map[budget.Action]string{budget.Freeze: "frozen", budget.Pause: "paused", budget.Evict: "evicting"}

@@ -31,11 +31,12 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 }
 
 // budgetDetails says what happened about a budget; nothing where nothing did.
-func budgetDetails(style terminal.Style, b budgets.Report, decisions []outcome.Result) []string {
+func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", b.Notices...)
 	details.Grants(b.Grants)
 	addBudgetDecisions(details, decisions)
+	details.Recovery(b.UsageReport, clock)
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
 	addFailure(details, b.Outcome, b.Error, decisions)
 	return details.Lines

@@ -68,7 +68,8 @@ func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, 
 	}
 	var sections describe.Sections
 	for _, b := range report.Budgets {
-		sections.Add("budget "+b.Name, clock.In(b.TimeZone).Texts(budgetDetails(style, b, decisions["budget/"+b.Name])))
+		there := clock.In(b.TimeZone)
+		sections.Add("budget "+b.Name, there.Texts(budgetDetails(style, there, b, decisions["budget/"+b.Name])))
 	}
 	for _, p := range report.SpotPools {
 		sections.Add(describe.PoolName(p), clock.Texts(poolDetails(style, p, decisions[objectOf(p)])))

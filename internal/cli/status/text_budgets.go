@@ -55,6 +55,7 @@ func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Cloc
 				text += fmt.Sprintf("; its enforcement (%s) begins %s", b.Action, clock.When(*b.EnforceAt))
 			}
 			details.Add(terminal.Red, "exceeded: ", text)
+			details.Recovery(u, clock)
 		} else if u.ProjectedExhaustion != nil {
 			details.Add(terminal.Yellow, "projected: ", "used up "+clock.When(*u.ProjectedExhaustion)+", if it goes on like this")
 		}

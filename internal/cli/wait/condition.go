@@ -128,9 +128,21 @@ func ofBudget(b budgets.Overview) (said, missing string) {
 	said = used + " GPU-hours are used"
 	switch {
 	case describe.Exceeded(b.Report):
-		return said, "it is exceeded: " + said
+		return said, "it is exceeded: " + said + recovery(b)
 	case len(b.Enforced) > 0:
 		return said, fmt.Sprintf("it is below its limit, and still in force is: %v", b.Enforced)
 	}
 	return said, ""
+}
+
+// recovery is when a budget falls below its limit by itself, where that is known.
+func recovery(b budgets.Overview) string {
+	switch at := b.RecoversAt; {
+	case at == nil:
+		return ""
+	case b.WindowEnd.After(b.AsOf):
+		return "; its period ends at " + at.UTC().Format(time.RFC3339)
+	default:
+		return "; it recovers by itself at " + at.UTC().Format(time.RFC3339) + " if nothing more is used"
+	}
 }

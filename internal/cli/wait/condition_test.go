@@ -23,7 +23,7 @@ func TestABudgetRecovers(t *testing.T) {
 		missing string
 	}{
 		"below its limit": {85, nil, ""},
-		"exceeded":        {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used"},
+		"exceeded":        {103, nil, "it is exceeded: 103.000 of 100.000 GPU-hours are used; it recovers by itself at 2026-01-02T03:23:05Z if nothing more is used"},
 		"frozen still": {12, func(s *budgets.Overview) { s.Enforced = []budget.Action{budget.Freeze} },
 			"it is below its limit, and still in force is: [freeze]"},
 		"too old":     {12, func(s *budgets.Overview) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},

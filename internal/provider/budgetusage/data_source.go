@@ -105,6 +105,7 @@ type model struct {
 	Exceeded            types.Bool   `tfsdk:"exceeded"`
 	ExceededSince       types.String `tfsdk:"exceeded_since"`
 	ProjectedExhaustion types.String `tfsdk:"projected_exhaustion"`
+	RecoversAt          types.String `tfsdk:"recovers_at"`
 	TrackedPods         types.Int64  `tfsdk:"tracked_pods"`
 	ActivePods          types.Int64  `tfsdk:"active_pods"`
 	WindowStart         types.String `tfsdk:"window_start"`
@@ -136,7 +137,7 @@ func newModel(s budget.Status) model {
 		Limit: hours(u.Limit), Used: hours(u.Consumed), Remaining: hours(u.Remaining()),
 		Estimated: hours(u.Estimated), ErrorBound: hours(u.ErrorBound),
 		Coverage: thousandths(int64(u.Coverage)), BurnRate: thousandths(u.BurnRate),
-		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion),
+		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion), RecoversAt: notBefore(u.RecoversAt),
 		TrackedPods: types.Int64Value(int64(u.TrackedPods)), ActivePods: types.Int64Value(int64(u.ActivePods)),
 		WindowStart: values.OfTime(u.WindowStart), WindowEnd: values.OfTime(u.WindowEnd),
 		EnforceAt: moment(s.EnforceAt), Enforced: measures(s.Enforced), ByNamespace: breakdown(u.ByNamespace), ByLabel: breakdowns(u.ByLabel),
@@ -160,6 +161,14 @@ func moment(t *time.Time) types.String {
 		return types.StringNull()
 	}
 	return values.OfTime(*t)
+}
+
+// notBefore is a moment in the whole second that does not come before it.
+func notBefore(t *time.Time) types.String {
+	if t == nil {
+		return types.StringNull()
+	}
+	return values.OfTime(t.Add(time.Second - 1).Truncate(time.Second))
 }
 
 func measures(actions []budget.Action) types.List {

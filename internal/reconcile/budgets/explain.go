@@ -110,7 +110,11 @@ func (e *Explanation) Judged(r Report, decisions []outcome.Result) {
 	if !exceeded && u.ProjectedExhaustion != nil {
 		e.Next = append(e.Next, Step{*u.ProjectedExhaustion, "its limit is reached, if it goes on like this"})
 	}
-	if u.WindowEnd.After(u.AsOf) {
+	rolling := !u.WindowEnd.After(u.AsOf)
+	if rolling && u.RecoversAt != nil {
+		e.Next = append(e.Next, Step{*u.RecoversAt, "usage falls below the limit, if nothing more is used"})
+	}
+	if !rolling {
 		e.Next = append(e.Next, Step{u.WindowEnd, "its period ends, and usage begins anew"})
 	}
 	slices.SortFunc(e.Next, func(a, b Step) int { return a.At.Compare(b.At) })

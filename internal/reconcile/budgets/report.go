@@ -29,13 +29,16 @@ type UsageReport struct {
 	EstimatedGPUHours  string `json:"estimated_gpu_hours"`
 	ErrorBoundGPUHours string `json:"error_bound_gpu_hours"`
 	// Coverage is how much of the window until now was observed, from 0 to 1.
-	Coverage            json.Number                  `json:"coverage"`
-	TrackedPods         int                          `json:"tracked_pods"`
-	ActivePods          int                          `json:"active_pods"` // hold GPUs now
-	BurnRateGPUs        string                       `json:"burn_rate_gpus"`
-	ProjectedExhaustion *time.Time                   `json:"projected_exhaustion"`
-	ByNamespace         map[string]string            `json:"by_namespace,omitempty"`
-	ByLabel             map[string]map[string]string `json:"by_label,omitempty"`
+	Coverage            json.Number `json:"coverage"`
+	TrackedPods         int         `json:"tracked_pods"`
+	ActivePods          int         `json:"active_pods"` // hold GPUs now
+	BurnRateGPUs        string      `json:"burn_rate_gpus"`
+	ProjectedExhaustion *time.Time  `json:"projected_exhaustion"`
+	// RecoversAt is when usage falls below the limit with no more use, or the calendar
+	// period ends; null while it is below.
+	RecoversAt  *time.Time                   `json:"recovers_at"`
+	ByNamespace map[string]string            `json:"by_namespace,omitempty"`
+	ByLabel     map[string]map[string]string `json:"by_label,omitempty"`
 }
 
 // NewUsageReport writes usage out. Without a limit, nothing is said of one.
@@ -58,7 +61,7 @@ func NewUsageReport(u budget.Usage, at time.Time, exceededSince *time.Time) *Usa
 		limit, remaining, exceeded := budget.Hours(u.Limit), budget.Hours(u.Remaining()), u.Exceeded()
 		percent := u.Consumed / max(1, u.Limit/100)
 		report.LimitGPUHours, report.RemainingGPUHours, report.UsedPercent, report.Exceeded = &limit, &remaining, &percent, &exceeded
-		report.ExceededSince, report.ProjectedExhaustion = exceededSince, u.ProjectedExhaustion
+		report.ExceededSince, report.ProjectedExhaustion, report.RecoversAt = exceededSince, u.ProjectedExhaustion, u.RecoversAt
 	}
 	return report
 }
