@@ -21,6 +21,8 @@ type Plan struct {
 	// EnsureFreeze says that the freeze in force stays, and is to be made sure of
 	// before anything else: someone may have edited it, or removed what it binds to.
 	EnsureFreeze bool
+	// FreezeRecoversAt is what a freeze that is made, or made sure of, names as its end.
+	FreezeRecoversAt time.Time
 	// Undone are the workloads that someone started again since the budget paused
 	// them, and that it leaves so: that is to be noted.
 	Undone []Workload
@@ -233,6 +235,7 @@ func (d *decider) enforce() {
 }
 
 func (d *decider) freeze() {
+	d.plan.FreezeRecoversAt = tellRecovery(d.FreezeRecoversAt, d.usage.RecoversAt, d.Now)
 	if d.Frozen && !d.FreezeOutdated {
 		d.plan.EnsureFreeze = true
 		return

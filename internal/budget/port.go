@@ -52,6 +52,9 @@ type FreezeRule struct {
 	Resources []string
 	// Ignored are not counted, whatever is by default: resources and DRA drivers.
 	Ignored []string
+	// RecoversAt is about when it ends by itself, for who is kept out; zero where that
+	// is not known.
+	RecoversAt time.Time
 }
 
 // WorkloadState is a workload as it was seen.

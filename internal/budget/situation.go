@@ -25,6 +25,8 @@ type Situation struct {
 	// FreezeOutdated says that it is in force for another selector than the
 	// declaration's.
 	FreezeOutdated bool
+	// FreezeRecoversAt is what it names as its end; zero where that is nothing.
+	FreezeRecoversAt time.Time
 	// Paused are the workloads that are paused, by this budget or another.
 	Paused []Paused
 	// PriorityClasses are the values of the cluster's priority classes, by name.

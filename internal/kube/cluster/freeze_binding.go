@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,7 @@ const (
 	annotationCounted    = "gpupool/counted"                // more resources that count
 	annotationIgnored    = "gpupool/ignored"                // resources that don't count
 	annotationProtection = "gpupool/honours-pod-protection" // whether pods can be protected
+	annotationRecovers   = "gpupool/recovers-at"            // about when it ends by itself; empty where that is not known
 )
 
 func labelsOf(f budget.FreezeRule, n int) map[string]string {
@@ -37,15 +39,25 @@ func annotationsOf(f budget.FreezeRule, selector string) map[string]string {
 		annotationCounted:    strings.Join(slices.Sorted(slices.Values(f.Resources)), ","),
 		annotationIgnored:    strings.Join(slices.Sorted(slices.Values(f.Ignored)), ","),
 		annotationProtection: strconv.FormatBool(!f.IgnorePodProtection),
+		annotationRecovers:   recoversText(f.RecoversAt),
 	}
+}
+
+// recoversText is a moment as the refusal of a pod has it.
+func recoversText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
 }
 
 // freezeOf is the freeze that a slot is, as far as it is listed.
 func freezeOf(slot *admissionv1.ValidatingAdmissionPolicyBinding) budget.FreezeRule {
 	f := budget.FreezeRule{Budget: slot.Annotations[annotationBudget], BudgetUID: slot.Labels[LabelBudgetUID]}
-	// Where someone rewrote the annotation the freeze is listed all the same: it is
-	// in force, and has to be lifted one day.
+	// Where someone rewrote an annotation the freeze is listed all the same: it is in
+	// force, and has to be lifted one day.
 	_ = json.Unmarshal([]byte(slot.Annotations[annotationSelector]), &f.Selector)
+	f.RecoversAt, _ = time.Parse(time.RFC3339, slot.Annotations[annotationRecovers])
 	return f
 }
 

@@ -14,7 +14,9 @@ import (
 // FreezePolicyName is the name of the one policy that all freezes bind to.
 const FreezePolicyName = "gpupool-freeze"
 
-// The revision of the policy, in an annotation of it.
+// The revision of the policy, in an annotation of it. It changes with what a freeze
+// rests on, so that a cluster has to get the policy anew; what only the message says
+// is no such change.
 const (
 	annotationPolicy = "gpupool/policy"
 	policyRevision   = "4"
@@ -91,7 +93,7 @@ func FreezePolicy() *admissionv1.ValidatingAdmissionPolicy {
 				Expression: "variables.left || variables.spared || !(variables.crowded || variables.claims || variables.shares || variables.asks) || variables.waited",
 				Reason:     &forbidden,
 				Message:    "the GPU-hours of a budget that covers this pod are used up",
-				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again' + " +
+				MessageExpression: "'the GPU-hours of the budget ' + variables.budget + ' are used up: it admits no new pods with GPUs until its usage is below its limit again' + variables.recovers + " +
 					"(request.operation == 'UPDATE' ? ', nor may a pod that waits come to ask for GPUs, or come under the budget with them' : '') + " +
 					fmt.Sprintf("(variables.crowded ? ', and none at all with more than %d containers, or more than %d resources in one of them' : '')", mostContainers, mostNamed),
 			}},

@@ -14,7 +14,10 @@ import (
 // freezeVariables are evaluated where the validation comes to them, and in the
 // order in which it does. Those of the pod as it was are for updates alone.
 func freezeVariables() []admissionv1.Variable {
-	const selector = "params.spec.matchResources.objectSelector"
+	const (
+		selector = "params.spec.matchResources.objectSelector"
+		recovers = "params.metadata.annotations['" + annotationRecovers + "']"
+	)
 	selects := func(field, nothing string) string {
 		return "has(params.spec.matchResources) && has(" + selector + ") && has(" + selector + "." + field + ") ? " + selector + "." + field + " : " + nothing
 	}
@@ -37,6 +40,7 @@ func freezeVariables() []admissionv1.Variable {
 		{Name: "waited", Expression: "request.operation == 'UPDATE' && variables.selectedBefore && " +
 			"(variables.claimsBefore || variables.sharesBefore || (variables.crowdedBefore ? !variables.shares : variables.asksBefore))"},
 		{Name: "budget", Expression: marked("params", "annotations", annotationBudget) + " ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
+		{Name: "recovers", Expression: marked("params", "annotations", annotationRecovers) + " && " + recovers + " != '' ? ', by itself at about ' + " + recovers + " + ' if nothing more is used' : ''"},
 	})
 }
 

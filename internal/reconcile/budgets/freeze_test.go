@@ -24,3 +24,29 @@ func TestFreezeLeavesOutWhatWeighsNothing(t *testing.T) {
 		t.Errorf("frozen are %q beside the defaults, without %q", f.Resources, f.Ignored)
 	}
 }
+
+// TestAFreezeNamesItsEnd, which moves with each run while pods go on, and is not
+// written anew for each.
+func TestAFreezeNamesItsEnd(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	b := d.Declare(enforcing(budget.Freeze))
+	d.Cluster.Start("ml", "a", 8)
+	d.Cluster.Step(time.Hour)
+	var named []time.Time
+	for range 24 {
+		d.Cluster.Step(5 * time.Minute)
+		report := d.Run()
+		if _, frozen := d.Cluster.Frozen[b.UID]; !frozen {
+			continue // for the grace
+		}
+		says, recovers := d.Cluster.Frozen[b.UID].RecoversAt, report.Budgets[0].RecoversAt
+		if recovers == nil || says.Sub(*recovers).Abs() > recovers.Sub(d.Cluster.Now())/10 {
+			t.Errorf("it names %s, and recovers at %v", says, recovers)
+		}
+		named = append(named, says)
+	}
+	if len(named) < 10 || len(slices.Compact(slices.Clone(named))) > 2 {
+		t.Errorf("in %d runs it names %v", len(named), slices.Compact(named))
+	}
+}

@@ -34,7 +34,7 @@ func (r *Run) judge(targets []target, b *books, previous map[string]previousStat
 		freeze, frozen := f.frozen[d.UID]
 		s := budget.Situation{
 			Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: r.options.RunID,
-			Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), Paused: f.paused,
+			Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Paused: f.paused,
 			PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
 		}
 		if last.document.Exists() && last.document.Value.UID == d.UID {
