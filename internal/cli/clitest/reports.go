@@ -91,6 +91,7 @@ func BudgetUsed(name string, percent int64, change func(*budgets.Report)) budget
 		crossed, recovers := At.Add(-time.Hour), At.Add(19*time.Minute)
 		since, u.RecoversAt = &crossed, &recovers
 	}
+	u.ByNamespace = map[string]int64{"ml": u.Consumed}
 	b := budgets.Report{
 		Name: name, UID: name, Action: budget.AlertOnly, Observed: true, Outcome: outcome.Done,
 		UsageReport: budgets.NewUsageReport(u, at, since),
@@ -110,6 +111,8 @@ func EveryBudget() []budgets.Report {
 		BudgetUsed("c-evicting", 103, func(b *budgets.Report) {
 			b.Action, b.Enforced, b.Fired = budget.Evict, []budget.Action{budget.Freeze, budget.Evict}, []int{50, 80, 100}
 			b.Warnings = []string{"1 pod is protected from eviction, and still counts: ml/notebook (it is annotated with gpupool/protected)"}
+			b.ByNamespace = map[string]string{"ml": "61.000", "ops": "30.500", "web": "8.500", "lab": "2.000", "x": "1.000"}
+			b.ByLabel = map[string]map[string]string{"team": {"a": "71.000", "": "32.000"}}
 		}),
 		BudgetUsed("d-alert-only", 100, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
 		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing was touched"}},

@@ -30,13 +30,17 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 	return details.Lines
 }
 
-// budgetDetails says what happened about a budget; nothing where nothing did.
+// budgetDetails says what happened about a budget, and where that is something or it is
+// exceeded, who used it; nothing where nothing did.
 func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", b.Notices...)
 	details.Grants(b.Grants)
 	addBudgetDecisions(details, decisions)
 	details.Recovery(b.UsageReport, clock)
+	if describe.Exceeded(b) || len(decisions) > 0 {
+		details.Users(b.UsageReport, 2)
+	}
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
 	addFailure(details, b.Outcome, b.Error, decisions)
 	return details.Lines

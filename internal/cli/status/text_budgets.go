@@ -59,6 +59,9 @@ func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Cloc
 		} else if u.ProjectedExhaustion != nil {
 			details.Add(terminal.Yellow, "projected: ", "used up "+clock.When(*u.ProjectedExhaustion)+", if it goes on like this")
 		}
+		if u.ExceededSince != nil || len(b.Fired) > 0 {
+			details.Users(u, 1)
+		}
 		if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
 			details.Add(terminal.Yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
 		}

@@ -143,6 +143,13 @@ func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how to
 	if live.Usage.BurnRate > 0 {
 		text += heldText(r, live, how) + "\n"
 	}
+	if r.By == "" { // which else is all there is to say of who
+		who := &describe.Details{Style: style}
+		who.Users(r.UsageReport, 2)
+		for _, line := range who.Lines {
+			text += line + "\n"
+		}
+	}
 	return text
 }
 
