@@ -121,6 +121,7 @@ func (d *decider) report() {
 		Name: of.Name, UID: of.UID, Generation: of.Generation, Terms: of.Terms(), Counted: of.counted(), ClusterUID: of.ClusterUID,
 		RunID: d.RunID, At: now, Usage: d.usage, ExceededSince: d.Result.ExceededSince,
 		Grants: d.Grants.InForce(d.Now),
+		KnownSince: d.Result.KnownSince,
 	}
 	if d.usage.Exceeded() {
 		s.ReportedAt = &now
@@ -223,6 +224,7 @@ func (d *decider) enforce() {
 		return
 	}
 	if doubt := d.doubt(); doubt != "" {
+		d.plan.Status.Withheld = doubt
 		d.warn("nothing is %s: %s", ended(action), doubt)
 		return
 	}

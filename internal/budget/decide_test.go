@@ -147,8 +147,8 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 			if destructive != test.acts {
 				t.Errorf("%s, %s: %v", test.name, action, p.Decisions)
 			}
-			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+ended(action)); warned == test.acts {
-				t.Errorf("%s, %s: %q", test.name, action, p.Status.Warnings)
+			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+ended(action)); warned == test.acts || (p.Status.Withheld == "") != test.acts {
+				t.Errorf("%s, %s: %q, withheld: %q", test.name, action, p.Status.Warnings, p.Status.Withheld)
 			}
 		}
 	}

@@ -102,6 +102,7 @@ func (d *decider) liftsNothing() bool {
 	default:
 		return false
 	}
+	d.plan.Status.Withheld = reason
 	if enforced {
 		reason = "nothing of what is in force is lifted: " + reason
 	}

@@ -37,6 +37,12 @@ type Status struct {
 	// Unknown says that the limit may be reached although Usage is below it; nil
 	// where it is not.
 	Unknown *Unknown `json:"unknown,omitempty"`
+	// KnownSince is when the ledger begins, where the window begins before it and nobody
+	// accepted that; nil where it does not.
+	KnownSince *time.Time `json:"known_since,omitempty"`
+	// Withheld is why something is not done, or not lifted, since a part of the window is
+	// not known well enough; empty where nothing is for that.
+	Withheld string `json:"withheld,omitempty"`
 	// Enforced are the measures in force: freeze, pause, evict.
 	Enforced []Action `json:"enforced,omitempty"`
 	// Grants are those that were in force, and a part of the limit.

@@ -29,8 +29,8 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		if len(p.Decisions) > 0 || u == nil || u.Consumed != 101*Hour || !strings.Contains(u.Reason, "101.000 of 100.000 GPU-hours were used") {
 			t.Errorf("run %d: %v, %+v", n+1, p.Decisions, u)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing of what is in force is lifted") {
-			t.Errorf("run %d: %q", n+1, p.Status.Warnings)
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing of what is in force is lifted") || p.Status.Withheld != u.Reason {
+			t.Errorf("run %d: %q, withheld: %q", n+1, p.Status.Warnings, p.Status.Withheld)
 		}
 	}
 	for name, change := range map[string]func(*Situation){

@@ -114,5 +114,24 @@ func (d *Details) Recovery(u *budgets.UsageReport, clock terminal.Clock) {
 	d.Add(terminal.Cyan, "recovers: ", text)
 }
 
+// Coverage adds how much of a budget's window was observed, where something is not
+// decided for that, and from when on, where the ledger begins later. That a budget or a
+// ledger is new, or a run came late, is no matter else.
+func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {
+	if b.UsageReport == nil {
+		return
+	}
+	coverage, err := b.Coverage.Float64()
+	if err != nil || coverage >= 1 {
+		return
+	}
+	switch part := fmt.Sprintf("%.1f%% of the window", coverage*100); {
+	case b.Withheld != "":
+		d.Add(terminal.Yellow, "coverage: ", part+" until now was observed")
+	case b.KnownSince != nil:
+		d.Add(terminal.Dim, "coverage: ", part+": the ledger began "+clock.When(*b.KnownSince))
+	}
+}
+
 // taken is what a budget's state is called once its action is taken.
 var taken = map[budget.Action]string{budget.Freeze: "frozen", budget.Pause: "paused", budget.Evict: "evicting"}

@@ -62,9 +62,7 @@ func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Cloc
 		if u.ExceededSince != nil || len(b.Fired) > 0 {
 			details.Users(u, 1)
 		}
-		if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
-			details.Add(terminal.Yellow, "coverage: ", fmt.Sprintf("%.1f%% of the window until now was observed", coverage*100))
-		}
+		details.Coverage(b.Report, clock)
 	}
 	details.Grants(b.Grants)
 	if b.Phase == declaration.Deleting {

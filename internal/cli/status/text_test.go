@@ -31,6 +31,11 @@ func budgetStatuses() []budgets.Overview {
 		if n == 2 {
 			due := clitest.At.Add(5 * time.Minute)
 			s.Enforced, s.EnforceAt = nil, &due
+			s.Coverage, s.Withheld = "0.973", "nothing was observed for too long"
+		}
+		if n == 3 {
+			end, began := clitest.At.AddDate(0, 0, 8), clitest.At.Add(-7*time.Hour)
+			s.WindowEnd, s.RecoversAt, s.Coverage, s.KnownSince = end, &end, "0.291", &began
 		}
 		if b.Deleted {
 			s.Deleted, s.Phase = false, declaration.Deleting

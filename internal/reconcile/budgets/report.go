@@ -92,6 +92,12 @@ type Report struct {
 	*UsageReport
 	// Grants are those in force, and a part of the limit from the next run on.
 	Grants []budget.Grant `json:"grants,omitempty"`
+	// KnownSince is when the ledger begins, where the window begins before it and nobody
+	// accepted that.
+	KnownSince *time.Time `json:"known_since,omitempty"`
+	// Withheld is why something is not done, or not lifted, since a part of the window
+	// is not known well enough.
+	Withheld string `json:"withheld,omitempty"`
 	// Fired are the thresholds that were told of and have not re-armed.
 	Fired []int `json:"fired_thresholds,omitempty"`
 	// EnforceAt is when the grace of a budget that is exceeded ends, or ended; null
@@ -124,7 +130,8 @@ func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, er
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return Report{
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
-		Grants: s.Grants, Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
+		Grants: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced,
+		Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
 	}
 }
 
