@@ -91,6 +91,19 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("the lock %q is held by %s", e.Name, e.Holder)
 }
 
+// Holder is who has a lock, as its record tells.
+type Holder struct {
+	Command string    `json:"command"`
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Since   time.Time `json:"since"`
+}
+
+// String names the holder's command and process, and since when it has the lock.
+func (h Holder) String() string {
+	return fmt.Sprintf("%s (process %d on %s, since %s)", h.Command, h.PID, h.Host, h.Since.UTC().Format(time.RFC3339))
+}
+
 // Lock is a lock that was taken.
 type Lock interface {
 	// Release gives the lock up. Releasing it twice is harmless.
@@ -118,6 +131,10 @@ type Store interface {
 	// not at all), and until the context ends. Where someone else keeps it, the error
 	// is *LockedError.
 	Lock(ctx context.Context, name string, wait time.Duration) (Lock, error)
+	// Holder tells who has the named lock, by what was written down on taking it. It
+	// never tries the lock. It is nil where nobody has it, and where that can't be
+	// told.
+	Holder(ctx context.Context, name string) (*Holder, error)
 	// Location is where the store is.
 	Location() Location
 	// String names the store as the flag --store does: "directory:.gpupool".

@@ -27,18 +27,6 @@ const (
 	longestWait  = 200 * time.Millisecond
 )
 
-// holder is what a lock tells about its holder.
-type holder struct {
-	Command string    `json:"command"`
-	PID     int       `json:"pid"`
-	Host    string    `json:"host"`
-	Since   time.Time `json:"since"`
-}
-
-func (h holder) String() string {
-	return fmt.Sprintf("%s (process %d on %s, since %s)", h.Command, h.PID, h.Host, h.Since.Format(time.RFC3339))
-}
-
 // lock is a lock that was taken.
 type lock struct {
 	folder  *folder
@@ -69,11 +57,10 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 }
 
 func (s *Store) lockIn(ctx context.Context, f *folder, name string, wait time.Duration) (*lock, error) {
-	path := filepath.Join(locksDir, filepath.FromSlash(name))
+	path, about := lockPath(name)
 	if err := f.make(filepath.Dir(path)); err != nil {
 		return nil, s.explainLock(f, name, filepath.Dir(path), err)
 	}
-	about := path + extension
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	file, err := f.poll(waiting, path+".lock")
@@ -110,7 +97,7 @@ func (l *lock) introduce(command string) {
 	if err != nil {
 		host = "this machine"
 	}
-	data, err := json.Marshal(holder{Command: command, PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second)})
+	data, err := json.Marshal(store.Holder{Command: command, PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return
 	}
@@ -119,15 +106,6 @@ func (l *lock) introduce(command string) {
 		_, _ = file.Write(append(data, '\n'))
 		_ = file.Close()
 	}
-}
-
-func (f *folder) heldBy(about string) string {
-	var h holder
-	data, _, err := f.read(about)
-	if err != nil || json.Unmarshal(data, &h) != nil || h.PID == 0 {
-		return "another process"
-	}
-	return h.String()
 }
 
 // writing is the time in which nobody else writes the document.

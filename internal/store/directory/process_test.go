@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -189,7 +190,13 @@ func TestTheLockOfAKilledProcessIsFree(t *testing.T) {
 	if !errors.As(err, &locked) || !strings.Contains(err.Error(), fmt.Sprintf("gpupool hold (process %d on ", cmd.Process.Pid)) {
 		t.Errorf("got %v, want a LockedError that tells the holder", err)
 	}
+	if h, err := s.Holder(t.Context(), "run"); err != nil || h == nil || h.PID != cmd.Process.Pid || h.Command != "gpupool hold" {
+		t.Errorf("the lock of a living process is held by %v (%v)", h, err)
+	}
 	kill(t, cmd)
+	if h, err := s.Holder(t.Context(), "run"); err != nil || h != nil {
+		t.Errorf("the lock of a killed process is held by %v (%v)", h, err)
+	}
 	l, err := s.Lock(t.Context(), "run", 0)
 	if err != nil {
 		t.Fatalf("the lock is still held: %v", err)
@@ -200,6 +207,47 @@ func TestTheLockOfAKilledProcessIsFree(t *testing.T) {
 	}
 	if err := l.Release(); err != nil {
 		t.Error(err)
+	}
+	if h, err := s.Holder(t.Context(), "run"); err != nil || h != nil {
+		t.Errorf("a lock that was given back is held by %v (%v)", h, err)
+	}
+}
+
+// A record proves nothing of a process on another machine, of one that has the number
+// of an earlier one, or where it is damaged.
+func TestAHolderThatCanNotBeTold(t *testing.T) {
+	t.Parallel()
+	path := private(t)
+	s := create(t, path)
+	l, err := s.Lock(t.Context(), "run", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Release() }()
+	record := filepath.Join(path, "locks", "run.json")
+	own, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"another machine":   strings.Replace(string(own), strconv.Quote(host), `"elsewhere"`, 1),
+		"no process":        `{"command":"gpupool","pid":0,"host":` + strconv.Quote(host) + `}`,
+		"damaged":           "{",
+		"an earlier number": fmt.Sprintf(`{"command":"gpupool","pid":%d,"host":%q,"since":"2020-01-01T00:00:00Z"}`, os.Getpid(), host),
+	} {
+		if name == "an earlier number" && runtime.GOOS != "linux" {
+			continue // where nothing tells when a process began
+		}
+		if err := os.WriteFile(record, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if h, _ := s.Holder(t.Context(), "run"); h != nil {
+			t.Errorf("%s: held by %v", name, h)
+		}
 	}
 }
 

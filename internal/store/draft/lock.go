@@ -51,3 +51,11 @@ func (s *Store) Lock(ctx context.Context, name string, wait time.Duration) (stor
 		return nil, locked
 	}
 }
+
+// Holder tells who has the named lock of the store under it.
+func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
+	if s.under == nil {
+		return nil, nil
+	}
+	return s.under.Holder(ctx, name)
+}

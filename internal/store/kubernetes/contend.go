@@ -163,6 +163,25 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	return nil, kubeclient.Wrap(verb, c.object(), err)
 }
 
+// Holder tells who has the named lock: who holds its Lease, unless that has expired or
+// its holder is known to be dead.
+func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
+	if err := store.ValidateName(name); err != nil {
+		return nil, err
+	}
+	found, err := s.lease(ctx, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s, kubeclient.Wrap("get", "leases "+s.location.Namespace+"/"+objectName(locksKind, name), err))
+	}
+	if now := s.cluster.Now(); now.IsZero() || now.After(expiry(found)) || deathOf(found).proven() {
+		return nil, nil
+	}
+	return holderIn(found), nil
+}
+
 // lease reads the Lease of a lock.
 func (s *Store) lease(ctx context.Context, name string) (found *coordinationv1.Lease, err error) {
 	err = retry(ctx, func(ctx context.Context) error {

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"crypto/rand"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -10,6 +9,8 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // identity identifies who holds a Lease. No two locks have the same, not even two of
@@ -34,16 +35,24 @@ func holderOf(lease *coordinationv1.Lease) string {
 	if lease == nil {
 		return "another process"
 	}
-	text := heldAs(lease)
-	parts := strings.Split(text, "/")
-	if n := len(parts); n >= 4 {
-		text = fmt.Sprintf("%s (process %s on %s", strings.Join(parts[:n-3], "/"), parts[n-2], parts[n-3])
-		if since := lease.Spec.AcquireTime; since != nil {
-			text += ", since " + since.UTC().Format(time.RFC3339)
-		}
-		return text + ")"
+	if h := holderIn(lease); h != nil {
+		return h.String()
 	}
-	return text
+	return heldAs(lease)
+}
+
+// holderIn is who holds a Lease; nil where it does not say so as newIdentity does.
+func holderIn(lease *coordinationv1.Lease) *store.Holder {
+	parts := strings.Split(heldAs(lease), "/")
+	n := len(parts)
+	if n < 4 || lease.Spec.AcquireTime == nil {
+		return nil
+	}
+	pid, err := strconv.Atoi(parts[n-2])
+	if err != nil {
+		return nil
+	}
+	return &store.Holder{Command: strings.Join(parts[:n-3], "/"), PID: pid, Host: parts[n-3], Since: lease.Spec.AcquireTime.UTC()}
 }
 
 func heldAs(lease *coordinationv1.Lease) string {

@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -218,6 +219,32 @@ func TestALeaseFromTheFutureIsJudgedByWhatIsSeen(t *testing.T) {
 		t.Fatalf("after %s: %v, want the lock once a second has passed", took, err)
 	}
 	release(t, l)
+}
+
+// TestTheHolderOfALease is told until its lease is over or given back.
+func TestTheHolderOfALease(t *testing.T) {
+	t.Parallel()
+	s, cluster, namespace := fresh(t)
+	kubetest.Create(t, cluster, leaseOf(namespace, time.Now().Add(-time.Hour)))
+	holder := func() *store.Holder {
+		t.Helper()
+		h, err := s.Holder(t.Context(), "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	if h := holder(); h != nil {
+		t.Errorf("a lease that is over is held by %v", h)
+	}
+	l := take(t, s, "run")
+	if h := holder(); h == nil || h.PID != os.Getpid() || h.Command == "" || time.Since(h.Since) > time.Minute {
+		t.Errorf("the lease is held by %v", h)
+	}
+	release(t, l)
+	if h := holder(); h != nil {
+		t.Errorf("a lease that was given back is held by %v", h)
+	}
 }
 
 // leaseOf is the lease of a holder that is gone, of one second.

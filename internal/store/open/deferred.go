@@ -166,3 +166,12 @@ func (s *Deferred) Lock(ctx context.Context, name string, wait time.Duration) (s
 	}
 	return under.Lock(ctx, name, wait)
 }
+
+// Holder tells who has the named lock.
+func (s *Deferred) Holder(ctx context.Context, name string) (*store.Holder, error) {
+	under, err := s.readable(ctx)
+	if err != nil || under == nil {
+		return nil, err
+	}
+	return under.Holder(ctx, name)
+}

@@ -93,6 +93,12 @@ func (f *Faulty) Delete(ctx context.Context, key store.Key, revision store.Revis
 	return f.do("Delete", key, func() error { return f.store.Delete(ctx, key, revision) })
 }
 
+// Holder is store.Store's.
+func (f *Faulty) Holder(ctx context.Context, name string) (h *store.Holder, err error) {
+	err = f.do("Holder", store.Key{Kind: "locks", Name: name}, func() error { h, err = f.store.Holder(ctx, name); return err })
+	return h, err
+}
+
 // Lock is store.Store's. A lock that After hides is released.
 func (f *Faulty) Lock(ctx context.Context, name string, wait time.Duration) (store.Lock, error) {
 	l := &faultyLock{faulty: f, key: store.Key{Kind: "locks", Name: name}}

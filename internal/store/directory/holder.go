@@ -1,0 +1,65 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// lockPath is where a lock is, without its ending, and the file that tells who has it.
+func lockPath(name string) (path, about string) {
+	path = filepath.Join(locksDir, filepath.FromSlash(name))
+	return path, path + extension
+}
+
+// Holder tells who has the named lock: the process that its record names, where that
+// is one of this machine and lives. Of another machine's process it can't be told.
+func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
+	if err := errors.Join(ctx.Err(), store.ValidateName(name)); err != nil {
+		return nil, err
+	}
+	f, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer f.leave()
+	_, about := lockPath(name)
+	h, err := f.holder(about)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s, err)
+	}
+	if host, err := os.Hostname(); err != nil || host != h.Host || !living(h.PID, h.Since) {
+		return nil, nil
+	}
+	return &h, nil
+}
+
+// heldBy says for people who has a lock.
+func (f *folder) heldBy(about string) string {
+	h, err := f.holder(about)
+	if err != nil {
+		return "another process"
+	}
+	return h.String()
+}
+
+func (f *folder) holder(about string) (store.Holder, error) {
+	var h store.Holder
+	data, _, err := f.read(about)
+	if err == nil {
+		err = json.Unmarshal(data, &h)
+	}
+	if err == nil && h.PID <= 0 {
+		err = errors.New("it names no process")
+	}
+	return h, err
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package directory
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// living says whether there is a process of this number.
+func living(pid int, _ time.Time) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = p.Release() }()
+	if runtime.GOOS == "windows" { // where it is found only while it lives, and takes no signal
+		return true
+	}
+	return p.Signal(syscall.Signal(0)) == nil
+}
