@@ -89,7 +89,7 @@ func refused(about history.About, d spotpool.Decision, why outcome.ErrorReport) 
 	}, told(&why))
 }
 
-// told is an error as the history has it. What to do about it stands in its message.
+// told is an error as the history and the summary of runs have it.
 func told(e *outcome.ErrorReport) history.Error {
-	return history.Error{Class: string(e.Class), Code: e.Code, Message: e.Message, RequestID: e.RequestID}
+	return history.Error{Class: string(e.Class), Code: e.Code, Message: e.Message, RequestID: e.RequestID, Remedy: e.Remedy}
 }

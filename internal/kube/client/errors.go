@@ -43,7 +43,7 @@ type Error struct {
 // Error says what could not be done, why, and what to do.
 func (e *Error) Error() string {
 	message := fmt.Sprintf("cannot %s %s: %s", e.Verb, e.Object, strings.TrimSuffix(e.Err.Error(), "."))
-	if advice := e.advice(); advice != "" {
+	if advice := e.Advice(); advice != "" {
 		message += ": " + advice
 	}
 	return message
@@ -74,7 +74,8 @@ type configurationError struct{ error }
 func (e configurationError) Unwrap() error                { return e.error }
 func (e configurationError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
-func (e *Error) advice() string {
+// Advice is what to do about it; empty where that is not known.
+func (e *Error) Advice() string {
 	switch e.Class {
 	case ClassUnreachable:
 		return "check the address of the API server, and that it can be reached from here"

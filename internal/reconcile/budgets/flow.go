@@ -96,5 +96,8 @@ type ClusterError struct{ Object, Budget, Cluster string }
 
 // Error says whose the budget is, and what to do.
 func (e *ClusterError) Error() string {
-	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing was touched. Use the kubeconfig and the context of the first", e.Object, e.Budget, e.Cluster)
+	return fmt.Sprintf("%s belongs to the cluster whose namespace kube-system has the uid %s, and the kubeconfig in use reaches the one with %s: nothing was touched. %s", e.Object, e.Budget, e.Cluster, e.Advice())
 }
+
+// Advice is what to do.
+func (e *ClusterError) Advice() string { return "Use the kubeconfig and the context of the first" }

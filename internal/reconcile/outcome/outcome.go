@@ -43,6 +43,8 @@ type ErrorReport struct {
 	Code      string           `json:"code,omitempty"`
 	Message   string           `json:"message"`
 	RequestID string           `json:"request_id,omitempty"`
+	// Remedy is what to do about it, where that is known.
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // NewErrorReport is what programs need to know of an error; nil of nil.
@@ -57,6 +59,7 @@ func NewErrorReport(err error) *ErrorReport {
 	} else if errors.As(err, &classed) {
 		report.Class = classed.ErrorClass()
 	}
+	report.Remedy = remedyOf(err, report.Class)
 	return report
 }
 
