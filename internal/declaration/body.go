@@ -8,7 +8,7 @@ import (
 
 // Body is what a document may hold. Each has its row in bodies.
 type Body interface {
-	SpotPool | Journal | Budget | BudgetStatus | Pauses | Grants | Holds | RunSummary | Tombstone | State
+	SpotPool | Journal | Budget | BudgetStatus | Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
 }
 
 // bodies are all that a document may hold. Of the bodies in one folder, the one that
@@ -25,6 +25,7 @@ var bodies = []row{
 		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
 	}},
 	body[RunSummary]{"run_summary", "statuses", func(b RunSummary) error { return present("run_id", b.RunID) }},
+	body[LastDay]{"last_day", "statuses", validateLastDay},
 	body[Pauses]{"pauses", "pauses", func(b Pauses) error {
 		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget, "cluster_uid", b.ClusterUID), validatePauses(b))
 	}},

@@ -16,6 +16,7 @@ import (
 var encoders = map[string]func() error{
 	"SpotPool": encodeEmpty[declaration.SpotPool], "Journal": encodeEmpty[declaration.Journal], "Budget": encodeEmpty[declaration.Budget],
 	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "Grants": encodeEmpty[declaration.Grants], "Holds": encodeEmpty[declaration.Holds], "Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
+	"LastDay":   encodeEmpty[declaration.LastDay],
 	"Tombstone": encodeEmpty[declaration.Tombstone], "State": encodeEmpty[declaration.State],
 }
 

@@ -125,19 +125,6 @@ type State struct {
 	SeenAt  time.Time `json:"seen_at"`
 }
 
-// RunSummary is what the store keeps of the last run.
-type RunSummary struct {
-	RunID      string    `json:"run_id"`
-	StartedAt  time.Time `json:"started_at"`
-	FinishedAt time.Time `json:"finished_at"`
-	Failed     int       `json:"failed"`    // declarations
-	Decisions  int       `json:"decisions"` // done or tried
-	// BudgetErrors are the errors of budgets, by name. A budget that failed keeps the
-	// status of an earlier run, which does not tell of the error. Of many, the first
-	// by name are kept.
-	BudgetErrors map[string]string `json:"budget_errors,omitempty"`
-}
-
 // identified says what the identity of a declared pool lacks.
 func identified(d spotpool.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "region", d.Region, "account_id", d.AccountID)

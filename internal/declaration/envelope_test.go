@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -76,6 +77,12 @@ func TestEveryDocumentIsReadAsWritten(t *testing.T) {
 	roundTrip(t, openJournal())
 	roundTrip(t, declaration.Journal{})
 	roundTrip(t, declaration.RunSummary{RunID: "r1", StartedAt: noon, FinishedAt: noon})
+	roundTrip(t, declaration.RunSummary{
+		RunID: "r1", StartedAt: noon, FinishedAt: noon, Starts: []time.Time{noon},
+		Failing: declaration.Failures{"budget/a": {Since: noon, Runs: 2, LastAt: noon, Error: history.Error{Class: "c", Code: "d", Message: "m", RequestID: "r", Remedy: "y"}}},
+		Skipped: declaration.Failures{"spot_pool/r/b": {Since: noon, Runs: 1, LastAt: noon, Error: history.Error{Message: "locked"}}},
+	})
+	roundTrip(t, declaration.LastDay{Quarter: 7, Series: map[string]declaration.Series{"budget/a": {{6, 10, 100}, {7, 12, 100}}}})
 	roundTrip(t, declaration.PoolTombstone(record().Declaration, noon))
 	b := declaration.Budget{Phase: declaration.Active, Declaration: stateBudget(), UpdatedAt: noon, UpdatedBy: "terraform apply"}
 	roundTrip(t, b)
@@ -239,6 +246,7 @@ func FuzzDecode(f *testing.F) {
 			fuzz[declaration.BudgetStatus](t, document)
 			fuzz[declaration.Pauses](t, document)
 			fuzz[declaration.RunSummary](t, document)
+			fuzz[declaration.LastDay](t, document)
 			fuzz[declaration.Tombstone](t, document)
 			fuzz[declaration.State](t, document)
 		}

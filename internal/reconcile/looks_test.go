@@ -20,7 +20,7 @@ func TestLooksWriteNothing(t *testing.T) {
 	g.cluster.Start("ml", "a", 8)
 	g.cluster.Step(30 * time.Minute)
 	refused := func(op storetest.Op) error {
-		if op.Method != "Read" && op.Method != "List" {
+		if op.Method != "Read" && op.Method != "List" && op.Method != "Holder" {
 			return fmt.Errorf("%s of %s by one who only looks", op.Method, op.Key)
 		}
 		return nil

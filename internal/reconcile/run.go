@@ -42,6 +42,9 @@ type RunOptions struct {
 	State *declaration.TerraformState
 }
 
+// runLock is the lock of a run.
+const runLock = "run"
+
 // RunLockedError says that another run is under way.
 type RunLockedError struct{ Err error }
 
@@ -61,9 +64,12 @@ func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
 	}
 	r := e.begin(o)
 	ctx = outcome.WithRun(ctx, r.report.RunID)
-	err := r.keeper.WithLock(ctx, "run", o.RunLockTimeout, func(ctx context.Context) error {
+	err := r.keeper.WithLock(ctx, runLock, o.RunLockTimeout, func(ctx context.Context) error {
 		err := r.run(ctx)
 		r.tell(ctx, err)
+		if err != nil && len(o.Names) == 0 {
+			r.saveFailure(ctx, err)
+		}
 		return err
 	})
 	if record.IsLocked(err) {
@@ -122,6 +128,7 @@ func (r *run) run(ctx context.Context) error {
 		return r.amendSummary(ctx)
 	}
 	r.lookAfterTombstones(ctx)
+	r.saveDay(ctx)
 	return r.saveSummary(ctx)
 }
 

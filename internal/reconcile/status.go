@@ -2,15 +2,11 @@ package reconcile
 
 import (
 	"context"
-	"errors"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -22,95 +18,19 @@ type StatusReport struct {
 	At            time.Time               `json:"at"`
 	Store         string                  `json:"store"`
 	LastRun       *declaration.RunSummary `json:"last_run"` // null where no run was recorded
-	SpotPools     []spotpools.Overview    `json:"spot_pools"`
-	Budgets       []budgets.Overview      `json:"budgets"`
-	StockPools    []struct{}              `json:"stock_pools"`
-	Warnings      []string                `json:"warnings"`
-}
-
-// lastRun is the name of the document that holds the last run's summary.
-const lastRun = "last_run"
-
-func (r *run) saveSummary(ctx context.Context) error {
-	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
-	if err != nil {
-		// A damaged summary is replaced: nothing depends on it.
-		r.warnings.Add(err.Error())
-		if doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastRun}); readErr == nil {
-			old.Revision = doc.Revision
-		}
-	}
-	report := r.finished()
-	failed, _ := report.Failures()
-	_, err = record.Save(ctx, r.keeper.Store, store.Statuses, lastRun, old, declaration.RunSummary{
-		RunID: report.RunID, StartedAt: report.StartedAt, FinishedAt: report.FinishedAt,
-		Failed: failed, Decisions: len(report.Decisions), BudgetErrors: budgetErrors(report.Budgets),
-	})
-	if errors.Is(err, store.ErrConflict) {
-		return nil
-	}
-	return err
-}
-
-// amendSummary brings the summary of the last run of all up to what this one of some
-// made of its budgets. It says nothing else: the others were not looked at.
-func (r *run) amendSummary(ctx context.Context) error {
-	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
-	if err != nil || !old.Exists() {
-		return nil //nolint:nilerr // the next run of all replaces what is damaged
-	}
-	reports := r.budgets.Reports()
-	summary, now := old.Value, budgetErrors(reports)
-	summary.BudgetErrors = maps.Clone(summary.BudgetErrors)
-	for _, b := range reports {
-		delete(summary.BudgetErrors, b.Name)
-	}
-	for name, text := range now {
-		if summary.BudgetErrors == nil {
-			summary.BudgetErrors = map[string]string{}
-		}
-		if len(summary.BudgetErrors) < errorsAtMost {
-			summary.BudgetErrors[name] = text
-		}
-	}
-	if maps.Equal(summary.BudgetErrors, old.Value.BudgetErrors) {
-		return nil
-	}
-	_, err = record.Save(ctx, r.keeper.Store, store.Statuses, lastRun, old, summary)
-	if errors.Is(err, store.ErrConflict) {
-		return nil
-	}
-	return err
-}
-
-// The bounds on the errors in a run's summary, since the store's documents have a
-// bound.
-const (
-	errorsAtMost      = 500
-	errorLengthAtMost = 400 // bytes
-)
-
-// budgetErrors are the errors of the budgets that failed, by name.
-func budgetErrors(reports []budgets.Report) map[string]string {
-	var failed []budgets.Report
-	for _, b := range reports {
-		if b.Outcome == outcome.Failed && b.Error != nil {
-			failed = append(failed, b)
-		}
-	}
-	slices.SortFunc(failed, func(a, b budgets.Report) int { return strings.Compare(a.Name, b.Name) })
-	var errs map[string]string
-	for _, b := range failed[:min(len(failed), errorsAtMost)] {
-		if errs == nil {
-			errs = map[string]string{}
-		}
-		text := b.Error.Message
-		if len(text) > errorLengthAtMost {
-			text = strings.ToValidUTF8(text[:errorLengthAtMost], "") + "…"
-		}
-		errs[b.Name] = text
-	}
-	return errs
+	// Failing is what the last runs as a whole failed with, before they saw to anything.
+	Failing *declaration.Failing `json:"failing,omitempty"`
+	// UnderWay is the run that goes on now, as far as the record of its lock tells.
+	UnderWay *store.Holder `json:"run_under_way,omitempty"`
+	// Overdue says that runs have stopped coming, as far as can be told.
+	Overdue    *declaration.Overdue `json:"overdue,omitempty"`
+	Totals     Totals               `json:"totals"`
+	SpotPools  []spotpools.Overview `json:"spot_pools"`
+	Budgets    []budgets.Overview   `json:"budgets"`
+	StockPools []struct{}           `json:"stock_pools"`
+	Warnings   []string             `json:"warnings"`
+	// LastDay is how all went over the last day.
+	LastDay declaration.LastDay `json:"-"`
 }
 
 // Status observes all that is declared, or what is named of it, without any lock,
@@ -128,12 +48,49 @@ func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, err
 	for _, k := range r.kinds {
 		k.status(ctx, &report)
 	}
-	if last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun); err == nil && last.Exists() {
-		report.LastRun = &last.Value
-		for n := range report.Budgets {
-			report.Budgets[n].LastRunError = last.Value.BudgetErrors[report.Budgets[n].Name]
-		}
-	}
+	report.addLastRun(ctx, e)
+	report.Totals = report.totals()
 	report.Warnings = r.warnings.Texts()
 	return report, nil
+}
+
+// addLastRun adds what the store keeps of the last runs, and of one under way. Where it
+// can't be read, there is nothing to add.
+func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) {
+	if day, err := record.Load[declaration.LastDay](ctx, e.Store, store.Statuses, lastDay); err == nil {
+		r.LastDay = day.Value
+	}
+	if holder, err := e.Store.Holder(ctx, runLock); err == nil {
+		r.UnderWay = holder
+	}
+	last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun)
+	if err != nil || !last.Exists() {
+		return
+	}
+	summary := last.Value.WithFailing()
+	r.LastRun = &summary
+	if whole, failed := summary.Failing[history.Run]; failed {
+		r.Failing = &whole
+	}
+	if r.UnderWay == nil {
+		r.Overdue = summary.Overdue(r.At)
+	}
+	of := func(in declaration.Failures, object string) *declaration.Failing {
+		if failing, failed := in[object]; failed {
+			return &failing
+		}
+		return nil
+	}
+	for n := range r.Budgets {
+		b := &r.Budgets[n]
+		b.Failing, b.PassedOver = of(summary.Failing, b.Summary().Object()), of(summary.Skipped, b.Summary().Object())
+		if b.Failing != nil {
+			b.LastRunError = b.Failing.Error.Message
+		}
+	}
+	for n := range r.SpotPools {
+		p := &r.SpotPools[n]
+		object := p.Summary().Object()
+		p.Failing, p.PassedOver = of(summary.Failing, object), of(summary.Skipped, object)
+	}
 }

@@ -63,13 +63,13 @@ func shortPool(t *testing.T) spotpools.Explanation {
 				Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-a"},
 				ShortReasons: plan.Short, Warnings: plan.Warnings,
 			},
-			Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members,
+			Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, ShortSince: s.Journal.ShortSince,
 		},
 		Declared: spotpools.Declared{
 			AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost,
 			MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, OnDemandFallback: d.OnDemandFallback,
 		},
-		ShortSince: s.Journal.ShortSince, Offerings: spotpool.Appraise(s, plan),
+		Offerings: spotpool.Appraise(s, plan),
 	}
 	for _, m := range plan.Members {
 		e.Standings = append(e.Standings, m.Standing(d.LaunchTimeout))

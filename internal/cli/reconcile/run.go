@@ -62,6 +62,9 @@ func (o *options) engine(ctx context.Context) (*reconcile.Engine, error) {
 	cloud := o.cloud.Lazy()
 	if len(o.names) == 0 { // else it may be that no pool is named
 		if cloud, err = o.cloud.Cloud(ctx, place); err != nil {
+			if !o.dryRun {
+				o.store.Engine(place, nil, nil).FailedRun(ctx, o.runOptions(), err)
+			}
 			return nil, err
 		}
 	}
@@ -108,11 +111,7 @@ func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
 }
 
 func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reconcile.Report, error) {
-	options := reconcile.RunOptions{
-		DryRun: o.dryRun, Assume: o.assumed, Names: o.names, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
-		KeepLedger: o.keepLedger, AcceptLoss: strings.TrimSpace(o.acceptLoss),
-		KeepHistory: history.Retention{For: o.keepHistory, Bytes: int64(o.historySize)},
-	}
+	options := o.runOptions()
 	if o.fromState != "" {
 		state, err := o.readState(ctx)
 		if err != nil {
@@ -124,6 +123,15 @@ func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reco
 	defer progress.Stop()
 	engine.Progress = progress.Hear
 	return engine.Run(ctx, options)
+}
+
+// runOptions are what the flags say of a run.
+func (o *options) runOptions() reconcile.RunOptions {
+	return reconcile.RunOptions{
+		DryRun: o.dryRun, Assume: o.assumed, Names: o.names, Wait: o.wait, WaitTimeout: o.timeout, RunLockTimeout: o.lockTimeout,
+		KeepLedger: o.keepLedger, AcceptLoss: strings.TrimSpace(o.acceptLoss),
+		KeepHistory: history.Retention{For: o.keepHistory, Bytes: int64(o.historySize)},
+	}
 }
 
 // readState reads the state that --from-state names. A read can't be interrupted, and

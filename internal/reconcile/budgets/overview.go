@@ -19,6 +19,10 @@ type Overview struct {
 	// LastRunError is what the last run failed with, where it could not judge or
 	// enforce the budget; what else is told is then of an earlier one.
 	LastRunError string `json:"last_run_error,omitempty"`
+	// Failing is what the last runs failed with, and PassedOver why they passed the
+	// budget over; absent where the last one did not.
+	Failing    *declaration.Failing `json:"failing,omitempty"`
+	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
 	// Untrusted is why what is told is not to be relied on, one of the warnings: it is
 	// too old, or of an earlier declaration; empty where it is.
 	Untrusted string `json:"-"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -14,9 +13,6 @@ import (
 type Explanation struct {
 	Overview
 	Declared Declared `json:"declared"`
-	// ShortSince is since when fewer instances run than are wanted, as the last run saw
-	// it.
-	ShortSince time.Time `json:"short_since,omitzero"`
 	// Offerings are what there is to say of each, and Standings what each instance
 	// counts as.
 	Offerings []spotpool.Appraisal `json:"offerings"`
@@ -75,9 +71,6 @@ func (r *Run) explain(ctx context.Context, t target, view *regionView, err error
 		return e
 	}
 	plan := by.plan
-	if !plan.Journal.ShortSince.IsZero() {
-		e.ShortSince = t.journal.Value.ShortSince
-	}
 	e.Offerings = spotpool.Appraise(by.situation, plan)
 	for _, m := range plan.Members {
 		e.Standings = append(e.Standings, m.Standing(e.Declared.LaunchTimeout))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -18,6 +19,13 @@ type Overview struct {
 	Machines  []spotpool.Member   `json:"machines"`
 	Cooldowns []spotpool.Cooldown `json:"cooldowns"`
 	Intents   int                 `json:"open_intents"`
+	// Failing is what the last runs failed with, and PassedOver why they passed the
+	// pool over; absent where the last one did not.
+	Failing    *declaration.Failing `json:"failing,omitempty"`
+	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
+	// ShortSince is since when fewer instances run than are wanted, as the last run saw
+	// it.
+	ShortSince time.Time `json:"short_since,omitzero"`
 }
 
 // Overview observes the pools that were read, without a lock, and decides without
@@ -67,8 +75,12 @@ func (r *Run) overviewOf(ctx context.Context, t target, view *regionView, err er
 		// A creation is for terraform apply to go on with, and a deletion launches nothing.
 		plan.Decisions, plan.Short, became = nil, nil, outcome.Skipped
 	}
+	shortSince := plan.Journal.ShortSince
+	if !shortSince.IsZero() {
+		shortSince = t.journal.Value.ShortSince
+	}
 	return Overview{
-		Report: newReport(d, &plan, became, nil), Phase: t.phase, Decisions: plan.Decisions,
+		Report: newReport(d, &plan, became, nil), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
 	}, &decided{situation: s, plan: plan}
 }

@@ -1,0 +1,165 @@
+package declaration
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
+
+// RunSummary is what the store keeps of the last run.
+type RunSummary struct {
+	RunID      string    `json:"run_id"`
+	StartedAt  time.Time `json:"started_at"`
+	FinishedAt time.Time `json:"finished_at"`
+	Failed     int       `json:"failed"`    // declarations
+	Decisions  int       `json:"decisions"` // done or tried
+	// Starts are when the last runs of all began, the latest last.
+	Starts []time.Time `json:"starts,omitempty"`
+	// Failing are the objects that failed when they were last seen to, and Skipped
+	// those that were passed over, such as by reason of a lock.
+	Failing Failures `json:"failing,omitempty"`
+	Skipped Failures `json:"skipped,omitempty"`
+	// BudgetErrors are the errors of budgets, by name. It is what earlier versions
+	// wrote in the place of Failing, and is only read.
+	BudgetErrors map[string]string `json:"budget_errors,omitempty"`
+}
+
+// Failures are what failed in run after run, by object: "spot_pool/REGION/NAME",
+// "budget/NAME", or history.Run for the run as a whole. Of many, the first by name
+// are kept.
+type Failures map[string]Failing
+
+// Failing is one object that failed in the last run, or in the last runs.
+type Failing struct {
+	Since  time.Time     `json:"since"` // when the first of these runs began
+	Runs   int           `json:"runs"`  // in a row
+	LastAt time.Time     `json:"last_at"`
+	Error  history.Error `json:"error"` // the last one
+}
+
+// The bounds of a run's summary, since the store's documents have one.
+const (
+	failuresAtMost = 250
+	messageAtMost  = 600 // bytes
+	wordsAtMost    = 300 // of what is said beside
+	startsAtMost   = 9
+)
+
+// Met is what a run met with an object: an error, or nil.
+type Met struct {
+	Object string
+	Error  *history.Error
+}
+
+// After are the failures after one more run, of what it met. Those of other objects
+// stay where kept says so.
+func (f Failures) After(began time.Time, met []Met, kept func(object string) bool) Failures {
+	next := Failures{}
+	for object, failing := range f {
+		if kept(object) {
+			next[object] = failing
+		}
+	}
+	slices.SortFunc(met, func(a, b Met) int { return strings.Compare(a.Object, b.Object) })
+	for _, m := range met {
+		delete(next, m.Object)
+		if m.Error == nil {
+			continue
+		}
+		old, again := f[m.Object]
+		if !again {
+			old = Failing{Since: began}
+		}
+		if again || len(next) < failuresAtMost {
+			next[m.Object] = Failing{Since: old.Since, Runs: old.Runs + 1, LastAt: began, Error: bounded(*m.Error)}
+		}
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	return next
+}
+
+// bounded is an error of which no text is too long.
+func bounded(e history.Error) history.Error {
+	cut := func(text string, most int) string {
+		if len(text) <= most {
+			return text
+		}
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return history.Error{
+		Class: cut(e.Class, wordsAtMost), Code: cut(e.Code, wordsAtMost), Message: cut(e.Message, messageAtMost),
+		RequestID: cut(e.RequestID, wordsAtMost), Remedy: cut(e.Remedy, wordsAtMost),
+	}
+}
+
+// Begun are the starts of the last runs, after one more of all.
+func (s RunSummary) Begun(at time.Time) []time.Time {
+	starts := append(slices.Clone(s.Starts), at)
+	return starts[max(0, len(starts)-startsAtMost):]
+}
+
+// WithFailing is the summary with what earlier versions wrote of budgets among the
+// failures: since when and how often they did not tell.
+func (s RunSummary) WithFailing() RunSummary {
+	if len(s.BudgetErrors) == 0 {
+		return s
+	}
+	s.Failing = maps.Clone(s.Failing)
+	if s.Failing == nil {
+		s.Failing = Failures{}
+	}
+	for name, message := range s.BudgetErrors {
+		if _, known := s.Failing["budget/"+name]; !known {
+			s.Failing["budget/"+name] = Failing{Since: s.StartedAt, Runs: 1, LastAt: s.StartedAt, Error: history.Error{Message: message}}
+		}
+	}
+	s.BudgetErrors = nil
+	return s
+}
+
+// Overdue says that a run has not come at its usual distance from the one before.
+type Overdue struct {
+	Since time.Time `json:"since"` // when it would have been usual
+	// UsualSeconds is how far the last runs began from each other: the median.
+	UsualSeconds int `json:"usual_seconds"`
+}
+
+// When a run is overdue: at so many times the usual distance, which so many runs
+// show, and never sooner than this.
+const (
+	overdueAt     = 3
+	distancesFrom = 4
+	overdueFrom   = 2 * time.Minute
+)
+
+// Usual is how far the last runs began from each other; zero where these are too few
+// to tell.
+func (s RunSummary) Usual() time.Duration {
+	var distances []time.Duration
+	for n := 1; n < len(s.Starts); n++ {
+		distances = append(distances, s.Starts[n].Sub(s.Starts[n-1]))
+	}
+	if len(distances) < distancesFrom {
+		return 0
+	}
+	slices.Sort(distances)
+	return max(0, distances[len(distances)/2])
+}
+
+// Overdue says whether a run is overdue; nil where none is, or that can't be told.
+func (s RunSummary) Overdue(now time.Time) *Overdue {
+	usual := s.Usual()
+	if usual == 0 {
+		return nil
+	}
+	last := s.Starts[len(s.Starts)-1]
+	if now.Sub(last) < max(overdueAt*usual, overdueFrom) {
+		return nil
+	}
+	return &Overdue{Since: last.Add(usual), UsualSeconds: int(usual.Round(time.Second) / time.Second)}
+}

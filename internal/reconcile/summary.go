@@ -1,0 +1,178 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// The documents that hold the last run's summary, and how all went over the last day.
+const (
+	lastRun = "last_run"
+	lastDay = "last_day"
+)
+
+// saveSummary writes what there is to say of the run, as that of the last one.
+func (r *run) saveSummary(ctx context.Context) error {
+	old := r.lastSummary(ctx)
+	report := r.finished()
+	failed, _ := report.Failures()
+	summary := old.Value.WithFailing()
+	met := meetings(report.Declarations())
+	skipped := func(object string) bool { return slices.Contains(met.skipped, object) }
+	summary.Failing = summary.Failing.After(report.StartedAt, met.seenTo, skipped)
+	summary.Skipped = summary.Skipped.After(report.StartedAt, met.passedOver, none)
+	summary.Starts = summary.Begun(report.StartedAt)
+	summary.RunID, summary.StartedAt, summary.FinishedAt = report.RunID, report.StartedAt, report.FinishedAt
+	summary.Failed, summary.Decisions = failed, len(report.Decisions)
+	return r.writeSummary(ctx, old, summary)
+}
+
+// saveFailure writes that the run failed as a whole. What is known of the objects
+// stays: none was seen to.
+func (r *run) saveFailure(ctx context.Context, failed error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	old := r.lastSummary(ctx)
+	summary := old.Value.WithFailing()
+	met := told(outcome.NewErrorReport(failed))
+	summary.Failing = summary.Failing.After(r.report.StartedAt, []declaration.Met{{Object: history.Run, Error: &met}}, all)
+	summary.Starts = summary.Begun(r.report.StartedAt)
+	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.engine.now().UTC()
+	summary.Failed, summary.Decisions = 0, 0
+	if err := r.writeSummary(ctx, old, summary); err != nil {
+		r.warnings.Add(err.Error()) // often of what the run failed with
+	}
+}
+
+// amendSummary brings the summary of the last run of all up to what this one of some
+// made of what is named. It says nothing else: the others were not looked at.
+func (r *run) amendSummary(ctx context.Context) error {
+	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
+	if err != nil || !old.Exists() {
+		return nil //nolint:nilerr // the next run of all replaces what is damaged
+	}
+	report := r.finished()
+	summary := old.Value.WithFailing()
+	met := meetings(report.Declarations())
+	seen := func(object string) bool {
+		return slices.ContainsFunc(met.seenTo, func(m declaration.Met) bool { return m.Object == object })
+	}
+	others := func(object string) bool { return !seen(object) }
+	summary.Failing = summary.Failing.After(report.StartedAt, met.seenTo, others)
+	summary.Skipped = summary.Skipped.After(report.StartedAt, met.passedOver, others)
+	if record.Same(summary, old.Value) {
+		return nil
+	}
+	return r.writeSummary(ctx, old, summary)
+}
+
+func all(string) bool  { return true }
+func none(string) bool { return false }
+
+// lastSummary is what the store keeps of the last run. A damaged one is replaced:
+// nothing depends on it.
+func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSummary] {
+	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
+	if err != nil {
+		r.warnings.Add(err.Error())
+		old = record.Document[declaration.RunSummary]{}
+		if doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastRun}); readErr == nil {
+			old.Revision = doc.Revision
+		}
+	}
+	return old
+}
+
+func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.RunSummary], summary declaration.RunSummary) error {
+	_, err := record.Save(ctx, r.keeper.Store, store.Statuses, lastRun, old, summary)
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// met is what a run met with the objects that it saw to, and which it passed over.
+type met struct {
+	seenTo, passedOver []declaration.Met
+	skipped            []string
+}
+
+func meetings(list []outcome.Summary) met {
+	var m met
+	for _, s := range list {
+		var failed *history.Error
+		if s.Error != nil {
+			e := told(s.Error)
+			failed = &e
+		}
+		switch s.Outcome {
+		case outcome.Skipped:
+			m.skipped = append(m.skipped, s.Object())
+			m.passedOver = append(m.passedOver, declaration.Met{Object: s.Object(), Error: failed})
+			continue
+		case outcome.Failed:
+			m.seenTo = append(m.seenTo, declaration.Met{Object: s.Object(), Error: failed})
+			continue
+		}
+		m.seenTo = append(m.seenTo, declaration.Met{Object: s.Object()})
+	}
+	return m
+}
+
+// FailedRun keeps in the store, and in its history, that a run could not begin, such as
+// for want of credentials. Where another run is under way, or nothing can be written,
+// it keeps nothing.
+func (e *Engine) FailedRun(ctx context.Context, o RunOptions, failed error) {
+	r := e.begin(o)
+	_ = r.keeper.WithLock(ctx, runLock, 0, func(ctx context.Context) error {
+		r.tell(ctx, failed)
+		r.saveFailure(ctx, failed)
+		return nil
+	})
+}
+
+// saveDay notes how large pools and how used budgets are now. It writes at most once a
+// quarter hour, and nothing where nothing changed; a failure is a warning, as nothing
+// depends on it.
+func (r *run) saveDay(ctx context.Context) {
+	old, err := record.Load[declaration.LastDay](ctx, r.keeper.Store, store.Statuses, lastDay)
+	if err != nil {
+		doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastDay})
+		if readErr != nil {
+			r.warnings.Add(err.Error())
+			return
+		}
+		old = record.Document[declaration.LastDay]{Revision: doc.Revision} // a damaged one begins anew
+	}
+	next, changed := old.Value.After(r.engine.now(), r.finished().sizes())
+	if !changed {
+		return
+	}
+	_, err = record.Save(ctx, r.keeper.Store, store.Statuses, lastDay, old, next)
+	if err != nil && !errors.Is(err, store.ErrConflict) {
+		r.warnings.Add(err.Error())
+	}
+}
+
+// sizes are those of all that was seen.
+func (r Report) sizes() []declaration.Size {
+	var list []declaration.Size
+	for _, b := range r.Budgets {
+		if b.UsageReport != nil && b.UsedPercent != nil {
+			list = append(list, declaration.Size{Object: b.Summary().Object(), Value: *b.UsedPercent, Of: 100})
+		}
+	}
+	for _, p := range r.SpotPools {
+		if p.Observed && !p.Deleted {
+			list = append(list, declaration.Size{Object: p.Summary().Object(), Value: int64(p.Capacity), Of: int64(p.Counts.Minimum)})
+		}
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+func mustLook(t *testing.T, d *reconciletest.Desk) reconcile.StatusReport {
+	t.Helper()
+	status, err := d.Engine().Status(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+// Runs that fail in a row are counted, from when the first of them began.
+func TestStatusCountsFailedRuns(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewDesk(t)
+	d.Declare()
+	d.Run()
+	d.Cluster.Step(time.Minute)
+	d.Cluster.Failing["UID"] = &refusal{}
+	var first, last time.Time
+	for n := range 3 {
+		d.Cluster.Step(time.Minute)
+		last = d.Cluster.Now().UTC()
+		if n == 0 {
+			first = last
+		}
+		if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status := mustLook(t, d)
+	failing := status.Budgets[0].Failing
+	want := &declaration.Failing{Since: first, Runs: 3, LastAt: last, Error: history.Error{
+		Class: "authorisation", Message: "the cluster can't be reached: forbidden", Remedy: "Give gpupool credentials that are valid and may do this.",
+	}}
+	if diff := cmp.Diff(want, failing); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if status.Totals.Budgets != (reconcile.BudgetTotals{Failing: 1}) || !status.Trouble() || status.Failing != nil {
+		t.Errorf("together: %+v, %+v", status.Totals, status.Failing)
+	}
+	delete(d.Cluster.Failing, "UID")
+	d.Run()
+	if status := mustLook(t, d); status.Budgets[0].Failing != nil || status.Trouble() || len(status.LastRun.Failing) != 0 {
+		t.Errorf("after a run that did not fail: %+v", status.LastRun)
+	}
+}
+
+// refusal is an error whose class is known, and no more.
+type refusal struct{}
+
+func (*refusal) Error() string      { return "forbidden" }
+func (*refusal) ErrorClass() string { return "authorisation" }
+
+// A run that could not begin is counted as a whole, and what is known of the others
+// stays; the next run that begins ends it.
+func TestStatusTellsOfRunsThatCouldNotBegin(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewDesk(t)
+	d.Declare()
+	d.Cluster.Failing["UID"] = errors.New("gone")
+	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		d.Cluster.Step(time.Minute)
+		d.Engine().FailedRun(context.Background(), reconcile.RunOptions{}, errors.New("no credentials"))
+	}
+	status := mustLook(t, d)
+	if f := status.Failing; f == nil || f.Runs != 2 || f.Error.Message != "no credentials" {
+		t.Errorf("as a whole: %+v", f)
+	}
+	if f := status.Budgets[0].Failing; f == nil || f.Runs != 1 {
+		t.Errorf("the budget: %+v", f)
+	}
+	delete(d.Cluster.Failing, "UID")
+	d.Run()
+	if status := mustLook(t, d); status.Failing != nil || status.Budgets[0].Failing != nil {
+		t.Errorf("after a run: %+v", status.LastRun)
+	}
+}
+
+// A run under way is told by the record of its lock.
+func TestStatusTellsOfARunUnderWay(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewDesk(t)
+	d.Declare()
+	if status := mustLook(t, d); status.UnderWay != nil {
+		t.Errorf("before: %+v", status.UnderWay)
+	}
+	lock, err := d.Store().Lock(context.Background(), "run", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := mustLook(t, d); status.UnderWay == nil || status.UnderWay.PID == 0 {
+		t.Errorf("meanwhile: %+v", status.UnderWay)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if status := mustLook(t, d); status.UnderWay != nil {
+		t.Errorf("afterwards: %+v", status.UnderWay)
+	}
+}
+
+func TestStatusTellsThatRunsStopped(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewDesk(t)
+	d.Declare()
+	for range 6 {
+		d.Cluster.Step(5 * time.Minute)
+		d.Run()
+	}
+	last := d.Cluster.Now().UTC()
+	d.Cluster.Step(14 * time.Minute)
+	if status := mustLook(t, d); status.Overdue != nil {
+		t.Errorf("in time: %+v", status.Overdue)
+	}
+	d.Cluster.Step(2 * time.Minute)
+	want := &declaration.Overdue{Since: last.Add(5 * time.Minute), UsualSeconds: 300}
+	if diff := cmp.Diff(want, mustLook(t, d).Overdue); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The day is written at most once a quarter hour, and not where nothing changed.
+func TestTheDayIsWrittenSeldom(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewDesk(t)
+	d.Declare()
+	written := map[store.Revision]bool{}
+	run := func() {
+		d.Cluster.Step(time.Minute)
+		d.Run()
+		doc, err := d.Store().Read(context.Background(), store.Key{Kind: store.Statuses, Name: "last_day"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		written[doc.Revision] = true
+	}
+	for range 40 { // nothing is used
+		run()
+	}
+	if len(written) != 1 {
+		t.Errorf("it was written %d times while nothing changed", len(written))
+	}
+	d.Cluster.Start("ml", "a", 2)
+	for range 60 { // four quarter hours
+		run()
+	}
+	if len(written) < 4 || len(written) > 6 {
+		t.Errorf("it was written %d times in an hour of use", len(written)-1)
+	}
+	status := mustLook(t, d)
+	values, of := status.LastDay.Of("budget/team-a", status.At)
+	if n := len(values); n < 6 || values[0] != 0 || values[n-1] < 30 || of[0] != 100 {
+		t.Errorf("the day: %v of %v", values, of)
+	}
+}

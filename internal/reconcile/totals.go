@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// Totals count all that a status is of.
+type Totals struct {
+	SpotPools PoolTotals   `json:"spot_pools"`
+	Budgets   BudgetTotals `json:"budgets"`
+}
+
+// PoolTotals count pools, each once, and their instances.
+type PoolTotals struct {
+	OK       int `json:"ok"`
+	Short    int `json:"short"`
+	Failing  int `json:"failing"`
+	Held     int `json:"held"`
+	Capacity int `json:"capacity"`
+	// HourlyPrice is that of all instances of which a price is known.
+	HourlyPrice spotpool.Price `json:"hourly_price"`
+}
+
+// BudgetTotals count budgets, each once.
+type BudgetTotals struct {
+	OK       int `json:"ok"`
+	Exceeded int `json:"exceeded"`
+	Failing  int `json:"failing"`
+}
+
+// Failing reports whether a pool can't be seen, or the last runs failed with it.
+func Failing(p spotpools.Overview) bool { return p.Failing != nil || p.Outcome == outcome.Failed }
+
+// Short reports whether a pool lacks instances.
+func Short(p spotpools.Overview) bool { return p.Phase == declaration.Active && p.Shortfall > 0 }
+
+// FailingBudget reports whether the last runs failed with a budget, or what they made
+// of it can't be read.
+func FailingBudget(b budgets.Overview) bool { return b.Failing != nil || b.Outcome == outcome.Failed }
+
+// Exceeded reports whether a budget had used its limit up when it was last judged.
+func Exceeded(b budgets.Overview) bool {
+	return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded
+}
+
+func (r StatusReport) totals() Totals {
+	var t Totals
+	for _, p := range r.SpotPools {
+		t.SpotPools.Held += p.Held
+		t.SpotPools.Capacity += p.Capacity
+		t.SpotPools.HourlyPrice += p.HourlyPrice
+		switch {
+		case Failing(p):
+			t.SpotPools.Failing++
+		case Short(p):
+			t.SpotPools.Short++
+		default:
+			t.SpotPools.OK++
+		}
+	}
+	for _, b := range r.Budgets {
+		switch {
+		case FailingBudget(b):
+			t.Budgets.Failing++
+		case Exceeded(b):
+			t.Budgets.Exceeded++
+		default:
+			t.Budgets.OK++
+		}
+	}
+	return t
+}
+
+// Trouble reports whether anything is short, failing or exceeded.
+func (r StatusReport) Trouble() bool {
+	t := r.Totals
+	return r.Failing != nil || t.SpotPools.Short+t.SpotPools.Failing+t.Budgets.Exceeded+t.Budgets.Failing > 0
+}
