@@ -101,7 +101,7 @@ var rooms = map[string]struct {
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open",
 		module + "internal/manifests", module + "internal/cvmsim", module + "internal/declaration",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger", module + "internal/duration", module + "internal/printable",
-		"github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
+		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
 	}},
 }
 

@@ -14,10 +14,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -45,6 +47,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       clitest.Updating(),
 		Setup: func(env *testscript.Env) error {
 			w := newWorld(env.T().(testing.TB), env.WorkDir)
 			env.Values[worldKey{}] = w
@@ -65,6 +68,7 @@ func TestScripts(t *testing.T) {
 			"proxied": cmdProxied,
 
 			"remember": cmdRemember,
+			"screen":   cmdScreen,
 
 			"instance": cmdInstance,
 			"success":  cmdSuccess,
@@ -238,6 +242,38 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 	lock, err := worldOf(ts).engine().Store.Lock(context.Background(), args[0], 0)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(lock.Release()) })
+}
+
+// wrapped is where a line goes on below: how far it came depends on how long names and
+// times are.
+var wrapped = regexp.MustCompile(`\n(?: {6,}([^- ])|  (directory:|last run|the last run))`)
+
+// screen FILE CODE ARG... runs gpupool on a terminal of 80 columns and 24 rows, where it
+// must end with that exit code. It writes the first screen to a file, in which times,
+// ids and addresses are X. No line is wider than the terminal.
+func cmdScreen(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: screen FILE CODE ARG...")
+	}
+	env := map[string]string{"NO_COLOR": "1"}
+	for _, name := range []string{"TENCENTCLOUD_SECRET_ID", "TENCENTCLOUD_SECRET_KEY"} {
+		env[name] = ts.Getenv(name)
+	}
+	term := worldOf(ts).atTerminal(80, 24, env, args[2:]...)
+	if code := <-term.code; strconv.Itoa(code) != args[1] {
+		ts.Fatalf("exit code %d\n%s\n%s", code, term.stdout.String(), term.stderr.String())
+	}
+	lines := strings.Split(strings.TrimRight(term.stdout.String(), "\n"), "\n")
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) > 80 {
+			ts.Fatalf("wider than the terminal: %s", line)
+		}
+	}
+	shown := wrapped.ReplaceAllString(strings.Join(lines[:min(len(lines), 24)], "\n"), " $1$2") + "\n"
+	for _, changing := range []string{`\d+[smhd] ago`, `(?:\d{4}-\d\d-\d\d )?\b\d\d:\d\d\b`, `in \d+[smhd]\b`, `ins-\w{8}`, `[0-9a-f]{8}-[-0-9a-f]{27}`, `127\.0\.0\.1:\d+`, `process \d+ on \S+`, `directory:\S+`} {
+		shown = regexp.MustCompile(changing).ReplaceAllString(shown, "X")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(shown), 0o600))
 }
 
 // remember FILE adds events to the history, one a line in JSON, as they were added when

@@ -139,7 +139,7 @@ func TestStatusIsFollowed(t *testing.T) {
 	if code := p.exitCode(t); code != 130 {
 		t.Errorf("the exit code is %d\n%s", code, p.stderr())
 	}
-	if !strings.Contains(p.stdout(), "as declared\n\nStore ") || strings.Contains(p.stdout(), "\x1b") {
+	if !strings.Contains(p.stdout(), "1.90\n\nStore ") || strings.Contains(p.stdout(), "\x1b") {
 		t.Errorf("standard output: %q", p.stdout())
 	}
 }

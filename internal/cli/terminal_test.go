@@ -115,7 +115,7 @@ func TestStatusIsRedrawn(t *testing.T) {
 	if len(lines) != 5 || !strings.Contains(lines[4], "3 more lines") {
 		t.Fatalf("%d lines:\n%s", len(lines), first)
 	}
-	if !strings.HasSuffix(lines[2], "STATE") || !strings.HasSuffix(lines[3], "as declared") {
+	if !strings.Contains(lines[2], "STATE") || !strings.Contains(lines[3], "as declared") {
 		t.Errorf("how the pools stand is not shown:\n%s", first)
 	}
 	for _, line := range lines {

@@ -16,6 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// Updating says that golden files are to be written anew.
+func Updating() bool { return *update }
+
 // Golden compares a text with the file of that name in testdata/golden. The flag
 // -update writes the file anew.
 func Golden(t *testing.T, name, got string) {

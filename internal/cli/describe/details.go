@@ -5,6 +5,7 @@ package describe
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -61,12 +62,16 @@ type Sections struct {
 
 type section struct{ titles, lines []string }
 
-// Add adds details, if there are any.
+// requests are the ids that the cloud gives to calls, each its own.
+var requests = regexp.MustCompile(`RequestId [-0-9A-Za-z]+`)
+
+// Add adds details, if there are any. Those that differ in the ids of requests alone
+// are the same.
 func (s *Sections) Add(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	key := strings.Join(lines, "\n")
+	key := requests.ReplaceAllString(strings.Join(lines, "\n"), "RequestId")
 	if same := s.byLines[key]; same != nil {
 		same.titles = append(same.titles, title)
 		return
@@ -79,14 +84,23 @@ func (s *Sections) Add(title string, lines []string) {
 }
 
 // Write writes the sections, each with an empty line before it.
-func (s *Sections) Write(out *bytes.Buffer, style terminal.Style) {
+func (s *Sections) Write(out *bytes.Buffer, style terminal.Style) { s.WriteWithin(out, style, 0) }
+
+// WriteWithin writes the sections in lines that are no wider than this; zero is no
+// bound.
+func (s *Sections) WriteWithin(out *bytes.Buffer, style terminal.Style, width int) {
 	for _, section := range s.list {
 		if out.Len() > 0 {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintln(out, style.Paint(terminal.Bold, FirstOf(section.titles, titlesAtMost)))
+		for _, line := range terminal.Wrap(FirstOf(section.titles, titlesAtMost), width, "  ") {
+			fmt.Fprintln(out, style.Paint(terminal.Bold, line))
+		}
 		for _, line := range section.lines {
-			fmt.Fprintln(out, "  "+line)
+			for part := range strings.SplitSeq("  "+line, "\n") {
+				indent := part[:len(part)-len(strings.TrimLeft(part, " "))] + "    "
+				fmt.Fprintln(out, strings.Join(terminal.Wrap(part, width, indent), "\n"))
+			}
 		}
 	}
 }

@@ -24,6 +24,12 @@ const statusExamples = `  gpupool status
   # Follow it
   gpupool status -w
 
+  # The pools and budgets of a team, each of them
+  gpupool status 'team-a*'
+
+  # For a script: 2 where anything is short, failing or exceeded
+  gpupool status --exit-code > /dev/null
+
   # The private addresses of a pool's instances
   gpupool status train -o json | jq -r '.spot_pools[].machines[].private_ip'`
 
@@ -33,6 +39,7 @@ type options struct {
 	store    connect.StoreFlags
 	machines bool
 	follow   bool
+	trouble  bool // exit with 2 where there is any
 	interval time.Duration
 	given    func(flag string) bool
 }
@@ -46,8 +53,11 @@ func New(s *process.Session) *cobra.Command {
 		Long: `Print every pool that is declared, how many instances it has, and what a run of
 reconcile would do about it now; and every budget, as the last run judged it (what it
 has used this very moment is for gpupool usage to say). It looks, and changes and locks
-nothing. NAME is that of a pool, REGION/NAME as well, or of a budget, or a glob of these
-('team-*'): the others are then left out.
+nothing. What is in trouble comes first: what fails, since when and with what, and what
+to do about it. Where there are many, those that are as declared are only counted.
+
+NAME is that of a pool, REGION/NAME as well, or of a budget, or a glob of these
+('team-*'): the others are then left out, and each that fits is listed.
 
 capacity  instances that work, or launch and will soon
 held      all of the pool's instances, stuck and stopped ones and open launches too
@@ -62,6 +72,8 @@ outdated  instances that were launched with another configuration`,
 	f.BoolVar(&o.machines, "machines", false, "list the instances, too (JSON always does)")
 	f.BoolVarP(&o.follow, "watch", "w", false, "look again and again, until stopped")
 	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows, with --watch")
+	f.BoolVar(&o.trouble, "exit-code", false, "exit with 2 where anything is short, failing or exceeded")
+	process.Exclusive(cmd, "exit-code", "watch", "of many looks no exit code tells")
 	o.cloud.Register(cmd, s)
 	s.LogFlags(cmd)
 	s.OutputFlag(cmd)
@@ -82,11 +94,8 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	cloud, err := o.cloud.Cloud(ctx, place)
-	if err != nil {
-		return err
-	}
-	engine := o.store.Engine(place, cloud, nil)
+	// What the store tells needs no account, and is told where there is none.
+	engine := o.store.Engine(place, o.cloud.Lazy(), nil)
 	if o.follow {
 		return o.watch(ctx, engine, names)
 	}
@@ -98,12 +107,17 @@ func (o *options) run(ctx context.Context, names []string) error {
 		o.session.Warn(report.Warnings...)
 	}
 	err = o.session.Print(report, func(style terminal.Style) string {
-		return text(view{style: style, machines: o.machines, zone: o.session.Zone}, report)
+		return text(o.view(style, names), report)
 	})
 	if err != nil {
 		return err
 	}
-	return verdict(report)
+	return o.verdict(report)
+}
+
+// view is how a look is shown. A line is cut at the width of a terminal.
+func (o *options) view(style terminal.Style, names []string) view {
+	return view{style: style, machines: o.machines, named: len(names) > 0, width: max(0, style.Width-1), zone: o.session.Zone}
 }
 
 func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []string) (reconcile.StatusReport, error) {
@@ -124,11 +138,14 @@ func (o *options) look(ctx context.Context, engine *reconcile.Engine, names []st
 
 // verdict is the exit code of a status, which fails where something could not be
 // looked at.
-func verdict(report reconcile.StatusReport) error {
+func (o *options) verdict(report reconcile.StatusReport) error {
 	all := report.Declarations()
 	failed := outcome.Count(all, outcome.Failed)
-	if failed == 0 {
-		return nil
+	switch {
+	case failed > 0:
+		return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d %s can't be seen", failed, len(all), describe.Declarations(all)))
+	case o.trouble && report.Trouble():
+		return process.WithExitCode(process.ExitTrouble, nil)
 	}
-	return process.WithExitCode(process.Partly(len(all)-failed), fmt.Errorf("%d of %d %s can't be seen", failed, len(all), describe.Declarations(all)))
+	return nil
 }

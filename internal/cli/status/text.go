@@ -20,7 +20,10 @@ import (
 type view struct {
 	style    terminal.Style
 	machines bool
-	width    int // of a line at most; 0: unlimited
+	named    bool                 // what is shown was asked for by name
+	whole    *declaration.Failing // what runs failed with as a whole
+	width    int                  // of a line at most; 0: unlimited
+	tight    bool                 // there are so few rows that the first has to do above the tables
 	zone     *time.Location
 }
 
@@ -38,56 +41,99 @@ func (v view) fitting(width int, build func(terminal.Style) *terminal.Table, spa
 	return t
 }
 
-// text is a status for people.
+// text is a status for people: what is in trouble first.
 func text(v view, r reconcile.StatusReport) string {
 	var out bytes.Buffer
-	style, clock := v.style, terminal.Clock{Now: r.At, Zone: v.zone}
-	fmt.Fprintf(&out, "%s\n\n", style.Paint(terminal.Dim, "Store "+r.Store+", "+lastRunText(r, clock)))
+	v.whole = r.Failing
+	clock := terminal.Clock{Now: r.At, Zone: v.zone}
+	lines := header(v, r, clock)
+	if v.tight {
+		unbroken := v
+		unbroken.width = 0
+		lines = header(unbroken, r, clock)[:1]
+	}
+	for _, line := range lines {
+		fmt.Fprintln(&out, line)
+	}
+	out.WriteByte('\n')
 	if len(r.Declarations()) == 0 {
 		out.WriteString("Nothing is declared.\n")
 		return out.String()
 	}
-	writeBudgetStatuses(&out, v, r.Budgets, clock)
-	if len(r.Budgets) > 0 && len(r.SpotPools) > 0 {
+	budgets, pools := budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock)
+	all := slices.Concat(budgets, pools)
+	writeTable(&out, v, "budgets", budgetColumns(), budgets, all, "PODS", "AS OF", "LEFT", "GPUS NOW", "LIMIT", "GPU-HOURS")
+	if len(budgets) > 0 && len(pools) > 0 {
 		out.WriteByte('\n')
 	}
-	writePoolStatuses(&out, v, r.SpotPools)
+	writeTable(&out, v, "pools", poolColumns(), pools, all, "OUTDATED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM")
+	slices.SortStableFunc(all, func(a, b entry) int { return int(a.rank) - int(b.rank) })
 	var sections describe.Sections
-	for _, b := range r.Budgets {
-		sections.Add("budget "+b.Name, budgetDetails(style, b, clock))
+	for _, e := range all {
+		sections.Add(e.title, e.lines)
 	}
-	for _, p := range r.SpotPools {
-		sections.Add(describe.PoolName(p.Report), poolDetails(v, p, clock))
-	}
-	sections.Write(&out, style)
+	sections.WriteWithin(&out, v.style, v.width)
 	return out.String()
 }
 
-func writePoolStatuses(out *bytes.Buffer, v view, pools []spotpools.Overview) {
-	if len(pools) == 0 {
+// writeTable writes entries as rows, and how many others are how.
+func writeTable(out *bytes.Buffer, v view, noun string, columns []string, entries, all []entry, spare ...string) {
+	if len(entries) == 0 {
 		return
 	}
-	v.fitting(v.width, func(style terminal.Style) *terminal.Table {
-		t := &terminal.Table{}
-		t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H", "STATE")
-		for _, p := range pools {
-			t.Add(describe.PoolName(p.Report), capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
-				describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Outdated), describe.Price(p.HourlyPrice), stateText(style, p))
+	listed, left := entries, map[string]int{}
+	if !v.named {
+		listed, left = rows(entries, all)
+	}
+	if len(listed) > 0 {
+		v.fitting(v.width, func(style terminal.Style) *terminal.Table {
+			t := &terminal.Table{}
+			t.Add(columns...)
+			for _, e := range listed {
+				t.Add(slices.Concat([]string{e.name, e.state.text(style)}, e.numbers(style))...)
+			}
+			return t
+		}, spare...).Write(out)
+	}
+	for _, e := range entries { // in their order
+		count := left[e.word]
+		if count == 0 {
+			continue
 		}
-		return t
-	}, "OUTDATED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM").Write(out)
+		delete(left, e.word)
+		text := fmt.Sprintf("%d more %s are %s", count, noun, e.word)
+		if count == len(entries) {
+			text = fmt.Sprintf("All %d %s are %s", count, noun, e.word)
+		}
+		if e.rank < calm {
+			text += ": gpupool status '*' lists all"
+		}
+		fmt.Fprintln(out, v.style.Paint(terminal.Dim, text+"."))
+	}
 }
 
-func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
-	last := r.LastRun
-	if last == nil {
-		return "no run so far"
+func poolColumns() []string {
+	return []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H"}
+}
+
+// poolEntries are the pools, the worst first.
+func poolEntries(v view, pools []spotpools.Overview, clock terminal.Clock) []entry {
+	var entries []entry
+	for _, p := range pools {
+		name := describe.PoolName(p.Report)
+		entries = append(entries, entry{
+			state: poolState(p), object: p.Summary().Object(), title: name, name: name,
+			numbers: func(style terminal.Style) []string {
+				return []string{
+					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
+					describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Outdated), describe.Price(p.HourlyPrice),
+				}
+			},
+			lines: poolDetails(v, p, clock),
+		})
 	}
-	text := fmt.Sprintf("last run %s: %s", clock.When(last.FinishedAt), describe.Plural(last.Decisions, "decision"))
-	if last.Failed > 0 {
-		text += fmt.Sprintf(", %d failed", last.Failed)
-	}
-	return text
+	worstFirst(entries)
+	return entries
 }
 
 func capacityText(style terminal.Style, p spotpools.Report) string {
@@ -98,36 +144,17 @@ func capacityText(style terminal.Style, p spotpools.Report) string {
 	return text
 }
 
-// stateText says in a word or two what state a pool is in.
-func stateText(style terminal.Style, p spotpools.Overview) string {
-	switch {
-	case p.Outcome == outcome.Failed:
-		return style.Paint(terminal.Red, "not seen")
-	case p.Phase != declaration.Active && p.Phase != "":
-		return style.Paint(terminal.Cyan, string(p.Phase))
-	case p.Hold != nil:
-		return style.Paint(terminal.Yellow, "on hold")
-	case p.Shortfall > 0:
-		return style.Paint(terminal.Yellow, "short")
-	case len(p.Decisions) > 0:
-		return style.Paint(terminal.Cyan, "to change")
-	case slices.ContainsFunc(p.Machines, func(m spotpool.Member) bool { return m.Condition == spotpool.Launching }):
-		return style.Paint(terminal.Cyan, "launching")
-	case describe.AboveMaximum(p.Report):
-		return style.Paint(terminal.Yellow, "above maximum")
-	}
-	return style.Paint(terminal.Green, "as declared")
-}
-
 // poolDetails says what else there is to say about a pool.
 func poolDetails(v view, p spotpools.Overview, clock terminal.Clock) []string {
 	details := &describe.Details{Style: v.style}
+	addFailures(details, clock, p.Failing, p.Error, v.whole)
+	addPassedOver(details, clock, p.PassedOver)
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(d.Reasons)
 	}
-	details.Add(terminal.Yellow, "short: ", describe.Short(p.Report)...)
+	addShort(details, p, clock)
 	details.HeldBack(p.Report)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(clock.Now) {
@@ -138,14 +165,33 @@ func poolDetails(v view, p spotpools.Overview, clock terminal.Clock) []string {
 		details.Add(terminal.Yellow, "open: ", describe.Plural(p.Intents, "launch")+" without a known outcome; the next run asks again")
 	}
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
-	if p.Error != nil {
-		details.Add(terminal.Red, "failed: ", p.Error.Message)
-	}
+	lines := clock.Texts(details.Lines)
 	if v.machines && len(p.Machines) > 0 {
-		details.Lines = append(details.Lines, machineLines(v, p.Machines, clock.Now)...)
+		lines = append(lines, machineLines(v, p.Machines, clock.Now)...)
 	}
-	return clock.Texts(details.Lines)
+	return lines
 }
+
+// addShort says why a pool stays short, since when, and what to do.
+func addShort(details *describe.Details, p spotpools.Overview, clock terminal.Clock) {
+	said := func(why string) bool {
+		return p.Error != nil && p.Error.Message == why || p.Failing != nil && p.Failing.Error.Message == why
+	}
+	lines := slices.DeleteFunc(describe.Short(p.Report), said)
+	if len(lines) == 0 {
+		return
+	}
+	label := "short: "
+	if !p.ShortSince.IsZero() {
+		label = "short since " + clock.At(p.ShortSince) + ": "
+	}
+	details.Add(terminal.Yellow, label, lines[0])
+	details.Add(terminal.Yellow, "short: ", lines[1:]...)
+	addRemedy(details, outcome.ShortRemedy(p.ShortReasons))
+}
+
+// detailsIndent is by how much details are indented below their title.
+const detailsIndent = 2
 
 func cooldownText(c spotpool.Cooldown, clock terminal.Clock) string {
 	text := strings.TrimSpace(c.AvailabilityZone + " " + c.InstanceType)
@@ -156,8 +202,7 @@ func cooldownText(c spotpool.Cooldown, clock terminal.Clock) string {
 }
 
 func machineLines(v view, machines []spotpool.Member, at time.Time) []string {
-	const indent = 2
-	return v.fitting(v.width-indent, func(style terminal.Style) *terminal.Table {
+	return v.fitting(v.width-detailsIndent, func(style terminal.Style) *terminal.Table {
 		t := &terminal.Table{}
 		t.Add("INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H", "CONDITION")
 		for _, m := range machines {

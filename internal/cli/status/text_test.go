@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,11 +10,13 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // budgetStatuses are every budget as a status shows them.
@@ -80,6 +83,20 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	}
 	idle := &status.SpotPools[5]
 	idle.Decisions = []spotpool.Decision{report.Decisions[2].Decision.(spotpool.Decision)}
+	refused := declaration.Failing{Since: clitest.At.Add(-50 * time.Minute), Runs: 14, LastAt: clitest.At.Add(-130 * time.Second), Error: history.Error{
+		Class: "authorisation", Code: "UnauthorizedOperation", RequestID: "7c1d-1", Remedy: "Give this identity the CAM permission for the action.",
+		Message: "RunInstances: UnauthorizedOperation: You are not authorized. Give this identity the CAM permission for the action. (RequestId 7c1d-1)",
+	}}
+	c.ShortSince, c.PassedOver = clitest.At.Add(-time.Hour), &declaration.Failing{
+		Since: clitest.At.Add(-130 * time.Second), Runs: 1, LastAt: clitest.At.Add(-130 * time.Second),
+		Error: history.Error{Message: `the lock "spot_pool/ap-singapore/c-short" is held by terraform (process 4711 on ci, since 2026-01-02T02:04:05Z)`},
+	}
+	e, again := &status.SpotPools[4], refused
+	e.Failing = &refused
+	again.Error.Message, again.Error.RequestID = strings.ReplaceAll(refused.Error.Message, "7c1d-1", "7c1d-2"), "7c1d-2"
+	status.SpotPools[6].Failing = &again
+	status.UnderWay = &store.Holder{Command: "gpupool reconcile", PID: 12, Host: "ci", Since: clitest.At.Add(-20 * time.Second)}
+	status.Totals = reconcile.Totals{SpotPools: reconcile.PoolTotals{OK: 3, Short: 2, Failing: 5, Held: 18, Capacity: 14, HourlyPrice: clitest.Price(t, "34.20")}}
 	b := &status.SpotPools[1]
 	b.Machines = []spotpool.Member{member("ins-bbbbbbb1", spotpool.Launching)}
 	return status
@@ -97,14 +114,96 @@ func TestStatusForPeople(t *testing.T) {
 		"status_machines.txt": {clitest.Plain, true, status},
 		"status_colours.txt":  {clitest.Coloured, true, status},
 		"status_budgets.txt":  {clitest.Coloured, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()}},
+		"status_80.txt":       {terminal.Style{Width: 80, Height: 24}, false, status},
+		"status_overdue.txt":  {terminal.Style{Width: 80, Height: 24}, false, troubled(status)},
+		"status_many.txt":     {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 1)},
+		"status_all.txt":      {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 31)},
 		"status_both.txt":     {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6]}},
 		"status_nothing.txt":  {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clitest.Golden(t, name, text(view{style: tt.style, machines: tt.machines}, tt.report))
+			width := max(0, tt.style.Width-1)
+			clitest.Golden(t, name, text(view{style: tt.style, machines: tt.machines, width: width}, tt.report))
 		})
 	}
+}
+
+// What is followed has the worst of all drawn over the last day, where there is room.
+func TestCharts(t *testing.T) {
+	t.Parallel()
+	r := manyPools(t, 1)
+	r.SpotPools = r.SpotPools[28:]
+	r.SpotPools[2].Shortfall, r.SpotPools[2].Capacity = 1, 1
+	used := int64(112)
+	r.Budgets = budgetStatuses()[2:3]
+	for q := range 96 {
+		at := clitest.At.Add(time.Duration(q-95) * 15 * time.Minute)
+		capacity := int64(2)
+		if q%40 > 30 {
+			capacity = int64(q % 2)
+		}
+		r.LastDay, _ = r.LastDay.After(at, []declaration.Size{
+			{Object: "budget/c-evicting", Value: used * int64(q) / 95, Of: 100},
+			{Object: "spot_pool/ap-singapore/team-30", Value: capacity, Of: 2},
+			{Object: "spot_pool/ap-singapore/team-29", Value: 2, Of: 2},
+		})
+	}
+	v := view{style: terminal.Style{Width: 80, Height: 40}, width: 79}
+	drawn := charts(v, r, 30)
+	for _, line := range drawn {
+		if v.style.Clip(line) != line {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	clitest.Golden(t, "charts.txt", strings.Join(drawn, "\n")+"\n")
+	if few := charts(v, r, 8); len(few) != 5 {
+		t.Errorf("in 8 rows there are %d:\n%s", len(few), strings.Join(few, "\n"))
+	}
+	if none := charts(v, r, 4); len(none) != 0 {
+		t.Errorf("in 4 rows there are %d", len(none))
+	}
+}
+
+// manyPools are 31 pools, of which so many fail with the same.
+func manyPools(t *testing.T, failing int) reconcile.StatusReport {
+	t.Helper()
+	r := reconcile.StatusReport{
+		At: clitest.At, Store: "directory:.gpupool",
+		LastRun: &declaration.RunSummary{FinishedAt: clitest.At.Add(-20 * time.Second), Failed: failing},
+		Totals:  reconcile.Totals{SpotPools: reconcile.PoolTotals{OK: 31 - failing, Failing: failing, Held: 62, Capacity: 62, HourlyPrice: clitest.Price(t, "117.80")}},
+	}
+	for n := range 31 {
+		p := spotpools.Overview{Phase: declaration.Active, Report: spotpools.Report{
+			Name: fmt.Sprintf("team-%02d", n), Region: "ap-singapore", UID: "u", Observed: true, Outcome: outcome.Done,
+			Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Held: 2, Capacity: 2, HourlyPrice: clitest.Price(t, "3.80")},
+		}}
+		if n >= 31-failing {
+			p.Failing = &declaration.Failing{Since: clitest.At.Add(-52 * time.Minute), Runs: 52, LastAt: clitest.At.Add(-30 * time.Second), Error: history.Error{
+				Class: "authorisation", Code: "AuthFailure.SecretIdNotFound", RequestID: "r", Remedy: "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together.",
+				Message: fmt.Sprintf("GetCallerIdentity: AuthFailure.SecretIdNotFound: The SecretId is not found. Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together. (RequestId 5b6e-%d)", n),
+			}}
+		}
+		r.SpotPools = append(r.SpotPools, p)
+	}
+	return r
+}
+
+// troubled is a status after runs that failed as a whole, and then stopped coming.
+func troubled(status reconcile.StatusReport) reconcile.StatusReport {
+	last := *status.LastRun
+	for n := range 6 {
+		last.Starts = append(last.Starts, clitest.At.Add(-time.Hour+time.Duration(n)*time.Minute))
+	}
+	last.StartedAt = last.Starts[5]
+	status.LastRun, status.UnderWay, status.Store = &last, nil, "kubernetes:gpupool-system"
+	status.Overdue = last.Overdue(clitest.At)
+	status.Failing = &declaration.Failing{Since: last.Starts[2], Runs: 4, LastAt: last.StartedAt, Error: history.Error{
+		Class: "authorisation", Message: "TENCENTCLOUD_SECRET_ID is not set",
+		Remedy: "Give gpupool credentials that are valid and may do this.",
+	}}
+	status.SpotPools = status.SpotPools[5:6]
+	return status
 }
 
 // TestStatusOnANarrowTerminal shows how everything stands, however little room there
@@ -117,7 +216,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 	stopped.Action, stopped.Enforced = budget.Pause, []budget.Action{budget.Pause}
 	for _, width := range []int{200, 100, 80, 60, 50} {
 		style := terminal.Style{Width: width, Height: 100}
-		shown := text(view{style: style, machines: true, width: width - 1}, report)
+		shown := text(view{style: style, machines: true, named: true, width: width - 1}, report)
 		lines := strings.Split(shown, "\n")
 		tables := 0
 		for n, line := range lines {
@@ -136,13 +235,18 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 				}
 			}
 		}
+		for _, line := range lines {
+			if clipped := style.Clip(line); width >= 80 && clipped != line {
+				t.Errorf("%d: cut to %s", width, clipped)
+			}
+		}
 		if tables != 5 {
 			t.Errorf("%d: there are %d tables:\n%s", width, tables, shown)
 		}
 		if bars := strings.Contains(shown, "█ 100%"); bars != (width >= 200) || !strings.Contains(shown, " 100%") {
 			t.Errorf("%d: of budgets, bars are shown: %t\n%s", width, bars, shown)
 		}
-		for _, state := range []string{"exceeded, paused\n", "within its limit\n", "above maximum\n", "launching, outdated, protected\n"} {
+		for _, state := range []string{"  exceeded, paused  ", "  within its limit  ", "  short  ", "  failing  ", "launching, outdated, protected\n"} {
 			if !strings.Contains(shown, state) {
 				t.Errorf("%d: %q is not shown:\n%s", width, state, shown)
 			}

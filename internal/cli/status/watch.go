@@ -26,8 +26,9 @@ func (o *options) watch(ctx context.Context, engine *reconcile.Engine, names []s
 		case o.session.JSON():
 			err = o.session.PutJSON(report, false)
 		default:
-			// A line is cut at the width of the terminal: see screen.
-			err = screen.show(text(view{style: screen.style, machines: o.machines, width: max(0, screen.style.Width-1), zone: o.session.Zone}, report))
+			v := o.view(screen.style, names)
+			v.tight = screen.style.IsTerminal() && screen.style.Height < rowsForWords
+			err = screen.show(text(v, report), func(room int) []string { return charts(v, report, room) })
 		}
 		if err != nil {
 			return err
@@ -47,7 +48,15 @@ type screen struct {
 	before  bool // something was shown
 }
 
-func (s *screen) show(text string) error {
+// rowsForWords is how many rows a screen has to have for more than one line of words
+// above the tables.
+const rowsForWords = 12
+
+// mostForCharts is the part of a screen that charts leave to what is said in words.
+const mostForCharts = 2 // of 3
+
+// show shows a text, and below it what is drawn in the room that is left.
+func (s *screen) show(text string, draw func(room int) []string) error {
 	if !s.style.IsTerminal() {
 		if s.before {
 			text = "\n" + text
@@ -56,10 +65,13 @@ func (s *screen) show(text string) error {
 		return s.session.Put(text)
 	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if most := max(2, s.style.Height-1); len(lines) > most {
+	most := max(2, s.style.Height-1)
+	drawn := draw(most - min(len(lines), most*mostForCharts/3))
+	if most -= len(drawn); len(lines) > most {
 		hidden := len(lines) - most + 1
-		lines = append(lines[:most-1], fmt.Sprintf("… %d more lines: name a pool to see it alone", hidden))
+		lines = append(lines[:most-1], fmt.Sprintf("… %d more lines: name a pool or a budget to see it alone", hidden))
 	}
+	lines = append(lines, drawn...)
 	var b strings.Builder
 	if s.lines > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.lines)
@@ -75,7 +87,7 @@ func (s *screen) show(text string) error {
 // note says why there is nothing new to show.
 func (s *screen) note(err error) error {
 	if s.style.IsTerminal() {
-		return s.show(s.style.Paint(terminal.Red, terminal.OneLine(err.Error())) + "\n")
+		return s.show(s.style.Paint(terminal.Red, terminal.OneLine(err.Error()))+"\n", func(int) []string { return nil })
 	}
 	s.session.Complain(err)
 	return nil

@@ -78,6 +78,45 @@ func (s Style) Clip(line string) string {
 	return line
 }
 
+// Wrap breaks a line between words where it is wider than this; zero is no bound. What
+// follows the first is indented further. Colours have no width.
+func Wrap(line string, width int, indent string) []string {
+	if width <= 0 || visible(line) <= width {
+		return []string{line}
+	}
+	words := words(strings.TrimLeft(line, " "), max(1, width-len(indent)))
+	now := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	room, empty := width-visible(now), true
+	var lines []string
+	for _, word := range words {
+		long := visible(word)
+		switch {
+		case empty:
+			now, room, empty = now+word, room-long, false
+			continue
+		case long < room:
+			now, room = now+" "+word, room-long-1
+			continue
+		}
+		lines = append(lines, now)
+		now, room = indent+word, width-visible(indent)-long
+	}
+	return append(lines, now)
+}
+
+// words are those of a line. One that is wider than this is broken, unless it has
+// colours.
+func words(line string, width int) []string {
+	var list []string
+	for word := range strings.SplitSeq(line, " ") {
+		for runes := []rune(word); len(runes) > width && !strings.Contains(word, "\x1b"); runes = []rune(word) {
+			list, word = append(list, string(runes[:width])), string(runes[width:])
+		}
+		list = append(list, word)
+	}
+	return list
+}
+
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func withoutColours(s string) string { return colours.ReplaceAllString(s, "") }

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 )
 
-// Table aligns cells in columns. Only the last column can have colours: it needs no
-// padding, and tabwriter would count their bytes as width.
+// Table aligns cells in columns. Colours take no room.
 type Table struct{ rows [][]string }
 
 // Add adds a row. A name with a tab or a newline in it stays in its cell.
@@ -31,18 +29,37 @@ const between = 2
 
 // Lines are the table's rows, aligned.
 func (t *Table) Lines() []string {
-	var out bytes.Buffer
-	w := tabwriter.NewWriter(&out, 0, 8, between, ' ', 0)
-	for _, row := range t.rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	_ = w.Flush() // a buffer never fails
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	for n := range lines {
-		lines[n] = strings.TrimRight(lines[n], " ")
+	columns := t.columns()
+	lines := make([]string, len(t.rows))
+	for n, row := range t.rows {
+		var line strings.Builder
+		for at, cell := range row {
+			line.WriteString(cell)
+			if at < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", columns[at]-visible(cell)+between))
+			}
+		}
+		lines[n] = strings.TrimRight(line.String(), " ")
 	}
 	return lines
 }
+
+// columns are how wide the columns are.
+func (t *Table) columns() []int {
+	var columns []int
+	for _, row := range t.rows {
+		for n, cell := range row {
+			if n == len(columns) {
+				columns = append(columns, 0)
+			}
+			columns[n] = max(columns[n], visible(cell))
+		}
+	}
+	return columns
+}
+
+// visible is how many characters of a text take room.
+func visible(s string) int { return utf8.RuneCountInString(withoutColours(s)) }
 
 // Fit leaves out columns by their titles, one after the other, until the table is no
 // wider than this. Where that is not enough, it shortens the first column.
@@ -68,17 +85,9 @@ func (t *Table) Fits(width int) bool { return t.width() <= width }
 // mostOfLast is how much of the last column has to be visible: it may be a sentence.
 const mostOfLast = 40
 
-// width is how wide the table is. Colours in the last column take no room.
+// width is how wide the table is.
 func (t *Table) width() int {
-	var columns []int
-	for _, row := range t.rows {
-		for n, cell := range row {
-			if n == len(columns) {
-				columns = append(columns, 0)
-			}
-			columns[n] = max(columns[n], utf8.RuneCountInString(withoutColours(cell)))
-		}
-	}
+	columns := t.columns()
 	width, last := 0, len(columns)-1
 	for n, column := range columns {
 		if n == last {

@@ -37,7 +37,8 @@ func remedyOf(err error, class errorclass.Class) string {
 // shortRemedies are what to do about what keeps a pool short, where it is more than
 // to wait for the next run.
 var shortRemedies = map[spotpool.Code]string{
-	spotpool.BecauseGate:            "Wait until its budget recovers, or raise the budget's limit.",
+	spotpool.BecauseHold:            "Wait until the hold ends, or end it now: gpupool release POOL.",
+	spotpool.BecauseGate:            "Wait until its budget recovers, raise its limit, or give it hours for a while: gpupool grant.",
 	spotpool.BecauseHourlyCap:       "Raise max_hourly_cost, or list cheaper offerings.",
 	spotpool.BecauseQuota:           remedies[errorclass.Quota],
 	spotpool.BecauseAboveMaxPrice:   remedies[errorclass.Price],
