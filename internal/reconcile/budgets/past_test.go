@@ -60,6 +60,8 @@ func (shelf) Lock(context.Context, string, time.Duration) (store.Lock, error) {
 	return nil, errReadOnly
 }
 
+func (shelf) Holder(context.Context, string) (*store.Holder, error) { return nil, errReadOnly }
+
 var errReadOnly = errors.New("a question writes nothing and takes no lock")
 
 // remembering is a flow on a ledger that runs have kept for five days, and dropped all
