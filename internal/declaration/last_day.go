@@ -73,17 +73,21 @@ type Size struct {
 func quarterOf(at time.Time) int64 { return at.Unix() / int64(quarter/time.Second) }
 
 // After is the day after these sizes were seen. It is the same where its quarter hour
-// is, or nothing changed; of objects that were not seen nothing is kept. Of too many,
-// the first by name are.
-func (d LastDay) After(at time.Time, seen []Size) (next LastDay, changed bool) {
+// is, or nothing changed. Objects that were not seen stay as they were where kept says
+// so. Of too many that were seen, the first by name are kept.
+func (d LastDay) After(at time.Time, seen []Size, kept func(object string) bool) (next LastDay, changed bool) {
 	now := quarterOf(at)
 	if now <= d.Quarter && d.Quarter != 0 {
 		return d, false
 	}
 	slices.SortFunc(seen, func(a, b Size) int { return strings.Compare(a.Object, b.Object) })
-	seen = seen[:min(len(seen), seriesAtMax)]
 	next = LastDay{Quarter: now, Series: make(map[string]Series, len(seen))}
-	changed = len(seen) != len(d.Series)
+	for object, steps := range d.Series {
+		if kept(object) {
+			next.Series[object] = steps
+		}
+	}
+	seen = seen[:min(len(seen), max(0, seriesAtMax-len(next.Series)))]
 	for _, s := range seen {
 		steps := d.Series[s.Object]
 		if last := len(steps) - 1; last < 0 || steps[last][1] != s.Value || steps[last][2] != s.Of {
@@ -94,7 +98,7 @@ func (d LastDay) After(at time.Time, seen []Size) (next LastDay, changed bool) {
 		}
 		next.Series[s.Object] = steps
 	}
-	if !changed {
+	if !changed && len(next.Series) == len(d.Series) {
 		return d, false
 	}
 	return next, true

@@ -26,7 +26,7 @@ func TestADayIsWrittenSeldom(t *testing.T) {
 	}{
 		{0, 2, true}, {time.Minute, 1, false}, {quarter, 2, false}, {quarter + time.Minute, 1, true}, {quarter + 2*time.Minute, 0, false}, {2 * quarter, 0, true}, {3 * quarter, 0, false},
 	} {
-		next, changed := day.After(noon.Add(step.after), pool(step.capacity))
+		next, changed := day.After(noon.Add(step.after), pool(step.capacity), none)
 		if changed != step.written {
 			t.Errorf("after %s with %d: written is %t", step.after, step.capacity, changed)
 		}
@@ -36,8 +36,11 @@ func TestADayIsWrittenSeldom(t *testing.T) {
 	if want := []float64{2, 1, 0, 0, 0}; !slices.Equal(values, want) || !slices.Equal(of, []float64{2, 2, 2, 2, 2}) {
 		t.Errorf("the values are %v of %v, want %v", values, of, want)
 	}
-	if next, changed := day.After(noon.Add(5*quarter), nil); !changed || len(next.Series) != 0 {
+	if next, changed := day.After(noon.Add(5*quarter), nil, none); !changed || len(next.Series) != 0 {
 		t.Errorf("what is gone is kept: %v", next.Series)
+	}
+	if next, changed := day.After(noon.Add(5*quarter), nil, func(string) bool { return true }); changed || len(next.Series) != 1 {
+		t.Errorf("what could not be seen is not kept: %v", next.Series)
 	}
 }
 
@@ -50,7 +53,7 @@ func TestADayIsBounded(t *testing.T) {
 		for m := range sizes {
 			sizes[m] = declaration.Size{Object: fmt.Sprintf("spot_pool/ap-singapore/%030d", m), Value: n % 100, Of: 100}
 		}
-		day, _ = day.After(noon.Add(time.Duration(n)*quarter), sizes)
+		day, _ = day.After(noon.Add(time.Duration(n)*quarter), sizes, none)
 	}
 	if size := len(encode(t, day)); size > 900<<10 {
 		t.Errorf("a day takes %d bytes", size)

@@ -151,7 +151,15 @@ func (r *run) saveDay(ctx context.Context) {
 		}
 		old = record.Document[declaration.LastDay]{Revision: doc.Revision} // a damaged one begins anew
 	}
-	next, changed := old.Value.After(r.engine.now(), r.finished().sizes())
+	report := r.finished()
+	sizes, unseen := report.sizes(), map[string]bool{}
+	for _, s := range report.Declarations() {
+		unseen[s.Object()] = !s.Deleted
+	}
+	for _, s := range sizes {
+		delete(unseen, s.Object)
+	}
+	next, changed := old.Value.After(r.engine.now(), sizes, func(object string) bool { return unseen[object] })
 	if !changed {
 		return
 	}

@@ -147,7 +147,7 @@ func TestCharts(t *testing.T) {
 			{Object: "budget/c-evicting", Value: used * int64(q) / 95, Of: 100},
 			{Object: "spot_pool/ap-singapore/team-30", Value: capacity, Of: 2},
 			{Object: "spot_pool/ap-singapore/team-29", Value: 2, Of: 2},
-		})
+		}, func(string) bool { return false })
 	}
 	v := view{style: terminal.Style{Width: 80, Height: 40}, width: 79}
 	drawn := charts(v, r, 30)
