@@ -32,6 +32,15 @@ func (n Names) Budget(budget string) bool {
 	return len(n) == 0 || slices.ContainsFunc(n, func(name string) bool { return fits(name, budget) })
 }
 
+// Fits reports whether an object such as "spot_pool/REGION/NAME" or "budget/NAME" is
+// chosen; one of no kind, such as "run", by its name.
+func (n Names) Fits(object string) bool {
+	if key, pool := strings.CutPrefix(object, "spot_pool/"); pool {
+		return n.Pool(key)
+	}
+	return n.Budget(strings.TrimPrefix(object, "budget/"))
+}
+
 // Among returns an *UnknownNameError of the first name that fits none of what is
 // declared.
 func (n Names) Among(store string, pools, budgets []string) error {

@@ -28,6 +28,17 @@ func TestNamesChoose(t *testing.T) {
 		if budget := tt.names.Budget("team-b"); budget != tt.budget {
 			t.Errorf("%q chooses the budget: %t", tt.names, budget)
 		}
+		if tt.names.Fits("spot_pool/ap-singapore/team-a") != tt.pool || tt.names.Fits("budget/team-b") != tt.budget {
+			t.Errorf("%q chooses other objects", tt.names)
+		}
+	}
+}
+
+// TestTheRunItself is an object of the history, too.
+func TestTheRunItself(t *testing.T) {
+	t.Parallel()
+	if !(declaration.Names{"run"}).Fits("run") || !(declaration.Names{}).Fits("run") || (declaration.Names{"train"}).Fits("run") {
+		t.Error("events of a whole run are chosen by its name, and where all are")
 	}
 }
 

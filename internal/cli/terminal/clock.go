@@ -37,18 +37,41 @@ func (c Clock) place() *time.Location {
 	return time.UTC
 }
 
+// As is the clock as it was at a moment, from which others are then seen.
+func (c Clock) As(then time.Time) Clock {
+	c.Now = then
+	return c
+}
+
+// Day is the day of a moment, as people have it.
+func (c Clock) Day(t time.Time) string { return t.In(c.place()).Format(time.DateOnly) }
+
 // At is when something is: "14:32"; with the date where that is another day, and with
 // the zone where that is not the people's.
-func (c Clock) At(t time.Time) string {
-	there, now := t.In(c.place()), c.Now.In(c.place())
+func (c Clock) At(t time.Time) string { return t.In(c.place()).Format(c.form(t)) }
+
+// Column is At for the moments of a block: all in one form, the longest that any of
+// them needs.
+func (c Clock) Column(moments ...time.Time) func(time.Time) string {
+	form := ""
+	for _, t := range moments {
+		if of := c.form(t); len(of) > len(form) {
+			form = of
+		}
+	}
+	return func(t time.Time) string { return t.In(c.place()).Format(form) }
+}
+
+func (c Clock) form(t time.Time) string {
 	form := "15:04"
-	if there.Format(time.DateOnly) != now.Format(time.DateOnly) {
+	if c.Day(t) != c.Day(c.Now) {
 		form = "2006-01-02 15:04"
 	}
-	if here := (Clock{Zone: c.Zone}).place(); c.other != nil && there.Format("-0700") != t.In(here).Format("-0700") {
+	here := Clock{Zone: c.Zone}
+	if c.other != nil && t.In(c.place()).Format("-0700") != t.In(here.place()).Format("-0700") {
 		form += " MST"
 	}
-	return there.Format(form)
+	return form
 }
 
 // When is how far something is from now, and when: "in 19m, 14:32", "3m ago, 14:10".

@@ -49,6 +49,33 @@ func TestMomentsForPeople(t *testing.T) {
 	}
 }
 
+func TestMomentsOfABlock(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 14, 13, 0, 0, time.UTC)
+	clock := terminal.Clock{Now: now}
+	for _, tt := range []struct {
+		clock terminal.Clock
+		hours []int // before now
+		want  string
+	}{
+		{clock, []int{1, 2}, "14:13"},
+		{clock, []int{1, 20}, "2026-11-22 14:13"},
+		{clock.As(now.Add(24 * time.Hour)), []int{1}, "2026-11-22 14:13"},
+		{clock.In("Asia/Tokyo"), []int{1}, "23:13 JST"},
+	} {
+		moments := []time.Time{}
+		for _, h := range tt.hours {
+			moments = append(moments, now.Add(-time.Duration(h)*time.Hour))
+		}
+		if got := tt.clock.Column(moments...)(now); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.hours, got, tt.want)
+		}
+	}
+	if day := clock.In("Asia/Tokyo").Day(now.Add(time.Hour)); day != "2026-11-23" {
+		t.Errorf("the day there is %s", day)
+	}
+}
+
 func TestMomentsInTexts(t *testing.T) {
 	t.Parallel()
 	clock := terminal.Clock{Now: time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC), Zone: zone(t, "Europe/Berlin")}
