@@ -35,7 +35,7 @@ func TestDocumentsSayWhatTheyWereTold(t *testing.T) {
 	if diff := cmp.Diff(h, read); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	q := history.Query{Names: []string{"infer"}, Since: noon}
+	q := history.Query{Of: func(object string) bool { return object == "spot_pool/ap-singapore/infer" }, Since: noon}
 	if diff := cmp.Diff(q.Select(want), d.all(t, c, q)); diff != "" {
 		t.Errorf("what was asked for (-want +got)\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,21 @@ func TestMergeIsASet(t *testing.T) {
 	})
 }
 
+// collapsed are the lines of events, and of none that was told meanwhile.
+func collapsed(events []history.Event) []history.Line {
+	var c history.Collapse
+	for n := range events {
+		c.See(&events[n])
+	}
+	var lines []history.Line
+	for _, e := range slices.Concat(events, []history.Event{about("train", 200).Failed(soldOut)}) {
+		if l, is := c.Line(&e); is {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
 // TestCollapseLosesNothing: each event is in one line, and no line goes over something
 // else that happened to its object.
 func TestCollapseLosesNothing(t *testing.T) {
@@ -82,7 +98,7 @@ func TestCollapseLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events, _ := history.Merge(nil, anyEvents().Draw(t, "events")...)
 		total := 0
-		for _, line := range history.Collapse(events) {
+		for _, line := range collapsed(events) {
 			total += line.Times
 			if line.Times > 1 && !line.Kind.Trouble() || line.First.After(line.At) {
 				t.Fatalf("a line of %d: %+v", line.Times, line)
@@ -111,7 +127,7 @@ func TestCollapse(t *testing.T) {
 		about("infer", 6).Begun(instance), refused(10, 5, zone2, "e"), about("train", 11).Launched(ask(6)), refused(12, 7, zone2, "f"),
 	}
 	var got []string
-	for _, l := range history.Collapse(events) {
+	for _, l := range collapsed(events) {
 		got = append(got, strings.Join([]string{string(l.Kind), l.Offering.AvailabilityZone, strings.Repeat("x", l.Times), l.First.Format("15:04"), l.At.Format("15:04")}, " "))
 	}
 	want := []string{
@@ -131,11 +147,7 @@ func TestQuery(t *testing.T) {
 		want string
 	}{
 		"all":          {history.Query{}, "create begin failed"},
-		"a name":       {history.Query{Names: []string{"train"}}, "create"},
-		"a pattern":    {history.Query{Names: []string{"team-*"}}, "begin failed"},
-		"with region":  {history.Query{Names: []string{"ap-singapore/team-a"}}, "begin"},
-		"a region":     {history.Query{Names: []string{"ap-*/*"}}, "create begin failed"},
-		"whole":        {history.Query{Names: []string{"spot_pool/*/train", "team-b"}}, "create failed"},
+		"some objects": {history.Query{Of: func(object string) bool { return strings.Contains(object, "team") }}, "begin failed"},
 		"kinds":        {history.Query{Kinds: []history.Kind{history.Begin, history.Create}}, "create begin"},
 		"since is in":  {history.Query{Since: noon.Add(5 * time.Minute)}, "begin failed"},
 		"until is out": {history.Query{Until: noon.Add(10 * time.Minute)}, "create begin"},
@@ -151,10 +163,53 @@ func TestQuery(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-	for _, q := range []history.Query{{Names: []string{"["}}, {Kinds: []history.Kind{"lunch"}}, {Since: noon, Until: noon}} {
+	for _, q := range []history.Query{{Kinds: []history.Kind{"lunch"}}, {Since: noon, Until: noon}} {
 		if q.Validate() == nil {
 			t.Errorf("%+v is a query", q)
 		}
+	}
+}
+
+// TestEventsOfManyDocumentsComeInOrder, and of none more are fetched than are due.
+func TestEventsOfManyDocumentsComeInOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var sources []history.Source
+		var all []history.Event
+		told := int64(0)
+		for range rapid.IntRange(0, 6).Draw(t, "documents") {
+			events, _ := history.Merge(nil, anyEvents().Draw(t, "events")...)
+			from := noon.UnixMilli()
+			if len(events) > 0 {
+				from = events[0].At.UnixMilli()
+			}
+			all = append(all, events...)
+			sources = append(sources, history.Source{From: from, Fetch: func() ([]history.Event, error) {
+				if told > from {
+					t.Fatalf("what begins at %d is fetched after %d was told", from, told)
+				}
+				return events, nil
+			}})
+		}
+		var got []history.Event
+		seen := history.Seen{}
+		if err := history.InOrder(sources, func(e *history.Event) error {
+			told = e.At.UnixMilli()
+			if !seen.Again(e) {
+				got = append(got, *e)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(history.Once(all), got, cmpopts.IgnoreFields(history.Event{}, "RunID", "Offering"), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-want +got)\n%s", diff)
+		}
+	})
+	gone := errors.New("gone")
+	broken := []history.Source{{Fetch: func() ([]history.Event, error) { return nil, gone }}}
+	if err := history.InOrder(broken, nil); !errors.Is(err, gone) {
+		t.Errorf("a document that can't be read: %v", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package history
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -10,9 +9,8 @@ import (
 
 // Query says which events are asked for. What is empty asks for all.
 type Query struct {
-	// Names are names of pools and budgets, or patterns such as "team-*": of the
-	// name, of "region/name", or of the whole object.
-	Names []string
+	// Of says of an object whether it is asked for.
+	Of    func(object string) bool
 	Kinds []Kind
 	// Since and Until bound the time: Since is in, Until is out.
 	Since, Until time.Time
@@ -20,11 +18,6 @@ type Query struct {
 
 // Validate says what is wrong with the query, if anything.
 func (q Query) Validate() error {
-	for _, name := range q.Names {
-		if _, err := path.Match(name, ""); err != nil {
-			return fmt.Errorf("%q is no pattern of names: write * for any characters, ? for one, and [a-c] for one of several", name)
-		}
-	}
 	for _, k := range q.Kinds {
 		if !k.Known() {
 			var names []string
@@ -62,17 +55,4 @@ func (q Query) Overlaps(from, to time.Time) bool {
 	return (q.Since.IsZero() || !to.Before(q.Since)) && (q.Until.IsZero() || from.Before(q.Until))
 }
 
-func (q Query) fits(object string) bool {
-	return len(q.Names) == 0 || slices.ContainsFunc(q.Names, func(name string) bool { return Fits(name, object) })
-}
-
-// Fits says whether a name or a pattern is that of an object: of all of it, of what
-// follows its kind, or of its name alone.
-func Fits(name, object string) bool {
-	for _, called := range []string{object, Name(object), path.Base(object)} {
-		if fits, err := path.Match(name, called); fits && err == nil {
-			return true
-		}
-	}
-	return false
-}
+func (q Query) fits(object string) bool { return q.Of == nil || q.Of(object) }

@@ -99,16 +99,12 @@ func (x *Explanation) remember(ctx context.Context, e *Engine, fits func(object 
 		}
 	}
 	kept := &memory.Memory{Store: e.Store, Now: e.now}
-	answer, err := kept.Ask(ctx, history.Query{Since: since, Until: x.At.Add(time.Minute)})
+	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since, Until: x.At.Add(time.Minute)})
 	if err != nil {
 		warnings.Add(fmt.Sprintf("what happened can't be told: %v", err))
 		return
 	}
-	for _, event := range answer.Events {
-		if fits(event.Object) {
-			x.Events = append(x.Events, event)
-		}
-	}
+	x.Events = append(x.Events, answer.Events...)
 	for _, text := range answer.Lost {
 		warnings.Add(text)
 	}

@@ -112,19 +112,18 @@ func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, e
 	return names, nil
 }
 
-// Declared are the objects that a store declares, such as "budget/team-a".
-func Declared(ctx context.Context, place store.Store) ([]string, error) {
-	var objects []string
-	for kind, called := range map[store.Kind]string{store.SpotPools: "spot_pool/", store.Budgets: "budget/"} {
+// Declared are the pools, by REGION/NAME, and the budgets that a store declares.
+func Declared(ctx context.Context, place store.Store) (pools, budgets []string, err error) {
+	for kind, names := range map[store.Kind]*[]string{store.SpotPools: &pools, store.Budgets: &budgets} {
 		documents, err := place.List(ctx, kind)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, d := range documents {
-			objects = append(objects, called+d.Key.Name)
+			*names = append(*names, d.Key.Name)
 		}
 	}
-	return objects, nil
+	return pools, budgets, nil
 }
 
 // Ledgers are the documents of ledgers by cluster and name, as ledger.Load takes them.

@@ -3,10 +3,8 @@ package describe
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -63,21 +61,4 @@ func FirstOf(list []string, most int) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), more)
 	}
 	return strings.Join(list, ", ")
-}
-
-// There names the objects that there are, once.
-func There(objects []string) string {
-	const most = 20
-	var names []string
-	for _, object := range objects {
-		names = append(names, history.Name(object))
-	}
-	slices.Sort(names)
-	switch names = slices.Compact(names); {
-	case len(names) == 0:
-		return "there is none"
-	case len(names) > most:
-		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return "there are " + strings.Join(names, ", ")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -26,7 +26,7 @@ budget: what is used and by whom, since when it is exceeded, its thresholds, wha
 would do to whom, and what comes next. And what happened to both lately.
 
 It looks, and changes and locks nothing. NAME is that of a pool, REGION/NAME as well, or
-of a budget, or a pattern such as 'team-*'.`
+of a budget, or a glob of these ('team-*').`
 
 const explainExamples = `  # Why is it short?
   gpupool explain train
@@ -60,14 +60,19 @@ func New(s *process.Session) *cobra.Command {
 }
 
 func (o *options) run(ctx context.Context, names []string) error {
-	if err := (history.Query{Names: names}).Validate(); err != nil {
+	chosen := declaration.Names(names)
+	if err := chosen.Validate(); err != nil {
 		return process.WrongUsage(err)
 	}
 	place, err := o.store.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	if err := known(ctx, place, names); err != nil {
+	pools, budgets, err := connect.Declared(ctx, place)
+	if err == nil {
+		err = chosen.Among(place.String(), pools, budgets)
+	}
+	if err != nil {
 		return err
 	}
 	cloud, err := o.cloud.Cloud(ctx, place)
@@ -76,7 +81,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	}
 	engine := o.store.Engine(place, cloud, o.store.Cluster())
 	progress := o.session.StartProgress()
-	explained, err := engine.Explain(ctx, func(object string) bool { return named(names, object) })
+	explained, err := engine.Explain(ctx, chosen.Fits)
 	progress.Stop()
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -91,24 +96,6 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return err
 	}
 	return verdict(explained)
-}
-
-func named(names []string, object string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return history.Fits(name, object) })
-}
-
-// known fails where a name is of nothing that is declared.
-func known(ctx context.Context, place store.Store, names []string) error {
-	objects, err := connect.Declared(ctx, place)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if !slices.ContainsFunc(objects, func(object string) bool { return history.Fits(name, object) }) {
-			return fmt.Errorf("no pool and no budget %s is declared in the store %s: %s", name, place, describe.There(objects))
-		}
-	}
-	return nil
 }
 
 // noNulls makes JSON print an empty list as [], not as null.

@@ -2,9 +2,8 @@
 package history
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -23,7 +22,7 @@ import (
 
 const historyHelp = `Print what happened to pools and budgets, and why: one line for each event, the
 newest last. Events are what runs, applies and people did, saw and failed at. NAME is
-that of a pool, REGION/NAME as well, or of a budget, or a pattern such as 'team-*'.
+that of a pool, REGION/NAME as well, or of a budget, or a glob of these ('team-*').
 
 The same refusal or failure again and again is one line, at the time of the last, with
 how often it was and since when. Times are local; in JSON and CSV, in which nothing is
@@ -90,7 +89,11 @@ type Report struct {
 	KeptSince     time.Time       `json:"kept_since,omitzero"` // what was before is no longer kept
 }
 
-func (o *options) run(ctx context.Context, names []string) error {
+func (o *options) run(ctx context.Context, args []string) error {
+	names := declaration.Names(args)
+	if err := names.Validate(); err != nil {
+		return process.WrongUsage(err)
+	}
 	query, err := o.query(names)
 	if err != nil {
 		return process.WrongUsage(err)
@@ -100,45 +103,47 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return err
 	}
 	kept := &memory.Memory{Store: place, Now: o.session.Now}
-	answer, err := kept.Ask(ctx, query)
+	walk := func(tell func(*history.Event) error) (memory.Answer, error) { return kept.Walk(ctx, query, tell) }
+	programs := o.session.JSON() || o.session.CSV()
+	page := newPage(o.session)
+	if !programs || len(names) > 0 {
+		answer, err := walk(page.see)
+		if err == nil {
+			err = known(ctx, place, names, query, answer.Objects, o.session.Clock())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var answer memory.Answer
+	switch {
+	case o.session.JSON():
+		return page.json(Report{SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: query.Until.UTC()}, walk)
+	case o.session.CSV():
+		answer, err = page.csv(walk)
+	default:
+		answer, err = page.table(query, o.verbose, walk)
+	}
 	if err != nil {
 		return err
 	}
-	if err := o.known(ctx, place, query, answer.Objects); err != nil {
-		return err
+	o.session.Warn(answer.Lost...)
+	if answer.KeptSince.After(query.Since) {
+		o.session.Warn(fmt.Sprintf("what was before %s is no longer kept", answer.KeptSince.UTC().Format(time.RFC3339)))
 	}
-	r := Report{
-		SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: query.Until.UTC(),
-		Events: answer.Events, Lost: answer.Lost, KeptSince: answer.KeptSince,
-	}
-	if r.Events == nil {
-		r.Events = []history.Event{}
-	}
-	if r.Lost == nil {
-		r.Lost = []string{}
-	}
-	if !o.session.JSON() {
-		o.session.Warn(r.Lost...)
-	}
-	if r.KeptSince.After(r.Since) && !o.session.JSON() {
-		o.session.Warn(fmt.Sprintf("what was before %s is no longer kept", r.KeptSince.Local().Format(time.DateTime)))
-	}
-	if o.session.CSV() {
-		return o.putCSV(r.Events)
-	}
-	return o.session.Print(r, func(style terminal.Style) string { return text(style, r, o.verbose, time.Local) })
+	return nil
 }
 
 // query is what the arguments ask for.
-func (o *options) query(names []string) (history.Query, error) {
-	now := o.session.Now()
-	q := history.Query{Names: names, Until: now.Add(time.Minute)} // of clocks that are a little fast
+func (o *options) query(names declaration.Names) (history.Query, error) {
+	now, zone := o.session.Now(), cmp.Or(o.session.Zone, time.UTC)
+	q := history.Query{Of: names.Fits, Until: now.Add(time.Minute)} // of clocks that are a little fast
 	var err error
-	if q.Since, err = moment("since", o.since, now, time.Local); err != nil {
+	if q.Since, err = moment("since", o.since, now, zone); err != nil {
 		return q, err
 	}
 	if o.until != "" {
-		if q.Until, err = moment("until", o.until, now, time.Local); err != nil {
+		if q.Until, err = moment("until", o.until, now, zone); err != nil {
 			return q, err
 		}
 	}
@@ -149,33 +154,29 @@ func (o *options) query(names []string) (history.Query, error) {
 }
 
 // known fails where a name is of nothing that is declared or that the history tells of.
-func (o *options) known(ctx context.Context, place store.Store, q history.Query, told []string) error {
-	objects := slices.Clone(told)
-	for _, name := range q.Names {
-		fits := func(object string) bool { return history.Fits(name, object) }
-		if slices.ContainsFunc(objects, fits) {
-			continue
+func known(ctx context.Context, place store.Store, names declaration.Names, q history.Query, told []string, clock terminal.Clock) error {
+	var pools, budgets []string
+	for _, object := range told {
+		if key, pool := strings.CutPrefix(object, "spot_pool/"); pool {
+			pools = append(pools, key)
+		} else {
+			budgets = append(budgets, history.Name(object))
 		}
-		declared, err := connect.Declared(ctx, place)
-		if err != nil {
-			return err
-		}
-		if objects = append(objects, declared...); slices.ContainsFunc(objects, fits) {
-			continue
-		}
-		return fmt.Errorf("no pool and no budget %s is declared in the store %s, and nothing is told of one since %s: %s",
-			name, place, q.Since.Local().Format(time.DateTime), describe.There(objects))
+	}
+	if names.Among("", pools, budgets) == nil {
+		return nil
+	}
+	declaredPools, declaredBudgets, err := connect.Declared(ctx, place)
+	if err != nil {
+		return err
+	}
+	pools, budgets = slices.Concat(pools, declaredPools), slices.Concat(budgets, declaredBudgets)
+	for _, list := range []*[]string{&pools, &budgets} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	if err := names.Among(place.String(), pools, budgets); err != nil {
+		return fmt.Errorf("nothing is told since %s of what is asked for, and %w", clock.At(q.Since), err)
 	}
 	return nil
-}
-
-func (o *options) putCSV(events []history.Event) error {
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	_ = w.Write(history.Titles()) // a buffer takes everything
-	for n := range events {
-		_ = w.Write(events[n].Cells())
-	}
-	w.Flush()
-	return o.session.Put(out.String())
 }

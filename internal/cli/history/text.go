@@ -1,59 +1,78 @@
 package history
 
 import (
-	"bytes"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
 )
 
-// text is a history for people: a line an event, below the day that it was.
-func text(style terminal.Style, r Report, verbose bool, zone *time.Location) string {
-	var out bytes.Buffer
-	if len(r.Events) == 0 {
-		fmt.Fprintf(&out, "Nothing is told of between %s and %s.\n", r.Since.In(zone).Format(time.DateTime), r.Until.In(zone).Format(time.DateTime))
-		return out.String()
+// table prints a history for people: a line an event, below the day that it was. All
+// events were seen before.
+func (p *page) table(q history.Query, verbose bool, walk walker) (memory.Answer, error) {
+	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout()
+	if len(p.objects) == 0 {
+		at := clock.Column(q.Since, q.Until)
+		fmt.Fprintf(&p.out, "Nothing is told of between %s and %s.\n", at(q.Since), at(q.Until))
+	} else {
+		fmt.Fprintln(&p.out, lay.row("TIME", "EVENT", "OF", "WHAT"))
 	}
-	lines := history.Collapse(r.Events)
-	region := oneRegion(lines)
-	kinds, names := len("EVENT"), len("OF")
-	for _, l := range lines {
-		kinds, names = max(kinds, len(l.Kind)), max(names, utf8.RuneCountInString(called(l.Object, region)))
-	}
-	row := func(time, kind, name, what string) string {
-		return strings.TrimRight(fmt.Sprintf("%-8s  %-*s  %-*s  %s", time, kinds, kind, names, name, what), " ")
-	}
-	fmt.Fprintln(&out, row("TIME", "EVENT", "OF", "WHAT"))
 	day := ""
-	for n := range lines {
-		l := &lines[n]
-		at := l.At.In(zone)
-		if of := at.Format("2006-01-02 (MST)"); of != day {
+	answer, err := walk(func(e *history.Event) error {
+		l, is := p.collapse.Line(e)
+		if !is {
+			return nil
+		}
+		if of := clock.Day(l.At); of != day {
 			day = of
-			fmt.Fprintln(&out, style.Paint(terminal.Bold, of))
+			fmt.Fprintln(&p.out, style.Paint(terminal.Bold, day))
 		}
-		line := row(at.Format(time.TimeOnly), string(l.Kind), called(l.Object, region), style.Paint(colour(l.Kind), what(l, zone)))
+		then := clock.As(l.At)
+		line := lay.row(then.At(l.At), string(l.Kind), lay.called(l.Object), style.Paint(colour(l.Kind), what(&l, then)))
 		if verbose {
-			fmt.Fprintln(&out, line)
-			writeDetails(&out, l, zone)
-			continue
+			fmt.Fprintln(&p.out, line)
+			p.details(&l, then)
+		} else {
+			fmt.Fprintln(&p.out, style.Clip(line))
 		}
-		fmt.Fprintln(&out, style.Clip(line))
+		return p.flush(atOnce)
+	})
+	if err == nil {
+		err = p.flush(1)
 	}
-	return out.String()
+	return answer, err
 }
 
-// oneRegion is the region of all pools, where there is but one.
-func oneRegion(lines []history.Line) string {
+// layout is how wide the columns are, and the region of all pools, where there is but
+// one.
+type layout struct {
+	kinds, names int
+	region       string
+}
+
+func (p *page) layout() layout {
+	l := layout{kinds: max(p.kinds, len("EVENT")), names: len("OF"), region: oneRegion(slices.Collect(maps.Keys(p.objects)))}
+	for object := range p.objects {
+		l.names = max(l.names, utf8.RuneCountInString(l.called(object)))
+	}
+	return l
+}
+
+func (l layout) row(time, kind, name, what string) string {
+	return strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %-*s  %s", time, l.kinds, kind, l.names, name, what), " ")
+}
+
+func oneRegion(objects []string) string {
 	one := ""
-	for _, l := range lines {
-		region, _, pool := strings.Cut(history.Name(l.Object), "/")
+	for _, object := range objects {
+		region, _, pool := strings.Cut(history.Name(object), "/")
 		switch {
 		case !pool || region == one:
 		case one == "":
@@ -66,12 +85,12 @@ func oneRegion(lines []history.Line) string {
 }
 
 // called is what an object is called, without its region where all are of one.
-func called(object, region string) string {
+func (l layout) called(object string) string {
 	name := printable.Line(history.Name(object))
-	if region == "" {
+	if l.region == "" {
 		return name
 	}
-	return strings.TrimPrefix(name, region+"/")
+	return strings.TrimPrefix(name, l.region+"/")
 }
 
 func colour(k history.Kind) terminal.Colour {
@@ -88,24 +107,15 @@ func colour(k history.Kind) terminal.Colour {
 
 // what says in a few words what an event tells beside its kind and object. How often
 // it is told comes first: it must not be cut off.
-func what(l *history.Line, zone *time.Location) string {
-	text := summary(l.Event, zone)
+func what(l *history.Line, then terminal.Clock) string {
+	text := summary(l.Event, then)
 	if l.Times > 1 {
-		text = fmt.Sprintf("%d× since %s: %s", l.Times, clock(l.First, l.At, zone), text)
+		text = fmt.Sprintf("%d× since %s: %s", l.Times, then.At(l.First), text)
 	}
-	return terminal.OneLine(text)
+	return terminal.OneLine(then.Text(text))
 }
 
-// clock is a moment as seen from another: without the day, where that is the same.
-func clock(at, from time.Time, zone *time.Location) string {
-	at, from = at.In(zone), from.In(zone)
-	if at.Format(time.DateOnly) == from.Format(time.DateOnly) {
-		return at.Format("15:04")
-	}
-	return at.Format("2006-01-02 15:04")
-}
-
-func summary(e *history.Event, zone *time.Location) string {
+func summary(e *history.Event, then terminal.Clock) string {
 	switch e.Kind {
 	case history.Launch:
 		return fmt.Sprintf("%d %s%s", e.Count, paid(e), where(e))
@@ -126,7 +136,7 @@ func summary(e *history.Event, zone *time.Location) string {
 	case history.Failed, history.RunFailed, history.Loss:
 		return fault(e.Error)
 	case history.Grant, history.Hold:
-		return strings.TrimSpace("until " + clock(e.Until, e.At, zone) + " by " + e.Actor + ": " + first(e.Reasons))
+		return strings.TrimSpace("until " + then.At(e.Until) + " by " + e.Actor + ": " + first(e.Reasons))
 	}
 	return first(e.Reasons)
 }
@@ -186,14 +196,14 @@ func first(list []string) string {
 	return list[0]
 }
 
-// writeDetails says all that is known of an event, below its line.
-func writeDetails(out *bytes.Buffer, l *history.Line, zone *time.Location) {
+// details says all that is known of an event, below its line.
+func (p *page) details(l *history.Line, then terminal.Clock) {
 	for _, reason := range l.Reasons {
-		fmt.Fprintf(out, "  - %s\n", terminal.OneLine(reason))
+		fmt.Fprintf(&p.out, "  - %s\n", terminal.OneLine(then.Text(reason)))
 	}
 	add := func(label, text string) {
 		if text != "" {
-			fmt.Fprintf(out, "  %s: %s\n", label, terminal.OneLine(text))
+			fmt.Fprintf(&p.out, "  %s: %s\n", label, terminal.OneLine(then.Text(text)))
 		}
 	}
 	if e := l.Error; e != nil {
@@ -202,7 +212,7 @@ func writeDetails(out *bytes.Buffer, l *history.Line, zone *time.Location) {
 		add("request", e.RequestID)
 	}
 	if !l.Until.IsZero() {
-		add("until", l.Until.In(zone).Format(time.DateTime))
+		add("until", then.At(l.Until))
 	}
 	add("instances", strings.Join(l.InstanceIDs, " "))
 	add("price", l.Price)

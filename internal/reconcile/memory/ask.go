@@ -29,11 +29,25 @@ const probed = 62
 // Ask returns the events that are asked for. The error says that the store can't be
 // read at all.
 func (m *Memory) Ask(ctx context.Context, q history.Query) (Answer, error) {
+	var events []history.Event
+	answer, err := m.Walk(ctx, q, func(e *history.Event) error {
+		events = append(events, *e)
+		return nil
+	})
+	answer.Events = events
+	return answer, err
+}
+
+// Walk tells the events that are asked for one by one, in the order of their time, and
+// holds no more of them than documents have whose times overlap. The answer has all but
+// the events. The error is that of who is told, or says that the store can't be read at
+// all.
+func (m *Memory) Walk(ctx context.Context, q history.Query, tell func(*history.Event) error) (Answer, error) {
 	d, err := m.documents()
 	if err != nil {
 		return Answer{}, err
 	}
-	a := asking{documents: d, query: q, objects: map[string]bool{}}
+	a := asking{documents: d, query: q, tell: tell, seen: history.Seen{}, objects: map[string]bool{}}
 	days, err := a.days(ctx, m.Now())
 	if err != nil {
 		return Answer{}, err
@@ -43,15 +57,17 @@ func (m *Memory) Ask(ctx context.Context, q history.Query) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	a.answer.Events = history.Once(a.answer.Events)
 	a.answer.Objects = slices.Sorted(maps.Keys(a.objects))
 	return a.answer, nil
 }
 
-// asking is one call of Ask.
+// asking is one call of Walk.
 type asking struct {
 	*documents
 	query   history.Query
+	tell    func(*history.Event) error
+	last    time.Time // of what was told
+	seen    history.Seen
 	answer  Answer
 	objects map[string]bool
 }
@@ -84,28 +100,39 @@ func (a *asking) days(ctx context.Context, now time.Time) ([]history.Day, error)
 // errMoved says that a segment was made into another one meanwhile.
 var errMoved = errors.New("it is missing: restore it from a copy")
 
-// day reads what is asked for of a day. What someone else makes compact meanwhile is
+// day tells what is asked for of a day. What someone else makes compact meanwhile is
 // read again.
 func (a *asking) day(ctx context.Context, day history.Day) error {
 	const attempts = 3
 	for n := 1; ; n++ {
-		before := a.answer
-		moved, err := a.heads(ctx, day)
-		if err != nil || !moved || n == attempts || a.listed != nil {
+		sources, err := a.heads(ctx, day, n == attempts || a.listed != nil)
+		if err != nil {
 			return err
 		}
-		a.answer = before
+		since := a.last // before which all was told that was there
+		err = history.InOrder(sources, func(e *history.Event) error {
+			if e.At.Before(since) || a.seen.Again(e) {
+				return nil
+			}
+			a.last = e.At
+			return a.tell(e)
+		})
+		if !errors.Is(err, errMoved) {
+			return err
+		}
 	}
 }
 
-// heads reads the heads of a day, and the segments that they tell of.
-func (a *asking) heads(ctx context.Context, day history.Day) (moved bool, err error) {
+// heads reads the heads of a day. Sources are what these have, and the segments that
+// they tell of.
+func (a *asking) heads(ctx context.Context, day history.Day, finally bool) ([]history.Source, error) {
+	var sources []history.Source
 	told, damaged := map[string]bool{}, false
 	for number := 1; ; number++ {
 		name := day.HeadName(number)
 		doc, found, err := a.read(ctx, name)
 		if err != nil {
-			return moved, err
+			return nil, err
 		}
 		if !found {
 			break
@@ -116,70 +143,81 @@ func (a *asking) heads(ctx context.Context, day history.Day) (moved bool, err er
 			damaged = true
 			continue
 		}
-		a.take(h.Events)
+		a.note()
+		sources = append(sources, source(h.Events, func() ([]history.Event, error) { return h.Events, nil }))
 		if h.KeptSince.After(a.answer.KeptSince) {
 			a.answer.KeptSince = h.KeptSince
 		}
 		for _, s := range h.Segments {
 			told[s.Name] = true
-			of, err := a.segment(ctx, day, s)
-			if err != nil {
-				return moved, err
+			if from, to := s.Span(); a.query.Overlaps(from, to) {
+				sources = append(sources, history.Source{From: s.From, Fetch: func() ([]history.Event, error) { return a.segment(ctx, day, s, finally) }})
 			}
-			moved = moved || of
 		}
 	}
 	if !damaged {
-		return moved, nil
+		return sources, nil
 	}
-	return moved, a.untold(ctx, day, told)
+	untold, err := a.untold(ctx, day, told)
+	return append(sources, untold...), err
 }
 
-// segment reads what is asked for of a segment.
-func (a *asking) segment(ctx context.Context, day history.Day, s history.Segment) (moved bool, err error) {
+// source is one of events that were read already, at least to see when they begin.
+func source(events []history.Event, fetch func() ([]history.Event, error)) history.Source {
+	if len(events) == 0 {
+		return history.Source{Fetch: fetch}
+	}
+	return history.Source{From: events[0].At.UnixMilli(), Fetch: fetch}
+}
+
+// segment reads what is asked for of a segment. The error is errMoved where it is not
+// there, unless it is finally said to be lost.
+func (a *asking) segment(ctx context.Context, day history.Day, s history.Segment, finally bool) ([]history.Event, error) {
 	from, to := s.Span()
-	if !a.query.Overlaps(from, to) {
-		return false, nil
-	}
 	doc, found, err := a.read(ctx, s.Name)
-	if err != nil {
-		return false, err
-	}
-	if !found {
+	switch {
+	case err != nil:
+		return nil, err
+	case !found && !finally:
+		return nil, errMoved
+	case !found:
 		a.lose(day, from, to, errMoved)
-		return true, nil
+		return nil, nil
 	}
 	events, err := a.codec.Segment(s.Name, doc.Data, a.query)
 	if err != nil {
 		a.lose(day, from, to, err)
-		return false, nil
+		return nil, nil
 	}
-	a.take(events)
-	return false, nil
+	a.note()
+	return events, nil
 }
 
-// untold reads the segments of a day whose head can't be read.
-func (a *asking) untold(ctx context.Context, day history.Day, told map[string]bool) error {
+// untold are the segments of a day whose head can't be read. They are read to see when
+// they begin, and again when it is their turn.
+func (a *asking) untold(ctx context.Context, day history.Day, told map[string]bool) ([]history.Source, error) {
 	if err := a.list(ctx); err != nil {
-		return err
+		return nil, err
 	}
+	var sources []history.Source
 	for _, name := range a.names(day) {
 		if _, head, ok := history.ParseName(name); !ok || head > 0 || told[name] {
 			continue
 		}
-		events, err := a.codec.Segment(name, a.listed[name].Data, a.query)
+		read := func() ([]history.Event, error) { return a.codec.Segment(name, a.listed[name].Data, a.query) }
+		events, err := read()
 		if err != nil {
 			a.lose(day, time.Time{}, time.Time{}, err)
 			continue
 		}
-		a.take(events)
+		a.note()
+		sources = append(sources, source(events, read))
 	}
-	return nil
+	return sources, nil
 }
 
-// take takes events out of the document that was read last.
-func (a *asking) take(events []history.Event) {
-	a.answer.Events = append(a.answer.Events, events...)
+// note notes of what the document tells that was read last.
+func (a *asking) note() {
 	for _, object := range a.codec.Objects() {
 		a.objects[object] = true
 	}

@@ -364,6 +364,53 @@ func TestWhatIsDamagedIsLostAlone(t *testing.T) {
 	}
 }
 
+// TestWhatIsMadeCompactMeanwhileIsReadAgain, and nothing of it told twice: someone sees
+// to the day when half of it was told.
+func TestWhatIsMadeCompactMeanwhileIsReadAgain(t *testing.T) {
+	t.Parallel()
+	s := inDirectory(t)
+	events := many(noon, 9000)
+	for n := 0; n < len(events); n += 1500 {
+		add(t, at(s, noon), events[n:n+1500]...)
+	}
+	if got := len(names(t, s)); got < 3 {
+		t.Fatalf("only %d documents", got)
+	}
+	later, segments := began(noon.AddDate(0, 0, 1), 1), 0
+	faulty := storetest.Wrap(s, &storetest.Faults{Before: func(op storetest.Op) error {
+		if op.Method == "Read" && strings.HasPrefix(op.Key.Name, "2026-11-20") && !strings.Contains(op.Key.Name, "head") {
+			if segments++; segments == 2 {
+				at(s, later.At).Add(context.Background(), later)
+			}
+		}
+		return nil
+	}})
+	got := ask(t, at(faulty, noon), history.Query{Since: noon.AddDate(0, 0, -1), Until: later.At})
+	if len(got.Lost) > 0 || !cmp.Equal(got.Events, events) {
+		t.Errorf("%d events of %d, lost %q", len(got.Events), len(events), got.Lost)
+	}
+	if got := len(names(t, s)); got != 2 {
+		t.Errorf("there are %d documents", got)
+	}
+}
+
+// TestWhoIsToldCanEndIt.
+func TestWhoIsToldCanEndIt(t *testing.T) {
+	t.Parallel()
+	s := inDirectory(t)
+	add(t, at(s, noon), many(noon, 20)...)
+	enough, told := errors.New("enough"), 0
+	_, err := at(s, noon).Walk(context.Background(), history.Query{}, func(*history.Event) error {
+		if told++; told == 7 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || told != 7 {
+		t.Errorf("%d were told: %v", told, err)
+	}
+}
+
 // TestNothingStopsARun: whatever the store answers is a warning.
 func TestNothingStopsARun(t *testing.T) {
 	t.Parallel()
