@@ -2,6 +2,7 @@ package columns
 
 import (
 	"bytes"
+	"io"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -10,11 +11,7 @@ import (
 // same rows always make the same bytes.
 func Encode[T any](rows []T, key, text string) ([]byte, error) {
 	var out bytes.Buffer
-	// A writer is deliberately not used again: it would forget the columns' names.
-	w := parquet.NewGenericWriter[T](&out,
-		parquet.Compression(&parquet.Zstd), parquet.DefaultEncoding(&parquet.Plain), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),
-		parquet.DataPageStatistics(false), parquet.CreatedBy("gpupool", "", ""), parquet.KeyValueMetadata(key, text),
-	)
+	w := NewWriter[T](&out, key, text)
 	if _, err := w.Write(rows); err != nil {
 		return nil, err
 	}
@@ -22,4 +19,14 @@ func Encode[T any](rows []T, key, text string) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// NewWriter writes a file of any number of rows, for programs that read any Parquet.
+// Who flushes it between rows begins another group of them, of which a document has
+// but one. A writer is deliberately not used again: it would forget the columns' names.
+func NewWriter[T any](out io.Writer, key, text string) *parquet.GenericWriter[T] {
+	return parquet.NewGenericWriter[T](out,
+		parquet.Compression(&parquet.Zstd), parquet.DefaultEncoding(&parquet.Plain), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),
+		parquet.DataPageStatistics(false), parquet.CreatedBy("gpupool", "", ""), parquet.KeyValueMetadata(key, text),
+	)
 }

@@ -80,7 +80,7 @@ type Codec struct{ reader reader }
 
 // NewCodec makes one.
 func NewCodec() (*Codec, error) {
-	t, err := columns.NewTable[row]()
+	t, err := columns.NewTable[Row]()
 	if err != nil {
 		return nil, err
 	}

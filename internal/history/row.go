@@ -1,18 +1,15 @@
 package history
 
 import (
-	"bytes"
 	"time"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
-// row is an event as a line of a document in Parquet. Columns are called as the
-// fields of the JSON are; times are milliseconds in UTC. What is not there is null
-// where it is a number or a group, and else empty.
-type row struct {
+// Row is an event as a line of a document in Parquet, or of any file. Columns are
+// called as the fields of the JSON are; times are milliseconds in UTC. What is not
+// there is null where it is a number or a group, and else empty.
+type Row struct {
 	ID          string        `parquet:"id"`
 	At          int64         `parquet:"at,timestamp"`
 	Kind        string        `parquet:"kind,dict"`
@@ -81,9 +78,9 @@ const (
 	untilColumn     = errorColumn + 5
 )
 
-// line is an event as it is written.
-func (e *Event) line() row {
-	r := row{
+// Row is the event as it is written.
+func (e *Event) Row() Row {
+	r := Row{
 		ID: e.ID, At: e.At.UnixMilli(), Kind: string(e.Kind), Object: e.Object, ObjectUID: e.ObjectUID, ClusterUID: e.ClusterUID,
 		RunID: e.RunID, Actor: e.Actor, Reasons: e.Reasons, Outcome: e.Outcome, Count: number(e.Count), ChargeType: e.ChargeType,
 		Price: e.Price, InstanceIDs: e.InstanceIDs, Pods: identities(e.Pods), Workloads: identities(e.Workloads), Threshold: number(e.Threshold),
@@ -118,26 +115,9 @@ func identities(list []Identity) []identityRow {
 	return rows
 }
 
-// Parquet writes events as a file that anyone can read: what a store keeps has the
-// same columns.
-func Parquet(events []Event) ([]byte, error) { return encode(events, "") }
-
-// FromParquet reads what Parquet wrote, however much it is. It is for files that whoever
-// asks owns: what a store keeps is read with more care.
-func FromParquet(data []byte) ([]Event, error) {
-	rows, err := parquet.Read[row](bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	events := make([]Event, len(rows))
-	for n := range rows {
-		events[n] = rows[n].event()
-	}
-	return events, nil
-}
-
-// event is what a line says.
-func (r *row) event() Event {
+// Event is what a line says. It is for files that whoever asks owns: what a store keeps
+// is read with more care.
+func (r *Row) Event() Event {
 	e := Event{
 		ID: r.ID, At: time.UnixMilli(r.At).UTC(), Kind: Kind(r.Kind), Object: r.Object, ObjectUID: r.ObjectUID, ClusterUID: r.ClusterUID,
 		RunID: r.RunID, Actor: r.Actor, Reasons: r.Reasons, Outcome: r.Outcome, ChargeType: r.ChargeType, Price: r.Price,
@@ -162,9 +142,9 @@ func (r *row) event() Event {
 }
 
 func encode(events []Event, text string) ([]byte, error) {
-	rows := make([]row, len(events))
+	rows := make([]Row, len(events))
 	for n := range events {
-		rows[n] = events[n].line()
+		rows[n] = events[n].Row()
 	}
 	return columns.Encode(rows, form.Magic, text)
 }
@@ -180,7 +160,7 @@ type reader struct {
 	offerings map[[3]uint32]*Offering
 }
 
-// events returns those that are asked for, in the order of the document.
+// events returns those that are asked for, in the order of their time.
 func (r *reader) events(q Query) ([]Event, error) {
 	r.kinds, r.objects = r.kinds[:0], r.objects[:0]
 	for _, kind := range r.Columns[kindColumn].Dict {
@@ -208,6 +188,7 @@ func (r *reader) events(q Query) ([]Event, error) {
 		}
 		events = append(events, e)
 	}
+	order(events) // as they were written
 	return events, nil
 }
 

@@ -8,19 +8,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-var eventTable = table[history.Event]{
+var eventTable = table[history.Event, history.Row]{
 	called: "event", titles: history.Titles(), cells: (*history.Event).Cells,
-	toParquet: history.Parquet, parquet: history.FromParquet,
+	place:     func(e *history.Event) place { return place{e.At.UnixMilli(), e.ID} },
+	toParquet: (*history.Event).Row, parquet: (*history.Row).Event, metadata: [2]string{"gpupool-history", ""},
 	part: func(e *history.Event) part { return part{e.ClusterUID, string(history.DayOf(e.At))} },
 }
 
-// events are all that the store's history tells.
-func (o *options) events(ctx context.Context, place store.Store) ([]history.Event, error) {
-	kept := memory.Memory{Store: place, Now: o.session.Now}
-	answer, err := kept.Ask(ctx, history.Query{})
-	if err != nil {
-		return nil, err
+// events tells all that the store's history does.
+func (o *options) events(ctx context.Context, from store.Store, tell func(*history.Event) error) error {
+	kept := memory.Memory{Store: from, Now: o.session.Now}
+	answer, err := kept.Walk(ctx, history.Query{}, tell)
+	if err == nil {
+		o.warn(answer.Lost)
 	}
-	o.warn(answer.Lost)
-	return answer.Events, nil
+	return err
 }

@@ -2,8 +2,12 @@
 package export
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -78,58 +83,130 @@ func (o *options) run(ctx context.Context, args []string) error {
 	case strings.ContainsAny(o.source, `/\`):
 		return process.Usagef("--source is part of a file's name, and can't have a slash in it")
 	}
-	place, err := o.store.Open(ctx, false)
+	from, err := o.store.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	if o.called == string(store.Ledger) {
-		rows, err := o.intervals(ctx, place)
-		if err != nil {
-			return err
+	if o.called == string(store.History) {
+		return put(o, from, eventTable, nobody, func(tell func(*history.Event) error) error { return o.events(ctx, from, tell) })
+	}
+	rows, err := o.intervals(ctx, from)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(rows, func(a, b interval) int { return intervalTable.place(&a).compare(intervalTable.place(&b)) })
+	keys := make(map[string]bool, len(rows))
+	for _, row := range rows {
+		keys[row.UID] = true
+	}
+	return put(o, from, intervalTable, func(key string) bool { return keys[key] }, func(tell func(*interval) error) error {
+		for n := range rows {
+			if err := tell(&rows[n]); err != nil {
+				return err
+			}
 		}
-		return put(o, place, intervalTable, rows)
-	}
-	events, err := o.events(ctx, place)
-	if err != nil {
-		return err
-	}
-	return put(o, place, eventTable, events)
+		return nil
+	})
 }
 
-// put writes rows to where they were asked for.
-func put[T any](o *options, place store.Store, t table[T], rows []T) error {
+// nobody replaces what was written before: what is told again is the same.
+func nobody(string) bool { return false }
+
+// put writes rows to where they were asked for; all tells them in the order of their
+// time.
+func put[T, R any](o *options, from store.Store, t table[T, R], replaced func(key string) bool, all func(tell func(*T) error) error) error {
 	if o.to == "-" {
-		data, err := t.encode(o.format, rows, nil)
-		if err != nil {
-			return err
-		}
-		stdout := o.session.Stdout
-		if o.format == asParquet { // which has no characters that could steer
-			stdout = terminal.Raw(stdout)
-		}
-		return process.PutTo(stdout, string(data))
+		return t.stream(o, all)
 	}
-	parts := map[part][]T{}
-	for _, row := range rows {
-		p := t.part(&row)
-		parts[p] = append(parts[p], row)
+	w := &writing[T, R]{table: t, options: o, source: cmp.Or(o.source, sourceOf(from)), replaced: replaced, open: map[part]*file[T]{}}
+	err := all(w.add)
+	if err == nil {
+		err = w.endDay()
 	}
-	source := o.source
-	if source == "" {
-		source = sourceOf(place)
+	if err != nil {
+		return errors.Join(err, w.abandon())
 	}
-	days := map[string]bool{}
-	for p, rows := range parts {
-		days[p.day] = true
-		if err := t.write(o.to, p.file(o.called, source, o.format), o.format, rows); err != nil {
-			return err
-		}
-	}
-	text := fmt.Sprintf("%s of %s in %s below %s\n", describe.Plural(len(rows), t.called), describe.Plural(len(days), "day"), describe.Plural(len(parts), "file"), o.to)
-	if len(rows) == 0 {
-		text = fmt.Sprintf("the store %s has no %s: nothing was written\n", place, o.called)
+	text := fmt.Sprintf("%s of %s in %s below %s\n", describe.Plural(w.rows, t.called), describe.Plural(w.days, "day"), describe.Plural(w.files, "file"), o.to)
+	if w.rows == 0 {
+		text = fmt.Sprintf("the store %s has no %s: nothing was written\n", from, o.called)
 	}
 	return o.session.Put(text)
+}
+
+// output is standard output.
+type output struct{ io.Writer }
+
+// Write implements io.Writer.
+func (o output) Write(data []byte) (int, error) {
+	return len(data), process.PutTo(o.Writer, string(data))
+}
+
+// stream writes rows to standard output.
+func (t table[T, R]) stream(o *options, all func(tell func(*T) error) error) error {
+	stdout := o.session.Stdout
+	if o.format == asParquet { // which has no characters that could steer
+		stdout = terminal.Raw(stdout)
+	}
+	to, err := t.sink(o.format, output{stdout})
+	if err == nil {
+		err = all(func(row *T) error { return to.put(t.entry(row)) })
+	}
+	if err == nil {
+		err = to.end()
+	}
+	return err
+}
+
+// writing is the files of the day that rows are of just now.
+type writing[T, R any] struct {
+	table[T, R]
+	*options
+	source            string
+	replaced          func(key string) bool
+	day               string
+	open              map[part]*file[T]
+	rows, days, files int
+}
+
+func (w *writing[T, R]) add(row *T) error {
+	p := w.part(row)
+	if p.day != w.day {
+		if err := w.endDay(); err != nil {
+			return err
+		}
+		w.day = p.day
+		w.days++
+	}
+	f := w.open[p]
+	if f == nil {
+		var err error
+		if f, err = w.table.open(filepath.Join(w.to, p.file(w.options.called, w.source, w.format)), w.format, w.replaced); err != nil {
+			return err
+		}
+		w.open[p] = f
+		w.files++
+	}
+	w.rows++
+	return f.left(f.add(w.entry(row)))
+}
+
+// endDay puts the day's files into their places.
+func (w *writing[T, R]) endDay() error {
+	for p, f := range w.open {
+		delete(w.open, p)
+		if err := f.replace(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writing[T, R]) abandon() error {
+	var errs []error
+	for _, f := range w.open {
+		errs = append(errs, f.abandon())
+	}
+	return errors.Join(errs...)
 }
 
 // warn says once each what can't be exported.

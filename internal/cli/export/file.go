@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,39 +41,87 @@ func sourceOf(place store.Store) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// write brings a file up to date: rows that are in it already, and those that are
-// given, which are newer. It is replaced whole.
-func (t table[T]) write(dir, name, format string, rows []T) (err error) {
-	path := filepath.Join(dir, name)
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	data, err := t.encode(format, rows, before)
-	if err != nil {
-		return fmt.Errorf("%s was left as it is: %w", path, err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // others are to read it
-		return err
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".export-*") // which no pattern of files finds
-	if err != nil {
-		return err
-	}
+// file is a part's file that is brought up to date: rows that are in it already, and
+// those that are given, which are newer. It is replaced whole, when it is finished.
+type file[T any] struct {
+	*merger[T]
+	path              string
+	before, temporary *os.File
+}
+
+func (t table[T, R]) open(path, format string, replaced func(key string) bool) (f *file[T], err error) {
+	f = &file[T]{path: path}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(temporary.Name()))
+			err = errors.Join(err, f.abandon())
 		}
 	}()
-	_, err = temporary.Write(data)
+	var next func() (entry[T], error)
+	if f.before, err = os.Open(path); err == nil {
+		var is fs.FileInfo
+		if is, err = f.before.Stat(); err != nil {
+			return f, err
+		}
+		if next, err = t.source(format, io.NewSectionReader(f.before, 0, is.Size())); err != nil {
+			return f, f.left(err)
+		}
+	} else if f.before = nil; !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // others are to read it
+		return f, err
+	}
+	if f.temporary, err = os.CreateTemp(filepath.Dir(path), ".export-*"); err != nil { // which no pattern of files finds
+		return f, err
+	}
+	to, err := t.sink(format, f.temporary)
 	if err == nil {
-		err = temporary.Chmod(0o644) //nolint:gosec // as above
+		f.merger, err = newMerger(to, next, replaced)
+	}
+	return f, f.left(err)
+}
+
+// left says of an error that it left the file as it was.
+func (f *file[T]) left(err error) error {
+	if errors.Is(err, errForm) {
+		return fmt.Errorf("%s was left as it is: %w", f.path, err)
+	}
+	return err
+}
+
+// replace finishes the file, and puts it into its place.
+func (f *file[T]) replace() error {
+	err := f.left(f.finish())
+	if err == nil {
+		err = f.temporary.Chmod(0o644) //nolint:gosec // as above
 	}
 	if err == nil {
-		err = temporary.Sync()
+		err = f.temporary.Sync()
 	}
-	if err = errors.Join(err, temporary.Close()); err != nil {
-		return err
+	if err = errors.Join(err, f.close()); err == nil {
+		err = os.Rename(f.temporary.Name(), f.path)
 	}
-	return os.Rename(temporary.Name(), path)
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.temporary.Name()))
+	}
+	return err
+}
+
+// abandon leaves what was there as it is.
+func (f *file[T]) abandon() error {
+	err := f.close()
+	if f.temporary != nil {
+		err = errors.Join(err, os.Remove(f.temporary.Name()))
+	}
+	return err
+}
+
+func (f *file[T]) close() error {
+	var errs []error
+	for _, opened := range []*os.File{f.before, f.temporary} {
+		if opened != nil {
+			errs = append(errs, opened.Close())
+		}
+	}
+	return errors.Join(errs...)
 }

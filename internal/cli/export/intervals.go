@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
-	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -45,18 +41,18 @@ type interval struct {
 	FirstSeen    stamp             `json:"first_seen" parquet:"first_seen,timestamp"`
 }
 
-var intervalTable = table[interval]{
+var intervalTable = table[interval, interval]{
 	called: "interval",
 	titles: []string{
 		"uid", "start", "end_earliest", "end", "gpus", "shared", "estimated", "cluster_uid", "namespace", "name", "labels", "owner_kind", "owner_name",
 		"node", "model", "instance_type", "instance_id", "spot_pool", "start_source", "end_source", "first_seen",
 	},
 	cells:     (*interval).cells,
-	toParquet: func(rows []interval) ([]byte, error) { return columns.Encode(rows, "gpupool-export", "1") },
-	parquet: func(data []byte) ([]interval, error) {
-		return parquet.Read[interval](bytes.NewReader(data), int64(len(data)))
-	},
-	part: func(i *interval) part { return part{i.ClusterUID, i.Start.time().Format(time.DateOnly)} },
+	place:     func(i *interval) place { return place{int64(i.Start), i.UID} },
+	toParquet: func(i *interval) interval { return *i },
+	parquet:   func(i *interval) interval { return *i },
+	metadata:  [2]string{"gpupool-export", "1"},
+	part:      func(i *interval) part { return part{i.ClusterUID, i.Start.time().Format(time.DateOnly)} },
 }
 
 func (i *interval) cells() []string {

@@ -9,121 +9,172 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 )
 
-// table is how rows of one sort are written. The first cell of a row is its key, and
-// the second its time.
-type table[T any] struct {
+// table is how rows of one sort are written and read. R is a row in Parquet. Rows come
+// in the order of their time, and in files stand so: however many there are, few are
+// held at once.
+type table[T, R any] struct {
 	called    string // a row, to people
 	titles    []string
-	cells     func(*T) []string
-	toParquet func([]T) ([]byte, error)
-	parquet   func([]byte) ([]T, error)
+	cells     func(*T) []string // the first is the row's key, and the second its time
+	place     func(*T) place
+	toParquet func(*T) R
+	parquet   func(*R) T
+	metadata  [2]string // key and text, in Parquet
 	part      func(*T) part
+}
+
+// place is where a row comes among others.
+type place struct {
+	at  int64 // milliseconds
+	key string
+}
+
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.at, o.at), cmp.Compare(p.key, o.key))
+}
+
+// entry is a row, or, of one that is read from CSV, its cells alone.
+type entry[T any] struct {
+	place
+	row   *T
+	cells []string
+}
+
+func (t table[T, R]) entry(row *T) entry[T] { return entry[T]{place: t.place(row), row: row} }
+
+// sink writes entries; what it holds of them is written at its end, at the latest.
+type sink[T any] struct {
+	put func(entry[T]) error
+	end func() error
+}
+
+const (
+	atOnce       = 64 << 10 // bytes of text that are written at once, and whole rows
+	rowsAtOnce   = 1000     // of Parquet that are handed on at once
+	rowsPerGroup = 100_000
+)
+
+func (t table[T, R]) sink(format string, out io.Writer) (sink[T], error) {
+	if format == asParquet {
+		return t.parquetSink(out), nil
+	}
+	var text bytes.Buffer
+	flush := func(enough int) error {
+		if text.Len() < enough {
+			return nil
+		}
+		_, err := out.Write(text.Bytes())
+		text.Reset()
+		return err
+	}
+	end := func() error { return flush(1) }
+	if format == asJSON {
+		encoder := json.NewEncoder(&text)
+		return sink[T]{func(e entry[T]) error { return errors.Join(encoder.Encode(e.row), flush(atOnce)) }, end}, nil
+	}
+	w := csv.NewWriter(&text)
+	put := func(cells []string) error {
+		err := w.Write(cells)
+		w.Flush()
+		return errors.Join(err, flush(atOnce))
+	}
+	return sink[T]{func(e entry[T]) error {
+		if e.cells == nil {
+			e.cells = t.cells(e.row)
+		}
+		return put(e.cells)
+	}, end}, put(t.titles)
+}
+
+func (t table[T, R]) parquetSink(out io.Writer) sink[T] {
+	w := columns.NewWriter[R](out, t.metadata[0], t.metadata[1])
+	rows := make([]R, 0, rowsAtOnce)
+	inGroup := 0
+	flush := func() error {
+		_, err := w.Write(rows)
+		inGroup += len(rows)
+		rows = rows[:0]
+		if err == nil && inGroup >= rowsPerGroup {
+			inGroup = 0
+			err = w.Flush()
+		}
+		return err
+	}
+	return sink[T]{func(e entry[T]) error {
+		if rows = append(rows, t.toParquet(e.row)); len(rows) < rowsAtOnce {
+			return nil
+		}
+		return flush()
+	}, func() error {
+		err := flush()
+		if err == nil {
+			err = w.Close()
+		}
+		return err
+	}}
 }
 
 var errForm = errors.New("it is not of the form that is written: move it away, or export to another directory")
 
-// encode writes rows in a format, and those before them that they don't replace.
-func (t table[T]) encode(format string, rows []T, before []byte) ([]byte, error) {
-	if format == asCSV {
-		return t.toCSV(rows, before)
+func badForm(err error) error { return fmt.Errorf("%w (%w)", errForm, err) }
+
+// source reads the entries of a file, one after the other; after the last, io.EOF.
+func (t table[T, R]) source(format string, file *io.SectionReader) (func() (entry[T], error), error) {
+	switch format {
+	case asParquet:
+		return t.parquetSource(file)
+	case asJSON:
+		decoder := json.NewDecoder(file)
+		decoder.DisallowUnknownFields()
+		return func() (entry[T], error) {
+			row := new(T)
+			if err := decoder.Decode(row); err != nil {
+				return entry[T]{}, err
+			}
+			return t.entry(row), nil
+		}, nil
 	}
-	read, write := t.parquet, t.toParquet
-	if format == asJSON {
-		read, write = fromJSON[T], toJSON[T]
+	r := csv.NewReader(file)
+	titles, err := r.Read()
+	if err != nil || !slices.Equal(titles, t.titles) {
+		return nil, errForm
 	}
-	if len(before) > 0 {
-		old, err := read(before)
+	return func() (entry[T], error) {
+		cells, err := r.Read()
 		if err != nil {
-			return nil, fmt.Errorf("%w (%w)", errForm, err)
+			return entry[T]{}, err
 		}
-		rows = append(old, rows...)
-	}
-	return write(t.merge(rows))
+		at, err := time.Parse(time.RFC3339, cells[1])
+		return entry[T]{place: place{at.UnixMilli(), cells[0]}, cells: cells}, err
+	}, nil
 }
 
-// merge brings rows into order, each key's once: the last one.
-func (t table[T]) merge(rows []T) []T {
-	type keyed struct {
-		row   T
-		cells []string
+func (t table[T, R]) parquetSource(file *io.SectionReader) (func() (entry[T], error), error) {
+	opened, err := parquet.OpenFile(file, file.Size())
+	if err != nil {
+		return nil, badForm(err)
 	}
-	at := make(map[string]int, len(rows))
-	var merged []keyed
-	for _, row := range rows {
-		k := keyed{row, t.cells(&row)[:2]}
-		if n, there := at[k.cells[0]]; there {
-			merged[n] = k
-			continue
+	r := parquet.NewGenericReader[R](opened)
+	rows := make([]R, rowsAtOnce)
+	var there []R
+	return func() (entry[T], error) {
+		if len(there) == 0 {
+			clear(rows) // lists that were handed on are not written over
+			n, err := r.Read(rows)
+			if n == 0 {
+				return entry[T]{}, cmp.Or(err, io.ErrNoProgress)
+			}
+			there = rows[:n]
 		}
-		at[k.cells[0]] = len(merged)
-		merged = append(merged, k)
-	}
-	slices.SortFunc(merged, func(a, b keyed) int { return compare(a.cells, b.cells) })
-	sorted := make([]T, len(merged))
-	for n := range merged {
-		sorted[n] = merged[n].row
-	}
-	return sorted
-}
-
-// compare orders rows by time.
-func compare(a, b []string) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }
-
-func (t table[T]) toCSV(rows []T, before []byte) ([]byte, error) {
-	byKey := map[string][]string{}
-	if len(before) > 0 {
-		old, err := csv.NewReader(bytes.NewReader(before)).ReadAll()
-		if err != nil || !slices.Equal(old[0], t.titles) {
-			return nil, errForm
-		}
-		for _, cells := range old[1:] {
-			byKey[cells[0]] = cells
-		}
-	}
-	for n := range rows {
-		cells := t.cells(&rows[n])
-		byKey[cells[0]] = cells
-	}
-	records := make([][]string, 0, len(byKey))
-	for _, cells := range byKey {
-		records = append(records, cells)
-	}
-	slices.SortFunc(records, compare)
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	err := w.Write(t.titles)
-	if err == nil {
-		err = w.WriteAll(records)
-	}
-	return out.Bytes(), err
-}
-
-func toJSON[T any](rows []T) ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	for n := range rows {
-		if err := encoder.Encode(&rows[n]); err != nil {
-			return nil, err
-		}
-	}
-	return out.Bytes(), nil
-}
-
-func fromJSON[T any](data []byte) ([]T, error) {
-	var rows []T
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	for {
-		var row T
-		err := decoder.Decode(&row)
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
+		row := t.parquet(&there[0])
+		there = there[1:]
+		return t.entry(&row), nil
+	}, nil
 }
