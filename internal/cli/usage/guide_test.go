@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -25,7 +26,7 @@ func TestBudgetExample(t *testing.T) {
 		live.Pods = append(live.Pods, budgets.PodUsed{Record: *r, PodUsage: used})
 	}
 	pods := listing{by: byPod}
-	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"), liveText(clitest.Plain, newLiveReport(live, pods), live, told{listing: pods, clock: clock{time.UTC}})); diff != "" {
+	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"), liveText(clitest.Plain, newLiveReport(live, pods), live, told{listing: pods, clock: terminal.Clock{Now: now}})); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
 	}
 }

@@ -50,19 +50,19 @@ func somePods() []used {
 func TestLists(t *testing.T) {
 	t.Parallel()
 	narrow := terminal.Style{Width: 80, Height: 24}
-	tokyo := clock{time.FixedZone("JST", 9*3600)}
+	tokyo := terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}
 	for name, tt := range map[string]struct {
 		listing listing
 		style   terminal.Style
-		clock   clock
+		clock   terminal.Clock
 	}{
-		"list_top.txt":          {listing{by: byPod, top: 2, sort: sortHours}, clitest.Plain, clock{time.UTC}},
+		"list_top.txt":          {listing{by: byPod, top: 2, sort: sortHours}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
 		"list_start.txt":        {listing{by: byPod, sort: sortStart}, clitest.Plain, tokyo},
-		"list_narrow.txt":       {listing{by: byPod}, narrow, clock{time.UTC}},
+		"list_narrow.txt":       {listing{by: byPod}, narrow, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
 		"list_namespaces.txt":   {listing{by: byNamespace, sort: sortHours}, narrow, tokyo},
-		"list_teams.txt":        {listing{by: "label:example.com/team", label: "example.com/team", sort: sortName}, clitest.Plain, clock{time.UTC}},
-		"list_top_team.txt":     {listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain, clock{time.UTC}},
-		"list_coloured_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Coloured, clock{time.UTC}},
+		"list_teams.txt":        {listing{by: "label:example.com/team", label: "example.com/team", sort: sortName}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_top_team.txt":     {listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_coloured_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Coloured, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,33 +143,4 @@ func TestListsLoseNothing(t *testing.T) {
 			t.Fatalf("%v of %d and %d: %v", rows, len(list), len(listed.Groups), err)
 		}
 	})
-}
-
-// TestColumnsOfTimes are as short as they may be, and of one form.
-func TestColumnsOfTimes(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
-	berlin, err := budget.ParseZone("Europe/Berlin", time.LoadLocation)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		zone  *time.Location
-		other time.Time
-		want  string
-	}{
-		{time.UTC, now.Add(-11 * time.Hour), "12:00:00 01:00:00"},
-		{time.UTC, now.Add(-13 * time.Hour), "03-29 12:00 03-28 23:00"},
-		{time.UTC, now.AddDate(-1, 0, 0), "2026-03-29 12:00 2025-03-29 12:00"},
-		{berlin, now.Add(-11 * time.Hour), "14:00:00 03:00:00"}, // an hour is skipped at 01:00 UTC
-		{berlin, now.Add(-11*time.Hour - time.Second), "14:00:00 01:59:59"},
-	} {
-		at := clock{tt.zone}.column(now, now, tt.other)
-		if got := at(now) + " " + at(tt.other); got != tt.want {
-			t.Errorf("%s, want %s", got, tt.want)
-		}
-	}
-	if got := (clock{berlin}).text(now); got != "2026-03-29 14:00:00 CEST" {
-		t.Error(got)
-	}
 }

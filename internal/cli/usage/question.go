@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
@@ -26,7 +27,7 @@ type question struct {
 	weights  *gpu.Table // of the rules
 	covers   func(namespace string, podLabels map[string]string) bool
 	listing  listing
-	clock    clock
+	clock    terminal.Clock
 }
 
 // kept is what of a pod's labels is asked for once it is known to be covered.

@@ -54,10 +54,10 @@ func TestReplaysForPeople(t *testing.T) {
 		replay budgets.LiveReplay
 		how    told
 	}{
-		"replay_never.txt":    {clitest.Plain, early, told{listing: listing{by: byPod}, clock: clock{time.UTC}}},
-		"replay_once.txt":     {clitest.Coloured, replayed(1), told{listing: listing{by: byPod}, clock: clock{time.FixedZone("JST", 9*3600)}}},
-		"replay_often.txt":    {narrow, replayed(12), told{listing: listing{by: byNamespace, top: 2}, clock: clock{time.UTC}}},
-		"replay_by_label.txt": {narrow, replayed(2), told{listing: listing{by: "label:example.com/team", label: "example.com/team"}, clock: clock{time.UTC}}},
+		"replay_never.txt":    {clitest.Plain, early, told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_once.txt":     {clitest.Coloured, replayed(1), told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}}},
+		"replay_often.txt":    {narrow, replayed(12), told{listing: listing{by: byNamespace, top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_by_label.txt": {narrow, replayed(2), told{listing: listing{by: "label:example.com/team", label: "example.com/team"}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,23 +34,24 @@ func replayText(style terminal.Style, r budgets.LiveReplay, how told) string {
 	return out.String()
 }
 
-func replaySummary(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, at clock) {
+func replaySummary(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, c terminal.Clock) {
 	verdict := style.Paint(terminal.Green, "would never have been exceeded")
 	if n := len(r.Replayed.Exceeded); n > 0 {
 		verdict = style.Paint(terminal.Red, "would have been exceeded "+times(n)) + ", for " + lengthText(r.Total())
 	}
 	fmt.Fprintf(out, "%s GPU-hours in the %s %s\n", budget.Hours(r.Limit), windowText(r.Declaration), verdict)
-	fmt.Fprintf(out, "from %s to %s (%s)\n", at.text(r.From), at.text(r.Until), lengthText(r.Until.Sub(r.From)))
-	fmt.Fprintf(out, "at most %s were used, %s, at %s\n", budget.Hours(r.Peak), tenthsText(perMille(r.Peak, r.Limit)), at.text(r.PeakAt))
+	at := c.Column(r.From, r.Until, r.PeakAt, r.CompleteFrom)
+	fmt.Fprintf(out, "from %s to %s (%s)\n", at(r.From), at(r.Until), lengthText(r.Until.Sub(r.From)))
+	fmt.Fprintf(out, "at most %s were used, %s, at %s\n", budget.Hours(r.Peak), tenthsText(perMille(r.Peak, r.Limit)), at(r.PeakAt))
 	if r.CompleteFrom.After(r.From) {
-		fmt.Fprintf(out, "before %s it may have been more than the ledger holds\n", at.text(r.CompleteFrom))
+		fmt.Fprintf(out, "before %s it may have been more than the ledger holds\n", at(r.CompleteFrom))
 	}
 	if r.Coverage < 1000 {
 		fmt.Fprintf(out, "%s of this time was observed\n", tenthsText(int64(r.Coverage)))
 	}
 }
 
-func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c clock) {
+func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c terminal.Clock) {
 	if len(r.Thresholds) == 0 {
 		return
 	}
@@ -58,7 +59,7 @@ func thresholdsTable(out *bytes.Buffer, r budgets.LiveReplay, c clock) {
 	for _, t := range r.Thresholds {
 		moments = append(moments, t.ReachedAt...)
 	}
-	at := c.column(r.Until, moments...)
+	at := c.Column(moments...)
 	t := &terminal.Table{}
 	t.Add("REACHED", "GPU-HOURS", "TIMES", "FIRST", "LAST")
 	for _, threshold := range r.Thresholds {
@@ -86,7 +87,7 @@ func excessTable(out *bytes.Buffer, style terminal.Style, r budgets.LiveReplay, 
 			moments = append(moments, e.Until)
 		}
 	}
-	at := how.clock.column(r.Until, moments...)
+	at := how.clock.Column(moments...)
 	t := &terminal.Table{}
 	t.Add("EXCEEDED FROM", "UNTIL", "FOR", "AT MOST", "USED BY")
 	for _, e := range shown {

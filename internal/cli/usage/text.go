@@ -25,7 +25,7 @@ func podsText(style terminal.Style, r Report, q question) string {
 		out.WriteByte('\n')
 	}
 	fmt.Fprintf(&out, "%s GPU-hours by %s in the %s up to %s\n",
-		style.Paint(terminal.Bold, r.ConsumedGPUHours), describe.Plural(r.TrackedPods, "pod"), windowText(q.declared), q.clock.text(q.at))
+		style.Paint(terminal.Bold, r.ConsumedGPUHours), describe.Plural(r.TrackedPods, "pod"), windowText(q.declared), q.clock.At(q.at))
 	if r.Exceeded != nil {
 		out.WriteString(limitText(style, r, q) + "\n")
 	}
@@ -39,7 +39,7 @@ func podsTable(out *bytes.Buffer, style terminal.Style, r Report, q question) {
 	if len(r.Pods) == 0 {
 		return
 	}
-	at := q.clock.column(q.at, momentsOf(r.Pods)...)
+	at := q.clock.Column(momentsOf(r.Pods)...)
 	t := &terminal.Table{}
 	t.Add("NAMESPACE", "POD", "GPUS", "START", "END", "GPU-HOURS", "STATE")
 	for _, p := range r.Pods {
@@ -89,7 +89,7 @@ func limitText(style terminal.Style, r Report, q question) string {
 	}
 	since := ""
 	if r.ExceededSince != nil {
-		since = " since " + q.clock.text(*r.ExceededSince)
+		since = " since " + q.clock.At(*r.ExceededSince)
 	}
 	return text + ": " + style.Paint(terminal.Red, "exceeded"+since)
 }
@@ -116,7 +116,7 @@ func tenthsText(perMille int64) string { return fmt.Sprintf("%d.%d%%", perMille/
 // told is how live usage is told.
 type told struct {
 	listing listing
-	clock   clock
+	clock   terminal.Clock
 	past    bool // of a moment that was asked for
 }
 
@@ -164,7 +164,7 @@ func heldText(r LiveReport, live budgets.LiveUsage, how told) string {
 	}
 	text := fmt.Sprintf("%s %s, by %s", held, now, describe.Plural(r.ActivePods, "pod"))
 	if r.ProjectedExhaustion != nil {
-		text += ": used up at " + how.clock.text(*r.ProjectedExhaustion)
+		text += ": used up at " + how.clock.At(*r.ProjectedExhaustion)
 	}
 	return text
 }

@@ -34,7 +34,7 @@ func TestUsageForPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clitest.Golden(t, name, podsText(tt.style, tt.report, question{at: clitest.At, declared: budget.Declaration{Window: "7d"}, limit: tt.limit, listing: listing{by: byPod}, clock: clock{time.UTC}}))
+			clitest.Golden(t, name, podsText(tt.style, tt.report, question{at: clitest.At, declared: budget.Declaration{Window: "7d"}, limit: tt.limit, listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}))
 		})
 	}
 }
