@@ -10,6 +10,6 @@ import (
 func TestStoredFieldsAreThoseOfTheirVersion(t *testing.T) {
 	t.Parallel()
 	storedtest.Fields(t, form.Version, map[string]reflect.Type{
-		"event": reflect.TypeFor[row](), "index": reflect.TypeFor[Index](),
+		"event": reflect.TypeFor[Row](), "index": reflect.TypeFor[Index](),
 	})
 }

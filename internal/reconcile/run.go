@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,10 @@ func (e *Engine) Run(ctx context.Context, o RunOptions) (Report, error) {
 	ctx = outcome.WithRun(ctx, r.report.RunID)
 	err := r.keeper.WithLock(ctx, runLock, o.RunLockTimeout, func(ctx context.Context) error {
 		err := r.run(ctx)
+		var unknown *declaration.UnknownNameError
+		if errors.As(err, &unknown) {
+			return err // no run took place
+		}
 		r.tell(ctx, err)
 		if err != nil && len(o.Names) == 0 {
 			r.saveFailure(ctx, err)

@@ -128,7 +128,7 @@ func liveText(style terminal.Style, r LiveReport, live budgets.LiveUsage, how to
 		TrackedPods: r.TrackedPods, Pods: r.Pods, Listed: r.Listed,
 	}, question{at: r.AsOf, declared: live.Declaration, limit: live.Usage.Limit, listing: how.listing, clock: how.clock})
 	for _, g := range live.Grants {
-		text += fmt.Sprintf("%s GPU-hours of the limit are granted by %s until %s: %s\n", g.GPUHours, g.Who, how.clock.text(g.Until), g.Why)
+		text += fmt.Sprintf("%s GPU-hours of the limit are granted by %s until %s: %s\n", g.GPUHours, g.Who, how.clock.At(g.Until), g.Why)
 	}
 	if live.Usage.Estimated > 0 || live.Usage.ErrorBound > 0 {
 		text += fmt.Sprintf("%s of it are estimated; it may be wrong by %s\n", r.EstimatedGPUHours, r.ErrorBoundGPUHours)
