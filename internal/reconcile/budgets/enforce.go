@@ -20,8 +20,10 @@ type enforcer struct {
 	inForce  *inForce
 	declared []budget.Declaration
 	busy     []judgement // those that are, or may have to be, acted on
-	report   func(Report, []outcome.Result)
-	warnings *outcome.Warnings
+	// bystanders are not judged by this run.
+	bystanders []budget.Situation
+	report     func(Report, []outcome.Result)
+	warnings   *outcome.Warnings
 }
 
 // ending is how a run ended with one budget. Each way names its outcome: the zero

@@ -2,6 +2,7 @@ package budgets
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -31,22 +32,40 @@ func (r *Run) judge(targets []target, b *books, previous map[string]previousStat
 			r.add(failedReport(d, err), nil)
 			continue
 		}
-		freeze, frozen := f.frozen[d.UID]
-		s := budget.Situation{
-			Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: r.options.RunID,
-			Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Paused: f.paused,
-			PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
-		}
-		if last.document.Exists() && last.document.Value.UID == d.UID {
-			previous := last.document.Value.Told(r.flow.outbox.Has)
-			s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
-			s.Befell = befell(previous, b, f)
-		}
+		s := r.situation(d, result, b, last, granted, f)
 		j := judgement{situation: s, plan: budget.Decide(s), document: last.document, blocked: f.whyBlocked(s)}
 		r.statuses[d.Name] = j.plan.Status
 		judged = append(judged, j)
 	}
 	return judged
+}
+
+func (r *Run) situation(d budget.Declaration, result budget.Result, b *books, last previousStatus, granted grants, f *inForce) budget.Situation {
+	freeze, frozen := f.frozen[d.UID]
+	s := budget.Situation{
+		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: r.options.RunID,
+		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Paused: f.paused,
+		PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
+	}
+	if last.document.Exists() && last.document.Value.UID == d.UID {
+		previous := last.document.Value.Told(r.flow.outbox.Has)
+		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil
+		s.Befell = befell(previous, b, f)
+	}
+	return s
+}
+
+// bystanders are the situations of the cluster's budgets that a run of some leaves as
+// they are: what one of these would hold is not started because another lets it go.
+func (r *Run) bystanders(clusterUID string, targets []target, b *books, previous map[string]previousStatus, granted grants, f *inForce) []budget.Situation {
+	others := slices.DeleteFunc(r.counted(clusterUID, targets), func(d budget.Declaration) bool { return r.options.Names.Budget(d.Name) })
+	var list []budget.Situation
+	for n, result := range budget.Evaluate(granted.limited(others, b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+		if last := previous[others[n].Name]; result.Err == nil && last.err == nil && granted[others[n].UID].Err == nil {
+			list = append(list, r.situation(others[n], result, b, last, granted, f))
+		}
+	}
+	return list
 }
 
 // befell are those of the events that an earlier run was about to bring about of which

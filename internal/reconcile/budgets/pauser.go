@@ -18,8 +18,8 @@ type pauser struct {
 	clock   func() time.Time
 	cluster Cluster
 	budget  budget.Declaration // of a destroyed one, its name, uid and cluster
-	// declared are the budgets of the run: the labels that their selectors ask for are
-	// worth keeping of what is paused.
+	// declared are the budgets of the cluster: the labels that their selectors ask for
+	// are worth keeping of what is paused.
 	declared []budget.Declaration
 	// wanted names another budget that is exceeded and would hold a workload, if
 	// any. Nil where nobody knows.

@@ -187,7 +187,10 @@ func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, target
 		r.forgetStatuses(ctx, previous)
 	}
 	judged := r.judge(targets, b, previous, granted, inForce)
-	e := &enforcer{flow: r.flow, books: b, inForce: inForce, report: r.add, warnings: r.warnings, declared: declarations(targets)}
+	e := &enforcer{flow: r.flow, books: b, inForce: inForce, report: r.add, warnings: r.warnings, declared: r.counted(uid, targets)}
+	if r.partial() {
+		e.bystanders = r.bystanders(uid, targets, b, previous, granted, inForce)
+	}
 	e.enforce(ctx, judged)
 	r.noteDeletions(ctx, b)
 	return nil
@@ -225,7 +228,8 @@ func (r *Run) account(ctx context.Context, c Cluster, uid string, targets []targ
 
 // counted are the budgets that the ledger is kept for: those that are judged and,
 // where these are not all, the cluster's others too. What a pod holds is written
-// down once, by what any budget weighs, and for all of them.
+// down once, by what any budget weighs, and for all of them; so are the labels of what
+// is paused.
 func (r *Run) counted(clusterUID string, judged []target) []budget.Declaration {
 	if !r.partial() {
 		return declarations(judged)

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
 // sharing is a desk with two budgets that pause the same workloads. The first is
@@ -164,5 +167,63 @@ func TestWhatSomeoneStartedAndStoppedIsTheirs(t *testing.T) {
 	d.Run()
 	if !slices.Equal(d.Cluster.Stopped(), []string{"d"}) || len(d.holds()) > 0 {
 		t.Errorf("stopped is %v, the store holds %v", d.Cluster.Stopped(), d.holds())
+	}
+}
+
+// TestARunOfOneLeavesWhatAnotherHolds has a run of one budget let go of what another,
+// which that run leaves alone, holds already, or would hold in its own next run; the
+// other's freeze stays as well, and the labels that it asks for are kept.
+func TestARunOfOneLeavesWhatAnotherHolds(t *testing.T) {
+	t.Parallel()
+	for name, late := range map[string]bool{"it holds it": false, "it would": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			// More labels than are kept beside those that budgets ask for.
+			labels := map[string]string{"team": "a", "zone": "z"}
+			for n := range 30 {
+				labels[fmt.Sprintf("example.com/of-%02d", n)] = strings.Repeat("x", 60)
+			}
+			own := func(s *gpu.Pod) { s.Labels = labels }
+			w := budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "uid-of-d"}}
+			d.Cluster.Workloads[w.UID] = &reconciletest.Workload{Workload: w, Replicas: 3, Labels: labels}
+			a := d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) { b.Name = "a" })
+			other := func() {
+				d.Declare(enforcing(budget.Pause), quietly, func(b *budget.Declaration) {
+					b.Name, b.Selector = "b", budget.Selector{MatchLabels: map[string]string{"zone": "z"}}
+				})
+				d.Declare(enforcing(budget.Freeze), quietly, func(b *budget.Declaration) { b.Name = "c" })
+			}
+			d.Cluster.Start("ml", "x", 8, ownedBy("Deployment", "d"), own)
+			d.Cluster.Step(time.Hour)
+			run := func(names ...string) {
+				t.Helper()
+				report, err := d.Engine().Run(context.Background(), reconcile.RunOptions{Names: names})
+				if err != nil || len(report.Budgets) == 0 {
+					t.Fatalf("a run of %v: %+v, %v", names, report, err)
+				}
+			}
+			if late {
+				run("a")
+				other()
+			} else {
+				other()
+				run("a")
+				run("b", "c")
+			}
+			frozen := len(d.Cluster.Frozen)
+			d.raise(a)
+			run("a")
+			if n := count(d.Cluster.Acts, "Resume d"); n > 0 || !slices.Equal(d.Cluster.Stopped(), []string{"d"}) {
+				t.Errorf("it was resumed %d times", n)
+			}
+			if len(d.Cluster.Frozen) != frozen || !late && frozen != 1 {
+				t.Errorf("%d are frozen, and %d were", len(d.Cluster.Frozen), frozen)
+			}
+			d.Run()
+			if n := count(d.Cluster.Acts, "Resume d"); n > 0 || !slices.Equal(d.holds(), []string{"paused d 3"}) {
+				t.Errorf("after a run of all it was resumed %d times, and the store holds %v", n, d.holds())
+			}
+		})
 	}
 }

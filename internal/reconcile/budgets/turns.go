@@ -88,13 +88,18 @@ func (e *enforcer) pauser(d budget.Declaration) pauser {
 	}
 }
 
-// wanted names a budget of this run, other than one, that would hold a workload, if
-// any.
+// wanted names a budget of this cluster, other than one, that would hold a workload,
+// if any.
 func (e *enforcer) wanted(uid string, seen budget.WorkloadState) string {
 	paused := budget.Paused{Workload: seen.Workload, PriorityClassName: seen.PriorityClassName, Set: e.inForce.setOf(seen.Namespace, seen.Labels)}
 	for _, j := range e.busy {
 		if j.situation.Declaration.UID != uid && j.situation.WouldHold(paused) {
 			return j.situation.Declaration.Name
+		}
+	}
+	for _, s := range e.bystanders {
+		if s.WouldHold(paused) {
+			return s.Declaration.Name
 		}
 	}
 	return ""
