@@ -202,6 +202,28 @@ func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	}
 }
 
+// TestAnIdleRunOfABudgetWritesNoHistory looks at the effects of a run that has nothing
+// to do and nothing to tell: they are those of a gpupool without a history.
+func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Declare(enforcing(budget.Evict))
+	d.Cluster.Start("ml", "runs", 1)
+	for range 3 {
+		d.Cluster.Step(time.Minute)
+		d.Run()
+	}
+	d.Cluster.Step(time.Minute)
+	observer := &reconciletest.Mortal{}
+	if _, err := d.MortalEngine(observer).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Lock", "UID", "Observe", "Write ledger", "Write statuses", "Write statuses"}
+	if !slices.Equal(observer.Trace, want) {
+		t.Errorf("an idle run: %v, want %v", observer.Trace, want)
+	}
+}
+
 // leaves tells whether a budget is on its way out, or gone, as a status shows it.
 func (d *desk) leaves(t *testing.T, name string) bool {
 	t.Helper()

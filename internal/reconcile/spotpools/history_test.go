@@ -131,6 +131,54 @@ func TestTheHistoryHasEachEventOnce(t *testing.T) {
 	}
 }
 
+// TestAPriceIsToldOncePerChange of an offering in use, however many runs see it.
+func TestAPriceIsToldOncePerChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, zone := range []string{reconciletest.ZoneA, reconciletest.ZoneB} {
+		w.price(zone, "2.20")
+	}
+	w.MustCreate(8, 10)
+	heal := func() { // which asks for prices
+		t.Helper()
+		w.Reclaim(1)
+		w.Step(3 * time.Minute)
+		w.CleanRuns()
+	}
+	wants := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, e := range w.told() {
+			if e.Kind == history.Price {
+				got = append(got, strings.Join(append([]string{e.Offering.AvailabilityZone, e.ChargeType, e.Price}, e.Reasons...), " "))
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("told: %q, want %q", got, want)
+		}
+	}
+	heal() // the one zone cools down, and from now on both are in use
+	heal()
+	before := len(w.told())
+	wants()
+	w.price(reconciletest.ZoneA, "2.31")
+	w.price(reconciletest.ZoneB, "2.32")
+	heal()
+	heal()
+	w.CleanRuns()
+	first := []string{"ap-singapore-2 SPOTPAID 2.31 it was 2.20", "ap-singapore-3 SPOTPAID 2.32 it was 2.20"}
+	wants(first...)
+	w.price(reconciletest.ZoneB, "2.20")
+	heal()
+	w.price(reconciletest.ZoneA, "2.31") // which it is
+	heal()
+	wants(first[0], "ap-singapore-3 SPOTPAID 2.20 it was 2.32", first[1])
+	if len(w.told()) == before {
+		t.Error("the runs told nothing at all")
+	}
+}
+
 // TestAnIdleRunWritesNoMoreThanItsSummary looks at the effects of a run that has
 // nothing to do and nothing to tell.
 func TestAnIdleRunWritesNoMoreThanItsSummary(t *testing.T) {
