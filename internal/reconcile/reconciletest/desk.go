@@ -55,8 +55,7 @@ func (d *Desk) Budgets() *budgets.Flow {
 // MortalEngine is a process that may be killed at any effect of its own.
 func (d *Desk) MortalEngine(m *Mortal) *reconcile.Engine {
 	e := d.Engine()
-	e.Store = m.store(e.Store)
-	e.Cluster = func(context.Context) (budgets.Cluster, error) { return &mortalCluster{Cluster: d.Cluster, m: m}, nil }
+	m.Possess(e)
 	return e
 }
 

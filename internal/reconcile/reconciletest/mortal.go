@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -63,6 +65,23 @@ func (m *Mortal) die() {
 	m.dead = true
 	for _, l := range m.locks {
 		_ = l.Release()
+	}
+}
+
+// Possess has all that an engine does be what this process does.
+func (m *Mortal) Possess(e *reconcile.Engine) {
+	e.Store = m.store(e.Store)
+	if e.Cloud != nil {
+		e.Cloud = m.cloud(e.Cloud)
+	}
+	if connect := e.Cluster; connect != nil {
+		e.Cluster = func(ctx context.Context) (budgets.Cluster, error) {
+			c, err := connect(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &mortalCluster{Cluster: c, m: m}, nil
+		}
 	}
 }
 

@@ -116,7 +116,7 @@ func (w *World) Engine(m *Mortal) *reconcile.Engine {
 		LockTimeout: 5 * time.Second, PollInterval: 5 * time.Millisecond,
 	}
 	if m != nil {
-		e.Cloud, e.Store = m.cloud(e.Cloud), m.store(e.Store)
+		m.Possess(e)
 	}
 	return e
 }
