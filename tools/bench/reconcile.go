@@ -64,9 +64,15 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 	if err != nil {
 		return err
 	}
-	idle, err := b.reconcile(ctx, sim, dir)
-	if err != nil {
-		return err
+	var idle reconciled // the best of three: others use the machine, too
+	for n := range 3 {
+		again, err := b.reconcile(ctx, sim, dir)
+		if err != nil {
+			return err
+		}
+		if n == 0 || again.cpu < idle.cpu {
+			idle = again
+		}
 	}
 	idle.print(pools, "idle", plain)
 	short := pools / 10
