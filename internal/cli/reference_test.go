@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -81,20 +82,24 @@ func documented(text string) map[string]bool {
 // printed as JSON.
 func TestReferenceHasEveryField(t *testing.T) {
 	t.Parallel()
-	page := clitest.Section(t, clitest.Guide(t, "reconcile.md"), "## JSON")
-	run, rest, found := strings.Cut(page, "\n### status\n")
-	status, counted, foundToo := strings.Cut(rest, "\n### usage\n")
-	if !found || !foundToo {
-		t.Fatal("the page has no section about status or usage")
+	run, told := clitest.Guide(t, "json-reconcile.md"), clitest.Section(t, clitest.Guide(t, "json-history.md"), "## Events")
+	looks, _, found := strings.Cut(clitest.Guide(t, "json-status.md"), "\n## wait\n")
+	if !found {
+		t.Fatal("the page about status has no section about wait")
+	}
+	events := map[string]bool{}
+	for field := range documented(told) {
+		events["events[]."+field] = true
 	}
 	for name, tt := range map[string]struct {
 		text   string
 		prints []reflect.Type
 	}{
 		"reconcile": {run, []reflect.Type{reflect.TypeFor[reconcile.Report]()}},
-		"status":    {run + status, []reflect.Type{reflect.TypeFor[reconcile.StatusReport]()}},
-		"explain":   {run + status, []reflect.Type{reflect.TypeFor[reconcile.Explanation]()}},
-		"usage":     {counted, []reflect.Type{reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport](), reflect.TypeFor[usage.ReplayReport]()}},
+		"status":    {run + looks, []reflect.Type{reflect.TypeFor[reconcile.StatusReport]()}},
+		"explain":   {run + looks, []reflect.Type{reflect.TypeFor[reconcile.Explanation]()}},
+		"usage":     {clitest.Guide(t, "json-usage.md"), []reflect.Type{reflect.TypeFor[usage.Report](), reflect.TypeFor[usage.LiveReport](), reflect.TypeFor[usage.ReplayReport]()}},
+		"history":   {told, []reflect.Type{reflect.TypeFor[history.Event]()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -105,7 +110,7 @@ func TestReferenceHasEveryField(t *testing.T) {
 					// What a run would do is written down once, with what a run did.
 					path = strings.Replace(path, "spot_pools[].decisions[].", "decisions[].", 1)
 					path = strings.Replace(path, "budgets[].decisions[].", "decisions[].", 1)
-					if !known[path] {
+					if !known[path] && !events[path] {
 						t.Errorf("the reference does not tell of %s", path)
 					}
 				}
@@ -121,7 +126,7 @@ func TestReferenceHasEveryField(t *testing.T) {
 func TestReferenceHasEveryCode(t *testing.T) {
 	t.Parallel()
 	var told []spotpool.Code
-	for line := range strings.Lines(clitest.Section(t, clitest.Guide(t, "reconcile.md"), "### Codes")) {
+	for line := range strings.Lines(clitest.Section(t, clitest.Guide(t, "json-reconcile.md"), "## Codes")) {
 		if code, _, found := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); found && strings.HasPrefix(line, "| `") {
 			told = append(told, spotpool.Code(code))
 		}
