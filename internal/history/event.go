@@ -141,8 +141,14 @@ func shortList[T any](list []T, of func(T) T) []T {
 	return kept
 }
 
-// compare orders events by time.
-func compare(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) }
+// compare orders events by time, and those of one moment as they follow from each
+// other.
+func compare(a, b *Event) int {
+	if c := a.At.Compare(b.At); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(ranks[a.Kind], ranks[b.Kind]), strings.Compare(a.ID, b.ID))
+}
 
 // Merge adds events to others: those that are not there yet, by id. Of one that is
 // told at two times it keeps the earlier. What it returns is in order; added is how

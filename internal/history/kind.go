@@ -44,6 +44,19 @@ func Kinds() []Kind {
 	}
 }
 
+// ranks order the kinds by what may follow from what: a pool that lost an instance
+// launches, and what it launched begins.
+var ranks = func() map[Kind]int {
+	ranks := map[Kind]int{}
+	for n, k := range []Kind{
+		Create, Update, Adopt, Grant, Hold, Release, Price, Loss, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
+		Freeze, Pause, Evict, Unfreeze, Resume, Terminate, End, Launch, Refused, Begin, Destroy, Failed, RunFailed,
+	} {
+		ranks[k] = n + 1
+	}
+	return ranks
+}()
+
 // Known says whether this gpupool tells events of the kind.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
 
