@@ -142,5 +142,5 @@ func Ledgers(documents []store.Document) map[string]map[string][]byte {
 // Engine is the engine on the command's store, cloud and cluster, each nil where the
 // command does not need it.
 func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (budgets.Cluster, error)) *reconcile.Engine {
-	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Log: o.session.Logger()}
+	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Clock: o.session.Now, Log: o.session.Logger()}
 }
