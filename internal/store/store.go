@@ -141,6 +141,12 @@ type Store interface {
 	String() string
 }
 
+// Probed is a store that can say, without a document, why none could be written.
+type Probed interface {
+	// Unwritable is nil where nothing is known to keep documents from being written.
+	Unwritable() error
+}
+
 // Remains is what is left of a store that lost its description. It can't write or
 // remove any of the documents.
 type Remains interface {
