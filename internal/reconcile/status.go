@@ -22,6 +22,11 @@ type StatusReport struct {
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// UnderWay is the run that goes on now, as far as the record of its lock tells.
 	UnderWay *store.Holder `json:"run_under_way,omitempty"`
+	// Killed is the run that was killed after the last one, as far as can be told.
+	Killed *store.Holder `json:"run_killed,omitempty"`
+	// Unwritable is why no run can write what it does; empty where nothing is known to
+	// keep it from that.
+	Unwritable string `json:"store_unwritable,omitempty"`
 	// Overdue says that runs have stopped coming, as far as can be told.
 	Overdue    *declaration.Overdue `json:"overdue,omitempty"`
 	Totals     Totals               `json:"totals"`
@@ -60,8 +65,12 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) {
 	if day, err := record.Load[declaration.LastDay](ctx, e.Store, store.Statuses, lastDay); err == nil {
 		r.LastDay = day.Value
 	}
-	if holder, err := e.Store.Holder(ctx, runLock); err == nil {
-		r.UnderWay = holder
+	if holder, err := e.Store.Holder(ctx, runLock); err == nil && holder != nil {
+		if holder.Gone {
+			r.Killed = holder
+		} else {
+			r.UnderWay = holder
+		}
 	}
 	last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun)
 	if err != nil || !last.Exists() {
@@ -74,6 +83,11 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) {
 	}
 	if r.UnderWay == nil {
 		r.Overdue = summary.Overdue(r.At)
+	}
+	if probed, can := e.Store.(store.Probed); can && r.Overdue != nil {
+		if err := probed.Unwritable(); err != nil {
+			r.Unwritable = err.Error()
+		}
 	}
 	of := func(in declaration.Failures, object string) *declaration.Failing {
 		if failing, failed := in[object]; failed {

@@ -97,6 +97,13 @@ type Holder struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
 	Since   time.Time `json:"since"`
+	// Heard is when it last told that it lives, and Until when the lock is free unless
+	// it does again; absent where the lock lasts for as long as its holder.
+	Heard time.Time `json:"heard,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	// Gone says that it ended without giving the lock back, which is free: it was
+	// killed.
+	Gone bool `json:"-"`
 }
 
 // String names the holder's command and process, and since when it has the lock.
@@ -131,9 +138,9 @@ type Store interface {
 	// not at all), and until the context ends. Where someone else keeps it, the error
 	// is *LockedError.
 	Lock(ctx context.Context, name string, wait time.Duration) (Lock, error)
-	// Holder tells who has the named lock, by what was written down on taking it. It
-	// never tries the lock. It is nil where nobody has it, and where that can't be
-	// told.
+	// Holder tells who has the named lock, or was killed with it, by what was written
+	// down on taking it. It never tries the lock. It is nil where nobody has it, and
+	// where that can't be told.
 	Holder(ctx context.Context, name string) (*Holder, error)
 	// Location is where the store is.
 	Location() Location

@@ -2,12 +2,16 @@ package status
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // header says how runs go, and how all stands together.
@@ -30,13 +34,42 @@ func header(v view, r reconcile.StatusReport, clock terminal.Clock) []string {
 			lines = append(lines, terminal.Wrap(clock.Text("  "+line), v.width, "      ")...)
 		}
 	}
+	if r.Unwritable != "" {
+		add(terminal.Red, sentence(r.Unwritable)+" So every run fails, and can't say so here.")
+		add(terminal.Bold, "To do: make room there. The next run then goes on.")
+	}
+	if h := r.Killed; h != nil {
+		add(terminal.Yellow, fmt.Sprintf("A run was killed before it was done: %s%s, begun %s. The next run goes on with what it left.", h.Command, where(*h), clock.When(h.Since)))
+	}
 	if h := r.UnderWay; h != nil {
-		add(terminal.Cyan, fmt.Sprintf("A run is under way since %s: %s, process %d on %s%s", clock.At(h.Since), h.Command, h.PID, h.Host, tooLong(r)))
+		add(terminal.Cyan, fmt.Sprintf("A run is under way since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host, silent(*h, clock), tooLong(r)))
 	}
 	if len(r.Declarations()) > 1 {
 		add(terminal.Dim, totalsText(r))
 	}
 	return lines
+}
+
+// where is the machine of a process, if that is another than this one.
+func where(h store.Holder) string {
+	if host, err := os.Hostname(); err == nil && host == h.Host {
+		return ""
+	}
+	return " on " + h.Host
+}
+
+// quiet is for how long a living run may not be heard of: longer than a lock is left
+// without being renewed.
+const quiet = 25 * time.Second
+
+// silent says that nothing was heard of the run under way for longer than is usual, and
+// what comes of that.
+func silent(h store.Holder, clock terminal.Clock) string {
+	if h.Heard.IsZero() || clock.Now.Sub(h.Heard) < quiet {
+		return ""
+	}
+	return fmt.Sprintf(". Nothing was heard of it for %s: if it was killed, its lock is free by itself %s, and the next run goes on",
+		terminal.Age(clock.Now.Sub(h.Heard)), clock.When(h.Until))
 }
 
 // A run takes too long at so many times the usual distance between two, and never
@@ -63,6 +96,8 @@ func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 	switch {
 	case last == nil:
 		return "no run so far"
+	case r.Overdue != nil && r.Unwritable != "":
+		return "the last run that could tell of itself began " + clock.When(last.StartedAt)
 	case r.Overdue != nil:
 		return fmt.Sprintf("the last run is overdue: it began %s, and runs usually begin every %s. See what starts them: %s",
 			clock.When(last.StartedAt), terminal.Age(time.Duration(r.Overdue.UsualSeconds)*time.Second), whatStarts(r.Store))
@@ -96,7 +131,11 @@ func totalsText(r reconcile.StatusReport) string {
 		if t.Failing > 0 {
 			list = append(list, count(t.Failing, "failing"))
 		}
-		parts = append(parts, fmt.Sprintf("Pools: %s; %d held, capacity %d, %s CNY/h.", strings.Join(list, ", "), t.Held, t.Capacity, t.HourlyPrice))
+		held := fmt.Sprintf("%d held, capacity %d, %s CNY/h", t.Held, t.Capacity, t.HourlyPrice)
+		if !slices.ContainsFunc(r.SpotPools, func(p spotpools.Overview) bool { return p.Observed }) {
+			held = "what they hold can't be seen"
+		}
+		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", strings.Join(list, ", "), held))
 	}
 	if t := r.Totals.Budgets; len(r.Budgets) > 0 {
 		list := []string{count(t.OK, "ok")}

@@ -19,7 +19,7 @@ func lockPath(name string) (path, about string) {
 }
 
 // Holder tells who has the named lock: the process that its record names, where that
-// is one of this machine and lives. Of another machine's process it can't be told.
+// is one of this machine. Of another machine's process it can't be told.
 func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
 	if err := errors.Join(ctx.Err(), store.ValidateName(name)); err != nil {
 		return nil, err
@@ -37,9 +37,10 @@ func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	case err != nil:
 		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s, err)
 	}
-	if host, err := os.Hostname(); err != nil || host != h.Host || !living(h.PID, h.Since) {
+	if host, err := os.Hostname(); err != nil || host != h.Host {
 		return nil, nil
 	}
+	h.Gone = !living(h.PID, h.Since)
 	return &h, nil
 }
 

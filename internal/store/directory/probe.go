@@ -37,7 +37,7 @@ func (s *Store) Unwritable() error {
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS} {
 		if errors.Is(err, full) {
-			return fmt.Errorf("%s can't be written: %w", s.path, full)
+			return fmt.Errorf("nothing can be written to the store %s: %w", s, full)
 		}
 	}
 	return nil

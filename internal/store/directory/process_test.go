@@ -190,12 +190,13 @@ func TestTheLockOfAKilledProcessIsFree(t *testing.T) {
 	if !errors.As(err, &locked) || !strings.Contains(err.Error(), fmt.Sprintf("gpupool hold (process %d on ", cmd.Process.Pid)) {
 		t.Errorf("got %v, want a LockedError that tells the holder", err)
 	}
-	if h, err := s.Holder(t.Context(), "run"); err != nil || h == nil || h.PID != cmd.Process.Pid || h.Command != "gpupool hold" {
-		t.Errorf("the lock of a living process is held by %v (%v)", h, err)
-	}
-	kill(t, cmd)
-	if h, err := s.Holder(t.Context(), "run"); err != nil || h != nil {
-		t.Errorf("the lock of a killed process is held by %v (%v)", h, err)
+	for _, gone := range []bool{false, true} {
+		if gone {
+			kill(t, cmd)
+		}
+		if h, err := s.Holder(t.Context(), "run"); err != nil || h == nil || h.PID != cmd.Process.Pid || h.Command != "gpupool hold" || h.Gone != gone {
+			t.Errorf("killed %v: the lock is held by %+v (%v)", gone, h, err)
+		}
 	}
 	l, err := s.Lock(t.Context(), "run", 0)
 	if err != nil {
@@ -245,7 +246,7 @@ func TestAHolderThatCanNotBeTold(t *testing.T) {
 		if err := os.WriteFile(record, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if h, _ := s.Holder(t.Context(), "run"); h != nil {
+		if h, _ := s.Holder(t.Context(), "run"); h != nil && !h.Gone {
 			t.Errorf("%s: held by %v", name, h)
 		}
 	}

@@ -163,8 +163,8 @@ func (c *contender) take(ctx context.Context, from *coordinationv1.Lease) (*lock
 	return nil, kubeclient.Wrap(verb, c.object(), err)
 }
 
-// Holder tells who has the named lock: who holds its Lease, unless that has expired or
-// its holder is known to be dead.
+// Holder tells who has the named lock: who holds its Lease. The holder is gone where
+// that has expired, since giving it back removes it, or is known to be dead.
 func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) {
 	if err := store.ValidateName(name); err != nil {
 		return nil, err
@@ -176,10 +176,13 @@ func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	case err != nil:
 		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s, kubeclient.Wrap("get", "leases "+s.location.Namespace+"/"+objectName(locksKind, name), err))
 	}
-	if now := s.cluster.Now(); now.IsZero() || now.After(expiry(found)) || deathOf(found).proven() {
+	h, now := holderIn(found), s.cluster.Now()
+	if h == nil || now.IsZero() {
 		return nil, nil
 	}
-	return holderIn(found), nil
+	h.Until = expiry(found).UTC()
+	h.Heard, h.Gone = h.Until.Add(-durationOf(found)), now.After(h.Until) || deathOf(found).proven()
+	return h, nil
 }
 
 // lease reads the Lease of a lock.

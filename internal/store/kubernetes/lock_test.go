@@ -234,12 +234,12 @@ func TestTheHolderOfALease(t *testing.T) {
 		}
 		return h
 	}
-	if h := holder(); h != nil {
-		t.Errorf("a lease that is over is held by %v", h)
+	if h := holder(); h == nil || !h.Gone || h.Host != "gone" {
+		t.Errorf("a lease that is over is held by %+v", h)
 	}
 	l := take(t, s, "run")
-	if h := holder(); h == nil || h.PID != os.Getpid() || h.Command == "" || time.Since(h.Since) > time.Minute {
-		t.Errorf("the lease is held by %v", h)
+	if h := holder(); h == nil || h.PID != os.Getpid() || h.Command == "" || h.Gone || time.Since(h.Since) > time.Minute || !h.Until.After(h.Heard) {
+		t.Errorf("the lease is held by %+v", h)
 	}
 	release(t, l)
 	if h := holder(); h != nil {
