@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -35,6 +36,11 @@ func budgetEntries(v view, budgets []budgets.Overview, clock terminal.Clock) []e
 	return entries
 }
 
+// moreHours is what to do about a budget that is used up.
+func moreHours(name string) string {
+	return fmt.Sprintf("See who uses it: gpupool usage %s --by pod. More hours for a while: gpupool grant %s HOURS --for 4h --reason WHY; for good: raise gpu_hours", name, name)
+}
+
 // budgetDetails says what else there is to say about a budget.
 func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
@@ -60,6 +66,9 @@ func budgetDetails(style terminal.Style, b budgets.Overview, clock terminal.Cloc
 	details.Grants(b.Grants)
 	if b.Phase == declaration.Deleting {
 		details.Add(terminal.Yellow, "deleting: ", "the next run finishes it")
+	}
+	if reconcile.Exceeded(b) {
+		addRemedy(details, moreHours(b.Name))
 	}
 	details.Add(terminal.Dim, "note: ", b.Notices...)
 	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
