@@ -26,7 +26,7 @@ func Trust(record Budget, s budget.Status, now time.Time) error {
 	}
 	switch age := now.Sub(s.At); {
 	case age > limit:
-		return fmt.Errorf("its status is as of %s, %s ago, and max_status_age is %s: does gpupool reconcile still run, and reach the cluster?", s.At.UTC().Format(time.RFC3339), age.Round(time.Second), limit)
+		return fmt.Errorf("its status is as of %s, %s ago, and max_status_age is %s: does gpupool reconcile still run, and reach the cluster?", s.At.UTC().Format(time.RFC3339), age.Round(time.Minute), limit)
 	case age < -limit:
 		return fmt.Errorf("its status is as of %s, which is still to come: one of the clocks is wrong", s.At.UTC().Format(time.RFC3339))
 	}
