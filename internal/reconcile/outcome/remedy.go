@@ -12,7 +12,7 @@ import (
 var remedies = map[errorclass.Class]string{
 	errorclass.Capacity:      "Wait: the next runs try again. Or list offerings in other zones or of other instance types.",
 	errorclass.Price:         "Raise max_price, or leave it out for the market price. Or list other offerings.",
-	errorclass.Quota:         "Ask the cloud for a higher quota, or lower maximum.",
+	errorclass.Quota:         "Ask the cloud for a higher quota, or list offerings in other zones: each zone has its own.",
 	errorclass.Configuration: "Correct what the message names, in the declaration or in gpupool's own configuration.",
 	errorclass.Authorisation: "Give gpupool credentials that are valid and may do this.",
 	errorclass.Transient:     "Nothing, at first: the next run tries again. Where it stays, check the network from here to what was asked.",
