@@ -120,7 +120,7 @@ func (d *decider) report() {
 	*s = Status{
 		Name: of.Name, UID: of.UID, Generation: of.Generation, Terms: of.Terms(), Counted: of.counted(), ClusterUID: of.ClusterUID,
 		RunID: d.RunID, At: now, Usage: d.usage, ExceededSince: d.Result.ExceededSince,
-		Grants: d.Grants.InForce(d.Now),
+		Grants:     d.Grants.InForce(d.Now),
 		KnownSince: d.Result.KnownSince,
 	}
 	if d.usage.Exceeded() {
