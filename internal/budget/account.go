@@ -10,6 +10,7 @@ import (
 type account struct {
 	name   string
 	limit  int64
+	falls  []LimitFall
 	meter  *Meter
 	result *Result
 	sets   []*labelSet // that it selects

@@ -45,6 +45,14 @@ type Declaration struct {
 	MaxStatusAge string `json:"max_status_age,omitempty"`
 	// PublishedAt is when the limit, or what counts against it, was last changed.
 	PublishedAt time.Time `json:"published_at"`
+	// LimitFalls are the moments at which grants that are part of the limit end.
+	LimitFalls []LimitFall `json:"-"`
+}
+
+// LimitFall is a limit that is lower from a moment on.
+type LimitFall struct {
+	At    time.Time
+	Limit int64 // in milli-GPU-seconds
 }
 
 // Terms are a sum over what decides whether the limit is exceeded: the limit, the

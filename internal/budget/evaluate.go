@@ -76,7 +76,7 @@ func (e *evaluation) open(d Declaration, now time.Time, zones Zones, known map[s
 		known[key] = m.rules
 	}
 	m.rules = known[key]
-	a := &account{name: d.Name, limit: limit, meter: m, active: map[int32]int{}, byNamespace: map[string]int64{}}
+	a := &account{name: d.Name, limit: limit, falls: d.LimitFalls, meter: m, active: map[int32]int{}, byNamespace: map[string]int64{}}
 	for _, key := range d.BreakdownLabels {
 		if a.byLabel == nil {
 			a.byLabel = map[string]map[string]int64{}

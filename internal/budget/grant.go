@@ -81,6 +81,9 @@ func (d Declaration) Granted(g Grants, now time.Time) Declaration {
 		return d
 	}
 	d.GPUHours = Hours(min(plus(declared, more), MaxGPUHours*Hour))
+	for _, grant := range slices.SortedFunc(slices.Values(g.InForce(now)), func(a, b Grant) int { return a.Until.Compare(b.Until) }) {
+		d.LimitFalls = append(d.LimitFalls, LimitFall{grant.Until, min(plus(declared, g.granted(grant.Until)), MaxGPUHours*Hour)})
+	}
 	return d
 }
 

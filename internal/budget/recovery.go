@@ -7,17 +7,30 @@ import (
 )
 
 // recovers finds when a budget that is exceeded falls below its limit with no more
-// use: as if all that holds GPUs ended now. In a calendar period that is its end.
+// use: as if all that holds GPUs ended now. In a calendar period that is its end. A
+// grant that ends before lowers the limit that counts.
+func (e *evaluation) recovers(a *account) time.Time {
+	if !a.meter.window.Rolling {
+		return a.meter.window.End
+	}
+	at := e.fallsBelow(a, a.limit)
+	for _, fall := range a.falls {
+		if at.Before(fall.At) {
+			break
+		}
+		at = e.fallsBelow(a, fall.Limit)
+	}
+	return at
+}
+
+// fallsBelow finds when the usage of a rolling window falls below a limit.
 //
 // Of a rolling window then only the begin moves, and usage falls with it. Where it has
 // to be is sought by halves, and judged as Evaluate will judge: each interval rounded.
 // What lies beyond all places that are left is added up once, and what lies before them
 // is dropped; so each half asks for little more than what the begin may yet cut.
-func (e *evaluation) recovers(a *account) time.Time {
+func (e *evaluation) fallsBelow(a *account, limit int64) time.Time {
 	m := a.meter
-	if !m.window.Rolling {
-		return m.window.End
-	}
 	amount := func(p piece, from ledger.Time) int64 {
 		return m.rules.rates[p.rate].amount(int64(p.to - max(p.from, from)))
 	}
@@ -29,7 +42,7 @@ func (e *evaluation) recovers(a *account) time.Time {
 		for _, p := range cut {
 			used = plus(used, amount(p, middle))
 		}
-		if used >= a.limit {
+		if used >= limit {
 			exceeded = middle
 		} else {
 			below = middle

@@ -45,6 +45,28 @@ func TestRecoveries(t *testing.T) {
 	}
 }
 
+// TestARecoveryHeedsTheEndsOfGrants: a limit that falls before usage does is the one
+// that counts.
+func TestARecoveryHeedsTheEndsOfGrants(t *testing.T) {
+	t.Parallel()
+	const tick = time.Millisecond
+	d := teamA()
+	d.GPUHours, d.Window = "4", "24h"
+	used := podsOf([][3]float64{{2, 5, -1}}) // 10 hours
+	for until, want := range map[time.Duration]time.Time{
+		hours(23):  noon.Add(hours(20) + tick), // by 8, before the grant ends
+		hours(20):  noon.Add(hours(22) + tick), // by 4, as it ends before that
+		hours(0.5): noon.Add(hours(22) + tick),
+	} {
+		grant := Grant{GPUHours: "4"}
+		grant.ID, grant.From, grant.Until = "g", noon.Add(-tick), noon.Add(until)
+		granted := d.Granted(Grants{List: []Grant{grant}}, noon)
+		if at := judged(t, granted, observed(), noon, used...).Usage.RecoversAt; at == nil || !at.Equal(want) {
+			t.Errorf("with a grant for %s it recovers at %v, not %s", until, at, want)
+		}
+	}
+}
+
 // TestPodsWordIsNotWaitedFor: what nothing bears out reaches no limit, and so keeps none
 // from being left.
 func TestPodsWordIsNotWaitedFor(t *testing.T) {
