@@ -40,7 +40,7 @@ var rooms = map[string]struct {
 	"internal/ledger":      {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/history":     {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/budget":      {pure: true, may: []string{module + "internal/exception", module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
-	"internal/declaration": {pure: true, may: []string{module + "internal/history", module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
+	"internal/declaration": {pure: true, may: []string{module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
 		module + "internal/history", module + "internal/reconcile/memory",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
 
 // Trust says why a status does not tell whether a pool may launch; nil where it does.
@@ -26,7 +27,7 @@ func Trust(record Budget, s budget.Status, now time.Time) error {
 	}
 	switch age := now.Sub(s.At); {
 	case age > limit:
-		return fmt.Errorf("its status is as of %s, %s ago, and max_status_age is %s: does gpupool reconcile still run, and reach the cluster?", s.At.UTC().Format(time.RFC3339), age.Round(time.Minute), limit)
+		return fmt.Errorf("its status is as of %s, %s ago, and max_status_age is %s: does gpupool reconcile still run, and reach the cluster?", s.At.UTC().Format(time.RFC3339), duration.Words(age.Round(time.Minute)), duration.Words(limit))
 	case age < -limit:
 		return fmt.Errorf("its status is as of %s, which is still to come: one of the clocks is wrong", s.At.UTC().Format(time.RFC3339))
 	}

@@ -30,6 +30,8 @@ type BudgetTotals struct {
 	OK       int `json:"ok"`
 	Exceeded int `json:"exceeded"`
 	Failing  int `json:"failing"`
+	// Unknown are those that nobody judged yet, or whose status is not to be relied on.
+	Unknown int `json:"unknown"`
 }
 
 // Failing reports whether a pool can't be seen, or the last runs failed with it.
@@ -68,6 +70,8 @@ func (r StatusReport) totals() Totals {
 			t.Budgets.Failing++
 		case Exceeded(b):
 			t.Budgets.Exceeded++
+		case b.UsageReport == nil, b.Untrusted != "":
+			t.Budgets.Unknown++
 		default:
 			t.Budgets.OK++
 		}

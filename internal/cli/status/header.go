@@ -145,6 +145,9 @@ func totalsText(r reconcile.StatusReport) string {
 		if t.Failing > 0 {
 			list = append(list, count(t.Failing, "failing"))
 		}
+		if t.Unknown > 0 {
+			list = append(list, count(t.Unknown, "unknown"))
+		}
 		parts = append(parts, fmt.Sprintf("Budgets: %s.", strings.Join(list, ", ")))
 	}
 	return strings.Join(parts, " ")
