@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -64,8 +65,8 @@ func TestStatusCountsFailedRuns(t *testing.T) {
 // refusal is an error whose class is known, and no more.
 type refusal struct{}
 
-func (*refusal) Error() string      { return "forbidden" }
-func (*refusal) ErrorClass() string { return "authorisation" }
+func (*refusal) Error() string                { return "forbidden" }
+func (*refusal) ErrorClass() errorclass.Class { return errorclass.Authorisation }
 
 // A run that could not begin is counted as a whole, and what is known of the others
 // stays; the next run that begins ends it.
