@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,6 +96,6 @@ func (o *options) run(ctx context.Context, args []string) error {
 	}
 	return o.session.Print(r, func(terminal.Style) string {
 		return fmt.Sprintf("granted %s GPU-hours to the budget %s until %s\nfrom the next run on its limit is %s GPU-hours, %s of them declared\ngpupool release budget/%s ends it early\n",
-			grant.GPUHours, r.Budget, grant.Until.Local().Format(time.DateTime), r.LimitGPUHours, r.DeclaredGPUHours, r.Budget)
+			grant.GPUHours, r.Budget, o.session.Clock().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours, r.Budget)
 	})
 }

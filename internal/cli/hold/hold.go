@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -82,6 +81,6 @@ func (o *options) run(ctx context.Context, args []string) error {
 	}
 	return o.session.Print(r, func(terminal.Style) string {
 		return fmt.Sprintf("%s is on hold until %s: nothing of it is launched or ended\ngpupool release %s ends it early\n",
-			held.Declaration.Key(), r.Hold.Until.Local().Format(time.DateTime), held.Declaration.Key())
+			held.Declaration.Key(), o.session.Clock().At(r.Hold.Until), held.Declaration.Key())
 	})
 }
