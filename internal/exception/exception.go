@@ -72,6 +72,9 @@ func (e Exception) Validate() error {
 	return text("reason", e.Why, mostWhy)
 }
 
+// visible reports whether people see a character.
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
+
 // text says what is wrong with a text that must not be empty.
 func text(what, s string, most int) error {
 	switch {
@@ -79,10 +82,23 @@ func text(what, s string, most int) error {
 		return fmt.Errorf("it has no %s: whoever looks at it later must be able to tell", what)
 	case len(s) > most:
 		return fmt.Errorf("its %s is longer than %d bytes", what, most)
-	case strings.ContainsFunc(s, unicode.IsControl):
+	case !strings.ContainsFunc(s, visible):
+		return fmt.Errorf("nothing of its %s can be seen", what)
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) }):
 		return fmt.Errorf("its %s must be one line of text", what)
 	}
 	return nil
+}
+
+// Validate says what is wrong with who ends it, and why.
+func (r Release) Validate() error {
+	if err := text("who", strings.TrimSpace(r.Who), mostWho); err != nil {
+		return err
+	}
+	if strings.TrimSpace(r.Why) == "" {
+		return nil
+	}
+	return text("reason", strings.TrimSpace(r.Why), mostWhy)
 }
 
 // InForce says whether it has not ended. One that begins by a clock that is a little

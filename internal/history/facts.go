@@ -43,6 +43,9 @@ const Run = "run"
 
 // event makes an event of a kind; the key is what tells it from others of its kind
 // and object.
+//
+// It happened in a second, and not at a finer moment: the clocks of the cloud and of
+// clusters tell no more, and what follows from what could not be told beside others.
 func (a About) event(kind Kind, key ...string) Event {
 	uid := a.ObjectUID
 	if uid == "" {
@@ -53,7 +56,7 @@ func (a About) event(kind Kind, key ...string) Event {
 		_, _ = h.Write([]byte(strconv.Itoa(len(part)) + ":" + part)) // never fails
 	}
 	return Event{
-		ID: hex.EncodeToString(h.Sum(nil)[:8]), At: moment(a.At), Kind: kind, Object: a.Object, ObjectUID: a.ObjectUID,
+		ID: hex.EncodeToString(h.Sum(nil)[:8]), At: moment(a.At.Truncate(time.Second)), Kind: kind, Object: a.Object, ObjectUID: a.ObjectUID,
 		ClusterUID: a.ClusterUID, RunID: a.RunID, Actor: a.Actor, Reasons: slices.Clone(a.Reasons), Outcome: a.Outcome,
 	}
 }

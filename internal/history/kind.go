@@ -49,13 +49,16 @@ func Kinds() []Kind {
 var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
-		Create, Update, Adopt, Grant, Hold, Release, Price, Loss, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
-		Freeze, Pause, Evict, Unfreeze, Resume, Terminate, End, Launch, Refused, Begin, Destroy, Failed, RunFailed,
+		Create, Update, Adopt, Grant, Hold, Price, Loss, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
+		Freeze, Pause, Evict, Unfreeze, Resume, Terminate, End, Release, Launch, Refused, Begin, Destroy, Failed, RunFailed,
 	} {
 		ranks[k] = n + 1
 	}
 	return ranks
 }()
+
+// Rank orders the events of one second as they follow from each other.
+func (k Kind) Rank() int { return ranks[k] }
 
 // Known says whether this gpupool tells events of the kind.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }

@@ -6,11 +6,14 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // Explanation is all that decisions about some pools and budgets follow from, and
@@ -45,6 +48,16 @@ func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Ex
 	if len(x.Budgets) > 0 && e.Cluster != nil {
 		if err := e.judgeNow(ctx, x.Budgets); err != nil {
 			return x, err
+		}
+	}
+	last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun)
+	if err != nil {
+		warnings.Add(lostSummary(err))
+	}
+	for n := range x.SpotPools {
+		object := x.SpotPools[n].Summary().Object()
+		if failing, failed := last.Value.Failing[object]; failed {
+			x.SpotPools[n].Failing = &failing
 		}
 	}
 	x.remember(ctx, e, fits, &warnings)

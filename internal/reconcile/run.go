@@ -97,6 +97,8 @@ type run struct {
 	kinds    []listed
 	pools    *spotpools.Run
 	budgets  *budgets.Run
+	// interrupted says that the run was asked to stop before it was done.
+	interrupted bool
 }
 
 func (e *Engine) begin(o RunOptions) *run {
@@ -127,6 +129,7 @@ func (r *run) run(ctx context.Context) error {
 	}
 	r.report.FinishedAt = r.engine.now().UTC()
 	r.report.Calls = callsSince(before, r.engine.Calls())
+	r.interrupted = ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if len(r.options.Names) > 0 {

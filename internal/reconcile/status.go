@@ -34,6 +34,8 @@ type StatusReport struct {
 	Budgets    []budgets.Overview   `json:"budgets"`
 	StockPools []struct{}           `json:"stock_pools"`
 	Warnings   []string             `json:"warnings"`
+	// LastRunLost says that there is a summary of the last run, and that it can't be read.
+	LastRunLost bool `json:"-"`
 	// LastDay is how all went over the last day.
 	LastDay declaration.LastDay `json:"-"`
 }
@@ -53,15 +55,18 @@ func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, err
 	for _, k := range r.kinds {
 		k.status(ctx, &report)
 	}
-	report.addLastRun(ctx, e)
+	if err := report.addLastRun(ctx, e); err != nil {
+		report.LastRunLost = true
+		r.warnings.Add(lostSummary(err))
+	}
 	report.Totals = report.totals()
 	report.Warnings = r.warnings.Texts()
 	return report, nil
 }
 
-// addLastRun adds what the store keeps of the last runs, and of one under way. Where it
-// can't be read, there is nothing to add.
-func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) {
+// addLastRun adds what the store keeps of the last runs, and of one under way. The
+// error says that their summary can't be read.
+func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) error {
 	if day, err := record.Load[declaration.LastDay](ctx, e.Store, store.Statuses, lastDay); err == nil {
 		r.LastDay = day.Value
 	}
@@ -74,7 +79,10 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) {
 	}
 	last, err := record.Load[declaration.RunSummary](ctx, e.Store, store.Statuses, lastRun)
 	if err != nil || !last.Exists() {
-		return
+		return err
+	}
+	if ended := last.Value.FinishedAt; ended.After(r.At) {
+		r.At = ended.UTC() // a run ended while this looked
 	}
 	summary := last.Value.WithFailing()
 	r.LastRun = &summary
@@ -107,4 +115,5 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) {
 		object := p.Summary().Object()
 		p.Failing, p.PassedOver = of(summary.Failing, object), of(summary.Skipped, object)
 	}
+	return nil
 }

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -24,7 +25,7 @@ func (r *run) saveSummary(ctx context.Context) error {
 	report := r.finished()
 	failed, _ := report.Failures()
 	summary := old.Value.WithFailing()
-	met := meetings(report.Declarations())
+	met := r.meetings()
 	skipped := func(object string) bool { return slices.Contains(met.skipped, object) }
 	summary.Failing = summary.Failing.After(report.StartedAt, met.seenTo, skipped)
 	summary.Skipped = summary.Skipped.After(report.StartedAt, met.passedOver, none)
@@ -60,7 +61,7 @@ func (r *run) amendSummary(ctx context.Context) error {
 	}
 	report := r.finished()
 	summary := old.Value.WithFailing()
-	met := meetings(report.Declarations())
+	met := r.meetings()
 	seen := func(object string) bool {
 		return slices.ContainsFunc(met.seenTo, func(m declaration.Met) bool { return m.Object == object })
 	}
@@ -81,7 +82,7 @@ func none(string) bool { return false }
 func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSummary] {
 	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
 	if err != nil {
-		r.warnings.Add(err.Error())
+		r.warnings.Add(lostSummary(err))
 		old = record.Document[declaration.RunSummary]{}
 		if doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastRun}); readErr == nil {
 			old.Revision = doc.Revision
@@ -104,9 +105,9 @@ type met struct {
 	skipped            []string
 }
 
-func meetings(list []outcome.Summary) met {
+func (r *run) meetings() met {
 	var m met
-	for _, s := range list {
+	for _, s := range r.finished().Declarations() {
 		var failed *history.Error
 		if s.Error != nil {
 			e := told(s.Error)
@@ -118,6 +119,10 @@ func meetings(list []outcome.Summary) met {
 			m.passedOver = append(m.passedOver, declaration.Met{Object: s.Object(), Error: failed})
 			continue
 		case outcome.Failed:
+			if r.interrupted { // nobody knows whether it would have
+				m.skipped = append(m.skipped, s.Object())
+				continue
+			}
 			m.seenTo = append(m.seenTo, declaration.Met{Object: s.Object(), Error: failed})
 			continue
 		}
@@ -183,4 +188,13 @@ func (r Report) sizes() []declaration.Size {
 		}
 	}
 	return list
+}
+
+// lostSummary says that the summary of the last run can't be read, and what comes of it.
+func lostSummary(err error) string {
+	var damaged *declaration.DamagedError
+	if errors.As(err, &damaged) {
+		return fmt.Sprintf("%s is damaged (%s): what failed in the last runs is not known; a run of all that is declared writes it anew", damaged.What, damaged.Reason)
+	}
+	return "what failed in the last runs is not known: " + err.Error()
 }

@@ -82,5 +82,5 @@ func (r StatusReport) totals() Totals {
 // Trouble reports whether anything is short, failing or exceeded.
 func (r StatusReport) Trouble() bool {
 	t := r.Totals
-	return r.Failing != nil || t.SpotPools.Short+t.SpotPools.Failing+t.Budgets.Exceeded+t.Budgets.Failing > 0
+	return r.Failing != nil || r.LastRunLost || t.SpotPools.Short+t.SpotPools.Failing+t.Budgets.Exceeded+t.Budgets.Failing > 0
 }

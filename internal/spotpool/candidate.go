@@ -83,6 +83,8 @@ func (p *planner) consider(o *candidate) obstacle {
 			}
 		case cooldown.Cause.soft():
 			o.avoided = cooldown.String()
+		case cooldown.Cause == CausedByQuota:
+			return obstacle{code: BecauseQuota, text: cooldown.String(), until: cooldown.Until}
 		default:
 			return obstacle{code: BecauseCooldown, text: cooldown.String(), until: cooldown.Until}
 		}

@@ -22,7 +22,7 @@ const (
 	CausedByReclaim      CooldownCause = "just reclaimed"
 	CausedByLaunchFailed CooldownCause = "launch failed"
 	// CausedByBatch does not rule an offering out: it bounds the batch.
-	CausedByBatch CooldownCause = "no stock for a larger batch"
+	CausedByBatch CooldownCause = "no stock or quota for a larger batch"
 )
 
 func (c CooldownCause) soft() bool { return c == CausedByReclaim || c == CausedByLaunchFailed }

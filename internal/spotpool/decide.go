@@ -11,7 +11,9 @@ const MaxBatch = 100
 
 // Gate says whether a pool's launches are held back, as an exceeded budget does.
 type Gate struct {
-	Closed bool   `json:"closed"`
+	Closed bool `json:"closed"`
+	// Unknown says that it is closed since what the budget has used is not known.
+	Unknown bool `json:"-"`
 	Reason string `json:"reason"`
 }
 

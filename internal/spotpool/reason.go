@@ -17,6 +17,7 @@ type Code string
 const (
 	BecauseHold            Code = "hold"
 	BecauseGate            Code = "gate"
+	BecauseGateUnknown     Code = "gate_unknown"
 	BecauseContradiction   Code = "contradiction"
 	BecauseRefused         Code = "refused"
 	BecauseHourlyCap       Code = "hourly_cap"
@@ -44,6 +45,7 @@ var codes = []struct {
 }{
 	{BecauseHold, "on hold by a person"},
 	{BecauseGate, "held back by the budget"},
+	{BecauseGateUnknown, "held back, as the budget's use is unknown"},
 	{BecauseContradiction, "contradicted"},
 	{BecauseRefused, "refused"},
 	{BecauseHourlyCap, "above max_hourly_cost"},

@@ -32,6 +32,9 @@ func (p *planner) topUp() {
 func (p *planner) heldBack() (Code, string) {
 	switch {
 	case p.Gate.Closed:
+		if p.Gate.Unknown {
+			return BecauseGateUnknown, p.Gate.Reason
+		}
 		return BecauseGate, p.Gate.Reason
 	case len(p.doubtful) > 0:
 		return BecauseContradiction, p.contradicted()

@@ -195,7 +195,7 @@ func (s *stage) apply(ctx context.Context, manifests string) error {
 	for i, kind := range kinds {
 		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
 	}
-	fmt.Fprintf(s.out, "\n   $ gpupool manifests --namespace %s | kubectl apply -f -\n   %s\n", storeNamespace, strings.Join(kinds, ", "))
+	fmt.Fprintf(s.out, "\n   $ gpupool manifests --namespace %s --image gpupool | kubectl apply -f -    (all but the CronJob)\n   %s\n", storeNamespace, strings.Join(kinds, ", "))
 	return nil
 }
 

@@ -33,15 +33,21 @@ func BudgetCells(style terminal.Style, b budgets.Report) []string {
 
 // limitText is a budget's limit, with what of it is granted.
 func limitText(b budgets.Report) string {
-	granted := int64(0)
+	granted, coming := int64(0), int64(0)
+	for _, g := range b.Judged {
+		granted += g.Amount()
+	}
 	for _, g := range b.Grants {
-		if !g.From.After(b.AsOf) {
-			granted += g.Amount()
+		if !slices.ContainsFunc(b.Judged, func(judged budget.Grant) bool { return judged.ID == g.ID }) {
+			coming += g.Amount()
 		}
 	}
 	text := orDash(b.UsageReport.LimitGPUHours)
 	if granted > 0 {
 		text += " (" + budget.Hours(granted) + " granted)"
+	}
+	if coming > 0 {
+		text += " (+" + budget.Hours(coming) + " from the next run on)"
 	}
 	return text
 }

@@ -36,13 +36,13 @@ func text(style terminal.Style, x reconcile.Explanation) string {
 		p := page{&describe.Details{Style: style}, clock}
 		p.budget(b)
 		p.lately(x.Events, "budget/"+b.Name)
-		write("budget "+b.Name, p.Lines)
+		write("budget "+b.Name, p.clock.Texts(p.Lines))
 	}
 	for _, pool := range x.SpotPools {
 		p := page{&describe.Details{Style: style}, clock}
 		p.pool(pool)
 		p.lately(x.Events, "spot_pool/"+describe.PoolName(pool.Report))
-		write(describe.PoolName(pool.Report), p.Lines)
+		write(describe.PoolName(pool.Report), p.clock.Texts(p.Lines))
 	}
 	return out.String()
 }

@@ -26,6 +26,7 @@ func (p *page) pool(e spotpools.Explanation) {
 	case e.Shortfall > 0:
 		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d to its minimum", e.Shortfall))
 	}
+	p.failing(e.Failing)
 	p.limits(e.Declared)
 	p.gate(e.Gate)
 	p.Add(terminal.Dim, "seen: ", e.Notices...)
@@ -41,8 +42,31 @@ func (p *page) pool(e spotpools.Explanation) {
 		p.Add(terminal.Yellow, "open: ", describe.Plural(e.Intents, "launch")+" without a known outcome; the next run asks again")
 	}
 	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
-	p.offerings(e.Offerings)
+	p.offerings(e.Offerings, heldBack(e.ShortReasons))
 	p.instances(e)
+}
+
+// heldBack is why nothing of a pool is launched wherever it may be; empty where
+// something may be.
+func heldBack(reasons spotpool.Reasons) spotpool.Code {
+	for _, r := range reasons {
+		switch r.Code {
+		case spotpool.BecauseHold, spotpool.BecauseGate, spotpool.BecauseGateUnknown, spotpool.BecauseContradiction, spotpool.BecauseRefused:
+			return r.Code
+		}
+	}
+	return ""
+}
+
+// failing adds what the last runs failed with.
+func (p *page) failing(f *declaration.Failing) {
+	if f == nil {
+		return
+	}
+	p.Add(terminal.Red, "failing: ", fmt.Sprintf("the last %s, since %s: %s", describe.Plural(f.Runs, "run"), p.clock.At(f.Since), f.Error.Message))
+	if f.Error.Remedy != "" {
+		p.Add(terminal.Bold, "to do: ", f.Error.Remedy)
+	}
 }
 
 // limits adds what bounds launches, and how offerings are chosen.
@@ -71,7 +95,7 @@ func (p *page) gate(g *spotpools.GateReport) {
 }
 
 // offerings adds a line for each offering and charge type.
-func (p *page) offerings(list []spotpool.Appraisal) {
+func (p *page) offerings(list []spotpool.Appraisal, heldBack spotpool.Code) {
 	t := &terminal.Table{}
 	t.Add("OFFERING", "ZONE", "PAID", "CNY/H", "CAP", "STOCK", "VCPUS", "QUOTA", "HELD", "VERDICT")
 	for _, a := range list {
@@ -88,14 +112,16 @@ func (p *page) offerings(list []spotpool.Appraisal) {
 		if a.Stock != spotpool.StockUnknown {
 			stock = string(a.Stock)
 		}
-		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Held), p.verdict(a))
+		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Held), p.verdict(a, heldBack))
 	}
 	p.table(t, len(list))
 }
 
 // verdict says what becomes of an offering.
-func (p *page) verdict(a spotpool.Appraisal) string {
+func (p *page) verdict(a spotpool.Appraisal, heldBack spotpool.Code) string {
 	switch {
+	case a.Launches == 0 && heldBack != "":
+		return p.Style.Paint(terminal.Yellow, string(heldBack))
 	case a.Launches > 0:
 		return p.Style.Paint(terminal.Cyan, fmt.Sprintf("launch %d", a.Launches))
 	case a.Code != "":

@@ -10,7 +10,8 @@ import (
 
 var eventTable = table[history.Event, history.Row]{
 	called: "event", titles: history.Titles(), cells: (*history.Event).Cells,
-	place:     func(e *history.Event) place { return place{e.At.UnixMilli(), e.ID} },
+	place:     func(e *history.Event) place { return place{e.At.UnixMilli(), e.Kind.Rank(), e.ID} },
+	rank:      func(cells []string) int { return history.Kind(cells[2]).Rank() },
 	toParquet: (*history.Event).Row, parquet: (*history.Row).Event, metadata: [2]string{"gpupool-history", ""},
 	part: func(e *history.Event) part { return part{e.ClusterUID, string(history.DayOf(e.At))} },
 }
@@ -20,6 +21,7 @@ func (o *options) events(ctx context.Context, from store.Store, tell func(*histo
 	kept := memory.Memory{Store: from, Now: o.session.Now}
 	answer, err := kept.Walk(ctx, history.Query{}, tell)
 	if err == nil {
+		o.lost = answer.Lost
 		o.warn(answer.Lost)
 	}
 	return err

@@ -51,6 +51,7 @@ type options struct {
 	store          connect.StoreFlags
 	format, to     string
 	source, called string
+	lost           []string // what of it can't be read
 }
 
 // New is the command.
@@ -127,10 +128,13 @@ func put[T, R any](o *options, from store.Store, t table[T, R], replaced func(ke
 		return errors.Join(err, w.abandon())
 	}
 	text := fmt.Sprintf("%s of %s in %s below %s\n", describe.Plural(w.rows, t.called), describe.Plural(w.days, "day"), describe.Plural(w.files, "file"), o.to)
-	if w.rows == 0 {
+	if w.rows == 0 && len(o.lost) == 0 {
 		text = fmt.Sprintf("the store %s has no %s: nothing was written\n", from, o.called)
 	}
-	return o.session.Put(text)
+	if err := o.session.Put(text); err != nil || len(o.lost) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s of the %s can't be read, and is not in what was written", describe.Plural(len(o.lost), "part"), o.called)
 }
 
 // output is standard output.

@@ -48,10 +48,11 @@ var intervalTable = table[interval, interval]{
 		"node", "model", "instance_type", "instance_id", "spot_pool", "start_source", "end_source", "first_seen",
 	},
 	cells:     (*interval).cells,
-	place:     func(i *interval) place { return place{int64(i.Start), i.UID} },
+	place:     func(i *interval) place { return place{int64(i.Start), 0, i.UID} },
 	toParquet: func(i *interval) interval { return *i },
 	parquet:   func(i *interval) interval { return *i },
 	metadata:  [2]string{"gpupool-export", "1"},
+	rank:      func([]string) int { return 0 },
 	part:      func(i *interval) part { return part{i.ClusterUID, i.Start.time().Format(time.DateOnly)} },
 }
 

@@ -24,6 +24,7 @@ type table[T, R any] struct {
 	titles    []string
 	cells     func(*T) []string // the first is the row's key, and the second its time
 	place     func(*T) place
+	rank      func(cells []string) int
 	toParquet func(*T) R
 	parquet   func(*R) T
 	metadata  [2]string // key and text, in Parquet
@@ -32,12 +33,13 @@ type table[T, R any] struct {
 
 // place is where a row comes among others.
 type place struct {
-	at  int64 // milliseconds
-	key string
+	at   int64 // milliseconds
+	rank int   // among the rows of one moment
+	key  string
 }
 
 func (p place) compare(o place) int {
-	return cmp.Or(cmp.Compare(p.at, o.at), cmp.Compare(p.key, o.key))
+	return cmp.Or(cmp.Compare(p.at, o.at), cmp.Compare(p.rank, o.rank), cmp.Compare(p.key, o.key))
 }
 
 // entry is a row, or, of one that is read from CSV, its cells alone.
@@ -152,7 +154,7 @@ func (t table[T, R]) source(format string, file *io.SectionReader) (func() (entr
 			return entry[T]{}, err
 		}
 		at, err := time.Parse(time.RFC3339, cells[1])
-		return entry[T]{place: place{at.UnixMilli(), cells[0]}, cells: cells}, err
+		return entry[T]{place: place{at.UnixMilli(), t.rank(cells), cells[0]}, cells: cells}, err
 	}, nil
 }
 

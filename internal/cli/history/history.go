@@ -118,11 +118,11 @@ func (o *options) run(ctx context.Context, args []string) error {
 	var answer memory.Answer
 	switch {
 	case o.session.JSON():
-		return page.json(Report{SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: query.Until.UTC()}, walk)
+		return page.json(Report{SchemaVersion: 1, Store: place.String(), Since: query.Since.UTC(), Until: o.shownUntil(query).UTC()}, walk)
 	case o.session.CSV():
 		answer, err = page.csv(walk)
 	default:
-		answer, err = page.table(query, o.verbose, walk)
+		answer, err = page.table(query, o.shownUntil(query), o.verbose, walk)
 	}
 	if err != nil {
 		return err
@@ -132,6 +132,14 @@ func (o *options) run(ctx context.Context, args []string) error {
 		o.session.Warn(fmt.Sprintf("what was before %s is no longer kept", answer.KeptSince.UTC().Format(time.RFC3339)))
 	}
 	return nil
+}
+
+// shownUntil is up to when events are told: up to now, where nothing else was asked for.
+func (o *options) shownUntil(q history.Query) time.Time {
+	if o.until == "" {
+		return o.session.Now()
+	}
+	return q.Until
 }
 
 // query is what the arguments ask for.

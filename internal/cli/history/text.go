@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -16,11 +17,11 @@ import (
 
 // table prints a history for people: a line an event, below the day that it was. All
 // events were seen before.
-func (p *page) table(q history.Query, verbose bool, walk walker) (memory.Answer, error) {
+func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker) (memory.Answer, error) {
 	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout()
 	if len(p.objects) == 0 {
-		at := clock.Column(q.Since, q.Until)
-		fmt.Fprintf(&p.out, "Nothing is told of between %s and %s.\n", at(q.Since), at(q.Until))
+		at := clock.Column(q.Since, until)
+		fmt.Fprintf(&p.out, "Nothing is told of between %s and %s.\n", at(q.Since), at(until))
 	} else {
 		fmt.Fprintln(&p.out, lay.row("TIME", "EVENT", "OF", "WHAT"))
 	}

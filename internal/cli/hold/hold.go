@@ -80,7 +80,11 @@ func (o *options) run(ctx context.Context, args []string) error {
 		o.session.Warn("the hold is in force, and what was decided before may still be done: " + r.Busy)
 	}
 	return o.session.Print(r, func(terminal.Style) string {
-		return fmt.Sprintf("%s is on hold until %s: nothing of it is launched or ended\ngpupool release %s ends it early\n",
-			held.Declaration.Key(), o.session.Clock().At(r.Hold.Until), held.Declaration.Key())
+		clock, key := o.session.Clock(), held.Declaration.Key()
+		text := fmt.Sprintf("%s is on hold until %s: nothing of it is launched or ended\n", key, clock.At(held.InForce.Until))
+		if last := held.InForce; last.ID != r.Hold.ID {
+			return text + fmt.Sprintf("that is an earlier hold by %s: %s; yours ends at %s\ngpupool release %s ends all of them early\n", last.Who, last.Why, clock.At(r.Hold.Until), key)
+		}
+		return text + fmt.Sprintf("gpupool release %s ends it early\n", key)
 	})
 }

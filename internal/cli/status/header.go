@@ -23,7 +23,7 @@ func header(v view, r reconcile.StatusReport, clock terminal.Clock) []string {
 		}
 	}
 	colour := terminal.Dim
-	if r.Overdue != nil || r.Failing != nil {
+	if r.Overdue != nil || r.Failing != nil || r.LastRunLost {
 		colour = terminal.Red
 	}
 	add(colour, "Store "+r.Store+", "+lastRunText(r, clock))
@@ -94,6 +94,8 @@ func tooLong(r reconcile.StatusReport) string {
 func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 	last := r.LastRun
 	switch {
+	case r.LastRunLost:
+		return "what the last runs did can't be told"
 	case last == nil:
 		return "no run so far"
 	case r.Overdue != nil && r.Unwritable != "":

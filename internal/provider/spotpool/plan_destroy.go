@@ -84,7 +84,9 @@ func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, diags *d
 	case !state.Recorded:
 		diags.Append(r.connection.LostStore()...)
 	}
-	return heldOf(state.Plan), nil
+	h := heldOf(state.Plan)
+	h.hold = state.Hold
+	return h, nil
 }
 
 // holdings are the instances that a pool has.
@@ -92,6 +94,7 @@ type holdings struct {
 	ids       []string
 	protected []string
 	unseen    int    // instances that open launches may have made
+	hold      *core.Hold
 	told      string // how this is known, where it is not from a look just now
 }
 
@@ -126,6 +129,9 @@ func (h holdings) sentence(doing string, what core.OnDestroy) string {
 	text := fmt.Sprintf("%s it %s %s.%s%s", doing, verb, strings.Join(parts, "; and "), after, h.told)
 	if len(h.protected) > 0 && what != core.DestroyDetach {
 		text += fmt.Sprintf(" It will be refused as long as %s can't be ended, by the tag gpupool/protected or the cloud's own protection.", named(h.protected))
+	}
+	if h.hold != nil {
+		text += fmt.Sprintf(" It will be refused as long as the pool is on hold %s. gpupool release ends the hold.", h.hold)
 	}
 	return text
 }

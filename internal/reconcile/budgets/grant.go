@@ -51,6 +51,9 @@ func (f *Flow) Release(ctx context.Context, name string, r exception.Release) (G
 	if err != nil {
 		return Granted{}, err
 	}
+	if err := r.Validate(); err != nil {
+		return Granted{}, fmt.Errorf("nothing granted to the budget %s is released: %w", name, err)
+	}
 	now := f.now()
 	r.At = now
 	held, err := record.Grants(f.Keeper).Of(ctx, d.UID)

@@ -3,8 +3,10 @@ package budgets
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -59,6 +61,12 @@ func (f *Flow) overviewOf(ctx context.Context, t target, granted grants, unread 
 		s.Report = newReport(d, status.Value, outcome.Done, nil)
 		if err := declaration.Trust(declaration.Budget{Phase: t.phase, Declaration: d}, status.Value, f.now()); err != nil {
 			s.Untrusted = err.Error()
+			s.Warnings = append(s.Warnings, s.Untrusted)
+		}
+	}
+	for _, g := range s.Judged {
+		if s.Untrusted == "" && !g.InForce(f.now()) {
+			s.Untrusted = fmt.Sprintf("what is told is by a limit that a grant of %s GPU-hours was a part of, and that ended at %s: the next run of gpupool reconcile judges it anew", g.GPUHours, g.Until.UTC().Format(time.RFC3339))
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
 	}

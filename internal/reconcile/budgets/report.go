@@ -92,6 +92,8 @@ type Report struct {
 	*UsageReport
 	// Grants are those in force, and a part of the limit from the next run on.
 	Grants []budget.Grant `json:"grants,omitempty"`
+	// Judged are those that were a part of the limit when the budget was judged.
+	Judged []budget.Grant `json:"-"`
 	// KnownSince is when the ledger begins, where the window begins before it and nobody
 	// accepted that.
 	KnownSince *time.Time `json:"known_since,omitempty"`
@@ -130,7 +132,7 @@ func newReport(d budget.Declaration, s budget.Status, became outcome.Outcome, er
 	usage := NewUsageReport(s.Usage, s.At, s.ExceededSince)
 	return Report{
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
-		Grants: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced,
+		Grants: s.Grants, Judged: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced,
 		Outcome: became, Warnings: s.Warnings, Error: outcome.NewErrorReport(err),
 	}
 }

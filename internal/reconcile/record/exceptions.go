@@ -33,8 +33,32 @@ func (e Exceptions[T]) Of(ctx context.Context, uid string) (T, error) {
 		var none T
 		return none, nil
 	}
-	doc, err := Load[T](ctx, e.store, e.kind, uid)
+	doc, err := e.load(ctx, uid)
 	return doc.Value, withRemedy(err)
+}
+
+// load reads those of one uid. A document that says it is another's is damaged.
+func (e Exceptions[T]) load(ctx context.Context, uid string) (Document[T], error) {
+	doc, err := Load[T](ctx, e.store, e.kind, uid)
+	if err == nil && doc.Exists() {
+		err = e.whose(uid, doc.Value)
+	}
+	return doc, err
+}
+
+// whose says that a document is another thing's than its name says.
+func (e Exceptions[T]) whose(uid string, value T) error {
+	of := ""
+	switch v := any(value).(type) {
+	case declaration.Grants:
+		of = v.BudgetUID
+	case declaration.Holds:
+		of = v.PoolUID
+	}
+	if of == uid {
+		return nil
+	}
+	return &declaration.DamagedError{What: fmt.Sprintf("%s/%s in the store %s", e.kind, uid, e.store), Reason: fmt.Sprintf("it is of %.40q", of)}
 }
 
 // withRemedy says of a damaged document how it is mended: nothing writes it anew.
@@ -61,6 +85,9 @@ func (e Exceptions[T]) All(ctx context.Context) (map[string]Excepted[T], error) 
 	all := make(map[string]Excepted[T], len(docs))
 	for _, doc := range docs {
 		value, err := DecodeListed[T](ctx, e.store, doc)
+		if err == nil {
+			err = e.whose(doc.Key.Name, value)
+		}
 		all[doc.Key.Name] = Excepted[T]{Value: value, Err: withRemedy(err)}
 	}
 	return all, nil
@@ -70,7 +97,7 @@ func (e Exceptions[T]) All(ctx context.Context) (map[string]Excepted[T], error) 
 // else wrote them meanwhile.
 func (e Exceptions[T]) Change(ctx context.Context, uid string, change func(T) (T, error)) (T, error) {
 	for range 10 {
-		doc, err := Load[T](ctx, e.store, e.kind, uid)
+		doc, err := e.load(ctx, uid)
 		if err != nil {
 			return doc.Value, withRemedy(err)
 		}

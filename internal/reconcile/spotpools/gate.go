@@ -36,7 +36,7 @@ func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 	}
 	if err != nil {
 		err = fmt.Errorf("nothing is launched, since what its budget %s has used is unknown: %w", d.Budget, err)
-		return spotpool.Gate{Closed: true, Reason: err.Error()}, err
+		return spotpool.Gate{Closed: true, Unknown: true, Reason: err.Error()}, err
 	}
 	if !status.Usage.Exceeded() {
 		return spotpool.Gate{}, nil

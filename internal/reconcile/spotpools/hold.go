@@ -17,6 +17,9 @@ type Held struct {
 	Declaration spotpool.Declaration
 	// Holds are those that were begun, or ended.
 	Holds []spotpool.Hold
+	// InForce is, of those that are in force, the one that ends last; nil where there is
+	// none.
+	InForce *spotpool.Hold
 	// Busy says who is acting on the pool, by decisions made before the hold; empty
 	// where nobody is.
 	Busy string
@@ -51,6 +54,9 @@ func (f *Flow) Hold(ctx context.Context, key string, ask exception.Request) (Hel
 	if record.IsLocked(err) {
 		held.Busy, err = err.Error(), nil
 	}
+	if held.InForce = after.At(f.now()); err == nil && held.InForce == nil {
+		err = fmt.Errorf("the hold of %s ended at %s, before those who acted on the pool were done: hold it for longer", d.Object(), hold.Until.UTC().Format(time.RFC3339))
+	}
 	return held, err
 }
 
@@ -59,6 +65,9 @@ func (f *Flow) Release(ctx context.Context, key string, r exception.Release) (He
 	d, err := f.byName(ctx, key)
 	if err != nil {
 		return Held{}, err
+	}
+	if err := r.Validate(); err != nil {
+		return Held{}, fmt.Errorf("nothing of %s is released: %w", d.Object(), err)
 	}
 	r.At = f.now()
 	there, err := record.Holds(f.Keeper).Of(ctx, d.UID)
