@@ -40,6 +40,30 @@ func TestADamagedHoldStopsItsPoolAlone(t *testing.T) {
 	w.Verify(1)
 }
 
+// TestAHoldUnderAnothersNameIsDamaged: a document that was copied from another pool's
+// says nothing about this one.
+func TestAHoldUnderAnothersNameIsDamaged(t *testing.T) {
+	t.Parallel()
+	w := newHeld(t, 2, 4)
+	other := w.pool
+	other.Name, other.UID = "serve", strings.Repeat("e", 32)
+	doc, err := w.Store().Read(context.Background(), store.Key{Kind: store.Holds, Name: w.pool.UID})
+	if err == nil {
+		_, err = w.Store().Write(context.Background(), store.Key{Kind: store.Holds, Name: other.UID}, doc.Data, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := record.Holds(record.Keeper{Store: w.Store()})
+	if _, err := holds.Of(context.Background(), other.UID); err == nil || !strings.Contains(err.Error(), "is damaged (it is of \""+w.pool.UID) {
+		t.Errorf("it is read: %v", err)
+	}
+	all, err := holds.All(context.Background())
+	if err != nil || all[other.UID].Err == nil || all[w.pool.UID].Err != nil {
+		t.Errorf("of all there are %v, %v: %v", all[other.UID].Err, all[w.pool.UID].Err, err)
+	}
+}
+
 // heldWorld is a world with a pool on hold, whose clock can be moved.
 type heldWorld struct {
 	*reconciletest.World

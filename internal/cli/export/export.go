@@ -117,7 +117,10 @@ func nobody(string) bool { return false }
 // time.
 func put[T, R any](o *options, from store.Store, t table[T, R], replaced func(key string) bool, all func(tell func(*T) error) error) error {
 	if o.to == "-" {
-		return t.stream(o, all)
+		if err := t.stream(o, all); err != nil {
+			return err
+		}
+		return o.incomplete()
 	}
 	w := &writing[T, R]{table: t, options: o, source: cmp.Or(o.source, sourceOf(from)), replaced: replaced, open: map[part]*file[T]{}}
 	err := all(w.add)
@@ -131,8 +134,13 @@ func put[T, R any](o *options, from store.Store, t table[T, R], replaced func(ke
 	if w.rows == 0 && len(o.lost) == 0 {
 		text = fmt.Sprintf("the store %s has no %s: nothing was written\n", from, o.called)
 	}
-	if err := o.session.Put(text); err != nil || len(o.lost) == 0 {
-		return err
+	return errors.Join(o.session.Put(text), o.incomplete())
+}
+
+// incomplete says that a part of what was asked for can't be read; nil where all can.
+func (o *options) incomplete() error {
+	if len(o.lost) == 0 {
+		return nil
 	}
 	return fmt.Errorf("%s of the %s can't be read, and is not in what was written", describe.Plural(len(o.lost), "part"), o.called)
 }
