@@ -13,8 +13,8 @@ const MaxBatch = 100
 type Gate struct {
 	Closed bool `json:"closed"`
 	// Unknown says that it is closed since what the budget has used is not known.
-	Unknown bool `json:"-"`
-	Reason string `json:"reason"`
+	Unknown bool   `json:"-"`
+	Reason  string `json:"reason"`
 }
 
 // SoFar is what one run has done to a pool so far, and what it was refused.

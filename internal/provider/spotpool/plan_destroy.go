@@ -93,7 +93,7 @@ func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, diags *d
 type holdings struct {
 	ids       []string
 	protected []string
-	unseen    int    // instances that open launches may have made
+	unseen    int // instances that open launches may have made
 	hold      *core.Hold
 	told      string // how this is known, where it is not from a look just now
 }
