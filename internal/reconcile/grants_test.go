@@ -127,7 +127,7 @@ func TestAnotherOfTheNameHasNoGrants(t *testing.T) {
 	if docs, err := g.Store().List(context.Background(), store.Grants); err != nil || len(docs) > 0 {
 		t.Errorf("grants that are left: %v (%v)", docs, err)
 	}
-	wantTold(t, g.World, g.cluster, "grant by ann: 50 GPU-hours: night shift")
+	wantTold(t, g.World, g.cluster, "grant by ann: 50 GPU-hours: night shift", "release by test: the grant of 50 GPU-hours by ann ends early")
 }
 
 // TestADamagedGrantFailsItsBudgetAlone judges no budget by a limit that is not known.

@@ -36,7 +36,7 @@ func header(v view, r reconcile.StatusReport, clock terminal.Clock) []string {
 	}
 	if r.Unwritable != "" {
 		add(terminal.Red, sentence(r.Unwritable)+" So every run fails, and can't say so here.")
-		add(terminal.Bold, "To do: make room there. The next run then goes on.")
+		add(terminal.Bold, "To do: make room there, or let it be written to. The next run then goes on.")
 	}
 	if h := r.Killed; h != nil {
 		add(terminal.Yellow, fmt.Sprintf("A run was killed before it was done: %s%s, begun %s. The next run goes on with what it left.", h.Command, where(*h), clock.When(h.Since)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -55,7 +56,8 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r record.Stored[budget.Decl
 		return notices, err
 	}
 	granted, _ := record.Grants(f.Keeper).Of(ctx, d.UID) // what can't be read goes with the budget
-	f.note(granted.Events(d, f.now())...)
+	ended, _ := granted.Release(d, exception.Release{At: f.now(), Who: f.Keeper.Actor, Why: "the budget is destroyed"})
+	f.note(ended.Events(d, f.now())...)
 	if err := f.tellLast(ctx, d, status.Value, resumed); err != nil {
 		return notices, err
 	}

@@ -72,6 +72,7 @@ func (f *Flow) overviewOf(ctx context.Context, t target, granted grants, unread 
 	}
 	s.Grants = granted.of(d).InForce(f.now())
 	if err := cmp.Or(unread, granted[d.UID].Err); err != nil {
+		s.Untrusted = cmp.Or(s.Untrusted, err.Error())
 		s.Warnings = append(s.Warnings, err.Error())
 	}
 	return s
