@@ -18,7 +18,7 @@ import (
 // table prints a history for people: a line an event, below the day that it was. All
 // events were seen before.
 func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker) (memory.Answer, error) {
-	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout()
+	clock, style, lay := p.session.Clock(), p.session.Style(), p.layout(verbose)
 	if len(p.objects) == 0 {
 		at := clock.Column(q.Since, until)
 		fmt.Fprintf(&p.out, "Nothing is told of between %s and %s.\n", at(q.Since), at(until))
@@ -56,10 +56,14 @@ func (p *page) table(q history.Query, until time.Time, verbose bool, walk walker
 type layout struct {
 	kinds, names int
 	region       string
+	longest      int // how many characters of a name are shown; 0 for all
 }
 
-func (p *page) layout() layout {
+func (p *page) layout(verbose bool) layout {
 	l := layout{kinds: max(p.kinds, len("EVENT")), names: len("OF"), region: oneRegion(slices.Collect(maps.Keys(p.objects)))}
+	if style := p.session.Style(); !verbose && style.IsTerminal() && style.Width > 0 {
+		l.longest = max(12, style.Width/4) // the rest is for what happened
+	}
 	for object := range p.objects {
 		l.names = max(l.names, utf8.RuneCountInString(l.called(object)))
 	}
@@ -88,10 +92,14 @@ func oneRegion(objects []string) string {
 // called is what an object is called, without its region where all are of one.
 func (l layout) called(object string) string {
 	name := printable.Line(history.Name(object))
-	if l.region == "" {
-		return name
+	if l.region != "" {
+		name = strings.TrimPrefix(name, l.region+"/")
 	}
-	return strings.TrimPrefix(name, l.region+"/")
+	if runes := []rune(name); l.longest > 0 && len(runes) > l.longest {
+		half := l.longest / 2
+		return string(runes[:half]) + "…" + string(runes[len(runes)-(l.longest-half-1):])
+	}
+	return name
 }
 
 func colour(k history.Kind) terminal.Colour {
