@@ -32,6 +32,14 @@ type RunSummary struct {
 // are kept.
 type Failures map[string]Failing
 
+// Of is how an object failed; nil where it did not.
+func (f Failures) Of(object string) *Failing {
+	if failing, failed := f[object]; failed {
+		return &failing
+	}
+	return nil
+}
+
 // Failing is one object that failed in the last run, or in the last runs.
 type Failing struct {
 	Since  time.Time     `json:"since"` // when the first of these runs began

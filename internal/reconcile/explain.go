@@ -55,10 +55,8 @@ func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Ex
 		warnings.Add(lostSummary(err))
 	}
 	for n := range x.SpotPools {
-		object := x.SpotPools[n].Summary().Object()
-		if failing, failed := last.Value.Failing[object]; failed {
-			x.SpotPools[n].Failing = &failing
-		}
+		p := &x.SpotPools[n]
+		p.Failing = last.Value.Failing.Of(p.Summary().Object())
 	}
 	x.remember(ctx, e, fits, &warnings)
 	x.Warnings = warnings.Texts()

@@ -86,9 +86,7 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) error {
 	}
 	summary := last.Value.WithFailing()
 	r.LastRun = &summary
-	if whole, failed := summary.Failing[history.Run]; failed {
-		r.Failing = &whole
-	}
+	r.Failing = summary.Failing.Of(history.Run)
 	if r.UnderWay == nil {
 		r.Overdue = summary.Overdue(r.At)
 	}
@@ -97,15 +95,9 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) error {
 			r.Unwritable = err.Error()
 		}
 	}
-	of := func(in declaration.Failures, object string) *declaration.Failing {
-		if failing, failed := in[object]; failed {
-			return &failing
-		}
-		return nil
-	}
 	for n := range r.Budgets {
 		b := &r.Budgets[n]
-		b.Failing, b.PassedOver = of(summary.Failing, b.Summary().Object()), of(summary.Skipped, b.Summary().Object())
+		b.Failing, b.PassedOver = summary.Failing.Of(b.Summary().Object()), summary.Skipped.Of(b.Summary().Object())
 		if b.Failing != nil {
 			b.LastRunError = b.Failing.Error.Message
 		}
@@ -113,7 +105,7 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) error {
 	for n := range r.SpotPools {
 		p := &r.SpotPools[n]
 		object := p.Summary().Object()
-		p.Failing, p.PassedOver = of(summary.Failing, object), of(summary.Skipped, object)
+		p.Failing, p.PassedOver = summary.Failing.Of(object), summary.Skipped.Of(object)
 	}
 	return nil
 }

@@ -83,10 +83,7 @@ func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSu
 	old, err := record.Load[declaration.RunSummary](ctx, r.keeper.Store, store.Statuses, lastRun)
 	if err != nil {
 		r.warnings.Add(lostSummary(err))
-		old = record.Document[declaration.RunSummary]{}
-		if doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastRun}); readErr == nil {
-			old.Revision = doc.Revision
-		}
+		old.Value = declaration.RunSummary{}
 	}
 	return old
 }
@@ -149,12 +146,11 @@ func (e *Engine) FailedRun(ctx context.Context, o RunOptions, failed error) {
 func (r *run) saveDay(ctx context.Context) {
 	old, err := record.Load[declaration.LastDay](ctx, r.keeper.Store, store.Statuses, lastDay)
 	if err != nil {
-		doc, readErr := r.keeper.Store.Read(ctx, store.Key{Kind: store.Statuses, Name: lastDay})
-		if readErr != nil {
+		if !old.Exists() {
 			r.warnings.Add(err.Error())
 			return
 		}
-		old = record.Document[declaration.LastDay]{Revision: doc.Revision} // a damaged one begins anew
+		old.Value = declaration.LastDay{} // a damaged one begins anew
 	}
 	report := r.finished()
 	sizes, unseen := report.sizes(), map[string]bool{}
