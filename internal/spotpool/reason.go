@@ -77,6 +77,10 @@ func Codes() []Code {
 // rank is a code's place among all of them.
 func (c Code) rank() int { return slices.Index(Codes(), c) }
 
+// HoldsBack reports whether nothing of the pool is launched for it, in whichever
+// offering: it binds more than what is of one offering.
+func (c Code) HoldsBack() bool { return c.rank() < BecauseHourlyCap.rank() }
+
 // Reason is one thing that keeps a pool below its minimum, or its outdated instances
 // from being replaced: of an offering, or of the whole pool.
 type Reason struct {

@@ -50,8 +50,7 @@ func (p *page) pool(e spotpools.Explanation) {
 // something may be.
 func heldBack(reasons spotpool.Reasons) spotpool.Code {
 	for _, r := range reasons {
-		switch r.Code {
-		case spotpool.BecauseHold, spotpool.BecauseGate, spotpool.BecauseGateUnknown, spotpool.BecauseContradiction, spotpool.BecauseRefused:
+		if r.Code.HoldsBack() {
 			return r.Code
 		}
 	}
