@@ -42,9 +42,7 @@ type Grants struct {
 const MaxGrants = 100
 
 // InForce are those that have not ended.
-func (g Grants) InForce(now time.Time) []Grant {
-	return slices.DeleteFunc(slices.Clone(g.List), func(grant Grant) bool { return !grant.InForce(now) })
-}
+func (g Grants) InForce(now time.Time) []Grant { return exception.InForce(g.List, now) }
 
 // granted is what those in force add together.
 func (g Grants) granted(now time.Time) int64 {
@@ -147,7 +145,7 @@ func (g Grants) current(d Declaration, now time.Time) Grants {
 }
 
 func (g Grants) telling(e history.Event) Grants {
-	g.Untold, _ = history.Newest(append(slices.Clone(g.Untold), e))
+	g.Untold = history.Keep(g.Untold, e)
 	return g
 }
 
@@ -169,14 +167,13 @@ func (s Status) LimitedAt(now time.Time) Status {
 }
 
 // Validate says what a stored list of grants lacks.
-func (g Grants) Validate() error {
-	for _, grant := range g.List {
-		if err := grant.Validate(); err != nil {
-			return fmt.Errorf("a grant: %w", err)
-		}
-		if _, err := ParseHours(grant.GPUHours); err != nil {
-			return fmt.Errorf("a grant: %w", err)
-		}
+func (g Grants) Validate() error { return exception.ValidateAll("a grant", g.List) }
+
+// Validate says what a grant lacks.
+func (g Grant) Validate() error {
+	if err := g.Exception.Validate(); err != nil {
+		return err
 	}
-	return nil
+	_, err := ParseHours(g.GPUHours)
+	return err
 }

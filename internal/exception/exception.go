@@ -7,6 +7,7 @@ package exception
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -104,6 +105,21 @@ func (r Release) Validate() error {
 // InForce says whether it has not ended. One that begins by a clock that is a little
 // ahead is in force already.
 func (e Exception) InForce(now time.Time) bool { return now.Before(e.Until) }
+
+// InForce are those of a list that have not ended.
+func InForce[T interface{ InForce(now time.Time) bool }](list []T, now time.Time) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(e T) bool { return !e.InForce(now) })
+}
+
+// ValidateAll says what the first of a list lacks that lacks anything, and what it is.
+func ValidateAll[T interface{ Validate() error }](what string, list []T) error {
+	for _, e := range list {
+		if err := e.Validate(); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+	return nil
+}
 
 // String says who decided it, until when it holds, and why.
 func (e Exception) String() string {

@@ -20,6 +20,13 @@ func Untold(events []Event, has func(Event) bool) []Event {
 	return left
 }
 
+// Keep adds an event to those that a document keeps, of which the newest stay. The
+// events stay as they are.
+func Keep(events []Event, e Event) []Event {
+	kept, _ := Newest(append(slices.Clone(events), e))
+	return kept
+}
+
 // Newest are those of the events that a document keeps, and how many older ones it has
 // no room for.
 func Newest(events []Event) (kept []Event, leftOut int) {

@@ -2,7 +2,6 @@ package spotpool
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
@@ -37,9 +36,7 @@ func (h Holds) At(now time.Time) *Hold {
 }
 
 // InForce are those that have not ended.
-func (h Holds) InForce(now time.Time) []Hold {
-	return slices.DeleteFunc(slices.Clone(h.List), func(hold Hold) bool { return !hold.InForce(now) })
-}
+func (h Holds) InForce(now time.Time) []Hold { return exception.InForce(h.List, now) }
 
 // Add adds a hold, and drops those that ended.
 func (h Holds) Add(d Declaration, hold Hold, now time.Time) (Holds, error) {
@@ -85,7 +82,7 @@ func (h Holds) current(d Declaration, now time.Time) Holds {
 }
 
 func (h Holds) telling(e history.Event) Holds {
-	h.Untold, _ = history.Newest(append(slices.Clone(h.Untold), e))
+	h.Untold = history.Keep(h.Untold, e)
 	return h
 }
 
@@ -96,14 +93,7 @@ func (d Declaration) about() history.About {
 }
 
 // Validate says what a stored list of holds lacks.
-func (h Holds) Validate() error {
-	for _, hold := range h.List {
-		if err := hold.Validate(); err != nil {
-			return fmt.Errorf("a hold: %w", err)
-		}
-	}
-	return nil
-}
+func (h Holds) Validate() error { return exception.ValidateAll("a hold", h.List) }
 
 // reason says why a pool on hold is left as it is.
 func (h Hold) reason(d Declaration) string {

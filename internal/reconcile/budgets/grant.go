@@ -115,24 +115,16 @@ func (g grants) limited(list []budget.Declaration, now time.Time) []budget.Decla
 // nobody told it, and then leaves that out of their documents. That it can't is only
 // warned of.
 func (r *Run) tellGrants(ctx context.Context, targets []target, granted grants, now time.Time) {
-	var untold []budget.Declaration
+	var untold []record.Rest[declaration.Grants]
 	for _, t := range targets {
-		if events := granted.of(t.declaration).Events(t.declaration, now); len(events) > 0 {
-			untold = append(untold, t.declaration)
+		d := t.declaration
+		if events := granted.of(d).Events(d, now); len(events) > 0 {
 			r.flow.note(events...)
+			untold = append(untold, record.Rest[declaration.Grants]{UID: d.UID, Told: func(g declaration.Grants) declaration.Grants {
+				g.Grants = g.Grants.Told(d, now, r.flow.outbox.Has)
+				return g
+			}})
 		}
 	}
-	if len(untold) == 0 {
-		return
-	}
-	r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
-	for _, d := range untold {
-		_, err := record.Grants(r.flow.Keeper).Change(ctx, d.UID, func(g declaration.Grants) (declaration.Grants, error) {
-			g.Grants = g.Grants.Told(d, now, r.flow.outbox.Has)
-			return g, nil
-		})
-		if err != nil {
-			r.warnings.Add(err.Error())
-		}
-	}
+	record.Grants(r.flow.Keeper).TellRest(ctx, r.flow.Keeper, &r.flow.outbox, r.flow.Clock, untold, r.warnings.Add)
 }

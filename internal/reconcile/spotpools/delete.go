@@ -219,7 +219,7 @@ func (f *Flow) tellLast(ctx context.Context, d spotpool.Declaration, j spotpool.
 	}
 	destroyed := history.About{At: at, Object: d.Object(), ObjectUID: d.UID}.Destroyed()
 	f.outbox.Note(j.Untold...)
-	f.outbox.Note(f.outbox.Sign([]history.Event{destroyed}, f.Keeper.Actor)...)
+	f.note(destroyed)
 	f.tell(ctx)
 	return nil
 }

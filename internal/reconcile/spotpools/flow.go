@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -32,6 +33,11 @@ const DefaultPollInterval = time.Second
 func (f *Flow) records() record.Life[spotpool.Declaration] { return record.SpotPools(f.Keeper) }
 
 func (f *Flow) now() time.Time { return f.Clock() }
+
+// note takes up events that stand in no journal.
+func (f *Flow) note(events ...history.Event) {
+	f.outbox.Note(f.outbox.Sign(events, f.Keeper.Actor)...)
+}
 
 // tell tells the history what an operation did.
 func (f *Flow) tell(ctx context.Context) {

@@ -87,7 +87,7 @@ func (f *Flow) Release(ctx context.Context, key string, r exception.Release) (He
 }
 
 func (f *Flow) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {
-	f.outbox.Note(f.outbox.Sign(holds.Events(d, now), f.Keeper.Actor)...)
+	f.note(holds.Events(d, now)...)
 	f.tell(ctx)
 }
 
@@ -96,26 +96,18 @@ func (f *Flow) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds de
 // warned of.
 func (r *Run) tellHolds(ctx context.Context) {
 	now := r.flow.now()
-	var untold []spotpool.Declaration
+	var untold []record.Rest[declaration.Holds]
 	for _, t := range r.targets {
-		if events := t.holds.Events(t.declaration, now); len(events) > 0 {
-			untold = append(untold, t.declaration)
-			r.flow.outbox.Note(r.flow.outbox.Sign(events, r.flow.Keeper.Actor)...)
+		d := t.declaration
+		if events := t.holds.Events(d, now); len(events) > 0 {
+			r.flow.note(events...)
+			untold = append(untold, record.Rest[declaration.Holds]{UID: d.UID, Told: func(h declaration.Holds) declaration.Holds {
+				h.Holds = h.Holds.Told(d, now, r.flow.outbox.Has)
+				return h
+			}})
 		}
 	}
-	if len(untold) == 0 {
-		return
-	}
-	r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)
-	for _, d := range untold {
-		_, err := record.Holds(r.flow.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
-			h.Holds = h.Holds.Told(d, now, r.flow.outbox.Has)
-			return h, nil
-		})
-		if err != nil {
-			r.warnings.Add(err.Error())
-		}
-	}
+	record.Holds(r.flow.Keeper).TellRest(ctx, r.flow.Keeper, &r.flow.outbox, r.flow.Clock, untold, r.warnings.Add)
 }
 
 // byName is the declaration of a pool by REGION/NAME, or by NAME where one region alone
