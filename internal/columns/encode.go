@@ -26,7 +26,7 @@ func Encode[T any](rows []T, key, text string) ([]byte, error) {
 // but one. A writer is deliberately not used again: it would forget the columns' names.
 func NewWriter[T any](out io.Writer, key, text string) *parquet.GenericWriter[T] {
 	return parquet.NewGenericWriter[T](out,
-		parquet.Compression(&parquet.Zstd), parquet.DefaultEncoding(&parquet.Plain), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),
+		parquet.Compression(newCompressed()), parquet.DefaultEncoding(&parquet.Plain), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked),
 		parquet.DataPageStatistics(false), parquet.CreatedBy("gpupool", "", ""), parquet.KeyValueMetadata(key, text),
 	)
 }
