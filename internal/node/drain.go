@@ -1,0 +1,159 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Phase is how far a drain has come.
+type Phase string
+
+// The phases. The zero value is that of no drain.
+//
+//	asked ──cordoned──► draining ──nothing left──► done ──────► its instance may end
+//	  │                    │
+//	  │                    └──timeout──► timed_out ──terminate──► its instance may end
+//	  │                         │
+//	  │                         └──keep──► kept, for KeptFor
+//	  └── no longer wanted, in any phase ──► undone: uncordoned, and forgotten
+//
+// A drain for a notice is never kept, and ends nothing: its time is up when the cloud
+// takes the instance.
+const (
+	NoDrain  Phase = ""
+	Asked    Phase = "asked"
+	Draining Phase = "draining"
+	Done     Phase = "done"
+	TimedOut Phase = "timed_out"
+	Kept     Phase = "kept"
+)
+
+// KeptFor is how long a node that was kept after its drain timed out is not drained
+// again.
+const KeptFor = time.Hour
+
+// OnTimeout says what becomes of an instance whose drain timed out.
+type OnTimeout string
+
+// What may become of it.
+const (
+	Terminate OnTimeout = "terminate"
+	Keep      OnTimeout = "keep"
+)
+
+// Drain is the life of one drain.
+type Drain struct {
+	InstanceID string `json:"instance_id"`
+	Node       string `json:"node"`
+	UID        string `json:"node_uid"`
+	Why        string `json:"why"`
+	// Refresh says that the instance works, and is replaced by a better one.
+	Refresh bool      `json:"refresh,omitempty"`
+	Phase   Phase     `json:"phase"`
+	AskedAt time.Time `json:"asked_at"`
+	// Since is when the node was seen cordoned: the timeout begins then.
+	Since time.Time `json:"draining_since,omitzero"`
+	// Left are the pods that are still there, and Blocked why they are.
+	Left    int      `json:"pods_left,omitempty"`
+	Blocked []string `json:"blocked,omitempty"`
+	// Refused says that it was kept since the cloud refused to end its instance, and
+	// Uncordoned that a kept node was seen to take new pods again.
+	Refused    bool `json:"refused,omitempty"`
+	Uncordoned bool `json:"uncordoned,omitempty"`
+	// EndedAt is when it was done, timed out, or was kept.
+	EndedAt time.Time `json:"ended_at,omitzero"`
+	// TakenAt is when the cloud takes the instance back, where the drain is for that: it
+	// lasts until then at most, and what is left there is the cloud's to end.
+	TakenAt time.Time `json:"taken_at,omitzero"`
+}
+
+// Progress is what one attempt at a drain showed. The zero value shows nothing.
+type Progress struct {
+	Cordoned bool // seen so, with the pool's mark, by this attempt
+	Looked   bool // at all of the node's pods, after it was cordoned
+	Left     int
+	Blocked  []string
+	// Untried says that some evictions could not be asked for: pods were not given their
+	// time to go.
+	Untried bool
+}
+
+// After is the drain after an attempt. Only a look at a node that was seen cordoned
+// says that it is done, or that its time is up: an attempt that saw nothing moves
+// nothing.
+func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.Time) Drain {
+	if d.Phase == Asked && p.Cordoned {
+		d.Phase, d.Since = Draining, now
+	}
+	if d.Phase != Draining || !p.Looked || !p.Cordoned {
+		return d
+	}
+	d.Left, d.Blocked = p.Left, few(p.Blocked)
+	if p.Untried && p.Left > 0 && d.TakenAt.IsZero() {
+		d.Since = now
+		return d
+	}
+	taken := !d.TakenAt.IsZero()
+	late := now.Sub(d.Since) >= timeout || taken && !now.Before(d.TakenAt)
+	switch {
+	case p.Left == 0:
+		d.Phase, d.EndedAt = Done, now
+	case late && on == Keep && !taken:
+		d.Phase, d.EndedAt = Kept, now
+	case late:
+		d.Phase, d.EndedAt = TimedOut, now
+	}
+	return d
+}
+
+// blockedAtMost bounds what is remembered of why pods are still there.
+const blockedAtMost = 5
+
+// few are the first of many texts, and how many more there are.
+func few(texts []string) []string {
+	if len(texts) <= blockedAtMost {
+		return texts
+	}
+	return append(slices.Clone(texts[:blockedAtMost]), fmt.Sprintf("%d more", len(texts)-blockedAtMost))
+}
+
+// Ends reports whether the instance may be ended now.
+func (d Drain) Ends() bool { return d.TakenAt.IsZero() && d.Over() }
+
+// Over reports whether nothing more is evicted for it.
+func (d Drain) Over() bool { return d.Phase == Done || d.Phase == TimedOut }
+
+// Open reports whether the drain holds its node back from new pods: who no longer wants
+// it has to undo it.
+func (d Drain) Open() bool {
+	switch d.Phase {
+	case Asked, Draining, Done, TimedOut:
+		return true
+	}
+	return false
+}
+
+// Holds reports whether there may be something to undo on its node.
+func (d Drain) Holds() bool { return d.Open() || d.Phase == Kept && !d.Uncordoned }
+
+// WhyKept says why a node was kept.
+func (d Drain) WhyKept() string {
+	if d.Refused {
+		return "the cloud refused to end its instance"
+	}
+	return "its drain timed out, and drain.on_timeout keeps it"
+}
+
+// Rests reports whether the node was kept a while ago, and is not to be drained again
+// yet.
+func (d Drain) Rests(now time.Time) bool { return d.Phase == Kept && now.Sub(d.EndedAt) < KeptFor }
+
+// String says how far it is, for people.
+func (d Drain) String() string {
+	text := fmt.Sprintf("%s: %s", d.Node, d.Phase)
+	if d.Left > 0 {
+		text += fmt.Sprintf(", %d pods left", d.Left)
+	}
+	return text
+}

@@ -1,0 +1,166 @@
+package node_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+)
+
+var limits = node.Timeouts{Join: 15 * time.Minute, Unhealthy: 10 * time.Minute}
+
+func present(ready node.Readiness, since time.Time) node.Match {
+	return node.Match{Standing: node.Present, Node: node.Node{Name: "n", UID: "u", Ready: ready, ReadySince: since}}
+}
+
+// TestTheHealthOfANode plays one instance from its start to its end.
+func TestTheHealthOfANode(t *testing.T) {
+	t.Parallel()
+	absent, unseen := node.Match{Standing: node.Absent}, node.Match{}
+	var m node.Memory
+	for _, step := range []struct {
+		minute int
+		off    bool
+		match  node.Match
+		want   node.Health
+	}{
+		{0, true, absent, node.Unknown},
+		{1, false, absent, node.Joining},
+		{15, false, absent, node.Joining},
+		{16, false, absent, node.Late},
+		{17, false, present(node.ReadyFalse, noon), node.Late},
+		{18, false, present(node.ReadyTrue, noon), node.Healthy},
+		{20, false, present(node.ReadyFalse, noon.Add(19*time.Minute)), node.Unready},
+		{29, false, present(node.ReadyUnknown, noon.Add(28*time.Minute)), node.Unhealthy},
+		{30, false, unseen, node.Unknown},
+		{31, false, present(node.ReadyFalse, noon.Add(31*time.Minute)), node.Unready},
+		{32, false, present(node.ReadyTrue, noon), node.Healthy},
+		{33, false, absent, node.Unready}, // somebody deleted it
+		{42, false, absent, node.Unready},
+		{43, false, absent, node.Unhealthy},
+		{44, true, absent, node.Unknown}, // it restarts
+		{45, false, absent, node.Unready},
+	} {
+		now := noon.Add(time.Duration(step.minute) * time.Minute)
+		m = m.Seen(step.match, !step.off, now)
+		if got := m.Health(step.match, limits, now); got != step.want {
+			t.Errorf("in minute %d it is %q, not %q: %+v", step.minute, got, step.want, m)
+		}
+	}
+}
+
+// TestNobodySawNothingFails: what was not looked at for as long as a timeout never
+// counts as failed, however long it was so before and after.
+func TestNobodySawNothingFails(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var m node.Memory
+		now := noon
+		seenSince := time.Time{}
+		for range rapid.IntRange(1, 40).Draw(t, "looks") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "minutes")) * time.Minute)
+			match := rapid.SampledFrom([]node.Match{
+				{}, {Standing: node.Contested}, {Standing: node.Absent}, present(node.ReadyTrue, now), present(node.ReadyFalse, noon),
+			}).Draw(t, "match")
+			m = m.Seen(match, true, now)
+			if match.Standing == node.Unseen || match.Standing == node.Contested {
+				seenSince = time.Time{}
+				if got := m.Health(match, limits, now); got != node.Unknown {
+					t.Fatalf("it is %q though nobody saw it", got)
+				}
+				continue
+			}
+			if seenSince.IsZero() {
+				seenSince = now
+			}
+			if m.Health(match, limits, now) == node.Late && now.Sub(m.RunningSince) < limits.Join {
+				t.Fatalf("it never joined within %v", now.Sub(m.RunningSince))
+			}
+			if got := m.Health(match, limits, now); got == node.Healthy != (match.Node.Ready == node.ReadyTrue) {
+				t.Fatalf("it is %q with %+v", got, match)
+			}
+		}
+	})
+}
+
+func TestReplacingIsSuspended(t *testing.T) {
+	t.Parallel()
+	one := node.Streak{}.Late("v1:a", "ins-a").Late("v1:a", "ins-a")
+	if one.Long() {
+		t.Error("one instance counts twice")
+	}
+	two := one.Late("v1:a", "ins-b")
+	for name, c := range map[string]struct {
+		streak        node.Streak
+		pool, cluster node.Count
+		suspended     bool
+	}{
+		"nothing fails":                       {},
+		"one of three":                        {pool: node.Count{Nodes: 3, Failed: 1}},
+		"one of one":                          {pool: node.Count{Nodes: 1, Failed: 1}},
+		"two of six are a third":              {pool: node.Count{Nodes: 6, Failed: 2}},
+		"two of five":                         {pool: node.Count{Nodes: 5, Failed: 2}, suspended: true},
+		"a cluster that fails":                {pool: node.Count{Nodes: 9, Failed: 1}, cluster: node.Count{Nodes: 20, Failed: 8}, suspended: true},
+		"one that never joined":               {streak: one},
+		"two that never joined":               {streak: two, suspended: true},
+		"two, and one that joined after them": {streak: two.Joined("v1:a")},
+		"two, and one of another joined":      {streak: two.Joined("v1:b"), suspended: true},
+		"two of different configurations":     {streak: one.Late("v1:b", "ins-b")},
+	} {
+		if got := node.Suspended(c.streak, c.pool, c.cluster); (got != "") != c.suspended {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestADrainLives(t *testing.T) {
+	t.Parallel()
+	asked := node.Drain{InstanceID: "ins-a", Node: "n", Phase: node.Asked, AskedAt: noon}
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	step := func(d node.Drain, p node.Progress, on node.OnTimeout, minutes int) node.Drain {
+		return d.After(p, 10*time.Minute, on, at(minutes))
+	}
+	cordoned := step(asked, node.Progress{Cordoned: true}, node.Terminate, 1)
+	empty := node.Progress{Cordoned: true, Looked: true}
+	left := node.Progress{Cordoned: true, Looked: true, Left: 2}
+	for name, c := range map[string]struct {
+		got  node.Drain
+		want node.Phase
+		ends bool
+	}{
+		"nothing was seen of one that was asked": {step(asked, node.Progress{Looked: true}, node.Terminate, 60), node.Asked, false},
+		"cordoned":                               {cordoned, node.Draining, false},
+		"cordoned, and no pod is left":           {step(asked, empty, node.Terminate, 1), node.Done, true},
+		"no look is no empty node":               {step(cordoned, node.Progress{Cordoned: true}, node.Terminate, 5), node.Draining, false},
+		"a look at one that is cordoned no more": {step(cordoned, node.Progress{Looked: true}, node.Terminate, 5), node.Draining, false},
+		"pods are left":                          {step(cordoned, left, node.Terminate, 5), node.Draining, false},
+		"the time is up":                         {step(cordoned, left, node.Terminate, 11), node.TimedOut, true},
+		"the time is up, and nothing was seen":   {step(cordoned, node.Progress{}, node.Terminate, 11), node.Draining, false},
+		"the time is up, and the node is kept":   {step(cordoned, left, node.Keep, 11), node.Kept, false},
+		"done in the last moment":                {step(cordoned, empty, node.Keep, 11), node.Done, true},
+	} {
+		if c.got.Phase != c.want || c.got.Ends() != c.ends {
+			t.Errorf("%s: %s, ends %v", name, c.got, c.got.Ends())
+		}
+	}
+	kept := step(cordoned, left, node.Keep, 11)
+	if !kept.Rests(at(70)) || kept.Rests(at(71)) || kept.Open() {
+		t.Error("a node that was kept rests for an hour, and bears no cordon")
+	}
+}
+
+func TestParseNotice(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2018, 8, 18, 4, 3, 33, 0, time.UTC)
+	at, err := node.ParseNotice("2018-08-18 12:05:33\n", now)
+	if err != nil || !at.Equal(now.Add(2*time.Minute)) {
+		t.Errorf("%v, %v", at, err)
+	}
+	for _, bad := range []string{"", "soon", "2018-08-18T12:05:33Z", "2018-08-18 04:05:33", "2018-08-19 12:05:33", "0000-00-00 00:00:00"} {
+		if _, err := node.ParseNotice(bad, now); err == nil {
+			t.Errorf("%q is taken for a time", bad)
+		}
+	}
+}

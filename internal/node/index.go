@@ -1,0 +1,78 @@
+package node
+
+import (
+	"slices"
+	"time"
+)
+
+// Index finds the nodes that concern a pool in a look at all of a cluster's.
+type Index struct {
+	look       Look // without nodes
+	nodes      []Node
+	byInstance map[string][]int
+	byAddress  map[string][]int
+	byPool     map[string][]int // by the uid of the pool that marked or cordoned it
+}
+
+// NewIndex is the index of a look.
+func NewIndex(l Look) *Index {
+	x := &Index{look: Look{ClusterUID: l.ClusterUID, At: l.At, Pods: l.Pods}, nodes: l.Nodes, byInstance: map[string][]int{}, byAddress: map[string][]int{}, byPool: map[string][]int{}}
+	for at, n := range l.Nodes {
+		if id := ParseProviderID(n.ProviderID).InstanceID; id != "" {
+			x.byInstance[id] = append(x.byInstance[id], at)
+		}
+		for _, address := range n.Addresses {
+			x.byAddress[address] = append(x.byAddress[address], at)
+		}
+		if n.Pool != "" {
+			x.byPool[n.Pool] = append(x.byPool[n.Pool], at)
+		}
+		if n.CordonedBy != "" && n.CordonedBy != n.Pool {
+			x.byPool[n.CordonedBy] = append(x.byPool[n.CordonedBy], at)
+		}
+	}
+	return x
+}
+
+// Of is the look at the nodes that instances of a pool are, or may be taken for, and
+// those which bear the pool's mark. Of a cluster that was not seen it shows nothing.
+func (x *Index) Of(instances []Instance, poolUID string) Look {
+	if x == nil || !x.look.Seen() {
+		return Look{}
+	}
+	var found []int
+	for _, i := range instances {
+		found = append(found, x.byInstance[i.ID]...)
+		if i.PrivateIP != "" {
+			found = append(found, x.byAddress[i.PrivateIP]...)
+		}
+	}
+	if poolUID != "" {
+		found = append(found, x.byPool[poolUID]...)
+	}
+	slices.Sort(found)
+	l := x.look
+	for _, at := range slices.Compact(found) {
+		l.Nodes = append(l.Nodes, x.nodes[at])
+	}
+	return l
+}
+
+// Others counts the nodes that other pools marked, and those of them that have not been
+// Ready for longer than the time given. What is cordoned for its end counts as neither.
+func (x *Index) Others(poolUID string, unhealthy time.Duration, now time.Time) Count {
+	var c Count
+	if x == nil {
+		return c
+	}
+	for _, n := range x.nodes {
+		if n.Pool == "" || n.Pool == poolUID || n.CordonedBy != "" {
+			continue
+		}
+		c.Nodes++
+		if n.Ready != ReadyTrue && now.Sub(n.ReadySince) >= unhealthy {
+			c.Failed++
+		}
+	}
+	return c
+}

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// Readiness is the status of a node's condition Ready, as the cluster has it.
+type Readiness string
+
+// The statuses of a condition. A node without that condition, as one that just came, is
+// ReadyUnknown.
+const (
+	ReadyTrue    Readiness = "True"
+	ReadyFalse   Readiness = "False"
+	ReadyUnknown Readiness = "Unknown"
+)
+
+// Node is a node as a cluster shows it.
+type Node struct {
+	Name       string    `json:"name"`
+	UID        string    `json:"uid"`
+	ProviderID string    `json:"provider_id,omitempty"`
+	Addresses  []string  `json:"addresses,omitempty"` // internal ones
+	CreatedAt  time.Time `json:"created_at"`
+	Ready      Readiness `json:"ready"`
+	// ReadySince is when Ready last changed, by the cluster's clock.
+	ReadySince time.Time `json:"ready_since,omitzero"`
+	// Cordoned says that the scheduler takes it for no new pods.
+	Cordoned bool `json:"cordoned,omitempty"`
+	// Pool is the uid of the pool that marked it as its own; empty where none did.
+	Pool string `json:"pool_uid,omitempty"`
+	// CordonedBy is the uid of the pool that cordoned it; empty where somebody else did,
+	// or nobody.
+	CordonedBy string `json:"cordoned_by,omitempty"`
+	// TakenAt is when the cloud takes the instance back, where it gave notice.
+	TakenAt time.Time `json:"taken_at,omitzero"`
+	// GPUPods is how many pods on it hold GPUs, where the look counted them.
+	GPUPods int `json:"gpu_pods,omitempty"`
+}
+
+// Look is what was seen of a cluster. The zero value is that of one that was not seen.
+type Look struct {
+	ClusterUID string    `json:"cluster_uid"` // empty: not seen
+	At         time.Time `json:"at"`
+	// Pods says that the pods with GPUs were counted: where they were not, a node's
+	// count says nothing.
+	Pods  bool   `json:"pods,omitempty"`
+	Nodes []Node `json:"nodes,omitempty"`
+}
+
+// Seen reports whether the cluster was seen: only then, a node that isn't there is not
+// there.
+func (l Look) Seen() bool { return l.ClusterUID != "" }
+
+// ErrChanged says that a node is not, or not any more, what was seen.
+var ErrChanged = errors.New("the node is another by now, or somebody else changed it: it was left alone, and the next run looks again")
+
+// Counted is the look with how many pods with GPUs are on each node, by name.
+func (l Look) Counted(pods map[string]int) Look {
+	l.Pods, l.Nodes = true, slices.Clone(l.Nodes)
+	for at := range l.Nodes {
+		l.Nodes[at].GPUPods = pods[l.Nodes[at].Name]
+	}
+	return l
+}

@@ -1,0 +1,70 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Pod is what of a pod says whether a drain waits for it.
+type Pod struct {
+	Namespace string
+	Name      string
+	UID       string
+	// Controller is the kind of what would make it anew elsewhere; empty where nothing
+	// would.
+	Controller string
+	Mirror     bool // the kubelet's own, made of a file on the node
+	Ended      bool // Succeeded or Failed
+	Ending     bool // it was deleted, and has not gone yet
+	Protected  bool // it, or its namespace, says that nobody is to evict it
+	// Grace is how many seconds it gets to end.
+	Grace int64
+}
+
+func (p Pod) String() string { return p.Namespace + "/" + p.Name }
+
+// Unmanaged says what becomes of pods that nothing would make anew.
+type Unmanaged string
+
+// What may become of them.
+const (
+	Wait  Unmanaged = "wait" // until they end, or the drain times out
+	Evict Unmanaged = "evict"
+)
+
+// Work is what there is to do on a node that is drained.
+type Work struct {
+	Evict   []Pod    // in the order in which they are to be
+	Left    int      // how many pods a drain waits for, those of Evict among them
+	Blocked []string // why it waits for others, for people
+}
+
+// Remaining says which pods of a node keep it from being drained. Passed over are those
+// that kubectl drain passes over (kubectl, pkg/drain, filters.go): pods of daemon sets,
+// which would come back at once, mirror pods, and pods that have ended.
+func Remaining(pods []Pod, unmanaged Unmanaged) Work {
+	var w Work
+	sorted := slices.SortedFunc(slices.Values(pods), func(a, b Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	for _, p := range sorted {
+		if p.Mirror || p.Ended || p.Controller == "DaemonSet" {
+			continue
+		}
+		w.Left++
+		switch {
+		case p.Ending:
+			w.block("%s is ending", p)
+		case p.Protected:
+			w.block("%s is protected from eviction", p)
+		case p.Controller == "" && unmanaged != Evict:
+			w.block("%s has no controller that would make it anew", p)
+		default:
+			w.Evict = append(w.Evict, p)
+		}
+	}
+	return w
+}
+
+func (w *Work) block(format string, p Pod) { w.Blocked = append(w.Blocked, fmt.Sprintf(format, p)) }

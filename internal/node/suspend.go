@@ -1,0 +1,63 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+)
+
+// LateInARow is how many instances of one configuration in a row must never have joined
+// for replacing to be suspended: the fault is then the configuration's.
+const LateInARow = 2
+
+// Streak are the instances of one configuration that were replaced since they never
+// joined, with none in between that did.
+type Streak struct {
+	Configuration string   `json:"config"`
+	InstanceIDs   []string `json:"instance_ids"`
+}
+
+// Long reports whether so many never joined that no more is replaced.
+func (s Streak) Long() bool { return len(s.InstanceIDs) >= LateInARow }
+
+// Late is the streak after an instance of a configuration never joined.
+func (s Streak) Late(configuration, instanceID string) Streak {
+	if s.Configuration != configuration {
+		s = Streak{Configuration: configuration}
+	}
+	if !slices.Contains(s.InstanceIDs, instanceID) {
+		s.InstanceIDs = append(slices.Clone(s.InstanceIDs), instanceID)
+	}
+	return s
+}
+
+// Joined is the streak after an instance of a configuration joined.
+func (s Streak) Joined(configuration string) Streak {
+	if s.Configuration == configuration {
+		return Streak{}
+	}
+	return s
+}
+
+// Count counts nodes, and those of them that fail.
+type Count struct {
+	Nodes  int `json:"nodes"`
+	Failed int `json:"failed"`
+}
+
+// Many reports whether so many fail at once that the fault is likely none of theirs:
+// more than a third, and at least two.
+func (c Count) Many() bool { return c.Failed >= 2 && 3*c.Failed > c.Nodes }
+
+// Suspended says why nothing is replaced; empty where it may be. pool counts one pool's
+// nodes, cluster those of all pools of its cluster.
+func Suspended(s Streak, pool, cluster Count) string {
+	switch {
+	case s.Long():
+		return fmt.Sprintf("%d instances of the configuration %s in a row never joined the cluster", len(s.InstanceIDs), s.Configuration)
+	case pool.Many():
+		return fmt.Sprintf("%d of the pool's %d nodes fail at once", pool.Failed, pool.Nodes)
+	case cluster.Many():
+		return fmt.Sprintf("%d of the %d nodes that all pools have in the cluster fail at once", cluster.Failed, cluster.Nodes)
+	}
+	return ""
+}
