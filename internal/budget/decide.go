@@ -124,7 +124,7 @@ func (d *decider) report() {
 		KnownSince: d.Result.KnownSince,
 	}
 	if d.usage.Exceeded() {
-		s.ReportedAt = &now
+		s.ReportedAt, s.Certain = &now, d.certain()
 		if since := d.Result.ExceededSince; previous.ReportedAt != nil && since != nil && !since.After(previous.At) {
 			s.ReportedAt = previous.ReportedAt
 		}

@@ -147,6 +147,9 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 			if destructive != test.acts {
 				t.Errorf("%s, %s: %v", test.name, action, p.Decisions)
 			}
+			if certain := test.estimated <= 20*Hour && !test.ends; p.Status.Certain != certain {
+				t.Errorf("%s, %s: the excess is certain: %t", test.name, action, p.Status.Certain)
+			}
 			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+ended(action)); warned == test.acts || (p.Status.Withheld == "") != test.acts {
 				t.Errorf("%s, %s: %q, withheld: %q", test.name, action, p.Status.Warnings, p.Status.Withheld)
 			}

@@ -12,7 +12,7 @@ import (
 // part of the ledger is lost, which makes that less and never more, and where
 // observation was interrupted for longer than the budget allows.
 func (d *decider) doubt() string {
-	certain, lost := d.usage.Consumed-d.usage.Estimated, d.Result.Lost
+	certain, lost := d.usage.certain(), d.Result.Lost
 	switch {
 	case d.Result.EndsLost:
 		return "part of the ledger is lost, and with it when pods ended, " + wording.Some(lost) + ". " + acceptLoss
@@ -25,6 +25,9 @@ func (d *decider) doubt() string {
 	}
 	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.Declaration.Enforce.maxGap()))
 }
+
+// certain reports whether the limit is reached by what was seen for certain alone.
+func (d *decider) certain() bool { return d.usage.certain() >= d.usage.Limit && !d.Result.EndsLost }
 
 // acceptLoss says what a person can do about what can't be restored.
 const acceptLoss = "Restore the ledger's documents from a copy, or go on without them by gpupool reconcile --accept-loss REASON"

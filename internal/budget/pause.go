@@ -58,7 +58,7 @@ type suspension struct {
 func (s *suspension) consider(p Pod) {
 	w := p.Of.Workload
 	switch {
-	case w.Name == "" && p.Waits():
+	case w.Name == "" && p.Waits(), p.Of.Keeper != "":
 		return
 	case p.Owner == nil:
 		s.loose = append(s.loose, p.ref()+" (it has no owner)")

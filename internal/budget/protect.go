@@ -11,6 +11,9 @@ import (
 // that keeps enforcement away; "false" does not.
 const ProtectedKey = "gpupool/protected"
 
+// Protects reports whether a mark by ProtectedKey keeps enforcement and drains away.
+func Protects(value string, there bool) bool { return there && value != "false" }
+
 // systemPriority is where the priority of what a cluster itself needs begins:
 // system-cluster-critical (k8s.io/kubernetes pkg/apis/scheduling).
 const systemPriority = 2_000_000_000
@@ -21,10 +24,7 @@ func SystemNamespaces() []string { return []string{"kube-system", "kube-public",
 // protection says why enforcement must leave a pod alone; empty where it need not.
 func (s Situation) protection(p Pod) string {
 	e := s.Declaration.Enforce
-	marked := func(of ledger.Labels) bool {
-		value, there := of.Lookup(ProtectedKey)
-		return there && value != "false"
-	}
+	marked := func(of ledger.Labels) bool { return Protects(of.Lookup(ProtectedKey)) }
 	annotation, annotated := p.Annotations[ProtectedKey]
 	honoured := e.HonoursPods()
 	switch {
@@ -32,7 +32,7 @@ func (s Situation) protection(p Pod) string {
 		return "its namespace is the system's"
 	case slices.Contains(e.ProtectedNamespaces, p.Namespace):
 		return "its namespace is protected"
-	case honoured && annotated && annotation != "false":
+	case honoured && Protects(annotation, annotated):
 		return "it is annotated with " + ProtectedKey
 	case honoured && p.Set != nil && marked(p.Set.Labels):
 		return "it is labelled with " + ProtectedKey

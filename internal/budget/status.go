@@ -27,6 +27,9 @@ type Status struct {
 	// ExceededSince is the crossing, derived from the intervals; nil while the
 	// limit is not exceeded.
 	ExceededSince *time.Time `json:"exceeded_since"`
+	// Certain says that the limit is reached by what was seen for certain, without what
+	// is estimated, and that no loss of the ledger may have made usage higher than it was.
+	Certain bool `json:"certain,omitempty"`
 	// ReportedAt is the first run that reported this crossing.
 	ReportedAt *time.Time `json:"reported_at"`
 	// EnforceAt is when the grace ends; nil while used is below the limit or
@@ -101,6 +104,9 @@ type Usage struct {
 
 // Exceeded says whether the limit is reached, without what only pods themselves say.
 func (u Usage) Exceeded() bool { return u.Consumed-u.Unshown >= u.Limit }
+
+// certain is what was consumed without what is estimated.
+func (u Usage) certain() int64 { return u.Consumed - u.Estimated }
 
 // Remaining is what is left of the limit; never below zero.
 func (u Usage) Remaining() int64 { return max(0, u.Limit-u.Consumed) }
