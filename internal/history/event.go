@@ -32,7 +32,8 @@ type Event struct {
 	Workloads   []Identity `json:"workloads,omitempty"`
 	Threshold   int        `json:"threshold,omitempty"` // in percent
 	Error       *Error     `json:"error,omitempty"`
-	Until       time.Time  `json:"until,omitzero"` // until when it holds
+	Until       time.Time  `json:"until,omitzero"` // until when it holds, or when it comes
+	Node        string     `json:"node,omitempty"` // the name of the one that it is about
 }
 
 // Offering is where an instance is, or would be.
@@ -85,7 +86,7 @@ func (e *Event) normalise() error {
 		return errors.New("one of its numbers can't be")
 	}
 	kind := string(e.Kind)
-	for _, s := range []*string{&e.ID, &kind, &e.Object, &e.ObjectUID, &e.ClusterUID, &e.RunID, &e.Actor, &e.Outcome, &e.ChargeType, &e.Price} {
+	for _, s := range []*string{&e.ID, &kind, &e.Object, &e.ObjectUID, &e.ClusterUID, &e.RunID, &e.Actor, &e.Outcome, &e.ChargeType, &e.Price, &e.Node} {
 		*s = short(*s)
 	}
 	e.Kind = Kind(kind)

@@ -18,6 +18,7 @@ import (
 //	update                  the generation
 //	freeze, unfreeze        since when it is, or was, frozen
 //	pause, resume           the workload, and since when it is, or was, paused
+//	mend, scale             the workload, and when it was
 //	evict                   the pod
 //	threshold               the threshold, and when it was crossed
 //	exceeded, recovered     since when it is, or was, exceeded
@@ -27,6 +28,12 @@ import (
 //	run_failed              the run
 //	grant, hold, release    the grant or the hold
 //	loss                    the document
+//	join                    the instance
+//	replace                 the instance, and since when it is replaced
+//	notice                  the instance, and when it is taken
+//	drain, uncordon         the instance, its node's uid, and when the drain was asked for
+//	drained                 the same, and how it ended
+//	delete_node             the node's uid
 
 // About is what every event tells.
 type About struct {
@@ -153,6 +160,13 @@ func (a About) Paused(w Identity, since time.Time) Event { return a.workload(Pau
 
 // Resumed tells that it no longer is.
 func (a About) Resumed(w Identity, since time.Time) Event { return a.workload(Resume, w, since) }
+
+// Mended tells that what somebody changed of a workload was undone at a moment; zero
+// where all of it was gone.
+func (a About) Mended(w Identity, at time.Time) Event { return a.workload(Mend, w, at) }
+
+// Scaled tells that a workload got another number of pods at a moment.
+func (a About) Scaled(w Identity, at time.Time) Event { return a.workload(Scale, w, at) }
 
 // Evicted tells that a pod was evicted.
 func (a About) Evicted(pod Identity) Event {

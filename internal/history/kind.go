@@ -34,6 +34,15 @@ const (
 	Hold       Kind = "hold"        // a person keeps a pool from launching and ending
 	Release    Kind = "release"     // a grant or a hold ended, by itself or early
 	Loss       Kind = "loss"        // a document of the ledger could not be read
+	Join       Kind = "join"        // an instance became a Ready node
+	Replace    Kind = "replace"     // another instance is to take the place of one that fails as a node
+	Notice     Kind = "notice"      // the cloud said that it takes an instance back
+	Drain      Kind = "drain"       // a node is to be emptied before its instance ends
+	Drained    Kind = "drained"     // that ended: it is empty, or the time was up
+	Uncordon   Kind = "uncordon"    // that was undone: the node takes new pods again
+	DeleteNode Kind = "delete_node" // the Node of an instance that is gone was deleted
+	Mend       Kind = "mend"        // what somebody changed of a stock pool was undone
+	Scale      Kind = "scale"       // a stock pool got another number of pods
 )
 
 // Kinds returns all kinds of events.
@@ -41,6 +50,8 @@ func Kinds() []Kind {
 	return []Kind{
 		Launch, Refused, Begin, Reclaim, End, Terminate, Adopt, Create, Update, Destroy, Freeze, Unfreeze, Pause, Resume, Evict,
 		Threshold, Exceeded, Recovered, GateClosed, GateOpened, Price, Failed, RunFailed, Grant, Hold, Release, Loss,
+		Join, Replace, Notice, Drain, Drained, Uncordon, DeleteNode,
+		Mend, Scale,
 	}
 }
 
@@ -49,8 +60,9 @@ func Kinds() []Kind {
 var ranks = func() map[Kind]int {
 	ranks := map[Kind]int{}
 	for n, k := range []Kind{
-		Create, Update, Adopt, Grant, Hold, Price, Loss, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
-		Freeze, Pause, Evict, Unfreeze, Resume, Terminate, End, Release, Launch, Refused, Begin, Destroy, Failed, RunFailed,
+		Create, Update, Adopt, Grant, Hold, Price, Loss, Notice, Reclaim, Threshold, Exceeded, Recovered, GateClosed, GateOpened,
+		Freeze, Pause, Replace, Drain, Evict, Drained, Uncordon, Unfreeze, Resume, Mend, Scale, Terminate, End, DeleteNode, Release,
+		Launch, Refused, Begin, Join, Destroy, Failed, RunFailed,
 	} {
 		ranks[k] = n + 1
 	}

@@ -30,6 +30,7 @@ type Row struct {
 	Threshold   *int32        `parquet:"threshold,optional"`
 	Error       *errorRow     `parquet:"error,optional"`
 	Until       *int64        `parquet:"until,optional,timestamp"`
+	Node        string        `parquet:"node,dict"`
 }
 
 type offeringRow struct {
@@ -76,6 +77,7 @@ const (
 	thresholdColumn = workloadsColumn + 3
 	errorColumn     = thresholdColumn + 1 // and four more
 	untilColumn     = errorColumn + 5
+	nodeColumn      = untilColumn + 1
 )
 
 // Row is the event as it is written.
@@ -83,7 +85,7 @@ func (e *Event) Row() Row {
 	r := Row{
 		ID: e.ID, At: e.At.UnixMilli(), Kind: string(e.Kind), Object: e.Object, ObjectUID: e.ObjectUID, ClusterUID: e.ClusterUID,
 		RunID: e.RunID, Actor: e.Actor, Reasons: e.Reasons, Outcome: e.Outcome, Count: number(e.Count), ChargeType: e.ChargeType,
-		Price: e.Price, InstanceIDs: e.InstanceIDs, Pods: identities(e.Pods), Workloads: identities(e.Workloads), Threshold: number(e.Threshold),
+		Price: e.Price, InstanceIDs: e.InstanceIDs, Pods: identities(e.Pods), Workloads: identities(e.Workloads), Threshold: number(e.Threshold), Node: e.Node,
 	}
 	if e.Offering != nil {
 		r.Offering = (*offeringRow)(e.Offering)
@@ -121,7 +123,7 @@ func (r *Row) Event() Event {
 	e := Event{
 		ID: r.ID, At: time.UnixMilli(r.At).UTC(), Kind: Kind(r.Kind), Object: r.Object, ObjectUID: r.ObjectUID, ClusterUID: r.ClusterUID,
 		RunID: r.RunID, Actor: r.Actor, Reasons: r.Reasons, Outcome: r.Outcome, ChargeType: r.ChargeType, Price: r.Price,
-		InstanceIDs: r.InstanceIDs, Offering: (*Offering)(r.Offering), Error: (*Error)(r.Error),
+		InstanceIDs: r.InstanceIDs, Offering: (*Offering)(r.Offering), Error: (*Error)(r.Error), Node: r.Node,
 	}
 	for _, p := range r.Pods {
 		e.Pods = append(e.Pods, Identity(p))
@@ -200,7 +202,7 @@ func (r *reader) event(n int) (Event, error) {
 		Object: text(objectColumn), ObjectUID: text(objectUIDColumn), ClusterUID: text(clusterUIDColumn), RunID: text(runIDColumn),
 		Actor: text(actorColumn), Reasons: r.texts(reasonsColumn), Outcome: text(outcomeColumn), Count: int(r.Columns[countColumn].Number()),
 		ChargeType: text(chargeTypeColumn), Price: text(priceColumn), InstanceIDs: r.texts(instanceIDsColumn),
-		Threshold: int(r.Columns[thresholdColumn].Number()),
+		Threshold: int(r.Columns[thresholdColumn].Number()), Node: text(nodeColumn),
 	}
 	if r.Columns[zoneColumn].There() {
 		if !r.Columns[typeColumn].There() || !r.Columns[subnetColumn].There() {

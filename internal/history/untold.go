@@ -1,10 +1,18 @@
 package history
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // UntoldAtMost is how many events a stored document keeps until they are told; of more,
 // the newest.
 const UntoldAtMost = 200
+
+// LeftOut says that the document in which an object keeps them had no room for n events.
+func LeftOut(object, document string, n int) string {
+	return fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and %s keeps %d", object, n, document, UntoldAtMost)
+}
 
 // Untold are those of the events that a document keeps which the history has not by
 // now; nil where it has all. The events stay as they are, also where some are appended
