@@ -1,0 +1,66 @@
+package stockpool
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Adopting is the declaration that comes the nearest to a Deployment that somebody else
+// made: a plan shows how the declared one differs. What a stock pool has no word for is
+// left as it is by it.
+func Adopting(of *appsv1.Deployment, clusterUID string) (Declaration, error) {
+	d := Declaration{
+		Name: of.Name, Namespace: of.Namespace, ClusterUID: clusterUID, DeploymentUID: string(of.UID), Replicas: replicasOf(of),
+		SpecName: of.Spec.Template.Labels[LabelSpec], Labels: map[string]string{}, Security: Baseline,
+	}
+	spec := of.Spec.Template.Spec
+	if len(spec.Containers) != 1 {
+		return d, fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it can't be taken over", d.Key(), len(spec.Containers))
+	}
+	for key, value := range of.Spec.Template.Labels {
+		if key != LabelPool && key != LabelSpec {
+			d.Labels[key] = value
+		}
+	}
+	if len(d.Labels) == 0 {
+		d.Labels = nil
+	}
+	main := spec.Containers[0]
+	d.Image, d.Command, d.Args = main.Image, main.Command, main.Args
+	if memory, there := main.Resources.Limits[corev1.ResourceMemory]; there {
+		d.Memory = memory.String()
+	}
+	if cpu, there := main.Resources.Requests[corev1.ResourceCPU]; there {
+		d.CPU = cpu.String()
+	}
+	if gpus, there := main.Resources.Limits[DefaultGPUResource]; there {
+		d.GPU = int(gpus.Value())
+	}
+	for _, e := range main.Env {
+		if e.ValueFrom == nil {
+			if d.Env == nil {
+				d.Env = map[string]string{}
+			}
+			d.Env[e.Name] = e.Value
+		}
+	}
+	for _, p := range main.Ports {
+		d.Ports = append(d.Ports, Port{Port: int(p.ContainerPort), Name: p.Name, Protocol: string(p.Protocol)})
+	}
+	for _, t := range spec.Tolerations {
+		d.Tolerations = append(d.Tolerations, Toleration{Key: t.Key, Operator: string(t.Operator), Value: t.Value, Effect: string(t.Effect)})
+	}
+	for _, s := range spec.ImagePullSecrets {
+		d.ImagePullSecrets = append(d.ImagePullSecrets, s.Name)
+	}
+	d.NodeSelector, d.ServiceAccountName = spec.NodeSelector, spec.ServiceAccountName
+	if spec.RuntimeClassName != nil {
+		d.RuntimeClassName = *spec.RuntimeClassName
+	}
+	if s := spec.SecurityContext; s != nil && s.RunAsNonRoot != nil && *s.RunAsNonRoot {
+		d.Security = Restricted
+	}
+	return d.WithDefaults(), nil
+}

@@ -1,0 +1,154 @@
+package stockpool
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Declaration is the desired state of one stock pool. Its JSON has the names of the
+// resource's arguments.
+type Declaration struct {
+	Name       string `json:"name"`
+	Namespace  string `json:"namespace"`
+	UID        string `json:"uid"`
+	Generation int64  `json:"generation"`
+	ClusterUID string `json:"cluster_uid"` // of the namespace kube-system
+	// DeploymentUID is that of the Deployment which the pool took over when it was
+	// recorded; empty where it made its own. The journal knows of later ones.
+	DeploymentUID string `json:"deployment_uid,omitempty"`
+
+	SpecName string `json:"spec_name"` // the flavour
+	Image    string `json:"image"`
+	Memory   string `json:"memory"` // a quantity, requested and the limit
+	GPU      int    `json:"gpu"`
+	Replicas int    `json:"replicas"`
+	// Keep says what Replicas counts, and Maximum how many pods there may be at most
+	// where that is the available ones.
+	Keep    Keep `json:"keep,omitempty"`
+	Maximum int  `json:"maximum,omitempty"`
+
+	CPU                string            `json:"cpu,omitempty"` // a quantity, requested alone
+	Command            []string          `json:"command,omitempty"`
+	Args               []string          `json:"args,omitempty"`
+	Env                map[string]string `json:"env,omitempty"`
+	Ports              []Port            `json:"ports,omitempty"`
+	Labels             map[string]string `json:"labels,omitempty"` // of the pods
+	NodeSelector       map[string]string `json:"node_selector,omitempty"`
+	Tolerations        []Toleration      `json:"tolerations,omitempty"`
+	GPUResource        string            `json:"gpu_resource,omitempty"`
+	RuntimeClassName   string            `json:"runtime_class_name,omitempty"`
+	ImagePullSecrets   []string          `json:"image_pull_secrets,omitempty"`
+	ServiceAccountName string            `json:"service_account_name,omitempty"`
+	Security           Security          `json:"security,omitempty"`
+	PodDisruption      *PodDisruption    `json:"pod_disruption,omitempty"`
+	// AllocatedSelector selects those of the pods that are in use, as kubectl's
+	// --selector does.
+	AllocatedSelector string    `json:"allocated_selector,omitempty"`
+	Budget            string    `json:"budget,omitempty"`
+	OnDestroy         OnDestroy `json:"on_destroy,omitempty"`
+}
+
+// Keep says what the replicas of a pool count.
+type Keep string
+
+// What the replicas count.
+const (
+	KeepTotal     Keep = "total"
+	KeepAvailable Keep = "available" // pods that are not in use
+)
+
+// Security is a level of the Pod Security Standards.
+type Security string
+
+// The levels.
+const (
+	Restricted Security = "restricted"
+	Baseline   Security = "baseline"
+)
+
+// OnDestroy says what becomes of the Deployment of a pool that is destroyed.
+type OnDestroy string
+
+// What may become of it.
+const (
+	DestroyDelete OnDestroy = "delete"
+	DestroyOrphan OnDestroy = "orphan"
+)
+
+// Port is one that the container listens on.
+type Port struct {
+	Port     int    `json:"port"`
+	Name     string `json:"name,omitempty"`
+	Protocol string `json:"protocol,omitempty"` // TCP where empty
+}
+
+// Toleration lets pods onto nodes with a taint.
+type Toleration struct {
+	Key      string `json:"key,omitempty"` // every taint where empty
+	Operator string `json:"operator,omitempty"`
+	Value    string `json:"value,omitempty"`
+	Effect   string `json:"effect,omitempty"` // every effect where empty
+}
+
+// PodDisruption says how many pods evictions leave available.
+type PodDisruption struct {
+	MinimumAvailable int `json:"minimum_available"`
+}
+
+// DefaultGPUResource is the resource that GPUs are asked for by.
+const DefaultGPUResource = "nvidia.com/gpu"
+
+// WithDefaults fills in what a user may leave out.
+func (d Declaration) WithDefaults() Declaration {
+	d.Keep = cmp.Or(d.Keep, KeepTotal)
+	d.GPUResource = cmp.Or(d.GPUResource, DefaultGPUResource)
+	d.Security = cmp.Or(d.Security, Restricted)
+	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyDelete)
+	d.Ports = slices.Clone(d.Ports)
+	for n := range d.Ports {
+		d.Ports[n].Protocol = cmp.Or(d.Ports[n].Protocol, "TCP")
+	}
+	d.Tolerations = slices.Clone(d.Tolerations)
+	for n := range d.Tolerations {
+		d.Tolerations[n].Operator = cmp.Or(d.Tolerations[n].Operator, "Equal")
+	}
+	return d
+}
+
+// Key names a stock pool within one store: "default/pool-g1".
+func (d Declaration) Key() string { return d.Namespace + "/" + d.Name }
+
+// Object names a stock pool in decisions, logs and reports.
+func (d Declaration) Object() string { return "stock_pool/" + d.Key() }
+
+// Identity tells the pool from others of its name, and its declaration from earlier
+// ones.
+func (d Declaration) Identity() (uid string, generation int64) { return d.UID, d.Generation }
+
+// Identified is the declaration under an identity.
+func (d Declaration) Identified(uid string, generation int64) Declaration {
+	d.UID, d.Generation = uid, generation
+	return d
+}
+
+// The labels of a pool's pods, its Deployment and its PodDisruptionBudget. They are for
+// people and for listing: whose a Deployment is follows from its UID.
+const (
+	LabelPool = "gpupool/stock-pool" // the pool's name
+	LabelSpec = "gpupool/spec-name"
+	// LabelManagedBy and ManagedBy are Kubernetes' own way to say whose an object is.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	ManagedBy      = "gpupool"
+)
+
+// AnnotationOpened holds the token under which a Deployment was created.
+const AnnotationOpened = "gpupool/opened-by"
+
+// PodLabels are the labels of the pool's pods, by which budgets select them.
+func (d Declaration) PodLabels() map[string]string {
+	labels := map[string]string{}
+	maps.Copy(labels, d.Labels)
+	labels[LabelPool], labels[LabelSpec] = d.Name, d.SpecName
+	return labels
+}

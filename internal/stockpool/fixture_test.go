@@ -1,0 +1,196 @@
+package stockpool_test
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// noon is when tests begin.
+var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+const clusterUID = "11111111-2222-3333-4444-555555555555"
+
+// declared is a stock pool of two pods, changed as asked.
+func declared(changes ...func(*stockpool.Declaration)) stockpool.Declaration {
+	d := stockpool.Declaration{
+		Name: "pool-g1", Namespace: "ml", UID: "0123456789abcdef0123456789abcdef", Generation: 1, ClusterUID: clusterUID,
+		SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 2,
+		Labels: map[string]string{"team": "a"}, AllocatedSelector: "session",
+	}
+	for _, change := range changes {
+		change(&d)
+	}
+	return d.WithDefaults()
+}
+
+// world is a cluster with one stock pool, as far as that is concerned: an API server
+// with a Deployment controller that is done at once.
+type world struct {
+	declaration stockpool.Declaration
+	journal     stockpool.Journal
+	live        *appsv1.Deployment
+	pods        []stockpool.Pod
+	covers      []stockpool.Cover
+	now         time.Time
+	made        int
+	history     map[string]history.Event
+}
+
+func newWorld(d stockpool.Declaration) *world {
+	return &world{declaration: d, now: noon, history: map[string]history.Event{}}
+}
+
+func (w *world) name(of string) string { w.made++; return fmt.Sprintf("%s-%d", of, w.made) }
+
+func (w *world) seen() stockpool.Seen {
+	s := stockpool.Seen{ClusterUID: clusterUID, At: w.now, Pods: w.pods}
+	if w.live != nil {
+		s.Deployment = w.live.DeepCopy()
+	}
+	return s
+}
+
+func (w *world) situation(seen stockpool.Seen) stockpool.Situation {
+	return stockpool.Situation{Declaration: w.declaration, Journal: w.journal, Seen: seen, Covers: w.covers, Now: w.now}
+}
+
+// decide decides as a run does: with the answer of a dry run, where it asks for one.
+func (w *world) decide() stockpool.Plan {
+	seen := w.seen()
+	plan := stockpool.Decide(w.situation(seen))
+	if plan.Ask {
+		seen.WouldBe = w.applied(plan.Replicas)
+		plan = stockpool.Decide(w.situation(seen))
+	}
+	return plan
+}
+
+// applied is what the API server would make of an application.
+func (w *world) applied(replicas int) *appsv1.Deployment {
+	of := w.live.DeepCopy()
+	want := w.declaration.Desired(w.live, w.journal.Container, replicas)
+	of.Spec.Replicas, of.Spec.Template = want.Spec.Replicas, want.Spec.Template
+	of.Labels = want.Labels
+	delete(of.Annotations, stockpool.AnnotationOpened)
+	of.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: w.now}}}
+	return of
+}
+
+// control is what the Deployment's controller does: it makes pods and ends those that
+// cost least.
+func (w *world) control() {
+	wanted := 0
+	if w.live != nil {
+		wanted = int(*w.live.Spec.Replicas)
+	}
+	for len(w.pods) < wanted {
+		w.pods = append(w.pods, stockpool.Pod{Name: w.name("pod"), Phase: "Running", Ready: true, Node: "node-1", Labels: w.declaration.PodLabels()})
+	}
+	for len(w.pods) > wanted {
+		n := 0
+		for i, p := range w.pods {
+			if p.DeletionCost == "" {
+				n = i
+			}
+		}
+		w.pods = append(w.pods[:n:n], w.pods[n+1:]...)
+	}
+	if w.live != nil {
+		w.live.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: w.live.Generation, Replicas: int32(wanted), UpdatedReplicas: int32(wanted), ReadyReplicas: int32(wanted),
+		}
+	}
+}
+
+// death is where a process is killed that carries a decision out.
+type death int
+
+const (
+	alive death = iota
+	beforeCall
+	afterCall
+)
+
+// do carries the first decision of a plan out, as a flow does.
+func (w *world) do(p stockpool.Plan, dies death) {
+	of, d := p.Decisions[0], w.declaration
+	j := p.Journal
+	switch {
+	case of.Kind == stockpool.KindCreate:
+		j = j.Lost(d, w.now)
+		w.keep(j.Open(w.name("token")))
+		if dies == beforeCall {
+			return
+		}
+		w.live = d.Bare(w.journal.Opened)
+		w.live.UID = types.UID(w.name("uid"))
+		if dies == afterCall {
+			return
+		}
+		w.keep(w.journal.Own(string(w.live.UID), stockpool.Container))
+	case of.Kind == stockpool.KindOwn:
+		w.keep(j.Own(string(w.live.UID), w.live.Spec.Template.Spec.Containers[0].Name))
+	case of.Kind == stockpool.KindSpare:
+		for n := range w.pods {
+			for _, name := range of.Spared {
+				if w.pods[n].Name == name {
+					w.pods[n].DeletionCost = stockpool.SpareCost
+				}
+			}
+			for _, name := range of.Released {
+				if w.pods[n].Name == name {
+					w.pods[n].DeletionCost = ""
+				}
+			}
+		}
+	case of.Applies():
+		w.keep(j.Begin(d, of, w.live, w.now))
+		if dies == beforeCall {
+			return
+		}
+		w.live = w.applied(of.Replicas)
+		w.control()
+		if dies == afterCall {
+			return
+		}
+		w.keep(w.journal.Did(d, of, w.live, w.now))
+	}
+	w.control()
+}
+
+func (w *world) keep(j stockpool.Journal) {
+	for _, e := range j.Untold {
+		w.history[e.ID] = e
+	}
+	w.journal = j
+}
+
+// settle carries decisions out until there are none, and says how many there were.
+func (w *world) settle() int {
+	for n := range 12 {
+		p := w.decide()
+		w.keep(p.Journal)
+		if len(p.Decisions) == 0 {
+			return n
+		}
+		w.do(p, alive)
+	}
+	return -1
+}
+
+// told counts the events of a kind.
+func (w *world) told(kind history.Kind) (n int) {
+	for _, e := range w.history {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,136 @@
+package stockpool
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// Kind is what a decision does.
+type Kind string
+
+// The kinds of decisions about stock pools. Each stands in Kinds as well. All but those
+// about a Deployment that is not there yet, pods and disruption budgets apply the whole
+// declaration; their kind says why.
+const (
+	KindCreate  Kind = "create"  // an empty Deployment
+	KindOwn     Kind = "own"     // write down whose Deployment it is
+	KindApply   Kind = "apply"   // what is declared
+	KindMend    Kind = "mend"    // undo what somebody changed
+	KindScale   Kind = "scale"   // to another number of pods
+	KindPause   Kind = "pause"   // to none, because of a budget
+	KindResume  Kind = "resume"  // after that
+	KindSpare   Kind = "spare"   // have a scale-down leave pods in use
+	KindGuard   Kind = "guard"   // have evictions leave pods
+	KindUnguard Kind = "unguard" // undo that
+)
+
+// KindData is what reports and metrics take from a kind.
+type KindData struct {
+	Kind Kind
+	Verb wording.Verb // which Summary begins with
+}
+
+// Kinds are all kinds of decisions about stock pools.
+func Kinds() []KindData {
+	return []KindData{
+		{KindCreate, wording.Verb{Base: "create", Past: "created"}},
+		{KindOwn, wording.Verb{Base: "take over", Past: "took over"}},
+		{KindApply, wording.Verb{Base: "apply", Past: "applied"}},
+		{KindMend, wording.Verb{Base: "mend", Past: "mended"}},
+		{KindScale, wording.Verb{Base: "scale", Past: "scaled"}},
+		{KindPause, wording.Verb{Base: "pause", Past: "paused"}},
+		{KindResume, wording.Verb{Base: "resume", Past: "resumed"}},
+		{KindSpare, wording.Verb{Base: "spare", Past: "spared"}},
+		{KindGuard, wording.Verb{Base: "guard", Past: "guarded"}},
+		{KindUnguard, wording.Verb{Base: "stop guarding", Past: "stopped guarding"}},
+	}
+}
+
+// Data is what others take from the kind.
+func (k Kind) Data() KindData {
+	for _, data := range Kinds() {
+		if data.Kind == k {
+			return data
+		}
+	}
+	return KindData{Kind: k, Verb: wording.Verb{Base: string(k), Past: string(k)}}
+}
+
+// applies says whether a decision of the kind applies the declaration.
+func (k Kind) applies() bool {
+	return k == KindApply || k == KindMend || k == KindScale || k == KindPause || k == KindResume
+}
+
+// Applies says whether the decision applies the declaration.
+func (d Decision) Applies() bool { return d.Kind.applies() }
+
+// Decision is one thing to do about a stock pool, with its reasons.
+type Decision struct {
+	Kind   Kind   `json:"kind"`
+	Object string `json:"object"` // "stock_pool/default/pool-g1"
+	// Replicas is how many pods the Deployment gets by it, and Was how many it had.
+	Replicas int `json:"replicas"`
+	Was      int `json:"was"`
+	// Changes are what somebody changed, and By who did, as far as the cluster tells.
+	Changes []Change `json:"changes,omitempty"`
+	By      []string `json:"by,omitempty"`
+	// Spared are the names of pods that are in use, and Released those that no longer
+	// are.
+	Spared   []string `json:"spared,omitempty"`
+	Released []string `json:"released,omitempty"`
+	Reasons  []string `json:"reasons"`
+}
+
+// Verb is what Summary begins with.
+func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
+
+// Heading is the decision's kind, what it is about, and why it was made.
+func (d Decision) Heading() (kind, object string, reasons []string) {
+	return string(d.Kind), d.Object, d.Reasons
+}
+
+// String writes the decision for people, on one line.
+func (d Decision) String() string { return wording.Because(d.Summary(), d.Reasons) }
+
+// Summary is String without the reasons.
+func (d Decision) Summary() string { return d.Verb().Base + " " + d.about() }
+
+func (d Decision) about() string {
+	switch d.Kind {
+	case KindCreate:
+		return "its Deployment, empty at first"
+	case KindApply:
+		return "its declaration"
+	case KindScale, KindPause, KindResume:
+		return fmt.Sprintf("its Deployment from %d to %d", d.Was, d.Replicas)
+	case KindSpare:
+		return d.spares()
+	case KindGuard, KindUnguard:
+		return "its pods against evictions"
+	}
+	return "its Deployment"
+}
+
+// spares says which pods a scale-down spares, and which no longer.
+func (d Decision) spares() string {
+	var texts []string
+	if n := len(d.Spared); n > 0 {
+		texts = append(texts, fmt.Sprintf("%d %s in use", n, wording.Plural(n, "pod", "pods")))
+	}
+	if n := len(d.Released); n > 0 {
+		texts = append(texts, fmt.Sprintf("none of %d %s that nobody uses any more", n, wording.Plural(n, "pod", "pods")))
+	}
+	return strings.Join(texts, ", and ")
+}
+
+// LogValue groups the decision's fields for structured logs, what Heading has aside.
+func (d Decision) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.Int("replicas", d.Replicas), slog.Int("was", d.Was)}
+	if len(d.By) > 0 {
+		attrs = append(attrs, slog.Any("by", d.By))
+	}
+	return slog.GroupValue(attrs...)
+}

@@ -1,0 +1,67 @@
+package stockpool_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// waiting is how a pool is of which two pods wait for a node.
+func waiting(w *world) stockpool.Status {
+	w.settle()
+	for n := range w.pods {
+		w.pods[n].Ready, w.pods[n].Node = false, ""
+		w.pods[n].Unschedulable = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+	}
+	return w.decide().Status
+}
+
+// TestWhyPodsWait: what the scheduler says, and which spot pool could grow, or why it
+// does not.
+func TestWhyPodsWait(t *testing.T) {
+	t.Parallel()
+	room := func(pool, gpu string, grows bool, why string) stockpool.Room {
+		return stockpool.Room{Pool: "ap-singapore/" + pool, ClusterUID: clusterUID, Labels: map[string]string{"gpu": gpu}, Grows: grows, Why: why}
+	}
+	elsewhere := room("elsewhere", "t4", true, "of its 1 nodes, joining: 1")
+	elsewhere.ClusterUID = "another"
+	for name, tt := range map[string]struct {
+		selector map[string]string
+		rooms    []stockpool.Room
+		err      error
+		want     []string
+	}{
+		"none fits": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"}, []stockpool.Room{room("v100", "v100", true, "x"), elsewhere}, nil, []string{
+			"no spot pool fits: none has nodes.labels as its node_selector asks for (gpu=t4, kubernetes.io/arch=amd64)",
+		}},
+		"no pool has nodes": {nil, []stockpool.Room{elsewhere}, nil, []string{"no spot pool has nodes in this cluster that could be more"}},
+		"one has its minimum": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"}, []stockpool.Room{room("v100", "v100", true, "x"), room("t4", "t4", false, "it has its minimum of 1. Raise minimum")}, nil, []string{
+			"the spot pool ap-singapore/t4 fits by its labels, and does not grow: it has its minimum of 1. Raise minimum",
+		}},
+		"those that grow come first, and many are counted": {nil, []stockpool.Room{room("a", "t4", false, "it is on hold"), room("b", "t4", false, ""), room("c", "t4", true, "the next run launches 2"), room("d", "t4", false, "x"), room("e", "t4", false, "x")}, nil, []string{
+			"the spot pool ap-singapore/c fits by its labels, and grows: the next run launches 2",
+			"the spot pool ap-singapore/a fits by its labels, and does not grow: it is on hold",
+			"the spot pool ap-singapore/b fits by its labels; gpupool explain ap-singapore/b says whether it grows",
+			"2 more spot pools would fit by their labels",
+		}},
+		"they are not known": {nil, nil, errors.New("no answer"), []string{"which spot pool could grow is not known: no answer"}},
+	} {
+		w := newWorld(declared(func(d *stockpool.Declaration) { d.NodeSelector = tt.selector }))
+		before := waiting(w)
+		got := before.WithRooms(w.declaration, tt.rooms, tt.err).Of(stockpool.Scheduled)
+		want := "2 pods wait for a node: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu\n" + strings.Join(tt.want, "\n")
+		if got.Message != want || got.Status != "False" {
+			t.Errorf("%s: %s\n%s\nwant\n%s", name, got.Status, got.Message, want)
+		}
+		if strings.Contains(before.Of(stockpool.Scheduled).Message, "spot pool") {
+			t.Errorf("%s: the status that was asked changed", name)
+		}
+	}
+	w := newWorld(declared())
+	w.settle()
+	if got := w.decide().Status.WithRooms(w.declaration, nil, nil).Of(stockpool.Scheduled); got.Message != "" || got.Status != "True" {
+		t.Errorf("no pod waits, and it says %+v", got)
+	}
+}
