@@ -13,9 +13,9 @@ import (
 )
 
 // usualControllers are those without which a workload would not behave as in a
-// real cluster. Those for volumes, networks, certificates and autoscaling have
-// nothing to do here. The node lifecycle controller is left out too: nodes
-// that a test makes up would be declared dead.
+// real cluster, and those by which kubelets get their certificates. Those for
+// volumes, networks and autoscaling have nothing to do here. The node lifecycle
+// controller is left out too: nodes that a test makes up would be declared dead.
 var usualControllers = []string{
 	names.DeploymentController,
 	names.ReplicaSetController,
@@ -35,6 +35,8 @@ var usualControllers = []string{
 	names.TTLAfterFinishedController,
 	names.ClusterRoleAggregationController,
 	names.ValidatingAdmissionPolicyStatusController,
+	names.CertificateSigningRequestSigningController,
+	names.CertificateSigningRequestApprovingController,
 }
 
 // none stands for no controller at all.
@@ -70,6 +72,8 @@ func runControllers(ctx context.Context, dir *directory, options options, contro
 		"--secure-port=0",
 		"--service-account-private-key-file=" + dir.path(accountsKey),
 		"--root-ca-file=" + dir.path(caCertificate),
+		"--cluster-signing-cert-file=" + dir.path(caCertificate),
+		"--cluster-signing-key-file=" + dir.path(caKey),
 		"--kube-api-qps=1000",
 		"--kube-api-burst=2000",
 		"--terminated-pod-gc-threshold=" + strconv.Itoa(options.terminatedPodThreshold),
