@@ -58,10 +58,7 @@ func TestKubernetesServesUntilItIsStopped(t *testing.T) {
 // What does not become ready is told of with what it said.
 func TestWhatDoesNotStartIsAnError(t *testing.T) {
 	t.Parallel()
-	broken := filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no room >&2\nexit 1\n"), 0o700); err != nil { //nolint:gosec // it is a program
-		t.Fatal(err)
-	}
+	const broken = "testdata/broken"
 	if _, err := StartKubernetes(t.Context(), broken, t.TempDir()); err == nil || !strings.Contains(err.Error(), "no room") {
 		t.Errorf("a Kubernetes that ends at once: %v", err)
 	}
