@@ -11,7 +11,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 )
@@ -26,7 +25,7 @@ func init() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) }
 // Client is a connection to one cluster. It is safe for concurrent use.
 type Client struct {
 	host  string
-	kube  kubernetes.Interface
+	kube  *Groups
 	calls *calls
 }
 
@@ -55,7 +54,7 @@ func Open(c Config, userAgent string) (*Client, error) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &transport{next: next, under: pathOf(config.Host), calls: client.calls, log: log}
 	})
-	if client.kube, err = kubernetes.NewForConfig(config); err != nil {
+	if client.kube, err = newGroups(config); err != nil {
 		return nil, &Error{Verb: "reach", Object: config.Host, Class: ClassConfiguration, Err: err}
 	}
 	return client, nil
@@ -70,8 +69,8 @@ func pathOf(address string) string {
 	return strings.TrimSuffix(u.Path, "/")
 }
 
-// Kubernetes is the client of the API's own groups.
-func (c *Client) Kubernetes() kubernetes.Interface { return c.kube }
+// Kubernetes are the clients of the API's own groups.
+func (c *Client) Kubernetes() *Groups { return c.kube }
 
 // UID is that of the namespace kube-system: a cluster's identity.
 func (c *Client) UID(ctx context.Context) (string, error) {

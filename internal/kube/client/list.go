@@ -25,6 +25,7 @@ type Collection struct {
 	Resource  string
 	Namespace string // empty for all
 	Fields    string // a field selector; empty for none
+	Labels    string // a label selector; empty for none
 	PageSize  int    // objects a page of a list; zero for the default
 }
 
@@ -130,6 +131,9 @@ func (c Collection) request() *rest.Request {
 	request := c.Client.Get().NamespaceIfScoped(c.Namespace, c.Namespace != "").Resource(c.Resource)
 	if c.Fields != "" {
 		request.Param("fieldSelector", c.Fields)
+	}
+	if c.Labels != "" {
+		request.Param("labelSelector", c.Labels)
 	}
 	return request
 }

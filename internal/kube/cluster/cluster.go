@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
-
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
@@ -17,7 +15,7 @@ const fieldManager = "gpupool"
 // concurrent use.
 type Cluster struct {
 	client   *kubeclient.Client
-	kube     kubernetes.Interface
+	kube     *kubeclient.Groups
 	pageSize int // of pods; zero for the default
 
 	mu sync.Mutex

@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+)
+
+// What a node bears whose instance the cloud takes back: a condition, which runs read,
+// and a taint, which keeps new pods off it. Both say when; a taint's value can't hold a
+// colon.
+const (
+	NoticeCondition = "GpupoolReclaim"
+	NoticeTaint     = "gpupool/reclaim"
+	NoticeReason    = "SpotReclaim"
+	noticeTaintTime = "20060102T150405Z"
+)
+
+// Notice is whether a node bears a notice, or a part of one, and for when; zero where it
+// can't be read.
+func (c *Cluster) Notice(ctx context.Context, name string) (at time.Time, marked bool, err error) {
+	live, err := c.getNode(ctx, name)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	tainted := slices.ContainsFunc(live.Spec.Taints, isNoticeTaint)
+	return takenAt(live), tainted || noticeCondition(live) != nil, nil
+}
+
+// SetNotice has a node bear a notice. A node that does is left as it is.
+func (c *Cluster) SetNotice(ctx context.Context, name string, at, now time.Time) error {
+	written := metav1.NewTime(now)
+	return c.changeNotice(ctx, name, &corev1.NodeCondition{
+		Type: NoticeCondition, Status: corev1.ConditionTrue, Reason: NoticeReason, Message: node.NoticeMessage(at),
+		LastHeartbeatTime: written, LastTransitionTime: written,
+	}, &corev1.Taint{Key: NoticeTaint, Value: at.UTC().Format(noticeTaintTime), Effect: corev1.TaintEffectNoSchedule})
+}
+
+// ClearNotice takes from a node what SetNotice gave it, and nothing else.
+func (c *Cluster) ClearNotice(ctx context.Context, name string) error {
+	return c.changeNotice(ctx, name, nil, nil)
+}
+
+// takenAt is when the instance of a node is taken back; zero where it bears no notice
+// that can be read.
+func takenAt(n *corev1.Node) time.Time {
+	condition := noticeCondition(n)
+	if condition == nil || condition.Status != corev1.ConditionTrue {
+		return time.Time{}
+	}
+	at, _ := node.NoticeIn(condition.Message, condition.LastHeartbeatTime.Time)
+	return at
+}
+
+func noticeCondition(n *corev1.Node) *corev1.NodeCondition {
+	at := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == NoticeCondition })
+	if at < 0 {
+		return nil
+	}
+	return &n.Status.Conditions[at]
+}
+
+func isNoticeTaint(t corev1.Taint) bool { return t.Key == NoticeTaint }
+
+// changeNotice gives a node exactly this condition and this taint of ours, or none. The
+// condition is first: it is what a run hears of.
+func (c *Cluster) changeNotice(ctx context.Context, name string, condition *corev1.NodeCondition, taint *corev1.Taint) error {
+	return retry.RetryOnConflict(writeTries, func() error {
+		live, err := c.getNode(ctx, name)
+		if err == nil {
+			live, err = c.changeNoticeCondition(ctx, live, condition)
+		}
+		if err == nil {
+			err = c.changeNoticeTaint(ctx, live, taint)
+		}
+		return err
+	})
+}
+
+// changeNoticeCondition patches by the condition's type, so that what a kubelet writes
+// meanwhile is no conflict.
+func (c *Cluster) changeNoticeCondition(ctx context.Context, live *corev1.Node, want *corev1.NodeCondition) (*corev1.Node, error) {
+	is := noticeCondition(live)
+	var change any = want
+	switch {
+	case is == nil && want == nil, is != nil && want != nil && is.Status == want.Status && is.Message == want.Message:
+		return live, nil
+	case want == nil:
+		change = map[string]any{"type": NoticeCondition, "$patch": "delete"}
+	}
+	return c.patchNode(ctx, live, types.StrategicMergePatchType, map[string]any{
+		"metadata": map[string]any{"uid": live.UID}, "status": map[string]any{"conditions": []any{change}},
+	}, "status")
+}
+
+// changeNoticeTaint writes all taints, as there is no other way, unless somebody else
+// changed the node meanwhile.
+func (c *Cluster) changeNoticeTaint(ctx context.Context, live *corev1.Node, want *corev1.Taint) error {
+	is := slices.IndexFunc(live.Spec.Taints, isNoticeTaint)
+	if is < 0 && want == nil || is >= 0 && want != nil && live.Spec.Taints[is] == *want {
+		return nil
+	}
+	taints := slices.DeleteFunc(slices.Clone(live.Spec.Taints), isNoticeTaint)
+	if want != nil {
+		taints = append(taints, *want)
+	}
+	_, err := c.patchNode(ctx, live, types.MergePatchType, map[string]any{
+		"metadata": map[string]any{"uid": live.UID, "resourceVersion": live.ResourceVersion}, "spec": map[string]any{"taints": taints},
+	})
+	return err
+}

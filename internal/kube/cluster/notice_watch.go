@@ -1,0 +1,129 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/watch"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+)
+
+// Noticed is a node of a pool whose instance the cloud takes back.
+type Noticed struct {
+	Node    string
+	PoolUID string
+	TakenAt time.Time
+}
+
+const (
+	// noticeWatchSeconds is how long one watch lasts. The next goes on where it ended.
+	noticeWatchSeconds = 300
+	// A watch that broke begins again soon, as a notice leaves two minutes; one that is
+	// refused is asked for as often as somebody may give the right to it.
+	watchAgainAfter        = 5 * time.Second
+	refusedWatchAgainAfter = time.Minute
+)
+
+// NoticeEars is who hears of notices.
+type NoticeEars struct {
+	// Notice hears of each node that a pool marked as its own and that bears a notice,
+	// once for each time for which it is given, those of before included.
+	Notice func(Noticed)
+	// Trouble hears why nothing is heard now, once until something is again: then of nil.
+	Trouble func(error)
+}
+
+// WatchNotices watches the nodes for notices until the context ends.
+func (c *Cluster) WatchNotices(ctx context.Context, ears NoticeEars) {
+	w := noticeWatch{cluster: c, ears: ears, told: map[string]time.Time{}}
+	for ctx.Err() == nil {
+		after := w.once(ctx)
+		select {
+		case <-ctx.Done():
+		case <-time.After(after):
+		}
+	}
+}
+
+// noticeWatch is a watch that goes on over many.
+type noticeWatch struct {
+	cluster  *Cluster
+	ears     NoticeEars
+	from     uint64               // zero: from all nodes that there are
+	told     map[string]time.Time // by a node's uid
+	broken   bool                 // the last watch, or its beginning
+	troubled bool                 // which was told
+}
+
+// once watches until the watch ends, and returns when the next may begin.
+func (w *noticeWatch) once(ctx context.Context) (after time.Duration) {
+	of := kubeclient.Collection{Client: w.cluster.kube.CoreV1().RESTClient(), Resource: "nodes"}
+	limited, stop := context.WithTimeout(ctx, noticeWatchSeconds*time.Second+answerTimeout)
+	defer stop()
+	err := kubeclient.Watch(limited, of, w.from, noticeWatchSeconds, w.take)
+	switch {
+	case ctx.Err() != nil:
+		return 0
+	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+		w.from = 0
+		return 0
+	case err == nil && !w.broken:
+		return 0
+	case err == nil: // a watch that began and told nothing
+		w.well()
+		return 0
+	}
+	refused := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+	if (w.broken || refused) && !w.troubled {
+		w.troubled = true
+		w.ears.Trouble(kubeclient.Wrap("watch", of.String(), err))
+	}
+	first := !w.broken
+	w.broken = true
+	switch {
+	case refused:
+		return refusedWatchAgainAfter
+	case first: // as when an API server goes away in good order
+		return time.Second
+	}
+	return watchAgainAfter
+}
+
+// well says that the watch works again.
+func (w *noticeWatch) well() {
+	w.broken = false
+	if w.troubled {
+		w.troubled = false
+		w.ears.Trouble(nil)
+	}
+}
+
+// take takes an event.
+func (w *noticeWatch) take(c kubeclient.Change) (enough bool, err error) {
+	w.well()
+	if version, numeric := number(c.ResourceVersion); numeric {
+		w.from = version
+	}
+	if c.Kind == watch.Bookmark {
+		return false, nil
+	}
+	var n corev1.Node
+	if err := n.Unmarshal(c.Object); err != nil {
+		return false, err
+	}
+	seen := poolNode(&n)
+	if c.Kind == watch.Deleted || seen.TakenAt.IsZero() {
+		delete(w.told, seen.UID)
+		return false, nil
+	}
+	over := seen.ReclaimAt(w.cluster.Now()).IsZero()
+	if seen.Pool == "" || over || w.told[seen.UID].Equal(seen.TakenAt) {
+		return false, nil
+	}
+	w.told[seen.UID] = seen.TakenAt
+	w.ears.Notice(Noticed{Node: seen.Name, PoolUID: seen.Pool, TakenAt: seen.TakenAt})
+	return false, nil
+}

@@ -1,0 +1,226 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+func stockIn(namespace string, changes ...func(*stockpool.Declaration)) stockpool.Declaration {
+	d := stockpool.Declaration{
+		Name: "pool-g1", Namespace: namespace, UID: "0123456789abcdef0123456789abcdef", SpecName: "g1.1",
+		Image: "registry.example.com/team/runtime:1", Memory: "1Gi", GPU: 1, Replicas: 2, Labels: map[string]string{"team": "a"},
+		Env: map[string]string{"A": "1", "B": ""}, PodDisruption: &stockpool.PodDisruption{MinimumAvailable: 1},
+	}
+	for _, change := range changes {
+		change(&d)
+	}
+	return d.WithDefaults()
+}
+
+// TestAStockPoolIsADeploymentByApplication: created once, filled, found as declared by a
+// dry run, changed, guarded and deleted, each exactly the one that was seen.
+func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	c := look(t, server.Kubeconfig())
+	d := stockIn(server.Namespace(t, "pod-security.kubernetes.io/enforce=restricted"))
+	ctx := t.Context()
+	made, err := c.CreateStock(ctx, d.Bare("token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateStock(ctx, d.Bare("another")); !errors.Is(err, stockpool.ErrChanged) {
+		t.Errorf("created again: %v", err)
+	}
+	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.UID != made.UID || *answer.Spec.Replicas != 2 || answer.Annotations[stockpool.AnnotationOpened] != "" {
+		t.Errorf("filled, it is %+v", answer.ObjectMeta)
+	}
+	for _, entry := range answer.ManagedFields {
+		if entry.Manager != stockpool.FieldManager && entry.Subresource == "" {
+			t.Errorf("%s has fields of it: %s", entry.Manager, entry.FieldsV1)
+		}
+	}
+	var seen stockpool.Seen
+	kubetest.WaitFor(t, "its pods to be ready", func(ctx context.Context) (err error) {
+		if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil {
+			return err
+		}
+		if len(seen.Pods) != 2 || !seen.Pods[0].Ready || !seen.Pods[1].Ready {
+			return errors.New("they are not")
+		}
+		return nil
+	})
+	would, err := c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes := stockpool.Changes(seen.Deployment, would); len(changes) > 0 || stockpool.Fingerprint(seen.Deployment) != stockpool.Fingerprint(answer) {
+		t.Errorf("untouched, it would be changed: %v", changes)
+	}
+	d.Env, d.Security = nil, stockpool.Baseline // what is not declared any longer goes
+	if answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), false); err != nil {
+		t.Fatal(err)
+	}
+	main := answer.Spec.Template.Spec.Containers[0]
+	if len(main.Env) > 0 || main.SecurityContext != nil && main.SecurityContext.Capabilities != nil {
+		t.Errorf("what is not declared any longer stays: %+v", main)
+	}
+	stranger := answer.DeepCopy()
+	stranger.UID = "33333333-2222-3333-4444-555555555555"
+	if _, err := c.ApplyStock(ctx, stranger, d.Desired(stranger, "", 9), false); !errors.Is(err, stockpool.ErrChanged) {
+		t.Errorf("another of its name is applied to: %v", err)
+	}
+	if err := c.DeleteStock(ctx, stranger); err != nil {
+		t.Error(err)
+	}
+	if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil || seen.Deployment == nil || seen.Deployment.DeletionTimestamp != nil || *seen.Deployment.Spec.Replicas != 2 {
+		t.Fatalf("what was meant for another is done to it: %+v, %v", seen.Deployment, err)
+	}
+	if err := c.DeleteStock(ctx, seen.Deployment); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.WaitFor(t, "it to be gone", func(ctx context.Context) error {
+		if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil {
+			return err
+		}
+		if seen.Deployment != nil || len(seen.Pods) > 0 {
+			return errors.New("it is there")
+		}
+		return nil
+	})
+	if err := c.DeleteStock(ctx, answer); err != nil {
+		t.Errorf("deleted again: %v", err)
+	}
+	if _, err := c.ApplyStock(ctx, answer, d.Desired(answer, "", 2), false); err == nil {
+		t.Error("an application creates what is gone")
+	}
+}
+
+// TestSomebodysChangeIsFound by a dry run, with who made it, and undone.
+func TestSomebodysChangeIsFound(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	c := look(t, server.Kubeconfig())
+	d := stockIn(server.Namespace(t))
+	ctx := t.Context()
+	made, err := c.CreateStock(ctx, d.Bare("token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := stockpool.Journal{}.Own(string(made.UID), stockpool.Container)
+	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j = j.Did(d, stockpool.Decision{Replicas: 2}, answer, c.Now())
+	people := server.Client().AppsV1().Deployments(d.Namespace)
+	patch := []byte(`{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"evil"}]}}}}`)
+	if _, err := people.Patch(ctx, d.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := people.Patch(ctx, d.Name, types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{FieldManager: "kubectl"}, "scale"); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := c.StockOf(ctx, d.Namespace, d.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	situation := stockpool.Situation{Declaration: d, Journal: j, Seen: seen, Now: c.Now()}
+	if plan := stockpool.Decide(situation); !plan.Ask {
+		t.Fatalf("nothing is asked: %+v", plan.Decisions)
+	}
+	situation.Seen.WouldBe, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := stockpool.Decide(situation)
+	first := plan.Decisions[0]
+	if first.Kind != stockpool.KindMend || len(first.Changes) != 2 || len(first.By) != 2 {
+		t.Fatalf("decided %+v", first)
+	}
+	answer, err = c.ApplyStock(ctx, seen.Deployment, d.Desired(seen.Deployment, "", 2), false)
+	if err != nil || *answer.Spec.Replicas != 2 || answer.Spec.Template.Spec.Containers[0].Image != d.Image {
+		t.Errorf("mended, it is %+v: %v", answer.Spec, err)
+	}
+}
+
+// TestTheWholeStockIsSeenAtOnce, and strangers that only bear its label are not of it.
+func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	c := look(t, server.Kubeconfig())
+	d := stockIn(server.Namespace(t))
+	ctx := t.Context()
+	made, err := c.CreateStock(ctx, d.Bare("token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err = c.ApplyStock(ctx, made, d.Desired(made, "", 2), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.GuardStock(ctx, nil, d.Guard(made)); err != nil {
+		t.Fatal(err)
+	}
+	kubetest.Create(t, server, kubetest.Pod(d.Namespace, "stranger", kubetest.Labels(map[string]string{stockpool.LabelPool: "pool-g2"})))
+	var seen stockpool.Seen
+	kubetest.WaitFor(t, "two pods", func(ctx context.Context) error {
+		l, err := c.Stock(ctx)
+		if err != nil {
+			return err
+		}
+		if len(l.Pods[d.Namespace+"/pool-g2"]) > 0 {
+			t.Error("a stranger's pod is of a stock pool")
+		}
+		if seen = l.Of(d); len(seen.Pods) != 2 {
+			return errors.New("there are others")
+		}
+		return nil
+	})
+	if seen.NamespaceMissing || seen.Deployment.UID != made.UID || seen.Guard == nil || seen.Guard.Spec.MinAvailable.IntValue() != 1 {
+		t.Fatalf("seen: %+v", seen)
+	}
+	d.PodDisruption.MinimumAvailable = 2
+	if err := c.GuardStock(ctx, seen.Guard, d.Guard(made)); err != nil {
+		t.Fatal(err)
+	}
+	p := seen.Pods[0]
+	for _, spare := range []bool{true, true, false} {
+		if err := c.SpareStockPod(ctx, d.Namespace, p, spare); err != nil {
+			t.Fatal(err)
+		}
+		seen, err = c.StockOf(ctx, d.Namespace, d.Name)
+		n := slices.IndexFunc(seen.Pods, func(o stockpool.Pod) bool { return o.UID == p.UID })
+		if err != nil || (seen.Pods[n].DeletionCost == stockpool.SpareCost) != spare {
+			t.Errorf("spared (%t), it costs %q: %v", spare, seen.Pods[n].DeletionCost, err)
+		}
+	}
+	if seen.Guard.Spec.MinAvailable.IntValue() != 2 {
+		t.Errorf("guarded anew: %+v", seen.Guard.Spec)
+	}
+	p.UID = "another"
+	if err := c.SpareStockPod(ctx, d.Namespace, p, true); err != nil {
+		t.Errorf("a pod that is gone: %v", err)
+	}
+	if err := c.UnguardStock(ctx, seen.Guard); err != nil {
+		t.Fatal(err)
+	}
+	if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil || seen.Guard != nil {
+		t.Errorf("unguarded, it has %v: %v", seen.Guard, err)
+	}
+	if seen, err = c.StockOf(ctx, "no-such-namespace", d.Name); err != nil || !seen.NamespaceMissing || !seen.Looked() {
+		t.Errorf("of a missing namespace it is seen: %+v, %v", seen, err)
+	}
+}

@@ -1,0 +1,210 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+	"k8s.io/client-go/util/retry"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// stockCreator is whose the fields of a new Deployment are, until the first application
+// takes them over. An application creates as well, and would not tell what was there.
+const stockCreator = "gpupool-create"
+
+// StockFieldManagers are whose the fields are that stock pools write.
+func StockFieldManagers() []string { return []string{stockCreator, stockpool.FieldManager} }
+
+// CreateStock creates a Deployment where there is none of its name; else the error is
+// stockpool.ErrChanged.
+func (c *Cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
+	made, err := c.kube.AppsV1().Deployments(of.Namespace).Create(ctx, of, metav1.CreateOptions{FieldManager: stockCreator})
+	if err != nil {
+		return nil, stockError("create", stockObject("deployments", of), err)
+	}
+	return made, nil
+}
+
+// ApplyStock has exactly this Deployment, by its uid, be as wanted, whoever else changed
+// it. A dry run says what that would come to, and changes nothing. Where live is another
+// by now, the error is stockpool.ErrChanged.
+func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
+	object := stockObject("deployments", wanted)
+	client := c.kube.AppsV1().Deployments(wanted.Namespace)
+	options := metav1.PatchOptions{FieldManager: stockpool.FieldManager, Force: new(true)}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	} else {
+		if err := c.claim(ctx, live); err != nil {
+			return nil, err
+		}
+	}
+	body, err := applied(wanted)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Patch(ctx, wanted.Name, types.ApplyPatchType, body, options)
+	if err != nil {
+		return nil, stockError("patch", object, err)
+	}
+	return answer, nil
+}
+
+// claim gives the fields of a new Deployment to who applies: what is not declared any
+// longer goes with an application only where nobody else has it.
+func (c *Cluster) claim(ctx context.Context, live *appsv1.Deployment) error {
+	client, object, uid := c.kube.AppsV1().Deployments(live.Namespace), stockObject("deployments", live), live.UID
+	err := retry.RetryOnConflict(writeTries, func() error {
+		patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(stockCreator), stockpool.FieldManager)
+		if err != nil || len(patch) == 0 {
+			return err
+		}
+		_, err = client.Patch(ctx, live.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		// Its controller writes its status all the time.
+		now, again := client.Get(ctx, live.Name, metav1.GetOptions{})
+		if again != nil {
+			return again
+		}
+		if now.UID != uid {
+			return fmt.Errorf("%s: %w", object, stockpool.ErrChanged)
+		}
+		live = now
+		return err
+	})
+	return stockError("patch", object, err)
+}
+
+// DeleteStock has exactly this Deployment be deleted, and its pods before it. One that is
+// gone, or another by now, is no error.
+func (c *Cluster) DeleteStock(ctx context.Context, of *appsv1.Deployment) error {
+	err := c.kube.AppsV1().Deployments(of.Namespace).Delete(ctx, of.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &of.UID}, PropagationPolicy: new(metav1.DeletePropagationForeground),
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return kubeclient.Wrap("delete", stockObject("deployments", of), err)
+}
+
+// GuardStock has a PodDisruptionBudget be as wanted: live, or a new one where that is
+// nil.
+func (c *Cluster) GuardStock(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error {
+	object := stockObject("poddisruptionbudgets", wanted)
+	client := c.kube.PolicyV1().PodDisruptionBudgets(wanted.Namespace)
+	if live == nil {
+		_, err := client.Create(ctx, wanted, metav1.CreateOptions{FieldManager: stockCreator})
+		return stockError("create", object, err)
+	}
+	wanted = wanted.DeepCopy()
+	wanted.UID = live.UID
+	body, err := applied(wanted)
+	if err != nil {
+		return err
+	}
+	_, err = client.Patch(ctx, wanted.Name, types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: stockpool.FieldManager, Force: new(true)})
+	return stockError("patch", object, err)
+}
+
+// UnguardStock deletes exactly this PodDisruptionBudget; one that is gone, or another by
+// now, is no error.
+func (c *Cluster) UnguardStock(ctx context.Context, of *policyv1.PodDisruptionBudget) error {
+	err := c.kube.PolicyV1().PodDisruptionBudgets(of.Namespace).Delete(ctx, of.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &of.UID}})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return kubeclient.Wrap("delete", stockObject("poddisruptionbudgets", of), err)
+}
+
+// SpareStockPod has a scale-down end others before exactly this pod, or no longer. A pod
+// that is gone is no error.
+func (c *Cluster) SpareStockPod(ctx context.Context, namespace string, p stockpool.Pod, spare bool) error {
+	var cost any
+	if spare {
+		cost = stockpool.SpareCost
+	}
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.UID, "annotations": map[string]any{corev1.PodDeletionCost: cost}}})
+	if err != nil {
+		return err
+	}
+	_, err = c.kube.CoreV1().Pods(namespace).Patch(ctx, p.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: stockpool.FieldManager})
+	if apierrors.IsNotFound(err) || isAnother(err) {
+		return nil
+	}
+	return kubeclient.Wrap("patch", "pods "+namespace+"/"+p.Name, err)
+}
+
+// stockError is the error of a call, or stockpool.ErrChanged where what it was for is
+// another by now.
+func stockError(verb, object string, err error) error {
+	if err == nil {
+		return nil
+	}
+	wrapped := kubeclient.Wrap(verb, object, err)
+	if isAnother(err) {
+		return fmt.Errorf("%w: %w", wrapped, stockpool.ErrChanged)
+	}
+	return wrapped
+}
+
+// isAnother says that an object is not the one that a call was for. A uid that differs
+// is answered as one that somebody tries to change.
+func isAnother(err error) bool {
+	var status apierrors.APIStatus
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return true
+	}
+	return apierrors.IsInvalid(err) && errors.As(err, &status) && status.Status().Details != nil &&
+		slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field == "metadata.uid" })
+}
+
+// applied is the configuration of an application: what an object says, and nothing of
+// what it leaves out.
+func applied(o runtime.Object) ([]byte, error) {
+	all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		return nil, err
+	}
+	delete(all, "status")
+	pruned, _ := prune(all).(map[string]any)
+	return json.Marshal(pruned)
+}
+
+// prune leaves out what is null or an empty object, as an object's own fields are that
+// nobody set. Empty lists and texts are values.
+func prune(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if member = prune(member); member == nil {
+				delete(v, key)
+			} else {
+				v[key] = member
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for n := range v {
+			v[n] = prune(v[n])
+		}
+	}
+	return value
+}

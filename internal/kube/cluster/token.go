@@ -1,0 +1,65 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+)
+
+// Of the Secrets of bootstrap tokens: where they are, what they are called before their
+// id, and the parts of them that policies are about (k8s.io/cluster-bootstrap,
+// token/api).
+const (
+	TokenNamespace  = metav1.NamespaceSystem
+	TokenPrefix     = "bootstrap-token-"
+	TokenType       = corev1.SecretTypeBootstrapToken
+	TokenGroups     = "auth-extra-groups"
+	TokenExpiration = "expiration"
+)
+
+// longestToken keeps what is to last for a day within what a policy takes for one, by
+// the clock of whichever API server is asked.
+const longestToken = 24*time.Hour - time.Minute
+
+// CreateToken makes the Secret of a bootstrap token, which bears its pool's mark.
+func (c *Cluster) CreateToken(ctx context.Context, t node.BootstrapToken) error {
+	now := c.Now()
+	if now.IsZero() { // nothing was asked of the API server before
+		if _, err := c.UID(ctx); err != nil {
+			return err
+		}
+		now = c.Now()
+	}
+	_, err := c.kube.CoreV1().Secrets(TokenNamespace).Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: TokenPrefix + t.ID, Annotations: map[string]string{NodePoolAnnotation: t.PoolUID}},
+		Type:       TokenType,
+		StringData: map[string]string{
+			"description": "lets instances of the gpupool spot pool " + t.Pool + " join",
+			"token-id":    t.ID, "token-secret": t.Secret,
+			TokenExpiration:                  now.Add(min(t.Lasts, longestToken)).UTC().Format(time.RFC3339),
+			"usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
+			TokenGroups: strings.Join(t.Groups, ","),
+		},
+	}, metav1.CreateOptions{FieldManager: fieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("the Secret %s%s of %s: %w", TokenPrefix, t.ID, TokenNamespace, node.ErrTokenExists)
+	}
+	return kubeclient.Wrap("create", "secrets "+TokenNamespace+"/"+TokenPrefix+t.ID, err)
+}
+
+// DeleteToken deletes the Secret of a bootstrap token. One that is gone is no error.
+func (c *Cluster) DeleteToken(ctx context.Context, id string) error {
+	err := c.kube.CoreV1().Secrets(TokenNamespace).Delete(ctx, TokenPrefix+id, metav1.DeleteOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return kubeclient.Wrap("delete", "secrets "+TokenNamespace+"/"+TokenPrefix+id, err)
+}

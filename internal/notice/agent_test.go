@@ -1,0 +1,301 @@
+package notice_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/notice"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// chinaTime is how the metadata service writes a time.
+func chinaTime(at time.Time) string {
+	return at.In(time.FixedZone("UTC+8", 8*60*60)).Format(time.DateTime)
+}
+
+// oneNode is a cluster of one node.
+type oneNode struct {
+	calls  []string
+	marked bool
+	at     time.Time
+	away   error // the answer to each call
+	half   bool  // SetNotice fails in the middle
+}
+
+func (c *oneNode) called(call, name string) error {
+	c.calls = append(c.calls, call+" "+name)
+	return c.away
+}
+
+func (c *oneNode) Notice(_ context.Context, name string) (time.Time, bool, error) {
+	return c.at, c.marked, c.called("get", name)
+}
+
+func (c *oneNode) SetNotice(_ context.Context, name string, at, _ time.Time) error {
+	if err := c.called("set", name); err != nil {
+		return err
+	}
+	c.marked, c.at = true, at
+	if c.half {
+		return errors.New("the taint is missing")
+	}
+	return nil
+}
+
+func (c *oneNode) ClearNotice(_ context.Context, name string) error {
+	if err := c.called("clear", name); err != nil {
+		return err
+	}
+	c.marked, c.at = false, time.Time{}
+	return nil
+}
+
+// world is an agent, its metadata service and its node.
+type world struct {
+	t       *testing.T
+	agent   *notice.Agent
+	cluster oneNode
+	now     time.Time
+	told    []string
+
+	mu     sync.Mutex
+	answer http.HandlerFunc
+}
+
+// newWorld is a world in which there is no notice.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, now: noon, answer: http.NotFound}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		answer := w.answer
+		w.mu.Unlock()
+		if r.URL.Path != "/latest/meta-data/spot/termination-time" {
+			t.Errorf("asked is %s", r.URL)
+		}
+		answer(out, r)
+	}))
+	t.Cleanup(server.Close)
+	metadata, err := notice.NewMetadata(server.URL, 100*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.agent = &notice.Agent{
+		Node: "node-1", Metadata: metadata, Cluster: &w.cluster, Interval: 5 * time.Second,
+		Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler), Warn: func(text string) { w.told = append(w.told, text) },
+	}
+	return w
+}
+
+func (w *world) answers(h http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = h
+}
+
+func (w *world) says(status int, body string) {
+	w.answers(func(out http.ResponseWriter, _ *http.Request) {
+		out.WriteHeader(status)
+		_, _ = io.WriteString(out, body)
+	})
+}
+
+// step asks once, and checks what is called, what is told and when it is asked again.
+func (w *world) step(next time.Duration, told string, calls ...string) {
+	w.t.Helper()
+	w.cluster.calls, w.told = nil, nil
+	if got := w.agent.Step(w.t.Context()); got != next {
+		w.t.Errorf("the next step is in %v, not %v", got, next)
+	}
+	if diff := cmp.Diff(calls, w.cluster.calls); diff != "" {
+		w.t.Errorf("the calls (-want +got)\n%s", diff)
+	}
+	if got := strings.Join(w.told, "\n"); told == "" && got != "" || !strings.Contains(got, told) || len(w.told) > 1 {
+		w.t.Errorf("told is %q, not one thing with %q", w.told, told)
+	}
+}
+
+const usual = 5 * time.Second
+
+// TestANoticeIsMarkedOnce: at the first word of it, and again for another time.
+func TestANoticeIsMarkedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.step(usual, "", "get node-1")
+	w.step(usual, "")
+	at := noon.Add(2 * time.Minute)
+	w.says(http.StatusOK, chinaTime(at)+"\n")
+	w.step(usual, "takes the instance of the node node-1 back at 2026-11-22T12:02:00Z", "set node-1")
+	w.now = w.now.Add(5 * time.Second)
+	w.step(usual, "")
+	if !w.cluster.marked || !w.cluster.at.Equal(at) {
+		t.Errorf("the node is %+v", w.cluster)
+	}
+	w.says(http.StatusOK, chinaTime(at.Add(30*time.Second)))
+	w.step(usual, "12:02:30Z", "set node-1")
+}
+
+// TestWhatIsNoAnswerIsNoNotice: nothing is marked, nothing is cleared, and it is told
+// once.
+func TestWhatIsNoAnswerIsNoNotice(t *testing.T) {
+	t.Parallel()
+	const page = "<!doctype html><html><head><title>Sign in</title></head></html>"
+	slow := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		says   string
+	}{
+		"a page":            {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, page) }, "should be like"},
+		"nothing":           {func(http.ResponseWriter, *http.Request) {}, "should be like"},
+		"a time long ago":   {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, "2018-08-18 12:05:33") }, "check the clock"},
+		"a time in UTC":     {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, "2026-11-22 12:02:00") }, "check the clock"},
+		"an endless answer": {func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, strings.Repeat("2", 1<<20)) }, "should be like"},
+		"no time at all":    {slow, "does not say whether the instance is taken back"},
+		"an error":          {func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(http.StatusInternalServerError) }, "HTTP 500"},
+		"not allowed":       {func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(http.StatusForbidden) }, "HTTP 403"},
+		"somewhere else":    {func(out http.ResponseWriter, r *http.Request) { http.Redirect(out, r, "/elsewhere", http.StatusFound) }, "HTTP 302"},
+		"half of an answer": {func(out http.ResponseWriter, _ *http.Request) {
+			out.Header().Set("Content-Length", "19")
+			_, _ = io.WriteString(out, "2026-11-22")
+		}, "does not say"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.answers(tt.answer)
+			w.step(usual, tt.says)
+			w.step(usual, "")
+			w.answers(http.NotFound)
+			w.step(usual, "", "get node-1")
+			w.answers(tt.answer)
+			w.step(usual, tt.says)
+
+			// Nor is it the end of a notice.
+			at := w.now.Add(2 * time.Minute)
+			w.says(http.StatusOK, chinaTime(at))
+			w.step(usual, "takes the instance", "set node-1")
+			w.answers(tt.answer)
+			w.now = at.Add(6 * time.Minute)
+			w.step(usual, tt.says)
+			if !w.cluster.marked {
+				t.Error("the node does not bear its notice any more")
+			}
+		})
+	}
+}
+
+// TestAnAPIServerThatIsAwayIsAskedUntilTheTimeHasPassed.
+func TestAnAPIServerThatIsAwayIsAskedUntilTheTimeHasPassed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.step(usual, "", "get node-1")
+	w.cluster.away = errors.New("no route to the API server")
+	at := noon.Add(2 * time.Minute)
+	w.says(http.StatusOK, chinaTime(at))
+	w.cluster.calls, w.told = nil, nil
+	if next := w.agent.Step(t.Context()); next != time.Second || len(w.told) != 2 || !strings.Contains(w.told[1], "does not bear the notice yet: no route") {
+		t.Errorf("next in %v, told is %q", next, w.told)
+	}
+	w.step(time.Second, "", "set node-1")
+	w.now = at.Add(-time.Second)
+	w.says(http.StatusInternalServerError, "") // what was heard stands
+	w.step(time.Second, "HTTP 500", "set node-1")
+	w.cluster.away = nil
+	w.step(usual, "", "set node-1")
+
+	w = newWorld(t)
+	w.cluster.away = errors.New("no route to the API server")
+	w.says(http.StatusOK, chinaTime(at))
+	w.agent.Step(t.Context())
+	w.now = at.Add(time.Second)
+	w.step(usual, "")
+	if w.cluster.marked {
+		t.Error("it is marked after its time")
+	}
+}
+
+// TestANoticeThatDoesNotComeTrueIsCleared: where the service says so, well after its
+// time, and also by another process than the one that marked it.
+func TestANoticeThatDoesNotComeTrueIsCleared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := noon.Add(2 * time.Minute)
+	w.says(http.StatusOK, chinaTime(at))
+	w.step(usual, "takes", "set node-1")
+	w.answers(http.NotFound)
+	for _, later := range []time.Duration{-time.Minute, time.Second, 4 * time.Minute} {
+		w.now = at.Add(later)
+		w.step(usual, "")
+	}
+	w.now = at.Add(5*time.Minute + time.Second)
+	w.step(usual, "", "clear node-1")
+	w.step(usual, "")
+
+	// Another process finds it.
+	w = newWorld(t)
+	w.cluster.marked, w.cluster.at = true, at
+	w.now = at
+	w.step(usual, "", "get node-1")
+	w.now = at.Add(6 * time.Minute)
+	w.cluster.away = errors.New("no route to the API server")
+	w.step(usual, "still bears a notice", "clear node-1")
+	w.cluster.away = nil
+	w.step(usual, "", "clear node-1")
+
+	// What can't be read is nobody's notice.
+	w = newWorld(t)
+	w.cluster.marked = true
+	w.step(usual, "", "get node-1", "clear node-1")
+}
+
+// TestHalfOfANoticeIsCleared: one whose marking failed in the middle, and that was taken
+// back meanwhile.
+func TestHalfOfANoticeIsCleared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.step(usual, "", "get node-1")
+	at := noon.Add(2 * time.Minute)
+	w.cluster.half = true
+	w.says(http.StatusOK, chinaTime(at))
+	w.agent.Step(t.Context())
+	w.answers(http.NotFound)
+	w.step(usual, "", "get node-1")
+	w.now = at.Add(6 * time.Minute)
+	w.step(usual, "", "clear node-1")
+}
+
+// TestItEndsWhenItIsToldTo: also in the middle of a question.
+func TestItEndsWhenItIsToldTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stopped := errors.New("stopped")
+	ctx, stop := context.WithCancelCause(t.Context())
+	w.answers(func(_ http.ResponseWriter, r *http.Request) {
+		stop(stopped)
+		<-r.Context().Done()
+	})
+	if err := w.agent.Run(ctx); !errors.Is(err, stopped) || len(w.told) != 0 || len(w.cluster.calls) != 0 {
+		t.Errorf("it ends with %v, told is %q, calls are %q", err, w.told, w.cluster.calls)
+	}
+}
+
+func TestWhatIsNoEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, endpoint := range []string{"", "metadata.tencentyun.com", "ftp://metadata.tencentyun.com", "http://", ":"} {
+		if _, err := notice.NewMetadata(endpoint, time.Second); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q is no address", endpoint)) {
+			t.Errorf("%q: %v", endpoint, err)
+		}
+	}
+}
