@@ -14,11 +14,14 @@ import (
 
 const address = "registry.terraform.io/gpupool/gpupool"
 
-// version is set by the linker.
-var version = "dev"
+// Both are set by the linker.
+var (
+	version = "dev"
+	commit  string
+)
 
 func main() {
-	build := cli.NewBuild(version)
+	build := cli.NewBuild(version, commit)
 	serve, debug := cli.IsProvider(os.Args[1:], os.Getenv("TF_PLUGIN_MAGIC_COOKIE"))
 	if !serve {
 		os.Exit(cli.Run(cli.ThisProcess(build)))

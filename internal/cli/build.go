@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// NewBuild completes the version that the linker set. A build by go install has "dev"
-// instead, and its version is the module's.
-func NewBuild(version string) Build {
-	b := Build{Version: version}
+// NewBuild completes what the linker set. A build by go install has the version "dev"
+// instead, and its version is the module's; one by go build has no commit, but for that
+// which Go found in git.
+func NewBuild(version, commit string) Build {
+	b := Build{Version: version, Commit: short(commit)}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -17,12 +18,15 @@ func NewBuild(version string) Build {
 		b.Version = strings.TrimPrefix(v, "v")
 	}
 	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			b.Commit = setting.Value[:min(12, len(setting.Value))]
+		if setting.Key == "vcs.revision" && b.Commit == "" {
+			b.Commit = short(setting.Value)
 		}
 	}
 	return b
 }
+
+// short is a commit as people name it.
+func short(commit string) string { return commit[:min(12, len(commit))] }
 
 // IsProvider says whether the program was started to be the Terraform provider: by
 // Terraform, which passes a cookie and no arguments, or by a developer who debugs the

@@ -29,3 +29,11 @@ func TestIsProvider(t *testing.T) {
 		})
 	}
 }
+
+func TestABuildKnowsItsCommit(t *testing.T) {
+	t.Parallel()
+	b := cli.NewBuild("0.1.0", "0123456789abcdef0123456789abcdef01234567")
+	if b.Version != "0.1.0" || b.Commit != "0123456789ab" {
+		t.Errorf("%+v", b)
+	}
+}

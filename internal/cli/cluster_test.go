@@ -13,7 +13,7 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
 
@@ -55,6 +55,14 @@ func TestClusterScripts(t *testing.T) {
 				}.WithDefaults())
 				ts.Check(err)
 			},
+			// stock NAME declares a stock pool of two pods in $PODS that no node fits.
+			"stock": func(ts *testscript.TestScript, _ bool, args []string) {
+				_, err := clusterEngine(ts, cluster).Stock().Create(context.Background(), stockpool.Declaration{
+					Name: args[0], Namespace: ts.Getenv("PODS"), SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "1Gi", Replicas: 2,
+					NodeSelector: map[string]string{"gpupool.example.com/pool": "train"},
+				}.WithDefaults(), 0)
+				ts.Check(err)
+			},
 			// runs NAME GPUS has a pod run in $PODS.
 			"runs": func(ts *testscript.TestScript, _ bool, args []string) {
 				gpus, err := strconv.Atoi(args[1])
@@ -79,6 +87,6 @@ func clusterEngine(ts *testscript.TestScript, cluster *kubetest.Cluster) *reconc
 	ts.Check(err)
 	engine := worldOf(ts).engine()
 	engine.Store = place
-	engine.Cluster = func(context.Context) (budgets.Cluster, error) { return kubecluster.New(client), nil }
+	engine.Cluster = func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil }
 	return engine
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // fieldsOf lists the paths of a type's JSON, such as spot_pools[].name, and those
@@ -28,6 +29,7 @@ func fieldsOf(of reflect.Type, prefix string) (paths []string) {
 		return fieldsOf(of.Elem(), strings.TrimSuffix(prefix, ".")+"[].")
 	case of == reflect.TypeFor[outcome.Result](): // it writes itself
 		paths = append(fieldsOf(reflect.TypeFor[spotpool.Decision](), prefix), fieldsOf(reflect.TypeFor[budget.Decision](), prefix)...)
+		paths = append(paths, fieldsOf(reflect.TypeFor[stockpool.Decision](), prefix)...)
 		paths = append(paths, prefix+"outcome", prefix+"error")
 		return append(paths, fieldsOf(reflect.TypeFor[outcome.ErrorReport](), prefix+"error.")...)
 	case of.Kind() != reflect.Struct || of.PkgPath() == "time":
@@ -110,6 +112,7 @@ func TestReferenceHasEveryField(t *testing.T) {
 					// What a run would do is written down once, with what a run did.
 					path = strings.Replace(path, "spot_pools[].decisions[].", "decisions[].", 1)
 					path = strings.Replace(path, "budgets[].decisions[].", "decisions[].", 1)
+					path = strings.Replace(path, "stock_pools[].decisions[].", "decisions[].", 1)
 					if !known[path] && !events[path] {
 						t.Errorf("the reference does not tell of %s", path)
 					}

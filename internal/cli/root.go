@@ -28,6 +28,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/hold"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/noticewatch"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/offers"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
@@ -81,7 +82,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	root.AddCommand(
 		reconcile.New(s), status.New(s), explain.New(s), usage.New(s), history.New(s), export.New(s), offers.New(s), adopt.New(s), wait.New(s),
 		grant.New(s), hold.New(s), release.New(s),
-		store.New(s), manifests.New(s), simulate.New(s), newVersion(s), newCompletion(s),
+		store.New(s), manifests.New(s), noticewatch.New(s), simulate.New(s), newVersion(s), newCompletion(s),
 	)
 	return root
 }

@@ -8,7 +8,7 @@ import (
 
 // Body is what a document may hold. Each has its row in bodies.
 type Body interface {
-	SpotPool | Journal | Budget | BudgetStatus | Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
+	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State
 }
 
 // bodies are all that a document may hold. Of the bodies in one folder, the one that
@@ -21,6 +21,10 @@ var bodies = []row{
 	body[Budget]{"budget", "budgets", func(b Budget) error {
 		return cmp.Or(b.Phase.validate(), identifiedBudget(b.Declaration))
 	}},
+	body[StockPool]{"stock_pool", "stock_pools", func(b StockPool) error {
+		return cmp.Or(b.Phase.validate(), identifiedStock(b.Declaration))
+	}},
+	body[StockJournal]{"stock_journal", "stock_journals", func(b StockJournal) error { return present("pool_uid", b.PoolUID, "object", b.Object) }},
 	body[BudgetStatus]{"budget_status", "statuses", func(b BudgetStatus) error {
 		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
 	}},
@@ -98,7 +102,7 @@ func validateTombstone(t Tombstone) error {
 	switch kind, _, _ := strings.Cut(t.Object, "/"); kind {
 	case "spot_pool":
 		err = cmp.Or(err, present("account_id", t.AccountID))
-	case "budget":
+	case "budget", "stock_pool":
 		err = cmp.Or(err, present("cluster_uid", t.ClusterUID))
 	}
 	return err

@@ -7,9 +7,10 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// Phase is how far a pool or a budget has come in its life.
+// Phase is how far a pool, a budget or a stock pool has come in its life.
 type Phase string
 
 // The phases.
@@ -35,6 +36,12 @@ type Budget = Record[budget.Declaration]
 
 // Journal is a spot pool's journal.
 type Journal = spotpool.Journal
+
+// StockPool is the record of a stock pool.
+type StockPool = Record[stockpool.Declaration]
+
+// StockJournal is a stock pool's journal.
+type StockJournal = stockpool.Journal
 
 // BudgetStatus is what the last run made of a budget.
 type BudgetStatus = budget.Status
@@ -91,11 +98,11 @@ type Holds struct {
 // TombstoneLifetime is how long a tombstone stays.
 const TombstoneLifetime = 30 * 24 * time.Hour
 
-// Tombstone says that a pool or a budget was destroyed, so that no stale state
+// Tombstone says that a pool, a budget or a stock pool was destroyed, so that no stale state
 // brings it back.
 type Tombstone struct {
 	UID    string `json:"uid"`
-	Object string `json:"object"` // "spot_pool/ap-singapore/train", "budget/team-a"
+	Object string `json:"object"` // "spot_pool/ap-singapore/train", "budget/team-a", "stock_pool/ml/pool-g1"
 	// AccountID or ClusterUID is where it was.
 	AccountID   string    `json:"account_id,omitempty"`
 	ClusterUID  string    `json:"cluster_uid,omitempty"`
@@ -112,6 +119,11 @@ func PoolTombstone(d spotpool.Declaration, now time.Time) Tombstone {
 
 // BudgetTombstone is the tombstone of a budget.
 func BudgetTombstone(d budget.Declaration, now time.Time) Tombstone {
+	return Tombstone{UID: d.UID, Object: d.Object(), ClusterUID: d.ClusterUID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
+}
+
+// StockTombstone is the tombstone of a stock pool.
+func StockTombstone(d stockpool.Declaration, now time.Time) Tombstone {
 	return Tombstone{UID: d.UID, Object: d.Object(), ClusterUID: d.ClusterUID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
 }
 
@@ -133,6 +145,11 @@ func identified(d spotpool.Declaration) error {
 // identifiedBudget says what the identity of a declared budget lacks.
 func identifiedBudget(d budget.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "cluster_uid", d.ClusterUID)
+}
+
+// identifiedStock says what the identity of a declared stock pool lacks.
+func identifiedStock(d stockpool.Declaration) error {
+	return present("uid", d.UID, "name", d.Name, "namespace", d.Namespace, "cluster_uid", d.ClusterUID)
 }
 
 func (p Phase) validate() error {

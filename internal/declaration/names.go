@@ -8,52 +8,75 @@ import (
 	"strings"
 )
 
-// Names choose among what is declared: pools by NAME or REGION/NAME, budgets by
-// NAME, and both by globs of these ("team-*", "ap-singapore/*"). None choose all.
+// Names choose among what is declared: pools by NAME or REGION/NAME, stock pools by NAME
+// or NAMESPACE/NAME, budgets by NAME; each with its kind before that as well
+// ("budget/team-a", "stock_pool/ml/g1"), and by globs of these ("team-*",
+// "ap-singapore/*"). None choose all.
 type Names []string
 
 // Validate says which of the names can't be one.
 func (n Names) Validate() error {
 	for _, name := range n {
 		if _, err := path.Match(name, ""); name == "" || err != nil {
-			return fmt.Errorf("%q is no name and no glob: write NAME, REGION/NAME, or a glob such as 'team-*'", name)
+			return fmt.Errorf("%q is no name and no glob: write NAME, REGION/NAME, NAMESPACE/NAME, or a glob such as 'team-*'", name)
 		}
 	}
 	return nil
 }
 
+// What objects begin with, by their kind.
+const (
+	aPool      = "spot_pool/"
+	aStockPool = "stock_pool/"
+	aBudget    = "budget/"
+)
+
 // Pool reports whether a pool is chosen, by its REGION/NAME.
-func (n Names) Pool(key string) bool {
-	return len(n) == 0 || slices.ContainsFunc(n, func(name string) bool { return fitsPool(name, key) })
-}
+func (n Names) Pool(key string) bool { return n.Fits(aPool + key) }
+
+// StockPool reports whether a stock pool is chosen, by its NAMESPACE/NAME.
+func (n Names) StockPool(key string) bool { return n.Fits(aStockPool + key) }
 
 // Budget reports whether a budget is chosen.
-func (n Names) Budget(budget string) bool {
-	return len(n) == 0 || slices.ContainsFunc(n, func(name string) bool { return fits(name, budget) })
-}
+func (n Names) Budget(budget string) bool { return n.Fits(aBudget + budget) }
 
 // Fits reports whether an object such as "spot_pool/REGION/NAME" or "budget/NAME" is
 // chosen; one of no kind, such as "run", by its name.
 func (n Names) Fits(object string) bool {
-	if key, pool := strings.CutPrefix(object, "spot_pool/"); pool {
-		return n.Pool(key)
-	}
-	return n.Budget(strings.TrimPrefix(object, "budget/"))
+	return len(n) == 0 || slices.ContainsFunc(n, func(name string) bool { return fitsObject(name, object) })
 }
 
 // Among returns an *UnknownNameError of the first name that fits none of what is
-// declared.
-func (n Names) Among(store string, pools, budgets []string) error {
+// declared, such as "budget/NAME".
+func (n Names) Among(store string, objects []string) error {
 	for _, name := range n {
-		pool := slices.ContainsFunc(pools, func(key string) bool { return fitsPool(name, key) })
-		if !pool && !slices.ContainsFunc(budgets, func(budget string) bool { return fits(name, budget) }) {
-			return unknownName(store, name, pools, budgets)
+		if !slices.ContainsFunc(objects, func(object string) bool { return fitsObject(name, object) }) {
+			return unknownName(store, name, objects)
 		}
 	}
 	return nil
 }
 
-func fitsPool(name, key string) bool {
+// fitsObject reports whether a name or a glob chooses an object. A glob chooses no kind.
+func fitsObject(name, object string) bool {
+	key, kind := keyOf(object)
+	if bare, kindToo := strings.CutPrefix(name, kind); kindToo && kind != "" && fitsKey(bare, key) {
+		return true
+	}
+	return fitsKey(name, key)
+}
+
+// keyOf is what an object is called within its kind.
+func keyOf(object string) (key, kind string) {
+	for _, kind := range []string{aPool, aStockPool, aBudget} {
+		if key, is := strings.CutPrefix(object, kind); is {
+			return key, kind
+		}
+	}
+	return object, ""
+}
+
+func fitsKey(name, key string) bool {
 	return fits(name, key) || fits(name, key[strings.LastIndexByte(key, '/')+1:])
 }
 
@@ -68,6 +91,7 @@ func fits(name, declared string) bool {
 // UnknownNameError says that nothing that is declared has a name, or fits a glob.
 type UnknownNameError struct {
 	Store, Name string
+	stock       bool // there are stock pools
 	// Nearest are the names of what is declared that are the most like it, and Others
 	// is how many there are beside.
 	Nearest []string
@@ -76,9 +100,13 @@ type UnknownNameError struct {
 
 // Error names what there is.
 func (e *UnknownNameError) Error() string {
-	text := fmt.Sprintf("no pool and no budget %s is declared in the store %s", e.Name, e.Store)
+	nothing := "no pool and no budget"
+	if e.stock {
+		nothing = "no pool, no stock pool and no budget"
+	}
+	text := fmt.Sprintf("%s %s is declared in the store %s", nothing, e.Name, e.Store)
 	if strings.ContainsAny(e.Name, `*?[\`) {
-		text = fmt.Sprintf("no pool and no budget in the store %s fits %s", e.Store, e.Name)
+		text = fmt.Sprintf("%s in the store %s fits %s", nothing, e.Store, e.Name)
 	}
 	switch {
 	case len(e.Nearest) == 0:
@@ -92,23 +120,28 @@ func (e *UnknownNameError) Error() string {
 // nearestAtMost is how many names an error suggests.
 const nearestAtMost = 5
 
-func unknownName(store, name string, pools, budgets []string) error {
+func unknownName(store, name string, objects []string) error {
 	type suggestion struct {
 		text     string
 		distance int
 	}
+	e := &UnknownNameError{Store: store, Name: name}
 	var all []suggestion
-	for _, key := range pools {
-		_, short, _ := strings.Cut(key, "/")
-		all = append(all, suggestion{key, min(distance(name, key), distance(name, short))})
-	}
-	for _, budget := range budgets {
-		all = append(all, suggestion{"budget " + budget, distance(name, budget)})
+	for _, object := range objects {
+		key, kind := keyOf(object)
+		_, bare := keyOf(name)
+		wanted, short := strings.TrimPrefix(name, bare), key[strings.LastIndexByte(key, '/')+1:]
+		text := key
+		if kind != aPool {
+			text = strings.NewReplacer("_", " ", "/", " ").Replace(kind) + key
+		}
+		e.stock = e.stock || kind == aStockPool
+		all = append(all, suggestion{text, min(distance(wanted, key), distance(wanted, short))})
 	}
 	slices.SortStableFunc(all, func(a, b suggestion) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.text, b.text))
 	})
-	e := &UnknownNameError{Store: store, Name: name, Others: max(0, len(all)-nearestAtMost)}
+	e.Others = max(0, len(all)-nearestAtMost)
 	for _, s := range all[:len(all)-e.Others] {
 		e.Nearest = append(e.Nearest, s.text)
 	}

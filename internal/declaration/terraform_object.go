@@ -105,7 +105,7 @@ func (o object) misformed(declaration any, err error) error {
 }
 
 // identity is what tells an object from others, as far as it can be read.
-type identity struct{ Name, Region, UID string }
+type identity struct{ Name, Region, Namespace, UID string }
 
 func (o object) identity() (i identity) {
 	if json.Unmarshal(o.attributes, &i) != nil {

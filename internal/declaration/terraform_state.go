@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // SpotPoolSchemaVersion is the version of the schema of the resource
@@ -20,6 +21,9 @@ const SpotPoolSchemaVersion = 0
 
 // BudgetSchemaVersion is that of the resource gpupool_budget.
 const BudgetSchemaVersion = 0
+
+// StockPoolSchemaVersion is that of the resource gpupool_stock_pool.
+const StockPoolSchemaVersion = 0
 
 // The forms in which Terraform prints its state.
 const (
@@ -38,6 +42,7 @@ type TerraformState struct {
 	TerraformVersion string
 	Pools            []StatePool // in the order of the state
 	Budgets          []StateBudget
+	StockPools       []StateStockPool
 	Warnings         []string // what was left out, and why
 }
 
@@ -57,6 +62,9 @@ type StatePool = StateResource[spotpool.Declaration]
 
 // StateBudget is a budget as a state has it.
 type StateBudget = StateResource[budget.Declaration]
+
+// StateStockPool is a stock pool as a state has it.
+type StateStockPool = StateResource[stockpool.Declaration]
 
 // FromState reads what "terraform show -json" and "terraform state pull" print, and
 // tells the two apart by what they hold. An object whose attributes can't be read is
@@ -230,6 +238,14 @@ var resourceTypes = map[string]func(*TerraformState, object) (what, uid string, 
 			newest: BudgetSchemaVersion, noun: "budget", identified: identifiedBudget,
 			unread: func(i identity) (budget.Declaration, bool) {
 				return budget.Declaration{Name: i.Name, UID: i.UID}, i.Name != "" && i.UID != ""
+			},
+		})
+	},
+	"gpupool_stock_pool": func(s *TerraformState, o object) (what, uid string, err error) {
+		return take(o, &s.StockPools, resourceType[stockpool.Declaration]{
+			newest: StockPoolSchemaVersion, noun: "stock pool", identified: identifiedStock,
+			unread: func(i identity) (stockpool.Declaration, bool) {
+				return stockpool.Declaration{Name: i.Name, Namespace: i.Namespace, UID: i.UID}, i.Name != "" && i.Namespace != "" && i.UID != ""
 			},
 		})
 	},

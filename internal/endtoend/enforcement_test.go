@@ -17,7 +17,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
@@ -254,7 +253,7 @@ func TestAlertIsAnEvent(t *testing.T) {
 }
 
 // elsewhere is a cluster as it would be under another uid.
-type elsewhere struct{ budgets.Cluster }
+type elsewhere struct{ reconcile.Cluster }
 
 func (elsewhere) UID(context.Context) (string, error) {
 	return "99999999-2222-3333-4444-555555555555", nil
@@ -268,7 +267,7 @@ func TestWrongClusterIsRefused(t *testing.T) {
 	time.Sleep(2 * time.Second)
 	e := r.engine()
 	right := e.Cluster
-	e.Cluster = func(ctx context.Context) (budgets.Cluster, error) {
+	e.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
 		c, err := right(ctx)
 		return elsewhere{c}, err
 	}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/cvmsimtest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/endtoend/processtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -66,12 +65,7 @@ func (g *gated) gpupool(code int, args ...string) string {
 		"TENCENTCLOUD_REGION": "ap-singapore", "TENCENTCLOUD_SECRET_ID": cvmsim.DemoSecretID, "TENCENTCLOUD_SECRET_KEY": cvmsim.DemoSecretKey,
 	}
 	var stdout, stderr bytes.Buffer
-	got := cli.Run(cli.Process{
-		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
-		Terminal: func(io.Writer) (int, int, bool) { return 0, 0, false },
-		Signals:  func(chan<- os.Signal) func() { return func() {} },
-		Exit:     func(int) {}, Now: time.Now, Build: cli.Build{Version: "1.2.3"},
-	})
+	got := cli.Run(processtest.Command(env, &stdout, &stderr, args...))
 	if got != code {
 		g.t.Fatalf("gpupool %s ended with %d, not %d\n%s%s", strings.Join(args, " "), got, code, stdout.Bytes(), stderr.Bytes())
 	}

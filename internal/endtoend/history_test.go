@@ -21,7 +21,6 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -119,7 +118,7 @@ func (s *remembering) engine(m *reconciletest.Mortal) *reconcile.Engine {
 	cluster := kubecluster.New(client)
 	e := &reconcile.Engine{
 		Store: s.store(), Cloud: cloud, Actor: "test", LockTimeout: 5 * time.Second, PollInterval: 5 * time.Millisecond, FreezeLag: time.Millisecond,
-		Cluster: func(context.Context) (budgets.Cluster, error) { return cluster, nil }, Clock: s.now,
+		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil }, Clock: s.now,
 	}
 	if m != nil {
 		m.Possess(e)

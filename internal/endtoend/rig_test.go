@@ -14,13 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/endtoend/processtest"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
 // rig is a namespace of a cluster, a store, and a budget for the namespace's
@@ -77,19 +75,7 @@ func enforcing(a budget.Action) func(*budget.Declaration) {
 // engine is a new process.
 func (r *rig) engine() *reconcile.Engine {
 	r.t.Helper()
-	place, err := directory.Open(r.dir, directory.Options{Create: true})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: r.server.Kubeconfig()}, "gpupool/test")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	cluster := kubecluster.New(client)
-	return &reconcile.Engine{
-		Store: place, Actor: "test", LockTimeout: 5 * time.Second,
-		Cluster: func(context.Context) (budgets.Cluster, error) { return cluster, nil },
-	}
+	return processtest.Place{Dir: r.dir, Kubeconfig: r.server.Kubeconfig()}.Engine(r.t, "test")
 }
 
 // run runs once, and fails the test where the budget failed.

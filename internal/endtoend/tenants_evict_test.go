@@ -126,7 +126,8 @@ func TestWaitingPodsOfAJobAreTold(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 2)
 	s.declareOwn(`{"gpu_hours":"0.001","enforcement":{"max_evictions_per_run":1}}`)
-	s.create(s.editor, "runs", kubetest.GPUs(2), kubetest.OnNode(s.nodes[1].Name))
+	// It keeps its GPUs: a Job's pod that got them would be evicted as one that runs.
+	s.create(s.editor, "runs", kubetest.GPUs(2), kubetest.Annotation("gpupool/protected", "true"), kubetest.OnNode(s.nodes[1].Name))
 	s.server.WaitRunning(t, s.pod("runs"))
 	for _, name := range []string{"counts", "ignores"} {
 		job := kubetest.Job(s.namespace, name, 1, kubetest.GPUs(2), kubetest.OnNode(s.nodes[1].Name))

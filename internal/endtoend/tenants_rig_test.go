@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +26,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
+	"github.com/gpupool/terraform-provider-gpupool/internal/endtoend/processtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -234,12 +234,7 @@ func (s *tenancy) environment() map[string]string {
 // runCLI runs the command line in this process.
 func runCLI(env map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = cli.Run(cli.Process{
-		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-		Terminal: func(io.Writer) (int, int, bool) { return 0, 0, false },
-		Signals:  func(chan<- os.Signal) func() { return func() {} },
-		Exit:     func(int) {}, Now: time.Now, Build: cli.Build{Version: "1.2.3"},
-	})
+	code = cli.Run(processtest.Command(env, &out, &errs, args...))
 	return code, out.String(), errs.String()
 }
 

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
@@ -138,7 +139,7 @@ func TestABacklogStartsNothing(t *testing.T) {
 			t.Parallel()
 			s := newTenancy(t, 8)
 			s.declareOwn(fmt.Sprintf(`{"gpu_hours":"0.002","enforcement":{"action":%q}}`, action))
-			s.queue(action)
+			holders := s.queue(action)
 			first := s.turnUntil("the budget to be enforced", s.exceeded("own"))
 			if !strings.Contains(first.text, "wait") {
 				t.Errorf("nothing is said of pods that wait:\n%s", first.text)
@@ -149,7 +150,9 @@ func TestABacklogStartsNothing(t *testing.T) {
 			}
 			last := s.turn()
 			since := *s.budget(last, "own").ExceededSince
-			started := s.truth.startedAfter(since, s.ofTenant)
+			// The eight start one after another, and on a slow machine the first use the
+			// budget up before the last has started.
+			started := s.truth.startedAfter(since, func(h *held) bool { return s.ofTenant(h) && !holders[h.last.UID] })
 			t.Logf("%s: of %d pods that waited, %d started after the crossing, in %d runs", action, *backlog, started, runs+1)
 			if action != "freeze" && started > 0 {
 				t.Errorf("%d pods that waited started after the crossing", started)
@@ -161,12 +164,19 @@ func TestABacklogStartsNothing(t *testing.T) {
 
 // queue has eight pods hold the node's GPUs, and others wait for them: of
 // workloads where they are to be paused, else bare ones. Under a freeze the eight
-// end by themselves.
-func (s *tenancy) queue(action string) {
+// end by themselves. It returns the eight.
+func (s *tenancy) queue(action string) map[types.UID]bool {
 	s.t.Helper()
+	holders := map[types.UID]bool{}
+	note := func() {
+		for _, pod := range s.waitForPods(8) {
+			holders[pod.UID] = true
+		}
+	}
 	on := []kubetest.PodOption{kubetest.GPUs(1), kubetest.OnNode(s.nodes[1].Name)}
 	if action == "pause" {
 		s.deploy(kubetest.Deployment(s.namespace, "runs", 8, on...))
+		note()
 		for n := 0; n < *backlog; n += 10 {
 			job := kubetest.Job(s.namespace, fmt.Sprintf("waits-%d", n), int32(min(10, *backlog-n)), on...)
 			if _, err := s.editor.BatchV1().Jobs(s.namespace).Create(s.t.Context(), job, metav1.CreateOptions{}); err != nil {
@@ -181,7 +191,7 @@ func (s *tenancy) queue(action string) {
 			}
 			s.create(s.editor, fmt.Sprintf("pod-%03d", n), options...)
 			if n == 7 {
-				s.waitForPods(8)
+				note()
 			}
 		}
 	}
@@ -192,6 +202,7 @@ func (s *tenancy) queue(action string) {
 		}
 		return err
 	})
+	return holders
 }
 
 // anyLeft says whether pods of the tenant's wait, or hold GPUs.

@@ -98,9 +98,8 @@ func abuses() []abuse {
 		{right: "get namespaces", what: "protect one", verb: http.MethodPatch, path: apiCore + "WORK", body: `{"metadata":{"annotations":{"gpupool/protected":"true"}}}`, as: types.MergePatchType},
 		{right: "list namespaces", what: "make one", verb: http.MethodPost, path: "/api/v1/namespaces", body: `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"mine"}}`},
 		{right: "watch namespaces", what: "delete one", verb: http.MethodDelete, path: "/api/v1/namespaces/WORK"},
-		{right: "watch nodes", what: "delete one", verb: http.MethodDelete, path: "/api/v1/nodes/any"},
-		{right: "list nodes", what: "change one", verb: http.MethodPatch, path: "/api/v1/nodes/any", body: `{"spec":{"unschedulable":true}}`, as: types.MergePatchType},
-		{right: "list nodes", what: "reach its kubelet", verb: http.MethodGet, path: "/api/v1/nodes/any/proxy/pods"},
+		{right: "watch nodes", what: "delete all", verb: http.MethodDelete, path: "/api/v1/nodes"},
+		{right: "list nodes", what: "reach the kubelet of one", verb: http.MethodGet, path: "/api/v1/nodes/own/proxy/pods"},
 
 		{right: "get pods", what: "read a log", verb: http.MethodGet, path: apiCore + "WORK/pods/pod/log"},
 		{right: "get pods", what: "enter one", verb: http.MethodPost, path: apiCore + "WORK/pods/pod/exec?command=sh"},
@@ -129,6 +128,7 @@ func abuses() []abuse {
 		{right: "get validatingadmissionpolicies", what: "change it", verb: http.MethodPatch, path: apiAdmission + "validatingadmissionpolicies/gpupool-freeze", body: `{"spec":{"failurePolicy":"Ignore"}}`, as: types.MergePatchType},
 		{right: "get validatingadmissionpolicies", what: "delete the limits", verb: http.MethodDelete, path: apiAdmission + "validatingadmissionpolicies/gpupool-system-limits"},
 
+		{right: "get statefulsets", what: "list them", verb: http.MethodGet, path: "/apis/apps/v1/statefulsets"},
 		{right: "get replicasets", what: "scale one", verb: http.MethodPut, path: apiApps + "WORK/replicasets/any/scale", body: scaled("any", "WORK")},
 		{right: "get replicasets", what: "change one", verb: http.MethodPatch, path: apiApps + "WORK/replicasets/any", body: other, as: types.StrategicMergePatchType},
 		{right: "list horizontalpodautoscalers", what: "delete all", verb: http.MethodDelete, path: "/apis/autoscaling/v2/namespaces/WORK/horizontalpodautoscalers"},
@@ -155,7 +155,6 @@ func abuses() []abuse {
 			abuse{right: "get " + s, what: "give it another account and image", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind, body: other, as: types.StrategicMergePatchType},
 			abuse{right: "get " + s, what: "write it whole", verb: http.MethodPut, path: apiApps + "WORK/" + s + "/" + kind, body: `{"apiVersion":"apps/v1","kind":"` + map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[kind] + `","metadata":{"name":"` + kind + `"}}`},
 			abuse{right: "get " + s, what: "delete it", verb: http.MethodDelete, path: apiApps + "WORK/" + s + "/" + kind},
-			abuse{right: "get " + s, what: "list them", verb: http.MethodGet, path: "/apis/apps/v1/" + s},
 			abuse{right: "update " + s + "/scale", what: "patch the scale", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind + "/scale", body: `{"spec":{"replicas":7}}`, as: types.MergePatchType},
 			abuse{right: "update " + s + "/scale", what: "scale the system", verb: http.MethodPut, path: apiApps + "kube-system/" + s + "/" + kind + "/scale", body: scaled(kind, "kube-system")},
 			abuse{right: "update " + s + "/scale", what: "write its status", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind + "/status", body: `{"status":{"replicas":9}}`, as: types.MergePatchType},
@@ -177,15 +176,18 @@ func abuses() []abuse {
 	} {
 		all = append(all, abuse{right: "patch jobs", what: what, verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: change, as: types.StrategicMergePatchType})
 	}
-	return all
+	return slices.Concat(all, nodeAbuses(), stockAbuses(), tokenAbuses())
 }
 
 // stage is a cluster with all that is printed, and something to abuse.
 func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	t.Helper()
 	cluster = kubetest.StartOwn(t, "--no-kubelet", "--no-scheduler")
-	apply(t, cluster, objects(t, options()))
+	apply(t, cluster, objects(t, withAll()))
+	makeNodes(t, cluster)
+	makeTokens(t, cluster)
 	work = cluster.Namespace(t)
+	makeStock(t, cluster, work)
 	for _, namespace := range []string{work, manifests.RunNamespaceOf(manifests.DefaultNamespace), metav1.NamespaceSystem} {
 		kubetest.Create(t, cluster, kubetest.Deployment(namespace, "deployment", 0))
 		kubetest.Create(t, cluster, kubetest.StatefulSet(namespace, "statefulset", 0))
@@ -256,8 +258,8 @@ func TestNoRightCanBeAbused(t *testing.T) {
 		tried[a.right] = true
 	}
 	var granted []string
-	for _, account := range []string{manifests.ReconcileAccount, manifests.TerraformAccount} {
-		granted = append(granted, printed(t, options(), account)...)
+	for _, account := range []string{manifests.ReconcileAccount, manifests.TerraformAccount, manifests.NoticeAccount} {
+		granted = append(granted, printed(t, withAll(), account)...)
 	}
 	slices.Sort(granted)
 	if diff := cmp.Diff(slices.Compact(granted), slices.Sorted(maps.Keys(tried))); diff != "" {
@@ -275,13 +277,16 @@ func TestNoRightCanBeAbused(t *testing.T) {
 			return nil
 		})
 		t.Run(account, func(t *testing.T) {
-			for _, a := range abuses() {
+			for _, a := range slices.Concat(abuses(), noticesOfOthers("own")) {
 				t.Run(a.right+" to "+a.what, func(t *testing.T) {
 					if err := call(t.Context(), client, a, work); !apierrors.IsForbidden(err) {
 						t.Errorf("got %v, want it to be forbidden", err)
 					}
 				})
 			}
+			changesNodes(t, cluster, signedInAs(t, cluster, run, account), account)
+			changesStock(t, cluster, signedInAs(t, cluster, run, account), work)
+			makesTokens(t, cluster, signedInAs(t, cluster, run, account), account)
 			// What they are for goes on.
 			for what, a := range map[string]abuse{
 				"suspend a Job": suspend,

@@ -34,7 +34,7 @@ import (
 // resources are the resources of the kinds that are printed.
 var resources = map[string]string{
 	"Namespace": "namespaces", "ConfigMap": "configmaps", "ServiceAccount": "serviceaccounts", "Role": "roles", "RoleBinding": "rolebindings",
-	"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings", "CronJob": "cronjobs",
+	"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings", "CronJob": "cronjobs", "DaemonSet": "daemonsets", "Deployment": "deployments",
 	"ValidatingAdmissionPolicy": "validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
 }
 

@@ -16,32 +16,40 @@ func (o Options) limits() []Object {
 	if !o.allows(budget.Pause) {
 		return nil
 	}
+	return o.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces other than the system's and these two.",
+		[]string{ReconcileAccount, TerraformAccount},
+		[]admissionv1.NamedRuleWithOperations{
+			concerning(batch, []string{"jobs"}, admissionv1.Create, admissionv1.Update),
+			concerning(apps, []string{"deployments/scale", "statefulsets/scale"}, admissionv1.Update),
+			concerning(core, []string{"pods/eviction"}, admissionv1.Create),
+		}, nil,
+		must("!(request.namespace in "+kubecluster.CELTexts(append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())...)+")",
+			"gpupool pauses and evicts nothing in this namespace"),
+		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendAlone(),
+			"of a Job, gpupool may change spec.suspend alone"),
+	)
+}
+
+// policy is a policy, and its binding, of what accounts may do.
+func (o Options) policy(name, why string, accounts []string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable, validations ...admissionv1.Validation) []Object {
 	const version = "admissionregistration.k8s.io/v1"
-	about := metav1.ObjectMeta{Name: o.Namespace + "-limits", Labels: labels()}
-	fail, exact, forbidden := admissionv1.Fail, admissionv1.Equivalent, metav1.StatusReasonForbidden
+	about := metav1.ObjectMeta{Name: o.Namespace + "-" + name, Labels: labels()}
+	fail, exact := admissionv1.Fail, admissionv1.Equivalent
+	usernames := make([]string, len(accounts))
+	for n, account := range accounts {
+		usernames[n] = o.username(account)
+	}
 	return []Object{
-		{"It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces other than the system's and these two.", &admissionv1.ValidatingAdmissionPolicy{
+		{why, &admissionv1.ValidatingAdmissionPolicy{
 			TypeMeta: kindOf(version, "ValidatingAdmissionPolicy"), ObjectMeta: about,
 			Spec: admissionv1.ValidatingAdmissionPolicySpec{
-				FailurePolicy: &fail,
-				MatchConstraints: &admissionv1.MatchResources{MatchPolicy: &exact, ResourceRules: []admissionv1.NamedRuleWithOperations{
-					concerning(batch, "v1", []string{"jobs"}, admissionv1.Create, admissionv1.Update),
-					concerning(apps, "v1", []string{"deployments/scale", "statefulsets/scale"}, admissionv1.Update),
-					concerning(core, "v1", []string{"pods/eviction"}, admissionv1.Create),
-				}},
+				FailurePolicy:    &fail,
+				MatchConstraints: &admissionv1.MatchResources{MatchPolicy: &exact, ResourceRules: rules},
 				MatchConditions: []admissionv1.MatchCondition{{
-					Name: "by-gpupool", Expression: "request.userInfo.username in " + kubecluster.CELTexts(o.username(ReconcileAccount), o.username(TerraformAccount)),
+					Name: "by-gpupool", Expression: "request.userInfo.username in " + kubecluster.CELTexts(usernames...),
 				}},
-				Validations: []admissionv1.Validation{
-					{
-						Expression: "!(request.namespace in " + kubecluster.CELTexts(append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())...) + ")",
-						Reason:     &forbidden, Message: "gpupool pauses and evicts nothing in this namespace",
-					},
-					{
-						Expression: "request.resource.resource != 'jobs' || request.operation == 'UPDATE' && " + suspendAlone(),
-						Reason:     &forbidden, Message: "of a Job, gpupool may change spec.suspend alone",
-					},
-				},
+				Variables:   variables,
+				Validations: validations,
 			},
 		}},
 		{"", &admissionv1.ValidatingAdmissionPolicyBinding{
@@ -53,10 +61,16 @@ func (o Options) limits() []Object {
 	}
 }
 
-func concerning(group, version string, resources []string, operations ...admissionv1.OperationType) admissionv1.NamedRuleWithOperations {
+// must refuses, with a message, what an expression does not hold for.
+func must(expression, message string) admissionv1.Validation {
+	forbidden := metav1.StatusReasonForbidden
+	return admissionv1.Validation{Expression: expression, Reason: &forbidden, Message: message}
+}
+
+func concerning(group string, resources []string, operations ...admissionv1.OperationType) admissionv1.NamedRuleWithOperations {
 	return admissionv1.NamedRuleWithOperations{RuleWithOperations: admissionv1.RuleWithOperations{
 		Operations: operations,
-		Rule:       admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{version}, Resources: resources},
+		Rule:       admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: resources},
 	}}
 }
 
@@ -65,15 +79,24 @@ func (o Options) username(account string) string {
 	return "system:serviceaccount:" + o.runNamespace() + ":" + account
 }
 
-// suspendAlone is true where nothing of an object was changed but spec.suspend,
-// and what the API server itself writes at each change. It goes by what is there,
-// and so holds for fields that later versions of Jobs will have.
-func suspendAlone() string {
-	same := func(part string, but ...string) string {
-		now, before := "dyn(object."+part+")", "dyn(oldObject."+part+")"
-		list := kubecluster.CELTexts(but...)
-		return now + ".all(k, k in " + list + " || k in " + before + " && " + now + "[k] == " + before + "[k])" +
-			" && " + before + ".all(k, k in " + list + " || k in " + now + ")"
-	}
-	return same("spec", "suspend") + " && " + same("metadata", "generation", "managedFields", "resourceVersion")
+// suspendAlone is true where nothing of an object was changed but spec.suspend, and what
+// the API server itself writes at each change.
+func suspendAlone() string { return same("spec", "suspend") + " && " + sameMetadata() }
+
+// sameMetadata is true where nothing of an object's metadata was changed but these, and
+// what the API server itself writes at each change.
+func sameMetadata(but ...string) string {
+	return same("metadata", append([]string{"generation", "managedFields", "resourceVersion"}, but...)...)
+}
+
+// same is true where a part of an object has the fields and values that it had, but for
+// some. It goes by what is there, and so holds for fields that later versions will have.
+func same(part string, but ...string) string {
+	return sameMap("dyn(object."+part+")", "dyn(oldObject."+part+")", but...)
+}
+
+func sameMap(now, before string, but ...string) string {
+	list := kubecluster.CELTexts(but...)
+	return now + ".all(k, k in " + list + " || k in " + before + " && " + now + "[k] == " + before + "[k])" +
+		" && " + before + ".all(k, k in " + list + " || k in " + now + ")"
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -27,6 +29,21 @@ func options() manifests.Options {
 	}
 }
 
+// withNodes are the options with every flag about nodes set.
+func withNodes() manifests.Options {
+	o := options()
+	o.BootstrapGroups = []string{"system:bootstrappers:kubeadm:default-node-token", "system:bootstrappers:gpu"}
+	o.Nodes = manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true}
+	return o
+}
+
+// withAll are the options with every flag set.
+func withAll() manifests.Options {
+	o := withNodes()
+	o.Stock.Pools = true
+	return o
+}
+
 func objects(t *testing.T, o manifests.Options) []manifests.Object {
 	t.Helper()
 	all, err := manifests.Objects(o)
@@ -40,15 +57,46 @@ func objects(t *testing.T, o manifests.Options) []manifests.Object {
 // internal/kube/cluster's, and all slots but the first.
 func TestYAML(t *testing.T) {
 	t.Parallel()
-	all := slices.DeleteFunc(objects(t, options()), func(o manifests.Object) bool {
+	compareYAML(t, "manifests.yaml", slices.DeleteFunc(objects(t, options()), func(o manifests.Object) bool {
 		about, err := meta.Accessor(o.Object)
 		return err != nil || about.GetName() == kubecluster.FreezePolicyName || slices.Contains(kubecluster.FreezeSlotNames()[1:], about.GetName())
-	})
+	}))
+}
+
+// TestYAMLWithNodes compares what each flag about nodes, and the other mode, print beside
+// what is printed without.
+func TestYAMLWithNodes(t *testing.T) {
+	t.Parallel()
+	o := withNodes()
+	o.Mode, o.NoticeWatchOn = manifests.Deployment, map[string]string{"pool": "train"}
+	compareYAML(t, "nodes.yaml", beside(t, o))
+}
+
+// beside are the objects that options print which are not printed without any.
+func beside(t *testing.T, o manifests.Options) []manifests.Object {
+	t.Helper()
+	text := func(o manifests.Object) string {
+		one, err := manifests.YAML([]manifests.Object{o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(one)
+	}
+	known := map[string]bool{}
+	for _, o := range objects(t, options()) {
+		known[text(o)] = true
+	}
+	return slices.DeleteFunc(objects(t, o), func(o manifests.Object) bool { return known[text(o)] })
+}
+
+// compareYAML compares what is printed of objects with a golden file.
+func compareYAML(t *testing.T, name string, all []manifests.Object) {
+	t.Helper()
 	got, err := manifests.YAML(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join("testdata", "manifests.yaml")
+	golden := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(golden, got, 0o600); err != nil {
 			t.Fatal(err)
@@ -60,6 +108,32 @@ func TestYAML(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestLimitsComeBeforeRights has no account get a right before what limits it, also where
+// an apply ends in between.
+func TestLimitsComeBeforeRights(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, o := range objects(t, withAll()) {
+		switch about := o.Object.(type) {
+		case *admissionv1.ValidatingAdmissionPolicyBinding:
+			seen[about.Name] = true
+		case *rbacv1.ClusterRoleBinding:
+			for _, limit := range map[string][]string{
+				"gpupool-system-lift":         {"limits"},
+				"gpupool-system-enforce":      {"limits"},
+				"gpupool-system-drain":        {"limits"},
+				"gpupool-system-nodes":        {"nodes", "mark-nodes", "cordon-nodes", "delete-nodes"},
+				"gpupool-system-notice-watch": {"notice-watch"},
+				"gpupool-system-stock-pools":  {"stock-pools", "stock-pods"},
+			}[about.Name] {
+				if !seen["gpupool-system-"+limit] {
+					t.Errorf("%s is bound before %s limits it", about.Name, limit)
+				}
+			}
+		}
 	}
 }
 
@@ -122,6 +196,21 @@ func TestRefuses(t *testing.T) {
 		"needs a name":                           func(o *manifests.Options) { o.CredentialsSecret = "" },
 		"at once":                                func(o *manifests.Options) { o.RunNamespace = o.Namespace },
 		`"Big" cannot be the run's namespace`:    func(o *manifests.Options) { o.RunNamespace = "Big" },
+		`"pod" is no mode`:                       func(o *manifests.Options) { o.Mode = "pod" },
+		"--cordon-nodes needs --mark-nodes":      func(o *manifests.Options) { o.Cordon = true },
+		"needs --enforcement evict": func(o *manifests.Options) {
+			o.Mark, o.Cordon, o.Enforcement = true, true, budget.Pause
+		},
+		`"system:masters" is no group of bootstrap tokens`: func(o *manifests.Options) { o.BootstrapGroups = []string{"system:masters"} },
+		"--bootstrap-groups is for another store":          func(o *manifests.Options) { o.Namespace, o.BootstrapGroups = "kube-system", []string{ownGroup} },
+		"--bootstrap-groups names groups of 555 bytes": func(o *manifests.Options) {
+			o.BootstrapGroups = []string{"system:bootstrappers:" + strings.Repeat("a", 256), "system:bootstrappers:" + strings.Repeat("b", 256)}
+		},
+		"--delete-nodes needs --mark-nodes": func(o *manifests.Options) { o.Delete = true },
+		"and needs --notice-watch":          func(o *manifests.Options) { o.NoticeWatchOn = map[string]string{"a": "b"} },
+		"is no label of a node": func(o *manifests.Options) {
+			o.NoticeWatch, o.NoticeWatchOn = true, map[string]string{"a": "b c"}
+		},
 	} {
 		o := options()
 		change(&o)

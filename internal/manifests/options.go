@@ -40,6 +40,58 @@ type Options struct {
 	CredentialsSecret string
 	// Arguments are handed to gpupool reconcile after those that it needs.
 	Arguments []string
+	// Mode is what runs gpupool reconcile; empty for a CronJob.
+	Mode Mode
+	// BootstrapGroups are those that the bootstrap tokens of pools may have; none where no
+	// pool has such tokens.
+	BootstrapGroups []string
+	Nodes
+	Stock Stock
+}
+
+// Mode is what runs gpupool reconcile.
+type Mode string
+
+// A CronJob begins a process for each run. A Deployment has one that runs again and
+// again, and hears of notices between the runs.
+const (
+	CronJob    Mode = "cronjob"
+	Deployment Mode = "deployment"
+)
+
+// Nodes are the rights on nodes that pools with nodes need, each by itself.
+type Nodes struct {
+	Mark   bool // as a pool's
+	Cordon bool // so that no new pods come there, for drains
+	Delete bool // those that bear a pool's mark
+	// NoticeWatch has an agent on each node mark it when the cloud takes its instance
+	// back; NoticeWatchOn are labels of the nodes, none for all.
+	NoticeWatch   bool
+	NoticeWatchOn map[string]string
+}
+
+// any says whether accounts are given rights to change nodes.
+func (n Nodes) any() bool { return n.Mark || n.Cordon || n.Delete }
+
+// validate says which rights make no sense without others.
+func (n Nodes) validate(evicts bool) error {
+	switch {
+	case n.Cordon && !n.Mark:
+		return errors.New("--cordon-nodes needs --mark-nodes: a node that a pool cordons bears its mark, by which that is undone, and nobody else's cordon is")
+	case n.Cordon && !evicts:
+		return errors.New("--cordon-nodes needs --enforcement evict: a drain cordons a node and evicts its pods, and no budget evicts that does not say so itself")
+	case n.Delete && !n.Mark:
+		return errors.New("--delete-nodes needs --mark-nodes: only a node that bears a pool's mark is deleted")
+	case len(n.NoticeWatchOn) > 0 && !n.NoticeWatch:
+		return errors.New("--notice-watch-on says on which nodes the notice is watched for, and needs --notice-watch")
+	}
+	for key, value := range n.NoticeWatchOn {
+		problems := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...)
+		if len(problems) > 0 {
+			return fmt.Errorf("%s=%s is no label of a node: %s", key, value, strings.Join(problems, "; "))
+		}
+	}
+	return nil
 }
 
 // RunNamespaceOf is the namespace of the run where none is named, by the store's.
@@ -84,5 +136,8 @@ func (o Options) Validate() error {
 	if o.CredentialsSecret == "" {
 		return errors.New("the Secret with the cloud's credentials needs a name; it may be of one that does not exist")
 	}
-	return nil
+	if o.Mode != "" && o.Mode != CronJob && o.Mode != Deployment {
+		return fmt.Errorf("%q is no mode: it is cronjob or deployment", o.Mode)
+	}
+	return errors.Join(o.Nodes.validate(o.allows(budget.Evict)), o.validateStock(), o.validateTokens())
 }

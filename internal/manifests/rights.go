@@ -16,6 +16,7 @@ const (
 	batch        = "batch"
 	coordination = "coordination.k8s.io"
 	devices      = "resource.k8s.io"
+	policies     = "policy"
 	scheduling   = "scheduling.k8s.io"
 )
 
@@ -105,4 +106,47 @@ func EnforceRules(o Options) []rbacv1.PolicyRule {
 			rule(core, "pods/eviction", "create"))
 	}
 	return rules
+}
+
+// NodeRules are what is needed to change nodes, as far as flags say. What exactly may be
+// changed is limited further: see nodeLimits.
+func NodeRules(o Options) []rbacv1.PolicyRule {
+	var verbs []string
+	if o.Mark || o.Cordon {
+		verbs = append(verbs, "get", "patch")
+	}
+	if o.Delete {
+		verbs = append(verbs, "delete")
+	}
+	if len(verbs) == 0 {
+		return nil
+	}
+	return []rbacv1.PolicyRule{rule(core, "nodes", verbs...)}
+}
+
+// DrainRules are what else an apply or a destroy of pools with nodes needs, which look at
+// nodes, count pods with GPUs, and drain. A run has these rights already.
+func DrainRules(o Options) []rbacv1.PolicyRule {
+	if !o.Nodes.any() && len(o.BootstrapGroups) == 0 {
+		return nil
+	}
+	rules := []rbacv1.PolicyRule{
+		rule(core, "nodes", "list"),
+		rule(core, "pods", "list"),
+		rule(devices, "resourceslices", "list"),
+		rule(devices, "resourceclaims", "list"),
+	}
+	if o.Cordon {
+		rules = append(rules, rule(core, "namespaces", "list"), // whether they protect their pods
+			rule(core, "pods", "get"), rule(core, "pods/eviction", "create"))
+	}
+	return rules
+}
+
+// NoticeRules are what the agent of a node needs. It is held to its own node.
+func NoticeRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		rule(core, "nodes", "get", "patch"),
+		rule(core, "nodes/status", "patch"),
+	}
 }

@@ -25,16 +25,26 @@ type part struct {
 }
 
 func reconciling() []rbacv1.PolicyRule {
-	return slices.Concat(manifests.ObserveRules(), manifests.LiftRules(options()), manifests.EnforceRules(options()))
+	o := withAll()
+	return slices.Concat(manifests.ObserveRules(), manifests.LiftRules(o), manifests.EnforceRules(o), manifests.NodeRules(o), stocking(), manifests.StockListRules())
 }
 
 func declaring() []rbacv1.PolicyRule {
-	return slices.Concat(manifests.DeclareRules(), manifests.LiftRules(options()))
+	o := withAll()
+	return slices.Concat(manifests.DeclareRules(), manifests.LiftRules(o), manifests.NodeRules(o), manifests.DrainRules(o), stocking())
+}
+
+// noticing are an agent's, and those by which a world tells that rights are in force.
+func noticing() []rbacv1.PolicyRule {
+	return slices.Concat(manifests.NoticeRules(), manifests.DeclareRules())
 }
 
 const (
 	countsClaims     = "counts"
 	countsWhatIsGone = "counts what is gone"
+
+	drainsAsARun      = "drains as a run"
+	drainsAsTerraform = "drains as Terraform"
 )
 
 // ownTo are the rights that one part needs for what it prepares. Others may use
@@ -44,6 +54,11 @@ var ownTo = map[string]string{
 }
 
 var parts = []part{
+	{drainsAsARun, reconciling, prepareNode, drains},
+	{drainsAsTerraform, declaring, prepareNode, drains},
+	{stocksAsARun, reconciling, prepareStock, stocksInRuns},
+	{stocksAsTerraform, declaring, prepareStock, stocksByApplies},
+	{"gives notice", noticing, prepareNode, givesNotice},
 	{countsClaims, reconciling, prepareClaims, counts},
 	{countsWhatIsGone, reconciling, prepareByNamespace, countsGone},
 	{"asks Events", reconciling, prepareVanished, func(w *world) error { return w.run() }},
@@ -84,12 +99,23 @@ func TestRunsUnderExactlyTheRightsThatArePrinted(t *testing.T) {
 			})
 		}
 	})
-	granted := verbs(slices.Concat(reconciling(), declaring()))
+	for _, right := range verbs(stocking()) {
+		if !slices.Contains(usedBy[right], stocksAsTerraform) {
+			t.Errorf("Terraform does not use %s", right)
+		}
+	}
+	granted := verbs(slices.Concat(reconciling(), declaring(), manifests.NoticeRules()))
 	store := verbs(manifests.StoreRules())
 	used := slices.Sorted(maps.Keys(usedBy))
 	used = slices.DeleteFunc(used, func(right string) bool { return slices.Contains(store, right) })
 	if diff := cmp.Diff(granted, used); diff != "" {
 		t.Fatalf("what is granted is not what is used (-granted +used)\n%s", diff)
+	}
+	for _, right := range verbs(manifests.DrainRules(withAll())) {
+		// Claims are asked for where a pod has one.
+		if right != "list resourceclaims" && !slices.Contains(usedBy[right], drainsAsTerraform) {
+			t.Errorf("Terraform does not use %s", right)
+		}
 	}
 	for _, right := range granted {
 		// From the last on: what only counts or alerts does without the right to see

@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
@@ -36,7 +35,7 @@ func engine(t *testing.T, client *kubeclient.Client, s store.Store) *reconcile.E
 	cluster := kubecluster.New(client)
 	return &reconcile.Engine{
 		Cloud:   spotpools.LazyCloud(func(context.Context) (spotpools.Cloud, error) { return nil, errors.New("no cloud here") }),
-		Cluster: func(context.Context) (budgets.Cluster, error) { return cluster, nil },
+		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
 		Store:   s, Actor: "test",
 	}
 }

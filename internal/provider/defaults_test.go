@@ -15,7 +15,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	budgetresource "github.com/gpupool/terraform-provider-gpupool/internal/provider/budget"
 	poolresource "github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
+	stockresource "github.com/gpupool/terraform-provider-gpupool/internal/provider/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // Each default of a schema is what a declaration gets that leaves the attribute out,
@@ -24,7 +26,11 @@ import (
 func TestDefaultsAreTheDeclarations(t *testing.T) {
 	t.Parallel()
 	sameDefaults(t, budgetresource.NewResource(), budget.Declaration{}.WithDefaults())
-	sameDefaults(t, poolresource.NewResource(), spotpool.Declaration{OnDemandFallback: &spotpool.OnDemandFallback{}}.WithDefaults())
+	sameDefaults(t, poolresource.NewResource(), spotpool.Declaration{OnDemandFallback: &spotpool.OnDemandFallback{}, Nodes: &spotpool.Nodes{}, BootstrapToken: &spotpool.BootstrapToken{}}.WithDefaults())
+	sameDefaults(t, stockresource.NewResource(), struct {
+		stockpool.Declaration
+		WaitForRollout bool `json:"wait_for_rollout"` // the provider's alone
+	}{stockpool.Declaration{}.WithDefaults(), true})
 }
 
 func sameDefaults(t *testing.T, r resource.Resource, declaration any) {

@@ -1,8 +1,10 @@
 package provider_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -46,6 +48,54 @@ func TestExamplesOfBudgets(t *testing.T) {
 				Config: w.BudgetConfig(budgets + example(t, "data-sources/gpupool_budget_usage/data-source.tf")),
 			},
 			{Config: w.BudgetConfig(budgets + example(t, "resources/gpupool_budget/import-by-string-id.tf"))},
+		},
+	})
+}
+
+// The pools of the guides about nodes and joining are planned as they stand, with each of
+// the scripts.
+func TestExamplesOfNodes(t *testing.T) {
+	t.Parallel()
+	for _, e := range []struct{ main, named, script string }{
+		{"nodes/main.tf", "join.sh", "nodes/join.sh"},
+		{"joining/main.tf", "kubeadm.sh", "joining/kubeadm.sh"},
+		{"joining/main.tf", "kubeadm.sh", "joining/k3s.sh"},
+	} {
+		t.Run(e.script, func(t *testing.T) {
+			t.Parallel()
+			planned(t, example(t, e.main), e.named, example(t, e.script))
+		})
+	}
+}
+
+// planned plans the resource of an example, with a script in the place of the file that
+// it names.
+func planned(t *testing.T, main, named, script string) {
+	t.Helper()
+	w := providertest.NewWithCluster(t)
+	_, pool, found := strings.Cut(main, "\nresource ")
+	file := `file("${path.module}/` + named + `")`
+	if !found || !strings.Contains(pool, file) {
+		t.Fatal("the example has no resource with that file")
+	}
+	pool = strings.Replace("resource "+pool, file, strings.ReplaceAll(fmt.Sprintf("%q", script), "${", "$${"), 1)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: providertest.Factories(),
+		Steps:                    []resource.TestStep{{Config: w.Config(pool), PlanOnly: true, ExpectNonEmptyPlan: true}},
+	})
+}
+
+// And those of stock pools.
+func TestExamplesOfStockPools(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	stock := example(t, "resources/gpupool_stock_pool/resource.tf")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: providertest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: w.BudgetConfig(stock)},
+			{Config: w.BudgetConfig(stock + example(t, "data-sources/gpupool_stock_pool/data-source.tf"))},
+			{Config: w.BudgetConfig(stock + example(t, "resources/gpupool_stock_pool/import-by-string-id.tf"))},
 		},
 	})
 }

@@ -25,6 +25,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotoffers"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpooldata"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/stockpooldata"
 )
 
 var _ provider.ProviderWithFunctions = (*gpupoolProvider)(nil)
@@ -85,11 +87,11 @@ func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureR
 }
 
 func (p *gpupoolProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{spotpool.NewResource, budget.NewResource}
+	return []func() resource.Resource{spotpool.NewResource, budget.NewResource, stockpool.NewResource}
 }
 
 func (p *gpupoolProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{spotpooldata.NewDataSource, spotoffers.NewDataSource, budgetusage.NewDataSource}
+	return []func() datasource.DataSource{spotpooldata.NewDataSource, spotoffers.NewDataSource, budgetusage.NewDataSource, stockpooldata.NewDataSource}
 }
 
 func (p *gpupoolProvider) Functions(context.Context) []func() function.Function {

@@ -14,32 +14,38 @@ type Assumption struct {
 	Value     string `json:"value"`
 	Declared  string `json:"declared"` // what is declared; of a max_price those of all offerings
 
-	pool bool
+	kind string
 	name string
 }
 
 // assumable are the attributes that a dry run may assume, by what comes before the
 // name of their object.
-var assumable = map[string][]string{"budget": {"gpu_hours"}, "pool": {"minimum", "maximum", "max_price"}}
+var assumable = map[string][]string{
+	"budget": {"gpu_hours"}, "pool": {"minimum", "maximum", "max_price"}, "stock_pool": {"replicas", "maximum"},
+}
 
-// ParseAssumption reads budget/NAME.gpu_hours=200, or pool/[REGION/]NAME.minimum=4.
+// ParseAssumption reads budget/NAME.gpu_hours=200, pool/[REGION/]NAME.minimum=4, which
+// spot_pool may stand for as well, or stock_pool/[NAMESPACE/]NAME.replicas=4.
 func ParseAssumption(text string) (Assumption, error) {
-	const form = "write budget/NAME.gpu_hours=200, or pool/NAME.minimum=4 (maximum, max_price), with or without REGION/ before NAME"
+	const form = "write budget/NAME.gpu_hours=200, pool/NAME.minimum=4 (maximum, max_price), or stock_pool/NAME.replicas=4 (maximum), with or without REGION/ or NAMESPACE/ before NAME"
 	path, value, valued := strings.Cut(text, "=")
 	at := strings.LastIndex(path, ".")
 	kind, name, named := strings.Cut(path[:max(at, 0)], "/")
 	if !valued || value == "" || !named || name == "" {
 		return Assumption{}, fmt.Errorf("%q is no assumption: %s", text, form)
 	}
+	if kind == "spot_pool" {
+		kind = "pool"
+	}
 	attributes, known := assumable[kind]
 	if !known {
-		return Assumption{}, fmt.Errorf("%q is neither a budget nor a pool: %s", kind, form)
+		return Assumption{}, fmt.Errorf("%q is neither a budget, a pool nor a stock pool: %s", kind, form)
 	}
 	attribute := path[at+1:]
 	if !slices.Contains(attributes, attribute) {
-		return Assumption{}, fmt.Errorf("%s of a %s can't be assumed: %s can", attribute, kind, strings.Join(attributes, ", "))
+		return Assumption{}, fmt.Errorf("%s of a %s can't be assumed: %s can", attribute, strings.ReplaceAll(kind, "_", " "), strings.Join(attributes, ", "))
 	}
-	return Assumption{Object: kind + "/" + name, Attribute: attribute, Value: value, pool: kind == "pool", name: name}, nil
+	return Assumption{Object: kind + "/" + name, Attribute: attribute, Value: value, kind: kind, name: name}, nil
 }
 
 // assume writes the assumptions of a dry run into its draft. Those on one object are
@@ -49,12 +55,17 @@ func (r *run) assume(ctx context.Context) error {
 	list := slices.Clone(r.options.Assume)
 	for n := range list {
 		a := &list[n]
-		if a.pool {
-			key, err := r.engine.Pools().KeyOf(ctx, a.name)
-			if err != nil {
-				return err
-			}
-			a.name, a.Object = key, "spot_pool/"+key
+		var err error
+		switch a.kind {
+		case "pool":
+			a.name, err = r.engine.Pools().KeyOf(ctx, a.name)
+			a.Object = "spot_pool/" + a.name
+		case "stock_pool":
+			a.name, err = r.engine.Stock().KeyOf(ctx, a.name)
+			a.Object = "stock_pool/" + a.name
+		}
+		if err != nil {
+			return err
 		}
 		if attributes[a.Object] == nil {
 			attributes[a.Object] = map[string]string{}
@@ -76,8 +87,11 @@ func (r *run) assume(ctx context.Context) error {
 }
 
 func (r *run) assumeOf(ctx context.Context, a Assumption, attributes map[string]string) (was map[string]string, err error) {
-	if a.pool {
+	switch a.kind {
+	case "pool":
 		return r.engine.Pools().Assume(ctx, a.name, attributes)
+	case "stock_pool":
+		return r.engine.Stock().Assume(ctx, a.name, attributes)
 	}
 	hours, err := r.engine.Budgets().Assume(ctx, a.name, attributes[a.Attribute])
 	return map[string]string{a.Attribute: hours}, err

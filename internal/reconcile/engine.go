@@ -5,12 +5,14 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
 )
@@ -21,10 +23,10 @@ type Engine struct {
 	// Cloud may be a spotpools.LazyCloud: it is called only where spot pools are
 	// declared.
 	Cloud spotpools.Cloud
-	// Cluster returns the Kubernetes cluster. It is called only where budgets are
-	// declared, and then several times: it must return the same each time. It is nil
-	// where there is no cluster.
-	Cluster func(ctx context.Context) (budgets.Cluster, error)
+	// Cluster returns the Kubernetes cluster. It is called only where budgets, pools
+	// with nodes or stock pools are declared, and then several times: it must return the same each time.
+	// It is nil where there is no cluster.
+	Cluster func(ctx context.Context) (Cluster, error)
 	// Store may be nil where all that is asked for is the usage of a selector.
 	Store store.Store
 	// Actor says who writes, for records and lock holders: "terraform", "reconcile".
@@ -43,17 +45,27 @@ type Engine struct {
 	// Progress is told of each step; it may be nil.
 	Progress func(outcome.Event)
 
+	// planning says that nothing is to be changed, in the cloud nor in the cluster.
+	planning  bool
+	reached   atomic.Pointer[Cluster] // for its count of calls
 	assembled sync.Once
 	pools     *spotpools.Flow
 	budgets   *budgets.Flow
+	stock     *stockpools.Flow
+	seenRooms seenRooms
 }
 
 func (e *Engine) assemble() {
 	clock := e.clock()
 	keeper := record.Keeper{Store: e.Store, Actor: e.Actor, LockTimeout: e.LockTimeout, Clock: clock}
 	teller := outcome.Teller{Log: e.Log, Progress: e.Progress}
-	e.pools = &spotpools.Flow{Cloud: e.Cloud, Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
-	e.budgets = &budgets.Flow{Cluster: e.Cluster, Keeper: keeper, Teller: teller, Clock: clock, FreezeLag: e.FreezeLag}
+	cloud := e.Cloud
+	if e.planning && cloud != nil {
+		cloud = spotpools.Unchanged(cloud)
+	}
+	e.pools = &spotpools.Flow{Cloud: cloud, Cluster: clusterFor(e, e.forPools), Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
+	e.budgets = &budgets.Flow{Cluster: clusterFor(e, e.forBudgets), Keeper: keeper, Teller: teller, Clock: clock, FreezeLag: e.FreezeLag}
+	e.stock = &stockpools.Flow{Cluster: clusterFor(e, e.forStock), Rooms: e.rooms, Keeper: keeper, Teller: teller, Clock: clock, PollInterval: e.PollInterval}
 }
 
 func (e *Engine) clock() func() time.Time {
@@ -77,24 +89,17 @@ func (e *Engine) Budgets() *budgets.Flow {
 	return e.budgets
 }
 
+// Stock is the flow of stock pools.
+func (e *Engine) Stock() *stockpools.Flow {
+	e.assembled.Do(e.assemble)
+	return e.stock
+}
+
 // dry is the engine on a draft of its store, and on a cloud and a cluster that refuse
 // changes.
 func (e *Engine) dry() *Engine {
-	cloud, cluster := e.Cloud, e.Cluster
-	if cloud != nil {
-		cloud = spotpools.Unchanged(cloud)
-	}
-	if cluster != nil {
-		cluster = func(ctx context.Context) (budgets.Cluster, error) {
-			c, err := e.Cluster(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return budgets.Unchanged(c), nil
-		}
-	}
 	return &Engine{
-		Cloud: cloud, Cluster: cluster, Store: draft.Over(e.Store), Actor: e.Actor, LockTimeout: e.LockTimeout,
+		Cloud: e.Cloud, Cluster: e.Cluster, Store: draft.Over(e.Store), Actor: e.Actor, LockTimeout: e.LockTimeout, planning: true,
 		PollInterval: e.PollInterval, FreezeLag: e.FreezeLag, Clock: e.Clock, Log: e.Log, Progress: e.Progress,
 	}
 }
@@ -106,7 +111,7 @@ func (e *Engine) Calls() map[string]int {
 	if e.Cloud != nil {
 		maps.Copy(calls, e.Cloud.Calls())
 	}
-	maps.Copy(calls, e.Budgets().Calls())
+	maps.Copy(calls, e.clusterCalls())
 	return calls
 }
 

@@ -13,17 +13,19 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// Explanation is all that decisions about some pools and budgets follow from, and
-// what a run would do about them now.
+// Explanation is all that decisions about some pools, budgets and stock pools follow
+// from, and what a run would do about them now.
 type Explanation struct {
-	SchemaVersion int                     `json:"schema_version"`
-	At            time.Time               `json:"at"`
-	Store         string                  `json:"store"`
-	SpotPools     []spotpools.Explanation `json:"spot_pools"`
-	Budgets       []budgets.Explanation   `json:"budgets"`
+	SchemaVersion int                      `json:"schema_version"`
+	At            time.Time                `json:"at"`
+	Store         string                   `json:"store"`
+	SpotPools     []spotpools.Explanation  `json:"spot_pools"`
+	Budgets       []budgets.Explanation    `json:"budgets"`
+	StockPools    []stockpools.Explanation `json:"stock_pools"`
 	// Events are what the history tells of them, of the last day or since their limit
 	// was exceeded.
 	Events   []history.Event `json:"events"`
@@ -45,6 +47,9 @@ func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Ex
 	if x.SpotPools, err = e.Pools().Explain(ctx, fits, &warnings); err != nil {
 		return x, err
 	}
+	if x.StockPools, err = e.Stock().Explain(ctx, fits, &warnings); err != nil {
+		return x, err
+	}
 	if len(x.Budgets) > 0 && e.Cluster != nil {
 		if err := e.judgeNow(ctx, x.Budgets); err != nil {
 			return x, err
@@ -56,6 +61,10 @@ func (e *Engine) Explain(ctx context.Context, fits func(object string) bool) (Ex
 	}
 	for n := range x.SpotPools {
 		p := &x.SpotPools[n]
+		p.Failing = last.Value.Failing.Of(p.Summary().Object())
+	}
+	for n := range x.StockPools {
+		p := &x.StockPools[n]
 		p.Failing = last.Value.Failing.Of(p.Summary().Object())
 	}
 	x.remember(ctx, e, fits, &warnings)

@@ -2,13 +2,17 @@ package reconcile
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // kind is what one run does with the declarations of one kind.
@@ -32,12 +36,18 @@ type listed struct {
 // kindsOf are the kinds, in the order in which a run takes them.
 func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 	var pools *spotpools.Run
+	var stock *stockpools.Run
 	budgets := e.Budgets().Run(budgets.Options{
 		RunID: r.report.RunID, Names: o.Names, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss,
-		Others: func() bool { return pools.Declared() > 0 },
+		Others: func() bool { return pools.Declared()+stock.Declared() > 0 },
 	}, r.warnings)
 	pools = e.Pools().Run(spotpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses}, r.warnings)
-	r.pools, r.budgets = pools, budgets
+	rooms := sync.OnceValue(r.roomsOfRun)
+	stock = e.Stock().Run(stockpools.Options{
+		RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses,
+		Rooms: func(context.Context) ([]stockpool.Room, error) { return rooms(), nil },
+	}, r.warnings)
+	r.pools, r.budgets, r.stock = pools, budgets, stock
 	return []listed{
 		{
 			kind: budgets,
@@ -55,22 +65,36 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 			report: func(to *Report) { to.SpotPools = pools.Reports() },
 			status: func(ctx context.Context, to *StatusReport) { to.SpotPools = pools.Overview(ctx) },
 		},
+		{
+			kind: stock,
+			takeOver: func(ctx context.Context, s *declaration.TerraformState, older string) {
+				stock.TakeOver(ctx, s.StockPools, older)
+			},
+			report: func(to *Report) { to.StockPools = stock.Reports() },
+			status: func(ctx context.Context, to *StatusReport) {
+				rooms := e.rooms
+				if len(o.Names) == 0 { // then all pools were looked at
+					rooms = func(context.Context) ([]stockpool.Room, error) { return roomsOf(pools.Nodes(), to.SpotPools), nil }
+				}
+				to.StockPools = stock.Overview(ctx, rooms)
+			},
+		},
 	}
 }
 
 // Declarations are the summaries of all that the report is about.
 func (r Report) Declarations() []outcome.Summary {
-	return append(summaries(r.Budgets), summaries(r.SpotPools)...)
+	return slices.Concat(summaries(r.Budgets), summaries(r.SpotPools), summaries(r.StockPools))
 }
 
 // Declarations are the summaries of all that the status is of.
 func (r StatusReport) Declarations() []outcome.Summary {
-	return append(summaries(r.Budgets), summaries(r.SpotPools)...)
+	return slices.Concat(summaries(r.Budgets), summaries(r.SpotPools), summaries(r.StockPools))
 }
 
 // Declarations are the summaries of all that is explained.
 func (x Explanation) Declarations() []outcome.Summary {
-	return append(summaries(x.Budgets), summaries(x.SpotPools)...)
+	return slices.Concat(summaries(x.Budgets), summaries(x.SpotPools), summaries(x.StockPools))
 }
 
 func summaries[R interface{ Summary() outcome.Summary }](reports []R) []outcome.Summary {
@@ -90,12 +114,16 @@ func (r Report) planned() Report {
 	for n := range r.SpotPools {
 		r.SpotPools[n].PlanDeletion()
 	}
+	for n := range r.StockPools {
+		r.StockPools[n].PlanDeletion()
+	}
 	return r
 }
 
 // decisions are the readers of the kinds' decisions, by how their objects' names
 // begin.
 var decisions = map[string]func([]byte) (outcome.Decision, error){
-	"budget":    outcome.Reader[budget.Decision](),
-	"spot_pool": outcome.Reader[spotpool.Decision](),
+	"budget":     outcome.Reader[budget.Decision](),
+	"spot_pool":  outcome.Reader[spotpool.Decision](),
+	"stock_pool": outcome.Reader[stockpool.Decision](),
 }

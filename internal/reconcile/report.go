@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
 // Report is what one run did. Its JSON is stable: fields are added, never
@@ -19,14 +20,14 @@ type Report struct {
 	FinishedAt    time.Time `json:"finished_at"`
 	DryRun        bool      `json:"dry_run"`
 	// Names are what the run was asked for; absent where that was all.
-	Names      []string           `json:"names,omitempty"`
-	Assumed    []Assumption       `json:"assumed,omitempty"` // in a dry run
-	Decisions  []outcome.Result   `json:"decisions"`
-	SpotPools  []spotpools.Report `json:"spot_pools"`
-	Budgets    []budgets.Report   `json:"budgets"`
-	StockPools []struct{}         `json:"stock_pools"`
-	Warnings   []string           `json:"warnings"`
-	Calls      map[string]int     `json:"calls"`
+	Names      []string            `json:"names,omitempty"`
+	Assumed    []Assumption        `json:"assumed,omitempty"` // in a dry run
+	Decisions  []outcome.Result    `json:"decisions"`
+	SpotPools  []spotpools.Report  `json:"spot_pools"`
+	Budgets    []budgets.Report    `json:"budgets"`
+	StockPools []stockpools.Report `json:"stock_pools"`
+	Warnings   []string            `json:"warnings"`
+	Calls      map[string]int      `json:"calls"`
 }
 
 // ReportSchemaVersion is the version of Report's JSON.

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
 // RunOptions say what a run may do.
@@ -30,7 +31,7 @@ type RunOptions struct {
 	// AcceptLoss is the reason for which a person goes on although part of the ledger
 	// is lost; empty where nobody does.
 	AcceptLoss string
-	// Names are of the pools and budgets that the run is about; none for all. The
+	// Names are of the pools, stock pools and budgets that the run is about; none for all. The
 	// others are neither looked at nor changed, and what is the whole store's
 	// (tombstones, the ledger's retention, the summary) is left to a run of all.
 	Names declaration.Names
@@ -97,6 +98,7 @@ type run struct {
 	kinds    []listed
 	pools    *spotpools.Run
 	budgets  *budgets.Run
+	stock    *stockpools.Run
 	// interrupted says that the run was asked to stop before it was done.
 	interrupted bool
 }
@@ -148,7 +150,13 @@ func (r *run) read(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.options.Names.Among(r.keeper.Store.String(), r.pools.Keys(), r.budgets.Names())
+	var objects []string
+	for kind, keys := range map[string][]string{"spot_pool/": r.pools.Keys(), "stock_pool/": r.stock.Keys(), "budget/": r.budgets.Names()} {
+		for _, key := range keys {
+			objects = append(objects, kind+key)
+		}
+	}
+	return r.options.Names.Among(r.keeper.Store.String(), objects)
 }
 
 // takeOver brings declarations out of Terraform state into the store where the store
@@ -173,7 +181,7 @@ func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) e
 // finished is the report on everything done so far.
 func (r *run) finished() Report {
 	report := r.report
-	report.StockPools, report.Decisions = []struct{}{}, []outcome.Result{}
+	report.Decisions = []outcome.Result{}
 	for _, k := range r.kinds {
 		k.report(&report)
 		report.Decisions = append(report.Decisions, k.Results()...)

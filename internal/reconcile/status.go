@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -28,12 +29,12 @@ type StatusReport struct {
 	// keep it from that.
 	Unwritable string `json:"store_unwritable,omitempty"`
 	// Overdue says that runs have stopped coming, as far as can be told.
-	Overdue    *declaration.Overdue `json:"overdue,omitempty"`
-	Totals     Totals               `json:"totals"`
-	SpotPools  []spotpools.Overview `json:"spot_pools"`
-	Budgets    []budgets.Overview   `json:"budgets"`
-	StockPools []struct{}           `json:"stock_pools"`
-	Warnings   []string             `json:"warnings"`
+	Overdue    *declaration.Overdue  `json:"overdue,omitempty"`
+	Totals     Totals                `json:"totals"`
+	SpotPools  []spotpools.Overview  `json:"spot_pools"`
+	Budgets    []budgets.Overview    `json:"budgets"`
+	StockPools []stockpools.Overview `json:"stock_pools"`
+	Warnings   []string              `json:"warnings"`
 	// LastRunLost says that there is a summary of the last run, and that it can't be read.
 	LastRunLost bool `json:"-"`
 	// LastDay is how all went over the last day.
@@ -46,7 +47,7 @@ type StatusReport struct {
 func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, error) {
 	report := StatusReport{
 		SchemaVersion: ReportSchemaVersion, At: e.now().UTC(), Store: e.Store.String(),
-		SpotPools: []spotpools.Overview{}, Budgets: []budgets.Overview{}, StockPools: []struct{}{},
+		SpotPools: []spotpools.Overview{}, Budgets: []budgets.Overview{}, StockPools: []stockpools.Overview{},
 	}
 	r := e.begin(RunOptions{Names: names})
 	if err := r.read(ctx); err != nil {
@@ -104,6 +105,11 @@ func (r *StatusReport) addLastRun(ctx context.Context, e *Engine) error {
 	}
 	for n := range r.SpotPools {
 		p := &r.SpotPools[n]
+		object := p.Summary().Object()
+		p.Failing, p.PassedOver = summary.Failing.Of(object), summary.Skipped.Of(object)
+	}
+	for n := range r.StockPools {
+		p := &r.StockPools[n]
 		object := p.Summary().Object()
 		p.Failing, p.PassedOver = summary.Failing.Of(object), summary.Skipped.Of(object)
 	}

@@ -27,11 +27,16 @@ func (r *run) tell(ctx context.Context, failed error) {
 	defer cancel()
 	at := r.engine.now()
 	m := &memory.Memory{Store: r.keeper.Store, Keep: r.options.KeepHistory, Now: r.engine.now}
-	events := append(r.engine.Pools().Outbox().Take(), r.engine.Budgets().Outbox().Take()...)
+	outboxes := []*record.Outbox{r.engine.Pools().Outbox(), r.engine.Budgets().Outbox(), r.engine.Stock().Outbox()}
+	var events []history.Event
+	for _, o := range outboxes {
+		events = append(events, o.Take()...)
+	}
 	added := m.Add(ctx, append(r.failures(at, failed), events...)...)
 	if added.Untold == 0 {
-		r.engine.Pools().Outbox().Heard(events)
-		r.engine.Budgets().Outbox().Heard(events)
+		for _, o := range outboxes {
+			o.Heard(events)
+		}
 	}
 	for _, text := range added.Warnings {
 		r.warnings.Add(text)
@@ -62,6 +67,11 @@ func (r *run) failures(at time.Time, failed error) []history.Event {
 	for _, b := range report.Budgets {
 		if b.Outcome == outcome.Failed && b.Error != nil {
 			events = append(events, about("budget/"+b.Name, b.UID).Failed(told(b.Error)))
+		}
+	}
+	for _, p := range report.StockPools {
+		if p.Outcome == outcome.Failed && p.Error != nil {
+			events = append(events, about(p.Summary().Object(), p.UID).Failed(told(p.Error)))
 		}
 	}
 	for _, d := range report.Decisions {

@@ -5,13 +5,17 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // Totals count all that a status is of.
 type Totals struct {
 	SpotPools PoolTotals   `json:"spot_pools"`
 	Budgets   BudgetTotals `json:"budgets"`
+	// StockPools is absent where none are declared.
+	StockPools *StockTotals `json:"stock_pools,omitempty"`
 }
 
 // PoolTotals count pools, each once, and their instances.
@@ -32,6 +36,16 @@ type BudgetTotals struct {
 	Failing  int `json:"failing"`
 	// Unknown are those that nobody judged yet, or whose status is not to be relied on.
 	Unknown int `json:"unknown"`
+}
+
+// StockTotals count stock pools, each once, and their pods.
+type StockTotals struct {
+	OK        int `json:"ok"`
+	Short     int `json:"short"` // of pods that are ready
+	Failing   int `json:"failing"`
+	Desired   int `json:"desired"`
+	Available int `json:"available"`
+	Allocated int `json:"allocated"`
 }
 
 // Failing reports whether a pool can't be seen, or the last runs failed with it.
@@ -76,11 +90,34 @@ func (r StatusReport) totals() Totals {
 			t.Budgets.OK++
 		}
 	}
+	for _, p := range r.StockPools {
+		if t.StockPools == nil {
+			t.StockPools = &StockTotals{}
+		}
+		t.StockPools.add(p)
+	}
 	return t
+}
+
+func (t *StockTotals) add(p stockpools.Overview) {
+	t.Desired += p.Desired
+	t.Available += p.Available
+	t.Allocated += p.Allocated
+	switch {
+	case p.Failing != nil || p.Outcome == outcome.Failed:
+		t.Failing++
+	case p.Phase == stockpool.Pending || p.Phase == stockpool.Degraded:
+		t.Short++
+	default:
+		t.OK++
+	}
 }
 
 // Trouble reports whether anything is short, failing or exceeded.
 func (r StatusReport) Trouble() bool {
 	t := r.Totals
+	if s := t.StockPools; s != nil && s.Short+s.Failing > 0 {
+		return true
+	}
 	return r.Failing != nil || r.LastRunLost || t.SpotPools.Short+t.SpotPools.Failing+t.Budgets.Exceeded+t.Budgets.Failing > 0
 }

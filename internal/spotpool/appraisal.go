@@ -35,7 +35,9 @@ func Appraise(s Situation, plan Plan) []Appraisal {
 		return nil
 	}
 	s.Declaration = s.Declaration.WithDefaults()
-	p := newPlanner(s, ownInstances(s.Declaration, s.Journal, s.Observation, s.Now), plan.Journal)
+	s.Observation.Cluster = ofCluster(s.Declaration, s.Observation.Cluster)
+	found := ownInstances(s.Declaration, s.Journal, s.Observation, s.Now)
+	p := newPlanner(s, found, plan.Journal, matches(s.Declaration, found, s.Observation.Cluster))
 	var list []Appraisal
 	charges := s.Declaration.chargeTypes()
 	slices.SortStableFunc(charges, func(a, b ChargeType) int {
@@ -105,6 +107,9 @@ type Standing struct {
 	Held       bool   `json:"held"`
 	Capacity   bool   `json:"capacity"`
 	Why        string `json:"why"`
+	// AsNode says how it fares as a node, and what follows from that; empty where its
+	// pool has no nodes, or it is none yet.
+	AsNode string `json:"as_node,omitempty"`
 }
 
 // Standing is what the instance counts as in its pool.
@@ -132,6 +137,12 @@ func (m Member) Standing(launchTimeout Duration) Standing {
 	}
 	if m.Ending {
 		s.Why += "; its end was asked for"
+	}
+	if m.Doomed() {
+		s.Why += "; the cloud takes it back at " + instant(m.TakenAt)
+	}
+	if m.Replaced() {
+		s.Why += "; another is to take its place"
 	}
 	if why := m.Protection(); why != "" {
 		s.Why += "; never ended by the pool, for " + why

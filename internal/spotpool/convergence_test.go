@@ -204,6 +204,7 @@ func (w *world) reclaim(m *machine, shape int) {
 
 // calm ends all that keeps the pool from what is declared.
 func (w *world) calm() {
+	w.hold = nil
 	w.gate, w.blind, w.failing, w.tagsAfter, w.listedAfter, w.runsAfter = spotpool.Gate{}, false, 0, time.Second, 0, 30*time.Second
 	w.d.MaxHourlyCost, w.stockFirst, w.callTakes = 0, false, 0
 	clear(w.quota)

@@ -3,6 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
 // MaxBatch is the most instances one launch asks for: as many as one
@@ -13,7 +15,10 @@ const MaxBatch = 100
 type Gate struct {
 	Closed bool `json:"closed"`
 	// Unknown says that it is closed since what the budget has used is not known.
-	Unknown bool   `json:"-"`
+	Unknown bool `json:"-"`
+	// Certain says that the budget is exceeded by what its status, which is of now, shows
+	// for certain: no estimate, and nothing that was lost, decides that.
+	Certain bool   `json:"certain,omitempty"`
 	Reason  string `json:"reason"`
 }
 
@@ -24,6 +29,16 @@ type SoFar struct {
 	// Refused are the instances that the run asked the cloud to end, and the cloud
 	// refused. The run does not ask again, and goes on without their end.
 	Refused []string
+	// Replaced is how many instances the run began to replace.
+	Replaced int
+	// Drained are the instances on whose drains the run has worked, and Forgotten those
+	// whose nodes it deleted; Uncordoned are nodes that it uncordoned.
+	Drained, Forgotten, Uncordoned []string
+	// TokensEnded are the bootstrap tokens whose Secrets the run asked to delete.
+	TokensEnded []string
+	// Insists says that a person asks for it, so that what the cloud refused before is
+	// asked for again.
+	Insists bool
 	// Halted says why the run launches nothing more; empty while it may.
 	Halted string
 }
@@ -38,6 +53,8 @@ type Situation struct {
 	Gate        Gate
 	// Hold is the one in force; nil where there is none.
 	Hold *Hold
+	// OtherNodes counts the nodes that other pools have in the same cluster.
+	OtherNodes node.Count
 }
 
 // Plan is what to do in a situation, with the reasons why nothing more is done.
@@ -60,6 +77,19 @@ type Plan struct {
 	// Gate and Hold are the situation's.
 	Gate Gate
 	Hold *Hold
+	// Replacing are the instances whose replacement this plan decides.
+	Replacing []string
+	// Nodes says how the members fare as nodes; nil where the pool has none.
+	Nodes *PoolNodes
+	// Unmarked are nodes of members that do not bear the pool's mark yet.
+	Unmarked []node.Node
+	// StillCordoned are nodes that the run tried to make usable again, and could not.
+	StillCordoned []string
+	// NodesLeft are the pool's nodes whose instances are gone, as far as was seen.
+	NodesLeft []string
+	// TokensLeft are the bootstrap tokens whose Secrets may be there, unless the pool gave
+	// its nodes up and their cluster was not seen.
+	TokensLeft []string
 	// Refusal says why nothing can be decided: the observation is of another
 	// account or region than the pool. Everything else is then empty.
 	Refusal string
@@ -70,36 +100,58 @@ type Plan struct {
 //
 // It never launches more than maximum less held, and never counts or ends an instance
 // that is not the pool's own. It decides nothing where the pool has its minimum, is
-// not above its maximum, and has nothing to replace, or is on hold.
+// not above its maximum, and has nothing to replace, or is on hold. Where the pool's
+// budget drains it, both are 0.
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
 	d, o := s.Declaration, s.Observation
 	if refusal := mismatch(d, o); refusal != "" {
 		return Plan{Counts: count(d, nil, 0), Journal: s.Journal, Refusal: refusal}
 	}
+	s.Observation.Cluster = ofCluster(d, o.Cluster)
 	found := ownInstances(d, s.Journal, o, s.Now)
 	journal, notices := s.Journal.updated(d, found, s.Now)
-	p := newPlanner(s, found, journal)
+	of := matches(d, found, s.Observation.Cluster)
+	journal.asNodes(d, found, of, s.Now)
+	notices = append(notices, journal.noticed(d, found, of, s.Now)...)
+	journal.confirm(o.Absent, s.Now)
+	journal.forgotten(s.Observation.Cluster, s.Now)
+	p := newPlanner(s, found, journal, of)
+	p.plan.Warnings = of.Remarks
+	p.plan.Nodes = p.poolNodes()
 	p.plan.Notices, p.plan.Gate, p.plan.Hold = notices, s.Gate, s.Hold
 	p.plan.Journal.ShortSince = shortSince(s, p)
 	p.plan.Journal.declared(d, s.Now)
 	p.plan.Journal.gated(d, s.Gate, s.Now)
+	p.plan.Journal.exceeded(d, s.Gate, s.Now)
 	p.plan.Journal.priced(p.plan.Members, p.offers, s.Now)
 	if s.Hold != nil {
 		p.holdStill()
 	} else {
+		p.drainForBudget()
 		p.decide()
 	}
+	p.undo() // on hold as well: nothing ends then
+	p.forgetUnbegun()
+	p.forgetNodes()
+	p.endTokens()
 	p.warn()
 	return p.plan
 }
 
 func (p *planner) decide() {
+	doomed := p.doomed()
+	p.leave(doomed) // by themselves
 	if p.SoFar.Halted == "" {
 		p.resume()
 	}
+	if p.emptied == "" {
+		p.replaceFailed()
+	}
 	p.trim()
 	p.topUp()
+	p.drainDoomed(doomed)
+	p.endReplaced()
 	p.replace()
 }
 

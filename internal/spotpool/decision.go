@@ -3,7 +3,9 @@ package spotpool
 import (
 	"fmt"
 	"log/slog"
+	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -24,8 +26,15 @@ type Decision struct {
 	// InstanceIDs are the instances that were launched, or are to end.
 	InstanceIDs []string `json:"instance_ids,omitempty"`
 	// Refresh says that the decision replaces instances that work.
-	Refresh bool     `json:"refresh,omitempty"`
-	Reasons []string `json:"reasons"`
+	Refresh bool `json:"refresh,omitempty"`
+	// Node is the one that is drained, uncordoned or deleted.
+	Node *node.Node `json:"node,omitempty"`
+	// BootstrapTokenID is the public part of the token that is ended.
+	BootstrapTokenID string `json:"bootstrap_token_id,omitempty"`
+	// TakenAt is when the cloud takes the instance back for which a node is drained; zero
+	// where the pool ends it.
+	TakenAt time.Time `json:"taken_at,omitzero"`
+	Reasons []string  `json:"reasons"`
 
 	// Price is what one instance of a launch is known to cost; the journal keeps it.
 	Price Price `json:"-"`
@@ -55,6 +64,12 @@ func (d Decision) Summary() string {
 			return fmt.Sprintf("terminate %d instances, %s", len(d.InstanceIDs), wording.Some(d.InstanceIDs))
 		}
 		return "terminate " + wording.Some(d.InstanceIDs)
+	case KindDrain, KindUncordon:
+		return fmt.Sprintf("%s %s, the node %s", d.Kind, wording.Some(d.InstanceIDs), d.Node.Name)
+	case KindDeleteNode:
+		return fmt.Sprintf("delete the node %s of %s", d.Node.Name, wording.Some(d.InstanceIDs))
+	case KindEndToken:
+		return fmt.Sprintf("end the bootstrap token %s of launch %d", d.BootstrapTokenID, d.Sequence)
 	}
 	return string(d.Kind)
 }
@@ -77,6 +92,9 @@ func (d Decision) LogValue() slog.Value {
 			slog.String("instance_type", d.Offering.InstanceType),
 			slog.String("charge_type", string(d.ChargeType)),
 			slog.Int64("sequence", d.Sequence))
+	}
+	if d.BootstrapTokenID != "" {
+		attrs = append(attrs, slog.String("bootstrap_token_id", d.BootstrapTokenID), slog.Int64("sequence", d.Sequence))
 	}
 	if len(d.InstanceIDs) > 0 {
 		attrs = append(attrs, slog.Any("instance_ids", d.InstanceIDs))

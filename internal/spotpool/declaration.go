@@ -49,12 +49,22 @@ const (
 	DestroyDetach    OnDestroy = "detach"
 )
 
+// OnBudgetExceeded says what becomes of a pool's instances while its budget is exceeded.
+type OnBudgetExceeded string
+
+// What may become of the instances of a pool whose budget is exceeded.
+const (
+	ExceededKeep  OnBudgetExceeded = "keep"
+	ExceededDrain OnBudgetExceeded = "drain" // they end, their nodes drained before
+)
+
 // Defaults of a declaration, the same for every surface.
 const (
 	DefaultLaunchTimeout     = Duration(15 * 60e9)
 	DefaultCooldown          = Duration(20 * 60e9)
 	DefaultMaxLaunchesPerRun = 50
 	DefaultFallbackAfter     = Duration(30 * 60e9)
+	DefaultDrainGrace        = Duration(30 * 60e9)
 )
 
 // Offering is one place and type in which a pool may launch.
@@ -132,8 +142,13 @@ type Declaration struct {
 	OnDemandFallback   *OnDemandFallback `json:"on_demand_fallback,omitempty"`
 	Refresh            Refresh           `json:"refresh"`
 	Budget             string            `json:"budget,omitempty"`
+	OnBudgetExceeded   OnBudgetExceeded  `json:"on_budget_exceeded"`
+	DrainGrace         Duration          `json:"drain_grace"`
 	DeletionProtection bool              `json:"deletion_protection,omitempty"`
 	OnDestroy          OnDestroy         `json:"on_destroy"`
+	Nodes              *Nodes            `json:"nodes,omitempty"`
+	ClusterUID         string            `json:"cluster_uid,omitempty"` // of the cluster whose nodes they are
+	BootstrapToken     *BootstrapToken   `json:"bootstrap_token,omitempty"`
 }
 
 // Key names a pool within one account, "ap-singapore/train".
@@ -157,11 +172,19 @@ func (d Declaration) WithDefaults() Declaration {
 	d.Cooldown = cmp.Or(d.Cooldown, DefaultCooldown)
 	d.MaxLaunchesPerRun = cmp.Or(d.MaxLaunchesPerRun, DefaultMaxLaunchesPerRun)
 	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyTerminate)
+	d.OnBudgetExceeded = cmp.Or(d.OnBudgetExceeded, ExceededKeep)
+	d.DrainGrace = cmp.Or(d.DrainGrace, DefaultDrainGrace)
 	if d.Refresh.Strategy == "" {
 		d.Refresh = Refresh{Strategy: RefreshNone, MaxSurge: 1}
 	}
 	if f := d.OnDemandFallback; f != nil && f.After == 0 {
 		d.OnDemandFallback = &OnDemandFallback{After: DefaultFallbackAfter, Maximum: f.Maximum}
+	}
+	if d.Nodes != nil {
+		d.Nodes = d.Nodes.withDefaults()
+	}
+	if d.BootstrapToken != nil {
+		d.BootstrapToken = d.BootstrapToken.withDefaults()
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Hold keeps a pool from launching and ending for a while, because a person wants it
@@ -124,6 +125,9 @@ func (p *planner) holdStill() {
 		p.warnf("%d held above maximum %d: %s", surplus, p.Declaration.Maximum, reason)
 	default:
 		p.warnf("%s", reason)
+	}
+	if doomed := p.doomed(); len(doomed) > 0 {
+		p.warnf("%s: on hold, nothing is launched in %s place, and no node is drained", taken(doomed), wording.Plural(len(doomed), "its", "their"))
 	}
 	for _, intent := range p.plan.Journal.Intents {
 		p.short(BecauseOpenLaunch, "launch %d of %d, whose outcome is unknown, is looked for, and asked for again once the hold has ended", intent.Request.Sequence, intent.Request.Count)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
 // Request is the whole of one launch. The cloud's call is built from it and
@@ -23,6 +24,9 @@ type Request struct {
 	ChargeType       ChargeType `json:"charge_type"`
 	Count            int        `json:"count"`
 	ConfigurationTag string     `json:"config"`
+	// BootstrapToken is what is filled into the user data; empty where it has no place for
+	// one, or is not filled in yet.
+	BootstrapToken string `json:"bootstrap_token,omitempty"`
 	Configuration
 }
 
@@ -53,8 +57,16 @@ type Journal struct {
 	Generation int64  `json:"generation,omitempty"`
 	// GateClosedSince is since when the pool's budget holds its launches back.
 	GateClosedSince time.Time `json:"gate_closed_since,omitzero"`
+	// Exceeded is since when the budget is seen exceeded for certain, where that drains
+	// the pool.
+	Exceeded Exceeded `json:"exceeded,omitzero"`
 	// Prices are those of the markets in use.
 	Prices []NotedPrice `json:"prices,omitempty"`
+	// NeverJoined are the instances of one configuration that were replaced since they
+	// never joined the cluster.
+	NeverJoined node.Streak `json:"never_joined,omitzero"`
+	// Minted are the bootstrap tokens whose Secrets are, or may be, in the cluster.
+	Minted []Minted `json:"bootstrap_tokens,omitempty"`
 	// Untold are events that the history may lack: what changes the journal adds them
 	// in the same write, and who has told them leaves them out of its next one. LeftOut
 	// is how many older ones there was no room for.
@@ -90,6 +102,7 @@ func (j Journal) Clone() Journal {
 	j.Cooldowns = slices.Clone(j.Cooldowns)
 	j.AcceptedConfigurations = slices.Clone(j.AcceptedConfigurations)
 	j.Prices = slices.Clone(j.Prices)
+	j.Minted = slices.Clone(j.Minted)
 	j.Untold = slices.Clone(j.Untold)
 	return j
 }

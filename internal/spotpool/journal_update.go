@@ -29,6 +29,7 @@ func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Jou
 	for _, i := range found {
 		there[i.ID] = true
 	}
+	j.Past = slices.DeleteFunc(j.Past, func(p Past) bool { return there[p.InstanceID] })
 	recorded := make(map[string]Known, len(j.Known))
 	for _, k := range j.Known {
 		recorded[k.InstanceID] = k
@@ -40,7 +41,7 @@ func (j Journal) updated(d Declaration, found []ownInstance, now time.Time) (Jou
 			k.NoticedAt = now
 			ended.add(k.InstanceID, k.Market, CausedByReclaim, goneUnasked)
 		}
-		if past := (Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt}); !past.at().IsZero() {
+		if past := (Past{InstanceID: k.InstanceID, SeqTag: k.SeqTag, EndedAt: k.EndedAt, NoticedAt: k.NoticedAt, Node: k.Node}); !past.at().IsZero() {
 			j.Past = append(j.Past, past)
 		}
 	}

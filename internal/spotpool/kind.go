@@ -7,8 +7,12 @@ type Kind string
 
 // The kinds of decisions about spot pools. Each stands in Kinds as well.
 const (
-	KindLaunch    Kind = "launch"
-	KindTerminate Kind = "terminate"
+	KindLaunch     Kind = "launch"
+	KindTerminate  Kind = "terminate"
+	KindDrain      Kind = "drain"       // keep new pods off a node, and evict those that are there
+	KindUncordon   Kind = "uncordon"    // let a node have new pods again
+	KindDeleteNode Kind = "delete_node" // of an instance that is gone
+	KindEndToken   Kind = "end_token"   // delete the Secret of a bootstrap token
 )
 
 // KindData is what reports and metrics take from a kind.
@@ -22,6 +26,10 @@ func Kinds() []KindData {
 	return []KindData{
 		{KindLaunch, wording.Verb{Base: "launch", Past: "launched"}},
 		{KindTerminate, wording.Verb{Base: "terminate", Past: "terminated"}},
+		{KindDrain, wording.Verb{Base: "drain", Past: "drained"}},
+		{KindUncordon, wording.Verb{Base: "uncordon", Past: "uncordoned"}},
+		{KindDeleteNode, wording.Verb{Base: "delete", Past: "deleted"}},
+		{KindEndToken, wording.Verb{Base: "end", Past: "ended"}},
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
 // Known is an instance whose id was recorded. Recorded ids are looked up one by one
@@ -30,6 +32,16 @@ type Known struct {
 	NoticedAt time.Time `json:"noticed_at,omitzero"`
 	// EndReason is why the pool asked for its end.
 	EndReason string `json:"end_reason,omitempty"`
+	// Node is what is remembered of it as a node, Drain how far that is emptied, and
+	// ReplacedSince since when another is to take its place.
+	Node          node.Memory `json:"node,omitzero"`
+	Drain         node.Drain  `json:"drain,omitzero"`
+	ReplacedSince time.Time   `json:"replaced_since,omitzero"`
+	// TakenAt is when the cloud takes it back, by a notice that is in force.
+	TakenAt time.Time `json:"taken_at,omitzero"`
+	// ToldTakenAt is the TakenAt of the last notice that was told, in force or not: where
+	// the cluster is away for a while, the same notice is no news afterwards.
+	ToldTakenAt time.Time `json:"told_taken_at,omitzero"`
 }
 
 // Past is an instance that is gone.
@@ -38,6 +50,38 @@ type Past struct {
 	SeqTag     int64     `json:"seq,omitempty"`
 	EndedAt    time.Time `json:"ended_at,omitzero"`   // when the pool asked for its end
 	NoticedAt  time.Time `json:"noticed_at,omitzero"` // when its end was noticed, where the pool did not ask
+	// Node is the node that it was. AbsentSince is when the cloud first said, asked for
+	// its id, that there is no such instance, and Confirmed that it said so again a
+	// minute later.
+	Node        node.Memory `json:"node,omitzero"`
+	AbsentSince time.Time   `json:"absent_since,omitzero"`
+	Confirmed   bool        `json:"confirmed,omitempty"`
+	// NodeDeletedAt is when its Node was about to be deleted; zero once that is told.
+	NodeDeletedAt time.Time `json:"node_deleted_at,omitzero"`
+}
+
+// confirmAfter is how long after the first look that showed an instance gone a second
+// one has to show the same.
+const confirmAfter = time.Minute
+
+// confirm notes which instances that are gone the cloud does not know, asked for their
+// ids; j must be a clone.
+func (j *Journal) confirm(absent []string, now time.Time) {
+	for n, p := range j.Past {
+		j.Past[n] = p.absent(slices.Contains(absent, p.InstanceID), now)
+	}
+}
+
+// absent notes what a look showed of an instance that is gone.
+func (p Past) absent(shown bool, now time.Time) Past {
+	switch {
+	case !shown || p.Node.UID == "": // one that is there is no Past any more
+	case p.AbsentSince.IsZero():
+		p.AbsentSince = now
+	case now.Sub(p.AbsentSince) >= confirmAfter:
+		p.Confirmed = true
+	}
+	return p
 }
 
 // at is when its end was asked for, or else noticed.
@@ -95,9 +139,13 @@ func (j Journal) Ending(ids []string, now time.Time, reasons ...string) Journal 
 	return j
 }
 
-// NotEnding takes back that the end of instances was asked for: it was refused.
-func (j Journal) NotEnding(ids []string) Journal {
+// NotEnding takes back that the end of instances was asked for: it was refused. What was
+// drained for it rests, as others would be drained in vain.
+func (j Journal) NotEnding(ids []string, now time.Time) Journal {
 	return j.changed(ids, func(k *Known) {
+		if k.Drain.Over() {
+			k.Drain.Phase, k.Drain.Refused, k.Drain.EndedAt = node.Kept, true, now
+		}
 		k.Ended, k.EndedAt, k.UnsettledSince, k.EndReason = false, time.Time{}, time.Time{}, ""
 	})
 }

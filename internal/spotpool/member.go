@@ -2,6 +2,8 @@ package spotpool
 
 import (
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
 // Condition is what an instance's state means to its pool.
@@ -31,13 +33,42 @@ type Member struct {
 	Ending bool `json:"ending,omitempty"`
 	// Untagged says that it is known by its id alone: its tags have not arrived.
 	Untagged bool `json:"untagged,omitempty"`
+	// Health is how it fares as a node, and Node is which; empty where its pool has no
+	// nodes, or nothing is known.
+	Health node.Health `json:"node_health,omitempty"`
+	Node   node.Node   `json:"node,omitzero"`
+	// GPUPods is how many pods on its node hold GPUs; nil where they were not counted.
+	GPUPods *int       `json:"gpu_pods,omitempty"`
+	Drain   node.Drain `json:"drain,omitzero"`
+	// ReplacedSince is since when another is to take its place; zero where none is.
+	ReplacedSince time.Time `json:"replaced_since,omitzero"`
+	// TakenAt is when the cloud takes it back, by a notice that is in force; zero where
+	// there is none.
+	TakenAt time.Time `json:"taken_at,omitzero"`
+
+	// Match is what is known of its node, and Idle says that it is known to have no pods
+	// with GPUs.
+	Match node.Match `json:"-"`
+	Idle  bool       `json:"-"`
 }
 
-func (m Member) held() bool     { return m.Condition != Failed && m.Condition != Terminating }
-func (m Member) capacity() bool { return m.Condition == Running || m.Condition == Launching }
+// Replaced reports whether another instance is to take its place.
+func (m Member) Replaced() bool { return !m.ReplacedSince.IsZero() }
 
-// runs reports whether the instance runs, and its end was not asked for.
-func (m Member) runs() bool { return m.Condition == Running && !m.Ending }
+// Doomed reports whether the cloud gave notice that it takes the instance back.
+func (m Member) Doomed() bool { return !m.TakenAt.IsZero() }
+
+func (m Member) held() bool { return m.Condition != Failed && m.Condition != Terminating }
+func (m Member) capacity() bool {
+	return (m.Condition == Running || m.Condition == Launching) && !m.Replaced() && !m.Doomed()
+}
+
+// runs reports whether the instance runs and does its work, as far as is known, and its
+// end was not asked for.
+func (m Member) runs() bool {
+	works := m.Health == node.Unknown || m.Health == node.Healthy || m.Health == node.Unready
+	return m.Condition == Running && !m.Ending && works && !m.Replaced() && !m.Doomed()
+}
 
 // works reports whether the instance is capacity, and its end was not asked for.
 func (m Member) works() bool { return m.capacity() && !m.Ending }
@@ -66,14 +97,17 @@ type Counts struct {
 	Capacity  int `json:"capacity"`
 	Held      int `json:"held"`
 	Shortfall int `json:"shortfall"`
-	Outdated  int `json:"outdated"`
+	// Wanted is how many the pool is to have now, where that is not minimum: 0 while its
+	// exceeded budget drains it.
+	Wanted   *int `json:"wanted,omitempty"`
+	Outdated int  `json:"outdated"`
 	// HourlyPrice is what the held instances cost at present prices; unknown
 	// prices count as nothing.
 	HourlyPrice Price `json:"hourly_price"`
 }
 
 // members are the pool's own instances, each with its condition.
-func members(s Situation, found []ownInstance, j Journal, offers map[Market]Offer) []Member {
+func members(s Situation, found []ownInstance, j Journal, of node.Matches, offers map[Market]Offer) []Member {
 	configs := newConfigurations(s.Declaration, j.AcceptedConfigurations)
 	list := make([]Member, len(found))
 	for n, i := range found {
@@ -84,6 +118,16 @@ func members(s Situation, found []ownInstance, j Journal, offers map[Market]Offe
 			Outdated:  configs.outdated(i.ConfigurationTag),
 			Price:     offers[i.Market()].Price,
 			Untagged:  i.untagged,
+		}
+		match := of.Of(i.ID)
+		list[n].Match, list[n].Node, list[n].Drain = match, match.Node, k.Drain
+		list[n].Idle = s.Observation.Cluster.Pods && match.Idle()
+		if s.Observation.Cluster.Pods && match.Standing == node.Present {
+			list[n].GPUPods = &match.Node.GPUPods
+		}
+		if s.Declaration.Nodes != nil {
+			list[n].ReplacedSince, list[n].TakenAt = k.ReplacedSince, k.TakenAt
+			list[n].Health = k.Node.Health(match, s.Declaration.Nodes.timeouts(), s.Now)
 		}
 		list[n].Ending = k.Ended && list[n].held() && list[n].Condition != Isolated
 	}
@@ -136,8 +180,17 @@ func count(d Declaration, list []Member, unseen int) Counts {
 			c.Outdated++
 		}
 	}
-	c.Shortfall = max(0, c.Minimum-c.Capacity)
+	c.Shortfall = c.missing()
 	return c
+}
+
+// missing is how many instances the pool lacks of those that it is to have.
+func (c Counts) missing() int {
+	wanted := c.Minimum
+	if c.Wanted != nil {
+		wanted = *c.Wanted
+	}
+	return max(0, wanted-c.Capacity)
 }
 
 // Releasable lists the members whose tags can be taken off for good. The cloud may

@@ -3,6 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
 // State is an instance's state in the cloud's own words
@@ -28,6 +30,9 @@ const (
 // Ending reports whether an instance in this state is on its way out by itself, and
 // so is not held.
 func (s State) Ending() bool { return s == StateTerminating || s == StateLaunchFailed }
+
+// up reports whether an instance in this state runs, or will in a moment.
+func (s State) up() bool { return s == StateRunning || s == StateStarting || s == StateRebooting }
 
 // Instance is one machine of the cloud, as observed.
 type Instance struct {
@@ -84,4 +89,11 @@ type Observation struct {
 	// SpotVCPUs is how many vCPUs the account may still launch as spot
 	// instances, by zone; nil where the cloud could not be asked.
 	SpotVCPUs map[string]int `json:"spot_vcpus,omitempty"`
+	// QuotaAway says that the quota is unknown for now, and will be known again.
+	QuotaAway bool `json:"-"`
+	// Cluster is what was seen of the nodes that the pool's instances become.
+	Cluster node.Look `json:"cluster,omitzero"`
+	// Absent are the ids that were asked for one by one in a complete look, and that the
+	// cloud does not know.
+	Absent []string `json:"absent,omitempty"`
 }

@@ -3,6 +3,8 @@ package spotpool
 import (
 	"fmt"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
 // planner gathers the decisions of one plan. Its numbers change as decisions are
@@ -27,20 +29,23 @@ type planner struct {
 	sequence int64              // the last one used
 	seqTags  map[int64]bool     // values of gpupool/seq that are in use; nil until one is wanted
 	doubtful []string           // instances with the pool's uid that contradict themselves
+	wanted   map[string]bool    // members whose ends wait for their drains
+	paused   bool               // replacements go on in a later plan
+	emptied  string             // why no instance is wanted now; empty where minimum is
 }
 
-func newPlanner(s Situation, found []ownInstance, j Journal) *planner {
+func newPlanner(s Situation, found []ownInstance, j Journal, of node.Matches) *planner {
 	p := &planner{
 		Situation: s, offers: OffersByMarket(s.Observation.Offers),
 		ending: map[string]bool{}, byCharge: map[ChargeType]int{}, byZone: map[string]int{}, asked: map[Market]int{}, vCPUs: map[string]int{},
-		sequence: j.LastSequence,
+		sequence: j.LastSequence, wanted: map[string]bool{},
 	}
 	for _, intent := range j.Intents {
 		r, n := intent.Request, intent.missing()
 		p.unseen += n
 		p.reserve(r.Offering, r.ChargeType, n)
 	}
-	list := members(s, found, j, p.offers)
+	list := members(s, found, j, of, p.offers)
 	p.plan = Plan{Counts: count(s.Declaration, list, p.unseen), Members: list, Journal: j}
 	p.doubtful = contradictions(s.Declaration, s.Observation)
 	p.coming += p.plan.Capacity

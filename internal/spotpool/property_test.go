@@ -209,9 +209,12 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 	launches, sequence, ended := 0, s.Journal.LastSequence, map[string]bool{}
 	working := 0
 	for _, m := range p.Members {
-		if (m.Condition == spotpool.Running || m.Condition == spotpool.Launching) && !m.Ending {
+		if (m.Condition == spotpool.Running || m.Condition == spotpool.Launching) && !m.Ending && !m.Doomed() {
 			working++
 		}
+	}
+	if p.Wanted != nil {
+		d.Minimum, d.Maximum = *p.Wanted, *p.Wanted
 	}
 	spare := max(0, working-d.Minimum)
 	for _, intent := range s.Journal.Intents {
@@ -256,7 +259,7 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 					return id + " is ended while " + string(m.State)
 				}
 				ended[id] = true
-				if m.Condition != spotpool.Running || m.Ending || decision.Refresh {
+				if m.Condition != spotpool.Running || m.Ending || m.Replaced() || decision.Refresh {
 					continue
 				}
 				if spare--; spare < 0 {

@@ -35,6 +35,8 @@ const (
 	BecauseReplacement     Code = "replacement"
 	BecauseFallbackLater   Code = "fallback_later"
 	BecauseFallbackMaximum Code = "fallback_maximum"
+	BecauseCluster         Code = "cluster"
+	BecauseDrain           Code = "drain"
 )
 
 // codes are all of them, what binds most first, and how counts of offerings call
@@ -63,6 +65,8 @@ var codes = []struct {
 	{BecauseReplacement, "to be replaced"},
 	{BecauseFallbackLater, "fallback later"},
 	{BecauseFallbackMaximum, "fallback used up"},
+	{BecauseCluster, "held back by the cluster"},
+	{BecauseDrain, "draining"},
 }
 
 // Codes lists every code, what binds most first.

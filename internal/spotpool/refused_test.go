@@ -22,7 +22,7 @@ func TestARefusedEndLetsAnotherGo(t *testing.T) {
 	s := seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3"))
 	s.Journal = spotpool.Decide(s).Journal
 	shouldDecide(t, spotpool.Decide(s), "terminate ins-1")
-	s.Journal = s.Journal.Ending([]string{"ins-1"}, noon).NotEnding([]string{"ins-1"})
+	s.Journal = s.Journal.Ending([]string{"ins-1"}, noon).NotEnding([]string{"ins-1"}, noon)
 	s.SoFar.Refused = []string{"ins-1"}
 	shouldDecide(t, spotpool.Decide(s), "terminate ins-2")
 }

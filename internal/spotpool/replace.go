@@ -1,8 +1,10 @@
 package spotpool
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -14,6 +16,7 @@ import (
 // missing.
 func (p *planner) replace() {
 	if !p.mayLaunch() || p.unseen > 0 || p.SoFar.Refreshed {
+		p.paused = p.mayLaunch()
 		return
 	}
 	enough := p.coming >= p.Declaration.Minimum
@@ -63,8 +66,12 @@ func (p *planner) backToSpot() bool {
 		return false
 	}
 	standIns := p.choose(func(m Member) bool { return m.ChargeType == OnDemand && replaceable(m) })
+	standIns = p.firstToEnd(standIns, len(standIns))
+	// Of those that work, the outdated ones: else what a refresh launches in their place,
+	// and has no pods yet, would end, again and again.
+	slices.SortStableFunc(standIns, func(a, b Member) int { return cmp.Or(leaving(a, b), trueFirst(a.Outdated, b.Outdated)) })
 	s := swap{
-		members: p.firstToEnd(standIns, extra), onDemand: d.OnDemandBase,
+		members: standIns[:min(extra, len(standIns))], onDemand: d.OnDemandBase,
 		surge: extra, batch: extra, reason: "spot instances can be had again in place of on-demand ones",
 	}
 	if d.Maximum <= p.plan.Held+p.launched {
@@ -129,8 +136,8 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why Reasons) {
 			continue
 		}
 		needed := !m.Ending && (!runs || running <= minimum)
-		if needed && runs && p.Observation.Offers == nil {
-			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): prices and stock are unknown, and what works is not given up for what may not be had", len(s.members), s.reason)}}
+		if unknown := p.unknownMarket(); needed && runs && unknown != "" {
+			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, and what works is not given up for what may not be had", len(s.members), s.reason, unknown)}}
 			continue
 		}
 		if needed {
@@ -147,6 +154,17 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why Reasons) {
 		batch = append(batch, m)
 	}
 	return batch, why
+}
+
+// unknownMarket says what of the market is not known for now; empty where enough is.
+func (p *planner) unknownMarket() string {
+	switch {
+	case p.Observation.Offers == nil:
+		return "prices and stock are"
+	case p.Observation.QuotaAway && p.Declaration.InstanceChargeType == Spot:
+		return "the spot quota is"
+	}
+	return ""
 }
 
 // missingAfter is how many of n replacements could not be launched once the members

@@ -13,9 +13,10 @@ import (
 // where that makes room for a replacement: the cloud destroys them anyway.
 func (p *planner) trim() {
 	d := p.Declaration
-	// Instances that were not found yet may not exist: nothing is ended for them.
+	// Instances that were not found yet may not exist: nothing is ended for them. What the
+	// cloud takes back goes by itself.
 	held := p.plan.Held - p.unseen
-	if surplus := held - d.Maximum; surplus > 0 {
+	if surplus := held - len(p.doomed()) - d.Maximum; surplus > 0 {
 		var now []Member
 		chosen := p.surplus(surplus)
 		for _, m := range chosen {
@@ -23,12 +24,16 @@ func (p *planner) trim() {
 				now = append(now, m)
 			}
 		}
-		p.terminate(now, false, fmt.Sprintf("%d held is above maximum %d", held, d.Maximum))
+		reason, above, remedy := fmt.Sprintf("%d held is above maximum %d", held, d.Maximum), fmt.Sprintf("above maximum %d", d.Maximum), "Lift the protection, or raise maximum"
+		if p.emptied != "" {
+			reason, above, remedy = p.emptied, "of a pool that is drained", "Lift the protection to have them end"
+		}
+		p.terminate(now, false, reason)
 		if later := len(chosen) - len(now); later > 0 {
-			p.plan.Notices = append(p.plan.Notices, fmt.Sprintf("%d more above maximum %d can be ended once no longer starting or stopping", later, d.Maximum))
+			p.plan.Notices = append(p.plan.Notices, fmt.Sprintf("%d more %s can be ended once no longer starting or stopping", later, above))
 		}
 		if left := surplus - len(chosen); left > 0 {
-			p.warnf("%d held above maximum %d can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. Lift the protection, or raise maximum", left, d.Maximum)
+			p.warnf("%d held %s can't be ended: protected, refused by the cloud, starting for too long, or in a state that is left alone. %s", left, above, remedy)
 		}
 	}
 	missing := d.Minimum - p.coming
@@ -75,12 +80,24 @@ func (p *planner) choose(wanted func(Member) bool) []Member {
 
 // terminate decides the end of the members.
 func (p *planner) terminate(list []Member, refresh bool, reason string) {
+	list, going := p.drained(list, refresh, reason)
+	p.leave(going)
 	if len(list) == 0 {
 		return
 	}
 	decision := Decision{Kind: KindTerminate, Object: p.Declaration.Object(), Count: len(list), Refresh: refresh}
 	about := make([]string, len(list))
 	for n, m := range list {
+		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)
+		about[n] = describe(m)
+	}
+	decision.Reasons = []string{reason, "chosen: " + wording.Some(about)}
+	p.plan.Decisions = append(p.plan.Decisions, decision)
+}
+
+// leave counts members as on their way out.
+func (p *planner) leave(list []Member) {
+	for _, m := range list {
 		p.ending[m.ID] = true
 		p.byCharge[m.ChargeType]--
 		p.byZone[m.AvailabilityZone]--
@@ -90,11 +107,7 @@ func (p *planner) terminate(list []Member, refresh bool, reason string) {
 		if m.runs() {
 			p.running--
 		}
-		decision.InstanceIDs = append(decision.InstanceIDs, m.ID)
-		about[n] = describe(m)
 	}
-	decision.Reasons = []string{reason, "chosen: " + wording.Some(about)}
-	p.plan.Decisions = append(p.plan.Decisions, decision)
 }
 
 // describe says why an instance was chosen.
@@ -105,6 +118,9 @@ func describe(m Member) string {
 	}
 	if m.Condition != Running {
 		facts = append(facts, string(m.Condition))
+	}
+	if m.Idle {
+		facts = append(facts, "no GPU pods")
 	}
 	if m.Outdated {
 		facts = append(facts, "outdated")
@@ -119,8 +135,9 @@ func describe(m Member) string {
 }
 
 // firstToEnd picks n of a list to be ended, in this order: those whose end was asked for
-// before, those that do not work, the outdated ones, the dearest, those in the zone
-// with the most instances, the newest.
+// before, those whose nodes are drained already, those that do not work, those known to
+// have no pods with GPUs, the outdated ones, the dearest, those in the zone with the most
+// instances, the newest.
 func (p *planner) firstToEnd(list []Member, n int) []Member {
 	n = min(n, len(list))
 	rest := slices.Clone(list)
@@ -144,10 +161,18 @@ func (p *planner) firstToEnd(list []Member, n int) []Member {
 // rank orders members by everything but how many others their zone has.
 func rank(a, b Member) int {
 	return cmp.Or(
-		trueFirst(a.Ending, b.Ending),
-		trueFirst(!a.capacity(), !b.capacity()),
+		leaving(a, b),
+		trueFirst(a.Idle, b.Idle),
 		trueFirst(a.Outdated, b.Outdated),
 		cmp.Compare(b.Price, a.Price))
+}
+
+// leaving orders first what is on its way out already, and what does not work.
+func leaving(a, b Member) int {
+	return cmp.Or(
+		trueFirst(a.Ending, b.Ending),
+		trueFirst(a.Drain.Open(), b.Drain.Open()),
+		trueFirst(!a.capacity(), !b.capacity()))
 }
 
 // age orders the newest first.

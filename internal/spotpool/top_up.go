@@ -100,6 +100,9 @@ func (p *planner) fallBack(n int, reason string) {
 // whyBelow says why the minimum is not reached.
 func (p *planner) whyBelow() string {
 	var but []string
+	if doomed := p.doomed(); len(doomed) > 0 {
+		but = append(but, "as "+taken(doomed))
+	}
 	if p.unseen > 0 {
 		but = append(but, fmt.Sprintf("with %d more asked for", p.unseen))
 	}

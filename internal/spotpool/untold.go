@@ -81,9 +81,11 @@ func (p Price) told() string {
 	return p.String()
 }
 
-// launched tells that a launch took effect; j must be a clone.
+// launched tells that a launch took effect, and notes for whom its token is; j must be a
+// clone.
 func (j *Journal) launched(i Intent, ids []string, at time.Time) {
 	r := i.Request
+	j.awaited(r.Sequence, ids)
 	j.tell(j.about(at, i.Reasons...).Launched(history.Ask{
 		Sequence: int(r.Sequence), WrittenAt: i.WrittenAt, Count: r.Count, Offering: r.Offering.Market(r.ChargeType).told(r.Offering.SubnetID),
 		ChargeType: string(r.ChargeType), Price: i.Price.told(), InstanceIDs: ids,

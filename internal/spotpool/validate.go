@@ -38,9 +38,12 @@ func (d Declaration) Validate() []Problem {
 	v.choices()
 	v.onDemand()
 	v.refresh()
+	v.nodes()
+	v.budgetDrain()
 	v.network()
 	v.disks()
 	v.userData()
+	v.bootstrapToken()
 	v.tags()
 	return v.List
 }
@@ -135,6 +138,7 @@ func (v *validator) choices() {
 	problem.OneOf(&v.List, "instance_charge_type", d.InstanceChargeType, Spot, OnDemand)
 	problem.OneOf(&v.List, "refresh.strategy", d.Refresh.Strategy, RefreshNone, RefreshOpportunistic, RefreshRolling)
 	problem.OneOf(&v.List, "on_destroy", d.OnDestroy, DestroyTerminate, DestroyDetach)
+	problem.OneOf(&v.List, "on_budget_exceeded", d.OnBudgetExceeded, ExceededKeep, ExceededDrain)
 }
 
 func (v *validator) onDemand() {

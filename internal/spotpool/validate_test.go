@@ -241,6 +241,7 @@ func TestWarnings(t *testing.T) {
 		"everything unavailable":                 {refreshing(spotpool.RefreshRolling, 0, 2), "refresh.max_unavailable"},
 		"user data that is base64":               {func(d *spotpool.Declaration) { d.UserData = "IyEvYmluL3NoCmVjaG8gaGkK" }, "user_data"},
 		"user data that only looks like base64":  {func(d *spotpool.Declaration) { d.UserData = "abcd" }, ""},
+		"a budget that ends instances":           {drainedByBudget, "on_budget_exceeded"},
 		"no room for a tag that protects":        {func(d *spotpool.Declaration) { d.Tags = tags(46) }, "tags"},
 		"as many tags as leave room for another": {func(d *spotpool.Declaration) { d.Tags = tags(45) }, ""},
 	} {

@@ -12,6 +12,7 @@ func (d Declaration) Warnings() []Problem {
 	v.costWarnings()
 	v.onDemandWarnings()
 	v.refreshWarnings()
+	v.budgetWarnings()
 	if len(d.Tags) == maxTags-len(OwnTags()) {
 		v.Add("tags", "Leave one out to be able to protect single instances from scale-in.", "with the pool's own tags, no room is left for gpupool/protected")
 	}

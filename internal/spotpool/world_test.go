@@ -17,6 +17,10 @@ type world struct {
 	d        spotpool.Declaration
 	journal  spotpool.Journal // as the store has it
 	gate     spotpool.Gate
+	hold     *spotpool.Hold
+	budget   excess
+	lost     bool     // the look at hand: its run is killed before it writes anything
+	cluster  *cluster // nil where the pool has no nodes
 	machines []*machine
 	markets  map[spotpool.Market]*market
 	tokens   map[string][]string // what each ClientToken launched
@@ -112,6 +116,12 @@ func (w *world) observe() spotpool.Observation {
 			o.Instances = append(o.Instances, m.Instance)
 		}
 	}
+	o.Cluster = w.cluster.look(w)
+	for _, past := range w.journal.Past {
+		if !slices.ContainsFunc(w.machines, func(m *machine) bool { return m.ID == past.InstanceID }) {
+			o.Absent = append(o.Absent, past.InstanceID)
+		}
+	}
 	if !w.blind {
 		o.Offers = w.offers()
 		for zone := range w.quota {
@@ -158,7 +168,7 @@ func (w *world) offers() []spotpool.Offer {
 }
 
 func (w *world) situation(run spotpool.SoFar) spotpool.Situation {
-	return spotpool.Situation{Declaration: w.d, Observation: w.observe(), Journal: w.journal, Now: w.now, SoFar: run, Gate: w.gate}
+	return spotpool.Situation{Declaration: w.d, Observation: w.observe(), Journal: w.journal, Now: w.now, SoFar: run, Gate: w.gate, Hold: w.hold}
 }
 
 // launch is RunInstances: all or nothing, and the same again for a token.
@@ -273,11 +283,12 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		}
 		s := w.situation(run)
 		p := spotpool.Decide(s)
-		check(s, p)
 		kind := noFault
 		if step == f.step {
 			kind = f.kind
 		}
+		w.lost = kind == killedBefore
+		check(s, p)
 		if kind == killedBefore {
 			return decided, nil
 		}
@@ -287,18 +298,28 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		}
 		decided++
 		d := p.Decisions[0]
+		run.Replaced += len(p.Replacing)
+		if d.Node != nil {
+			if goesOn, err := w.node(d, kind, &run); !goesOn {
+				return decided, err
+			}
+			continue
+		}
 		run.Refreshed = run.Refreshed || d.Refresh
 		if d.Kind == spotpool.KindTerminate {
 			w.journal = w.journal.Ending(d.InstanceIDs, w.now)
 			if kind == killedAfterIntent || kind == lostBeforeEffect {
 				return decided, nil
 			}
+			if err := w.lostWork(d.InstanceIDs); err != nil {
+				return decided, err
+			}
 			refused, err := w.terminate(d.InstanceIDs)
 			if err != nil {
 				return decided, err
 			}
 			run.Refused = append(run.Refused, refused...)
-			w.journal = w.journal.NotEnding(slices.DeleteFunc(slices.Clone(refused), func(id string) bool { return !w.runs(id) }))
+			w.journal = w.journal.NotEnding(slices.DeleteFunc(slices.Clone(refused), func(id string) bool { return !w.runs(id) }), w.now)
 			if len(refused) == len(d.InstanceIDs) {
 				decided-- // each run asks once, for ever
 				run.Refreshed = run.Refreshed && !d.Refresh

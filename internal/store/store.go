@@ -19,26 +19,30 @@ type Kind string
 // The kinds of documents. Those that hold user data are secret: a backend keeps
 // them readable to their owner alone.
 const (
-	SpotPools  Kind = "spot_pools" // records; secret
-	Journals   Kind = "journals"   // spot pools' journals; secret
-	Budgets    Kind = "budgets"    // records; secret, like all declarations
-	Ledger     Kind = "ledger"     // intervals of pods, by cluster: header and shards
-	History    Kind = "history"    // events, by day: heads and segments
-	Pauses     Kind = "pauses"     // workloads that budgets paused, by the budget's uid
-	Grants     Kind = "grants"     // hours that persons added to budgets, by the budget's uid
-	Holds      Kind = "holds"      // of pools, by persons, by the pool's uid
-	Statuses   Kind = "statuses"   // what the last run saw
-	Tombstones Kind = "tombstones" // of destroyed objects, by uid
-	States     Kind = "states"     // Terraform states seen, by lineage
+	SpotPools     Kind = "spot_pools"     // records; secret
+	Journals      Kind = "journals"       // spot pools' journals; secret
+	Budgets       Kind = "budgets"        // records; secret, like all declarations
+	StockPools    Kind = "stock_pools"    // records; secret, as environments are
+	StockJournals Kind = "stock_journals" // stock pools' journals, by the pool's uid
+	Ledger        Kind = "ledger"         // intervals of pods, by cluster: header and shards
+	History       Kind = "history"        // events, by day: heads and segments
+	Pauses        Kind = "pauses"         // workloads that budgets paused, by the budget's uid
+	Grants        Kind = "grants"         // hours that persons added to budgets, by the budget's uid
+	Holds         Kind = "holds"          // of pools, by persons, by the pool's uid
+	Statuses      Kind = "statuses"       // what the last run saw
+	Tombstones    Kind = "tombstones"     // of destroyed objects, by uid
+	States        Kind = "states"         // Terraform states seen, by lineage
 )
 
 // Kinds returns all kinds of documents.
 func Kinds() []Kind {
-	return []Kind{SpotPools, Journals, Budgets, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States}
+	return []Kind{SpotPools, Journals, Budgets, StockPools, StockJournals, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States}
 }
 
 // Secret says whether documents of this kind may hold secrets.
-func (k Kind) Secret() bool { return k == SpotPools || k == Journals || k == Budgets }
+func (k Kind) Secret() bool {
+	return k == SpotPools || k == Journals || k == Budgets || k == StockPools
+}
 
 // Key names a document: a kind, and a name such as "ap-singapore/train".
 type Key struct {

@@ -72,7 +72,7 @@ func (c *Client) ObserveInstances(ctx context.Context, region string, ids []stri
 			request := cvm.NewDescribeInstancesRequest()
 			request.InstanceIds = pointers(chunk)
 			request.Limit = pointer(int64(pageSize))
-			pages[n], err = c.describe(within, region, request)
+			pages[n], err = c.describe(within, region, account, request)
 			return err
 		})
 	}
@@ -85,9 +85,7 @@ func (c *Client) ObserveInstances(ctx context.Context, region string, ids []stri
 		if n == 0 {
 			at = p.at
 		}
-		for _, i := range p.instances {
-			all = append(all, instanceFrom(i, region, account))
-		}
+		all = append(all, p.instances...)
 	}
 	return sorted(all), at, nil
 }
@@ -106,7 +104,7 @@ func (c *Client) observe(ctx context.Context, region string, filter *cvm.Filter)
 	}
 	seen := map[string]spotpool.Instance{}
 	for n := 1; ; n++ {
-		l, err := c.list(ctx, region, filter)
+		l, err := c.list(ctx, region, account, filter)
 		if isCode(err, codeTagKeyNotFound) {
 			return nil, l.at, nil
 		}
@@ -117,8 +115,8 @@ func (c *Client) observe(ctx context.Context, region string, filter *cvm.Filter)
 			clear(seen)
 		}
 		for _, i := range l.instances {
-			if i != nil && i.InstanceId != nil {
-				seen[*i.InstanceId] = instanceFrom(i, region, account)
+			if i.ID != "" {
+				seen[i.ID] = i
 			}
 		}
 		if l.consistent || n == listings {
@@ -131,11 +129,12 @@ func (c *Client) observe(ctx context.Context, region string, filter *cvm.Filter)
 	}
 }
 
-// page is one answer of DescribeInstances.
+// page is one answer of DescribeInstances. What of it no pool asks for is dropped as it
+// comes: of all pages of a region, that is most.
 type page struct {
 	at        time.Time
 	total     int
-	instances []*cvm.Instance
+	instances []spotpool.Instance
 }
 
 // listing is all pages of a filter.
@@ -145,8 +144,8 @@ type listing struct {
 }
 
 // list asks for the first page, and then for all others at once.
-func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (listing, error) {
-	head, err := c.page(ctx, region, filter, 0)
+func (c *Client) list(ctx context.Context, region, account string, filter *cvm.Filter) (listing, error) {
+	head, err := c.page(ctx, region, account, filter, 0)
 	if err != nil {
 		return listing{page: head}, err
 	}
@@ -155,7 +154,7 @@ func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (l
 	group.SetLimit(pagesAtOnce)
 	for n := range rest {
 		group.Go(func() (err error) {
-			rest[n], err = c.page(within, region, filter, (n+1)*pageSize)
+			rest[n], err = c.page(within, region, account, filter, (n+1)*pageSize)
 			return err
 		})
 	}
@@ -167,9 +166,7 @@ func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (l
 	for _, p := range append([]page{head}, rest...) {
 		l.consistent = l.consistent && p.total == head.total
 		for _, i := range p.instances {
-			if i != nil {
-				ids[value(i.InstanceId)] = true
-			}
+			ids[i.ID] = true
 		}
 	}
 	for _, p := range rest {
@@ -179,22 +176,27 @@ func (c *Client) list(ctx context.Context, region string, filter *cvm.Filter) (l
 	return l, nil
 }
 
-func (c *Client) page(ctx context.Context, region string, filter *cvm.Filter, offset int) (page, error) {
+func (c *Client) page(ctx context.Context, region, account string, filter *cvm.Filter, offset int) (page, error) {
 	request := cvm.NewDescribeInstancesRequest()
 	request.Filters = []*cvm.Filter{filter}
 	request.Limit = pointer(int64(pageSize))
 	if offset > 0 {
 		request.Offset = pointer(int64(offset))
 	}
-	return c.describe(ctx, region, request)
+	return c.describe(ctx, region, account, request)
 }
 
-func (c *Client) describe(ctx context.Context, region string, request *cvm.DescribeInstancesRequest) (page, error) {
+func (c *Client) describe(ctx context.Context, region, account string, request *cvm.DescribeInstancesRequest) (page, error) {
 	response := cvm.NewDescribeInstancesResponse()
 	got, err := c.api.call(ctx, c.keys, region, request, response)
 	p := page{at: got.at}
 	if err == nil && response.Response != nil {
-		p.total, p.instances = int(value(response.Response.TotalCount)), response.Response.InstanceSet
+		p.total = int(value(response.Response.TotalCount))
+		for _, i := range response.Response.InstanceSet {
+			if i != nil {
+				p.instances = append(p.instances, instanceFrom(i, region, account))
+			}
+		}
 	}
 	return p, err
 }

@@ -21,7 +21,6 @@ import (
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
 )
@@ -58,7 +57,7 @@ func stage(t *testing.T, c *kubetest.Cluster, s scenario, full bool) *play {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := reconcile.Engine{Store: place, Actor: "accuracy", Cluster: func(context.Context) (budgets.Cluster, error) {
+	e := reconcile.Engine{Store: place, Actor: "accuracy", Cluster: func(context.Context) (reconcile.Cluster, error) {
 		client, err := connect()
 		if err != nil {
 			return nil, err

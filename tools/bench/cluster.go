@@ -18,7 +18,6 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
@@ -116,7 +115,7 @@ func declareBudget(ctx context.Context, client *kubeclient.Client) error {
 	}
 	engine := &reconcile.Engine{
 		Store: store, Actor: "bench",
-		Cluster: func(context.Context) (budgets.Cluster, error) { return kubecluster.New(client), nil },
+		Cluster: func(context.Context) (reconcile.Cluster, error) { return kubecluster.New(client), nil },
 	}
 	declared := budget.Declaration{
 		Name: benchBudget, ClusterUID: uid, GPUHours: "1000000", Window: "24h",

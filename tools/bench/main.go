@@ -26,6 +26,8 @@ type section struct {
 
 var sections = []section{
 	{"reconcile", measureReconcile},
+	{"nodes", measureNodes},
+	{"stock", measureStock},
 	{"plan", measurePlan},
 	{"start", measureStart},
 	{"cluster", measureCluster},

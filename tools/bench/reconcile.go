@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common"
@@ -96,7 +97,8 @@ func reconcileAt(ctx context.Context, b *bench, pools int) error {
 // reconciled is what one run of gpupool reconcile took.
 type reconciled struct {
 	cost
-	calls    map[string]int
+	calls    map[string]int // of the cloud
+	cluster  int            // calls of the cluster
 	launches int
 }
 
@@ -105,11 +107,11 @@ func (r reconciled) print(pools int, run string, plain time.Duration) {
 		total(r.calls), pools*machinesPerPool/100, seconds(r.wall), seconds(r.cpu), megabytes(r.memory), seconds(plain), r.wall.Seconds()/plain.Seconds())
 }
 
-func (b *bench) reconcile(ctx context.Context, sim *cvm, dir string) (reconciled, error) {
+func (b *bench) reconcile(ctx context.Context, sim *cvm, dir string, flags ...string) (reconciled, error) {
 	if err := sim.resetCalls(ctx); err != nil {
 		return reconciled{}, err
 	}
-	cmd := exec.CommandContext(ctx, b.gpupool, "reconcile", "--store", "directory:"+dir, "-o", "json")
+	cmd := exec.CommandContext(ctx, b.gpupool, append([]string{"reconcile", "--store", "directory:" + dir, "-o", "json"}, flags...)...)
 	cmd.Env = sim.env()
 	c, out, err := measure(cmd)
 	if err != nil {
@@ -117,12 +119,18 @@ func (b *bench) reconcile(ctx context.Context, sim *cvm, dir string) (reconciled
 	}
 	var report struct {
 		Decisions []struct{ Kind, Outcome string }
+		Calls     map[string]int
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
 		return reconciled{}, err
 	}
 	calls, err := sim.calls(ctx)
 	r := reconciled{cost: c, calls: calls}
+	for what, n := range report.Calls {
+		if strings.Contains(what, " ") { // a verb and a resource
+			r.cluster += n
+		}
+	}
 	for _, d := range report.Decisions {
 		if d.Kind == "launch" && d.Outcome == "done" {
 			r.launches++
@@ -139,17 +147,8 @@ func declarePools(ctx context.Context, sim *cvm, dir string, pools int) error {
 	if err := sim.control(ctx, http.MethodPost, "stock", quota, nil); err != nil {
 		return err
 	}
-	s, err := directory.Open(dir, directory.Options{Create: true})
-	if err != nil {
-		return err
-	}
 	for n := range pools {
-		d := spotpool.Declaration{
-			Name: poolName(n), Region: region, UID: fmt.Sprintf("%032x", n+1), AccountID: cvmsim.DemoAccountID, Generation: 1,
-			Minimum: machinesPerPool, Maximum: machinesPerPool + 10,
-			Offerings:     []spotpool.Offering{{AvailabilityZone: zone, InstanceType: gpuType, SubnetID: "subnet-a1b2c3d4"}},
-			Configuration: spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4"},
-		}.WithDefaults()
+		d := poolDeclaration(n)
 		seed := map[string]any{
 			"pool": d.Name, "uid": d.UID, "seq": "1", "count": machinesPerPool, "availability_zone": zone, "instance_type": gpuType,
 			"config": spotpool.ConfigurationTag(d.Configuration, d.Offerings[0], spotpool.Spot),
@@ -157,11 +156,48 @@ func declarePools(ctx context.Context, sim *cvm, dir string, pools int) error {
 		if err := sim.control(ctx, http.MethodPost, "instances", seed, nil); err != nil {
 			return err
 		}
-		data, err := declaration.Encode(declaration.SpotPool{Phase: declaration.Active, Declaration: d, UpdatedAt: time.Now(), UpdatedBy: "bench"})
-		if err != nil {
-			return err
+	}
+	return declareRecords(ctx, dir, pools, func(int, *spotpool.Declaration) {})
+}
+
+// poolDeclaration is the n-th pool.
+func poolDeclaration(n int) spotpool.Declaration {
+	return spotpool.Declaration{
+		Name: poolName(n), Region: region, UID: fmt.Sprintf("%032x", n+1), AccountID: cvmsim.DemoAccountID, Generation: 1,
+		Minimum: machinesPerPool, Maximum: machinesPerPool + 10,
+		Offerings:     []spotpool.Offering{{AvailabilityZone: zone, InstanceType: gpuType, SubnetID: "subnet-a1b2c3d4"}},
+		Configuration: spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4"},
+	}.WithDefaults()
+}
+
+// declareRecords writes the records of pools into a store, each changed as asked.
+func declareRecords(ctx context.Context, dir string, pools int, change func(n int, d *spotpool.Declaration)) error {
+	return write(ctx, dir, store.SpotPools, pools, func(n int) (string, []byte, error) {
+		d := poolDeclaration(n)
+		change(n, &d)
+		d = d.WithDefaults()
+		data, err := declaration.Encode(active(d))
+		return d.Key(), data, err
+	})
+}
+
+// active is a declaration as its record has it.
+func active[D any](d D) declaration.Record[D] {
+	return declaration.Record[D]{Phase: declaration.Active, Declaration: d, UpdatedAt: time.Now(), UpdatedBy: "bench"}
+}
+
+// write writes so many documents of one kind into a store.
+func write(ctx context.Context, dir string, kind store.Kind, count int, document func(n int) (key string, data []byte, err error)) error {
+	s, err := directory.Open(dir, directory.Options{Create: true})
+	if err != nil {
+		return err
+	}
+	for n := range count {
+		key, data, err := document(n)
+		if err == nil {
+			_, err = s.Write(ctx, store.Key{Kind: kind, Name: key}, data, "")
 		}
-		if _, err := s.Write(ctx, store.Key{Kind: store.SpotPools, Name: d.Key()}, data, ""); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -41,9 +41,9 @@ pool's tags, count from then on, and end with the pool. POOL is REGION/NAME, or
 NAME with --region.
 
 Refused are instances that would pass the pool's maximum, are paid for in another
-way, are in another VPC, don't run, or are tagged as another pool's. What they
-were launched with is unknown, so a refresh leaves them alone until the pool's
-configuration next changes.`,
+way, are in another VPC, don't run, or are tagged as another pool's, and all of them
+while its exceeded budget drains the pool. What they were launched with is unknown, so
+a refresh leaves them alone until the pool's configuration next changes.`,
 		Example: adoptExamples,
 		Args:    poolAndInstances,
 		RunE:    s.Command(o.run),

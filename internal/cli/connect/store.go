@@ -11,7 +11,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/open"
@@ -21,7 +20,7 @@ import (
 type StoreFlags struct {
 	session  *process.Session
 	location string
-	cluster  clusterFlags
+	cluster  ClusterFlags
 	actor    string // what the command calls itself in records and locks
 }
 
@@ -30,7 +29,7 @@ func (o *StoreFlags) Register(cmd *cobra.Command, s *process.Session) {
 	o.session = s
 	cmd.Flags().StringVar(&o.location, "store", "", "where declarations are kept: `directory:DIR` or kubernetes:NAMESPACE (GPUPOOL_STORE, else directory:.gpupool)")
 	_ = cmd.RegisterFlagCompletionFunc("store", cobra.FixedCompletions([]string{"directory:", "kubernetes:"}, cobra.ShellCompDirectiveNoSpace))
-	o.cluster.register(cmd, s)
+	o.cluster.Register(cmd, s)
 	o.actor = "gpupool " + cmd.Name()
 }
 
@@ -112,18 +111,21 @@ func (o *StoreFlags) names(ctx context.Context, kinds []store.Kind) ([]string, e
 	return names, nil
 }
 
-// Declared are the pools, by REGION/NAME, and the budgets that a store declares.
-func Declared(ctx context.Context, place store.Store) (pools, budgets []string, err error) {
-	for kind, names := range map[store.Kind]*[]string{store.SpotPools: &pools, store.Budgets: &budgets} {
-		documents, err := place.List(ctx, kind)
+// Declared is all that a store declares, such as "spot_pool/REGION/NAME".
+func Declared(ctx context.Context, place store.Store) (objects []string, err error) {
+	for _, of := range []struct {
+		kind   store.Kind
+		prefix string
+	}{{store.SpotPools, "spot_pool/"}, {store.StockPools, "stock_pool/"}, {store.Budgets, "budget/"}} {
+		documents, err := place.List(ctx, of.kind)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, d := range documents {
-			*names = append(*names, d.Key.Name)
+			objects = append(objects, of.prefix+d.Key.Name)
 		}
 	}
-	return pools, budgets, nil
+	return objects, nil
 }
 
 // Ledgers are the documents of ledgers by cluster and name, as ledger.Load takes them.
@@ -141,6 +143,6 @@ func Ledgers(documents []store.Document) map[string]map[string][]byte {
 
 // Engine is the engine on the command's store, cloud and cluster, each nil where the
 // command does not need it.
-func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (budgets.Cluster, error)) *reconcile.Engine {
+func (o *StoreFlags) Engine(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (reconcile.Cluster, error)) *reconcile.Engine {
 	return &reconcile.Engine{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Clock: o.session.Now, Log: o.session.Logger()}
 }

@@ -83,12 +83,9 @@ func (s *Sections) Add(title string, lines []string) {
 	s.list = append(s.list, s.byLines[key])
 }
 
-// Write writes the sections, each with an empty line before it.
-func (s *Sections) Write(out *bytes.Buffer, style terminal.Style) { s.WriteWithin(out, style, 0) }
-
-// WriteWithin writes the sections in lines that are no wider than this; zero is no
-// bound.
-func (s *Sections) WriteWithin(out *bytes.Buffer, style terminal.Style, width int) {
+// Write writes the sections, each with an empty line before it, in lines that are no
+// wider than this; zero is no bound.
+func (s *Sections) Write(out *bytes.Buffer, style terminal.Style, width int) {
 	for _, section := range s.list {
 		if out.Len() > 0 {
 			out.WriteByte('\n')

@@ -31,7 +31,7 @@ func Plural(n int, thing string) string {
 }
 
 // inOneWord is what several declarations of one kind are called.
-var inOneWord = map[string]string{"spot_pool": "pools", "budget": "budgets"}
+var inOneWord = map[string]string{"spot_pool": "pools", "budget": "budgets", "stock_pool": "stock pools"}
 
 // Declarations is what these are called together.
 func Declarations(list []outcome.Summary) string {
@@ -52,7 +52,7 @@ func Declaration(s outcome.Summary) string {
 	if s.Kind == "spot_pool" {
 		return s.Name
 	}
-	return s.Kind + " " + s.Name
+	return strings.ReplaceAll(s.Kind, "_", " ") + " " + s.Name
 }
 
 // FirstOf names the first few of a list, and counts the others.

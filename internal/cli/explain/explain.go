@@ -23,13 +23,19 @@ const explainHelp = `Print all that a decision follows from, and what a run of r
 Of a pool: each offering with its price, stock, quota and cool-down, and why it is
 passed over; each instance, and what it counts as; what holds launches back. Of a
 budget: what is used and by whom, since when it is exceeded, its thresholds, what a run
-would do to whom, and what comes next. And what happened to both lately.
+would do to whom, and what comes next. Of a stock pool: what is declared and what stands,
+why pods wait and which pool could grow, which budgets cover it, each pod, and who last
+wrote what of its Deployment. And what happened to each lately.
 
-It looks, and changes and locks nothing. NAME is that of a pool, REGION/NAME as well, or
-of a budget, or a glob of these ('team-*').`
+It looks, and changes and locks nothing. NAME is that of a pool (REGION/NAME as well), a
+stock pool (NAMESPACE/NAME) or a budget, also with its kind before it
+(stock_pool/ml/g1), or a glob of these ('team-*').`
 
 const explainExamples = `  # Why is it short?
   gpupool explain train
+
+  # Why do its pods wait?
+  gpupool explain stock_pool/ml/g1
 
   # Offerings that are passed over for their price
   gpupool explain train -o json | jq '.spot_pools[].offerings[] | select(.code == "above_max_price")'`
@@ -45,12 +51,12 @@ func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
 		Use:               "explain NAME...",
-		Short:             "Why a pool or a budget is as it is, and what comes next",
+		Short:             "Why a pool, a budget or a stock pool is as it is, and what comes next",
 		Long:              explainHelp,
 		Example:           explainExamples,
 		Args:              cobra.MinimumNArgs(1),
 		RunE:              s.Command(o.run),
-		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
 	}
 	o.store.Register(cmd, s)
 	o.cloud.Register(cmd, s)
@@ -68,9 +74,9 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	pools, budgets, err := connect.Declared(ctx, place)
+	declared, err := connect.Declared(ctx, place)
 	if err == nil {
-		err = chosen.Among(place.String(), pools, budgets)
+		err = chosen.Among(place.String(), declared)
 	}
 	if err != nil {
 		return err
@@ -106,6 +112,14 @@ func noNulls(x reconcile.Explanation) reconcile.Explanation {
 		describe.NoNulls(&p.Overview)
 		describe.OrEmpty(&p.Offerings)
 		describe.OrEmpty(&p.Standings)
+	}
+	x.StockPools = slices.Clone(x.StockPools)
+	for n := range x.StockPools {
+		p := &x.StockPools[n]
+		describe.OrEmpty(&p.Decisions)
+		describe.OrEmpty(&p.Budgets)
+		describe.OrEmpty(&p.Standings)
+		describe.OrEmpty(&p.Writers)
 	}
 	for n := range x.Budgets {
 		b := &x.Budgets[n]

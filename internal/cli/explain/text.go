@@ -13,38 +13,60 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
-// page is what is explained of one pool or budget.
+// page is what is explained of one pool, budget or stock pool.
 type page struct {
 	*describe.Details
 	clock terminal.Clock
+	rows  map[int]bool // the lines that are a table's, which are not wrapped
 }
+
+// indent is by how much lines stand below their title.
+const indent = 2
 
 // text explains for people.
 func text(style terminal.Style, x reconcile.Explanation) string {
 	var out bytes.Buffer
 	clock := terminal.Clock{Now: x.At, Zone: time.Local}
-	write := func(title string, lines []string) {
+	write := func(title string, p page) {
 		if out.Len() > 0 {
 			out.WriteByte('\n')
 		}
 		fmt.Fprintln(&out, style.Paint(terminal.Bold, title))
-		for _, line := range lines {
-			fmt.Fprintln(&out, strings.TrimRight("  "+line, " "))
+		for n, text := range p.clock.Texts(p.Lines) {
+			for line := range strings.SplitSeq(text, "\n") {
+				width, hang := max(0, style.Width-indent), len(line)-len(strings.TrimLeft(line, " "))+4
+				if p.rows[n] {
+					width = 0
+				}
+				for _, part := range terminal.Wrap(line, width, strings.Repeat(" ", hang)) {
+					fmt.Fprintln(&out, strings.TrimRight(strings.Repeat(" ", indent)+part, " "))
+				}
+			}
 		}
 	}
 	for _, b := range x.Budgets {
-		p := page{&describe.Details{Style: style}, clock}
+		p := newPage(style, clock)
 		p.budget(b)
 		p.lately(x.Events, "budget/"+b.Name)
-		write("budget "+b.Name, p.clock.Texts(p.Lines))
+		write("budget "+b.Name, p)
 	}
 	for _, pool := range x.SpotPools {
-		p := page{&describe.Details{Style: style}, clock}
+		p := newPage(style, clock)
 		p.pool(pool)
 		p.lately(x.Events, "spot_pool/"+describe.PoolName(pool.Report))
-		write(describe.PoolName(pool.Report), p.clock.Texts(p.Lines))
+		write(describe.PoolName(pool.Report), p)
+	}
+	for _, pool := range x.StockPools {
+		p := newPage(style, clock)
+		p.stock(pool)
+		p.lately(x.Events, pool.Summary().Object())
+		write("stock pool "+describe.StockName(pool.Report), p)
 	}
 	return out.String()
+}
+
+func newPage(style terminal.Style, clock terminal.Clock) page {
+	return page{Details: &describe.Details{Style: style}, clock: clock, rows: map[int]bool{}}
 }
 
 // say adds plain lines.
@@ -54,8 +76,13 @@ func (p *page) say(format string, args ...any) {
 
 // table adds a table, if it has rows, with an empty line before it.
 func (p *page) table(t *terminal.Table, rows int) {
-	if rows > 0 {
-		p.Lines = append(append(p.Lines, ""), t.Lines()...)
+	if rows == 0 {
+		return
+	}
+	p.Lines = append(p.Lines, "")
+	for _, line := range t.Lines() {
+		p.rows[len(p.Lines)] = true
+		p.Lines = append(p.Lines, line)
 	}
 }
 
@@ -119,9 +146,20 @@ func (p *page) event(e history.Event) string {
 	if names = append(names, e.InstanceIDs...); len(names) > 0 {
 		line += ": " + describe.FirstOf(names, namedOfEvent)
 	}
+	if e.Node != "" {
+		line += ", node " + e.Node
+	}
+	if e.Kind == history.Drained {
+		line += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
+	}
+	if e.Kind == history.Notice {
+		line += ": the cloud takes it at " + p.clock.At(e.Until)
+	}
 	switch {
 	case e.Error != nil:
 		line += ": " + terminal.OneLine(e.Error.Message)
+	case e.Kind == history.Mend || e.Kind == history.Scale: // what, and who
+		line += " (" + terminal.OneLine(strings.Join(e.Reasons, "; ")) + ")"
 	case len(e.Reasons) > 0:
 		line += " (" + terminal.OneLine(e.Reasons[0]) + ")"
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -15,6 +16,8 @@ import (
 func (p *page) pool(e spotpools.Explanation) {
 	if e.Outcome == outcome.Failed {
 		p.failure(e.Error)
+	}
+	if !e.Observed {
 		return
 	}
 	p.say("capacity %d of minimum %d, %d held of maximum %d, %s CNY an hour", e.Capacity, e.Minimum, e.Held, e.Maximum, describe.Price(e.HourlyPrice))
@@ -29,12 +32,14 @@ func (p *page) pool(e spotpools.Explanation) {
 	p.failing(e.Failing)
 	p.limits(e.Declared)
 	p.gate(e.Gate)
+	p.nodes(e.Nodes)
 	p.Add(terminal.Dim, "seen: ", e.Notices...)
 	for _, d := range e.Decisions {
 		p.wouldDo(d, d.Reasons)
 	}
 	for _, why := range e.ShortReasons {
-		if why.Offering == nil && (e.Gate == nil || why.Text != e.Gate.Reason) { // offerings are in the table
+		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Seen    // which is said above
+		if why.Offering == nil && !unseen && (e.Gate == nil || why.Text != e.Gate.Reason) { // offerings are in the table
 			p.Add(terminal.Yellow, string(why.Code)+": ", why.Text)
 		}
 	}
@@ -44,6 +49,7 @@ func (p *page) pool(e spotpools.Explanation) {
 	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
 	p.offerings(e.Offerings, heldBack(e.ShortReasons))
 	p.instances(e)
+	p.asNodes(e.Standings)
 }
 
 // heldBack is why nothing of a pool is launched wherever it may be; empty where
@@ -133,6 +139,31 @@ func (p *page) verdict(a spotpool.Appraisal, heldBack spotpool.Code) string {
 		return p.Style.Paint(terminal.Green, "may launch") + ", where no other can: " + c.String()
 	}
 	return p.Style.Paint(terminal.Green, "may launch")
+}
+
+// nodes adds how the pool's nodes fare together.
+func (p *page) nodes(n *spotpool.PoolNodes) {
+	switch {
+	case n == nil:
+	case !n.Seen:
+		p.Add(terminal.Red, "nodes: ", "the cluster was not seen, so how they fare is not known, and nothing is drained, replaced or ended")
+	default:
+		p.say("nodes: %s", n)
+	}
+}
+
+// asNodes adds how each instance fares as a node, and what follows from that.
+func (p *page) asNodes(list []spotpool.Standing) {
+	if !slices.ContainsFunc(list, func(s spotpool.Standing) bool { return s.AsNode != "" }) {
+		return
+	}
+	p.say("")
+	p.say("%s", p.Style.Paint(terminal.Bold, "as nodes"))
+	for _, s := range list {
+		if s.AsNode != "" {
+			p.say("%s: %s", s.InstanceID, s.AsNode)
+		}
+	}
 }
 
 // instances adds what each instance counts as, and why.

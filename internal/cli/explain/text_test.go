@@ -113,4 +113,10 @@ func TestExplanationsForPeople(t *testing.T) {
 		},
 	}
 	clitest.Golden(t, "explain.txt", text(clitest.Plain, x))
+	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
+		{At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Reasons: []string{"3 held is above maximum 2"}},
+		{At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1, InstanceIDs: []string{"ins-a000003"}, Node: "10.0.0.3", Outcome: "timed_out", Reasons: []string{"2 pods were left"}},
+		{At: clitest.At, Kind: history.Notice, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000002"}, Node: "10.0.0.2", Until: clitest.At.Add(90 * time.Second)},
+	}}
+	clitest.Golden(t, "explain_nodes.txt", text(clitest.Plain, nodes))
 }

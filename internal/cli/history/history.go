@@ -20,9 +20,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const historyHelp = `Print what happened to pools and budgets, and why: one line for each event, the
-newest last. Events are what runs, applies and people did, saw and failed at. NAME is
-that of a pool, REGION/NAME as well, or of a budget, or a glob of these ('team-*').
+const historyHelp = `Print what happened to pools, stock pools and budgets, and why: one line for each event,
+the newest last. Events are what runs, applies and people did, saw and failed at. NAME
+is that of a pool (REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget, also
+with its kind before it (stock_pool/ml/g1), or a glob of these ('team-*').
 
 The same refusal or failure again and again is one line, at the time of the last, with
 how often it was and since when. Times are local; in JSON and CSV, in which nothing is
@@ -57,7 +58,7 @@ func New(s *process.Session) *cobra.Command {
 		Long:              historyHelp,
 		Example:           historyExamples,
 		RunE:              s.Command(o.run),
-		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
 	}
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
@@ -163,27 +164,16 @@ func (o *options) query(names declaration.Names) (history.Query, error) {
 
 // known fails where a name is of nothing that is declared or that the history tells of.
 func known(ctx context.Context, place store.Store, names declaration.Names, q history.Query, told []string, clock terminal.Clock) error {
-	var pools, budgets []string
-	for _, object := range told {
-		if key, pool := strings.CutPrefix(object, "spot_pool/"); pool {
-			pools = append(pools, key)
-		} else {
-			budgets = append(budgets, history.Name(object))
-		}
-	}
-	if names.Among("", pools, budgets) == nil {
+	if names.Among("", told) == nil {
 		return nil
 	}
-	declaredPools, declaredBudgets, err := connect.Declared(ctx, place)
+	declared, err := connect.Declared(ctx, place)
 	if err != nil {
 		return err
 	}
-	pools, budgets = slices.Concat(pools, declaredPools), slices.Concat(budgets, declaredBudgets)
-	for _, list := range []*[]string{&pools, &budgets} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
-	if err := names.Among(place.String(), pools, budgets); err != nil {
+	objects := slices.Concat(told, declared)
+	slices.Sort(objects)
+	if err := names.Among(place.String(), slices.Compact(objects)); err != nil {
 		return fmt.Errorf("nothing is told since %s of what is asked for, and %w", clock.At(q.Since), err)
 	}
 	return nil

@@ -79,7 +79,7 @@ func oneRegion(objects []string) string {
 	for _, object := range objects {
 		region, _, pool := strings.Cut(history.Name(object), "/")
 		switch {
-		case !pool || region == one:
+		case !pool || region == one || !ofRegion(object):
 		case one == "":
 			one = region
 		default:
@@ -89,10 +89,13 @@ func oneRegion(objects []string) string {
 	return one
 }
 
+// ofRegion says whether an object is a pool: the namespace of a stock pool is no region.
+func ofRegion(object string) bool { return !strings.HasPrefix(object, "stock_pool/") }
+
 // called is what an object is called, without its region where all are of one.
 func (l layout) called(object string) string {
 	name := printable.Line(history.Name(object))
-	if l.region != "" {
+	if l.region != "" && ofRegion(object) {
 		name = strings.TrimPrefix(name, l.region+"/")
 	}
 	if runes := []rune(name); l.longest > 0 && len(runes) > l.longest {
@@ -104,11 +107,12 @@ func (l layout) called(object string) string {
 
 func colour(k history.Kind) terminal.Colour {
 	switch k {
-	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded:
+	case history.Refused, history.Failed, history.RunFailed, history.Loss, history.Exceeded, history.Replace, history.Mend:
 		return terminal.Red
-	case history.Reclaim, history.Evict, history.Pause, history.Freeze, history.Threshold, history.GateClosed, history.Grant, history.Hold:
+	case history.Reclaim, history.Evict, history.Pause, history.Freeze, history.Threshold, history.GateClosed, history.Grant, history.Hold,
+		history.Notice, history.Drain:
 		return terminal.Yellow
-	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened:
+	case history.Begin, history.Recovered, history.Unfreeze, history.Resume, history.GateOpened, history.Join, history.Uncordon:
 		return terminal.Green
 	}
 	return terminal.Cyan
@@ -132,9 +136,18 @@ func summary(e *history.Event, then terminal.Clock) string {
 		return fault(e.Error) + where(e)
 	case history.Begin, history.Reclaim, history.End:
 		return strings.Join(e.InstanceIDs, " ") + where(e)
+	case history.Join, history.Replace, history.Notice, history.Drain, history.Drained, history.Uncordon, history.DeleteNode:
+		return ofNode(e, then)
 	case history.Terminate, history.Adopt:
 		return several(e.Count, e.InstanceIDs)
+	case history.Mend:
+		return mended(e.Reasons)
+	case history.Scale:
+		return strings.Join(e.Reasons, "; ")
 	case history.Pause, history.Resume:
+		if strings.HasPrefix(e.Object, "stock_pool/") { // which has one workload, its own
+			return first(e.Reasons)
+		}
 		return identities(e.Workloads)
 	case history.Evict:
 		return identities(e.Pods)
@@ -148,6 +161,38 @@ func summary(e *history.Event, then terminal.Clock) string {
 		return strings.TrimSpace("until " + then.At(e.Until) + " by " + e.Actor + ": " + first(e.Reasons))
 	}
 	return first(e.Reasons)
+}
+
+// mended says who changed what of a workload: who comes first, and must not be cut off.
+func mended(reasons []string) string {
+	var by string
+	var changes []string
+	for _, reason := range reasons {
+		if who, last := strings.CutPrefix(reason, "last written by "); last {
+			by = who + ": "
+			continue
+		}
+		changes = append(changes, strings.TrimPrefix(reason, "spec.template.spec.containers[0]."))
+	}
+	return by + strings.Join(changes, "; ")
+}
+
+// ofNode says what happened to an instance as a node.
+func ofNode(e *history.Event, then terminal.Clock) string {
+	text := strings.Join(e.InstanceIDs, " ")
+	if e.Node != "" {
+		text += ", node " + e.Node
+	}
+	switch {
+	case e.Kind == history.Notice:
+		return text + ": the cloud takes it at " + then.At(e.Until)
+	case e.Outcome != "":
+		text += ": " + strings.ReplaceAll(e.Outcome, "_", " ")
+	}
+	if why := first(e.Reasons); why != "" {
+		text += ": " + why
+	}
+	return text
 }
 
 func paid(e *history.Event) string {

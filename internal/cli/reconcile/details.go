@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
@@ -18,7 +19,8 @@ const idsAtMost = 8
 func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "seen: ", p.Notices...)
-	addDecisions(details, decisions)
+	addDecisions(details, withoutDrains(decisions, p.Nodes))
+	details.Nodes(p.Nodes)
 	for _, why := range describe.Short(p) {
 		if p.Error == nil || p.Error.Message != why {
 			details.Add(terminal.Yellow, "short: ", why)
@@ -55,6 +57,21 @@ func addDecisions(details *describe.Details, decisions []outcome.Result) {
 			details.Error(d.Outcome, d.Error.Message)
 		}
 	}
+}
+
+// withoutDrains leaves out what the report of the pool's nodes tells in full: drains that
+// go on.
+func withoutDrains(decisions []outcome.Result, n *spotpool.PoolNodes) []outcome.Result {
+	if n == nil {
+		return decisions
+	}
+	goesOn := func(r outcome.Result) bool {
+		d, ok := r.Decision.(spotpool.Decision)
+		return ok && d.Kind == spotpool.KindDrain && r.Outcome == outcome.Short && slices.ContainsFunc(n.Drains, func(drain spotpool.DrainReport) bool {
+			return slices.Contains(d.InstanceIDs, drain.InstanceID)
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(decisions), goesOn)
 }
 
 // addFailure adds what went wrong, unless a decision says it already.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 const lastSuccess = "gpupool_last_success_timestamp_seconds"
@@ -121,12 +123,20 @@ func (m metrics) run(report reconcile.Report, success bool) {
 			}
 		}
 	}
+	if len(report.StockPools) > 0 {
+		for _, of := range stockpool.Kinds() {
+			for _, outcome := range []outcome.Outcome{outcome.Done, outcome.Failed} {
+				decisions.WithLabelValues(string(of.Kind), string(outcome))
+			}
+		}
+	}
 	for _, d := range report.Decisions {
 		decisions.WithLabelValues(d.Kind(), string(d.Outcome)).Inc()
 	}
 	m.declarations(report)
 	m.pools(report.SpotPools)
 	m.budgets(report.Budgets)
+	m.stock(report.StockPools)
 }
 
 // declarations counts the declarations of a run, including records that it could not
@@ -135,7 +145,7 @@ func (m metrics) declarations(report reconcile.Report) {
 	if report.FinishedAt.IsZero() {
 		return
 	}
-	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}} // 0 where there is none
+	declared := map[string]map[string]bool{"spot_pool": {}, "budget": {}, "stock_pool": {}} // 0 where there is none
 	for _, s := range report.Declarations() {
 		if s.Deleted {
 			continue
@@ -206,6 +216,31 @@ func (m metrics) pools(pools []spotpools.Report) {
 		capacity.WithLabelValues(p.Region, p.Name).Set(float64(p.Capacity))
 		shortfall.WithLabelValues(p.Region, p.Name).Set(float64(p.Shortfall))
 		price.WithLabelValues(p.Region, p.Name).Set(inCNY(p.HourlyPrice))
+	}
+	m.nodes(pools)
+}
+
+// nodes writes nothing of a pool without nodes, nor of one whose cluster was not seen.
+func (m metrics) nodes(pools []spotpools.Report) {
+	pools = slices.DeleteFunc(slices.Clone(pools), func(p spotpools.Report) bool { return p.Nodes == nil || !p.Nodes.Seen })
+	if len(pools) == 0 {
+		return
+	}
+	nodes := m.vector("gpupool_pool_nodes", "Instances of the pool by how they fare as nodes.", "region", "name", "state")
+	drains := m.vector("gpupool_pool_drains", "Nodes of the pool that are being emptied before their instances end.", "region", "name")
+	suspended := m.vector("gpupool_pool_replacing_suspended", "Whether nothing of the pool is replaced that fails as a node (1), or it may be (0).", "region", "name")
+	for _, p := range pools {
+		for state, n := range map[string]int{
+			"ready": p.Nodes.Ready, "joining": p.Nodes.Joining, "unready": p.Nodes.Unready, "failing": p.Nodes.Failing, "untold": p.Nodes.Untold,
+		} {
+			nodes.WithLabelValues(p.Region, p.Name, state).Set(float64(n))
+		}
+		drains.WithLabelValues(p.Region, p.Name).Set(float64(p.Nodes.Draining))
+		value := 0.0
+		if p.Nodes.ReplacingSuspended != "" {
+			value = 1
+		}
+		suspended.WithLabelValues(p.Region, p.Name).Set(value)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // written are the names of all metrics that a run can write.
@@ -26,8 +29,9 @@ func written(t *testing.T) []string {
 	o := &options{metricsFile: path, session: &process.Session{Process: process.Process{Now: time.Now}}}
 	o.writeMetrics(reconcile.Report{
 		FinishedAt: time.Now(),
-		SpotPools:  []spotpools.Report{{Name: "train", Region: "ap-singapore", UID: "u", Observed: true}},
+		SpotPools:  []spotpools.Report{{Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &spotpool.PoolNodes{Seen: true, NodeStates: &spotpool.NodeStates{}}}},
 		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: used}},
+		StockPools: []stockpools.Report{{Namespace: "ml", Name: "g1", Observed: true}},
 	}, true)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -45,6 +49,25 @@ func names(text string) []string {
 		found[name] = true
 	}
 	return slices.Sorted(maps.Keys(found))
+}
+
+// TestMetricsOfNodes: a pool without nodes, and one whose cluster was not seen, has none.
+func TestMetricsOfNodes(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir() + "/gpupool.prom"
+	o := &options{metricsFile: path, session: &process.Session{Process: process.Process{Now: time.Now}}}
+	o.writeMetrics(reconcile.Report{FinishedAt: time.Now(), SpotPools: withNodes(t).SpotPools}, true)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "gpupool_pool_") && strings.Contains(line, "_nodes{") || strings.HasPrefix(line, "gpupool_pool_drains{") || strings.HasPrefix(line, "gpupool_pool_replacing") {
+			got = append(got, line)
+		}
+	}
+	clitest.Golden(t, "metrics_nodes.txt", strings.Join(got, ""))
 }
 
 // TestReferenceHasEveryMetric compares the table of the reference with what is

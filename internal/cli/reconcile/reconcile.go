@@ -19,22 +19,27 @@ import (
 const reconcileHelp = `Look at everything that is declared, and bring it where it should be. First count
 what budgets have used, tell of the thresholds that were crossed, and enforce their
 limits; then launch what a pool lacks to its minimum, terminate what it has above its
-maximum, go on with refreshes and deletions. A run returns once its launches are accepted; --wait
-stays until the instances are there.
+maximum, go on with refreshes and deletions; and at last have each stock pool be as
+declared, as far as its budgets let it. A run returns once its launches are accepted;
+--wait stays until the instances are there.
 
 Any number of runs may be started, beside each other and beside terraform apply:
 one run at a time works, and one process at a time works on a pool. A run that is
 killed is made good by the next one, without launching anything twice.
 
-NAME is that of a pool, REGION/NAME as well, or of a budget, or a glob of these
-('team-*'). Then what is named is seen to, and the others are neither looked at nor
-changed: a pool's budget that is not named counts as its last run left it. Pods are
-counted for all budgets, in the ledger that is everyone's. What is left to a run of
-all: forgetting what the ledger need not keep, tombstones, what destroyed budgets left
+NAME is that of a pool (REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget,
+also with its kind before it (stock_pool/ml/g1), or a glob of these ('team-*'). Then
+what is named is seen to, and the others are neither looked at nor changed: a budget
+that is not named counts as its last run left it. Pods are counted for all budgets, in
+the ledger that is everyone's. What is left to a run of all: forgetting what the ledger need not keep, tombstones, what destroyed budgets left
 in force, the time of the last run, and metrics.
 
 A pool that stays short because there is no stock, or only above its price cap,
 is no failure: its outcome says short, and the exit code is 0.
+
+With --every, the nodes of pools that have some are watched between the runs: when one
+is marked because the cloud takes its instance back (gpupool notice-watch), a run of
+that pool alone begins at once.
 
 `
 
@@ -93,15 +98,15 @@ func New(s *process.Session) *cobra.Command {
 		Example: reconcileExamples,
 		RunE:    s.Command(o.run),
 
-		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
 	}
 	f := cmd.Flags()
 	o.given = f.Changed
 	o.store.Register(cmd, s)
 	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
 	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
-	f.StringArrayVar(&o.assume, "assume", nil, "in a dry run, take an attribute to be other than declared, such as budget/team-a.gpu_hours=200, or minimum, maximum or max_price as in pool/train.minimum=4; repeat it for several")
-	f.BoolVar(&o.wait, "wait", false, "stay until what was launched is there, or --timeout is over")
+	f.StringArrayVar(&o.assume, "assume", nil, "in a dry run, take an attribute to be other than declared, such as budget/team-a.gpu_hours=200, minimum, maximum or max_price as in pool/train.minimum=4, or replicas or maximum as in stock_pool/ml/g1.replicas=4; repeat it for several")
+	f.BoolVar(&o.wait, "wait", false, "stay until what was launched or changed is there, or --timeout is over")
 	process.DurationVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
 	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
 	process.DurationVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")

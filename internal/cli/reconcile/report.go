@@ -74,7 +74,10 @@ func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, 
 	for _, p := range report.SpotPools {
 		sections.Add(describe.PoolName(p), clock.Texts(poolDetails(style, p, decisions[objectOf(p)])))
 	}
-	sections.Write(out, style)
+	for _, p := range report.StockPools {
+		sections.Add("stock pool "+describe.StockName(p), clock.Texts(stockDetails(style, p, decisions[p.Summary().Object()])))
+	}
+	sections.Write(out, style, style.Width)
 	if out.Len() > 0 {
 		out.WriteByte('\n')
 	}
@@ -83,6 +86,10 @@ func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, 
 		out.WriteByte('\n')
 	}
 	writePools(out, style, report.SpotPools, decisions)
+	if len(report.StockPools) > 0 && len(report.Budgets)+len(report.SpotPools) > 0 {
+		out.WriteByte('\n')
+	}
+	writeStock(out, style, report.StockPools, decisions)
 }
 
 // objectOf names a pool as decisions do.
@@ -95,7 +102,14 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 		return
 	}
 	t := &terminal.Table{}
-	t.Add("POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H", "OUTCOME")
+	withNodes := describe.HasNodes(pools, func(p spotpools.Report) spotpools.Report { return p })
+	row := func(nodes, outcome string, cells ...string) {
+		if withNodes {
+			cells = append(cells, nodes)
+		}
+		t.Add(append(cells, outcome)...)
+	}
+	row(describe.NodesColumn, "OUTCOME", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "CNY/H")
 	left := 0
 	for _, p := range pools {
 		idle := p.Outcome == outcome.Done && len(decisions[objectOf(p)]) == 0
@@ -111,8 +125,9 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 		case idle:
 			outcome = "as declared"
 		}
-		t.Add(describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
-			describe.Seen(p, p.Held), describe.Price(p.HourlyPrice), style.Paint(describe.OutcomeColour(p.Outcome), outcome))
+		row(describe.NodesCell(style, p), style.Paint(describe.OutcomeColour(p.Outcome), outcome),
+			describe.PoolName(p), describe.Seen(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
+			describe.Seen(p, p.Held), describe.Price(p.HourlyPrice))
 	}
 	writeTable(out, t, left, len(pools), "pools are as declared.")
 }

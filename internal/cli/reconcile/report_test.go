@@ -9,9 +9,11 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -56,6 +58,7 @@ func TestReportForPeople(t *testing.T) {
 		"report_budgets.txt":         {clitest.Plain, withBudgets(report)},
 		"report_budgets_colours.txt": {clitest.Coloured, withBudgets(report)},
 		"report_victims.txt":         {clitest.Plain, victims()},
+		"report_nodes.txt":           {clitest.Plain, withNodes(t)},
 		"report_only_budgets.txt":    {clitest.Plain, withBudgets(reconcile.Report{})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +70,23 @@ func TestReportForPeople(t *testing.T) {
 	}
 }
 
+// withNodes is a report of pools whose instances become nodes.
+func withNodes(t *testing.T) reconcile.Report {
+	t.Helper()
+	var r reconcile.Report
+	for _, p := range clitest.PoolsWithNodes(t) {
+		r.SpotPools = append(r.SpotPools, p.Report)
+		for _, d := range p.Decisions {
+			became := outcome.Done
+			if d.Kind == spotpool.KindDrain {
+				became = outcome.Short
+			}
+			r.Decisions = append(r.Decisions, outcome.Of(d, became, nil))
+		}
+	}
+	return r
+}
+
 // TestDecisionsReadByTheirOutcome: each kind of decision, with each outcome, in the
 // words of a report.
 func TestDecisionsReadByTheirOutcome(t *testing.T) {
@@ -75,8 +95,14 @@ func TestDecisionsReadByTheirOutcome(t *testing.T) {
 	var decisions []outcome.Decision
 	for _, of := range spotpool.Kinds() {
 		d := spotpool.Decision{Kind: of.Kind, Count: 1, InstanceIDs: []string{"ins-1"}}
+		if of.Kind != spotpool.KindLaunch && of.Kind != spotpool.KindTerminate {
+			d.Node = &node.Node{Name: "gpu-1"}
+		}
 		if of.Kind == spotpool.KindLaunch {
 			d = spotpool.Decision{Kind: of.Kind, Count: 2, Offering: offering, ChargeType: spotpool.Spot, Sequence: 7}
+		}
+		if of.Kind == spotpool.KindEndToken {
+			d = spotpool.Decision{Kind: of.Kind, Count: 1, Sequence: 7, BootstrapTokenID: "k3j9xa"}
 		}
 		decisions = append(decisions, d)
 		if of.Kind == spotpool.KindLaunch {
@@ -91,6 +117,10 @@ func TestDecisionsReadByTheirOutcome(t *testing.T) {
 			Owner: &budget.Workload{Namespace: "ml", Owner: ledger.Owner{Kind: "Job", Name: "train"}},
 		})
 	}
+	for _, of := range stockpool.Kinds() {
+		decisions = append(decisions, stockpool.Decision{Kind: of.Kind, Object: "stock_pool/ml/pool-g1", Was: 2, Replicas: 5, Spared: []string{"pool-g1-a"}})
+	}
+	decisions = append(decisions, stockpool.Decision{Kind: stockpool.KindSpare, Released: []string{"pool-g1-a", "pool-g1-b"}})
 	var out bytes.Buffer
 	for _, d := range decisions {
 		for _, o := range []outcome.Outcome{outcome.Planned, outcome.Done, outcome.Short, outcome.Skipped, outcome.Failed} {

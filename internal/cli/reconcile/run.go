@@ -29,28 +29,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	case o.every > 0:
 		return o.again(ctx, engine)
 	}
-	return o.once(ctx, engine)
-}
-
-// again runs until it is stopped. What fails in one run may succeed in the next; only
-// the store and credentials must be there from the start.
-func (o *options) again(ctx context.Context, engine *reconcile.Engine) error {
-	for {
-		next := o.session.Now().Add(o.every)
-		err := o.once(ctx, engine)
-		if signal := process.Interrupted(ctx); signal != nil {
-			return process.WithExitCode(signal.Code(), signal)
-		}
-		if err != nil && !process.Silent(err) {
-			o.session.Complain(err)
-		}
-		if errors.Is(err, process.ErrReaderGone) {
-			return err
-		}
-		if err := process.Pause(ctx, next.Sub(o.session.Now())); err != nil {
-			return err
-		}
-	}
+	return o.once(ctx, engine, o.runOptions())
 }
 
 // engine prepares what a run needs, and makes no call yet.
@@ -88,17 +67,19 @@ func (o *options) openStore(ctx context.Context) (store.Store, error) {
 var errTimeout = errors.New("--timeout is over")
 
 // once runs once: it prints the report, writes the metrics, and returns an error with
-// the exit code.
-func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
+// the exit code. Metrics are of runs of all.
+func (o *options) once(ctx context.Context, engine *reconcile.Engine, asked reconcile.RunOptions) error {
 	started := o.session.Now().UTC()
 	limited, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 	defer cancel()
-	report, err := o.reconcile(limited, engine)
+	report, err := o.reconcile(limited, engine, asked)
 	ran := !report.FinishedAt.IsZero()
 	verdict := o.verdict(limited, report, err)
 	var locked *reconcile.RunLockedError
 	if !errors.As(err, &locked) {
 		report.StartedAt = started
+	}
+	if !errors.As(err, &locked) && len(asked.Names) == 0 {
 		code := process.ExitCode(verdict)
 		o.writeMetrics(report, code == process.ExitDone || code == process.ExitChanges)
 	}
@@ -110,19 +91,18 @@ func (o *options) once(ctx context.Context, engine *reconcile.Engine) error {
 	return verdict
 }
 
-func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine) (reconcile.Report, error) {
-	options := o.runOptions()
+func (o *options) reconcile(ctx context.Context, engine *reconcile.Engine, asked reconcile.RunOptions) (reconcile.Report, error) {
 	if o.fromState != "" {
 		state, err := o.readState(ctx)
 		if err != nil {
 			return reconcile.Report{}, err
 		}
-		options.State = state
+		asked.State = state
 	}
 	progress := o.session.StartProgress()
 	defer progress.Stop()
 	engine.Progress = progress.Hear
-	return engine.Run(ctx, options)
+	return engine.Run(ctx, asked)
 }
 
 // runOptions are what the flags say of a run.

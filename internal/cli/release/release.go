@@ -25,7 +25,8 @@ that of a budget or of a pool, REGION/NAME as well; budget/NAME and spot_pool/RE
 say which of both is meant.
 
 The limit of a budget is the declared one again, and its grace period begins anew. A pool
-goes on as declared. Both from the next run on.`
+goes on as declared, and replaces instances again where that was suspended since some in a
+row never joined their cluster. Both from the next run on.`
 
 const releaseExamples = `  gpupool release team-a
   gpupool release spot_pool/ap-singapore/train --reason "nodes replaced"`
@@ -61,6 +62,8 @@ type report struct {
 	Object        string          `json:"object"`
 	Grants        []budget.Grant  `json:"grants"`
 	Holds         []spotpool.Hold `json:"holds"`
+	// ReplacingSuspended says why a pool's instances were not replaced until now.
+	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
 	// LimitGPUHours is that of a budget from now on.
 	LimitGPUHours string `json:"limit_gpu_hours,omitempty"`
 }
@@ -118,10 +121,13 @@ func ofPool(ctx context.Context, engine *reconcile.Engine, name string, by excep
 	if err != nil {
 		return report{}, err
 	}
-	if len(held.Holds) == 0 {
+	if len(held.Holds) == 0 && held.Suspended == "" {
 		return report{}, fmt.Errorf("the pool %s is not on hold now", name)
 	}
-	return report{SchemaVersion: 1, Object: held.Declaration.Object(), Grants: []budget.Grant{}, Holds: held.Holds}, nil
+	return report{
+		SchemaVersion: 1, Object: held.Declaration.Object(), Grants: []budget.Grant{}, Holds: append([]spotpool.Hold{}, held.Holds...),
+		ReplacingSuspended: held.Suspended,
+	}, nil
 }
 
 func text(r report) string {
@@ -131,6 +137,9 @@ func text(r report) string {
 	}
 	for _, h := range r.Holds {
 		fmt.Fprintf(&out, "released %s: %s had put it on hold: %s\n", r.Object, h.Who, h.Why)
+	}
+	if r.ReplacingSuspended != "" {
+		fmt.Fprintf(&out, "released %s: replacing its instances was suspended, as %s\n", r.Object, r.ReplacingSuspended)
 	}
 	if r.LimitGPUHours != "" {
 		fmt.Fprintf(&out, "from the next run on its limit is %s GPU-hours\n", r.LimitGPUHours)

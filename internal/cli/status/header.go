@@ -152,5 +152,15 @@ func totalsText(r reconcile.StatusReport) string {
 		}
 		parts = append(parts, fmt.Sprintf("Budgets: %s.", strings.Join(list, ", ")))
 	}
+	if t := r.Totals.StockPools; t != nil {
+		list := []string{count(t.OK, "ok")}
+		if t.Short > 0 {
+			list = append(list, count(t.Short, "short"))
+		}
+		if t.Failing > 0 {
+			list = append(list, count(t.Failing, "failing"))
+		}
+		parts = append(parts, fmt.Sprintf("Stock pools: %s; %d available of %d desired.", strings.Join(list, ", "), t.Available, t.Desired))
+	}
 	return strings.Join(parts, " ")
 }

@@ -40,6 +40,8 @@ func poolState(p spotpools.Overview) state {
 	switch {
 	case p.Failing != nil:
 		return state{failing, "failing", terminal.Red}
+	case p.Outcome == outcome.Failed && p.Nodes != nil && !p.Nodes.Seen:
+		return state{failing, "nodes unseen", terminal.Red}
 	case p.Outcome == outcome.Failed:
 		return state{failing, "not seen", terminal.Red}
 	case p.Phase != declaration.Active && p.Phase != "":
@@ -48,15 +50,23 @@ func poolState(p spotpools.Overview) state {
 		return state{noticed, "on hold", terminal.Yellow}
 	case p.Shortfall > 0:
 		return state{lacking, "short", terminal.Yellow}
+	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
+		return state{noticed, "nodes failing", terminal.Yellow}
+	case len(p.Decisions) > 0 && !slices.ContainsFunc(p.Decisions, otherThanDrain):
+		return state{moving, "draining", terminal.Cyan}
 	case len(p.Decisions) > 0:
 		return state{moving, "to change", terminal.Cyan}
 	case slices.ContainsFunc(p.Machines, launching):
 		return state{moving, "launching", terminal.Cyan}
 	case describe.AboveMaximum(p.Report):
 		return state{noticed, "above maximum", terminal.Yellow}
+	case p.Nodes != nil && p.Nodes.Seen && p.Nodes.Joining > 0:
+		return state{moving, "joining", terminal.Cyan}
 	}
 	return state{calm, "as declared", terminal.Green}
 }
+
+func otherThanDrain(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
 
 func budgetState(b budgets.Overview) state {
 	exceeded := reconcile.Exceeded(b)

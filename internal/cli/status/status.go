@@ -51,20 +51,25 @@ func New(s *process.Session) *cobra.Command {
 		Use:   "status [NAME...]",
 		Short: "What is declared beside what is there",
 		Long: `Print every pool that is declared, how many instances it has, and what a run of
-reconcile would do about it now; and every budget, as the last run judged it (what it
-has used this very moment is for gpupool usage to say). It looks, and changes and locks
+reconcile would do about it now; every budget, as the last run judged it (what it has
+used this very moment is for gpupool usage to say); and every stock pool, how many pods
+it has, and what keeps it from being as declared. It looks, and changes and locks
 nothing. What is in trouble comes first: what fails, since when and with what, and what
 to do about it. Where there are many, those that are as declared are only counted.
 
-NAME is that of a pool, REGION/NAME as well, or of a budget, or a glob of these
-('team-*'): the others are then left out, and each that fits is listed.
+NAME is that of a pool (REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget,
+also with its kind before it (stock_pool/ml/g1), or a glob of these ('team-*'): the
+others are then left out, and each that fits is listed.
 
 capacity  instances that work, or launch and will soon
 held      all of the pool's instances, stuck and stopped ones and open launches too
-outdated  instances that were launched with another configuration`,
+outdated  instances that were launched with another configuration
+nodes     where a pool's instances become nodes: the Ready ones of all
+desired   pods that a stock pool is to have now: none while a budget has it paused
+available pods of it that are ready, and not in use`,
 		Example:           statusExamples,
 		RunE:              s.Command(o.run),
-		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
 	}
 	o.store.Register(cmd, s)
 	f := cmd.Flags()
@@ -95,7 +100,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return err
 	}
 	// What the store tells needs no account, and is told where there is none.
-	engine := o.store.Engine(place, o.cloud.Lazy(), nil)
+	engine := o.store.Engine(place, o.cloud.Lazy(), o.store.Cluster())
 	if o.follow {
 		return o.watch(ctx, engine, names)
 	}

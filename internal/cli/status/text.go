@@ -61,18 +61,23 @@ func text(v view, r reconcile.StatusReport) string {
 		return out.String()
 	}
 	budgets, pools := budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock)
-	all := slices.Concat(budgets, pools)
+	stock := stockEntries(v, r.StockPools, clock)
+	all := slices.Concat(budgets, pools, stock)
 	writeTable(&out, v, "budgets", budgetColumns(), budgets, all, "PODS", "AS OF", "LEFT", "GPUS NOW", "LIMIT", "GPU-HOURS")
 	if len(budgets) > 0 && len(pools) > 0 {
 		out.WriteByte('\n')
 	}
-	writeTable(&out, v, "pools", poolColumns(), pools, all, "OUTDATED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM")
+	writeTable(&out, v, "pools", poolColumns(r.SpotPools), pools, all, "OUTDATED", "CNY/H", "HELD", "MAXIMUM", "MINIMUM")
+	if len(stock) > 0 && len(budgets)+len(pools) > 0 {
+		out.WriteByte('\n')
+	}
+	writeTable(&out, v, "stock pools", stockColumns(), stock, all, "PODS", "IN USE", "PHASE")
 	slices.SortStableFunc(all, func(a, b entry) int { return int(a.rank) - int(b.rank) })
 	var sections describe.Sections
 	for _, e := range all {
 		sections.Add(e.title, e.lines)
 	}
-	sections.WriteWithin(&out, v.style, v.width)
+	sections.Write(&out, v.style, v.width)
 	return out.String()
 }
 
@@ -112,22 +117,35 @@ func writeTable(out *bytes.Buffer, v view, noun string, columns []string, entrie
 	}
 }
 
-func poolColumns() []string {
-	return []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H"}
+func poolColumns(pools []spotpools.Overview) []string {
+	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "HELD", "OUTDATED", "CNY/H"}
+	if hasNodes(pools) {
+		columns = append(columns, describe.NodesColumn)
+	}
+	return columns
+}
+
+func hasNodes(pools []spotpools.Overview) bool {
+	return describe.HasNodes(pools, func(p spotpools.Overview) spotpools.Report { return p.Report })
 }
 
 // poolEntries are the pools, the worst first.
 func poolEntries(v view, pools []spotpools.Overview, clock terminal.Clock) []entry {
 	var entries []entry
+	withNodes := hasNodes(pools)
 	for _, p := range pools {
 		name := describe.PoolName(p.Report)
 		entries = append(entries, entry{
 			state: poolState(p), object: p.Summary().Object(), title: name, name: name,
 			numbers: func(style terminal.Style) []string {
-				return []string{
+				cells := []string{
 					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
 					describe.Seen(p.Report, p.Held), describe.Seen(p.Report, p.Outdated), describe.Price(p.HourlyPrice),
 				}
+				if withNodes {
+					cells = append(cells, describe.NodesCell(style, p.Report))
+				}
+				return cells
 			},
 			lines: poolDetails(v, p, clock),
 		})
@@ -154,6 +172,7 @@ func poolDetails(v view, p spotpools.Overview, clock terminal.Clock) []string {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(d.Reasons)
 	}
+	details.Nodes(p.Nodes)
 	addShort(details, p, clock)
 	details.HeldBack(p.Report)
 	for _, c := range p.Cooldowns {
@@ -167,7 +186,7 @@ func poolDetails(v view, p spotpools.Overview, clock terminal.Clock) []string {
 	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
 	lines := clock.Texts(details.Lines)
 	if v.machines && len(p.Machines) > 0 {
-		lines = append(lines, machineLines(v, p.Machines, clock.Now)...)
+		lines = append(lines, machineLines(v, p, clock.Now)...)
 	}
 	return lines
 }
@@ -199,51 +218,6 @@ func cooldownText(c spotpool.Cooldown, clock terminal.Clock) string {
 		text += fmt.Sprintf(", at most %d at once", c.Batch)
 	}
 	return fmt.Sprintf("%s (%s), over %s", text, c.Cause, clock.When(c.Until))
-}
-
-func machineLines(v view, machines []spotpool.Member, at time.Time) []string {
-	return v.fitting(v.width-detailsIndent, func(style terminal.Style) *terminal.Table {
-		t := &terminal.Table{}
-		t.Add("INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H", "CONDITION")
-		for _, m := range machines {
-			launched := "-"
-			if !m.LaunchedAt.IsZero() {
-				launched = terminal.Age(at.Sub(m.LaunchedAt))
-			}
-			paid := "spot"
-			if m.ChargeType == spotpool.OnDemand {
-				paid = "on-demand"
-			}
-			t.Add(m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
-				orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price), conditionText(style, m))
-		}
-		return t
-	}, "PUBLIC IP", "CNY/H", "PAID", "PRIVATE IP", "AGE", "TYPE", "ZONE").Lines()
-}
-
-func conditionText(style terminal.Style, m spotpool.Member) string {
-	c := terminal.Yellow
-	switch m.Condition {
-	case spotpool.Running:
-		c = terminal.Green
-	case spotpool.Launching:
-		c = terminal.Cyan
-	case spotpool.Failed:
-		c = terminal.Red
-	case spotpool.Terminating:
-		c = terminal.Dim
-	}
-	text := string(m.Condition)
-	if m.Outdated {
-		text += ", outdated"
-	}
-	if m.Protected || m.APIProtected {
-		text += ", protected"
-	}
-	if m.OperationError != "" {
-		text += ": " + terminal.OneLine(m.OperationError)
-	}
-	return style.Paint(c, text)
 }
 
 // orDash is the text, or a dash for an empty one.

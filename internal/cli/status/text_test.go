@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -119,6 +121,7 @@ func TestStatusForPeople(t *testing.T) {
 		"status_many.txt":     {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 1)},
 		"status_all.txt":      {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 31)},
 		"status_both.txt":     {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6]}},
+		"status_nodes.txt":    {terminal.Style{Width: 80, Height: 24}, true, withNodes(t)},
 		"status_nothing.txt":  {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +129,40 @@ func TestStatusForPeople(t *testing.T) {
 			width := max(0, tt.style.Width-1)
 			clitest.Golden(t, name, text(view{style: tt.style, machines: tt.machines, width: width}, tt.report))
 		})
+	}
+}
+
+// withNodes is a status of pools whose instances become nodes.
+func withNodes(t *testing.T) reconcile.StatusReport {
+	t.Helper()
+	r := reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At}
+	for _, p := range clitest.PoolsWithNodes(t) {
+		r.SpotPools = append(r.SpotPools, p.Overview)
+	}
+	return r
+}
+
+// TestGuideShowsNodes compares what the guide about nodes shows with what is printed.
+func TestGuideShowsNodes(t *testing.T) {
+	t.Parallel()
+	r := reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, SpotPools: []spotpools.Overview{clitest.GuideNodes(t).Overview}}
+	_, got, _ := strings.Cut(text(view{style: terminal.Style{Width: 80, Height: 40}, machines: true, named: true, width: 79}, r), "\n\n")
+	shown := clitest.Printed(t, clitest.Guide(t, "nodes.md.tmpl"), "gpupool status train --machines")
+	if diff := cmp.Diff(shown, got); diff != "" {
+		t.Errorf("what the guide shows (-) and what is printed (+):\n%s\n%s", diff, got)
+	}
+}
+
+// TestPoolsWithoutNodesSayNothingOfThem: what is not asked for is not told.
+func TestPoolsWithoutNodesSayNothingOfThem(t *testing.T) {
+	t.Parallel()
+	r := withNodes(t)
+	r.SpotPools = r.SpotPools[len(r.SpotPools)-1:]
+	got := text(view{machines: true}, r)
+	for _, word := range []string{"NODE", "node", "HEALTH", "GPU PODS", "drain", "cluster"} {
+		if strings.Contains(got, word) {
+			t.Errorf("it says %q:\n%s", word, got)
+		}
 	}
 }
 

@@ -12,33 +12,50 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
-// condition is what is waited for: a capacity of pools, or that pools and budgets
-// have recovered.
+// condition is what is waited for: a capacity of pools, that so many pods of stock pools
+// are available, or all that are declared, or that all of them and budgets have recovered.
 type condition struct {
 	text      string
-	capacity  int
+	number    int // of capacity and available
+	capacity  bool
+	available bool
+	ready     bool
 	recovered bool
 }
 
 func parseCondition(text string) (condition, error) {
-	c := condition{text: text, recovered: text == "recovered"}
-	number, isCapacity := strings.CutPrefix(text, "capacity=")
+	name, number, numbered := strings.Cut(text, "=")
+	c := condition{text: text, capacity: name == "capacity", available: name == "available", ready: text == "ready", recovered: text == "recovered"}
 	n, err := strconv.Atoi(number)
-	if c.capacity = n; c.recovered || isCapacity && err == nil && n >= 0 {
+	switch c.number = n; {
+	case c.ready, c.recovered, (c.capacity || c.available) && numbered && err == nil && n >= 0:
 		return c, nil
 	}
-	return c, fmt.Errorf("%q is nothing to wait for: write capacity=4, or recovered", text)
+	return c, fmt.Errorf("%q is nothing to wait for: write capacity=4, available=2, ready, or recovered", text)
+}
+
+// refusal says that a kind has nothing of what is waited for; nil where it has.
+func (c condition) refusal(s outcome.Summary) error {
+	can := map[string]string{"spot_pool": "capacity=N or recovered", "budget": "recovered", "stock_pool": "available=N, ready or recovered"}
+	has := c.recovered || s.Kind == "spot_pool" && c.capacity || s.Kind == "stock_pool" && (c.ready || c.available)
+	if has {
+		return nil
+	}
+	return fmt.Errorf("--for %s is not for %s: wait for it by --for %s", c.text, describe.Declaration(s), can[s.Kind])
 }
 
 // Sources of what is known of an object.
 const (
-	fromCloud = "cloud" // looked at now
-	fromStore = "store" // as the last run judged it
+	fromCloud   = "cloud"   // looked at now
+	fromCluster = "cluster" // looked at now
+	fromStore   = "store"   // as the last run judged it
 )
 
-// result is how one pool or budget stands to the condition.
+// result is how one pool, budget or stock pool stands to the condition.
 type result struct {
 	Object  string     `json:"object"`
 	Reached bool       `json:"reached"`
@@ -53,6 +70,11 @@ type result struct {
 // not seen has not come.
 func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 	var results []result
+	for _, s := range report.Declarations() {
+		if err := c.refusal(s); err != nil {
+			return nil, err
+		}
+	}
 	for _, p := range report.SpotPools {
 		r := result{Object: "spot_pool/" + describe.PoolName(p.Report), Source: fromCloud}
 		if p.Observed && p.Outcome != outcome.Failed {
@@ -63,9 +85,6 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 		results = append(results, r)
 	}
 	for _, b := range report.Budgets {
-		if !c.recovered {
-			return nil, fmt.Errorf("the budget %s has no capacity: a pool can be waited for with --for %s, and a budget with --for recovered", b.Name, c.text)
-		}
 		r := result{Object: "budget/" + b.Name, Source: fromStore}
 		if b.UsageReport != nil && b.Outcome != outcome.Failed {
 			r.AsOf = &b.AsOf
@@ -74,16 +93,31 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 		r.Reached = r.Missing == "" && r.AsOf != nil
 		results = append(results, r)
 	}
+	for _, p := range report.StockPools {
+		r := result{Object: p.Summary().Object(), Source: fromCluster}
+		if p.Observed && p.Outcome != outcome.Failed {
+			r.AsOf = &report.At
+		}
+		r.said, r.Missing = c.stockPool(p)
+		r.Reached = r.Missing == "" && r.AsOf != nil
+		results = append(results, r)
+	}
 	return results, nil
 }
 
 // pool says how a pool stands, and what is missing.
 func (c condition) pool(p spotpools.Overview) (said, missing string) {
-	wanted := c.capacity
+	wanted, drained := c.number, ""
+	if p.Wanted != nil {
+		drained = "; its exceeded budget drains it, and wants " + describe.Plural(*p.Wanted, "instance") + " of it"
+	}
 	if c.recovered {
 		wanted = p.Minimum
+		if p.Wanted != nil {
+			wanted = *p.Wanted
+		}
 	}
-	said = fmt.Sprintf("capacity %d of %d", p.Capacity, wanted)
+	said = fmt.Sprintf("capacity %d of %d", p.Capacity, wanted) + drained
 	switch {
 	case p.Error != nil:
 		return said, "it can't be seen: " + p.Error.Message
@@ -97,10 +131,39 @@ func (c condition) pool(p spotpools.Overview) (said, missing string) {
 		return said, ""
 	}
 	missing = said
-	if p.Gate != nil && p.Gate.Closed {
+	switch {
+	case p.Gate != nil && p.Gate.Closed:
 		missing += "; " + p.Gate.Reason
-	} else if len(p.Short) > 0 {
+	case len(p.Short) > 0:
 		missing += "; " + p.Short[0]
+	}
+	return said, missing
+}
+
+// stockPool says how a stock pool stands, and what is missing.
+func (c condition) stockPool(p stockpools.Overview) (said, missing string) {
+	said = fmt.Sprintf("%s, %d available and %d in use of %d", p.Phase, p.Available, p.Allocated, p.Desired)
+	if c.available {
+		said = fmt.Sprintf("%d of %d available", p.Available, c.number)
+	}
+	switch {
+	case p.Error != nil:
+		return said, "it can't be told: " + p.Error.Message
+	case !p.Observed:
+		return said, "it was not seen"
+	case p.RecordPhase == declaration.Deleting:
+		return said, "it is being destroyed"
+	case c.available && p.Available >= c.number, !c.available && p.RecordPhase == declaration.Active && p.Phase == stockpool.Ready:
+		return said, ""
+	}
+	missing = said
+	for _, d := range p.Decisions {
+		missing += "; a run would " + d.Summary()
+	}
+	for _, of := range p.Conditions {
+		if of.Status != "True" && of.Message != "" && of.Type != stockpool.Synced {
+			missing += "; " + strings.ReplaceAll(of.Message, "\n", "; ")
+		}
 	}
 	return said, missing
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 // TestABudgetRecovers once a run that is to be trusted says so, and nothing is in
@@ -47,7 +49,7 @@ func TestABudgetRecovers(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if _, err := (condition{text: "capacity=4", capacity: 4}).judge(reconcile.StatusReport{Budgets: []budgets.Overview{{}}}); err == nil {
+	if _, err := (condition{text: "capacity=4", capacity: true, number: 4}).judge(reconcile.StatusReport{Budgets: []budgets.Overview{{}}}); err == nil {
 		t.Error("a budget has a capacity")
 	}
 }
@@ -56,7 +58,7 @@ func TestABudgetRecovers(t *testing.T) {
 func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 	t.Parallel()
 	p := spotpools.Overview{Report: spotpools.Report{Name: "train", Region: "ap-singapore"}, Phase: declaration.Active}
-	results, err := condition{capacity: 0}.judge(reconcile.StatusReport{At: clitest.At, SpotPools: []spotpools.Overview{p}})
+	results, err := condition{capacity: true}.judge(reconcile.StatusReport{At: clitest.At, SpotPools: []spotpools.Overview{p}})
 	if err != nil || results[0].Reached {
 		t.Errorf("%v: %+v", err, results)
 	}
@@ -64,5 +66,55 @@ func TestWhatWasNotSeenHasNotCome(t *testing.T) {
 	seen.take(time.Now(), nil)
 	if seen.Reached {
 		t.Error("of nothing all is reached")
+	}
+}
+
+// TestAStockPoolIsWaitedFor: what is not seen, not as declared or held back is not ready,
+// and why is said.
+func TestAStockPoolIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	ready, two := condition{text: "ready", ready: true}, condition{text: "available=2", available: true, number: 2}
+	of := func(phase stockpool.Phase, available int, change func(*stockpools.Overview)) stockpools.Overview {
+		p := stockpools.Overview{RecordPhase: declaration.Active, Report: stockpools.Report{
+			Namespace: "ml", Name: "g1", Observed: true, Outcome: outcome.Done, Status: stockpool.Status{Phase: phase, Desired: 2, Available: available},
+		}}
+		if change != nil {
+			change(&p)
+		}
+		return p
+	}
+	for name, tt := range map[string]struct {
+		wanted  condition
+		pool    stockpools.Overview
+		missing string
+	}{
+		"ready":                {ready, of(stockpool.Ready, 2, nil), ""},
+		"recovered":            {condition{recovered: true}, of(stockpool.Ready, 2, nil), ""},
+		"so many":              {two, of(stockpool.Progressing, 2, nil), ""},
+		"too few":              {two, of(stockpool.Ready, 1, nil), "1 of 2 available"},
+		"paused":               {ready, of(stockpool.Paused, 0, nil), "Paused, 0 available and 0 in use of 2"},
+		"its creation goes on": {ready, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2"},
+		"it is on its way out": {two, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Deleting }), "it is being destroyed"},
+		"it was not seen":      {condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Overview) { p.Observed = false }), "it was not seen"},
+		"its name is taken": {two, of(stockpool.Degraded, 2, func(p *stockpools.Overview) {
+			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "taken"}
+		}), "it can't be told: taken"},
+		"no room": {ready, of(stockpool.Pending, 0, func(p *stockpools.Overview) {
+			p.Conditions = []stockpool.Condition{{Type: stockpool.Scheduled, Status: "False", Message: "2 pods wait\nthe spot pool a grows"}}
+		}), "Pending, 0 available and 0 in use of 2; 2 pods wait; the spot pool a grows"},
+	} {
+		results, err := tt.wanted.judge(reconcile.StatusReport{At: clitest.At, StockPools: []stockpools.Overview{tt.pool}})
+		if err != nil || len(results) != 1 {
+			t.Fatal(err)
+		}
+		if r := results[0]; r.Missing != tt.missing || r.Reached != (tt.missing == "") || r.Source != "cluster" || r.name() != "stock pool ml/g1" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if _, err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Overview{of(stockpool.Ready, 2, nil)}}); err == nil || err.Error() != "--for capacity=4 is not for stock pool ml/g1: wait for it by --for available=N, ready or recovered" {
+		t.Errorf("a stock pool has a capacity: %v", err)
+	}
+	if _, err := ready.judge(reconcile.StatusReport{SpotPools: []spotpools.Overview{{Report: spotpools.Report{Name: "train", Region: "r"}}}}); err == nil {
+		t.Error("a pool is ready")
 	}
 }

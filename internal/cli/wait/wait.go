@@ -19,21 +19,29 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-const waitHelp = `Wait until pools or budgets are as asked, and end with 0; with 1 where that has not
-come before --timeout, saying what is missing. NAME is that of a pool, REGION/NAME as
-well, or of a budget, or a glob of these: then each of them has to be so.
+const waitHelp = `Wait until pools, stock pools or budgets are as asked, and end with 0; with 1 where that
+has not come before --timeout, saying what is missing. NAME is that of a pool
+(REGION/NAME as well), a stock pool (NAMESPACE/NAME) or a budget, also with its kind
+before it (stock_pool/ml/g1), or a glob of these: then each of them has to be so.
 
   --for capacity=4   a pool has so many instances that work, or launch and will soon
-  --for recovered    a pool has its minimum; a budget is below its limit, and nothing
-                     of what it enforced is in force any more
+  --for available=2  a stock pool has so many pods that are ready and not in use
+  --for ready        a stock pool is as declared, and all of its pods are ready
+  --for recovered    a pool has what is wanted of it: its minimum, or nothing while its
+                     exceeded budget drains it; a budget is below its limit, and nothing
+                     of what it enforced is in force any more; a stock pool is ready
 
-A pool is looked at in the cloud, as gpupool status does. Of a budget what counts is
+A pool is looked at in the cloud, and a stock pool in the cluster, as gpupool status
+does. Of a budget what counts is
 how the last run judged it, which the store has: where runs don't go on, or that is
 older than max_status_age, it has not recovered. wait launches and changes nothing, and
 takes no lock.`
 
 const waitExamples = `  # Go on once the pool is there
   gpupool wait train --for capacity=4 --timeout 20m && ./start-training
+
+  # Once two runtimes are warm
+  gpupool wait stock_pool/ml/g1 --for available=2 --timeout 5m
 
   # Until a budget lets its pools launch again
   gpupool wait team-a --for recovered --timeout 2h --quiet
@@ -54,18 +62,18 @@ type options struct {
 func New(s *process.Session) *cobra.Command {
 	o := &options{session: s}
 	cmd := &cobra.Command{
-		Use:     "wait NAME... --for capacity=N|recovered",
-		Short:   "Wait until a pool or a budget is as asked",
+		Use:     "wait NAME... --for capacity=N|available=N|ready|recovered",
+		Short:   "Wait until a pool, a stock pool or a budget is as asked",
 		Long:    waitHelp,
 		Example: waitExamples,
 		Args:    named,
 		RunE:    s.Command(o.run),
 
-		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.Budgets),
+		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.wanted, "for", "", "`WHAT` to wait for: capacity=N, or recovered")
-	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{"capacity=", "recovered"}, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&o.wanted, "for", "", "`WHAT` to wait for: capacity=N, available=N, ready, or recovered")
+	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{"capacity=", "available=", "ready", "recovered"}, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp))
 	process.DurationVar(cmd, &o.timeout, "timeout", 20*time.Minute, "how long to wait; 0 looks once")
 	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows")
 	o.store.Register(cmd, s)
@@ -78,7 +86,7 @@ func New(s *process.Session) *cobra.Command {
 // named says that a name is missing.
 func named(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return errors.New("name what to wait for: gpupool wait NAME --for capacity=4, or --for recovered")
+		return errors.New("name what to wait for: gpupool wait NAME --for capacity=4, available=2, ready, or recovered")
 	}
 	return nil
 }
@@ -96,7 +104,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	wanted, err := parseCondition(o.wanted)
 	switch {
 	case o.wanted == "":
-		return process.Usagef("--for is missing: write --for capacity=4, or --for recovered")
+		return process.Usagef("--for is missing: write --for capacity=4, available=2, ready, or recovered")
 	case err != nil:
 		return process.WrongUsage(fmt.Errorf("--for: %w", err))
 	case o.interval < 100*time.Millisecond:
@@ -109,7 +117,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	seen, err := o.until(ctx, o.store.Engine(place, o.cloud.Lazy(), nil), wanted, names)
+	seen, err := o.until(ctx, o.store.Engine(place, o.cloud.Lazy(), o.store.Cluster()), wanted, names)
 	if err != nil {
 		return err
 	}
@@ -195,7 +203,7 @@ func (r result) name() string {
 	if pool, ok := strings.CutPrefix(r.Object, "spot_pool/"); ok {
 		return pool
 	}
-	return strings.Replace(r.Object, "/", " ", 1)
+	return strings.Replace(strings.Replace(r.Object, "/", " ", 1), "_", " ", 1)
 }
 
 // state is how it stands, in a few words.
@@ -215,8 +223,11 @@ func (r report) text(clock terminal.Clock) string {
 			continue
 		}
 		source := "as looked at in the cloud"
-		if of.Source == fromStore {
+		switch of.Source {
+		case fromStore:
 			source = "as the last run judged it " + clock.When(*of.AsOf)
+		case fromCluster:
+			source = "as looked at in the cluster"
 		}
 		fmt.Fprintf(&lines, "%s: %s, %s\n", of.name(), of.said, source)
 	}

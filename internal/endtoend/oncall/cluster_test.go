@@ -21,7 +21,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -66,22 +66,22 @@ func newDay(t *testing.T, template string, changes ...func(*budget.Declaration))
 }
 
 // declare declares the budget, in the cluster or in one that calls itself otherwise.
-func (d *day) declare(in func(budgets.Cluster) budgets.Cluster) {
+func (d *day) declare(in func(reconcile.Cluster) reconcile.Cluster) {
 	d.t.Helper()
 	e, err := newEngine(filepath.Join(d.dir, ".gpupool"), d.sim.URL, d.now)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	e.Cluster = func(context.Context) (budgets.Cluster, error) { return in(kubecluster.New(d.client)), nil }
+	e.Cluster = func(context.Context) (reconcile.Cluster, error) { return in(kubecluster.New(d.client)), nil }
 	if _, err := e.Budgets().Create(d.t.Context(), d.budget.WithDefaults()); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func there(c budgets.Cluster) budgets.Cluster { return c }
+func there(c reconcile.Cluster) reconcile.Cluster { return c }
 
 // elsewhere is a cluster as it would be under another uid.
-type elsewhere struct{ budgets.Cluster }
+type elsewhere struct{ reconcile.Cluster }
 
 func (elsewhere) UID(context.Context) (string, error) {
 	return "99999999-2222-3333-4444-555555555555", nil
@@ -214,7 +214,7 @@ func (d *day) running(pod *corev1.Pod) bool {
 
 func wrongCluster(t *testing.T, template string) *scene {
 	d := newDay(t, template)
-	d.declare(func(c budgets.Cluster) budgets.Cluster { return elsewhere{c} })
+	d.declare(func(c reconcile.Cluster) reconcile.Cluster { return elsewhere{c} })
 	d.runs(3, 3)
 	return d.scene
 }

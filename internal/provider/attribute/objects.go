@@ -110,6 +110,9 @@ func field[V attr.Value](f *Fields, name string, v V) *V {
 	return &v
 }
 
+// Object is a field that is an object.
+func (f *Fields) Object(name string) *types.Object { return field(f, name, f.values.Object(name)) }
+
 // Text is a field that is a string.
 func (f *Fields) Text(name string) *types.String { return field(f, name, f.values.Text(name)) }
 

@@ -17,7 +17,9 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // TypeName is the resource's name in Terraform.
@@ -63,7 +65,9 @@ func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	d := m.declaration()
-	state, err := within(ctx, wait, r.connection, d, (*budgets.Flow).Create)
+	state, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) (budgets.State, error) {
+		return e.Budgets().Create(ctx, d)
+	})
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
 		return
@@ -120,10 +124,10 @@ func (r *budgetResource) view(ctx context.Context, d core.Declaration) (budgets.
 // sameCluster refuses another cluster than the budget's.
 func (r *budgetResource) sameCluster(ctx context.Context, d core.Declaration) error {
 	uid, err := r.connection.ClusterUID(ctx)
-	if err == nil && uid != d.ClusterUID {
-		err = &budgets.ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}
+	if err != nil {
+		return err
 	}
-	return err
+	return record.SameCluster(d.Object(), d.ClusterUID, uid)
 }
 
 func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -137,7 +141,9 @@ func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest,
 	}
 	d := m.declaration()
 	d.Generation = prior.Generation.ValueInt64()
-	state, err := within(ctx, wait, r.connection, d, (*budgets.Flow).Update)
+	state, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) (budgets.State, error) {
+		return e.Budgets().Update(ctx, d)
+	})
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
 		return
@@ -154,24 +160,15 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 		return
 	}
 	d := m.declaration()
-	left, err := within(ctx, wait, r.connection, d, (*budgets.Flow).Delete)
+	left, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) ([]string, error) {
+		return e.Budgets().Delete(ctx, d)
+	})
 	for _, text := range left {
 		resp.Diagnostics.AddWarning("Budget "+d.Name+" left a workload as it was", text)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
 	}
-}
-
-// within carries out an operation on a budget, for no longer than wait.
-func within[T any](ctx context.Context, wait time.Duration, c *connection.Connection, d core.Declaration, do func(*budgets.Flow, context.Context, core.Declaration) (T, error)) (done T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	engine, err := c.Engine(ctx)
-	if err != nil {
-		return done, err
-	}
-	return do(engine.Budgets(), ctx, d)
 }
 
 // private is the part of the framework's private state that is used here.

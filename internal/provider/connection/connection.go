@@ -18,7 +18,6 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -123,6 +122,17 @@ func (c *Connection) Engine(ctx context.Context) (*reconcile.Engine, error) {
 	return a.engine, nil
 }
 
+// Within carries an operation of an apply out by the engine, for no longer than wait.
+func Within[T any](ctx context.Context, c *Connection, wait time.Duration, do func(context.Context, *reconcile.Engine) (T, error)) (done T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		return done, err
+	}
+	return do(ctx, engine)
+}
+
 // prepared assembles the engine, once, and opens nothing.
 func (c *Connection) prepared(ctx context.Context) (assembled, error) {
 	if err := c.unknownForStore().error(); err != nil {
@@ -135,7 +145,7 @@ func (c *Connection) prepared(ctx context.Context) (assembled, error) {
 		})
 		return assembled{place: place, engine: &reconcile.Engine{
 			Cloud:   spotpools.LazyCloud(func(ctx context.Context) (spotpools.Cloud, error) { return c.cloud(ctx) }),
-			Cluster: func(ctx context.Context) (budgets.Cluster, error) { return c.clusterOf(ctx) },
+			Cluster: func(ctx context.Context) (reconcile.Cluster, error) { return c.clusterOf(ctx) },
 			Store:   place, Actor: "terraform", LockTimeout: untilContextEnds,
 			PollInterval: c.settings.PollInterval, Log: log,
 			Progress: func(e outcome.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
@@ -224,7 +234,7 @@ func (c *Connection) noCluster() error {
 	return errors.New(text)
 }
 
-func (c *Connection) clusterOf(ctx context.Context) (budgets.Cluster, error) {
+func (c *Connection) clusterOf(ctx context.Context) (reconcile.Cluster, error) {
 	cluster, err := c.cluster.do(ctx, func() (*kubecluster.Cluster, error) {
 		client, err := c.kubernetes(ctx)
 		if err != nil {

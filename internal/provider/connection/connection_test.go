@@ -17,7 +17,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -205,8 +204,9 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Creating a pool: the cloud answered with an error: RunIn":  sold,
 		"Creating a pool failed: The disk is full.":                 errors.New("the disk is full"),
 		"Budget exists already: ":                                   &record.ExistsError{Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it"},
-		"Wrong cluster: ":                                           &budgets.ClusterError{Object: "budget/team-a", Budget: "1", Cluster: "2"},
+		"Wrong cluster: ":                                           &record.ClusterError{Object: "budget/team-a", Own: "1", AtHand: "2"},
 		"Budget not found: ":                                        &record.AbsentError{Title: "budget", Key: "team-a", Store: "directory:x"},
+		"Stock pool is locked: ":                                    &store.LockedError{Name: "stock_pool/ml/g1", Holder: "someone"},
 		"Budget is locked: ":                                        &store.LockedError{Name: "budget/team-a", Holder: "someone"},
 		"Creating a pool: the cluster refused the credentials: Can": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassAuthorization, Err: errors.New("no")},
 		"Creating a pool: the cluster can't be reached: Cannot lis": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no")},

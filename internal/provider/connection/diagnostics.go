@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -45,7 +44,8 @@ func headline(doing string, err error) string {
 	var (
 		exists  *record.ExistsError
 		account *spotpools.AccountError
-		cluster *budgets.ClusterError
+		cluster *record.ClusterError
+		budget  *spotpools.BudgetClusterError
 		missing *record.AbsentError
 		locked  *store.LockedError
 		unknown *UnknownArgumentsError
@@ -55,12 +55,14 @@ func headline(doing string, err error) string {
 		return capital(exists.Title) + " exists already"
 	case errors.As(err, &account):
 		return "Wrong account"
-	case errors.As(err, &cluster):
+	case errors.As(err, &cluster), errors.As(err, &budget):
 		return "Wrong cluster"
 	case errors.As(err, &missing):
 		return capital(missing.Title) + " not found"
 	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "budget/"):
 		return "Budget is locked"
+	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "stock_pool/"):
+		return "Stock pool is locked"
 	case errors.As(err, &locked):
 		return "Spot pool is locked"
 	case errors.As(err, &unknown):

@@ -11,7 +11,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
@@ -24,10 +26,14 @@ func (r Reader) Pools() PoolReader { return r.engine.Pools() }
 // Budgets answers questions about budgets.
 func (r Reader) Budgets() BudgetReader { return r.engine.Budgets() }
 
+// Stock answers questions about stock pools.
+func (r Reader) Stock() StockReader { return r.engine.Stock() }
+
 // PoolReader reads and plans spot pools.
 type PoolReader interface {
 	View(ctx context.Context, d spotpool.Declaration) (spotpools.State, error)
 	Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Plan, error)
+	SameBudget(ctx context.Context, d spotpool.Declaration) error
 	Find(ctx context.Context, region, name string) (spotpool.Declaration, error)
 	Markets(ctx context.Context, region string) (spotpool.Markets, error)
 	Gate(ctx context.Context, d spotpool.Declaration) (spotpool.Gate, error)
@@ -38,6 +44,13 @@ type PoolReader interface {
 type BudgetReader interface {
 	View(ctx context.Context, d budget.Declaration) (budgets.State, error)
 	Find(ctx context.Context, name string) (budget.Declaration, error)
+}
+
+// StockReader reads stock pools.
+type StockReader interface {
+	View(ctx context.Context, d stockpool.Declaration) (stockpools.State, error)
+	Find(ctx context.Context, namespace, name string) (stockpool.Declaration, error)
+	Refusal(ctx context.Context, d stockpool.Declaration) error
 }
 
 // Reader opens the store for reading. A store that does not exist reads as an empty

@@ -24,7 +24,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
@@ -166,7 +165,7 @@ func (w *World) Engine() *reconcile.Engine {
 	}
 }
 
-func (w *World) cluster(context.Context) (budgets.Cluster, error) {
+func (w *World) cluster(context.Context) (reconcile.Cluster, error) {
 	client, err := kubeclient.Open(kubeclient.Config{ConfigPath: w.Cluster.Kubeconfig()}, "providertest")
 	if err != nil {
 		return nil, err

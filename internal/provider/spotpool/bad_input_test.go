@@ -43,6 +43,19 @@ func TestBadDeclarations(t *testing.T) {
 		"an empty price":        {offerings(offering(zone2, t4, "")), []string{`AttributeName("max_price")`, `"" is no price`}},
 		"an empty wait":         {providertest.Values{"on_demand_fallback": providertest.Values{"after": "", "maximum": 1}}, []string{`AttributeName("after")`, `"" is no duration`}},
 		"an empty refresh":      {providertest.Values{"refresh": providertest.Values{"strategy": ""}}, []string{`AttributeName("strategy")`, `"" is not known`}},
+		"a drain for no budget": {providertest.Values{"on_budget_exceeded": "drain", "nodes": providertest.Values{}}, []string{`"budget"`, `on_budget_exceeded is "drain", and the pool has no budget`, "Name the budget"}},
+		"a drain of no nodes":   {providertest.Values{"on_budget_exceeded": "drain", "budget": "team-a"}, []string{`"nodes"`, "no nodes that could be drained", "Add a nodes block"}},
+		"a place for no token":  {providertest.Values{"user_data": joinBy, "nodes": providertest.Values{}}, []string{`"bootstrap_token"`, "user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}", "Say in which groups"}},
+		"a token for no place":  {joined(providertest.Values{"user_data": "#!/bin/sh"}), []string{`"user_data"`, "no placeholder for the bootstrap token", "Write {{GPUPOOL_BOOTSTRAP_TOKEN}}"}},
+		"a token for no nodes":  {joined(providertest.Values{"nodes": nil}), []string{`"nodes"`, "its instances are no nodes", "Add nodes = {}"}},
+		"a token of no group":   {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{}}}), []string{`AttributeName("groups")`, "has no group"}},
+		"a token of any group":  {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:masters"}}}), []string{"ElementKeyInt(0)", `"system:masters" is no group of bootstrap tokens`}},
+		"a token for ever":      {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "2d"}}), []string{`AttributeName("ttl")`, "2d is out of range", "between 5m and 1d"}},
+		"a token for no time":   {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "soon"}}), []string{`AttributeName("ttl")`, `"soon" is no duration`}},
+		"too much with a token": {joined(providertest.Values{"user_data": joinBy + strings.Repeat("x", 12288)}), []string{`"user_data"`, "is too long", "RunInstances takes 16384"}},
+		"an unknown excess":     {providertest.Values{"on_budget_exceeded": "evict"}, []string{`"on_budget_exceeded"`, `"evict" is not known`, "drain"}},
+		"no grace at all":       {providertest.Values{"drain_grace": "0s"}, []string{`"drain_grace"`, "0s is out of range"}},
+		"a grace for ever":      {providertest.Values{"drain_grace": "8d"}, []string{`"drain_grace"`, "8d is out of range"}},
 		"an empty end":          {providertest.Values{"on_destroy": ""}, []string{`"on_destroy"`, `"" is not known`}},
 		"an empty image":        {providertest.Values{"image_id": ""}, []string{`"image_id"`, "is no id"}},
 		"an empty network":      {providertest.Values{"vpc_id": ""}, []string{`"vpc_id"`, "is no id"}},
@@ -84,7 +97,15 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	s := serve(t, providertest.New(t))
 	diags := s.Validate(train(providertest.Values{"on_demand_base": 3}))
 	contains(t, diags, "WARNING", `"on_demand_base"`, "no more than minimum 2")
+	diags = s.Validate(train(drained))
+	contains(t, diags, "WARNING", `"on_budget_exceeded"`, "Once the budget team-a has been exceeded for 30m, all instances of the pool end, each after its node was drained for at most 10m", "gpupool/protected")
+	if len(diags) != 1 {
+		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
+	}
 }
+
+// drained has the budget of a pool end its instances.
+var drained = providertest.Values{"on_budget_exceeded": "drain", "budget": "team-a", "nodes": providertest.Values{}}
 
 // What is not known yet is left to a later validation, and never taken for
 // something wrong.
@@ -94,6 +115,20 @@ func TestUnknownValuesAreNotJudged(t *testing.T) {
 	for name := range train(nil) {
 		if diags := s.Validate(train(providertest.Values{name: providertest.Unknown})); len(diags) > 0 {
 			t.Errorf("with %s unknown: %s", name, diags)
+		}
+	}
+	for name := range drained {
+		d := train(drained)
+		d[name] = providertest.Unknown
+		if diags := s.Validate(d); len(diags) > 0 {
+			t.Errorf("of a pool that its budget drains, with %s unknown: %s", name, diags)
+		}
+	}
+	for name := range joined(nil) {
+		d := train(joined(nil))
+		d[name] = providertest.Unknown
+		if diags := s.Validate(d); len(diags) > 0 {
+			t.Errorf("of a pool that joins by a token, with %s unknown: %s", name, diags)
 		}
 	}
 	everything := train(nil)
@@ -106,6 +141,20 @@ func TestUnknownValuesAreNotJudged(t *testing.T) {
 	// What is known is judged all the same.
 	diags := s.Validate(train(providertest.Values{"maximum": providertest.Unknown, "minimum": -1}))
 	contains(t, diags, `"minimum"`, "below 0")
+}
+
+const joinBy = "#!/bin/sh\nkubeadm join --token {{GPUPOOL_BOOTSTRAP_TOKEN}} 10.0.0.2:6443\n"
+
+// joined are the values of a pool whose instances join by a token, but for some.
+func joined(but providertest.Values) providertest.Values {
+	v := providertest.Values{
+		"user_data": joinBy, "nodes": providertest.Values{},
+		"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:kubeadm:default-node-token"}},
+	}
+	for name, value := range but {
+		v[name] = value
+	}
+	return v
 }
 
 // What only the cloud or the store can know is an error at plan, and nothing is

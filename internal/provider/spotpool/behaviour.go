@@ -1,6 +1,7 @@
 package spotpool
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectdefault"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -14,6 +15,8 @@ import (
 type behaviour struct {
 	Refresh            types.Object `tfsdk:"refresh"`
 	Budget             types.String `tfsdk:"budget"`
+	OnBudgetExceeded   types.String `tfsdk:"on_budget_exceeded"`
+	DrainGrace         types.String `tfsdk:"drain_grace"`
 	DeletionProtection types.Bool   `tfsdk:"deletion_protection"`
 	OnDestroy          types.String `tfsdk:"on_destroy"`
 }
@@ -21,6 +24,8 @@ type behaviour struct {
 func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Object(x, &b.Refresh, refreshTypes, &d.Refresh, refreshFields)
 	attribute.Text(x, &b.Budget, &d.Budget)
+	attribute.Text(x, &b.OnBudgetExceeded, &d.OnBudgetExceeded)
+	attribute.Parsed(x, path.Root("drain_grace"), duration, &b.DrainGrace, &d.DrainGrace)
 	attribute.Bool(x, &b.DeletionProtection, &d.DeletionProtection)
 	attribute.Text(x, &b.OnDestroy, &d.OnDestroy)
 }
@@ -36,9 +41,12 @@ func behaviourAttributes() map[string]schema.Attribute {
 		},
 		"budget": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, nothing is launched, and the pool keeps the instances that it has. " +
+			MarkdownDescription: "Name of the budget that the pool's launches depend on, such as `gpupool_budget.team_a.name`: while it is exceeded, nothing is launched, and the pool keeps the instances that it has, unless `on_budget_exceeded` says otherwise. " +
 				"What counts is what the last run of `gpupool reconcile` found; where it found nothing, or longer ago than the budget's `max_status_age`, nothing is launched either.",
 		},
+		"on_budget_exceeded": defaulted.Choice(defaults.OnBudgetExceeded, "What becomes of the pool's instances while `budget` is exceeded: `keep` keeps them; `drain` ends them all, but protected ones, once the budget has been exceeded for `drain_grace`, their nodes drained before. "+
+			"Only usage that is certain and present does so: while any of it that matters is estimated, or the budget's status is missing or older than its `max_status_age`, nothing ends. The instances come back by themselves. `drain` needs `budget` and `nodes`."),
+		"drain_grace":         defaulted.Duration(defaults.DrainGrace.String(), "How long the budget must have been seen exceeded, without a run that did not see so for certain, before `on_budget_exceeded = \"drain\"` ends instances, as a duration such as `\"30m\"`, at most `\"7d\"`."),
 		"deletion_protection": defaulted.Bool(defaults.DeletionProtection, "Whether plans that would destroy or replace the pool are refused."),
 		"on_destroy":          defaulted.Choice(defaults.OnDestroy, "What becomes of the instances when the pool is destroyed: `terminate` ends them; `detach` takes gpupool's tags off and leaves them running."),
 	}

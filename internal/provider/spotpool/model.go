@@ -21,18 +21,21 @@ type model struct {
 	launch
 	configuration
 	behaviour
+	nodes
+	joining
 	Timeouts timeouts.Value `tfsdk:"timeouts"`
 
 	UID            types.String `tfsdk:"uid"`
 	AccountID      types.String `tfsdk:"account_id"`
+	ClusterUID     types.String `tfsdk:"cluster_uid"`
 	Generation     types.Int64  `tfsdk:"generation"`
 	Capacity       types.Int64  `tfsdk:"capacity"`
 	PlannedActions types.List   `tfsdk:"planned_actions"`
 }
 
 // defaults is the declaration of a pool that leaves everything out but an on-demand
-// fallback.
-var defaults = core.Declaration{OnDemandFallback: &core.OnDemandFallback{Maximum: 1}}.WithDefaults()
+// fallback, nodes and their token.
+var defaults = core.Declaration{OnDemandFallback: &core.OnDemandFallback{Maximum: 1}, Nodes: &core.Nodes{}, BootstrapToken: &core.BootstrapToken{}}.WithDefaults()
 
 // transfer carries the values into a declaration or out of it.
 func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
@@ -40,8 +43,11 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.launch.transfer(x, d)
 	m.configuration.transfer(x, d)
 	m.behaviour.transfer(x, d)
+	m.nodes.transfer(x, d)
+	m.joining.transfer(x, d)
 	attribute.Text(x, &m.UID, &d.UID)
 	attribute.Text(x, &m.AccountID, &d.AccountID)
+	attribute.Text(x, &m.ClusterUID, &d.ClusterUID)
 	attribute.Number(x, &m.Generation, &d.Generation)
 }
 
@@ -102,6 +108,7 @@ func (m model) filled(state spotpools.State, before types.Int64) model {
 	m.Region = values.Known(m.Region, types.StringValue(d.Region))
 	m.UID = values.Known(m.UID, types.StringValue(d.UID))
 	m.AccountID = values.Known(m.AccountID, types.StringValue(d.AccountID))
+	m.ClusterUID = values.Known(m.ClusterUID, values.OfText(d.ClusterUID))
 	m.Generation = values.Known(m.Generation, types.Int64Value(d.Generation))
 	if seen(state) {
 		before = types.Int64Value(int64(state.Plan.Capacity))

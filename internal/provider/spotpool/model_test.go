@@ -42,6 +42,8 @@ func declarations() *rapid.Generator[core.Declaration] {
 				Strategy: rapid.SampledFrom([]core.RefreshStrategy{core.RefreshNone, core.RefreshRolling}).Draw(t, "refresh"),
 				MaxSurge: count.Draw(t, "surge"), MaxUnavailable: count.Draw(t, "unavailable"),
 			},
+			OnBudgetExceeded:   rapid.SampledFrom([]core.OnBudgetExceeded{core.ExceededKeep, core.ExceededDrain}).Draw(t, "on budget exceeded"),
+			DrainGrace:         duration.Draw(t, "drain grace"),
 			DeletionProtection: rapid.Bool().Draw(t, "protection"),
 			OnDestroy:          rapid.SampledFrom([]core.OnDestroy{core.DestroyTerminate, core.DestroyDetach}).Draw(t, "on destroy"),
 			Configuration: core.Configuration{

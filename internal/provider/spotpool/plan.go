@@ -50,11 +50,17 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		}
 		m.Region = types.StringValue(region)
 	}
+	if m.Nodes.IsNull() {
+		m.ClusterUID = types.StringNull()
+	}
 	d := m.declaration(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	whole := req.Config.Raw.IsFullyKnown()
+	if whole && !r.sameCluster(ctx, d, &resp.Diagnostics) {
+		return
+	}
 	var p preview
 	if whole {
 		p = previewCreate(d)
@@ -91,6 +97,9 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	changed := proposed && !m.equal(prior)
 	d, was := m.declaration(&resp.Diagnostics), prior.declaration(&diag.Diagnostics{})
 	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !r.sameCluster(ctx, d, &resp.Diagnostics) {
 		return
 	}
 	if replaces(m, prior, resp) {
@@ -152,6 +161,9 @@ func (m model) unchanging(ctx context.Context, config tfsdk.Config, prior model,
 		if region.IsNull() { // left out: the pool stays in the region of its creation
 			m.Region = prior.Region
 		}
+	}
+	if m.ClusterUID = prior.ClusterUID; m.Nodes.IsNull() != prior.Nodes.IsNull() {
+		m.ClusterUID = types.StringUnknown()
 	}
 	m.Generation, m.Capacity, m.PlannedActions = prior.Generation, prior.Capacity, prior.PlannedActions
 	return m

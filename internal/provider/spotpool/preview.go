@@ -87,6 +87,9 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 		recording = []string{"record the pool in the store"}
 		journal = journal.Accepting(configurationTags(d, o))
 	}
+	if prior.Nodes == nil {
+		d.Nodes = nil // no node was seen: what ends is shown as an end, and is drained first
+	}
 	added := unseenOffers(prior, d)
 	if o.Offers != nil && len(added) > 0 {
 		// New offerings were not looked at. Whether their price fits the cost cap is
@@ -98,7 +101,8 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	if d.Budget != prior.Budget {
 		gate, unlooked = core.Gate{}, d.Budget
 	}
-	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Journal: journal, Now: s.At, Gate: gate, Hold: s.Hold})
+	plan := core.Decide(core.Situation{Declaration: d, Observation: o, OtherNodes: s.OtherNodes, Journal: journal, Now: s.At, Gate: gate, Hold: s.Hold})
+	plan.Decisions = onInstances(plan.Decisions)
 	p := previewOf(plan, unlooked)
 	if len(added) > 0 { // where a launch goes is unknown until they are looked at
 		p.actions = endsAndLaunchesAnywhere(plan.Decisions, unlooked)
@@ -131,6 +135,14 @@ func unseenOffers(prior, d core.Declaration) []core.Offer {
 		}
 	}
 	return offers
+}
+
+// onInstances leaves out what only makes nodes usable again, or deletes those of
+// instances that are gone, or ends tokens: it changes nothing of the pool.
+func onInstances(decisions []core.Decision) []core.Decision {
+	return slices.DeleteFunc(decisions, func(d core.Decision) bool {
+		return d.Kind == core.KindUncordon || d.Kind == core.KindDeleteNode || d.Kind == core.KindEndToken
+	})
 }
 
 // previewOf describes a plan. Its launches depend on the budget unlooked, whose

@@ -3,9 +3,11 @@ package spotpool
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -31,6 +33,10 @@ type privateState struct {
 	Offers    []core.Offer    `json:"offers"` // null: unknown
 	SpotVCPUs map[string]int  `json:"spot_vcpus,omitempty"`
 	Journal   core.Journal    `json:"journal"`
+	// Cluster is what was seen of the pool's nodes, and OtherNodes how those of others
+	// fared; empty where the pool has none.
+	Cluster    node.Look  `json:"cluster,omitzero"`
+	OtherNodes node.Count `json:"other_nodes,omitzero"`
 }
 
 // stateValues are the values of the state that a refresh needs to know.
@@ -59,8 +65,21 @@ func newPrivateState(pool spotpools.State, beside stateValues) privateState {
 		Version: privateStateVersion, Recorded: pool.Recorded, State: beside, At: o.At, Gate: pool.Gate, Hold: pool.Hold,
 		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(pool.Journal),
 	}
+	s.Cluster, s.OtherNodes = o.Cluster, pool.OtherNodes
+	byAddress := false // the provider ids tell all nodes that are the pool's, where they have some
+	s.Cluster.Nodes = slices.Clone(o.Cluster.Nodes)
+	for n := range s.Cluster.Nodes {
+		if s.Cluster.Nodes[n].ProviderID == "" {
+			byAddress = true
+		} else {
+			s.Cluster.Nodes[n].Addresses = nil
+		}
+	}
 	for _, i := range o.Instances {
-		i.PrivateIP, i.PublicIP, i.SubnetID, i.VPCID, i.PoolName = "", "", "", "", ""
+		if !byAddress {
+			i.PrivateIP = ""
+		}
+		i.PublicIP, i.SubnetID, i.VPCID, i.PoolName = "", "", "", ""
 		if i.Region == o.Region {
 			i.Region = ""
 		}
@@ -86,6 +105,7 @@ func slimJournal(j core.Journal) core.Journal {
 	j.Untold, j.LeftOut = nil, 0
 	for n := range j.Intents {
 		j.Intents[n].Request.Configuration, j.Intents[n].Reasons = core.Configuration{}, nil
+		j.Intents[n].Request.BootstrapToken = ""
 	}
 	return j
 }
@@ -127,7 +147,7 @@ func decodePrivateState(data []byte) (*privateState, error) {
 // observation puts back what newPrivateState left out.
 func (s *privateState) observation(region, accountID string) core.Observation {
 	o := core.Observation{
-		At: s.At, Region: region, AccountID: accountID, Offers: s.Offers, SpotVCPUs: s.SpotVCPUs,
+		At: s.At, Region: region, AccountID: accountID, Offers: s.Offers, SpotVCPUs: s.SpotVCPUs, Cluster: s.Cluster,
 		Instances: make([]core.Instance, len(s.Instances)),
 	}
 	for n, i := range s.Instances {

@@ -70,13 +70,13 @@ func TestKeptObservationHasNoUserData(t *testing.T) {
 	t.Parallel()
 	state := lookedAt(train, 1)
 	request := core.Request{Region: train.Region, Pool: train.Name, UID: train.UID, Sequence: 2, Count: 1, Offering: train.Offerings[0], Configuration: train.Configuration}
-	state.Journal = state.Journal.Open(request, noon)
+	state.Journal = state.Journal.Open(request.Joining("abcdef", "s3cr3t0fth3t0k3n"), noon)
 	s := newPrivateState(state, valuesOf(imported(train)))
 	data, err := s.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(data, []byte(train.UserData)) {
+	if bytes.Contains(data, []byte(train.UserData)) || bytes.Contains(data, []byte("s3cr3t0fth3t0k3n")) {
 		t.Errorf("user data is in the private state: %s", data)
 	}
 	if len(state.Journal.Intents) != 1 || state.Journal.Intents[0].Request.UserData == "" {

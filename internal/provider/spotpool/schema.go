@@ -19,7 +19,7 @@ import (
 func (r *poolResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, part := range []map[string]schema.Attribute{
-		sizeAttributes(), launchAttributes(), configurationAttributes(), behaviourAttributes(), computedAttributes(),
+		sizeAttributes(), launchAttributes(), configurationAttributes(), behaviourAttributes(), nodesAttributes(), joiningAttributes(), computedAttributes(),
 	} {
 		maps.Copy(attributes, part)
 	}
@@ -43,6 +43,10 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			MarkdownDescription: "Account that owns the instances.",
 		},
+		"cluster_uid": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Identity of the cluster whose nodes the instances are, the uid of its namespace `kube-system`; null for a pool without `nodes`. With another cluster, the pool is neither changed nor destroyed, and a run leaves it alone.",
+		},
 		"generation": schema.Int64Attribute{
 			Computed:            true,
 			MarkdownDescription: "How often the pool's declaration was written, beginning with 1.",
@@ -53,7 +57,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"planned_actions": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "What the plan does to the pool's instances: launches and terminations, each with its reasons. Of a new pool it names no offering, since the market may move until the apply: a warning beside it does. It stays as it is after the apply, and is emptied by the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, since it does that before the refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do less or more.",
+			MarkdownDescription: "What the plan does to the pool's instances: launches, drains of their nodes and terminations, each with its reasons. Of a new pool it names no offering, since the market may move until the apply: a warning beside it does. It stays as it is after the apply, and is emptied by the next refresh; Terraform up to 1.11 shows it once more where it plans to destroy what is no longer configured, since it does that before the refresh: a warning then names what ends. Machines that moved between plan and apply can make the apply do less or more.",
 		},
 	}
 }

@@ -98,6 +98,10 @@ type machine struct {
 	PublicIP         types.String `tfsdk:"public_ip"`
 	LaunchedAt       types.String `tfsdk:"launched_at"`
 	Outdated         types.Bool   `tfsdk:"outdated"`
+	Node             types.String `tfsdk:"node"`
+	NodeHealth       types.String `tfsdk:"node_health"`
+	GPUPods          types.Int64  `tfsdk:"gpu_pods"`
+	Drain            *drain       `tfsdk:"drain"`
 }
 
 func newModel(state spotpools.State) model {
@@ -122,6 +126,7 @@ func newMachine(i spotpool.Member) machine {
 		InstanceType: types.StringValue(i.InstanceType), ChargeType: types.StringValue(string(i.ChargeType)),
 		State: types.StringValue(string(i.State)), PrivateIP: values.OfText(i.PrivateIP), PublicIP: values.OfText(i.PublicIP),
 		LaunchedAt: values.OfTime(i.LaunchedAt), Outdated: types.BoolValue(i.Outdated),
+		Node: values.OfText(i.Node.Name), NodeHealth: values.OfText(string(i.Health)), GPUPods: gpuPods(i), Drain: newDrain(i.Drain),
 	}
 }
 

@@ -80,6 +80,10 @@ func TestPoolAndItsMachines(t *testing.T) {
 					value(machine.AtMapKey("public_ip"), address),
 					value(machine.AtMapKey("launched_at"), knownvalue.StringRegexp(regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`))),
 					value(machine.AtMapKey("outdated"), knownvalue.Bool(false)),
+					value(machine.AtMapKey("node"), knownvalue.Null()),
+					value(machine.AtMapKey("node_health"), knownvalue.Null()),
+					value(machine.AtMapKey("gpu_pods"), knownvalue.Null()),
+					value(machine.AtMapKey("drain"), knownvalue.Null()),
 				},
 			},
 			{

@@ -53,5 +53,20 @@ func machineAttributes() map[string]schema.Attribute {
 		"public_ip":         computed.Text("First public address; null where there is none, which is the usual case."),
 		"launched_at":       computed.Text("When the instance was created, in UTC (RFC 3339)."),
 		"outdated":          computed.Bool("Whether the instance's configuration is known to differ from the declared one."),
+		"node":              computed.Text("Name of the node that the instance is, where the pool has `nodes`; null where it is none, or its cluster was not seen."),
+		"node_health": computed.Text("How the instance fares as a node: `joining`, `never_joined` (for longer than `join_timeout`), `ready`, `unready`, or " +
+			"`unhealthy` (for longer than `unhealthy_timeout`); null where that is not known."),
+		"gpu_pods": computed.Whole("How many pods on the node hold GPUs; null where they were not counted."),
+		"drain": schema.SingleNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "How far the node is emptied before the instance ends; null where it is not.",
+			Attributes: map[string]schema.Attribute{
+				"phase":          computed.Text("`asked`, `draining`, `done`, `timed_out`, or `kept` (it timed out, and the instance stays)."),
+				"asked_at":       computed.Text("When the drain was decided, in UTC (RFC 3339)."),
+				"draining_since": computed.Text("Since when the node takes no new pods; null before."),
+				"pods_left":      computed.Whole("How many pods were left when the last run looked."),
+				"blocked":        computed.Texts("What the drain waited for then."),
+			},
+		},
 	}
 }

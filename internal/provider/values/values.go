@@ -52,6 +52,12 @@ func (f Fields) List(name string) types.List {
 	return v
 }
 
+// Object is the field's value; null where there is none.
+func (f Fields) Object(name string) types.Object {
+	v, _ := f[name].(types.Object)
+	return v
+}
+
 // Map is the field's value; null where there is none.
 func (f Fields) Map(name string) types.Map {
 	v, _ := f[name].(types.Map)

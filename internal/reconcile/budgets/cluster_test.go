@@ -11,8 +11,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 func TestWrongClusterIsLeftAlone(t *testing.T) {
@@ -33,7 +33,7 @@ func TestWrongClusterIsLeftAlone(t *testing.T) {
 	_, updateErr := d.Budgets().Update(context.Background(), b)
 	_, deleteErr := d.Budgets().Delete(context.Background(), b)
 	for _, err := range []error{updateErr, deleteErr} {
-		var wrong *budgets.ClusterError
+		var wrong *record.ClusterError
 		if !errors.As(err, &wrong) {
 			t.Errorf("got %v, want a ClusterError", err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // decide plans once more, on a fresh look at the pods if the budget enforces. It
@@ -20,7 +21,7 @@ func (a *actor) decide(ctx context.Context) error {
 		switch {
 		case err == nil:
 			s.Pods = pods
-			a.failure = a.books.fillOwners(ctx, &s)
+			a.failure = a.books.fillOwners(ctx, a.flow.Keeper, &s)
 		case wanted == budget.WaitingPods: // they are told of, no more
 			a.failure = err
 		default:
@@ -40,16 +41,20 @@ func (a *actor) decide(ctx context.Context) error {
 	return nil
 }
 
-// fillOwners looks up whose the pods are, where it decides what becomes of them.
-func (b *books) fillOwners(ctx context.Context, s *budget.Situation) error {
+// fillOwners looks up whose the pods are, where it decides what becomes of them: of which
+// workload, and whether a stock pool keeps that.
+func (b *books) fillOwners(ctx context.Context, k record.Keeper, s *budget.Situation) error {
 	owned := s.WantsOwners()
 	if len(owned) == 0 {
 		return nil
 	}
 	owners, err := b.cluster.Owners(ctx, owned, gpu.Rules{Weights: s.Declaration.ResourceWeights})
+	stock, unread := k.StockDeployments(ctx)
+	err = errors.Join(err, unread)
 	for n := range s.Pods {
 		p := &s.Pods[n]
 		p.Of = owners[p.UID]
+		p.Of.Keeper = stock[p.Of.Workload.UID]
 		if err != nil {
 			p.Of = budget.Ownership{Reason: "whose it is can't be told"}
 		}

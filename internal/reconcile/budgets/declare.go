@@ -57,12 +57,8 @@ func (f *Flow) Update(ctx context.Context, d budget.Declaration) (State, error) 
 	}
 	defer f.tell(ctx)
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
-		tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
-		if err != nil {
+		if err := f.records().Undestroyed(ctx, d); err != nil {
 			return err
-		}
-		if tombstone.Exists() {
-			return f.records().Destroyed(d, tombstone.Value.DestroyedAt)
 		}
 		r, err := f.records().Load(ctx, d.Name)
 		if err != nil {

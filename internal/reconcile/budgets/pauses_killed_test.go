@@ -14,7 +14,8 @@ import (
 
 // TestAKillAmongPausesIsGoneOnFrom kills runs that pause, or resume, more workloads
 // than one batch for two budgets, and a destroy that resumes them, here and there:
-// whatever was cut short is gone on with, and each workload gets back what it had.
+// whatever was cut short is gone on with, and each workload gets back what it had. It is
+// right after the effect, and with -every-fault right before it, too.
 func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 	t.Parallel()
 	const workloads = 60
@@ -119,19 +120,17 @@ func TestAKillAmongPausesIsGoneOnFrom(t *testing.T) {
 				t.Fatalf("without a kill: %v", err)
 			}
 			story.verify(t, s)
-			for n, effect := range observer.Trace {
+			for _, m := range reconciletest.Moments(observer.Trace) {
 				// Each write of what is held, and here and there one between them.
-				if effect != "Write pauses" && effect != "Delete pauses" && n%11 > 0 {
+				if m.Name != "Write pauses" && m.Name != "Delete pauses" && m.At%11 != 1 {
 					continue
 				}
-				for _, after := range []bool{false, true} {
-					t.Run(fmt.Sprintf("%d %s after %t", n+1, effect, after), func(t *testing.T) {
-						t.Parallel()
-						s := story.prepare(t)
-						_ = story.do(context.Background(), s.d.MortalEngine(&reconciletest.Mortal{KillAt: n + 1, After: after}), s)
-						story.verify(t, s)
-					})
-				}
+				t.Run(m.String(), func(t *testing.T) {
+					t.Parallel()
+					s := story.prepare(t)
+					_ = story.do(context.Background(), s.d.MortalEngine(m.Kill()), s)
+					story.verify(t, s)
+				})
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 // Options say what a run may do with budgets.
@@ -159,7 +160,7 @@ func (r *Run) ours(ctx context.Context, c Cluster, uid string) []target {
 	for _, t := range r.targets {
 		switch d := t.declaration; {
 		case d.ClusterUID != uid:
-			r.add(failedReport(d, &ClusterError{Object: d.Object(), Budget: d.ClusterUID, Cluster: uid}), nil)
+			r.add(failedReport(d, record.SameCluster(d.Object(), d.ClusterUID, uid)), nil)
 		case t.phase == declaration.Deleting:
 			r.finishDeletion(ctx, c, d)
 		default:

@@ -3,7 +3,6 @@ package budgets
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -25,7 +24,7 @@ func (r *Run) tellLeft(ctx context.Context, previous map[string]previousStatus) 
 	for name, s := range previous {
 		r.flow.outbox.Note(s.document.Value.Untold...)
 		if n := s.document.Value.LeftOut; n > 0 {
-			leftOut = append(leftOut, fmt.Sprintf("the budget %s: %d events are not in the history, since a run was cut short before it told them, and a status keeps %d", name, n, history.UntoldAtMost))
+			leftOut = append(leftOut, history.LeftOut("the budget "+name, "a status", n))
 		}
 	}
 	added := r.flow.Keeper.TellAfter(ctx, &r.flow.outbox, r.flow.Clock, r.warnings.Add)

@@ -31,6 +31,11 @@ func (t Teller) Logger() *slog.Logger {
 	return t.Log
 }
 
+// HistoryLacks logs why what an operation did is not in the history.
+func (t Teller) HistoryLacks(why string) {
+	t.Logger().Warn("the history lacks what was done", "error", why)
+}
+
 // Tell passes a step on to people who wait.
 func (t Teller) Tell(object, message string, counts *spotpool.Counts) {
 	if counts != nil {

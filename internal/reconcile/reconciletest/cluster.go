@@ -14,7 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // Cluster is a cluster in memory with a clock of its own. It has no
@@ -38,7 +38,14 @@ type Cluster struct {
 	Former    map[string]map[string]string // labels of namespaces that are gone, by the pod's uid
 	Grace     time.Duration                // that evicted pods take to be gone; zero is at once
 
-	Frozen map[string]budget.FreezeRule
+	Machines map[string]*Machine // by name
+	neverAny bool                // no machine joins any more
+	joined   map[string]bool
+	tokens   map[string]Token // by id
+	// Unemptied are ends of machines with pods on them, unless the pool is Impatient.
+	Unemptied []string
+	Impatient bool
+	Frozen    map[string]budget.FreezeRule
 	// Workloads are by uid; Forged and Forgiving are names of such.
 	Workloads map[string]*Workload
 	Forged    map[string]bool
@@ -53,6 +60,7 @@ type Cluster struct {
 	During     func(method string)
 	Lists      int        // looks that listed all pods
 	Remembered []gpu.Node // that the last look was told of
+	stock      stock
 	// Slow has looks last until nobody waits for them any more.
 	Slow bool
 	// Listing runs between the position of a look and its list, unless nil.
@@ -70,13 +78,13 @@ type change struct {
 func NewCluster() *Cluster {
 	return &Cluster{
 		ClusterUID: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), Version: 1,
-		Pods: map[string]*gpu.Pod{}, Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
+		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]Token{}, Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
 		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{}, classes: map[string]int32{"high": 1000},
 	}
 }
 
 // Connect is the cluster as an engine is given it.
-func (c *Cluster) Connect(context.Context) (budgets.Cluster, error) { return c, nil }
+func (c *Cluster) Connect(context.Context) (reconcile.Cluster, error) { return c, nil }
 
 // Now is what everybody's clock should read.
 func (c *Cluster) Now() time.Time {
@@ -268,4 +276,4 @@ func (c *Cluster) Calls() map[string]int {
 	return maps.Clone(c.calls)
 }
 
-var _ budgets.Cluster = (*Cluster)(nil)
+var _ reconcile.Cluster = (*Cluster)(nil)

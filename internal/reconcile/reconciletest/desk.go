@@ -47,7 +47,7 @@ func (d *Desk) Engine() *reconcile.Engine {
 // Budgets is a new process that keeps budgets alone: no run is under way in it.
 func (d *Desk) Budgets() *budgets.Flow {
 	return &budgets.Flow{
-		Cluster: d.Cluster.Connect, Keeper: record.Keeper{Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second},
+		Cluster: func(context.Context) (budgets.Cluster, error) { return d.Cluster, nil }, Keeper: record.Keeper{Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second},
 		FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
 	}
 }

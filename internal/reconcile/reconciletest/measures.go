@@ -62,6 +62,9 @@ func (c *Cluster) Evict(_ context.Context, e budget.Eviction) error {
 		if err := c.Broken[p.Name]; err != nil {
 			return err
 		}
+		if c.evictFromMachine(e) {
+			c.Evicted = append(c.Evicted, p.Name)
+		}
 		if pod, there := c.Pods[p.UID]; there {
 			switch {
 			case pod.Deletion != 0: // it is ending, and is given less time

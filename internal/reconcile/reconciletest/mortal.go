@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -15,6 +14,9 @@ import (
 
 // ErrKilled is what a process that was killed gets from everything it touches.
 var ErrKilled = errors.New("killed")
+
+// ErrUnanswered is what an effect fails with whose outcome nobody learns.
+var ErrUnanswered = errors.New("the connection was lost before the answer came")
 
 // Mortal is a process that can be killed right before or right after its n-th
 // effect: a call of the cloud, or a write, delete or lock of the store. From
@@ -27,8 +29,11 @@ type Mortal struct {
 	After  bool   // after the effect took place, not before
 	Count  int    // of the effects so far
 	dead   bool
-	Trace  []string // the names of the effects so far
-	locks  []store.Lock
+	// FailOn is the effect that fails FailTimes, before or after it took place.
+	FailOn    string
+	FailTimes int
+	Trace     []string // the names of the effects so far
+	locks     []store.Lock
 }
 
 // effect runs do unless the process dies before it or is dead.
@@ -49,8 +54,18 @@ func (m *Mortal) effect(name string, do func() error) error {
 		m.mu.Unlock()
 		return ErrKilled
 	}
+	fails := name == m.FailOn && m.FailTimes > 0
+	if fails {
+		m.FailTimes--
+	}
 	m.mu.Unlock()
+	if fails && !m.After {
+		return ErrUnanswered
+	}
 	err := do()
+	if fails {
+		return ErrUnanswered
+	}
 	if dies {
 		m.mu.Lock()
 		m.die()
@@ -75,7 +90,7 @@ func (m *Mortal) Possess(e *reconcile.Engine) {
 		e.Cloud = m.cloud(e.Cloud)
 	}
 	if connect := e.Cluster; connect != nil {
-		e.Cluster = func(ctx context.Context) (budgets.Cluster, error) {
+		e.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
 			c, err := connect(ctx)
 			if err != nil {
 				return nil, err

@@ -6,12 +6,13 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
 // mortalCluster is a cluster as a process sees it that may be killed.
 type mortalCluster struct {
-	budgets.Cluster
+	reconcile.Cluster
 	m *Mortal
 }
 
@@ -62,4 +63,43 @@ func (c *mortalCluster) Resume(ctx context.Context, seen budget.WorkloadState, r
 
 func (c *mortalCluster) Evict(ctx context.Context, e budget.Eviction) error {
 	return c.m.effect("Evict", func() error { return c.Cluster.Evict(ctx, e) })
+}
+
+func (c *mortalCluster) Nodes(ctx context.Context) (l node.Look, err error) {
+	err = c.m.effect("Nodes", func() error { l, err = c.Cluster.Nodes(ctx); return err })
+	return l, err
+}
+
+func (c *mortalCluster) NodePods(ctx context.Context, name string) (pods []node.Pod, err error) {
+	err = c.m.effect("NodePods", func() error { pods, err = c.Cluster.NodePods(ctx, name); return err })
+	return pods, err
+}
+
+func (c *mortalCluster) GPUPods(ctx context.Context) (count map[string]int, err error) {
+	err = c.m.effect("GPUPods", func() error { count, err = c.Cluster.GPUPods(ctx); return err })
+	return count, err
+}
+
+func (c *mortalCluster) MarkNode(ctx context.Context, n node.Node, uid string) error {
+	return c.m.effect("MarkNode", func() error { return c.Cluster.MarkNode(ctx, n, uid) })
+}
+
+func (c *mortalCluster) CordonNode(ctx context.Context, n node.Node, uid string) error {
+	return c.m.effect("CordonNode", func() error { return c.Cluster.CordonNode(ctx, n, uid) })
+}
+
+func (c *mortalCluster) UncordonNode(ctx context.Context, n node.Node, uid string) error {
+	return c.m.effect("UncordonNode", func() error { return c.Cluster.UncordonNode(ctx, n, uid) })
+}
+
+func (c *mortalCluster) DeleteNode(ctx context.Context, n node.Node, uid string) error {
+	return c.m.effect("DeleteNode", func() error { return c.Cluster.DeleteNode(ctx, n, uid) })
+}
+
+func (c *mortalCluster) CreateToken(ctx context.Context, t node.BootstrapToken) error {
+	return c.m.effect("CreateToken", func() error { return c.Cluster.CreateToken(ctx, t) })
+}
+
+func (c *mortalCluster) DeleteToken(ctx context.Context, id string) error {
+	return c.m.effect("DeleteToken", func() error { return c.Cluster.DeleteToken(ctx, id) })
 }

@@ -35,6 +35,8 @@ type World struct {
 	Sim     *cvmsimtest.Sim
 	Dir     string
 	foreign []string
+	// Cluster is the one that machines join; nil where they join none.
+	Cluster *Cluster
 }
 
 // NewWorld starts a local CVM that has room in two zones.
@@ -115,6 +117,9 @@ func (w *World) Engine(m *Mortal) *reconcile.Engine {
 		Cloud: w.Client(30*time.Second, 6), Store: w.Store(), Actor: "test",
 		LockTimeout: 5 * time.Second, PollInterval: 5 * time.Millisecond,
 	}
+	if w.Cluster != nil {
+		e.Cloud, e.Cluster = careful{e.Cloud, w.Cluster}, w.Cluster.Connect
+	}
 	if m != nil {
 		m.Possess(e)
 	}
@@ -128,8 +133,15 @@ func (w *World) Pools(m *Mortal) *spotpools.Flow {
 		Cloud: w.Client(30*time.Second, 6), Keeper: record.Keeper{Store: w.Store(), Actor: "test", LockTimeout: 5 * time.Second},
 		Clock: time.Now, PollInterval: 5 * time.Millisecond,
 	}
+	if w.Cluster != nil {
+		f.Cloud = careful{f.Cloud, w.Cluster}
+		f.Cluster = func(context.Context) (spotpools.Cluster, error) { return w.Cluster, nil }
+	}
 	if m != nil {
 		f.Cloud, f.Keeper.Store = m.cloud(f.Cloud), m.store(f.Keeper.Store)
+		if w.Cluster != nil {
+			f.Cluster = func(context.Context) (spotpools.Cluster, error) { return &mortalCluster{Cluster: w.Cluster, m: m}, nil }
+		}
 	}
 	return f
 }
@@ -161,7 +173,14 @@ func Pool(minimum, maximum int) spotpool.Declaration {
 // MustCreate creates the pool without any fault.
 func (w *World) MustCreate(minimum, maximum int) spotpool.Declaration {
 	w.t.Helper()
-	state, err := w.Pools(nil).Create(context.Background(), Pool(minimum, maximum), LongWait)
+	return w.MustCreateAs(Pool(minimum, maximum))
+}
+
+// MustCreateAs creates a pool as declared without any fault.
+func (w *World) MustCreateAs(d spotpool.Declaration) spotpool.Declaration {
+	w.t.Helper()
+	minimum := d.Minimum
+	state, err := w.Pools(nil).Create(context.Background(), d, LongWait)
 	if err != nil {
 		w.t.Fatalf("creating the pool: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -20,5 +21,13 @@ func Budgets(k Keeper) Life[budget.Declaration] {
 	return Life[budget.Declaration]{
 		Keeper: k, kind: store.Budgets, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key },
 		tombstone: declaration.BudgetTombstone, decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
+	}
+}
+
+// StockPools is the life of stock pools.
+func StockPools(k Keeper) Life[stockpool.Declaration] {
+	return Life[stockpool.Declaration]{
+		Keeper: k, kind: store.StockPools, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key },
+		tombstone: declaration.StockTombstone, decode: declaration.Decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],
 	}
 }

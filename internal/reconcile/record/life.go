@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -141,6 +142,30 @@ func (l Life[D]) Find(ctx context.Context, key string) (Stored[D], error) {
 	return r, absent
 }
 
+// KeyOf is the key of the one with this name, which may have its region or namespace
+// before it. The error names what there is.
+func (l Life[D]) KeyOf(ctx context.Context, name string) (string, error) {
+	docs, err := l.Store.List(ctx, l.kind)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, doc := range docs {
+		key := doc.Key.Name
+		if key == name || key[strings.LastIndexByte(key, '/')+1:] == name {
+			found = append(found, key)
+		}
+	}
+	switch len(found) {
+	case 0:
+		_, err := l.Find(ctx, name)
+		return "", err
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("several %ss are called %s: say which one, %s", l.noun, name, strings.Join(found, " or "))
+}
+
 // ErrTaken says that a thing can't be created, because the store has a record of it.
 func (l Life[D]) ErrTaken(r Stored[D]) *ExistsError {
 	uid, _ := r.Value.Declaration.Identity()
@@ -258,6 +283,16 @@ func (l Life[D]) WriteTombstone(ctx context.Context, d D, now time.Time) error {
 // Remove removes a record, which ends the life of the thing.
 func (l Life[D]) Remove(ctx context.Context, r Stored[D]) error {
 	return Remove(ctx, l.Store, l.kind, r.Value.Declaration.Key(), r.Revision)
+}
+
+// Undestroyed refuses a declaration of what was destroyed.
+func (l Life[D]) Undestroyed(ctx context.Context, d D) error {
+	uid, _ := d.Identity()
+	tombstone, err := l.Tombstone(ctx, uid)
+	if err == nil && tombstone.Exists() {
+		err = l.Destroyed(d, tombstone.Value.DestroyedAt)
+	}
+	return err
 }
 
 // Destroyed says that a thing was destroyed and must not come back.

@@ -22,7 +22,7 @@ func (f *Flow) act(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	observation, err := f.observePool(ctx, d, j.Value, p.gone)
+	observation, err := f.observeWhole(ctx, p, j.Value, freshSight)
 	if err != nil {
 		return err
 	}
@@ -33,6 +33,7 @@ func (f *Flow) act(ctx context.Context, p *pass) error {
 		return err
 	}
 	p.soFar.Refused, p.soFar.Halted = nil, "" // what was refused before may be granted now
+	p.soFar.Drained, p.soFar.Uncordoned, p.soFar.Forgotten, p.soFar.TokensEnded = nil, nil, nil, nil
 	acting := &actor{flow: f, pass: p, journal: j, observation: observation}
 	return acting.decideAndDo(ctx)
 }
@@ -43,6 +44,7 @@ type actor struct {
 	pass        *pass
 	journal     journal
 	observation spotpool.Observation
+	counted     bool // it was tried to count the pods with GPUs
 }
 
 // decideAndDo decides and acts until nothing is left to decide. Each decision changes what
@@ -50,11 +52,16 @@ type actor struct {
 func (a *actor) decideAndDo(ctx context.Context) error {
 	for {
 		plan := spotpool.Decide(a.pass.situation(a.observation, a.flow.untold(a.journal.Value)))
+		if plan.Chooses() && a.count(ctx) {
+			continue // with who has pods with GPUs
+		}
 		a.pass.saw(plan, a.observation)
 		if err := a.remember(ctx, plan.Journal); err != nil {
 			return err
 		}
+		a.pass.soFar.Replaced += len(plan.Replacing)
 		if len(plan.Decisions) == 0 || a.noteInterrupt(ctx) {
+			a.mark(ctx, plan)
 			return nil
 		}
 		// In a dry run all decisions of the first plan are noted; else the first is done,
@@ -97,25 +104,34 @@ func (a *actor) remember(ctx context.Context, j spotpool.Journal) error {
 
 func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 	a.flow.Teller.Tell(d.Object, d.String(), &a.pass.latest.plan.Counts)
-	if d.Refresh {
+	if d.Refresh && d.Kind != spotpool.KindDrain { // a drain and the end that it is for are one step
 		a.pass.soFar.Refreshed = true
 	}
-	carryOut := a.launch
-	if d.Kind == spotpool.KindTerminate {
-		carryOut = a.terminate
-	}
-	err := carryOut(ctx, d)
+	err := a.steps()[d.Kind](ctx, d)
 	if errors.Is(err, outcome.ErrPlanned) {
 		a.note(ctx, d, outcome.Planned, nil)
 	}
 	return err
 }
 
-// launch writes the intent, asks the cloud, and records the outcome, in this order.
+// steps are what carries the kinds of decisions out.
+func (a *actor) steps() map[spotpool.Kind]func(context.Context, spotpool.Decision) error {
+	return map[spotpool.Kind]func(context.Context, spotpool.Decision) error{
+		spotpool.KindLaunch: a.launch, spotpool.KindTerminate: a.terminate,
+		spotpool.KindDrain: a.drain, spotpool.KindUncordon: a.uncordon, spotpool.KindDeleteNode: a.deleteNode,
+		spotpool.KindEndToken: a.endToken,
+	}
+}
+
+// launch has a token made by which the instances join, where they need one, writes the
+// intent, asks the cloud, and records the outcome, in this order.
 // It records even after the context has ended, since an accepted launch must not be
 // forgotten because of an interrupt.
 func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
-	request := *d.Request
+	request, minted, err := a.mint(ctx, d, *d.Request)
+	if err != nil || !minted {
+		return err
+	}
 	var written spotpool.Journal
 	if d.Resume {
 		written = a.journal.Value.AskAgain(request.Sequence, a.observation.At)
@@ -227,7 +243,7 @@ func (a *actor) rememberRefused(ctx context.Context, instances []spotpool.Instan
 	}
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	return a.remember(recording, a.journal.Value.NotEnding(ids))
+	return a.remember(recording, a.journal.Value.NotEnding(ids, a.observation.At))
 }
 
 // errNotYet says that the cloud refuses something now and will do it later.

@@ -11,8 +11,8 @@ import (
 )
 
 // Adopt takes existing instances into a pool, all or none. It refuses them where they
-// would pass maximum, or have another charge type, VPC or pool. With dryRun it only
-// checks.
+// would pass maximum, or have another charge type, VPC or pool, and where its budget
+// drains the pool. With dryRun it only checks.
 func (f *Flow) Adopt(ctx context.Context, region, name string, ids []string, dryRun bool) error {
 	d := spotpool.Declaration{Region: region, Name: name}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
@@ -48,7 +48,10 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	plan := spotpool.Decide(situation(d, observation, f.untold(j.Value), f.gate(ctx, d), nil))
+	plan := spotpool.Decide(situation(d, observation, nodesSeen{}, f.untold(j.Value), f.gate(ctx, d), nil))
+	if plan.Wanted != nil {
+		return fmt.Errorf("nothing was adopted into %s: its exceeded budget %s drains it, so that an adopted instance would be ended. Adopt once the budget is no longer exceeded, or set on_budget_exceeded to \"keep\" first", d.Object(), d.Budget)
+	}
 	candidates = slices.DeleteFunc(candidates, func(i spotpool.Instance) bool { return i.PoolUID == d.UID })
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(plan.Members, func(m spotpool.Member) bool { return m.ID == id })

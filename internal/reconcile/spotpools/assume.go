@@ -44,24 +44,7 @@ func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]str
 // KeyOf is the key of the pool with this name, which may have its region before it.
 // The error names what there is.
 func (f *Flow) KeyOf(ctx context.Context, name string) (string, error) {
-	list, err := f.records().List(ctx)
-	if err != nil {
-		return "", err
-	}
-	var found []string
-	for _, l := range list {
-		if _, short, _ := strings.Cut(l.Key, "/"); l.Key == name || short == name {
-			found = append(found, l.Key)
-		}
-	}
-	switch len(found) {
-	case 0:
-		_, err := f.records().Find(ctx, name)
-		return "", err
-	case 1:
-		return found[0], nil
-	}
-	return "", fmt.Errorf("several pools are called %s: say which one, %s", name, strings.Join(found, " or "))
+	return f.records().KeyOf(ctx, name)
 }
 
 // assume sets one attribute, and returns what it was.

@@ -1,8 +1,11 @@
 package spotpools_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
 // product lists every combination of choices, each from 0 to its size.
@@ -20,48 +23,96 @@ func product(sizes []int) [][]int {
 	return cases
 }
 
+// spread lists every combination where each fault is asked for, and else as many as make
+// each choice of one kind meet each of every other kind.
+func spread(sizes []int) [][]int {
+	if reconciletest.EveryFault() {
+		return product(sizes)
+	}
+	return pairwise(sizes)
+}
+
+// meeting is a choice of one kind beside a choice of another.
+type meeting struct{ i, a, j, b int }
+
 // pairwise lists combinations in which each choice of one kind meets each of every
-// other kind at least once.
-func pairwise(sizes []int) [][]int {
-	type pair struct{ i, a, j, b int }
-	open := map[pair]bool{}
+// other kind at least once, but for the pairs of kinds that may stay apart. The same sizes
+// make the same list.
+func pairwise(sizes []int, apart ...[2]int) [][]int {
+	var wanted []meeting
+	open := map[meeting]bool{}
 	for i := range sizes {
 		for j := i + 1; j < len(sizes); j++ {
+			if slices.Contains(apart, [2]int{i, j}) {
+				continue
+			}
 			for a := range sizes[i] {
 				for b := range sizes[j] {
-					open[pair{i, a, j, b}] = true
+					wanted = append(wanted, meeting{i, a, j, b})
+					open[meeting{i, a, j, b}] = true
 				}
 			}
 		}
 	}
-	news := func(c []int) int {
-		n := 0
-		for i := range c {
-			for j := i + 1; j < len(c); j++ {
-				if open[pair{i, c[i], j, c[j]}] {
-					n++
-				}
-			}
-		}
-		return n
+	// Kinds with many choices first: what has few finds its place beside them.
+	slices.SortStableFunc(wanted, func(x, y meeting) int { return sizes[y.i]*sizes[y.j] - sizes[x.i]*sizes[x.j] })
+	used := make([][]int, len(sizes))
+	for n, size := range sizes {
+		used[n] = make([]int, size)
 	}
 	var cases [][]int
-	all := product(sizes)
-	for len(open) > 0 {
-		best, most := []int(nil), 0
-		for _, c := range all {
-			if n := news(c); n > most {
-				best, most = c, n
+	for _, m := range wanted {
+		if !open[m] {
+			continue
+		}
+		c := slices.Repeat([]int{-1}, len(sizes))
+		c[m.i], c[m.j] = m.a, m.b
+		for n := range c {
+			if c[n] < 0 {
+				c[n] = best(c, n, open, used[n])
 			}
 		}
-		for i := range best {
-			for j := i + 1; j < len(best); j++ {
-				delete(open, pair{i, best[i], j, best[j]})
-			}
+		for n, choice := range c {
+			used[n][choice]++
 		}
-		cases = append(cases, best)
+		for _, m := range meetings(c) {
+			delete(open, m)
+		}
+		cases = append(cases, c)
 	}
 	return cases
+}
+
+// best is the choice of the n-th kind that meets most of what is open, beside those that
+// were made; among equals the one used least.
+func best(c []int, n int, open map[meeting]bool, used []int) int {
+	choice, most := 0, -1
+	for a := range used {
+		c[n] = a
+		count := 0
+		for _, m := range meetings(c) {
+			if (m.i == n || m.j == n) && open[m] {
+				count++
+			}
+		}
+		if count > most || count == most && used[a] < used[choice] {
+			choice, most = a, count
+		}
+	}
+	return choice
+}
+
+// meetings are those of a combination, whose choices may not all be made.
+func meetings(c []int) []meeting {
+	var list []meeting
+	for i := range c {
+		for j := i + 1; j < len(c); j++ {
+			if c[i] >= 0 && c[j] >= 0 {
+				list = append(list, meeting{i, c[i], j, c[j]})
+			}
+		}
+	}
+	return list
 }
 
 func TestEachPairOfChoicesMeets(t *testing.T) {
@@ -80,6 +131,9 @@ func TestEachPairOfChoicesMeets(t *testing.T) {
 	}
 	if len(cases) > 16 {
 		t.Errorf("%d cases, and 12 could do", len(cases))
+	}
+	if n := len(pairwise([]int{3, 4, 2}, [2]int{0, 1})); n > 10 {
+		t.Errorf("%d cases where two kinds may stay apart, and 8 could do", n)
 	}
 }
 

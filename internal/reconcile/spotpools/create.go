@@ -78,6 +78,9 @@ func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (store
 			return r, err
 		}
 		d.UID = old.UID
+		if d, err = f.boundByJournal(ctx, d, r); err != nil {
+			return r, err
+		}
 		return f.records().Save(ctx, r, declaration.Creating, d)
 	}
 	found, _, err := f.Cloud.ObserveNamed(ctx, d.Region, d.Name)
@@ -85,6 +88,9 @@ func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (store
 		return r, fmt.Errorf("looking for instances of an earlier pool %s: %w", d.Key(), err)
 	}
 	if err := f.taken(d, found); err != nil {
+		return r, err
+	}
+	if d, err = f.bound(ctx, d, "", spotpool.Journal{}); err != nil {
 		return r, err
 	}
 	d.UID = record.NewID()
@@ -128,7 +134,11 @@ func (f *Flow) finishCreate(ctx context.Context, p *pass, cause error) error {
 		if err != nil {
 			return errors.Join(cause, err)
 		}
-		if cause != nil && len(j.Value.Known) == 0 && len(j.Value.Intents) == 0 {
+		nothing := len(j.Value.Known) == 0 && len(j.Value.Intents) == 0
+		if cause != nil && nothing && len(j.Value.Minted) > 0 {
+			return fmt.Errorf("%s was begun, and nothing of it was launched; apply again to go on: %w", d.Object(), cause)
+		}
+		if cause != nil && nothing {
 			f.outbox.Forget(d.UID)
 			err := record.Remove(ctx, f.Keeper.Store, store.Journals, journalName(d), j.Revision)
 			return errors.Join(cause, err, f.records().Remove(ctx, r))

@@ -27,7 +27,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	if err != nil {
 		return err
 	}
-	_, err = f.emptyAndRemove(ctx, d, deadline)
+	_, err = f.emptyAndRemove(ctx, d, deadline, true)
 	return err
 }
 
@@ -68,6 +68,9 @@ func (f *Flow) beginDeletion(ctx context.Context, d spotpool.Declaration) error 
 	if err != nil {
 		return err
 	}
+	if err := f.refuseUnseen(ctx, d, j.Value); err != nil {
+		return err
+	}
 	if d.OnDestroy != spotpool.DestroyDetach {
 		if err := f.refuseProtected(ctx, d, j.Value); err != nil {
 			return err
@@ -77,6 +80,27 @@ func (f *Flow) beginDeletion(ctx context.Context, d spotpool.Declaration) error 
 		return err
 	}
 	return f.records().WriteTombstone(ctx, d, f.now())
+}
+
+// refuseUnseen refuses to destroy a pool whose nodes can't be drained, as their cluster
+// can't be reached.
+func (f *Flow) refuseUnseen(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
+	if d.Nodes == nil || len(j.Known)+len(j.Minted) == 0 {
+		return nil
+	}
+	_, err := f.clusterOf(ctx, d)
+	if err == nil {
+		_, err = f.see(ctx, freshSight, false)
+	}
+	if err != nil {
+		return undrained(d, err)
+	}
+	return nil
+}
+
+// undrained says that the nodes of a pool that is destroyed can't be drained.
+func undrained(d spotpool.Declaration, err error) error {
+	return fmt.Errorf("the nodes of %s can't be drained, and nothing of it is ended: %w. Where the cluster is gone for good, take nodes out of the pool's configuration, apply, and destroy it then", d.Object(), err)
 }
 
 func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
@@ -98,9 +122,10 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 
 // emptyAndRemove ends what a pool whose deletion was begun still has, and removes its
 // record and journal. It returns what became of its decisions. The error says what is
-// left, or why it could not look.
-func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time) ([]outcome.Result, error) {
-	p := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}}
+// left, or why it could not look. A person who insists has asked for again what the cloud
+// refused before.
+func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
+	p := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists}}
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, p) })
 	})
@@ -123,7 +148,8 @@ func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadl
 // instances are detached has a maximum that ends none of them.
 func emptied(d spotpool.Declaration) spotpool.Declaration {
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
-	d.Budget = "" // what ends has no gate to tell of
+	d.Budget = ""          // what ends has no gate to tell of
+	d.BootstrapToken = nil // nothing of it is to join
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
 	if d.OnDestroy == spotpool.DestroyDetach {
 		d.Maximum = spotpool.MaxPoolSize
@@ -170,6 +196,12 @@ func (f *Flow) emptyOnce(ctx context.Context, d spotpool.Declaration, p *pass) e
 	p.failure, p.uncertain = nil, false
 	if err := f.act(ctx, p); err != nil {
 		return err
+	}
+	if p.nodes.err != nil && d.Nodes != nil && (len(p.latest.plan.Members)+len(p.latest.plan.TokensLeft) > 0 || p.latest.plan.Journal.WereNodes()) {
+		return undrained(d, p.nodes.err)
+	}
+	if p.failure != nil && len(p.latest.plan.StillCordoned) > 0 {
+		return p.failure
 	}
 	if d.OnDestroy == spotpool.DestroyDetach {
 		if err := f.untagAll(ctx, d, p.latest); err != nil {

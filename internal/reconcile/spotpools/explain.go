@@ -72,8 +72,6 @@ func (r *Run) explain(ctx context.Context, t target, view *regionView, err error
 	}
 	plan := by.plan
 	e.Offerings = spotpool.Appraise(by.situation, plan)
-	for _, m := range plan.Members {
-		e.Standings = append(e.Standings, m.Standing(e.Declared.LaunchTimeout))
-	}
+	e.Standings = spotpool.Standings(by.situation, plan)
 	return e
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
-// TestAKillAtAnyEffectLosesNothing kills each operation right before and right after
-// each of its effects: calls of the cloud, writes, deletes and locks of the store.
+// TestAKillAtAnyEffectLosesNothing kills each operation right after each of its effects
+// that leaves something behind: calls of the cloud and the cluster, writes, deletes and
+// locks of the store. With -every-fault it is right before and right after each effect,
+// looks included.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations() {
@@ -25,30 +27,34 @@ func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 			}
 			w.kept(op, d, nil)
 			w.recovered(op, d, 0)
-			moments := []bool{false, true}
-			if op.costly { // right after one effect is right before the next
-				moments = moments[1:]
-			}
 			// How often it looks while instances settle varies: what comes to its end
 			// before it is killed was killed by nobody.
-			for n := 1; n <= observer.Count; n++ {
-				for _, after := range moments {
-					name := fmt.Sprintf("%s %d %s", map[bool]string{false: "before", true: "after"}[after], n, observer.Trace[n-1])
-					t.Run(name, func(t *testing.T) {
-						t.Parallel()
-						w := newWorld(t)
-						d := op.prepare(w)
-						w.kept(op, d, op.do(context.Background(), w.Engine(&reconciletest.Mortal{KillAt: n, After: after}), d))
-						w.recovered(op, d, 0)
-					})
+			moments := reconciletest.Moments(observer.Trace)
+			if op.costly {
+				moments = reconciletest.Telling(moments)
+			}
+			for _, moment := range moments {
+				if op.costly && !moment.After { // it is right after another
+					continue
 				}
+				t.Run(moment.String(), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t)
+					d := op.prepare(w)
+					if moment.Name == "Launch" { // only what was written down before knows of it
+						w.listLate()
+					}
+					w.kept(op, d, op.do(context.Background(), w.Engine(moment.Kill()), d))
+					w.recovered(op, d, 0)
+				})
 			}
 		})
 	}
 }
 
-// TestAFaultOfAnyCallLosesNothing lets the cloud fail in each of the simulator's
-// ways at each call.
+// TestAFaultOfAnyCallLosesNothing lets the cloud fail in each of the simulator's ways at
+// calls of each operation: each pair of operation, way, call and position at least once,
+// and with -every-fault all of them.
 func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 	t.Parallel()
 	kinds := []cvmsim.Fault{
@@ -62,37 +68,72 @@ func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 		{Kind: cvmsim.FaultSoldOut}, {Kind: cvmsim.FaultSoldOut, Count: 3},
 		{Kind: cvmsim.FaultLaunchFailed}, {Kind: cvmsim.FaultLaunchFailed, Count: 2},
 	}
-	for _, op := range plainOperations() {
-		for _, fault := range kinds {
-			for _, action := range append(op.actions, "DescribeInstances", "DescribeZoneInstanceConfigInfos") {
-				onlyLaunch := fault.Kind == cvmsim.FaultSoldOut || fault.Kind == cvmsim.FaultLaunchFailed
-				if onlyLaunch && action != "RunInstances" {
-					continue
-				}
-				for after := range 2 {
-					fault := fault
-					fault.Action, fault.After = action, after
-					t.Run(fmt.Sprintf("%s/%s %s x%d after %d", op.name, action, fault.Kind, fault.Count, after), func(t *testing.T) {
-						t.Parallel()
-						extra := 0
-						if fault.Kind == cvmsim.FaultLaunchFailed {
-							extra = 2 * 3 // what failed is launched again
-						}
-						suffer(t, op, extra, 0, fault)
-					})
-				}
-			}
+	ops, seen := plainOperations(), map[string]bool{}
+	for _, c := range spread([]int{len(ops), len(kinds), 3, 2}) {
+		op, fault := ops[c[0]], kinds[c[1]]
+		fault.Action, fault.After = append(op.actions, "DescribeInstances", "DescribeZoneInstanceConfigInfos")[c[2]], c[3]
+		extra := 0
+		switch fault.Kind {
+		case cvmsim.FaultSoldOut:
+			fault.Action = "RunInstances"
+		case cvmsim.FaultLaunchFailed:
+			fault.Action, extra = "RunInstances", 2*3 // what failed is launched again
 		}
+		name := fmt.Sprintf("%s/%s %s x%d after %d", op.name, fault.Action, fault.Kind, fault.Count, fault.After)
+		if seen[name] || fault.Action == "RunInstances" && op.actions[0] != fault.Action {
+			continue
+		}
+		seen[name] = true
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suffer(t, op, extra, 0, fault)
+		})
 	}
 }
 
+// TestAFaultOfTheClusterLosesNothing has calls of the cluster fail, before they took
+// effect and after, once and for as long as the operation lasts: each pair of operation,
+// call and way at least once, and with -every-fault all of them.
+func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
+	t.Parallel()
+	ops := nodeOperations()
+	calls := []string{"UID", "Nodes", "GPUPods", "NodePods", "MarkNode", "CordonNode", "UncordonNode", "DeleteNode", "Evict"}
+	ways := []struct {
+		times int
+		after bool
+	}{{1, false}, {1000, false}, {1, true}}
+	for _, c := range spread([]int{len(ops), len(calls), len(ways)}) {
+		op, call, way := ops[c[0]], calls[c[1]], ways[c[2]]
+		t.Run(fmt.Sprintf("%s/%s after %t x%d", op.name, call, way.after, way.times), func(t *testing.T) {
+			t.Parallel()
+			op.faulted(t, &reconciletest.Mortal{FailOn: call, FailTimes: way.times, After: way.after})
+		})
+	}
+}
+
+// faulted does the operation by a process that fails so, and has others go on.
+func (op operation) faulted(t *testing.T, by *reconciletest.Mortal) {
+	t.Helper()
+	w := newWorld(t)
+	d := op.prepare(w)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	w.kept(op, d, op.do(ctx, w.Engine(by), d))
+	w.recovered(op, d, 0)
+}
+
 // TestFaultsInARowLoseNothing lets calls of each kind fail one after another, in each
-// operation and each way: each pair of these choices at least once.
+// operation and each way: each pair of these choices at least once. Which operation meets
+// which way is left to -every-fault.
 func TestFaultsInARowLoseNothing(t *testing.T) {
 	t.Parallel()
 	ops, kinds := operations(), destroyFaults()
 	delays := []time.Duration{0, 45 * time.Second}
-	for _, c := range pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}) {
+	var apart [][2]int
+	if !reconciletest.EveryFault() {
+		apart = append(apart, [2]int{0, 1})
+	}
+	for _, c := range pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}, apart...) {
 		op, fault, delay := ops[c[0]], kinds[c[1]], delays[c[5]]
 		fault.Action, fault.After, fault.Count = destroyActions[c[2]], c[3], 1+c[4]
 		extra := 0

@@ -2,6 +2,7 @@ package spotpools
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -13,16 +14,24 @@ import (
 // Flow carries declarations of spot pools out, for one account and one store.
 type Flow struct {
 	// Cloud may be a LazyCloud: it is called only where pools are declared.
-	Cloud  Cloud
-	Keeper record.Keeper
-	Teller outcome.Teller
+	Cloud Cloud
+	// Cluster returns the Kubernetes cluster whose nodes instances become. It is called
+	// only where pools have nodes, and then several times: it must return the same. Nil
+	// where there is none.
+	Cluster func(ctx context.Context) (Cluster, error)
+	Keeper  record.Keeper
+	Teller  outcome.Teller
 	// Clock is this machine's.
 	Clock func() time.Time
 	// PollInterval is the first pause between two looks at settling instances; later
 	// pauses grow to ten times of it. Zero means DefaultPollInterval.
 	PollInterval time.Duration
+	// Random is what the secrets of bootstrap tokens are drawn from; nil for the
+	// system's own.
+	Random io.Reader
 
 	observer observer
+	sights   sights
 	outbox   record.Outbox
 }
 
@@ -41,7 +50,7 @@ func (f *Flow) note(events ...history.Event) {
 
 // tell tells the history what an operation did.
 func (f *Flow) tell(ctx context.Context) {
-	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, func(text string) { f.Teller.Logger().Warn("the history lacks what was done", "error", text) })
+	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks)
 }
 
 // Outbox is what is to be told of pools.

@@ -1,6 +1,7 @@
 package spotpools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -32,7 +33,7 @@ func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 	}
 	status, record, err := f.budgetStatus(ctx, d.Budget, made)
 	if err == nil {
-		err = declaration.Trust(record, status, f.now())
+		err = cmp.Or(ofSameCluster(d, record), declaration.Trust(record, status, f.now()))
 	}
 	if err != nil {
 		err = fmt.Errorf("nothing is launched, since what its budget %s has used is unknown: %w", d.Budget, err)
@@ -41,7 +42,7 @@ func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 	if !status.Usage.Exceeded() {
 		return spotpool.Gate{}, nil
 	}
-	return spotpool.Gate{Closed: true, Reason: exceededReason(status)}, nil
+	return spotpool.Gate{Closed: true, Certain: status.Certain, Reason: exceededReason(status)}, nil
 }
 
 func exceededReason(s budget.Status) string {

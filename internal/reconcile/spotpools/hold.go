@@ -20,6 +20,9 @@ type Held struct {
 	// InForce is, of those that are in force, the one that ends last; nil where there is
 	// none.
 	InForce *spotpool.Hold
+	// Suspended says why replacing was suspended until the release; empty where it was
+	// not, or goes on by itself.
+	Suspended string
 	// Busy says who is acting on the pool, by decisions made before the hold; empty
 	// where nobody is.
 	Busy string
@@ -60,7 +63,8 @@ func (f *Flow) Hold(ctx context.Context, key string, ask exception.Request) (Hel
 	return held, err
 }
 
-// Release ends all holds of a pool that are in force; there may be none.
+// Release ends all holds of a pool that are in force, and has replacing go on that is
+// suspended as instances never joined. There may be none of both.
 func (f *Flow) Release(ctx context.Context, key string, r exception.Release) (Held, error) {
 	d, err := f.byName(ctx, key)
 	if err != nil {
@@ -70,10 +74,22 @@ func (f *Flow) Release(ctx context.Context, key string, r exception.Release) (He
 		return Held{}, fmt.Errorf("nothing of %s is released: %w", d.Object(), err)
 	}
 	r.At = f.now()
-	there, err := record.Holds(f.Keeper).Of(ctx, d.UID)
 	held := Held{Declaration: d}
-	if err != nil || there.At(r.At) == nil {
+	if err := f.releaseHolds(ctx, &held, r); err != nil {
 		return held, err
+	}
+	if held.Suspended, err = f.replaceAgain(ctx, d); err != nil && len(held.Holds) > 0 {
+		err = fmt.Errorf("%s is on hold no longer, and replacing stays suspended: %w", d.Object(), err)
+	}
+	return held, err
+}
+
+// releaseHolds ends the holds of a pool that are in force.
+func (f *Flow) releaseHolds(ctx context.Context, held *Held, r exception.Release) error {
+	d := held.Declaration
+	there, err := record.Holds(f.Keeper).Of(ctx, d.UID)
+	if err != nil || there.At(r.At) == nil {
+		return err
 	}
 	after, err := record.Holds(f.Keeper).Change(ctx, d.UID, func(h declaration.Holds) (declaration.Holds, error) {
 		h.Holds, held.Holds = h.Holds.Release(d, r)
@@ -83,7 +99,32 @@ func (f *Flow) Release(ctx context.Context, key string, r exception.Release) (He
 	if err == nil {
 		f.tellOfHolds(ctx, d, after, r.At)
 	}
-	return held, err
+	return err
+}
+
+// replaceAgain has replacing go on that is suspended as instances never joined, and
+// returns why it was; empty where it is not. It is done under the pool's lock: a run that
+// has begun would write the journal as it was.
+func (f *Flow) replaceAgain(ctx context.Context, d spotpool.Declaration) (suspended string, err error) {
+	j, err := f.loadJournal(ctx, d)
+	if err != nil || j.Value.NeverJoining(d) == "" {
+		return "", err
+	}
+	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
+		if j, err = f.loadJournal(ctx, d); err != nil {
+			return err
+		}
+		if suspended = j.Value.NeverJoining(d); suspended == "" {
+			return nil
+		}
+		_, err := f.saveJournal(ctx, d, j, j.Value.ReplacingAgain())
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	f.tell(ctx)
+	return suspended, nil
 }
 
 func (f *Flow) tellOfHolds(ctx context.Context, d spotpool.Declaration, holds declaration.Holds, now time.Time) {

@@ -19,13 +19,14 @@ type look struct {
 
 // situation is that of a pool of which nothing was asked so far. Every argument must be
 // given, since a gate that is left out would be an open one, and a hold none.
-func situation(d spotpool.Declaration, o spotpool.Observation, j spotpool.Journal, gate spotpool.Gate, hold *spotpool.Hold) spotpool.Situation {
-	return spotpool.Situation{Declaration: d, Observation: o, Journal: j, Now: o.At, Gate: gate, Hold: hold}
+func situation(d spotpool.Declaration, o spotpool.Observation, n nodesSeen, j spotpool.Journal, gate spotpool.Gate, hold *spotpool.Hold) spotpool.Situation {
+	o.Cluster = n.look
+	return spotpool.Situation{Declaration: d, Observation: o, OtherNodes: n.others, Journal: j, Now: o.At, Gate: gate, Hold: hold}
 }
 
 // situation is that of the pool of a pass.
 func (p *pass) situation(o spotpool.Observation, j spotpool.Journal) spotpool.Situation {
-	s := situation(p.declaration, o, j, p.gate, p.hold)
+	s := situation(p.declaration, o, p.nodes, j, p.gate, p.hold)
 	s.SoFar = p.soFar
 	return s
 }
@@ -39,7 +40,16 @@ func (l *look) left() []string {
 		if why := m.Protection(); why != "" {
 			text += ", protected by " + why
 		}
+		if m.Drain.Open() {
+			text += ", on the node " + m.Drain.String()
+		}
 		left = append(left, text)
+	}
+	for _, name := range l.plan.NodesLeft {
+		left = append(left, "the node "+name+" of an instance that is gone")
+	}
+	for _, id := range l.plan.TokensLeft {
+		left = append(left, "the bootstrap token "+id)
 	}
 	for _, i := range l.plan.Journal.Intents {
 		left = append(left, fmt.Sprintf("what launch %d of %s may have made", i.Request.Sequence, i.WrittenAt.UTC().Format(time.RFC3339)))
@@ -54,7 +64,7 @@ func (l *look) waits() bool {
 			return true
 		}
 	}
-	return len(l.plan.Journal.Intents) > 0
+	return len(l.plan.Journal.Intents)+len(l.plan.NodesLeft)+len(l.plan.TokensLeft) > 0
 }
 
 // underWay counts the instances that are launching, those not found yet included, and
@@ -72,22 +82,53 @@ func (l *look) underWay() (launching, ending int) {
 	return launching, ending
 }
 
+// drains counts the nodes that are being emptied, whose instances then end: but for those
+// of a refresh, once it has taken the one step that an operation takes.
+func (p *pass) drains() int {
+	n := 0
+	for _, m := range p.latest.plan.Members {
+		if m.Drain.Open() && m.Node.Name != "" && (!m.Drain.Refresh || !p.soFar.Refreshed) {
+			n++
+		}
+	}
+	return n
+}
+
+// observeWhole takes a fresh look at the pool of a pass, and at its nodes, if the look at
+// those which others took is older than maxAge. An error means that nothing may be done
+// to the pool; why its nodes could not be seen is noted in the pass.
+func (f *Flow) observeWhole(ctx context.Context, p *pass, j spotpool.Journal, maxAge time.Duration) (spotpool.Observation, error) {
+	observation, err := f.observePool(ctx, p.declaration, j, p.gone)
+	if err != nil {
+		return observation, err
+	}
+	seen := f.seeNodes(ctx, p.declaration, j, observation, maxAge, false)
+	if seen.err != nil && ctx.Err() != nil { // nobody waited for it, which says nothing of the cluster
+		return observation, context.Cause(ctx)
+	}
+	p.nodes = seen
+	return observation, p.nodes.refuses()
+}
+
 // look observes the pool and decides, without acting. It writes down what it noticed.
 func (f *Flow) look(ctx context.Context, p *pass) error {
 	j, err := f.loadJournal(ctx, p.declaration)
 	if err != nil {
 		return err
 	}
-	observation, err := f.observePool(ctx, p.declaration, j.Value, p.gone)
+	observation, err := f.observeWhole(ctx, p, j.Value, pollSight)
 	if err != nil {
 		return err
 	}
-	if gate := f.gate(ctx, p.declaration); gate.Closed { // a gate that opens meanwhile opens for the next run
+	if gate := f.gate(ctx, p.declaration); gate.Closed {
 		p.gate = gate
+	} else { // it opens for the next run, and nothing more is ended for it
+		p.gate.Certain = false
 	}
 	if p.hold, err = f.holdOn(ctx, p.declaration); err != nil {
 		return err
 	}
+	p.soFar.Drained = nil // what is left of a drain is worked on again
 	plan := spotpool.Decide(p.situation(observation, j.Value))
 	p.saw(plan, observation)
 	if err := f.keepJournal(ctx, p.declaration, j, plan.Journal); err != nil {

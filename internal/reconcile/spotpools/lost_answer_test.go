@@ -3,6 +3,7 @@ package spotpools_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // TestRefusedAfterLost loses the answer to a launch that took effect, and has
-// the cloud refuse its repetition: the refusal says nothing of the first call.
+// the cloud refuse its repetition: the refusal says nothing of the first call. Each pair
+// of operation, loss, refusal and delay meets, and with -every-fault all of them do.
 func TestRefusedAfterLost(t *testing.T) {
 	t.Parallel()
 	lost := []cvmsim.Fault{
@@ -28,20 +30,15 @@ func TestRefusedAfterLost(t *testing.T) {
 		{Kind: cvmsim.FaultError, Code: "InvalidParameterValue.ZoneNotSupported", Count: 2},
 		{Kind: cvmsim.FaultThrottle, Count: 3},
 	}
-	for _, op := range plainOperations() {
-		if op.actions[0] != "RunInstances" {
-			continue
-		}
-		for _, first := range lost {
-			for _, then := range refused {
-				first, then := first, then
-				first.Action, then.Action = "RunInstances", "RunInstances"
-				t.Run(fmt.Sprintf("%s/%s x%d, then %s %s x%d", op.name, first.Kind, first.Count, then.Kind, then.Code, then.Count), func(t *testing.T) {
-					t.Parallel()
-					suffer(t, op, 0, 0, first, then)
-				})
-			}
-		}
+	ops := slices.DeleteFunc(plainOperations(), func(op operation) bool { return op.actions[0] != "RunInstances" })
+	delays := []time.Duration{0, 45 * time.Second} // until machines show in listings
+	for _, c := range spread([]int{len(ops), len(lost), len(refused), len(delays)}) {
+		op, first, then, delay := ops[c[0]], lost[c[1]], refused[c[2]], delays[c[3]]
+		first.Action, then.Action = "RunInstances", "RunInstances"
+		t.Run(fmt.Sprintf("%s/%s x%d, then %s %s x%d, listed after %s", op.name, first.Kind, first.Count, then.Kind, then.Code, then.Count, delay), func(t *testing.T) {
+			t.Parallel()
+			suffer(t, op, 0, delay, first, then)
+		})
 	}
 }
 

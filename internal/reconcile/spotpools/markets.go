@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -84,6 +85,9 @@ func (m marketView) add(o spotpool.Observation, d spotpool.Declaration) spotpool
 	}
 	for _, i := range o.Instances {
 		wanted[i.Market().AnyCharge()] = true
+	}
+	if unknown, ok := spotpool.AsCloudError(m.QuotaUnknown); ok {
+		o.QuotaAway = unknown.Class == errorclass.Transient
 	}
 	o.Offers = []spotpool.Offer{}
 	for _, offer := range m.Offers {

@@ -24,6 +24,7 @@ type regionView struct {
 	accountID string
 	byUID     map[string][]spotpool.Instance
 	gone      map[string]bool // recorded ids that are certainly gone
+	absent    map[string]bool // ids that the cloud was asked for, and does not know
 	markets   marketView
 	warnings  []string
 
@@ -150,7 +151,7 @@ func (f *Flow) newView(ctx context.Context) (*regionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}}, nil
+	return &regionView{taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}, absent: map[string]bool{}}, nil
 }
 
 // fewPools is how many pools of a region are looked at one by one. Looking at a pool
@@ -178,6 +179,9 @@ func (f *Flow) lookAtEach(ctx context.Context, region string, targets []target) 
 		}
 		for _, k := range t.journal.Value.Known {
 			view.gone[k.InstanceID] = k.Seen && !seen[k.InstanceID]
+		}
+		for _, id := range o.Absent {
+			view.absent[id] = true
 		}
 	}
 	return view, nil
@@ -221,6 +225,11 @@ func (f *Flow) recordedIDs(ctx context.Context, region string, listed map[string
 				owners[k.InstanceID] = owner{uid: uid, seen: k.Seen}
 			}
 		}
+		for _, id := range j.Unconfirmed() {
+			if _, known := owners[id]; !known && !listed[id] {
+				owners[id] = owner{uid: uid, seen: true}
+			}
+		}
 	}
 	return owners, warnings, nil
 }
@@ -246,22 +255,30 @@ func (f *Flow) addUnlisted(ctx context.Context, region string, view *regionView,
 		}
 	}
 	for id, o := range owners {
-		view.gone[id] = o.seen
+		view.gone[id], view.absent[id] = o.seen, true
 	}
 	return nil
 }
 
 // observation is what a look at a region shows of one pool.
-func (v *regionView) observation(d spotpool.Declaration) spotpool.Observation {
-	return v.markets.add(spotpool.Observation{
-		At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID]),
-	}, d)
+func (v *regionView) observation(t target) spotpool.Observation {
+	d := t.declaration
+	o := spotpool.Observation{At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID])}
+	for _, id := range t.journal.Value.Unconfirmed() {
+		if v.absent[id] {
+			o.Absent = append(o.Absent, id)
+		}
+	}
+	return v.markets.add(o, d)
 }
 
 // observePool takes a fresh look at one pool and its markets. Ids that are gone are
 // not looked up again.
 func (f *Flow) observePool(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, gone map[string]bool) (spotpool.Observation, error) {
-	ids := slices.DeleteFunc(j.KnownIDs(), func(id string) bool { return gone[id] })
+	unconfirmed := j.Unconfirmed()
+	ids := slices.Concat(j.KnownIDs(), unconfirmed)
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return gone[id] })
 	instances, at, err := f.Cloud.ObservePool(ctx, d.Region, d.UID, ids)
 	if err != nil {
 		return spotpool.Observation{}, fmt.Errorf("looking at the pool %s: %w", d.Key(), err)
@@ -271,5 +288,10 @@ func (f *Flow) observePool(ctx context.Context, d spotpool.Declaration, j spotpo
 		return spotpool.Observation{}, err
 	}
 	o := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
+	for _, id := range unconfirmed {
+		if !slices.ContainsFunc(instances, func(i spotpool.Instance) bool { return i.ID == id }) {
+			o.Absent = append(o.Absent, id)
+		}
+	}
 	return f.marketsOf(ctx, d.Region).add(o, d), nil
 }

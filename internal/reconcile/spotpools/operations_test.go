@@ -2,6 +2,7 @@ package spotpools_test
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -33,7 +34,7 @@ type operation struct {
 }
 
 func operations() []operation {
-	others := append(interrupted(), atTheEdge()...)
+	others := slices.Concat(interrupted(), atTheEdge(), nodeOperations(), tokenOperations())
 	for n := range others {
 		others[n].costly = true
 	}
@@ -217,6 +218,9 @@ func (w *world) recovered(op operation, d spotpool.Declaration, extra int) {
 	op.again(w, d)
 	w.rest(op)
 	w.Verify(op.instances)
+	if w.Cluster != nil {
+		w.VerifyNodes()
+	}
 	if op.working > 0 && w.working() != op.working {
 		w.t.Errorf("%d machines work, want %d: %s", w.working(), op.working, reconciletest.Describe(w.Own()))
 	}
@@ -236,6 +240,10 @@ func (w *world) rest(op operation) {
 		p := report.SpotPools[0]
 		if p.Outcome == outcome.Skipped {
 			w.t.Fatalf("clean runs pass the pool over: %s", p.Error.Message)
+		}
+		if w.Cluster != nil && w.LeftNodes()+len(w.Cluster.Tokens()) > 0 && round < 20 {
+			w.Step(30 * time.Second)
+			continue
 		}
 		if (!op.current || p.Outdated == 0) && (p.Outcome != outcome.Short || op.working > 0) {
 			return

@@ -65,11 +65,22 @@ func (r *Run) overviewOf(ctx context.Context, t target, view *regionView, err er
 	for _, text := range append(view.markets.warnings(d.Region, t.spot()), view.warnings...) {
 		r.warnings.Add(text)
 	}
-	s := situation(d, view.observation(d), t.journal.Value, r.flow.gate(ctx, d), t.hold)
+	observation := view.observation(t)
+	nodes := r.flow.seeNodes(ctx, d, t.journal.Value, observation, sharedFor, true)
+	if err := nodes.refuses(); err != nil {
+		return Overview{Report: newReport(d, nil, outcome.Failed, err), Phase: t.phase}, nil
+	}
+	if nodes.remark != "" {
+		r.warnings.Add(nodes.remark)
+	}
+	s := situation(d, observation, nodes, t.journal.Value, r.flow.gate(ctx, d), t.hold)
 	plan := spotpool.Decide(s)
 	became := idleOutcome(plan)
 	if len(plan.Decisions) > 0 {
 		became = outcome.Planned
+	}
+	if nodes.err != nil {
+		became = outcome.Failed
 	}
 	if t.phase != declaration.Active {
 		// A creation is for terraform apply to go on with, and a deletion launches nothing.
@@ -80,7 +91,7 @@ func (r *Run) overviewOf(ctx context.Context, t target, view *regionView, err er
 		shortSince = t.journal.Value.ShortSince
 	}
 	return Overview{
-		Report: newReport(d, &plan, became, nil), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
+		Report: newReport(d, &plan, became, nodes.err), Phase: t.phase, ShortSince: shortSince, Decisions: plan.Decisions,
 		Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Intents: len(plan.Journal.Intents),
 	}, &decided{situation: s, plan: plan}
 }

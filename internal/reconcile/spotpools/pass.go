@@ -14,6 +14,7 @@ type pass struct {
 	gate        spotpool.Gate
 	hold        *spotpool.Hold  // in force; nil where there is none
 	gone        map[string]bool // recorded ids that are certainly gone
+	nodes       nodesSeen       // what was seen of its cluster last
 	results     []outcome.Result
 	notices     []string // what became of instances, from all looks of the pass
 	warnings    []string // besides the plan's

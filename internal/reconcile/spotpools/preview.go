@@ -28,7 +28,7 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Pl
 	}
 	d.AccountID = account
 	nothing := market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d)
-	return spotpool.Decide(situation(d, nothing, spotpool.Journal{}, f.gate(ctx, d), nil)), nil
+	return spotpool.Decide(situation(d, nothing, nodesSeen{}, spotpool.Journal{}, f.gate(ctx, d), nil)), nil
 }
 
 // refused says that the store or the cloud has a pool of this name already. A

@@ -23,6 +23,9 @@ type Report struct {
 	// Hold is the one in force; nil where there is none.
 	Hold    *spotpool.Hold  `json:"hold,omitempty"`
 	Outcome outcome.Outcome `json:"outcome"`
+	// Nodes says how its instances fare as nodes; nil where it has none, or could not be
+	// looked at.
+	Nodes *spotpool.PoolNodes `json:"nodes,omitempty"`
 	// Short is why it stays below minimum, in at most three lines, and ShortReasons is
 	// all of it, offering by offering.
 	Short        []string             `json:"short,omitempty"`
@@ -72,7 +75,7 @@ func (p Report) HeldBack() string {
 func newReport(d spotpool.Declaration, p *spotpool.Plan, became outcome.Outcome, err error) Report {
 	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: became, Error: outcome.NewErrorReport(err)}
 	if p != nil {
-		report.Hold = p.Hold
+		report.Hold, report.Nodes = p.Hold, p.Nodes
 		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)
 		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
 		report.Notices, report.Warnings = p.Notices, p.Warnings

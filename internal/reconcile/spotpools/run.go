@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +43,7 @@ type Run struct {
 	statuses map[string]budget.Status // by the name of the budget
 	uids     map[string]bool          // of the pools with a record that can be read
 	keys     []string                 // see Keys
+	nodes    []spotpool.Declaration   // see Nodes
 	leftOut  []string                 // what journals had no room for to be told
 
 	mu      sync.Mutex
@@ -51,9 +51,11 @@ type Run struct {
 	results []outcome.Result
 }
 
-// Run begins a run. Its warnings go to warnings.
+// Run begins a run. Its warnings go to warnings. It looks at the cluster afresh: what it
+// begins for may have come since another run of this process looked.
 func (f *Flow) Run(o Options, warnings *outcome.Warnings) *Run {
 	f.outbox.Begin(o.RunID)
+	f.forgetSight()
 	return &Run{flow: f, options: o, warnings: warnings, uids: map[string]bool{}}
 }
 
@@ -65,9 +67,10 @@ type target struct {
 	journal     journal
 	holds       spotpool.Holds
 	hold        *spotpool.Hold // in force; nil where there is none
-	// gateErr says why it is unknown whether the pool's gate is open; nil where it is
-	// known. Such a pool launches nothing and counts as failed.
-	gateErr error
+	// trouble says why it is unknown whether the pool's gate is open, or why its nodes
+	// were not seen; nil where both are known. Such a pool counts as failed, whatever else
+	// is done to it.
+	trouble error
 }
 
 // spot says whether the pool launches spot instances.
@@ -89,6 +92,9 @@ func (r *Run) Read(ctx context.Context) error {
 	for _, l := range list {
 		d := l.Record.Declaration
 		r.keys = append(r.keys, l.Key)
+		if l.Err == nil && d.Nodes != nil && l.Record.Phase == declaration.Active {
+			r.nodes = append(r.nodes, d)
+		}
 		if !r.options.Names.Pool(l.Key) {
 			continue
 		}
@@ -106,7 +112,7 @@ func (r *Run) Read(ctx context.Context) error {
 		r.uids[d.UID] = true
 		r.flow.outbox.Note(j.Value.Untold...)
 		if n := j.Value.LeftOut; n > 0 {
-			r.leftOut = append(r.leftOut, fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it told them, and a journal keeps %d", d.Object(), n, history.UntoldAtMost))
+			r.leftOut = append(r.leftOut, history.LeftOut(d.Object(), "a journal", n))
 		}
 		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j, holds: hold.Value.Holds, hold: hold.Value.At(r.flow.now())})
 	}
@@ -209,8 +215,17 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 		return
 	}
 	gate, gateErr := r.flow.gateBy(ctx, d, r.statuses)
-	t.gateErr = gateErr
-	plan := spotpool.Decide(situation(d, view.observation(d), r.flow.untold(t.journal.Value), gate, t.hold))
+	observation := view.observation(t)
+	nodes := r.flow.seeNodes(ctx, d, t.journal.Value, observation, freshSight, false)
+	if err := nodes.refuses(); err != nil {
+		r.add(newReport(d, nil, outcome.Failed, err), nil)
+		return
+	}
+	t.trouble = cmp.Or(gateErr, nodes.err)
+	if nodes.remark != "" {
+		r.warnings.Add(nodes.remark)
+	}
+	plan := spotpool.Decide(situation(d, observation, nodes, r.flow.untold(t.journal.Value), gate, t.hold))
 	switch {
 	case ctx.Err() != nil:
 		r.add(newReport(d, &plan, outcome.Skipped, errInterrupted), nil)
@@ -218,7 +233,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 		r.leaveCreation(ctx, t, plan)
 	case t.phase == declaration.Deleting:
 		r.finishDeletion(ctx, t, plan)
-	case len(plan.Decisions) == 0:
+	case len(plan.Decisions) == 0 && len(plan.Unmarked) == 0:
 		if err := r.flow.keepJournal(ctx, d, t.journal, plan.Journal); err != nil {
 			r.warnings.Add(err.Error())
 		}
@@ -231,7 +246,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 // actOn carries decisions out under the pool's lock, after a fresh look.
 func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpool.Gate, seen spotpool.Plan) {
 	p := &pass{declaration: t.declaration, gate: gate, gone: view.gone}
-	p.saw(seen, view.observation(t.declaration))
+	p.saw(seen, view.observation(t))
 	err := r.flow.records().Locked(ctx, t.declaration, func(ctx context.Context) error {
 		// The declaration may have changed since it was listed.
 		now, err := r.flow.records().Still(ctx, t.declaration, t.phase)
@@ -257,7 +272,7 @@ func (r *Run) actOn(ctx context.Context, t target, view *regionView, gate spotpo
 	case p.failure != nil && !errors.Is(p.failure, errNotYet):
 		r.add(newReport(t.declaration, p.plan(), outcome.Failed, p.failure), p.results)
 	default:
-		t.declaration = p.declaration
+		t.declaration, t.trouble = p.declaration, cmp.Or(t.trouble, p.nodes.err)
 		r.add(t.report(*p.plan(), actedOutcome(*p.plan(), p.results)), p.results)
 	}
 }
@@ -266,28 +281,14 @@ var errInterrupted = errors.New("the run was interrupted: the next one goes on w
 
 var errGone = errors.New("the pool was changed or destroyed by someone else while this run looked at it")
 
-// forgottenAfter is how long a creation may stand still before it counts as failed:
-// longer than an apply takes.
-const forgottenAfter = time.Hour
-
-// leaveCreation leaves an unfinished creation to terraform apply. Where it has stood
-// still for long, and nobody has its lock, it counts as failed.
+// leaveCreation leaves an unfinished creation to terraform apply.
 func (r *Run) leaveCreation(ctx context.Context, t target, plan spotpool.Plan) {
-	key := t.declaration.Key()
-	still := r.flow.now().Sub(t.updatedAt)
-	if still > forgottenAfter {
-		err := r.flow.Keeper.WithLock(ctx, createLock(t.declaration), 0, func(context.Context) error { return nil })
-		if record.IsLocked(err) {
-			still = 0
-		}
+	d := t.declaration
+	err, became := r.flow.records().Unmade(ctx, d, createLock(d), t.updatedAt), outcome.Skipped
+	if !err.Forgotten.IsZero() {
+		became = outcome.Failed
 	}
-	if still <= forgottenAfter {
-		err := errors.New("its creation is not finished: it is under way, or was interrupted and the next terraform apply resumes it")
-		r.add(newReport(t.declaration, &plan, outcome.Skipped, err), nil)
-		return
-	}
-	err := fmt.Errorf("its creation was interrupted at %s, and nobody has gone on with it: nothing keeps its minimum until terraform apply resumes it. Where the state that declared it is lost, import it first: terraform import ADDRESS %s", t.updatedAt.UTC().Format(time.RFC3339), key)
-	r.add(newReport(t.declaration, &plan, outcome.Failed, err), nil)
+	r.add(newReport(d, &plan, became, err), nil)
 }
 
 // finishDeletion goes on with a deletion that was interrupted.
@@ -297,7 +298,7 @@ func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 	if r.options.Wait {
 		wait = r.options.WaitTimeout
 	}
-	results, err := r.flow.emptyAndRemove(ctx, d, time.Now().Add(wait))
+	results, err := r.flow.emptyAndRemove(ctx, d, time.Now().Add(wait), false)
 	switch {
 	case record.IsLocked(err), isHeld(err):
 		r.add(newReport(d, &plan, outcome.Skipped, err), results)
@@ -313,13 +314,13 @@ func (r *Run) finishDeletion(ctx context.Context, t target, plan spotpool.Plan) 
 	}
 }
 
-// report is the report of a pool with which nothing went wrong, unless it is unknown
-// whether its gate is open.
+// report is the report of a pool with which nothing went wrong, unless there was trouble
+// before.
 func (t target) report(p spotpool.Plan, became outcome.Outcome) Report {
-	if t.gateErr != nil {
+	if t.trouble != nil {
 		became = outcome.Failed
 	}
-	return newReport(t.declaration, &p, became, t.gateErr)
+	return newReport(t.declaration, &p, became, t.trouble)
 }
 
 func idleOutcome(p spotpool.Plan) outcome.Outcome {
@@ -340,3 +341,7 @@ func actedOutcome(p spotpool.Plan, results []outcome.Result) outcome.Outcome {
 	}
 	return outcome.Done
 }
+
+// Nodes are the active pools of the store that have nodes, those that the run does not
+// look after too.
+func (r *Run) Nodes() []spotpool.Declaration { return r.nodes }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // settle waits until what was asked for runs and what was ended is gone. Where
@@ -33,6 +34,9 @@ func (f *Flow) settle(ctx context.Context, p *pass, wait time.Duration) error {
 		if err == nil && (len(p.latest.plan.Decisions) > 0 || p.failure != nil) {
 			p.failure, p.uncertain = nil, false
 			err = f.records().Locked(ctx, p.declaration, func(ctx context.Context) error { return f.actByRecord(ctx, p) })
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(p.failure, context.DeadlineExceeded) {
+			p.failure = nil // the time to wait is up, which is told below
 		}
 		if err != nil && !worthRetrying(err) && ctx.Err() == nil {
 			return err
@@ -82,6 +86,9 @@ func (p *pass) settled() bool {
 	if len(p.latest.plan.Decisions) > 0 || len(p.latest.plan.Journal.Intents) > 0 && p.hold == nil {
 		return false
 	}
+	if p.drains() > 0 && p.nodes.err == nil {
+		return false
+	}
 	launching, ending := p.latest.underWay()
 	return launching+ending == 0
 }
@@ -104,7 +111,11 @@ func (p *pass) unsettled(ctx context.Context, wait time.Duration) {
 		return
 	}
 	launching, ending := p.latest.underWay()
-	p.warnings = append(p.warnings, fmt.Sprintf("%s, %d instances were still launching and %d still terminating; the next plan or reconcile goes on from there", why, launching, ending))
+	text := fmt.Sprintf("%s, %d instances were still launching and %d still terminating", why, launching, ending)
+	if n := p.drains(); n > 0 {
+		text += fmt.Sprintf(", and %d %s being drained", n, wording.Plural(n, "node was", "nodes were"))
+	}
+	p.warnings = append(p.warnings, text+"; the next plan or reconcile goes on from there")
 }
 
 // worthRetrying reports whether the same may succeed a little later.

@@ -3,6 +3,7 @@ package spotpools
 import (
 	"fmt"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -15,6 +16,8 @@ type State struct {
 	// Destroyed says that the pool was destroyed, and none of its instances is left.
 	Destroyed   bool
 	Observation spotpool.Observation
+	// OtherNodes counts the nodes that other pools have in the same cluster.
+	OtherNodes node.Count
 	// Journal has the open launches in full, user data included.
 	Journal spotpool.Journal
 	// Gate says whether launches were held back.
@@ -32,12 +35,19 @@ func newState(p *pass) State {
 	plan := p.plan()
 	if plan != nil {
 		state.Observation, state.Journal, state.Plan = p.latest.observation, plan.Journal, *plan
+		state.Observation.Cluster, state.OtherNodes = p.nodes.look, p.nodes.others
 		if plan.Shortfall > 0 {
 			state.Warnings = append(state.Warnings, shortWarning(*plan))
 		}
 	}
 	if p.failure != nil {
 		state.Warnings = append(state.Warnings, p.failure.Error())
+	}
+	if p.nodes.remark != "" {
+		state.Warnings = append(state.Warnings, p.nodes.remark)
+	}
+	if p.nodes.err != nil {
+		state.Warnings = append(state.Warnings, unseenWarning(p.declaration, p.nodes.err))
 	}
 	if plan == nil {
 		state.Warnings = append(state.Warnings, p.warnings...)
@@ -53,4 +63,9 @@ func shortWarning(p spotpool.Plan) string {
 		text += "\n- " + why
 	}
 	return text + "\nThe next apply or reconcile goes on with it."
+}
+
+// unseenWarning says what follows where a pool's nodes could not be seen.
+func unseenWarning(d spotpool.Declaration, err error) string {
+	return fmt.Sprintf("the nodes of %s were not seen, and nothing of it is drained, replaced or ended; launches go on: %s", d.Object(), err)
 }

@@ -30,7 +30,11 @@ func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[spotpool.Declar
 		return fmt.Errorf("%s: %s: %s. %s", t.Address, problems[0].Attribute, problems[0].Summary, problems[0].Detail)
 	}
 	return f.records().TakeOver(ctx, t, func(ctx context.Context, old stored, d spotpool.Declaration) (spotpool.Declaration, error) {
-		if err := f.ownAccount(ctx, d); err != nil || old.Exists() {
+		if err := f.ownAccount(ctx, d); err != nil {
+			return d, err
+		}
+		d, err := f.boundByJournal(ctx, d, old)
+		if err != nil || old.Exists() {
 			return d, err
 		}
 		return d, f.acceptObserved(ctx, d)

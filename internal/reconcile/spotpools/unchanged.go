@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -29,3 +31,31 @@ func (unchanged) Tag(context.Context, string, []string, map[string]string) error
 func (unchanged) Untag(context.Context, string, []string, []string) error {
 	return outcome.ErrPlanned
 }
+
+// UnchangedCluster is the cluster of a dry run: it can be looked at, and answers every
+// change with outcome.ErrPlanned.
+func UnchangedCluster(c Cluster) Cluster { return unchangedCluster{c} }
+
+type unchangedCluster struct{ Cluster }
+
+func (unchangedCluster) MarkNode(context.Context, node.Node, string) error { return outcome.ErrPlanned }
+
+func (unchangedCluster) CordonNode(context.Context, node.Node, string) error {
+	return outcome.ErrPlanned
+}
+
+func (unchangedCluster) UncordonNode(context.Context, node.Node, string) error {
+	return outcome.ErrPlanned
+}
+
+func (unchangedCluster) DeleteNode(context.Context, node.Node, string) error {
+	return outcome.ErrPlanned
+}
+
+func (unchangedCluster) CreateToken(context.Context, node.BootstrapToken) error {
+	return outcome.ErrPlanned
+}
+
+func (unchangedCluster) DeleteToken(context.Context, string) error { return outcome.ErrPlanned }
+
+func (unchangedCluster) Evict(context.Context, budget.Eviction) error { return outcome.ErrPlanned }

@@ -17,18 +17,24 @@ import (
 // account and the generation that it was planned against. A pool whose record
 // was lost is recorded anew.
 func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
-	p := &pass{gate: f.gate(ctx, d)}
+	p := &pass{gate: f.gate(ctx, d), soFar: spotpool.SoFar{Insists: true}}
 	defer f.tell(ctx)
 	deadline := time.Now().Add(wait)
+	unfinished := "" // why nothing but the record was changed
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.change(ctx, d)
 		if err != nil {
 			return err
 		}
 		p.declaration = r.Value.Declaration
+		if r.Value.Phase == declaration.Deleting {
+			unfinished = f.records().Unfinished(d)
+			p.warnings = append(p.warnings, unfinished)
+			return nil
+		}
 		return f.act(ctx, p)
 	})
-	if err == nil {
+	if err == nil && unfinished == "" {
 		err = f.settle(ctx, p, time.Until(deadline))
 	}
 	if p.declaration.UID == "" {
@@ -49,8 +55,14 @@ func (f *Flow) change(ctx context.Context, d spotpool.Declaration) (stored, erro
 	if err != nil {
 		return r, err
 	}
+	if d, err = f.boundByJournal(ctx, d, r); err != nil {
+		return r, err
+	}
 	if !r.Exists() {
 		return f.recordAnew(ctx, r, d)
+	}
+	if withoutNodes, ok := givesUpNodes(r, d); ok {
+		return f.records().Save(ctx, r, declaration.Deleting, withoutNodes)
 	}
 	changed, differs, err := f.records().Change(r, d)
 	switch {
@@ -62,6 +74,21 @@ func (f *Flow) change(ctx context.Context, d spotpool.Declaration) (stored, erro
 		return r, nil
 	}
 	return f.records().Save(ctx, r, declaration.Active, changed)
+}
+
+// givesUpNodes is the declaration to record where a deletion that was begun can't be
+// finished, since the cluster of the nodes is gone, and the nodes alone are given up. It
+// is not ok for any other change.
+func givesUpNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaration, ok bool) {
+	old := r.Value.Declaration
+	if r.Value.Phase != declaration.Deleting || old.Nodes == nil || d.Nodes != nil {
+		return d, false
+	}
+	old.Nodes, old.ClusterUID = nil, d.ClusterUID
+	if old.BootstrapToken != nil { // which goes with the nodes, and so does its placeholder
+		old.BootstrapToken, old.UserData = nil, d.UserData
+	}
+	return d.Identified(d.UID, d.Generation+1), record.Same(old, d)
 }
 
 // takeUp makes the record of a creation that was killed, and whose pool was

@@ -52,19 +52,32 @@ func (f *Flow) observeView(ctx context.Context, state *State) error {
 	if err != nil {
 		return err
 	}
-	view, err := f.viewOf(ctx, target{declaration: d, journal: j})
+	t := target{declaration: d, journal: j}
+	view, err := f.viewOf(ctx, t)
 	if err != nil {
 		return err
 	}
 	if err := sameAccount(d, view.accountID); err != nil {
 		return err
 	}
-	state.Observation = view.observation(d)
-	state.Journal = j.Value
+	observation := view.observation(t)
+	nodes := f.seeNodes(ctx, d, j.Value, observation, sharedFor, true)
+	if err := nodes.refuses(); err != nil {
+		return err
+	}
+	if nodes.remark != "" {
+		state.Warnings = append(state.Warnings, nodes.remark)
+	}
+	if nodes.err != nil {
+		state.Warnings = append(state.Warnings, unseenWarning(d, nodes.err))
+	}
+	s := situation(d, observation, nodes, j.Value, state.Gate, state.Hold)
+	state.Observation, state.OtherNodes, state.Journal = s.Observation, s.OtherNodes, j.Value
 	if state.Hold, err = f.holdOn(ctx, d); err != nil {
 		return err
 	}
-	state.Plan = spotpool.Decide(situation(d, state.Observation, j.Value, state.Gate, state.Hold))
+	s.Hold = state.Hold
+	state.Plan = spotpool.Decide(s)
 	state.Warnings = append(state.Warnings, view.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
 	return nil
 }

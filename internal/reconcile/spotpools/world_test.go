@@ -3,6 +3,7 @@ package spotpools_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -135,6 +136,12 @@ func (w *world) configure(s cvmsim.Settings) {
 	if err := w.Sim.Server.Configure(s); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// listLate has machines that are launched from now on show late in listings.
+func (w *world) listLate() {
+	w.t.Helper()
+	w.configure(cvmsim.Settings{ListingDelay: new(cvmsim.Duration(45 * time.Second))})
 }
 
 // gone checks that nothing is left of a destroyed pool but its tombstone, and, where

@@ -115,17 +115,19 @@ func TestWhatMayHoldSecretsIsASecretAndTheRestIsReadable(t *testing.T) {
 		got["configmap "+o.Name] = o.Annotations["gpupool/key"] + " " + o.Data["document"]
 	}
 	want := map[string]string{
-		"secret gpupool.spot-pools.a.b--c":    "spot_pools/a/b_c {\"about\": \"spot_pools\"}\n",
-		"secret gpupool.journals.a.b--c":      "journals/a/b_c {\"about\": \"journals\"}\n",
-		"secret gpupool.budgets.a.b--c":       "budgets/a/b_c {\"about\": \"budgets\"}\n",
-		"configmap gpupool.ledger.a.b--c":     "ledger/a/b_c {\"about\": \"ledger\"}\n",
-		"configmap gpupool.history.a.b--c":    "history/a/b_c {\"about\": \"history\"}\n",
-		"configmap gpupool.pauses.a.b--c":     "pauses/a/b_c {\"about\": \"pauses\"}\n",
-		"configmap gpupool.grants.a.b--c":     "grants/a/b_c {\"about\": \"grants\"}\n",
-		"configmap gpupool.holds.a.b--c":      "holds/a/b_c {\"about\": \"holds\"}\n",
-		"configmap gpupool.statuses.a.b--c":   "statuses/a/b_c {\"about\": \"statuses\"}\n",
-		"configmap gpupool.tombstones.a.b--c": "tombstones/a/b_c {\"about\": \"tombstones\"}\n",
-		"configmap gpupool.states.a.b--c":     "states/a/b_c {\"about\": \"states\"}\n",
+		"secret gpupool.spot-pools.a.b--c":        "spot_pools/a/b_c {\"about\": \"spot_pools\"}\n",
+		"secret gpupool.journals.a.b--c":          "journals/a/b_c {\"about\": \"journals\"}\n",
+		"secret gpupool.budgets.a.b--c":           "budgets/a/b_c {\"about\": \"budgets\"}\n",
+		"secret gpupool.stock-pools.a.b--c":       "stock_pools/a/b_c {\"about\": \"stock_pools\"}\n",
+		"configmap gpupool.stock-journals.a.b--c": "stock_journals/a/b_c {\"about\": \"stock_journals\"}\n",
+		"configmap gpupool.ledger.a.b--c":         "ledger/a/b_c {\"about\": \"ledger\"}\n",
+		"configmap gpupool.history.a.b--c":        "history/a/b_c {\"about\": \"history\"}\n",
+		"configmap gpupool.pauses.a.b--c":         "pauses/a/b_c {\"about\": \"pauses\"}\n",
+		"configmap gpupool.grants.a.b--c":         "grants/a/b_c {\"about\": \"grants\"}\n",
+		"configmap gpupool.holds.a.b--c":          "holds/a/b_c {\"about\": \"holds\"}\n",
+		"configmap gpupool.statuses.a.b--c":       "statuses/a/b_c {\"about\": \"statuses\"}\n",
+		"configmap gpupool.tombstones.a.b--c":     "tombstones/a/b_c {\"about\": \"tombstones\"}\n",
+		"configmap gpupool.states.a.b--c":         "states/a/b_c {\"about\": \"states\"}\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

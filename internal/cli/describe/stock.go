@@ -1,0 +1,66 @@
+package describe
+
+import (
+	"strconv"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// StockColumns are the columns of tables of stock pools, but for what became of them.
+func StockColumns() []string {
+	return []string{"STOCK POOL", "PHASE", "DESIRED", "AVAILABLE", "IN USE", "PODS"}
+}
+
+// StockName is what people call a stock pool.
+func StockName(p stockpools.Report) string { return p.Namespace + "/" + p.Name }
+
+// StockCells are a stock pool's cells of these columns.
+func StockCells(style terminal.Style, p stockpools.Report) []string {
+	seen := func(n int) string {
+		if !p.Observed {
+			return "-"
+		}
+		return strconv.Itoa(n)
+	}
+	phase := "-"
+	if p.Observed {
+		phase = style.Paint(phaseColour(p.Phase), string(p.Phase))
+	}
+	return []string{StockName(p), phase, seen(p.Desired), seen(p.Available), seen(p.Allocated), seen(p.Replicas)}
+}
+
+func phaseColour(phase stockpool.Phase) terminal.Colour {
+	switch phase {
+	case stockpool.Ready:
+		return terminal.Green
+	case stockpool.Progressing:
+		return terminal.Cyan
+	case stockpool.Degraded:
+		return terminal.Red
+	}
+	return terminal.Yellow
+}
+
+// Conditions says what of a stock pool is not as it should be, and why. That it is not
+// as declared, decisions and errors say.
+func (d *Details) Conditions(p stockpools.Report) {
+	for _, c := range p.Conditions {
+		if c.Status == "True" || c.Type == stockpool.Synced {
+			continue
+		}
+		text := c.Message
+		if text == "" || c.Type == stockpool.Started {
+			text = c.Reason + " " + c.Message
+		}
+		if p.Observed && c.Reason != "NoDeployment" {
+			d.Add(terminal.Yellow, conditionLabels[c.Type], text)
+		}
+	}
+}
+
+// conditionLabels are what a condition that is not so is called.
+var conditionLabels = map[string]string{
+	stockpool.WithinBudget: "held back: ", stockpool.Scheduled: "no room: ", stockpool.Started: "not started: ", stockpool.RolledOut: "rollout: ",
+}

@@ -1,0 +1,70 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// explainedStock are a stock pool that somebody scaled and whose pods wait, and one that
+// could not be looked at.
+func explainedStock() []stockpools.Explanation {
+	status := stockpool.Status{
+		Phase: stockpool.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
+		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u", Conditions: []stockpool.Condition{{Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "1 pod waits for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu"}},
+	}
+	rooms := []stockpool.Room{{Pool: "ap-singapore/train", ClusterUID: "c", Labels: map[string]string{"gpu": "t4"}, Why: "it has its minimum of 2, which is all that gpupool keeps. Raise minimum"}}
+	status = status.WithRooms(stockpool.Declaration{ClusterUID: "c", NodeSelector: map[string]string{"gpu": "t4"}}, rooms, nil)
+	mend := stockpool.Decision{
+		Kind: stockpool.KindMend, Object: "stock_pool/ml/g1", Replicas: 2, Was: 3,
+		Reasons: []string{"spec.replicas was 3 instead of 2", "last written by kubectl (scale)"},
+	}
+	declared := stockpools.Declared{
+		Generation: 3, Image: "registry.example.com/team/runtime:1", Memory: "16Gi", CPU: "4", GPU: 1, GPUResource: "nvidia.com/gpu", Replicas: 2,
+		Keep: stockpool.KeepAvailable, Maximum: 8, NodeSelector: map[string]string{"gpu": "t4"}, AllocatedSelector: "session", MinimumAvailable: 1,
+	}
+	return []stockpools.Explanation{{
+		Overview: stockpools.Overview{
+			RecordPhase: declaration.Active, Decisions: []stockpool.Decision{mend},
+			Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Observed: true, Status: status, Outcome: outcome.Planned},
+		},
+		Declared: declared,
+		Budgets:  []stockpool.Cover{{Budget: "team-a"}, {Budget: "night", Exceeded: true, Pauses: true}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true}},
+		Standings: []stockpool.Standing{
+			{Pod: "g1-a", Node: "gpu-1", CountsAs: stockpool.CountsInUse, Why: "allocated_selector selects it"},
+			{Pod: "g1-b", Node: "gpu-1", CountsAs: stockpool.CountsAvailable, Why: "it is ready, and not in use"},
+			{Pod: "g1-c", CountsAs: stockpool.CountsReplica, Why: "it waits for a node"},
+		},
+		Writers: []stockpool.Writer{
+			{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},
+			{Manager: stockpool.FieldManager, At: at.Add(-time.Hour), Fields: []string{"metadata.labels.a", "spec.replicas", "spec.selector", "spec.template"}},
+		},
+	}, {
+		Overview: stockpools.Overview{RecordPhase: declaration.Active, Report: stockpools.Report{Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the cluster can't be reached"}}},
+		Declared: declared,
+	}}
+}
+
+// TestAStockPoolIsExplained, also to a person whose terminal is narrow.
+func TestAStockPoolIsExplained(t *testing.T) {
+	t.Parallel()
+	x := reconcile.Explanation{At: at, StockPools: explainedStock(), Events: []history.Event{
+		{At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1", Reasons: []string{"from 1 to 2 pods", "its declaration changed (generation 3)"}, Workloads: []history.Identity{{Namespace: "ml", Name: "Deployment/g1"}}},
+	}}
+	clitest.Golden(t, "explain_stock.txt", text(clitest.Plain, x))
+	for line := range strings.Lines(text(terminal.Style{Width: 80}, x)) {
+		if width := utf8.RuneCountInString(strings.TrimRight(line, "\n")); width > 80 {
+			t.Errorf("it is %d wide: %s", width, line)
+		}
+	}
+}

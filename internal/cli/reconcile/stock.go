@@ -1,0 +1,79 @@
+package reconcile
+
+import (
+	"bytes"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// stockDetails says what happened to a stock pool; nothing where nothing did.
+func stockDetails(style terminal.Style, p stockpools.Report, decisions []outcome.Result) []string {
+	details := &describe.Details{Style: style}
+	details.Add(terminal.Dim, "seen: ", p.Notices...)
+	addDecisions(details, decisions)
+	details.Conditions(p)
+	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
+	addFailure(details, p.Outcome, p.Error, decisions)
+	return details.Lines
+}
+
+// writeStock writes the stock pools' state. Where there are many, those that are as
+// declared are only counted.
+func writeStock(out *bytes.Buffer, style terminal.Style, pools []stockpools.Report, decisions map[string][]outcome.Result) {
+	if len(pools) == 0 {
+		return
+	}
+	t := &terminal.Table{}
+	t.Add(append(describe.StockColumns(), "OUTCOME")...)
+	left := 0
+	for _, p := range pools {
+		idle := p.Outcome == outcome.Done && len(decisions[p.Summary().Object()]) == 0
+		if idle && len(pools) > rowsAtMost {
+			left++
+			continue
+		}
+		text := string(p.Outcome)
+		if idle {
+			text = "as declared"
+		}
+		t.Add(append(describe.StockCells(style, p), style.Paint(describe.OutcomeColour(p.Outcome), text))...)
+	}
+	writeTable(out, t, left, len(pools), "stock pools are as declared.")
+}
+
+// stock writes the gauges of stock pools, and nothing of one that nobody saw.
+func (m metrics) stock(pools []stockpools.Report) {
+	if len(pools) == 0 {
+		return
+	}
+	gauge := func(name, help string) *prometheus.GaugeVec { return m.vector(name, help, "namespace", "name") }
+	desired := gauge("gpupool_stock_pool_desired", "Pods that the stock pool is to have now.")
+	replicas := gauge("gpupool_stock_pool_replicas", "Pods of the stock pool.")
+	allocated := gauge("gpupool_stock_pool_allocated", "Pods of the stock pool that are in use.")
+	available := gauge("gpupool_stock_pool_available", "Pods of the stock pool that are ready and not in use.")
+	waiting := gauge("gpupool_stock_pool_waiting", "Pods of the stock pool that no node has room for.")
+	phase := m.vector("gpupool_stock_pool_phase", "Whether the stock pool is in this phase (1) or not (0).", "namespace", "name", "phase")
+	for _, p := range pools {
+		if !p.Observed {
+			continue
+		}
+		desired.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Desired))
+		replicas.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Replicas))
+		allocated.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Allocated))
+		available.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Available))
+		waiting.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Waiting))
+		for _, of := range stockpool.Phases() {
+			value := 0.0
+			if of == p.Phase {
+				value = 1
+			}
+			phase.WithLabelValues(p.Namespace, p.Name, string(of)).Set(value)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package reconcile
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// TestAStockPoolReads: what was mended, by whom, and how it is now; and as gauges.
+func TestAStockPoolReads(t *testing.T) {
+	t.Parallel()
+	mended := stockpool.Decision{
+		Kind: stockpool.KindMend, Object: "stock_pool/ml/pool-g1", Replicas: 2, Was: 9,
+		Reasons: []string{"spec.replicas was 9 instead of 2", "last written by kubectl (scale) at 2026-01-02T03:04:05Z"},
+	}
+	report := reconcile.Report{
+		Decisions: []outcome.Result{outcome.Of(mended, outcome.Done, nil)},
+		StockPools: []stockpools.Report{
+			{Name: "pool-g1", Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done, Status: stockpool.Status{Phase: stockpool.Ready, Desired: 2, Replicas: 2, Available: 1, Allocated: 1}},
+			{Name: "unseen", Namespace: "ml", UID: "v", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "no answer"}},
+		},
+	}
+	var out bytes.Buffer
+	writeReport(&out, terminal.Style{}, terminal.Clock{}, report, "directory:.gpupool")
+	for _, want := range []string{"stock pool ml/pool-g1", "mended its Deployment", "spec.replicas was 9 instead of 2", "STOCK POOL", "failed: no answer"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it lacks %q:\n%s", want, out.String())
+		}
+	}
+	m := newMetrics()
+	m.stock(report.StockPools)
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			of := map[string]string{}
+			for _, l := range m.GetLabel() {
+				of[l.GetName()] = l.GetValue()
+			}
+			if of["namespace"] != "ml" || of["name"] != "pool-g1" {
+				t.Errorf("%s is told of %v, which was not seen", f.GetName(), of)
+			}
+			got[f.GetName()+of["phase"]] = m.GetGauge().GetValue()
+		}
+	}
+	if got["gpupool_stock_pool_available"] != 1 || got["gpupool_stock_pool_desired"] != 2 || got["gpupool_stock_pool_phaseReady"] != 1 || got["gpupool_stock_pool_phaseDegraded"] != 0 || len(got) != 10 {
+		t.Errorf("the gauges are %v", got)
+	}
+}

@@ -1,0 +1,113 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// machineLines are a pool's instances in a table, with their nodes where the pool has
+// some.
+func machineLines(v view, p spotpools.Overview, at time.Time) []string {
+	return v.fitting(v.width-detailsIndent, func(style terminal.Style) *terminal.Table {
+		t := &terminal.Table{}
+		row := func(node []string, condition string, cells ...string) {
+			t.Add(slices.Concat(cells, node, []string{condition})...)
+		}
+		row(nodeColumns(p), "CONDITION", "INSTANCE", "ZONE", "TYPE", "PAID", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H")
+		for _, m := range p.Machines {
+			launched := "-"
+			if !m.LaunchedAt.IsZero() {
+				launched = terminal.Age(at.Sub(m.LaunchedAt))
+			}
+			paid := "spot"
+			if m.ChargeType == spotpool.OnDemand {
+				paid = "on-demand"
+			}
+			row(nodeCells(style, p, m), conditionText(style, m), m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
+				orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price))
+		}
+		return t
+	}, "PUBLIC IP", "CNY/H", "PAID", "PRIVATE IP", "AGE", "TYPE", "ZONE").Lines()
+}
+
+// nodeColumns are the titles of what nodeCells are; none where the pool has no nodes.
+func nodeColumns(p spotpools.Overview) []string {
+	if p.Nodes == nil {
+		return nil
+	}
+	return []string{"NODE", "HEALTH", "GPU PODS"}
+}
+
+// nodeCells are an instance's node, how it fares as one, and how many GPU pods it has.
+func nodeCells(style terminal.Style, p spotpools.Overview, m spotpool.Member) []string {
+	fares, pods := "-", "-"
+	switch {
+	case p.Nodes == nil:
+		return nil
+	case !p.Nodes.Seen:
+		fares = style.Paint(terminal.Red, "unseen")
+	case m.Match.Standing == node.Contested:
+		fares = style.Paint(terminal.Yellow, "can't be told")
+	case m.Health == node.Healthy:
+		fares = style.Paint(terminal.Green, words(m.Health))
+	case m.Health == node.Joining:
+		fares = style.Paint(terminal.Cyan, words(m.Health))
+	case m.Health != node.Unknown:
+		fares = style.Paint(terminal.Yellow, words(m.Health))
+	}
+	if m.GPUPods != nil {
+		pods = fmt.Sprint(*m.GPUPods)
+	}
+	return []string{orDash(m.Node.Name), fares, pods}
+}
+
+// drainText says how far the drain of an instance's node is, if it goes on.
+func drainText(d node.Drain) string {
+	text := map[node.Phase]string{
+		node.Asked: ", to be drained", node.Draining: ", draining", node.Done: ", drained", node.TimedOut: ", drain timed out",
+	}[d.Phase]
+	if text != "" && d.Left > 0 {
+		text += ", " + describe.Plural(d.Left, "pod") + " left"
+	}
+	return text
+}
+
+// words is a name of programs, for people.
+func words[T ~string](name T) string { return strings.ReplaceAll(string(name), "_", " ") }
+
+func conditionText(style terminal.Style, m spotpool.Member) string {
+	c := terminal.Yellow
+	switch m.Condition {
+	case spotpool.Running:
+		c = terminal.Green
+	case spotpool.Launching:
+		c = terminal.Cyan
+	case spotpool.Failed:
+		c = terminal.Red
+	case spotpool.Terminating:
+		c = terminal.Dim
+	}
+	text := string(m.Condition)
+	if m.Outdated {
+		text += ", outdated"
+	}
+	if m.Protected || m.APIProtected {
+		text += ", protected"
+	}
+	text += drainText(m.Drain)
+	if m.Replaced() {
+		text += ", replaced"
+	}
+	if m.OperationError != "" {
+		text += ": " + terminal.OneLine(m.OperationError)
+	}
+	return style.Paint(c, text)
+}

@@ -1,0 +1,123 @@
+package manifests
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+)
+
+// TokenRules are what making and ending bootstrap tokens needs in the namespace of their
+// Secrets. What else may be done by them is limited further: see tokenLimits.
+func TokenRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{rule(core, "secrets", "create", "delete")}
+}
+
+// longestGroups is how much a policy reads at most within what the API server lets it cost.
+const longestGroups = 512
+
+// validateTokens says why no policy could hold the accounts to these groups.
+func (o Options) validateTokens() error {
+	for _, group := range o.BootstrapGroups {
+		if !node.BootstrapGroup(group) {
+			return fmt.Errorf("%q is no group of bootstrap tokens: it is system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and hyphens, with a letter or digit last", group)
+		}
+	}
+	if all := len(strings.Join(o.BootstrapGroups, ",")); all > longestGroups {
+		return fmt.Errorf("--bootstrap-groups names groups of %d bytes in all, and the policy that holds the accounts to them can read %d: use fewer, or shorter ones", all, longestGroups)
+	}
+	if len(o.BootstrapGroups) > 0 && o.Namespace == kubecluster.TokenNamespace {
+		return errors.New("--bootstrap-groups is for another store than " + kubecluster.TokenNamespace + ": the policy of bootstrap tokens would keep the store's Secrets out")
+	}
+	return nil
+}
+
+// tokens let both accounts make and end bootstrap tokens.
+func (o Options) tokens() []Object {
+	if len(o.BootstrapGroups) == 0 {
+		return nil
+	}
+	return o.grantedIn(kubecluster.TokenNamespace, "bootstrap-tokens", "To make and end the bootstrap tokens of launches, which the policy above limits. No account may read one.",
+		TokenRules(), ReconcileAccount, TerraformAccount)
+}
+
+// tokenLimits hold the accounts to Secrets of bootstrap tokens that bear a pool's mark,
+// have none but the declared groups, and expire within a day. What can't be evaluated is
+// refused.
+func (o Options) tokenLimits() []Object {
+	if len(o.BootstrapGroups) == 0 {
+		return nil
+	}
+	words := strings.NewReplacer("PREFIX", kubecluster.TokenPrefix, "TYPE", string(kubecluster.TokenType), "MARK", kubecluster.NodePoolAnnotation,
+		"GROUPS", kubecluster.CELTexts(o.BootstrapGroups...))
+	variables := []admissionv1.Variable{
+		{Name: "secret", Expression: "request.operation == 'DELETE' ? oldObject : object"},
+		{Name: "marks", Expression: "has(variables.secret.metadata.annotations) ? variables.secret.metadata.annotations : {}"},
+		{Name: "data", Expression: "has(variables.secret.data) ? dyn(variables.secret.data) : dyn({})"},
+		{Name: "characters", Expression: "'" + characters() + "'"},
+	}
+	variables = append(variables, decoded("expires", kubecluster.TokenExpiration, len("2006-01-02T15:04:05Z"))...)
+	variables = append(variables, decoded("groups", kubecluster.TokenGroups, len(strings.Join(o.BootstrapGroups, ",")))...)
+	all := o.policy("bootstrap-tokens", "It holds the accounts to making and ending the bootstrap tokens of pools: of "+kubecluster.TokenNamespace+", RBAC would let them make and delete every Secret.",
+		[]string{ReconcileAccount, TerraformAccount},
+		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"secrets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)}, variables,
+		must(words.Replace("request.operation != 'UPDATE' && variables.secret.type == 'TYPE' && variables.secret.metadata.name.matches('^PREFIX[a-z0-9]{6}$')"),
+			"in this namespace, gpupool makes and deletes bootstrap tokens alone"),
+		must(words.Replace("'MARK' in variables.marks && variables.marks['MARK'] != ''"), "gpupool makes and deletes no bootstrap token that does not bear a pool's mark"),
+		must(words.Replace("variables.groups.split(',').all(g, g in GROUPS)"), "gpupool makes and deletes no bootstrap token with other groups than gpupool manifests --bootstrap-groups was given"),
+		must("request.operation == 'DELETE' || variables.expires.matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$') && timestamp(variables.expires) <= timestamp(dyn(object).metadata.creationTimestamp) + duration('24h')",
+			"gpupool makes no bootstrap token that is valid for longer than a day"),
+		must("request.operation == 'DELETE' || !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences)", "gpupool makes no bootstrap token that could not be deleted"),
+	)
+	for _, object := range all {
+		if p, ok := object.Object.(*admissionv1.ValidatingAdmissionPolicy); ok {
+			p.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: kubecluster.TokenNamespace}}
+		}
+	}
+	return all
+}
+
+// characters has at the place of each byte that may stand in a group or a time its
+// character, and what stands in neither at every other one.
+func characters() string {
+	table := slices.Repeat([]byte("?"), 256)
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789:,-TZ") {
+		table[c] = c
+	}
+	return string(table)
+}
+
+// decoded are the variables by which a policy reads a text of a Secret, whose data it
+// sees in base64, for which its CEL has no function: what is longer than most, or has
+// characters that no group and no time has, is a text that neither equals.
+func decoded(name, key string, most int) []admissionv1.Variable {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	size := base64.StdEncoding.EncodedLen(most)
+	numbers := func(step int) string {
+		var list []string
+		for n := 0; n < size; n += step {
+			list = append(list, fmt.Sprint(n))
+		}
+		return "[" + strings.Join(list, ", ") + "].filter(i, i < variables.NAMECoded.size())"
+	}
+	words := strings.NewReplacer("NAME", name, "KEY", key)
+	third := func(six string) string { return "variables.characters.charAt(" + six + ")" }
+	return []admissionv1.Variable{
+		{Name: name + "Coded", Expression: words.Replace("'KEY' in variables.data ? string(variables.data['KEY']) : ''")},
+		{Name: name + "Sixes", Expression: words.Replace(numbers(1) + ".map(i, '" + alphabet + "'.indexOf(variables.NAMECoded.replace('=', 'A').charAt(i)))")},
+		{Name: name, Expression: words.Replace(fmt.Sprintf("variables.NAMECoded == '' || variables.NAMECoded.size() > %d ? '?' : ", size) + numbers(4) + ".map(i, " +
+			third("variables.NAMESixes[i] * 4 + variables.NAMESixes[i+1] / 16") + " + " +
+			third("variables.NAMESixes[i+1] % 16 * 16 + variables.NAMESixes[i+2] / 4") + " + " +
+			third("variables.NAMESixes[i+2] % 4 * 64 + variables.NAMESixes[i+3]") +
+			").join('').substring(0, variables.NAMECoded.size() / 4 * 3 - (variables.NAMECoded.endsWith('==') ? 2 : variables.NAMECoded.endsWith('=') ? 1 : 0))")},
+	}
+}

@@ -1,0 +1,65 @@
+package manifests
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// noticeWatch is the agent of each node, with an account of its own.
+func (o Options) noticeWatch() []Object {
+	all := []Object{{"It is the agent's on each node, and may have that node bear a notice.", o.account(NoticeAccount)}}
+	all = append(all, o.noticeLimits()...)
+	all = append(all, o.granted("notice-watch", "To have a node bear the cloud's notice, which the policy above holds to the agent's own.", NoticeRules(), NoticeAccount)...)
+	return append(all, Object{"The agents: each asks the metadata service of its instance whether the cloud takes it back.", o.daemonSet()})
+}
+
+// daemonSet runs on every node, whatever keeps other pods off, and through a drain. It
+// shares no namespace with the node: the metadata service answers by the address that a
+// pod's packets leave the instance with, so that pods reach it as the node does, and
+// hostNetwork would be refused by the namespace's pod security. The node's own resolver
+// knows the name also where the cluster's is away.
+func (o Options) daemonSet() *appsv1.DaemonSet {
+	marks := labels()
+	marks["app.kubernetes.io/component"] = NoticeAccount
+	return &appsv1.DaemonSet{
+		TypeMeta: kindOf("apps/v1", "DaemonSet"), ObjectMeta: in(o.runNamespace(), NoticeAccount),
+		Spec: appsv1.DaemonSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: marks},
+			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
+				Type:          appsv1.RollingUpdateDaemonSetStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromString("10%"))},
+			},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: marks},
+				Spec: corev1.PodSpec{
+					ServiceAccountName:           NoticeAccount,
+					AutomountServiceAccountToken: new(true),
+					DNSPolicy:                    corev1.DNSDefault,
+					NodeSelector:                 o.NoticeWatchOn,
+					Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+					SecurityContext:              podSecurity(),
+					Containers:                   []corev1.Container{o.noticeContainer()},
+				},
+			},
+		},
+	}
+}
+
+func (o Options) noticeContainer() corev1.Container {
+	return corev1.Container{
+		Name:  "gpupool",
+		Image: o.Image,
+		Args:  []string{"notice-watch", "--log-format=json"},
+		Env: []corev1.EnvVar{{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{
+			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"},
+		}}},
+		Resources: corev1.ResourceRequirements{
+			Requests: quantities("10m", "32Mi"),
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("128Mi")},
+		},
+		SecurityContext: containerSecurity(),
+	}
+}

@@ -1,0 +1,195 @@
+package manifests_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+const (
+	apiPolicy = "/apis/policy/v1/namespaces/"
+
+	aDeployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"NAME","labels":{"gpupool/stock-pool":"LABEL"}},"spec":{"replicas":0,"selector":{"matchLabels":{"app":"mine"}},"template":{"metadata":{"labels":{"app":"mine"}},"spec":{"containers":[{"name":"a","image":"a"}]}}}}`
+	aGuard      = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"NAME","labels":{"gpupool/stock-pool":"LABEL"}},"spec":{"minAvailable":"100%","selector":{}}}`
+)
+
+func labelled(text, name, label string) string {
+	return strings.NewReplacer("NAME", name, "LABEL", label).Replace(text)
+}
+
+// makeStock makes what is abused: in each of some namespaces a Deployment, a disruption
+// budget and a pod called "stock", which are a stock pool's, as far as labels tell; and
+// beside "deployment" and "pod", which are nobody's, a disruption budget "guard" and a
+// Deployment "other", which bears another one's label.
+func makeStock(t *testing.T, cluster *kubetest.Cluster, work string) {
+	t.Helper()
+	own := map[string]string{stockpool.LabelPool: "stock"}
+	for _, namespace := range []string{work, manifests.DefaultNamespace, manifests.RunNamespaceOf(manifests.DefaultNamespace), metav1.NamespaceSystem} {
+		deployment := kubetest.Deployment(namespace, "stock", 0)
+		deployment.Labels = own
+		kubetest.Create(t, cluster, deployment)
+		guard := kubetest.PodDisruptionBudget(namespace, "stock", 1, own)
+		guard.Labels = own
+		kubetest.Create(t, cluster, guard)
+		pod := kubetest.Pod(namespace, "stock", restricted, kubetest.Labels(own), kubetest.Annotation("of", "someone"))
+		pod.Spec.ServiceAccountName = ""
+		kubetest.Create(t, cluster, pod)
+	}
+	kubetest.Create(t, cluster, kubetest.PodDisruptionBudget(work, "guard", 1, map[string]string{"app": "a"}))
+	mislabelled := kubetest.Deployment(work, "other", 0)
+	mislabelled.Labels = own
+	kubetest.Create(t, cluster, mislabelled)
+}
+
+// stockAbuses are what nobody may do under the pretext of stock pools.
+func stockAbuses() []abuse {
+	create := func(right, what, path, body string) abuse {
+		return abuse{right: "create " + right, what: what, verb: http.MethodPost, path: path + "/" + right, body: body}
+	}
+	patch := func(right, what, path, body string) abuse {
+		return abuse{right: "patch " + right, what: what, verb: http.MethodPatch, path: path, body: body, as: types.MergePatchType}
+	}
+	apply := func(right, what, path, body string) abuse {
+		return abuse{right: "patch " + right, what: what, verb: http.MethodPatch, path: path + "?fieldManager=gpupool-stock&force=true", body: body, as: types.ApplyPatchType}
+	}
+	remove := func(right, what, path string) abuse {
+		return abuse{right: "delete " + right, what: what, verb: http.MethodDelete, path: path}
+	}
+	const claims = `{"metadata":{"managedFields":[{"manager":"gpupool-stock","operation":"Apply","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:replicas":{}}}}]}}`
+	all := []abuse{
+		create("deployments", "make one without the label", apiApps+"WORK", strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		create("deployments", "make one with another's label", apiApps+"WORK", labelled(aDeployment, "mine", "stock")),
+		create("deployments", "make one of a name to come", apiApps+"WORK", strings.Replace(labelled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
+		patch("deployments", "claim one by its label", apiApps+"WORK/deployments/deployment", `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"}}}`),
+		patch("deployments", "claim one by who manages it", apiApps+"WORK/deployments/deployment", claims),
+		patch("deployments", "claim one with both", apiApps+"WORK/deployments/deployment", strings.Replace(claims, `{"metadata":{`, `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"},`, 1)),
+		patch("deployments", "change one with another's label", apiApps+"WORK/deployments/other", `{"spec":{"replicas":1}}`),
+		patch("deployments", "correct another's label", apiApps+"WORK/deployments/other", `{"metadata":{"labels":{"gpupool/stock-pool":"other"}}}`),
+		patch("deployments", "let one go by taking its label", apiApps+"WORK/deployments/stock", `{"metadata":{"labels":{"gpupool/stock-pool":null}}}`),
+		patch("deployments", "label it as another's", apiApps+"WORK/deployments/stock", `{"metadata":{"labels":{"gpupool/stock-pool":"other"}}}`),
+		patch("deployments", "have it owned", apiApps+"WORK/deployments/stock", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`),
+		patch("deployments", "never let it go", apiApps+"WORK/deployments/stock", `{"metadata":{"finalizers":["a.example/b"]}}`),
+		patch("deployments", "write its status", apiApps+"WORK/deployments/stock/status", `{"status":{"replicas":9}}`),
+		apply("deployments", "apply to somebody's", apiApps+"WORK/deployments/deployment", strings.ReplaceAll(labelled(aDeployment, "deployment", "deployment"), `"app":"mine"`, `"app":"deployment"`)),
+		apply("deployments", "make one by applying, without the label", apiApps+"WORK/deployments/mine", strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		remove("deployments", "delete somebody's", apiApps+"WORK/deployments/deployment"),
+		remove("deployments", "delete one with another's label", apiApps+"WORK/deployments/other"),
+		remove("deployments", "delete all", apiApps+"WORK/deployments"),
+		{right: "list deployments", what: "write one whole", verb: http.MethodPut, path: apiApps + "WORK/deployments/stock", body: labelled(aDeployment, "stock", "stock")},
+
+		create("poddisruptionbudgets", "make one without the label", apiPolicy+"WORK", strings.Replace(labelled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		create("poddisruptionbudgets", "make one with another's label", apiPolicy+"WORK", labelled(aGuard, "mine", "stock")),
+		patch("poddisruptionbudgets", "let somebody's allow all", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"spec":{"minAvailable":0}}`),
+		patch("poddisruptionbudgets", "claim somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"metadata":{"labels":{"gpupool/stock-pool":"guard"}}}`),
+		apply("poddisruptionbudgets", "apply to somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", labelled(aGuard, "guard", "guard")),
+		remove("poddisruptionbudgets", "delete somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard"),
+		remove("poddisruptionbudgets", "delete all", apiPolicy+"WORK/poddisruptionbudgets"),
+		{right: "get poddisruptionbudgets", what: "write one whole", verb: http.MethodPut, path: apiPolicy + "WORK/poddisruptionbudgets/stock", body: labelled(aGuard, "stock", "stock")},
+		{right: "list poddisruptionbudgets", what: "say how many may go", verb: http.MethodPatch, path: apiPolicy + "WORK/poddisruptionbudgets/stock/status", body: `{"status":{"disruptionsAllowed":9}}`, as: types.MergePatchType},
+
+		patch("pods", "have a scale-down end nobody's pod first", apiCore+"WORK/pods/pod", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`),
+		patch("pods", "claim one", apiCore+"WORK/pods/pod", `{"metadata":{"labels":{"gpupool/stock-pool":"stock"}}}`),
+		patch("pods", "have a pool's go first", apiCore+"WORK/pods/stock", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-5"}}}`),
+		patch("pods", "annotate a pool's", apiCore+"WORK/pods/stock", `{"metadata":{"annotations":{"a":"b"}}}`),
+		patch("pods", "take a pool's annotations", apiCore+"WORK/pods/stock", `{"metadata":{"annotations":null}}`),
+		patch("pods", "label a pool's", apiCore+"WORK/pods/stock", `{"metadata":{"labels":{"session":"b"}}}`),
+		patch("pods", "take a pool's label", apiCore+"WORK/pods/stock", `{"metadata":{"labels":null}}`),
+		patch("pods", "have a pool's owned", apiCore+"WORK/pods/stock", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`),
+		patch("pods", "give a pool's another image", apiCore+"WORK/pods/stock", `{"spec":{"activeDeadlineSeconds":1}}`),
+		patch("pods", "write a pool's status", apiCore+"WORK/pods/stock/status", `{"status":{"phase":"Failed"}}`),
+		patch("pods", "resize a pool's", apiCore+"WORK/pods/stock/resize", `{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"9"}}}]}}`),
+		apply("pods", "make one by applying", apiCore+"WORK/pods/mine", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine","labels":{"gpupool/stock-pool":"mine"}},"spec":{"containers":[{"name":"a","image":"a"}]}}`),
+	}
+	for _, namespace := range []string{"kube-system", "STORE", "RUN"} {
+		all = append(all,
+			create("deployments", "make one in "+namespace, apiApps+namespace, labelled(aDeployment, "mine", "mine")),
+			patch("deployments", "change one in "+namespace, apiApps+namespace+"/deployments/stock", `{"spec":{"replicas":1}}`),
+			remove("deployments", "delete one in "+namespace, apiApps+namespace+"/deployments/stock"),
+			create("poddisruptionbudgets", "make one in "+namespace, apiPolicy+namespace, labelled(aGuard, "mine", "mine")),
+			patch("poddisruptionbudgets", "change one in "+namespace, apiPolicy+namespace+"/poddisruptionbudgets/stock", `{"spec":{"minAvailable":0}}`),
+			remove("poddisruptionbudgets", "delete one in "+namespace, apiPolicy+namespace+"/poddisruptionbudgets/stock"),
+			patch("pods", "spare one in "+namespace, apiCore+namespace+"/pods/stock", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`),
+		)
+	}
+	return all
+}
+
+// changesStock does what the rights on stock pools are for, also to a Deployment that
+// somebody labelled to have it taken over, and to one that lost its label.
+func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster, work string) {
+	t.Helper()
+	ctx, d := t.Context(), stockPool(work)
+	theirs := kubetest.Deployment(work, "adopted", 0)
+	theirs.Labels = map[string]string{stockpool.LabelPool: "adopted"}
+	theirs = kubetest.Create(t, server, theirs)
+	adopts := d
+	adopts.Name = "adopted"
+	answer, err := c.ApplyStock(ctx, theirs, adopts.Desired(theirs, "main", 1), false)
+	if err != nil {
+		t.Fatalf("taking one over: %v", err)
+	}
+	live, err := c.CreateStock(ctx, d.Bare("a"))
+	if err != nil {
+		t.Fatalf("creating: %v", err)
+	}
+	for _, replicas := range []int{0, 2} {
+		if live, err = c.ApplyStock(ctx, live, d.Desired(live, stockpool.Container, replicas), false); err != nil {
+			t.Fatalf("applying: %v", err)
+		}
+	}
+	deployments := server.Client().AppsV1().Deployments(work)
+	if live, err = deployments.Patch(ctx, live.Name, types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if live, err = c.ApplyStock(ctx, live, d.Desired(live, stockpool.Container, 2), false); err != nil || live.Labels[stockpool.LabelPool] != d.Name {
+		t.Fatalf("labelling it again: %v, %v", live.Labels, err)
+	}
+	var guard *policyv1.PodDisruptionBudget
+	for minimum := range 3 {
+		d.PodDisruption.MinimumAvailable = minimum
+		if err := c.GuardStock(ctx, guard, d.Guard(live)); err != nil {
+			t.Fatalf("guarding: %v", err)
+		}
+		if guard, err = server.Client().PolicyV1().PodDisruptionBudgets(work).Get(ctx, d.Name, metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.UnguardStock(ctx, guard); err != nil {
+		t.Errorf("unguarding: %v", err)
+	}
+	pod, err := server.Client().CoreV1().Pods(work).Get(ctx, "stock", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spare := range []bool{true, false} {
+		if err := c.SpareStockPod(ctx, work, stockpool.Pod{Name: pod.Name, UID: string(pod.UID)}, spare); err != nil {
+			t.Errorf("sparing %t: %v", spare, err)
+		}
+	}
+	if err := c.DeleteStock(ctx, live); err != nil {
+		t.Errorf("deleting: %v", err)
+	}
+	if err := c.DeleteStock(ctx, answer); err != nil {
+		t.Errorf("deleting the adopted: %v", err)
+	}
+	for _, name := range []string{live.Name, answer.Name} {
+		kubetest.WaitFor(t, name+" to be gone", func(ctx context.Context) error {
+			if _, err := deployments.Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("it is there: %w", err)
+			}
+			return nil
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package manifests
+
+import (
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// stockNames stand in the expressions about stock pools.
+var stockNames = strings.NewReplacer(
+	"LABEL", "'"+stockpool.LabelPool+"'",
+	"COST", "'"+corev1.PodDeletionCost+"'",
+	"SPARED", "'"+stockpool.SpareCost+"'",
+	"MANAGERS", kubecluster.CELTexts(kubecluster.StockFieldManagers()...),
+)
+
+// stockLimits hold the accounts to what is a stock pool's. What can't be evaluated is
+// refused.
+//
+// A Deployment is a stock pool's that bears the label with its own name, before and
+// after. Nobody else's gets that label from these accounts: whoever may change a
+// Deployment gives it away by labelling it, and nothing else does. One that lost the
+// label is known by who wrote its fields, so that this is mended like any other change.
+func (o Options) stockLimits() []Object {
+	if !o.Stock.Pools {
+		return nil
+	}
+	accounts := []string{ReconcileAccount, TerraformAccount}
+	elsewhere := must("!(request.namespace in "+kubecluster.CELTexts(o.withoutStock()...)+")", "gpupool keeps no stock pools in this namespace")
+	bears := func(of string) string {
+		return stockNames.Replace("has(" + of + ".metadata.labels) && LABEL in " + of + ".metadata.labels && " + of + ".metadata.labels[LABEL] == " + of + ".metadata.name")
+	}
+	all := o.policy("stock-pools", "It holds the accounts to Deployments and disruption budgets that are a stock pool's: of others, RBAC would let them change everything.", accounts,
+		[]admissionv1.NamedRuleWithOperations{
+			concerning(apps, []string{"deployments"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
+			concerning(policies, []string{"poddisruptionbudgets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
+		},
+		[]admissionv1.Variable{
+			{Name: "bears", Expression: bears("object")},
+			{Name: "bore", Expression: bears("oldObject")},
+			{Name: "made", Expression: stockNames.Replace("has(oldObject.metadata.managedFields) && oldObject.metadata.managedFields.exists(m, has(m.manager) && m.manager in MANAGERS)")},
+		},
+		elsewhere,
+		must("request.operation == 'DELETE' || variables.bears", "of Deployments and disruption budgets, gpupool keeps those alone that bear the label "+stockpool.LabelPool+" with their own name"),
+		must("request.operation == 'CREATE' || variables.bore || variables.made",
+			"gpupool changes nobody's Deployment or disruption budget: to have a stock pool take a Deployment over, label it before, kubectl label deployment NAME "+stockpool.LabelPool+"=NAME"),
+		must("request.operation != 'UPDATE' || "+sameMetadata("labels", "annotations"), "gpupool changes neither owners nor finalizers"),
+	)
+	annotations := func(of string) string {
+		return "has(" + of + ".metadata.annotations) ? " + of + ".metadata.annotations : {}"
+	}
+	return append(all, o.policy("stock-pods", "It holds the accounts to the order in which a scale-down ends pods of stock pools: of a pod, RBAC would let them change all that can be.", accounts,
+		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"pods"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)},
+		[]admissionv1.Variable{
+			{Name: "now", Expression: annotations("object")},
+			{Name: "before", Expression: annotations("oldObject")},
+		},
+		elsewhere,
+		must(stockNames.Replace("request.operation == 'UPDATE' && has(oldObject.metadata.labels) && LABEL in oldObject.metadata.labels"), "gpupool changes no pod but those of stock pools"),
+		must("request.operation == 'UPDATE' && "+same("spec")+" && "+sameMetadata("annotations")+" && "+sameMap("variables.now", "variables.before", corev1.PodDeletionCost),
+			"of a pod, gpupool may change the annotation "+corev1.PodDeletionCost+" alone"),
+		must(stockNames.Replace("!(COST in variables.now) || variables.now[COST] == SPARED"), "gpupool spares pods alone"),
+	)...)
+}

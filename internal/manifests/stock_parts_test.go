@@ -1,0 +1,149 @@
+package manifests_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+const (
+	stocksAsARun      = "keeps stock as a run"
+	stocksAsTerraform = "keeps stock as Terraform"
+)
+
+// stocking are the rights that both accounts have for stock pools.
+func stocking() []rbacv1.PolicyRule {
+	return slices.Concat(manifests.StockLookRules(), manifests.StockRules())
+}
+
+// prepareStock has a node take the pods of a stock pool.
+func prepareStock(w *world) {
+	w.t.Helper()
+	kubetest.Create(w.t, w.cluster, kubetest.Node("stock-"+w.work, 8, kubetest.OfFleet(w.work)))
+}
+
+// stocksInRuns does all that runs do with a stock pool.
+func stocksInRuns(w *world) error { return stocks(w, true) }
+
+// stocksByApplies does all that Terraform does with one.
+func stocksByApplies(w *world) error { return stocks(w, false) }
+
+func stocks(w *world, runs bool) error {
+	ctx, flow := w.t.Context(), w.account.Stock()
+	state, err := flow.Create(ctx, stockPool(w.work), 0)
+	if err != nil {
+		return err
+	}
+	d := state.Declaration
+	d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 2}
+	if state, err = flow.Update(ctx, d, 20*time.Second); err != nil {
+		return err
+	}
+	if !state.Status.Settled() {
+		return errors.New(strings.Join(state.Warnings, "; "))
+	}
+	pods := w.cluster.Client().CoreV1().Pods(w.work)
+	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: stockpool.LabelPool})
+	if err == nil {
+		_, err = pods.Patch(ctx, list.Items[0].Name, types.MergePatchType, []byte(`{"metadata":{"labels":{"session":"a"}}}`), metav1.PatchOptions{})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	d = state.Declaration
+	d.Replicas, d.PodDisruption = 1, nil
+	if state, err = flow.Update(ctx, d, 0); err != nil {
+		return err
+	}
+	if runs {
+		report, err := w.account.Run(ctx, reconcile.RunOptions{})
+		if err != nil {
+			return err
+		}
+		for _, p := range report.StockPools {
+			if p.Error != nil {
+				return errors.New(p.Error.Message)
+			}
+		}
+	}
+	_, err = flow.Delete(ctx, state.Declaration, 30*time.Second)
+	return err
+}
+
+// stockPool is a pool of three pods in a namespace, on the nodes of its fleet.
+func stockPool(namespace string) stockpool.Declaration {
+	return stockpool.Declaration{
+		Name: "pool-g1", Namespace: namespace, SpecName: "g1.1", Image: "registry.example.com/runtime:1", Memory: "1Gi", GPU: 1, Replicas: 3,
+		NodeSelector: onFleet(namespace), Tolerations: []stockpool.Toleration{{Operator: "Exists"}},
+		PodDisruption: &stockpool.PodDisruption{MinimumAvailable: 1}, AllocatedSelector: "session",
+	}.WithDefaults()
+}
+
+// onFleet is what chooses the nodes of a fleet.
+func onFleet(name string) map[string]string {
+	return kubetest.Pod("", "a", kubetest.OnFleet(name)).Spec.NodeSelector
+}
+
+func TestYAMLOfStockPools(t *testing.T) {
+	t.Parallel()
+	o := options()
+	o.Stock = manifests.Stock{Pools: true, Namespaces: []string{"team-b", "team-a", "team-b"}}
+	compareYAML(t, "stock.yaml", beside(t, o))
+}
+
+func TestNamespacesThatHaveNoStockPools(t *testing.T) {
+	t.Parallel()
+	for says, stock := range map[string]manifests.Stock{
+		"needs --stock-pools":                  {Namespaces: []string{"team-a"}},
+		"is no namespace for stock pools":      {Pools: true, Namespaces: []string{"Team A"}},
+		"kube-system can't have stock pools":   {Pools: true, Namespaces: []string{metav1.NamespaceSystem}},
+		"gpupool-system can't have stock":      {Pools: true, Namespaces: []string{manifests.DefaultNamespace}},
+		"gpupool-system-run can't have stock ": {Pools: true, Namespaces: []string{manifests.RunNamespaceOf(manifests.DefaultNamespace)}},
+	} {
+		o := options()
+		o.Stock = stock
+		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want an error that says %q", err, says)
+		}
+	}
+}
+
+// TestStockPoolsInSomeNamespacesAlone: the accounts can keep some there, and nowhere else.
+func TestStockPoolsInSomeNamespacesAlone(t *testing.T) {
+	t.Parallel()
+	cluster := kubetest.StartOwn(t, "--no-kubelet", "--no-scheduler")
+	here, there := cluster.Namespace(t), cluster.Namespace(t)
+	o := options()
+	o.Stock = manifests.Stock{Pools: true, Namespaces: []string{here}}
+	apply(t, cluster, objects(t, o))
+	for _, account := range []string{manifests.ReconcileAccount, manifests.TerraformAccount} {
+		c := signedInAs(t, cluster, manifests.RunNamespaceOf(manifests.DefaultNamespace), account)
+		d := stockPool(here)
+		kubetest.WaitFor(t, "the rights of "+account+" to be in force", func(ctx context.Context) error {
+			made, err := c.CreateStock(ctx, d.Bare("a"))
+			if err == nil {
+				err = c.DeleteStock(ctx, made)
+			}
+			return err
+		})
+		d.Namespace = there
+		if _, err := c.CreateStock(t.Context(), d.Bare("a")); err == nil || !strings.Contains(err.Error(), "needs the verb create on deployments") {
+			t.Errorf("%s: in another namespace: %v", account, err)
+		}
+		if seen, err := c.StockOf(t.Context(), there, d.Name); err != nil || !seen.Looked() {
+			t.Errorf("%s: it may look: %v", account, err)
+		}
+	}
+}

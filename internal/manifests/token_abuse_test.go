@@ -1,0 +1,213 @@
+package manifests_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+)
+
+const (
+	kubeadmGroup = "system:bootstrappers:kubeadm:default-node-token"
+	ownGroup     = "system:bootstrappers:gpu"
+	apiSecrets   = apiCore + "kube-system/secrets"
+)
+
+// tokenSecret is the Secret of a bootstrap token as a launch makes it, but for a change.
+func tokenSecret(id string, changes ...func(*corev1.Secret)) *corev1.Secret {
+	s := &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-" + id, Annotations: map[string]string{"gpupool/pool-uid": "pool-1"}},
+		Type:       corev1.SecretTypeBootstrapToken,
+		StringData: map[string]string{
+			"token-id": id, "token-secret": "0123456789abcdef", "usage-bootstrap-authentication": "true",
+			"auth-extra-groups": kubeadmGroup, "expiration": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+		},
+	}
+	for _, change := range changes {
+		change(s)
+	}
+	return s
+}
+
+func tokenGroups(groups string) func(*corev1.Secret) {
+	return func(s *corev1.Secret) { s.StringData["auth-extra-groups"] = groups }
+}
+
+func tokenExpires(text string) func(*corev1.Secret) {
+	return func(s *corev1.Secret) { s.StringData["expiration"] = text }
+}
+
+func without64(key string) func(*corev1.Secret) {
+	return func(s *corev1.Secret) { delete(s.StringData, key) }
+}
+
+// unmarked is a token that somebody else made.
+func unmarked(s *corev1.Secret) { s.Annotations = nil }
+
+// makeTokens makes what is not to be deleted: a token of kubeadm's, a Secret of a
+// controller's, one that is called like a token, and a pool's token of another group.
+func makeTokens(t *testing.T, cluster *kubetest.Cluster) {
+	t.Helper()
+	for _, s := range []*corev1.Secret{
+		tokenSecret("kubead", unmarked),
+		tokenSecret("others", tokenGroups("system:bootstrappers:other")),
+		{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "controller"}, StringData: map[string]string{"a": "b"}},
+		{
+			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-opaque", Annotations: map[string]string{"gpupool/pool-uid": "pool-1"}},
+			StringData: map[string]string{"auth-extra-groups": kubeadmGroup},
+		},
+	} {
+		kubetest.Create(t, cluster, s)
+	}
+}
+
+// tokenAbuses are what nobody may do with the right to make and delete bootstrap tokens.
+func tokenAbuses() []abuse {
+	all := []abuse{
+		{right: "get secrets", what: "read a token", verb: http.MethodGet, path: apiSecrets + "/bootstrap-token-others"},
+		{right: "list secrets", what: "list the tokens", verb: http.MethodGet, path: apiSecrets},
+		{right: "list secrets", what: "watch the tokens", verb: http.MethodGet, path: apiSecrets + "?watch=true"},
+		{right: "update secrets", what: "change a token", verb: http.MethodPut, path: apiSecrets + "/bootstrap-token-others", body: body(tokenSecret("others"))},
+		{right: "delete secrets", what: "delete all tokens", verb: http.MethodDelete, path: apiSecrets},
+		{right: "delete secrets", what: "delete kubeadm's token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-kubead"},
+		{right: "delete secrets", what: "delete a token of another group", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-others"},
+		{right: "delete secrets", what: "delete what is called like a token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-opaque"},
+		{right: "delete secrets", what: "delete a controller's Secret", verb: http.MethodDelete, path: apiSecrets + "/controller"},
+		{right: "create secrets", what: "make a token elsewhere", verb: http.MethodPost, path: apiCore + "RUN/secrets", body: strings.Replace(body(tokenSecret("mine00")), `"kube-system"`, `"RUN"`, 1)},
+	}
+	for what, s := range map[string]*corev1.Secret{
+		"have it be of another type":        tokenSecret("mine01", func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }),
+		"give it another name":              tokenSecret("mine02", func(s *corev1.Secret) { s.Name = "mine" }),
+		"give it a longer name":             tokenSecret("mine03", func(s *corev1.Secret) { s.Name += ".gpupool" }),
+		"have it be named":                  tokenSecret("mine04", func(s *corev1.Secret) { s.Name, s.GenerateName = "", "mine-" }),
+		"give it another group":             tokenSecret("mine05", tokenGroups("system:bootstrappers:other")),
+		"give it another group as well":     tokenSecret("mine06", tokenGroups(kubeadmGroup+",system:bootstrappers:other")),
+		"give it a group that is longer":    tokenSecret("mine07", tokenGroups(kubeadmGroup+"s")),
+		"give it a group that is shorter":   tokenSecret("mine08", tokenGroups("system:bootstrappers:gp")),
+		"give it many groups":               tokenSecret("mine09", tokenGroups(strings.Repeat(ownGroup+",", 9)+ownGroup)),
+		"give it no group":                  tokenSecret("mine10", without64("auth-extra-groups")),
+		"give it an empty group":            tokenSecret("mine11", tokenGroups("")),
+		"give it a group in other letters":  tokenSecret("mine12", tokenGroups("system:bootstrappers:gpü")),
+		"give it a group and an end of it":  tokenSecret("mine13", tokenGroups(ownGroup+"\x00")),
+		"have it never expire":              tokenSecret("mine14", without64("expiration")),
+		"have it expire never":              tokenSecret("mine15", tokenExpires("")),
+		"have it expire in two days":        tokenSecret("mine16", tokenExpires(time.Now().Add(48*time.Hour).UTC().Format(time.RFC3339))),
+		"have it expire in a day and a bit": tokenSecret("mine17", tokenExpires(time.Now().Add(24*time.Hour+5*time.Minute).UTC().Format(time.RFC3339))),
+		"have it expire elsewhere":          tokenSecret("mine18", tokenExpires(time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05-23:00"))),
+		"have it expire in other words":     tokenSecret("mine19", tokenExpires("tomorrow")),
+		"have it be nobody's":               tokenSecret("mine20", unmarked),
+		"have it be an empty name's":        tokenSecret("mine21", func(s *corev1.Secret) { s.Annotations["gpupool/pool-uid"] = "" }),
+		"have it stay":                      tokenSecret("mine22", func(s *corev1.Secret) { s.Finalizers = []string{"example.com/stay"} }),
+		"ask for an account's token": tokenSecret("mine23", func(s *corev1.Secret) {
+			s.Type, s.Annotations["kubernetes.io/service-account.name"] = corev1.SecretTypeServiceAccountToken, "default"
+		}),
+	} {
+		all = append(all, abuse{right: "create secrets", what: what, verb: http.MethodPost, path: apiSecrets, body: body(s)})
+	}
+	return all
+}
+
+func body(s *corev1.Secret) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a Secret is nothing but texts
+	}
+	return string(text)
+}
+
+// makesTokens does what the right to make tokens is for.
+func makesTokens(t *testing.T, cluster *kubetest.Cluster, c *kubecluster.Cluster, account string) {
+	t.Helper()
+	secrets := cluster.Client().CoreV1().Secrets(metav1.NamespaceSystem)
+	for _, groups := range [][]string{{kubeadmGroup}, {ownGroup}, {ownGroup, kubeadmGroup}} {
+		token := node.BootstrapToken{ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, Lasts: 24 * time.Hour, Pool: "ap-singapore/train", PoolUID: "pool-1"}
+		if err := c.CreateToken(t.Context(), token); err != nil {
+			t.Fatalf("making a token of %v: %v", groups, err)
+		}
+		if err := c.CreateToken(t.Context(), token); !errors.Is(err, node.ErrTokenExists) {
+			t.Errorf("making it again: %v", err)
+		}
+		made, err := secrets.Get(t.Context(), "bootstrap-token-"+token.ID, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(made.Data["auth-extra-groups"]); got != strings.Join(groups, ",") || made.Type != corev1.SecretTypeBootstrapToken {
+			t.Errorf("the token is of the groups %q and the type %s", got, made.Type)
+		}
+		for range 2 {
+			if err := c.DeleteToken(t.Context(), token.ID); err != nil {
+				t.Errorf("deleting it: %v", err)
+			}
+		}
+		if _, err := secrets.Get(t.Context(), made.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("the token is there: %v", err)
+		}
+	}
+}
+
+// TestTokensNeedTheirRightsAlone makes and ends a token with the rights that are printed,
+// and without each of them.
+func TestTokensNeedTheirRightsAlone(t *testing.T) {
+	t.Parallel()
+	cluster := kubetest.Start(t)
+	rights := verbs(manifests.TokenRules())
+	for _, less := range append([]string{""}, rights...) {
+		namespace := cluster.Namespace(t)
+		config := account(t, cluster, namespace, "limited", nil, manifests.DeclareRules())
+		about := metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: namespace}
+		kubetest.Create(t, cluster, &rbacv1.Role{ObjectMeta: about, Rules: without(manifests.TokenRules(), less)})
+		kubetest.Create(t, cluster, &rbacv1.RoleBinding{
+			ObjectMeta: about, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: namespace},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "limited"}},
+		})
+		client := connect(t, config)
+		c := kubecluster.New(client)
+		other, missing := slices.DeleteFunc(slices.Clone(rights), func(right string) bool { return right == less })[0], less
+		try := map[string]func() error{
+			"create secrets": func() error {
+				err := c.CreateToken(t.Context(), node.BootstrapToken{ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, Lasts: time.Hour, PoolUID: "pool-1"})
+				if errors.Is(err, node.ErrTokenExists) {
+					return nil
+				}
+				return err
+			},
+			"delete secrets": func() error { return c.DeleteToken(t.Context(), namespace[len(namespace)-6:]) },
+		}
+		untilAllowed(t, "an account without "+less, func(context.Context) error { return try[other]() })
+		if missing == "" {
+			for _, right := range rights {
+				if err := try[right](); err != nil {
+					t.Errorf("%s with all rights: %v", right, err)
+				}
+			}
+			used := slices.DeleteFunc(slices.Sorted(maps.Keys(client.Calls())), func(right string) bool { return right == "get namespaces" })
+			if diff := cmp.Diff(rights, used); diff != "" {
+				t.Errorf("what is granted is not what is used (-granted +used)\n%s", diff)
+			}
+			continue
+		}
+		verb, _, _ := strings.Cut(missing, " ")
+		var refused *kubeclient.Error
+		if err := try[missing](); !errors.As(err, &refused) || !strings.Contains(err.Error(), "needs the verb "+verb+" on secrets") {
+			t.Errorf("without %s: %v", missing, err)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package spotpool
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// sameCluster refuses the plan of a pool with nodes for which there is no cluster, or
+// another than its own. One that is away for now keeps nobody from changing the pool
+// whose nodes it has. A budget of another cluster is refused as well.
+func (r *poolResource) sameCluster(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
+	if d.Nodes == nil || !r.connection.ClusterReady() {
+		return true
+	}
+	uid, err := r.connection.ClusterUID(ctx)
+	switch {
+	case err != nil && d.ClusterUID != "":
+		uid, err = d.ClusterUID, nil
+	case err == nil && d.ClusterUID != "":
+		err = spotpools.SameCluster(d, uid)
+	}
+	if err == nil && r.connection.StoreReady() {
+		var reader connection.Reader
+		if reader, err = r.connection.Reader(ctx); err == nil {
+			d.ClusterUID = uid
+			err = reader.Pools().SameBudget(ctx, d)
+		}
+	}
+	if err != nil {
+		diags.Append(connection.Error("Planning "+d.Object(), err))
+	}
+	return err == nil
+}

@@ -1,0 +1,52 @@
+package stockpool
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// behaviour is what becomes of the pods. WaitForRollout is the provider's alone.
+type behaviour struct {
+	PodDisruption  types.Object `tfsdk:"pod_disruption"`
+	Budget         types.String `tfsdk:"budget"`
+	OnDestroy      types.String `tfsdk:"on_destroy"`
+	WaitForRollout types.Bool   `tfsdk:"wait_for_rollout"`
+}
+
+func (b *behaviour) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.Optional(x, &b.PodDisruption, disruptionTypes, &d.PodDisruption, core.PodDisruption{}, disruptionFields)
+	attribute.Text(x, &b.Budget, &d.Budget)
+	attribute.Text(x, &b.OnDestroy, &d.OnDestroy)
+}
+
+func behaviourAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"pod_disruption": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Keeps evictions, such as those of a drain, from ending too many pods at once, by a PodDisruptionBudget of the pool's name.",
+			Attributes:          disruptionAttributes(),
+		},
+		"budget": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Name of a budget whose selector takes the pods. The pool does not grow while this or another budget that covers its pods is exceeded, or its use unknown; while a budget whose action is `pause` pauses, the pool is scaled to zero, and comes back by itself.",
+		},
+		"on_destroy":       defaulted.Choice(defaults.OnDestroy, "What becomes of the Deployment when the pool is destroyed: `delete` deletes it and waits for its pods to end; `orphan` leaves it as it is."),
+		"wait_for_rollout": defaulted.Bool(true, "Whether an apply waits until the pods are ready, for as long as its timeout. That they are not by then is a warning."),
+	}
+}
+
+var disruptionTypes = attribute.Types(disruptionAttributes())
+
+func disruptionFields(x *attribute.Transfer, f *attribute.Fields, p *core.PodDisruption) {
+	attribute.Number(x, f.Number("minimum_available"), &p.MinimumAvailable)
+}
+
+func disruptionAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"minimum_available": schema.Int64Attribute{Required: true, MarkdownDescription: "How many pods evictions leave available, from 1 to `replicas`, or to `maximum`. As many as there are would have no node of theirs drained."},
+	}
+}

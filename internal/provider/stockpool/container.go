@@ -1,0 +1,93 @@
+package stockpool
+
+import (
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// container is what each pod runs and holds.
+type container struct {
+	Image       types.String `tfsdk:"image"`
+	Memory      types.String `tfsdk:"memory"`
+	GPU         types.Int64  `tfsdk:"gpu"`
+	GPUResource types.String `tfsdk:"gpu_resource"`
+	CPU         types.String `tfsdk:"cpu"`
+	Command     types.List   `tfsdk:"command"`
+	Args        types.List   `tfsdk:"args"`
+	Env         types.Map    `tfsdk:"env"`
+	Ports       types.List   `tfsdk:"ports"`
+}
+
+func (c *container) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.Text(x, &c.Image, &d.Image)
+	attribute.Spelled(x, &c.Memory, &d.Memory, sameQuantity)
+	attribute.Number(x, &c.GPU, &d.GPU)
+	attribute.Text(x, &c.GPUResource, &d.GPUResource)
+	attribute.Spelled(x, &c.CPU, &d.CPU, sameQuantity)
+	attribute.Texts(x, &c.Command, &d.Command)
+	attribute.Texts(x, &c.Args, &d.Args)
+	attribute.TextMap(x, &c.Env, &d.Env, attribute.Exactly)
+	attribute.Objects(x, path.Root("ports"), &c.Ports, portTypes, &d.Ports, slices.Equal, portFields)
+}
+
+func containerAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"image": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Image of the runtime, such as `registry.example.com/team/runtime:1.4`. With `security = \"restricted\"` it must run as a user other than root, and without capabilities.",
+		},
+		"memory": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Memory of each pod, as Kubernetes writes quantities, such as `\"16Gi\"`: requested, and the limit.",
+		},
+		"gpu": schema.Int64Attribute{
+			Required:            true,
+			MarkdownDescription: "How many GPUs each pod holds: requested, and the limit.",
+		},
+		"gpu_resource": defaulted.Choice(defaults.GPUResource, "Resource by which GPUs are asked for."),
+		"cpu": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "CPUs that each pod requests, such as `\"4\"` or `\"500m\"`. They are not limited.",
+		},
+		"command": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Command that runs, in the place of the image's entry point.",
+		},
+		"args": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Arguments of the command.",
+		},
+		"env": schema.MapAttribute{
+			Optional: true, Sensitive: true, ElementType: types.StringType,
+			MarkdownDescription: "Environment variables. They stand in the Deployment, which whoever may read Deployments of the namespace can read: give secrets by other ways.",
+		},
+		"ports": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Ports that the container listens on.",
+			NestedObject:        schema.NestedAttributeObject{Attributes: portAttributes()},
+		},
+	}
+}
+
+var portTypes = attribute.Types(portAttributes())
+
+func portFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, p *core.Port) {
+	attribute.Number(x, f.Number("port"), &p.Port)
+	attribute.Text(x, f.Text("name"), &p.Name)
+	attribute.Text(x, f.Text("protocol"), &p.Protocol)
+}
+
+func portAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"port":     schema.Int64Attribute{Required: true, MarkdownDescription: "Number of the port, 1 to 65535."},
+		"name":     schema.StringAttribute{Optional: true, MarkdownDescription: "Name of the port, by which a Service may select it."},
+		"protocol": defaulted.Choice("TCP", "`TCP`, `UDP` or `SCTP`."),
+	}
+}

@@ -1,0 +1,97 @@
+package stockpool
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// model is the resource's values. Collections have the framework's own types, since
+// they or their elements may be unknown.
+type model struct {
+	size
+	container
+	placement
+	behaviour
+	Timeouts timeouts.Value `tfsdk:"timeouts"`
+
+	UID           types.String `tfsdk:"uid"`
+	Generation    types.Int64  `tfsdk:"generation"`
+	ClusterUID    types.String `tfsdk:"cluster_uid"`
+	DeploymentUID types.String `tfsdk:"deployment_uid"`
+}
+
+// defaults is the declaration of a stock pool that leaves everything out.
+var defaults = core.Declaration{}.WithDefaults()
+
+// transfer carries the values into a declaration or out of it.
+func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
+	m.size.transfer(x, d)
+	m.container.transfer(x, d)
+	m.placement.transfer(x, d)
+	m.behaviour.transfer(x, d)
+	attribute.Text(x, &m.UID, &d.UID)
+	attribute.Number(x, &m.Generation, &d.Generation)
+	attribute.Text(x, &m.ClusterUID, &d.ClusterUID)
+	attribute.Text(x, &m.DeploymentUID, &d.DeploymentUID)
+}
+
+// declaration reads the values as a declaration. A value that is null or unknown gets its
+// default. A caller that may meet unknown values must not validate them.
+func (m model) declaration() core.Declaration {
+	d := core.Declaration{}.WithDefaults()
+	m.transfer(attribute.Into(nil), &d)
+	return d.WithDefaults()
+}
+
+// declared replaces the values that differ from d. Values that mean the same stay as they
+// were written: "1Gi" for 1024Mi.
+func (m model) declared(d core.Declaration) model {
+	d = d.WithDefaults()
+	m.transfer(attribute.OutOf(), &d)
+	if m.WaitForRollout.IsNull() {
+		m.WaitForRollout = types.BoolValue(true)
+	}
+	return m
+}
+
+// planned is a plan's values, with prior's where they mean the same.
+func (m model) planned(prior model) model {
+	attribute.KeepWording(prior.transfer, m.transfer)
+	return m
+}
+
+// filled is the state after an apply: the plan, with its unknown values filled in.
+func (m model) filled(d core.Declaration) model {
+	m.UID = values.Known(m.UID, types.StringValue(d.UID))
+	m.Generation = values.Known(m.Generation, types.Int64Value(d.Generation))
+	m.ClusterUID = values.Known(m.ClusterUID, types.StringValue(d.ClusterUID))
+	m.DeploymentUID = values.Known(m.DeploymentUID, types.StringValue(d.DeploymentUID))
+	return m
+}
+
+// equal reports whether all values are the same.
+func (m model) equal(other model) bool { return attribute.Equal(m, other) }
+
+// sameQuantity reports whether two quantities are the same amount.
+func sameQuantity(a, b string) bool {
+	was, errWas := resource.ParseQuantity(a)
+	now, errNow := resource.ParseQuantity(b)
+	return errWas == nil && errNow == nil && was.Cmp(now) == 0
+}
+
+// orNone is a number that is left out where it is zero.
+var orNone = attribute.Kind[types.Int64, int]{
+	Read: func(v types.Int64) (int, bool) { return int(v.ValueInt64()), true },
+	Write: func(n int) types.Int64 {
+		if n == 0 {
+			return types.Int64Null()
+		}
+		return types.Int64Value(int64(n))
+	},
+	Same: func(a, b int) bool { return a == b },
+}

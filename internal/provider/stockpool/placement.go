@@ -1,0 +1,80 @@
+package stockpool
+
+import (
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// placement is which nodes the pods come to, and what they may there.
+type placement struct {
+	Labels             types.Map    `tfsdk:"labels"`
+	NodeSelector       types.Map    `tfsdk:"node_selector"`
+	Tolerations        types.List   `tfsdk:"tolerations"`
+	RuntimeClassName   types.String `tfsdk:"runtime_class_name"`
+	ImagePullSecrets   types.List   `tfsdk:"image_pull_secrets"`
+	ServiceAccountName types.String `tfsdk:"service_account_name"`
+	Security           types.String `tfsdk:"security"`
+}
+
+func (p *placement) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.TextMap(x, &p.Labels, &d.Labels, attribute.Exactly)
+	attribute.TextMap(x, &p.NodeSelector, &d.NodeSelector, attribute.Exactly)
+	attribute.Objects(x, path.Root("tolerations"), &p.Tolerations, tolerationTypes, &d.Tolerations, slices.Equal, tolerationFields)
+	attribute.Text(x, &p.RuntimeClassName, &d.RuntimeClassName)
+	attribute.Members(x, &p.ImagePullSecrets, &d.ImagePullSecrets)
+	attribute.Text(x, &p.ServiceAccountName, &d.ServiceAccountName)
+	attribute.Text(x, &p.Security, &d.Security)
+}
+
+func placementAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"labels": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Labels of the pods, beside `gpupool/stock-pool` and `gpupool/spec-name`: by these budgets select them.",
+		},
+		"node_selector": schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's `nodes.labels` fit, and why that does not grow.",
+		},
+		"tolerations": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Taints of nodes that the pods tolerate.",
+			NestedObject:        schema.NestedAttributeObject{Attributes: tolerationAttributes()},
+		},
+		"runtime_class_name": schema.StringAttribute{Optional: true, MarkdownDescription: "RuntimeClass of the pods, such as `nvidia`."},
+		"image_pull_secrets": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Names of the Secrets of the namespace by which the image is pulled.",
+		},
+		"service_account_name": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "ServiceAccount of the pods. They get a token of it; without this argument they get none.",
+		},
+		"security": defaulted.Choice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
+	}
+}
+
+var tolerationTypes = attribute.Types(tolerationAttributes())
+
+func tolerationFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, t *core.Toleration) {
+	attribute.Text(x, f.Text("key"), &t.Key)
+	attribute.Text(x, f.Text("operator"), &t.Operator)
+	attribute.Text(x, f.Text("value"), &t.Value)
+	attribute.Text(x, f.Text("effect"), &t.Effect)
+}
+
+func tolerationAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"key":      schema.StringAttribute{Optional: true, MarkdownDescription: "Key of the taint; every taint where it is left out, with `operator = \"Exists\"`."},
+		"operator": defaulted.Choice("Equal", "`Equal`, where the taint's value has to be `value`, or `Exists`."),
+		"value":    schema.StringAttribute{Optional: true, MarkdownDescription: "Value of the taint."},
+		"effect":   schema.StringAttribute{Optional: true, MarkdownDescription: "Effect of the taint, such as `NoSchedule`; every effect where it is left out."},
+	}
+}

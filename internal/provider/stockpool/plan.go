@@ -1,0 +1,146 @@
+package stockpool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// ModifyPlan says what an apply will do. Terraform calls it again during apply, and both
+// results must agree: so every value comes from the configuration, the state and the
+// private state. The cluster and the store are asked only for errors and warnings.
+func (r *stockResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	switch {
+	case req.Plan.Raw.IsNull():
+		return
+	case req.State.Raw.IsNull():
+		r.planCreate(ctx, req, resp)
+	default:
+		r.planUpdate(ctx, req, resp)
+	}
+}
+
+func (r *stockResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() || !req.Config.Raw.IsFullyKnown() {
+		return
+	}
+	d := m.declaration()
+	warnOfDoubts(d, &resp.Diagnostics)
+	r.refuse(ctx, d, &resp.Diagnostics)
+}
+
+func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m, prior model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	recorded, diags := req.Private.GetKey(ctx, recordedKey)
+	resp.Diagnostics.Append(diags...)
+	drifted, diags := req.Private.GetKey(ctx, driftedKey)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !m.Name.Equal(prior.Name) || !m.Namespace.Equal(prior.Namespace) {
+		r.planReplacement(ctx, m, prior, resp)
+		return
+	}
+	m = m.planned(prior)
+	m.UID, m.ClusterUID, m.Generation, m.DeploymentUID = prior.UID, prior.ClusterUID, prior.Generation, prior.DeploymentUID
+	lost := string(recorded) == "false" || prior.UID.IsNull()
+	if lost || !m.declares(prior) {
+		m.Generation, m.DeploymentUID = types.Int64Unknown(), types.StringUnknown()
+	}
+	if string(drifted) == "true" {
+		m.DeploymentUID = types.StringUnknown()
+	}
+	if prior.UID.IsNull() {
+		m.UID = types.StringUnknown()
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+	if !req.Config.Raw.IsFullyKnown() {
+		return
+	}
+	d := m.declaration()
+	switch {
+	case prior.UID.IsNull():
+		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" is taken over",
+			"It was not made by gpupool. Applying this plan changes it as shown, and replaces its pods. What a stock pool has no word for stays as it is.")
+	case lost:
+		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not recorded",
+			"The store has no record of it, so no run keeps it as declared. Applying this plan records it anew.")
+	}
+	warnOfDoubts(d, &resp.Diagnostics)
+	was := prior.declaration()
+	if !m.declares(prior) {
+		d.UID, d.ClusterUID, d.DeploymentUID = was.UID, was.ClusterUID, was.DeploymentUID
+		r.refuse(ctx, d, &resp.Diagnostics)
+		r.warnOfUse(ctx, was, d, &resp.Diagnostics)
+	}
+}
+
+func (r *stockResource) planReplacement(ctx context.Context, m, prior model, resp *resource.ModifyPlanResponse) {
+	m.UID, m.ClusterUID, m.DeploymentUID, m.Generation = types.StringUnknown(), types.StringUnknown(), types.StringUnknown(), types.Int64Unknown()
+	for name, same := range map[string]bool{"name": m.Name.Equal(prior.Name), "namespace": m.Namespace.Equal(prior.Namespace)} {
+		if !same {
+			resp.RequiresReplace.Append(path.Root(name))
+		}
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+}
+
+// declares reports whether both declare the same, as far as is known.
+func (m model) declares(prior model) bool {
+	m.Timeouts, m.Generation, m.WaitForRollout, m.UID, m.DeploymentUID = prior.Timeouts, prior.Generation, prior.WaitForRollout, prior.UID, prior.DeploymentUID
+	return m.equal(prior)
+}
+
+// refuse says what an apply would refuse, where that can be known. A namespace that is
+// missing may be created by the same apply.
+func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
+	if !r.connection.ClusterReady() || !r.connection.StoreReady() {
+		return
+	}
+	reader, err := r.connection.Reader(ctx)
+	if err == nil {
+		err = reader.Stock().Refusal(ctx, d)
+	}
+	var missing *core.NamespaceError
+	var covered *stockpools.NotCoveredError
+	switch {
+	case errors.As(err, &missing):
+		diags.Append(connection.Warning("Planning "+d.Object(), err))
+	case errors.As(err, &covered):
+		diags.AddAttributeError(path.Root("budget"), "Budget does not cover the stock pool", err.Error()+".")
+	case err != nil:
+		diags.Append(connection.Error("Planning "+d.Object(), err))
+	}
+}
+
+// warnOfUse warns of pods in use that a change would end.
+func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
+	if !r.connection.ClusterReady() || !r.connection.StoreReady() {
+		return
+	}
+	state, err := r.view(ctx, was)
+	if err != nil || state.Status.Phase == "" {
+		return
+	}
+	used := state.Status.Allocated
+	switch {
+	case was.Sum(core.Container) != d.Sum(core.Container) && state.Status.Replicas > 0:
+		diags.AddWarning("Stock pool "+d.Key()+" replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, a few at a time, %d of them in use.", state.Status.Replicas, used))
+	case d.Keep != core.KeepAvailable && d.Replicas < used:
+		diags.AddWarning("Stock pool "+d.Key()+" ends pods in use", fmt.Sprintf("%d pods are in use, and %d are to stay.", used, d.Replicas))
+	}
+}

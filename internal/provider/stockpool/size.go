@@ -1,0 +1,58 @@
+package stockpool
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/defaulted"
+	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// size is what the pool is called, and how many pods it keeps.
+type size struct {
+	Name              types.String `tfsdk:"name"`
+	Namespace         types.String `tfsdk:"namespace"`
+	SpecName          types.String `tfsdk:"spec_name"`
+	Replicas          types.Int64  `tfsdk:"replicas"`
+	Keep              types.String `tfsdk:"keep"`
+	Maximum           types.Int64  `tfsdk:"maximum"`
+	AllocatedSelector types.String `tfsdk:"allocated_selector"`
+}
+
+func (s *size) transfer(x *attribute.Transfer, d *core.Declaration) {
+	attribute.Text(x, &s.Name, &d.Name)
+	attribute.Text(x, &s.Namespace, &d.Namespace)
+	attribute.Text(x, &s.SpecName, &d.SpecName)
+	attribute.Number(x, &s.Replicas, &d.Replicas)
+	attribute.Text(x, &s.Keep, &d.Keep)
+	attribute.Carry(x, orNone, &s.Maximum, &d.Maximum)
+	attribute.Text(x, &s.AllocatedSelector, &d.AllocatedSelector)
+}
+
+func sizeAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"name": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Name of the stock pool and of its Deployment, unique in its namespace: 1 to 50 lower-case letters, digits and hyphens, beginning and ending with a letter or digit. Another name replaces the pool.",
+		},
+		"namespace": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Namespace of the cluster, which must exist. Another one replaces the pool.",
+		},
+		"spec_name": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "What the flavour is called, such as `g1.1`: the value of the label `gpupool/spec-name` of the pods.",
+		},
+		"replicas": schema.Int64Attribute{
+			Required:            true,
+			MarkdownDescription: "How many pods are kept: of all pods, or of those that are not in use, see `keep`.",
+		},
+		"keep":    defaulted.Choice(defaults.Keep, "What `replicas` counts: `total`, all pods; or `available`, those that are not in use. A pod that somebody takes, by giving it a label that `allocated_selector` selects, is then replaced, so that the stock stays warm; where one is given back or ends, the pool shrinks again. Takes `maximum` and `allocated_selector`."),
+		"maximum": schema.Int64Attribute{Optional: true, MarkdownDescription: "How many pods there may be at most, in use or not, with `keep = \"available\"`."},
+		"allocated_selector": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Which of the pods are in use, by their labels, as `kubectl --selector` takes it: `\"session\"`, `\"state=taken\"`. A scale-down ends others first.",
+		},
+	}
+}

@@ -1,0 +1,143 @@
+// Package stockpooldata is the data source gpupool_stock_pool: how a stock pool is. The
+// resource of the same name has no such numbers, since every plan would show each pod
+// that comes or goes.
+package stockpooldata
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/computed"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+)
+
+var _ datasource.DataSourceWithConfigure = (*stockDataSource)(nil)
+
+type stockDataSource struct {
+	connection *connection.Connection
+}
+
+// NewDataSource returns the data source gpupool_stock_pool.
+func NewDataSource() datasource.DataSource { return &stockDataSource{} }
+
+func (s *stockDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = "gpupool_stock_pool"
+}
+
+func (s *stockDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	s.connection = connection.Of(req.ProviderData, &resp.Diagnostics)
+}
+
+func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "How a stock pool is, as a look at the cluster shows it now.",
+		Attributes: map[string]schema.Attribute{
+			"name":                schema.StringAttribute{Required: true, MarkdownDescription: "Name of the stock pool."},
+			"namespace":           schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the stock pool."},
+			"uid":                 computed.Text("Random identifier of the stock pool."),
+			"generation":          computed.Whole("How often its declaration was written."),
+			"deployment_uid":      computed.Text("Identity of its Deployment."),
+			"phase":               computed.Text("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; `Ready`; `Degraded`, where something is missing and nothing is under way; or `Paused`, while a budget has it scaled to zero."),
+			"desired":             computed.Whole("How many pods it is to have now."),
+			"replicas":            computed.Whole("How many pods there are."),
+			"allocated":           computed.Whole("How many of these are in use."),
+			"available":           computed.Whole("How many are ready and not in use."),
+			"waiting":             computed.Whole("How many wait for a node, as none has room. The condition `Scheduled` says why, and which spot pool could grow."),
+			"observed_generation": computed.Whole("Generation of the declaration that was last applied."),
+			"synced_at":           computed.Text("When the Deployment was last brought to what is declared, in UTC."),
+			"conditions": schema.ListNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "What is so or not, and why: `Synced`, `WithinBudget`, `Scheduled`, `Started` and `RolledOut`.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"type":    computed.Text("What it is about."),
+					"status":  computed.Text("`True`, `False` or `Unknown`."),
+					"reason":  computed.Text("Why, in a word."),
+					"message": computed.Text("Why, for people."),
+				}},
+			},
+		},
+	}
+}
+
+func (s *stockDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	key := m.Namespace.ValueString() + "/" + m.Name.ValueString()
+	state, err := s.look(ctx, m.Namespace.ValueString(), m.Name.ValueString())
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Reading the stock pool "+key, err))
+		return
+	}
+	for _, text := range state.Warnings {
+		resp.Diagnostics.AddWarning("Stock pool "+key, text)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, newModel(state))...)
+}
+
+func (s *stockDataSource) look(ctx context.Context, namespace, name string) (stockpools.State, error) {
+	reader, err := s.connection.Reader(ctx)
+	if err != nil {
+		return stockpools.State{}, err
+	}
+	d, err := reader.Stock().Find(ctx, namespace, name)
+	if err != nil {
+		return stockpools.State{}, err
+	}
+	if d.UID == "" {
+		return stockpools.State{}, fmt.Errorf("there is a Deployment %s/%s, and no stock pool of that name is declared in this store", namespace, name)
+	}
+	state, err := reader.Stock().View(ctx, d)
+	if err == nil && state.Destroyed {
+		err = fmt.Errorf("the stock pool %s was destroyed", d.Key())
+	}
+	return state, err
+}
+
+type model struct {
+	Name               types.String `tfsdk:"name"`
+	Namespace          types.String `tfsdk:"namespace"`
+	UID                types.String `tfsdk:"uid"`
+	Generation         types.Int64  `tfsdk:"generation"`
+	DeploymentUID      types.String `tfsdk:"deployment_uid"`
+	Phase              types.String `tfsdk:"phase"`
+	Desired            types.Int64  `tfsdk:"desired"`
+	Replicas           types.Int64  `tfsdk:"replicas"`
+	Allocated          types.Int64  `tfsdk:"allocated"`
+	Available          types.Int64  `tfsdk:"available"`
+	Waiting            types.Int64  `tfsdk:"waiting"`
+	ObservedGeneration types.Int64  `tfsdk:"observed_generation"`
+	SyncedAt           types.String `tfsdk:"synced_at"`
+	Conditions         []condition  `tfsdk:"conditions"`
+}
+
+type condition struct {
+	Type    types.String `tfsdk:"type"`
+	Status  types.String `tfsdk:"status"`
+	Reason  types.String `tfsdk:"reason"`
+	Message types.String `tfsdk:"message"`
+}
+
+func newModel(state stockpools.State) model {
+	d, s := state.Declaration, state.Status
+	m := model{
+		Name: types.StringValue(d.Name), Namespace: types.StringValue(d.Namespace), UID: types.StringValue(d.UID), Generation: types.Int64Value(d.Generation),
+		DeploymentUID: values.OfText(s.DeploymentUID), Phase: values.OfText(string(s.Phase)), Desired: number(s.Desired), Replicas: number(s.Replicas),
+		Allocated: number(s.Allocated), Available: number(s.Available), Waiting: number(s.Waiting), ObservedGeneration: types.Int64Value(s.ObservedGeneration), SyncedAt: values.OfTime(s.SyncedAt),
+		Conditions: make([]condition, len(s.Conditions)),
+	}
+	for n, c := range s.Conditions {
+		m.Conditions[n] = condition{types.StringValue(c.Type), types.StringValue(c.Status), values.OfText(c.Reason), values.OfText(c.Message)}
+	}
+	return m
+}
+
+func number(n int) types.Int64 { return types.Int64Value(int64(n)) }

@@ -1,0 +1,201 @@
+package reconciletest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// stock are the Deployments of the cluster in memory, whose controller is done at once.
+type stock struct {
+	made        int
+	deployments map[string]*appsv1.Deployment // by namespace and name
+	guards      map[string]*policyv1.PodDisruptionBudget
+	pods        map[string][]stockpool.Pod
+	missing     map[string]bool // namespaces
+}
+
+// Deployment is the one by a name, to be changed by a test; nil where there is none.
+func (c *Cluster) Deployment(key string) *appsv1.Deployment { return c.stock.deployments[key] }
+
+// StockPods are the pods of a Deployment, to be changed by a test.
+func (c *Cluster) StockPods(key string) []stockpool.Pod { return c.stock.pods[key] }
+
+// Guarded says whether a Deployment has a PodDisruptionBudget.
+func (c *Cluster) Guarded(key string) bool { return c.stock.guards[key] != nil }
+
+// Put is what somebody else does: a Deployment is made, changed, or, where it is nil,
+// deleted.
+func (c *Cluster) Put(key string, of *appsv1.Deployment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of != nil && of.UID == "" {
+		of.UID = c.stock.uid()
+	}
+	c.put(key, of)
+}
+
+// LoseNamespace has the cluster lack a namespace.
+func (c *Cluster) LoseNamespace(name string) { c.stock.missing = map[string]bool{name: true} }
+
+func (s *stock) uid() types.UID {
+	s.made++
+	return types.UID(fmt.Sprintf("00000000-0000-4000-9000-%012d", s.made))
+}
+
+// put keeps a Deployment, and does what its controller would; c.mu must be held.
+func (c *Cluster) put(key string, of *appsv1.Deployment) {
+	s := &c.stock
+	if s.deployments == nil {
+		s.deployments, s.guards, s.pods = map[string]*appsv1.Deployment{}, map[string]*policyv1.PodDisruptionBudget{}, map[string][]stockpool.Pod{}
+	}
+	if of == nil {
+		delete(s.deployments, key)
+		delete(s.guards, key)
+		delete(s.pods, key)
+		return
+	}
+	s.deployments[key] = of
+	pods, wanted := s.pods[key], int(*of.Spec.Replicas)
+	for len(pods) < wanted {
+		s.made++
+		pods = append(pods, stockpool.Pod{
+			Name: fmt.Sprintf("%s-%d", of.Name, s.made), UID: string(s.uid()), Phase: "Running", Ready: true, Node: "node-1", Labels: maps.Clone(of.Spec.Template.Labels),
+		})
+	}
+	for len(pods) > wanted {
+		n := len(pods) - 1
+		for i, p := range pods {
+			if p.DeletionCost == "" {
+				n = i
+			}
+		}
+		pods = slices.Delete(pods, n, n+1)
+	}
+	s.pods[key] = pods
+	of.Status = appsv1.DeploymentStatus{ObservedGeneration: of.Generation, Replicas: int32(wanted), UpdatedReplicas: int32(wanted), ReadyReplicas: int32(wanted)} //nolint:gosec // few
+}
+
+// Stock are all stock pools.
+func (c *Cluster) Stock(context.Context) (stockpool.Look, error) {
+	if err := c.call("Stock"); err != nil {
+		return stockpool.Look{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := stockpool.Look{
+		ClusterUID: c.ClusterUID, At: c.now, Namespaces: map[string]map[string]string{"ml": {"kind": "research"}, "web": nil},
+		Deployments: map[string]*appsv1.Deployment{}, Guards: maps.Clone(c.stock.guards), Pods: map[string][]stockpool.Pod{},
+	}
+	maps.DeleteFunc(l.Namespaces, func(name string, _ map[string]string) bool { return c.stock.missing[name] })
+	for key, of := range c.stock.deployments {
+		if of.Labels[stockpool.LabelPool] != "" {
+			l.Deployments[key] = of.DeepCopy()
+		}
+		l.Pods[key] = slices.Clone(c.stock.pods[key])
+	}
+	return l, nil
+}
+
+// StockOf is one stock pool.
+func (c *Cluster) StockOf(_ context.Context, namespace, name string) (stockpool.Seen, error) {
+	if err := c.call("StockOf"); err != nil {
+		return stockpool.Seen{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := namespace + "/" + name
+	s := stockpool.Seen{ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key], Pods: slices.Clone(c.stock.pods[key])}
+	if of := c.stock.deployments[key]; of != nil {
+		s.Deployment = of.DeepCopy()
+	}
+	return s, nil
+}
+
+// CreateStock makes a Deployment.
+func (c *Cluster) CreateStock(_ context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
+	made, key := of.DeepCopy(), of.Namespace+"/"+of.Name
+	err := c.act("CreateStock", key, func() error {
+		if c.stock.deployments[key] != nil {
+			return stockpool.ErrChanged
+		}
+		made.UID = c.stock.uid()
+		c.put(key, made)
+		return nil
+	})
+	return made.DeepCopy(), err
+}
+
+// ApplyStock changes a Deployment, or says how it would.
+func (c *Cluster) ApplyStock(_ context.Context, live, wanted *appsv1.Deployment, dryRun bool) (answer *appsv1.Deployment, err error) {
+	key := wanted.Namespace + "/" + wanted.Name
+	apply := func() error {
+		now := c.stock.deployments[key]
+		if now == nil || now.UID != live.UID {
+			return stockpool.ErrChanged
+		}
+		answer = now.DeepCopy()
+		answer.Labels, answer.Spec.Replicas, answer.Spec.Template = wanted.Labels, wanted.Spec.Replicas, wanted.Spec.Template
+		answer.Annotations = nil
+		answer.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: c.now}}}
+		if !dryRun {
+			c.put(key, answer.DeepCopy())
+		}
+		return nil
+	}
+	if !dryRun {
+		err = c.act("ApplyStock", key, apply)
+		return answer, err
+	}
+	if err := c.call("DryRunStock"); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return answer, apply()
+}
+
+// DeleteStock deletes a Deployment.
+func (c *Cluster) DeleteStock(_ context.Context, of *appsv1.Deployment) error {
+	key := of.Namespace + "/" + of.Name
+	return c.act("DeleteStock", key, func() error {
+		if now := c.stock.deployments[key]; now != nil && now.UID == of.UID {
+			c.put(key, nil)
+		}
+		return nil
+	})
+}
+
+// GuardStock makes or changes a PodDisruptionBudget.
+func (c *Cluster) GuardStock(_ context.Context, _, wanted *policyv1.PodDisruptionBudget) error {
+	key := wanted.Namespace + "/" + wanted.Name
+	return c.act("GuardStock", key, func() error { c.stock.guards[key] = wanted; return nil })
+}
+
+// UnguardStock deletes a PodDisruptionBudget.
+func (c *Cluster) UnguardStock(_ context.Context, of *policyv1.PodDisruptionBudget) error {
+	key := of.Namespace + "/" + of.Name
+	return c.act("UnguardStock", key, func() error { delete(c.stock.guards, key); return nil })
+}
+
+// SpareStockPod marks a pod.
+func (c *Cluster) SpareStockPod(_ context.Context, _ string, p stockpool.Pod, spare bool) error {
+	return c.act("SpareStockPod", p.Name, func() error {
+		for _, pods := range c.stock.pods {
+			for n := range pods {
+				if pods[n].UID == p.UID {
+					pods[n].DeletionCost = map[bool]string{true: stockpool.SpareCost}[spare]
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,91 @@
+package reconciletest
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// JoinBy is user data by which a machine joins with a bootstrap token.
+const JoinBy = "kubeadm join --token " + spotpool.BootstrapTokenPlaceholder + "\n"
+
+// JoiningPool is Pool whose machines join with a bootstrap token. The cloud's clock is
+// fast here, so that it is valid for long, and nothing counts as late.
+func JoiningPool(minimum, maximum int) spotpool.Declaration {
+	d := Pool(minimum, maximum)
+	d.UserData, d.Nodes = JoinBy, &spotpool.Nodes{JoinTimeout: spotpool.Duration(7 * 24 * time.Hour)}
+	d.BootstrapToken = &spotpool.BootstrapToken{Groups: []string{"system:bootstrappers:kubeadm:default-node-token"}, TTL: spotpool.Duration(24 * time.Hour)}
+	return d.WithDefaults()
+}
+
+// UserData is what a machine finds as its user data.
+func (w *World) UserData(id string) string {
+	asked := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/latest/user-data?instance_id="+id, http.NoBody)
+	answered := httptest.NewRecorder()
+	w.Sim.Server.ServeHTTP(answered, asked)
+	return answered.Body.String()
+}
+
+// signsIn reports whether a machine with this user data may join: by a valid token, or as
+// it needs none. c.mu must be held.
+func (c *Cluster) signsIn(userData string) bool {
+	before, _, _ := strings.Cut(JoinBy, spotpool.BootstrapTokenPlaceholder)
+	given, needed := strings.CutPrefix(userData, before)
+	if !needed {
+		return true
+	}
+	id, secret, _ := strings.Cut(strings.TrimSpace(given), ".")
+	t, there := c.tokens[id]
+	return there && t.Secret == secret && c.now.Before(t.ExpiresAt)
+}
+
+// Token is a bootstrap token that a cluster has.
+type Token struct {
+	node.BootstrapToken
+	ExpiresAt time.Time // by the cluster's clock
+}
+
+// CreateToken makes a bootstrap token.
+func (c *Cluster) CreateToken(_ context.Context, t node.BootstrapToken) error {
+	err := c.call("CreateToken")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if _, there := c.tokens[t.ID]; there {
+		return node.ErrTokenExists
+	}
+	c.Acts = append(c.Acts, "CreateToken "+t.ID)
+	c.tokens[t.ID] = Token{BootstrapToken: t, ExpiresAt: c.now.Add(t.Lasts)}
+	return nil
+}
+
+// DeleteToken deletes a bootstrap token; one that is gone is no error.
+func (c *Cluster) DeleteToken(_ context.Context, id string) error {
+	err := c.call("DeleteToken")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if _, there := c.tokens[id]; there {
+		c.Acts = append(c.Acts, "DeleteToken "+id)
+		delete(c.tokens, id)
+	}
+	return nil
+}
+
+// Tokens are the bootstrap tokens that the cluster has, by their ids.
+func (c *Cluster) Tokens() []Token {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.SortedFunc(maps.Values(c.tokens), func(a, b Token) int { return strings.Compare(a.ID, b.ID) })
+}

@@ -1,0 +1,44 @@
+package spotpools
+
+import (
+	"context"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+)
+
+// Cluster is what pools with nodes need of a Kubernetes cluster. Errors name the verb
+// and the object, and wrap the API's own. What changes a node is done to exactly the
+// one that was seen, by its uid.
+type Cluster interface {
+	// UID is that of the namespace kube-system: a cluster's identity.
+	UID(ctx context.Context) (string, error)
+	// Nodes looks at all nodes.
+	Nodes(ctx context.Context) (node.Look, error)
+	// NodePods lists afresh all pods on a node, as a drain sees them.
+	NodePods(ctx context.Context, name string) ([]node.Pod, error)
+	// GPUPods counts afresh the pods with GPUs that are bound and have not ended, by the
+	// name of their node.
+	GPUPods(ctx context.Context) (map[string]int, error)
+
+	// MarkNode marks a node as a pool's own.
+	MarkNode(ctx context.Context, n node.Node, poolUID string) error
+	// CordonNode keeps new pods off a node, in the pool's name, unless somebody else
+	// does so already. UncordonNode undoes that, where the pool did it.
+	CordonNode(ctx context.Context, n node.Node, poolUID string) error
+	UncordonNode(ctx context.Context, n node.Node, poolUID string) error
+	// DeleteNode deletes a node that bears the pool's mark; one that is gone is no error.
+	DeleteNode(ctx context.Context, n node.Node, poolUID string) error
+	// Evict asks for the eviction of exactly this pod. The error is
+	// *budget.EvictionBlockedError where a disruption budget does not allow it, and nil
+	// where the pod is gone already.
+	Evict(ctx context.Context, e budget.Eviction) error
+
+	// CreateToken makes the Secret of a bootstrap token. The error wraps
+	// node.ErrTokenExists where there is one of its id.
+	CreateToken(ctx context.Context, t node.BootstrapToken) error
+	// DeleteToken deletes the Secret of a bootstrap token; one that is gone is no error.
+	DeleteToken(ctx context.Context, id string) error
+	// Calls counts the API calls made so far, by verb and resource.
+	Calls() map[string]int
+}

@@ -1,0 +1,226 @@
+package spotpools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// count counts the pods with GPUs on the nodes, once, before it is decided which
+// instances end; it reports whether that is known now and was not before. Where it can't
+// be learned, the ends do not wait for it.
+func (a *actor) count(ctx context.Context) bool {
+	p := a.pass
+	if !p.nodes.look.Seen() || p.nodes.look.Pods || a.counted {
+		return false
+	}
+	a.counted = true
+	counted := a.flow.seeNodes(ctx, p.declaration, a.journal.Value, a.observation, freshSight, true)
+	if counted.remark != "" {
+		p.warnings = append(p.warnings, counted.remark)
+	}
+	if !counted.look.Pods {
+		return false
+	}
+	p.nodes = counted
+	return true
+}
+
+// drain works once on emptying a node: it writes down that it is asked for, keeps new
+// pods off, and asks for evictions. It does not wait for pods that take their time: the
+// next attempt sees what is left.
+func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
+	id, n := d.InstanceIDs[0], *d.Node
+	if err := a.remember(ctx, a.journal.Value.Drains(d, a.observation.At)); err != nil {
+		return err
+	}
+	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	if err != nil {
+		return err
+	}
+	a.pass.soFar.Drained = append(a.pass.soFar.Drained, id)
+	calling, done := record.Outliving(ctx)
+	defer done()
+	if err := cluster.CordonNode(calling, n, a.pass.declaration.UID); err != nil {
+		return a.notChanged(ctx, d, err)
+	}
+	a.changeNode(n, func(n *node.Node) {
+		if !n.Cordoned {
+			n.Cordoned, n.CordonedBy = true, a.pass.declaration.UID
+		}
+	})
+	progress, failure := a.empty(ctx, cluster, d)
+	after := a.journal.Value.Drained(id, progress, a.pass.declaration.WithDefaults().Nodes.Drain, a.observation.At)
+	if err := a.remember(ctx, after); err != nil {
+		return err
+	}
+	switch drain := after.DrainOf(id); {
+	case failure != nil:
+		a.fail(ctx, d, failure)
+	case drain.Phase == node.Done, drain.Ends():
+		a.note(ctx, d, outcome.Done, nil)
+	default:
+		a.note(ctx, d, outcome.Short, waits(drain))
+	}
+	return nil
+}
+
+// waits says what a drain waits for.
+func waits(d node.Drain) error {
+	text := fmt.Sprintf("the node %s is being drained, and %d %s left; the next run goes on", d.Node, d.Left, wording.Plural(d.Left, "pod is", "pods are"))
+	if d.Phase == node.Kept {
+		text = fmt.Sprintf("the drain of the node %s timed out with %d %s left, and drain.on_timeout keeps it", d.Node, d.Left, wording.Plural(d.Left, "pod", "pods"))
+	}
+	if len(d.Blocked) > 0 {
+		text += ": " + strings.Join(d.Blocked, "; ")
+	}
+	return errors.New(text)
+}
+
+// empty asks for the evictions of what is left on a node that was seen cordoned, and
+// looks at what is left then. The error is the first one that is no disruption budget's
+// word; the other pods are evicted nevertheless.
+func (a *actor) empty(ctx context.Context, cluster Cluster, d spotpool.Decision) (node.Progress, error) {
+	n := d.Node
+	unmanaged := a.pass.declaration.WithDefaults().Nodes.Drain.Unmanaged
+	pods, err := cluster.NodePods(ctx, n.Name)
+	if err != nil {
+		return node.Progress{Cordoned: true}, err
+	}
+	work := node.Remaining(pods, unmanaged)
+	var failure error
+	blocked := map[string]string{}
+	for _, p := range work.Evict {
+		if ctx.Err() != nil {
+			return node.Progress{Cordoned: true}, context.Cause(ctx)
+		}
+		err := cluster.Evict(ctx, budget.Eviction{PodRef: budget.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}, Grace: a.grace(d, p)})
+		var refused *budget.EvictionBlockedError
+		switch {
+		case errors.As(err, &refused):
+			blocked[p.UID] = refused.Error()
+		case err != nil:
+			blocked[p.UID] = err.Error()
+			failure = cmp.Or(failure, err)
+		}
+	}
+	if len(work.Evict) > len(blocked) {
+		if pods, err = cluster.NodePods(ctx, n.Name); err != nil {
+			return node.Progress{Cordoned: true}, err
+		}
+		work = node.Remaining(pods, unmanaged)
+	}
+	for _, p := range work.Evict {
+		if why := blocked[p.UID]; why != "" {
+			work.Blocked = append(work.Blocked, why)
+		}
+	}
+	return node.Progress{Cordoned: true, Looked: true, Left: work.Left, Blocked: work.Blocked, Untried: failure != nil}, failure
+}
+
+// grace is how many seconds a pod gets to end: its own, or what is left until the cloud
+// takes the instance.
+func (a *actor) grace(d spotpool.Decision, p node.Pod) int64 {
+	if d.TakenAt.IsZero() {
+		return p.Grace
+	}
+	return max(1, min(p.Grace, int64(d.TakenAt.Sub(a.observation.At)/time.Second)))
+}
+
+// uncordon lets a node have new pods again.
+func (a *actor) uncordon(ctx context.Context, d spotpool.Decision) error {
+	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	if err != nil {
+		return err
+	}
+	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, d.Node.Name)
+	calling, done := record.Outliving(ctx)
+	defer done()
+	if err := cluster.UncordonNode(calling, *d.Node, a.pass.declaration.UID); err != nil {
+		return a.notChanged(ctx, d, err)
+	}
+	a.changeNode(*d.Node, func(n *node.Node) { n.Cordoned, n.CordonedBy = false, "" })
+	a.note(ctx, d, outcome.Done, nil)
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
+	defer cancel()
+	return a.remember(recording, a.journal.Value.Uncordoned(d.InstanceIDs[0], a.observation.At))
+}
+
+// deleteNode deletes the node of an instance that is gone.
+func (a *actor) deleteNode(ctx context.Context, d spotpool.Decision) error {
+	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	if err != nil {
+		return err
+	}
+	if err := a.remember(ctx, a.journal.Value.DeletesNode(d, a.observation.At)); err != nil {
+		return err
+	}
+	a.pass.soFar.Forgotten = append(a.pass.soFar.Forgotten, d.InstanceIDs[0])
+	calling, done := record.Outliving(ctx)
+	defer done()
+	if err := cluster.DeleteNode(calling, *d.Node, a.pass.declaration.UID); err != nil {
+		return a.notChanged(ctx, d, err)
+	}
+	look := &a.pass.nodes.look
+	look.Nodes = slices.DeleteFunc(slices.Clone(look.Nodes), func(n node.Node) bool { return n.UID == d.Node.UID })
+	a.flow.forgetSight()
+	a.note(ctx, d, outcome.Done, nil)
+	return nil
+}
+
+// notChanged notes why a node was not changed. One that is another by now is no
+// failure: the next look shows it.
+func (a *actor) notChanged(ctx context.Context, d spotpool.Decision, err error) error {
+	switch {
+	case errors.Is(err, outcome.ErrPlanned):
+		return err
+	case errors.Is(err, node.ErrChanged):
+		a.flow.forgetSight()
+		a.note(ctx, d, outcome.Short, err)
+	default:
+		a.fail(ctx, d, err)
+	}
+	return nil
+}
+
+// changeNode notes what was done to a node, for the decisions that follow.
+func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
+	look := &a.pass.nodes.look
+	look.Nodes = slices.Clone(look.Nodes)
+	for at := range look.Nodes {
+		if look.Nodes[at].UID == n.UID {
+			change(&look.Nodes[at])
+		}
+	}
+	a.flow.forgetSight()
+}
+
+// mark marks nodes as the pool's own. What fails is a warning, since the next run does
+// it.
+func (a *actor) mark(ctx context.Context, p spotpool.Plan) {
+	for _, n := range p.Unmarked {
+		cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+		if err == nil {
+			err = cluster.MarkNode(ctx, n, a.pass.declaration.UID)
+		}
+		switch {
+		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
+		case err != nil:
+			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its instance is gone: %s", n.Name, err))
+			return
+		default:
+			a.changeNode(n, func(n *node.Node) { n.Pool = a.pass.declaration.UID })
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package spotpools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// sights lets the pools of one process share looks at the cluster.
+type sights struct {
+	mu   sync.Mutex
+	last *sight // nil where there is none to share
+	// failure is why the last look failed, and failed when it did: who waited for it need
+	// not find out as slowly.
+	failure error
+	failed  time.Time
+}
+
+// sight is one look at the nodes of the cluster at hand.
+type sight struct {
+	uid   string
+	index *node.Index
+	taken time.Time // this machine's clock
+	pods  bool      // the pods with GPUs were to be counted
+	// uncounted says why they could not be; nil where they were, or nobody asked.
+	uncounted error
+}
+
+// freshSight is how old the look at the nodes may be by which is acted.
+const freshSight = 3 * time.Second
+
+// pollSight is how old it may be where what was asked for is waited for.
+const pollSight = time.Second
+
+// reach returns the cluster at hand, and its identity.
+func (f *Flow) reach(ctx context.Context) (Cluster, string, error) {
+	return record.Reach(ctx, f.Cluster, "pools with nodes")
+}
+
+// clusterOf returns the cluster at hand, if it is the pool's.
+func (f *Flow) clusterOf(ctx context.Context, d spotpool.Declaration) (Cluster, error) {
+	c, uid, err := f.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c, SameCluster(d, uid)
+}
+
+// SameCluster refuses a pool whose nodes are of another cluster.
+func SameCluster(d spotpool.Declaration, uid string) error {
+	if uid != d.ClusterUID {
+		return &record.ClusterError{Object: d.Object(), Own: d.ClusterUID, AtHand: uid, Move: "; where the pool moves to another cluster, apply it without nodes first"}
+	}
+	return nil
+}
+
+// bound is a declaration with the cluster that its nodes are of. One that had none is
+// given the cluster at hand; another than it had is refused. Where the nodes are given
+// up, the cluster stays known until what was done to them is undone.
+func (f *Flow) bound(ctx context.Context, d spotpool.Declaration, had string, j spotpool.Journal) (spotpool.Declaration, error) {
+	had = cmp.Or(had, d.ClusterUID)
+	d.ClusterUID = ""
+	if d.AsksCluster(j) {
+		d.ClusterUID = had
+	}
+	if d.Nodes == nil {
+		return d, nil
+	}
+	_, uid, err := f.reach(ctx)
+	switch {
+	case err != nil && had == "":
+		return d, fmt.Errorf("%s has nodes, and which cluster they are of can't be learned: %w", d.Object(), err)
+	case err != nil: // a cluster that is away keeps nobody from changing the rest
+		return d, f.SameBudget(ctx, d)
+	case had == "":
+		d.ClusterUID = uid
+	}
+	if err := SameCluster(d, uid); err != nil {
+		return d, err
+	}
+	return d, f.SameBudget(ctx, d)
+}
+
+// boundByJournal is bound for a pool that may have a record and a journal.
+func (f *Flow) boundByJournal(ctx context.Context, d spotpool.Declaration, r stored) (spotpool.Declaration, error) {
+	j, err := f.loadJournal(ctx, d)
+	if err != nil {
+		return d, err
+	}
+	old := r.Value.Declaration
+	if r.Exists() && !old.AsksCluster(j.Value.WithoutExpired(f.now())) && (d.ClusterUID == "" || d.ClusterUID == old.ClusterUID) {
+		old.ClusterUID, d.ClusterUID = "", "" // nothing of the pool is left there
+	}
+	return f.bound(ctx, d, old.ClusterUID, j.Value)
+}
+
+// see is a look at the nodes that is at most maxAge old, with the pods on them counted
+// where that is asked for and can be. Callers that ask meanwhile wait for it.
+func (f *Flow) see(ctx context.Context, maxAge time.Duration, pods bool) (*sight, error) {
+	s := &f.sights
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.last != nil && time.Since(s.last.taken) < maxAge && (s.last.pods || !pods):
+		return s.last, nil
+	case s.failure != nil && time.Since(s.failed) < min(maxAge, freshSight):
+		return nil, s.failure
+	}
+	seen, err := f.lookAtNodes(ctx, pods)
+	switch {
+	case err == nil:
+		s.last, s.failure = seen, nil
+	case ctx.Err() == nil: // else it says nothing about the cluster
+		s.failure, s.failed = err, time.Now()
+	}
+	return seen, err
+}
+
+// lookAtNodes looks at the nodes now.
+func (f *Flow) lookAtNodes(ctx context.Context, pods bool) (*sight, error) {
+	c, _, err := f.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &sight{taken: time.Now(), pods: pods}
+	look, err := c.Nodes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("looking at the nodes of the cluster: %w", err)
+	}
+	if pods {
+		var count map[string]int
+		if count, s.uncounted = c.GPUPods(ctx); s.uncounted == nil {
+			look = look.Counted(count)
+		}
+	}
+	s.uid, s.index = look.ClusterUID, node.NewIndex(look)
+	return s, nil
+}
+
+// forgetSight drops the look at the cluster, which may have changed since.
+func (f *Flow) forgetSight() {
+	f.sights.mu.Lock()
+	defer f.sights.mu.Unlock()
+	f.sights.last, f.sights.failure = nil, nil
+}
+
+// nodesSeen is what a look at a pool's cluster showed: nothing, where the pool asks none, or
+// where err says why it was not seen.
+type nodesSeen struct {
+	look   node.Look
+	others node.Count // nodes of other pools
+	err    error
+	// remark says why what was done to nodes can't be undone, where the pool has given
+	// them up, or why the pods on them could not be counted; empty where nothing is in the
+	// way.
+	remark string
+}
+
+// seeNodes looks at the nodes that concern a pool, and at how the others fare. The
+// error of another cluster than the pool's is *record.ClusterError, and refuses the pool; any
+// other leaves the nodes unseen.
+func (f *Flow) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.Journal, o spotpool.Observation, maxAge time.Duration, pods bool) nodesSeen {
+	if !d.AsksCluster(j) {
+		return nodesSeen{}
+	}
+	saw, err := f.see(ctx, maxAge, pods)
+	if err == nil {
+		err = SameCluster(d, saw.uid)
+	}
+	switch {
+	case err != nil && d.Nodes == nil:
+		return nodesSeen{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are valid still: %s", d.Object(), err)}
+	case err != nil:
+		return nodesSeen{err: err}
+	}
+	s := nodesSeen{look: saw.index.Of(spotpool.NodeInstances(o.Instances), d.UID)}
+	if saw.uncounted != nil {
+		s.remark = fmt.Sprintf("which instances of %s have pods with GPUs is not known, and some that have may end before others: %s", d.Object(), saw.uncounted)
+	}
+	for _, n := range s.look.Nodes {
+		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else nobody asks how the others fare
+			s.others = saw.index.Others(d.UID, time.Duration(d.Nodes.UnhealthyTimeout), s.look.At)
+			break
+		}
+	}
+	return s
+}
+
+// refuses is the error for which nothing at all is done to the pool; nil where there is
+// none.
+func (s nodesSeen) refuses() error {
+	var other *record.ClusterError
+	if errors.As(s.err, &other) {
+		return s.err
+	}
+	return nil
+}

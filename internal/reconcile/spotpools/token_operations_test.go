@@ -1,0 +1,153 @@
+package spotpools_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+// tokenOperations are those on pools whose machines join by a token.
+func tokenOperations() []operation {
+	withoutToken := func(d *spotpool.Declaration) { d.BootstrapToken, d.UserData = nil, "" }
+	list := []operation{
+		{
+			name: "create with a token",
+			prepare: func(w *world) spotpool.Declaration {
+				w.Joining(0)
+				return reconciletest.JoiningPool(2, 3)
+			},
+			do: create, again: createAgain,
+			instances: 2, launches: 2,
+		},
+		{
+			name: "reconcile with a token after a reclaim",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.mustJoinByToken(2, 3)
+				w.CleanRuns()
+				w.Reclaim(1)
+				return d
+			},
+			do: reconcileOnce, again: noMore, short: true,
+			instances: 2, launches: 3,
+		},
+		{
+			name: "reconcile after a launch with a token was cut",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.mustJoinByToken(1, 3)
+				d.Minimum = 3
+				process := &reconciletest.Mortal{KillOn: "Launch"}
+				_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
+				if !process.IsDead() {
+					w.t.Fatal("the update never came to its launch")
+				}
+				return d
+			},
+			do: reconcileOnce, again: noMore, short: true,
+			instances: 3, launches: 3,
+		},
+		{
+			name:    "end of a token",
+			prepare: func(w *world) spotpool.Declaration { return w.mustJoinByToken(2, 3) },
+			do:      reconcileOnce, again: noMore,
+			instances: 2, launches: 2,
+		},
+		{
+			name: "destroy with a token that is valid still",
+			prepare: func(w *world) spotpool.Declaration {
+				w.Joining(0)
+				w.Cluster.JoinNone(true)
+				return w.MustCreateAs(reconciletest.JoiningPool(2, 3))
+			},
+			do: destroy, again: destroyAgain, gone: true,
+			instances: 0, launches: 2,
+		},
+		{
+			name: "detach with a token that is valid still",
+			prepare: func(w *world) spotpool.Declaration {
+				w.Joining(0)
+				w.Cluster.JoinNone(true)
+				d := reconciletest.JoiningPool(2, 3)
+				d.OnDestroy = spotpool.DestroyDetach
+				return w.MustCreateAs(d)
+			},
+			do: destroy, again: destroyAgain, gone: true,
+			instances: 0, launches: 2,
+		},
+		{
+			name:    "update that takes a token out",
+			prepare: func(w *world) spotpool.Declaration { return w.mustJoinByToken(2, 3) },
+			do:      update(withoutToken), again: updateAgain(withoutToken),
+			instances: 2, launches: 2,
+		},
+	}
+	for n, op := range list {
+		again := op.again
+		list[n].again = func(w *world, d spotpool.Declaration) {
+			again(w, d)
+			w.allJoin()
+		}
+	}
+	return list
+}
+
+func noMore(*world, spotpool.Declaration) {}
+
+// mustJoinByToken creates a pool whose machines join by a token, and waits until they
+// did. The token is not ended yet.
+func (w *world) mustJoinByToken(minimum, maximum int) spotpool.Declaration {
+	w.t.Helper()
+	w.Joining(0)
+	d := w.MustCreateAs(reconciletest.JoiningPool(minimum, maximum))
+	w.allJoin()
+	return d
+}
+
+// allJoin has clean runs go on until each machine of the pool has joined.
+func (w *world) allJoin() {
+	w.t.Helper()
+	missing := ""
+	for range 200 {
+		missing = ""
+		for _, i := range w.Own() {
+			if w.Cluster.Machine("node-"+i.InstanceID) == nil {
+				missing = i.InstanceID
+			}
+		}
+		if missing == "" {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+		if len(w.Cluster.Tokens()) == 0 {
+			w.CleanRuns()
+		}
+	}
+	w.t.Errorf("%s never joined; its user data is %q, and the tokens are %v", missing, w.UserData(missing), w.Cluster.Tokens())
+}
+
+// TestAFaultOfATokenLosesNothing has each call that tokens take fail, before it took
+// effect and after, once and for as long as the operation lasts; and has the cluster be
+// away for as long.
+func TestAFaultOfATokenLosesNothing(t *testing.T) {
+	t.Parallel()
+	for _, op := range tokenOperations() {
+		for _, call := range []string{"UID", "Nodes", "CreateToken", "DeleteToken"} {
+			for _, m := range []struct {
+				times int
+				after bool
+			}{{1000, false}, {1, false}, {1, true}} {
+				if m.times == 1 && !strings.HasSuffix(call, "Token") {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s after %t x%d", op.name, call, m.after, m.times), func(t *testing.T) {
+					t.Parallel()
+					op.faulted(t, &reconciletest.Mortal{FailOn: call, FailTimes: m.times, After: m.after})
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package stockpools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// KeyOf is the key of the stock pool with this name, which may have its namespace before
+// it. The error names what there is.
+func (f *Flow) KeyOf(ctx context.Context, name string) (string, error) {
+	return f.records().KeyOf(ctx, name)
+}
+
+// Assume writes other attributes into the record of a stock pool, as an apply would, and
+// returns what they were. It is for the draft of a dry run.
+func (f *Flow) Assume(ctx context.Context, key string, attributes map[string]string) (was map[string]string, err error) {
+	r, err := f.records().Find(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	d := r.Value.Declaration
+	was = map[string]string{}
+	for _, attribute := range slices.Sorted(maps.Keys(attributes)) {
+		if was[attribute], err = assume(&d, attribute, attributes[attribute]); err != nil {
+			return was, fmt.Errorf("%s of the stock pool %s can't be assumed to be %q: write a whole number", attribute, key, attributes[attribute])
+		}
+	}
+	for _, p := range d.WithDefaults().Validate() {
+		return was, fmt.Errorf("the stock pool %s can't be as is assumed: %s", key, p)
+	}
+	changed, differs, err := f.records().Change(r, d)
+	if err == nil && differs {
+		_, err = f.records().Save(ctx, r, r.Value.Phase, changed)
+	}
+	return was, err
+}
+
+// assume sets one attribute, and returns what it was.
+func assume(d *stockpool.Declaration, attribute, value string) (was string, err error) {
+	of := &d.Replicas
+	if attribute == "maximum" {
+		of = &d.Maximum
+	}
+	was = strconv.Itoa(*of)
+	*of, err = strconv.Atoi(value)
+	return was, err
+}

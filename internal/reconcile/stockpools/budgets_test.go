@@ -1,0 +1,109 @@
+package stockpools_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// uses has a workload's pod hold so many GPUs from now on.
+func (d *desk) uses(name string, gpus int64, uid string) string {
+	return d.Cluster.Start("ml", name, gpus, func(p *gpu.Pod) {
+		p.Owner = &ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: uid}
+	})
+}
+
+func (d *desk) budget(action budget.Action) {
+	d.Declare(func(b *budget.Declaration) { b.Enforce.Action = action })
+}
+
+// TestABudgetsPauseIsHeededByThePoolItself: the budget leaves the pool's Deployment to
+// it, and pauses others; the pool comes back once usage falls.
+func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.budget(budget.Pause)
+	d.Run()
+	state := d.create()
+	d.is(2, stockpool.Ready)
+	own := d.uses("pool-g1", 4, state.Declaration.DeploymentUID)
+	other := d.uses("train", 4, "uid-of-train")
+	d.Cluster.Step(2 * time.Hour)
+	d.Run()
+	r := d.Run()
+	if got := d.report(r); got.Phase != stockpool.Paused || d.replicas() != 0 || got.Of(stockpool.WithinBudget).Status != "False" {
+		t.Errorf("its budget is used up, and it has %d pods: %+v", d.replicas(), got.Status)
+	}
+	if slices.ContainsFunc(d.Cluster.Acts, func(act string) bool { return strings.HasPrefix(act, "Pause pool-g1") }) || !slices.Contains(d.Cluster.Acts, "Pause train") {
+		t.Errorf("the budget did %q", d.Cluster.Acts)
+	}
+	for _, w := range r.Warnings {
+		t.Errorf("it warns: %s", w)
+	}
+	d.Cluster.Remove(own)
+	if d.Cluster.Pods[other] != nil {
+		d.Cluster.Remove(other)
+	}
+	d.is(0, stockpool.Paused)
+	d.Cluster.Step(25 * time.Hour)
+	d.is(2, stockpool.Ready)
+	for kind, want := range map[history.Kind]int{history.Pause: 1, history.Resume: 1, history.GateClosed: 1, history.GateOpened: 1, history.Mend: 0} {
+		if got := d.told(kind); got != want {
+			t.Errorf("the history tells %d times of %s, want %d", got, kind, want)
+		}
+	}
+}
+
+// TestAnExceededBudgetKeepsThePoolFromGrowing, whatever is declared, and ends nothing.
+func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.budget(budget.AlertOnly)
+	d.Run()
+	state := d.create(func(d *stockpool.Declaration) { d.Budget = "team-a" })
+	d.uses("train", 4, "uid-of-train")
+	d.Cluster.Step(2 * time.Hour)
+	d.Run()
+	more := state.Declaration
+	more.Replicas = 5
+	if _, err := d.Engine().Stock().Update(context.Background(), more, 0); err != nil {
+		t.Fatal(err)
+	}
+	d.is(2, stockpool.Degraded)
+}
+
+// TestALabelExemptsNobody: what says of itself that it is a stock pool's is paused like
+// any other.
+func TestALabelExemptsNobody(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.budget(budget.Pause)
+	d.create()
+	d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "sly", UID: "uid-of-sly"}}).Labels = pool().PodLabels()
+	d.uses("sly", 4, "uid-of-sly")
+	d.Cluster.Step(2 * time.Hour)
+	d.Run()
+	if !slices.Contains(d.Cluster.Acts, "Pause sly") {
+		t.Errorf("the budget did %q", d.Cluster.Acts)
+	}
+}
+
+// TestANewPoolWaitsForItsBudget: of a budget that nobody has judged it is not known
+// whether there is room.
+func TestANewPoolWaitsForItsBudget(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.budget(budget.Pause)
+	if state := d.create(); len(state.Warnings) == 0 || d.replicas() != 0 {
+		t.Errorf("it has %d pods, and warns %q", d.replicas(), state.Warnings)
+	}
+	d.is(2, stockpool.Ready)
+}

@@ -1,0 +1,9 @@
+// Package stockpools carries declarations of stock pools out: it looks at their
+// Deployments, decides by package stockpool, and does it under the pool's lock, a
+// decision at a time and a look before each. The port Cluster is what it needs of a
+// cluster.
+//
+// Budgets don't pause these Deployments. A stock pool heeds the status of each budget
+// that covers its pods by itself: it does not grow while one is exceeded, or unknown, and
+// is scaled to zero while one wants it paused.
+package stockpools

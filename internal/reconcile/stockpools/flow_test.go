@@ -1,0 +1,306 @@
+package stockpools_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	state := d.create(func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1} })
+	if want := []string{"CreateStock " + key, "ApplyStock " + key, "GuardStock " + key}; !slices.Equal(d.Cluster.Acts, want) {
+		t.Errorf("it did %q, want %q", d.Cluster.Acts, want)
+	}
+	if !state.Recorded || state.Status.Phase != stockpool.Ready || state.Declaration.DeploymentUID == "" {
+		t.Errorf("created, it is %+v", state)
+	}
+	d.is(2, stockpool.Ready)
+	before, acts := d.Cluster.Calls(), len(d.Cluster.Acts)
+	d.Run()
+	calls := d.Cluster.Calls()
+	if len(d.Cluster.Acts) != acts || calls["Stock"] != before["Stock"]+1 || calls["StockOf"] != before["StockOf"] || calls["DryRunStock"] != before["DryRunStock"] {
+		t.Errorf("an idle run does %q, and calls %v after %v", d.Cluster.Acts[acts:], calls, before)
+	}
+	changed := state.Declaration
+	changed.Replicas, changed.Image = 3, "registry.example.com/team/runtime:2"
+	state, err := d.Engine().Stock().Update(context.Background(), changed, 0)
+	if err != nil || state.Declaration.Generation != 2 || d.replicas() != 3 {
+		t.Fatalf("updated, it has %d pods: %+v, %v", d.replicas(), state, err)
+	}
+	d.is(3, stockpool.Ready)
+	if _, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if d.replicas() != -1 {
+		t.Error("its Deployment is there")
+	}
+	if docs, err := d.Store().List(context.Background(), store.StockJournals); err != nil || len(docs) > 0 {
+		t.Errorf("its journal is there: %v, %v", docs, err)
+	}
+	if _, err := d.Engine().Stock().Update(context.Background(), state.Declaration, 0); err == nil || !strings.Contains(err.Error(), "was destroyed at") {
+		t.Errorf("a stale state brings it back: %v", err)
+	}
+	for kind, want := range map[history.Kind]int{history.Create: 1, history.Update: 1, history.Destroy: 1} {
+		if got := d.told(kind); got != want {
+			t.Errorf("the history tells %d times of %s, want %d", got, kind, want)
+		}
+	}
+}
+
+func TestARunMendsWhatSomebodyDid(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	scaled := d.Cluster.Deployment(key).DeepCopy()
+	*scaled.Spec.Replicas = 9
+	d.Cluster.Put(key, scaled)
+	r := d.Run()
+	if len(r.Decisions) != 1 || r.Decisions[0].Kind() != "mend" || !strings.Contains(r.Decisions[0].Reasons()[0], "spec.replicas was 9 instead of 2") {
+		t.Errorf("decided %v", r.Decisions)
+	}
+	d.is(2, stockpool.Ready)
+	unlabelled := d.Cluster.Deployment(key).DeepCopy()
+	unlabelled.Labels = nil // which keeps it out of the look at all
+	d.Cluster.Put(key, unlabelled)
+	d.is(2, stockpool.Ready)
+	d.Cluster.Put(key, nil)
+	d.is(2, stockpool.Ready)
+	if got := d.told(history.Mend); got != 3 {
+		t.Errorf("the history tells of %d", got)
+	}
+}
+
+func TestATakenPodIsReplacedByARun(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 4 })
+	d.Cluster.StockPods(key)[0].Labels["session"] = "x"
+	d.is(3, stockpool.Ready)
+	taken := d.Cluster.StockPods(key)[0].UID
+	d.Cluster.StockPods(key)[1].Labels["session"] = "y"
+	d.is(4, stockpool.Ready)
+	delete(d.Cluster.StockPods(key)[1].Labels, "session")
+	d.is(3, stockpool.Ready)
+	if pods := d.Cluster.StockPods(key); pods[0].UID != taken || d.told(history.Scale) != 3 {
+		t.Errorf("the pod in use was ended, or the history tells of %d", d.told(history.Scale))
+	}
+}
+
+// TestWhatIsWrongIsRefusedEarly, and nothing is left of it.
+func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
+	t.Parallel()
+	foreign := func(d *desk) {
+		of := pool().Bare("")
+		of.Annotations, of.Labels = nil, nil
+		d.Cluster.Put(key, of)
+	}
+	for name, c := range map[string]struct {
+		before func(*desk)
+		change func(*stockpool.Declaration)
+		says   string
+	}{
+		"a taken name":         {before: foreign, says: "that gpupool did not make: it was left untouched"},
+		"no namespace":         {before: func(d *desk) { d.Cluster.LoseNamespace("ml") }, says: "has no namespace ml"},
+		"no quantity":          {change: func(d *stockpool.Declaration) { d.Memory = "lots" }, says: `"lots" is no quantity`},
+		"another's pods":       {before: func(d *desk) { d.Declare() }, change: func(d *stockpool.Declaration) { d.Budget, d.Labels = "team-a", nil }, says: "whose selector does not take its pods"},
+		"a declared pool":      {before: func(d *desk) { d.create() }, says: "terraform import"},
+		"a cluster that hangs": {before: func(d *desk) { d.Cluster.Failing["StockOf"] = errors.New("no answer") }, says: "no answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			if c.before != nil {
+				c.before(d)
+			}
+			if c.change == nil {
+				c.change = func(*stockpool.Declaration) {}
+			}
+			acts, documents := len(d.Cluster.Acts), d.stocked()
+			_, err := d.Engine().Stock().Create(context.Background(), pool(c.change), 0)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the error is %v, want one that says %q", err, c.says)
+			}
+			if len(d.Cluster.Acts) != acts || d.stocked() != documents {
+				t.Errorf("something was changed: %q, %d documents", d.Cluster.Acts[acts:], d.stocked())
+			}
+		})
+	}
+}
+
+// stocked is how many documents the store has of stock pools.
+func (d *desk) stocked() (n int) {
+	for _, kind := range []store.Kind{store.StockPools, store.StockJournals} {
+		docs, err := d.Store().List(context.Background(), kind)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		n += len(docs)
+	}
+	return n
+}
+
+func TestAnotherClusterIsNotTouched(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	state := d.create()
+	d.Cluster.ClusterUID = "99999999-2222-3333-4444-555555555555"
+	acts := len(d.Cluster.Acts)
+	_, deleted := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	_, updated := d.Engine().Stock().Update(context.Background(), state.Declaration, 0)
+	_, viewed := d.Engine().Stock().View(context.Background(), state.Declaration)
+	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil || r.StockPools[0].Outcome != outcome.Failed {
+		t.Errorf("a run: %v, %+v", err, r.StockPools)
+	}
+	for _, err := range []error{deleted, updated, viewed} {
+		if err == nil || !strings.Contains(err.Error(), "belongs to the cluster") {
+			t.Errorf("it goes on: %v", err)
+		}
+	}
+	if len(d.Cluster.Acts) != acts {
+		t.Errorf("it did %q", d.Cluster.Acts[acts:])
+	}
+}
+
+func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	theirs := pool().Bare("")
+	theirs.Annotations, theirs.Labels = nil, nil
+	theirs.Spec.Template.Spec.Containers[0].Name = "main"
+	d.Cluster.Put(key, theirs)
+	found, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1")
+	if err != nil || found.UID != "" || found.DeploymentUID == "" || found.Image != pool().Image {
+		t.Fatalf("found %+v: %v", found, err)
+	}
+	declared := pool()
+	declared.ClusterUID, declared.DeploymentUID = found.ClusterUID, found.DeploymentUID
+	state, err := d.Engine().Stock().Update(context.Background(), declared, 0)
+	if err != nil || state.Declaration.UID == "" || d.replicas() != 2 {
+		t.Fatalf("adopted: %+v, %v", state, err)
+	}
+	if name := d.Cluster.Deployment(key).Spec.Template.Spec.Containers[0].Name; name != "main" {
+		t.Errorf("its container is called %s", name)
+	}
+	if slices.Contains(d.Cluster.Acts, "CreateStock "+key) {
+		t.Error("it was created anew")
+	}
+	d.is(2, stockpool.Ready)
+}
+
+func TestAnOrphanIsLeft(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	state := d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
+	notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || notice == "" || d.replicas() != 2 || d.stocked() != 0 {
+		t.Errorf("it has %d pods, %d documents: %s, %v", d.replicas(), d.stocked(), notice, err)
+	}
+}
+
+func TestADryRunChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	scaled := d.Cluster.Deployment(key).DeepCopy()
+	*scaled.Spec.Replicas = 9
+	d.Cluster.Put(key, scaled)
+	acts := len(d.Cluster.Acts)
+	r := d.DryRun()
+	if len(r.Decisions) != 1 || r.Decisions[0].Outcome != outcome.Planned || r.Decisions[0].Kind() != "mend" {
+		t.Errorf("decided %+v", r.Decisions)
+	}
+	if len(d.Cluster.Acts) != acts || d.replicas() != 9 || d.told(history.Mend) != 0 {
+		t.Errorf("it did %q", d.Cluster.Acts[acts:])
+	}
+	if s, err := d.Engine().Status(context.Background()); err != nil || len(s.StockPools) != 1 || len(s.StockPools[0].Decisions) != 1 || s.StockPools[0].Outcome != outcome.Planned {
+		t.Errorf("its status is %+v: %v", s.StockPools, err)
+	}
+}
+
+// TestADryRunAssumes another number of replicas, and leaves the declaration as it is.
+func TestADryRunAssumes(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	assumed := func(text string) (reconcile.Report, error) {
+		a, err := reconcile.ParseAssumption(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Engine().Run(context.Background(), reconcile.RunOptions{DryRun: true, Assume: []reconcile.Assumption{a}})
+	}
+	r, err := assumed("stock_pool/pool-g1.replicas=5")
+	if err != nil || len(r.Decisions) != 1 || r.Decisions[0].Summary() != "scale its Deployment from 2 to 5" || r.Assumed[0].Declared != "2" || r.Assumed[0].Object != "stock_pool/"+key {
+		t.Errorf("%v: it would do %+v by %+v", err, r.Decisions, r.Assumed)
+	}
+	for text, want := range map[string]string{
+		"stock_pool/ml/pool-g1.replicas=many": `replicas of the stock pool ml/pool-g1 can't be assumed to be "many": write a whole number`,
+		"stock_pool/ml/pool-g1.replicas=-1":   "the stock pool ml/pool-g1 can't be as is assumed: replicas: ",
+	} {
+		if _, err := assumed(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	d.is(2, stockpool.Ready)
+}
+
+// TestALookShowsWhoseANameIs: what takes the pool's name, and bears no label of it, is
+// shown by a look as a run would find it.
+func TestALookShowsWhoseANameIs(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	foreign := d.Cluster.Deployment(key).DeepCopy()
+	foreign.UID, foreign.Labels = "somebody's", nil
+	d.Cluster.Put(key, foreign)
+	status, err := d.Engine().Status(context.Background())
+	if err != nil || len(status.StockPools) != 1 {
+		t.Fatal(err)
+	}
+	p := status.StockPools[0]
+	if p.Outcome != outcome.Failed || p.Error == nil || !strings.Contains(p.Error.Message, "somebody's") || len(p.Decisions) > 0 || !status.Trouble() {
+		t.Errorf("it is %s, with %+v, and a run would do %+v", p.Outcome, p.Error, p.Decisions)
+	}
+	x, err := d.Engine().Explain(context.Background(), func(string) bool { return true })
+	if err != nil || len(x.StockPools) != 1 || x.StockPools[0].Outcome != outcome.Failed || len(x.StockPools[0].Standings) != 0 {
+		t.Errorf("%v: it explains %+v", err, x.StockPools)
+	}
+}
+
+// TestExplainTellsAllThatDecisionsFollowFrom: what is declared, each pod, the budgets that
+// cover them, and who wrote what.
+func TestExplainTellsAllThatDecisionsFollowFrom(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.budget(budget.Pause)
+	d.Run()
+	d.create()
+	d.create(func(d *stockpool.Declaration) { d.Name, d.Labels = "other", map[string]string{"team": "b"} })
+	x, err := d.Engine().Explain(context.Background(), func(object string) bool { return object == "stock_pool/"+key })
+	if err != nil || len(x.StockPools) != 1 || len(x.Budgets) != 0 {
+		t.Fatalf("%v: it explains %+v", err, x)
+	}
+	p := x.StockPools[0]
+	if p.Declared.Replicas != 2 || p.Declared.Memory != "16Gi" || len(p.Budgets) != 1 || p.Budgets[0].Budget != "team-a" || p.Budgets[0].Exceeded {
+		t.Errorf("it is declared as %+v, and covered by %+v", p.Declared, p.Budgets)
+	}
+	if len(p.Standings) != 2 || p.Standings[0].CountsAs != stockpool.CountsAvailable {
+		t.Errorf("its pods are %+v", p.Standings)
+	}
+	if len(x.Events) == 0 || x.Events[0].Object != "stock_pool/"+key {
+		t.Errorf("what happened is %+v", x.Events)
+	}
+}

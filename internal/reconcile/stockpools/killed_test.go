@@ -1,0 +1,368 @@
+package stockpools_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// operation is what a process may be killed at, or fail in, and how the pool is after
+// clean runs.
+type operation struct {
+	before func(*desk)
+	do     func(*desk, *reconcile.Engine) error
+	// replicas is how many pods the Deployment has in the end; -1 where there is none.
+	replicas int
+	phase    stockpool.Phase // empty where the pool is gone
+	bare     bool            // it has no disruption budget
+	// once are the kinds of events that the history tells once, whatever happened.
+	once []history.Kind
+	// again says that a person does it again, as nothing else goes on with it.
+	again bool
+}
+
+var operations = map[string]operation{
+	"create": {
+		do: func(_ *desk, e *reconcile.Engine) error {
+			_, err := e.Stock().Create(context.Background(), pool(guarded), 0)
+			var exists *record.ExistsError
+			if errors.As(err, &exists) {
+				return nil // nothing is left to do
+			}
+			return err
+		},
+		replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Create}, again: true,
+	},
+	"update": {
+		before:   func(d *desk) { d.create(guarded) },
+		do:       updates(func(d *stockpool.Declaration) { d.Replicas = 4 }),
+		replicas: 4, phase: stockpool.Ready, again: true,
+	},
+	"unguard": {
+		before:   func(d *desk) { d.create(guarded) },
+		do:       updates(func(d *stockpool.Declaration) { d.PodDisruption = nil }),
+		replicas: 2, phase: stockpool.Ready, bare: true, again: true,
+	},
+	"take over": {
+		before: func(d *desk) {
+			theirs := pool().Bare("")
+			theirs.Annotations, theirs.Labels = nil, nil
+			theirs.Spec.Template.Spec.Containers[0].Name, *theirs.Spec.Replicas = "main", 1
+			d.Cluster.Put(key, theirs)
+		},
+		do: func(d *desk, e *reconcile.Engine) error {
+			declared := pool(guarded) // what was imported before it had a uid
+			declared.ClusterUID, declared.DeploymentUID = d.Cluster.ClusterUID, string(d.Cluster.Deployment(key).UID)
+			_, err := e.Stock().Update(context.Background(), declared, 0)
+			return err
+		},
+		replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Create}, again: true,
+	},
+	"mend": {
+		before: func(d *desk) {
+			d.create(guarded)
+			scaled := d.Cluster.Deployment(key).DeepCopy()
+			*scaled.Spec.Replicas = 9
+			d.Cluster.Put(key, scaled)
+		},
+		do: run, replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Mend},
+	},
+	"create anew": {
+		before: func(d *desk) { d.create(guarded); d.Cluster.Put(key, nil) },
+		do:     run, replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Mend},
+	},
+	"shrink": {
+		before: func(d *desk) {
+			d.create(guarded, func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 5 })
+			pods := d.Cluster.StockPods(key)
+			pods[0].Labels["session"], pods[1].Labels["session"] = "x", "y"
+			d.is(4, stockpool.Ready)
+			delete(d.Cluster.StockPods(key)[1].Labels, "session")
+		},
+		do: run, replicas: 3, phase: stockpool.Ready,
+	},
+	"pause": {
+		before: func(d *desk) { d.exceeds() },
+		do:     run, replicas: 0, phase: stockpool.Paused, once: []history.Kind{history.Pause, history.GateClosed},
+	},
+	"resume": {
+		before: func(d *desk) {
+			pod := d.exceeds()
+			d.is(0, stockpool.Paused)
+			if d.Cluster.Pods[pod] != nil { // else it went with the pause of its own workload
+				d.Cluster.Remove(pod)
+			}
+			d.Run() // which counts its end
+			d.Cluster.Step(25 * time.Hour)
+		},
+		do: run, replicas: 2, phase: stockpool.Ready, once: []history.Kind{history.Pause, history.Resume, history.GateClosed, history.GateOpened},
+	},
+	"destroy": {
+		before: func(d *desk) { d.create(guarded) },
+		do:     destroys, replicas: -1, once: []history.Kind{history.Destroy}, again: true,
+	},
+	"orphan": {
+		before: func(d *desk) {
+			d.create(guarded, func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
+		},
+		do: destroys, replicas: 2, once: []history.Kind{history.Destroy}, again: true,
+	},
+}
+
+// exceeds has a pool with a budget that pauses, whose hours somebody used up, and returns
+// the pod that did.
+func (d *desk) exceeds() string {
+	d.t.Helper()
+	d.budget(budget.Pause)
+	d.Run()
+	d.create(guarded)
+	pod := d.uses("train", 4, "uid-of-train")
+	d.Cluster.Step(2 * time.Hour)
+	return pod
+}
+
+// updates is an apply of the pool that the store has, changed.
+func updates(change func(*stockpool.Declaration)) func(*desk, *reconcile.Engine) error {
+	return func(_ *desk, e *reconcile.Engine) error {
+		of, err := e.Stock().Find(context.Background(), "ml", "pool-g1")
+		if err != nil {
+			return err
+		}
+		change(&of)
+		_, err = e.Stock().Update(context.Background(), of, 0)
+		return err
+	}
+}
+
+// destroys is a destroy of the pool that the store has, if any.
+func destroys(_ *desk, e *reconcile.Engine) error {
+	of, err := e.Stock().Find(context.Background(), "ml", "pool-g1")
+	var absent *record.AbsentError
+	if errors.As(err, &absent) || err == nil && of.UID == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = e.Stock().Delete(context.Background(), of, reconciletest.LongWait)
+	return err
+}
+
+func guarded(d *stockpool.Declaration) {
+	d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 1}
+}
+
+func run(_ *desk, e *reconcile.Engine) error {
+	_, err := e.Run(context.Background(), reconcile.RunOptions{})
+	return err
+}
+
+// begun is a desk before an operation.
+func (of operation) begun(t *testing.T) *desk {
+	t.Helper()
+	d := newDesk(t)
+	if of.before != nil {
+		of.before(d)
+	}
+	return d
+}
+
+// effects are those of the operation where nothing fails; empty for those of the budgets
+// of a run, which come before the stock pools.
+func (of operation) effects(t *testing.T) []string {
+	t.Helper()
+	whole := &reconciletest.Mortal{}
+	d := of.begun(t)
+	if err := of.do(d, d.MortalEngine(whole)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range slices.Index(whole.Trace, "Stock") {
+		if whole.Trace[n] != "Lock" && whole.Trace[n] != "UID" {
+			whole.Trace[n] = ""
+		}
+	}
+	return whole.Trace
+}
+
+// TestKilledAtAnyEffectItComesOut: at the moments of each operation, and what follows is
+// what would have without.
+func TestKilledAtAnyEffectItComesOut(t *testing.T) {
+	t.Parallel()
+	for name, of := range operations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, m := range reconciletest.Moments(of.effects(t)) {
+				if m.Name == "" {
+					continue
+				}
+				t.Run(m.String(), func(t *testing.T) {
+					t.Parallel()
+					d := of.begun(t)
+					_ = of.do(d, d.MortalEngine(m.Kill()))
+					d.recover(of)
+				})
+			}
+		})
+	}
+}
+
+// TestFailingAtAnyEffectItComesOut: each effect of each operation failing, once or for as
+// long as people and cron try, before it took place or after.
+func TestFailingAtAnyEffectItComesOut(t *testing.T) {
+	t.Parallel()
+	for name, of := range operations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			effects := of.effects(t)
+			slices.Sort(effects)
+			for _, effect := range slices.Compact(effects) {
+				if effect == "" {
+					continue
+				}
+				for _, times := range []int{1, 1 << 30} {
+					for _, after := range []bool{false, true} {
+						if after && effect == "Lock" {
+							continue // it is held until its time is over, as after a kill
+						}
+						t.Run(fmt.Sprintf("%s times=%d after=%t", effect, times, after), func(t *testing.T) {
+							t.Parallel()
+							d := of.begun(t)
+							e := d.MortalEngine(&reconciletest.Mortal{FailOn: effect, FailTimes: times, After: after})
+							err := of.do(d, e)
+							if times > 1 {
+								_, _ = run(d, e), of.do(d, e)
+							}
+							d.left(of, err)
+							alike := of
+							if alike.phase == "" && effect == "Write history" {
+								alike.once = nil // an end does not wait for the history
+							}
+							d.recover(alike)
+						})
+					}
+				}
+			}
+		})
+	}
+}
+
+// left fails where an operation is said to be done, and is not.
+func (d *desk) left(of operation, err error) {
+	d.t.Helper()
+	if err == nil && of.again && d.replicas() != of.replicas {
+		d.t.Errorf("it says that it is done, and there are %d pods, not %d; done: %q", d.replicas(), of.replicas, d.Cluster.Acts)
+	}
+}
+
+// TestSomebodyChangingItMeanwhileItComesOut: another field manager scales, edits and
+// unlabels the Deployment before each effect of each operation.
+func TestSomebodyChangingItMeanwhileItComesOut(t *testing.T) {
+	t.Parallel()
+	change := func(of *appsv1.Deployment) {
+		*of.Spec.Replicas, of.Labels = 9, nil
+		of.Spec.Template.Spec.Containers[0].Image = "evil:1"
+	}
+	for name, of := range operations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n, effect := range of.effects(t) {
+				if effect == "" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%d %s", n+1, effect), func(t *testing.T) {
+					t.Parallel()
+					d := of.begun(t)
+					m := &reconciletest.Mortal{}
+					m.Pause = func() {
+						if now := d.Cluster.Deployment(key); m.Count == n && now != nil {
+							now = now.DeepCopy()
+							change(now)
+							d.Cluster.Put(key, now)
+						}
+					}
+					_ = of.do(d, d.MortalEngine(m))
+					if of.phase == "" && of.replicas >= 0 {
+						return // what is left is anybody's
+					}
+					alike := of
+					alike.once = nil // what somebody did is mended, too
+					d.recover(alike)
+					if now := d.Cluster.Deployment(key); now != nil && (now.Labels[stockpool.LabelPool] == "" || now.Spec.Template.Spec.Containers[0].Image != pool().Image) {
+						t.Errorf("it was not mended: %+v", now)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestTwoRunsBesideAnyOperationItComesOut, whichever of them gets the pool's lock first.
+func TestTwoRunsBesideAnyOperationItComesOut(t *testing.T) {
+	t.Parallel()
+	for name, of := range operations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := of.begun(t)
+			var all sync.WaitGroup
+			for range 2 {
+				all.Go(func() {
+					for range 3 {
+						if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{RunLockTimeout: time.Minute}); err != nil {
+							t.Errorf("a run: %v", err)
+						}
+					}
+				})
+			}
+			all.Go(func() {
+				if err := of.do(d, d.Engine()); err != nil && of.again {
+					t.Errorf("the operation: %v", err)
+				}
+			})
+			all.Wait()
+			d.recover(of)
+		})
+	}
+}
+
+// recover does what people and cron do after that: they apply, or destroy, again where
+// nothing else would go on with it, and runs come.
+func (d *desk) recover(of operation) {
+	d.t.Helper()
+	d.Cluster.Step(time.Minute)
+	if of.again {
+		if err := of.do(d, d.Engine()); err != nil {
+			d.t.Fatalf("again: %v", err)
+		}
+	}
+	for range 3 {
+		d.Run()
+	}
+	if got := d.replicas(); got != of.replicas {
+		d.t.Fatalf("it has %d pods, want %d; done: %q", got, of.replicas, d.Cluster.Acts)
+	}
+	if of.phase == "" {
+		if d.stocked() != 0 {
+			d.t.Errorf("%d documents are left of it", d.stocked())
+		}
+	} else if r := d.report(d.Run()); r.Phase != of.phase || d.Cluster.Guarded(key) == of.bare {
+		d.t.Errorf("guarded: %t; it is %+v", d.Cluster.Guarded(key), r)
+	}
+	for _, kind := range of.once {
+		if got := d.told(kind); got != 1 {
+			d.t.Errorf("the history tells %d times of %s", got, kind)
+		}
+	}
+}

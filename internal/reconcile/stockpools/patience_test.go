@@ -1,0 +1,84 @@
+package stockpools_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// TestARunThatWaitsStaysUntilPodsAreReady, and one that does not wait, or that changed
+// nothing, leaves at once.
+func TestARunThatWaitsStaysUntilPodsAreReady(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	d.Cluster.Put(key, nil)
+	looks := 0
+	d.Cluster.During = func(method string) {
+		if pods := d.Cluster.StockPods(key); method == "StockOf" && len(pods) == 2 {
+			looks++
+			for n := range pods {
+				pods[n].Ready = looks > 2
+			}
+		}
+	}
+	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.report(r); got.Phase != stockpool.Ready || got.Outcome != outcome.Done {
+		t.Errorf("after its wait it says %s, %s", got.Phase, got.Outcome)
+	}
+	waited := looks
+	for n := range d.Cluster.StockPods(key) {
+		d.Cluster.StockPods(key)[n].Ready = false
+	}
+	began := time.Now()
+	if r, err = d.Engine().Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.report(r); got.Outcome != outcome.Short || time.Since(began) > 30*time.Second {
+		t.Errorf("a run that changes nothing says %s after %s and %d looks", got.Outcome, time.Since(began), looks-waited)
+	}
+}
+
+// TestACreationThatNobodyFinishes fails once an apply would long be over.
+func TestACreationThatNobodyFinishes(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Cluster.Failing["CreateStock"] = errors.New("no answer")
+	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil {
+		t.Fatal("it was created")
+	}
+	delete(d.Cluster.Failing, "CreateStock")
+	for _, c := range []struct {
+		step time.Duration
+		want outcome.Outcome
+		says string
+	}{
+		{0, outcome.Skipped, "the next terraform apply resumes it"},
+		{2 * time.Hour, outcome.Failed, "nobody has gone on with it"},
+	} {
+		d.Cluster.Step(c.step)
+		r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+		if err != nil || len(r.StockPools) != 1 {
+			t.Fatalf("the run reports %+v, %v", r.StockPools, err)
+		}
+		if p := r.StockPools[0]; p.Outcome != c.want || p.Error == nil || !strings.Contains(p.Error.Message, c.says) {
+			t.Errorf("after %s it is %s: %+v", c.step, p.Outcome, p.Error)
+		}
+	}
+	if d.replicas() != -1 {
+		t.Error("a run created the Deployment")
+	}
+	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err != nil {
+		t.Fatal(err)
+	}
+	d.is(2, stockpool.Ready)
+}

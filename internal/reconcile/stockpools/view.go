@@ -1,0 +1,145 @@
+package stockpools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// State is a stock pool as Terraform sees it: what is declared, and how it is.
+type State struct {
+	Declaration stockpool.Declaration
+	// Recorded says that the store holds a record of the pool.
+	Recorded bool
+	// Destroyed says that the pool is gone for good.
+	Destroyed bool
+	Status    stockpool.Status
+	// Decisions are what a run would do now.
+	Decisions []stockpool.Decision
+	Warnings  []string
+}
+
+// stateOf is the state after an operation; waited says that it waited for the pods.
+func (f *Flow) stateOf(ctx context.Context, p *pass, waited bool) State {
+	if waited {
+		p.plan.Status = f.Rooms.told(ctx, p.declaration, p.plan.Status)
+	}
+	s := State{Declaration: p.declaration, Recorded: true, Status: p.plan.Status, Warnings: p.plan.Warnings}
+	s.Declaration.DeploymentUID = p.plan.Status.DeploymentUID
+	if of := s.Status.Of(stockpool.WithinBudget); of.Status != "True" {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("it is kept from growing: %s", of.Message))
+	}
+	if waited && !s.Status.Settled() {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d pods are ready (%s)%s. gpupool status shows how it goes on", s.Status.Available+s.Status.Allocated, s.Status.Desired, s.Status.Phase, whyNot(s.Status)))
+	}
+	return s
+}
+
+// whyNot is what a status says of why pods are not ready.
+func whyNot(s stockpool.Status) string {
+	var texts []string
+	for _, kind := range []string{stockpool.Scheduled, stockpool.Started, stockpool.RolledOut} {
+		if c := s.Of(kind); c.Status == "False" {
+			texts = append(texts, strings.TrimSpace(c.Reason+" "+c.Message))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(texts, "; ")
+}
+
+// View looks at a stock pool for a refresh or a data source, without a lock. Where the
+// store has a record of it, its declaration is the state's; else d is. The state's
+// Deployment is the one that the pool owns now.
+func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error) {
+	state := State{Declaration: d}
+	var r stored
+	if d.UID != "" { // else it was imported, and no apply took it over
+		known, tombstone, err := f.records().Known(ctx, d)
+		if err != nil {
+			return state, err
+		}
+		if tombstone.Exists() {
+			state.Destroyed = true
+			return state, nil
+		}
+		r = known
+	}
+	if r.Exists() {
+		state.Recorded = true
+		state.Declaration = r.Value.Declaration
+	}
+	if r.Value.Phase == declaration.Deleting {
+		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
+	}
+	cluster, err := f.clusterOf(ctx, state.Declaration)
+	if err != nil {
+		return state, err
+	}
+	p, err := f.begin(ctx, state.Declaration.WithDefaults())
+	if err != nil {
+		return state, err
+	}
+	if err := f.look(ctx, cluster, p); err != nil {
+		return state, err
+	}
+	state.Status, state.Decisions = f.Rooms.told(ctx, p.declaration, p.plan.Status), p.plan.Decisions
+	state.Warnings = append(state.Warnings, p.plan.Warnings...)
+	if err := p.plan.Refused; err != nil {
+		state.Warnings = append(state.Warnings, err.Error())
+	}
+	if uid := p.plan.Status.DeploymentUID; uid != "" {
+		state.Declaration.DeploymentUID = uid
+	}
+	return state, nil
+}
+
+// Find finds a stock pool for an import, by NAMESPACE/NAME: in the store, or else a
+// Deployment of that name in the cluster, which an apply would take over. Its declaration
+// then has no uid.
+func (f *Flow) Find(ctx context.Context, namespace, name string) (stockpool.Declaration, error) {
+	r, err := f.records().Load(ctx, namespace+"/"+name)
+	if err != nil || r.Exists() {
+		return r.Value.Declaration, err
+	}
+	cluster, uid, err := f.cluster(ctx)
+	if err != nil {
+		return stockpool.Declaration{}, err
+	}
+	seen, err := cluster.StockOf(ctx, namespace, name)
+	if err != nil {
+		return stockpool.Declaration{}, err
+	}
+	if seen.Deployment == nil {
+		_, err := f.records().Find(ctx, namespace+"/"+name)
+		return stockpool.Declaration{}, fmt.Errorf("%w; nor has the cluster a Deployment of that name", err)
+	}
+	return stockpool.Adopting(seen.Deployment, uid)
+}
+
+// Refusal says why a declaration could not be carried out, as far as a plan can know: a
+// namespace that is missing, a name that is taken, a budget that does not take its pods.
+func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
+	cluster, uid, err := f.cluster(ctx)
+	if err != nil {
+		return err
+	}
+	if d.ClusterUID == "" {
+		d.ClusterUID = uid
+	}
+	p, err := f.begin(ctx, d)
+	if err != nil {
+		return err
+	}
+	if r, err := f.records().Load(ctx, d.Key()); err == nil && r.Value.Phase == declaration.Creating && d.UID == "" {
+		p, err = f.begin(ctx, d.Identified(r.Value.Declaration.UID, 1))
+		if err != nil {
+			return err
+		}
+	}
+	return f.refuse(ctx, cluster, p)
+}

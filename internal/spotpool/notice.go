@@ -1,0 +1,69 @@
+package spotpool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// noticed notes which instances the cloud takes back soon, as their nodes say, and what
+// is new of that for people. Their markets are avoided from then on, as after a reclaim.
+// A notice is over where the instance ends, its node no longer says so, or was not seen,
+// or the time has passed by more than a while; j must be a clone that has an entry for
+// each instance found, in the same order.
+func (j *Journal) noticed(d Declaration, found []ownInstance, of node.Matches, now time.Time) []string {
+	var news []string
+	for n, i := range found {
+		k := &j.Known[n]
+		k.TakenAt = time.Time{}
+		match := of.Of(i.ID)
+		if d.Nodes == nil || match.Standing != node.Present || !i.State.up() || i.ChargeType != Spot || k.Ended {
+			continue
+		}
+		k.TakenAt = match.Node.ReclaimAt(now)
+		if k.TakenAt.IsZero() || k.TakenAt.Equal(k.ToldTakenAt) {
+			continue
+		}
+		k.ToldTakenAt = k.TakenAt
+		j.tell(j.about(now).Noticed(k.asNode(), k.TakenAt))
+		*j = j.cool(Cooldown{Market: k.Market, Cause: CausedByReclaim, Detail: i.ID, Until: now.Add(time.Duration(d.Cooldown))})
+		news = append(news, fmt.Sprintf("the cloud gave notice: it takes %s (%s) back at %s", i.ID, k.Market, instant(k.TakenAt)))
+	}
+	return news
+}
+
+// doomed are the members that the cloud takes back soon.
+func (p *planner) doomed() []Member {
+	return slices.DeleteFunc(slices.Clone(p.plan.Members), func(m Member) bool { return !m.Doomed() })
+}
+
+// drainDoomed decides to empty the nodes of members that the cloud takes back, after
+// launches in their place: the pool never ends them. A node that was kept before is
+// drained as well, since it goes whatever is left on it.
+func (p *planner) drainDoomed(doomed []Member) {
+	if missing := p.Declaration.Minimum - p.coming; len(doomed) > 0 && missing > 0 {
+		p.short(BecauseReplacement, "%s, and others take %s place only later", taken(doomed), wording.Plural(len(doomed), "its", "their"))
+	}
+	for _, m := range doomed {
+		spent := m.Drain.TakenAt.IsZero() || m.Drain.TakenAt.Equal(m.TakenAt)
+		switch {
+		case m.Drain.Over() && m.Drain.UID == m.Node.UID && m.Node.Cordoned && spent:
+		case slices.Contains(p.SoFar.Drained, m.ID):
+			p.short(BecauseDrain, "%s, and its node is drained: %s", taken([]Member{m}), m.Drain)
+		default:
+			p.plan.Decisions = append(p.plan.Decisions, Decision{
+				Kind: KindDrain, Object: p.Declaration.Object(), Count: 1, InstanceIDs: []string{m.ID}, Node: &m.Match.Node, TakenAt: m.TakenAt,
+				Reasons: []string{taken([]Member{m})},
+			})
+		}
+	}
+}
+
+// taken says which members the cloud takes back, and when the first of them.
+func taken(doomed []Member) string {
+	first := slices.MinFunc(doomed, func(a, b Member) int { return a.TakenAt.Compare(b.TakenAt) })
+	return fmt.Sprintf("the cloud takes %s back at %s", wording.Some(ids(doomed)), instant(first.TakenAt))
+}
