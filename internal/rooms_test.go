@@ -31,8 +31,9 @@ var rooms = map[string]struct {
 	"internal/printable":   {pure: true},
 	"internal/weight":      {pure: true},
 	"internal/wording":     {pure: true},
+	"internal/node":        {pure: true},
 	"internal/problem":     {pure: true, may: []string{module + "internal/duration"}},
-	"internal/spotpool":    {pure: true, may: []string{module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
+	"internal/spotpool":    {pure: true, may: []string{module + "internal/node", "k8s.io/apimachinery/pkg/util/validation", module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
 	"internal/exception":   {pure: true, may: []string{module + "internal/duration", module + "internal/history"}},
 	"internal/gpu":         {pure: true, may: []string{module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/"}},
 	"internal/columns":     {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
@@ -40,27 +41,33 @@ var rooms = map[string]struct {
 	"internal/ledger":      {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/history":     {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/budget":      {pure: true, may: []string{module + "internal/exception", module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger", module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/"}},
-	"internal/declaration": {pure: true, may: []string{module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool", module + "internal/budget"}},
+	"internal/stockpool":   {pure: true, may: []string{module + "internal/history", module + "internal/problem", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/"}},
+	"internal/declaration": {pure: true, may: []string{module + "internal/duration", module + "internal/history", module + "internal/printable", module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool"}},
 	"internal/store":       {},
 	"internal/reconcile": {may: []string{
 		module + "internal/history", module + "internal/reconcile/memory",
-		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
-		module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
+		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
 	}},
 	"internal/reconcile/outcome": {may: []string{module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording"}},
 	"internal/reconcile/memory":  {may: []string{module + "internal/history", module + "internal/store"}},
-	"internal/reconcile/record":  {may: []string{module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
+	"internal/reconcile/record":  {may: []string{module + "internal/history", module + "internal/reconcile/memory", module + "internal/spotpool", module + "internal/stockpool", module + "internal/budget", module + "internal/declaration", module + "internal/store"}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
-		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
+		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/node", module + "internal/wording", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/spotpool", module + "internal/budget",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{
 		module + "internal/exception", module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight", "golang.org/x/sync/",
 	}},
+	"internal/reconcile/stockpools": {may: []string{
+		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool", module + "internal/budget", module + "internal/ledger",
+		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/", "k8s.io/api/",
+	}},
 	"internal/reconcile/reconciletest": {may: []string{
-		module + "internal/reconcile", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
+		module + "internal/stockpool", "k8s.io/api",
+		module + "internal/reconcile", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/store", module + "internal/tencent", module + "internal/cvmsim",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/outcome", module + "internal/reconcile/record", module + "internal/reconcile/spotpools", module + "internal/store/directory",
 	}},
@@ -80,27 +87,30 @@ var rooms = map[string]struct {
 		module + "internal/errorclass", "k8s.io/", "google.golang.org/protobuf/",
 	}},
 	"internal/kube/cluster": {may: []string{
-		module + "internal/errorclass", module + "internal/kube/client", module + "internal/gpu", module + "internal/ledger", module + "internal/budget", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
+		module + "internal/errorclass", module + "internal/kube/client", module + "internal/node", module + "internal/gpu", module + "internal/ledger", module + "internal/budget", module + "internal/stockpool", "k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
 	}},
 	"internal/manifests": {may: []string{
-		module + "internal/budget", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes", "k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
+		module + "internal/stockpool",
+		module + "internal/budget", module + "internal/node", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes", "k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
 	}},
 	"internal/tencent": {may: []string{
 		module + "internal/errorclass", module + "internal/spotpool", "github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
+	"internal/notice": {may: []string{module + "internal/node"}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
 	"internal/provider": {may: []string{
+		module + "internal/stockpool", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/open",
-		module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/duration", module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight",
+		module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/duration", module + "internal/errorclass", module + "internal/printable", module + "internal/problem", module + "internal/weight",
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{
 		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/memory", "github.com/parquet-go/parquet-go",
-		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/outcome",
+		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools", module + "internal/reconcile/outcome",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open",
-		module + "internal/manifests", module + "internal/cvmsim", module + "internal/declaration",
-		module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger", module + "internal/duration", module + "internal/printable",
+		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
+		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger", module + "internal/duration", module + "internal/printable",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
 	}},
 }
@@ -148,6 +158,21 @@ func TestRooms(t *testing.T) {
 		for _, entry := range rule.may {
 			if !used[room+" "+entry] {
 				t.Errorf("%s does not import %s any longer: take it off its row", room, entry)
+			}
+		}
+	}
+}
+
+// TestOnlySomeGroupsAreLinked looks for the clients of all API groups, which are 7 MB of
+// the binary: what is not for tests has those of internal/kube/client.
+func TestOnlySomeGroupsAreLinked(t *testing.T) {
+	t.Parallel()
+	for _, files := range packages(t) {
+		for _, file := range files {
+			for _, spec := range file.ast.Imports {
+				if spec.Path.Value == `"k8s.io/client-go/kubernetes"` {
+					t.Errorf("%s imports the clients of all API groups: take kube/client.Groups", file.name)
+				}
 			}
 		}
 	}

@@ -1,0 +1,155 @@
+package nodes
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+)
+
+// TestNodes plays what may happen to pools whose instances are nodes, at the same time
+// and in one cluster.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	// Pods of a node that was deleted go at once, not after a minute.
+	server := kubetest.StartOwn(t, "--pod-gc-every=500ms", "--pod-gc-quarantine=500ms")
+	for n, scene := range []struct {
+		name string
+		play func(*rig)
+	}{
+		{"reclaimed with notice", withNotice},
+		{"reclaimed without notice", withoutNotice},
+		{"a scale-in that is delayed", delayedScaleIn},
+		{"machines that never join", neverJoin},
+		{"a budget exceeded and recovered", budgetExceeded},
+		{"nodes that are nobody's", nobodysNodes},
+	} {
+		t.Run(scene.name, func(t *testing.T) {
+			t.Parallel()
+			scene.play(newRig(t, server, 100*n))
+		})
+	}
+}
+
+// withoutNotice: the machine is gone when it is missed, and its pods move once its node
+// is deleted, after two looks a minute apart.
+func withoutNotice(r *rig) {
+	r.create(2, 3)
+	r.deploy(2)
+	before := r.own()
+	lost, kept := before[0], before[1]
+	if _, err := r.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{lost}}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.silent(lost)
+	r.says(r.reconcile(), "reclaimed", "launched 1")
+	fresh := r.launched(before)
+	r.audit.wants(r.t, "once it is missed", "RunInstances "+fresh+" ok")
+	r.fleet.ready(r.t, 2)
+	r.pass(30 * time.Second)
+	r.reconcile()
+	r.audit.wants(r.t, "half a minute later", "mark "+nodeOf(fresh))
+	if r.node(lost) == nil {
+		r.t.Fatal("the node is gone after one look")
+	}
+	r.pass(31 * time.Second)
+	r.says(r.reconcile(), "deleted", nodeOf(lost))
+	r.audit.wants(r.t, "a minute later", "delete "+nodeOf(lost))
+	r.runs(2)
+	r.left(fresh, kept)
+}
+
+// delayedScaleIn: while a disruption budget allows none of its pods' evictions, the
+// machine stays, and nothing is ended.
+func delayedScaleIn(r *rig) {
+	r.create(3, 3)
+	r.deploy(3)
+	guards := r.server.Client().PolicyV1().PodDisruptionBudgets(r.namespace)
+	guard := kubetest.Create(r.t, r.server, kubetest.PodDisruptionBudget(r.namespace, "work", 3, map[string]string{"app": "work"}))
+	kubetest.WaitFor(r.t, "the disruption budget to be counted", counted(guards, guard.Name, 3))
+	before, pods := r.own(), r.runs(3)
+	state := r.update(2, 2, 2*time.Second)
+	r.says(join(state.Warnings), "1 node was being drained")
+	printed := r.reconcile()
+	victim := cordoned(r, before)
+	pod := pods[victim]
+	r.says(printed, "its node "+nodeOf(victim)+" is drained since", "1 pod left", "violate the pod's disruption budget")
+	r.audit.wants(r.t, "while the disruption budget allows no eviction", "cordon "+nodeOf(victim), "evict "+pod.Name+" 429")
+	if now := r.runs(3); now[victim].UID != pod.UID {
+		r.t.Errorf("the pod %s was ended", pod.Name)
+	}
+
+	two := intstr.FromInt(2)
+	guard, err := guards.Get(r.t.Context(), guard.Name, metav1.GetOptions{})
+	if err == nil {
+		guard.Spec.MinAvailable = &two
+		_, err = guards.Update(r.t.Context(), guard, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	kubetest.WaitFor(r.t, "the disruption budget to be counted", allowed(guards, guard.Name, 1))
+	r.reconcile()
+	r.gone(pod)
+	r.reconcile()
+	r.audit.wants(r.t, "once it allows one", "evict "+pod.Name, "TerminateInstances "+victim+" ok")
+	r.silent(victim)
+	r.reconcile() // which misses it
+	r.pass(61 * time.Second)
+	r.reconcile()
+	r.audit.wants(r.t, "after its end", "delete "+nodeOf(victim))
+	r.runs(2)
+	r.left(without(before, victim)...)
+}
+
+// neverJoin: machines that never become nodes are replaced, here after they end, as there
+// is no room above the maximum. After two in a row it is the configuration's fault, and
+// the third stays however long it takes.
+func neverJoin(r *rig) {
+	r.create(2, 2)
+	r.deploy(2)
+	r.fleet.breaks(true)
+	before := r.own()
+	lost, kept := before[0], before[1]
+	if _, err := r.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{lost}}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.silent(lost)
+	r.reconcile()
+	first := r.launched(before)
+	r.audit.wants(r.t, "once one is missed", "RunInstances "+first+" ok")
+	r.reconcile() // which sees it run
+	r.pass(10 * time.Minute)
+	r.reconcile()
+	r.audit.wants(r.t, "while it may join still", "delete "+nodeOf(lost))
+	late := first
+	for range 2 {
+		there := r.own()
+		r.pass(6 * time.Minute)
+		r.says(r.reconcile(), late+" is replaced: it never became a Ready node within the 15m of join_timeout")
+		next := r.launched(there)
+		r.audit.wants(r.t, "when "+late+" did not join", "TerminateInstances "+late+" ok", "RunInstances "+next+" ok")
+		r.reconcile()
+		r.pass(10 * time.Minute)
+		late = next
+	}
+	for range 3 {
+		r.pass(time.Hour)
+		r.says(r.reconcile(), "replacing is suspended: 2 instances of the configuration", "in a row never joined the cluster", "gpupool release")
+	}
+	r.audit.wants(r.t, "for hours")
+
+	r.fleet.breaks(false)
+	r.fleet.ready(r.t, 2)
+	if text := r.reconcile(); strings.Contains(text, "suspended") {
+		r.t.Errorf("one has joined:\n%s", text)
+	}
+	r.audit.wants(r.t, "once one has joined", "mark "+nodeOf(late))
+	r.runs(2)
+	r.left(kept, late)
+}

@@ -1,0 +1,383 @@
+package stock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+func TestMain(m *testing.M) { providertest.Main(m) }
+
+// TestStockPools plays what may happen to stock pools, at the same time and in one
+// cluster, each in a store of its own.
+func TestStockPools(t *testing.T) {
+	t.Parallel()
+	server := kubetest.StartOwn(t)
+	for name, play := range map[string]func(*rig){
+		"declared, mended, destroyed":      mended,
+		"orphaned and imported":            orphaned,
+		"somebody else's, then taken over": takenOver,
+		"paused by its budget and back":    paused,
+		"not grown by its budget":          notGrown,
+		"taken pods are replaced":          taken,
+		"an image that the cluster alters": rewritten,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			play(newRig(t, server))
+		})
+	}
+}
+
+// mended: whatever somebody does to the Deployment is undone by the next run, which says
+// what it was and who did it; a run after that has nothing to do.
+func mended(r *rig) {
+	r.apply(r.pool(attributes{"pod_disruption": "{ minimum_available = 1 }"}))
+	r.audit.wants(r.t, "of the first apply", "create deployments", "patch deployments pool-g1", "apply deployments pool-g1", "create poddisruptionbudgets")
+	r.settled()
+	r.ready(2)
+	r.reconcile().is(r.t, stockpool.Ready)
+	r.audit.wants(r.t, "of a plan and a run that have nothing to do")
+	uid := r.deployment().UID
+
+	for _, c := range []struct {
+		as                   types.PatchType
+		manager, patch, part string
+		says                 []string
+	}{
+		{types.MergePatchType, "kubectl", `{"spec":{"replicas":5}}`, "scale", []string{"done mend: spec.replicas was 5 instead of 2", "last written by kubectl (scale)"}},
+		{types.StrategicMergePatchType, "kubectl-edit", `{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"evil:1"}]}}}}`, "",
+			[]string{"done mend: spec.template.spec.containers[0].image was evil:1 instead of registry.example.com/team/runtime:1", "last written by kubectl-edit at "}},
+		{types.MergePatchType, "kubectl-label", `{"metadata":{"labels":{"gpupool/stock-pool":null}}}`, "", []string{"done mend: metadata.labels.gpupool/stock-pool was nothing instead of pool-g1"}},
+	} {
+		var part []string
+		if c.part != "" {
+			part = append(part, c.part)
+		}
+		r.somebody(c.as, c.manager, c.patch, part...)
+		told := r.reconcile()
+		r.says(told, c.says...)
+		r.audit.wants(r.t, "of a run after "+c.manager, "try to apply deployments pool-g1", "apply deployments pool-g1")
+		of := r.deployment()
+		if *of.Spec.Replicas != 2 || of.UID != uid || of.Labels[stockpool.LabelPool] != poolName || of.Spec.Template.Spec.Containers[0].Image != "registry.example.com/team/runtime:1" {
+			r.t.Errorf("after %s it is %+v", c.manager, of)
+		}
+		r.ready(2)
+	}
+
+	guards := r.server.Client().PolicyV1().PodDisruptionBudgets(r.namespace)
+	if _, err := guards.Patch(r.t.Context(), poolName, types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.says(r.reconcile(), "done guard: somebody took its label")
+	r.audit.wants(r.t, "of a run after its disruption budget lost its label", "apply poddisruptionbudgets pool-g1")
+	r.reconcile().is(r.t, stockpool.Ready)
+	r.audit.wants(r.t, "of a run that has nothing to do")
+
+	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName, metav1.DeleteOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.says(r.reconcile(), "done create: somebody deleted its Deployment")
+	r.ready(2)
+	if r.deployment().UID == uid {
+		r.t.Error("it is the one that was deleted")
+	}
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.audit.taken()
+	r.settled()
+	history := r.work.Must("gpupool", "history", "--kubeconfig", r.run, "-o", "json").Stdout
+	if n := strings.Count(history, `"kind":"mend"`) + strings.Count(history, `"kind": "mend"`); n != 4 {
+		r.t.Errorf("the history tells of %d mendings:\n%s", n, history)
+	}
+	r.apply()
+	r.audit.wants(r.t, "of its end", "delete deployments pool-g1")
+	r.nothingLeft()
+	if told := r.reconcile(); len(told.StockPools) != 0 {
+		r.t.Errorf("a run still knows %+v", told.StockPools)
+	}
+}
+
+// orphaned: what is left behind is left as it is, and can be had back.
+func orphaned(r *rig) {
+	config := r.pool(attributes{"on_destroy": `"orphan"`})
+	r.apply(config)
+	before, pods := r.deployment(), names(r.ready(2))
+	r.audit.taken()
+	r.apply()
+	r.audit.wants(r.t, "of an end that leaves it")
+	if of := r.deployment(); of == nil || of.UID != before.UID || !slices.Equal(names(r.ready(2)), pods) {
+		r.t.Fatalf("it was not left: %+v", of)
+	}
+	r.reconcile()
+	r.audit.wants(r.t, "of a run that has no pool")
+
+	r.refuses("that gpupool did not make: it was left untouched", config)
+	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
+	r.audit.wants(r.t, "of a refusal and an import")
+	r.apply(config)
+	r.audit.wants(r.t, "of taking it over", "try to apply deployments pool-g1", "apply deployments pool-g1")
+	if of := r.deployment(); of.UID != before.UID || !slices.Equal(names(r.ready(2)), pods) {
+		r.t.Error("its pods were replaced")
+	}
+	r.settled()
+	r.reconcile().is(r.t, stockpool.Ready)
+
+	// An import of what the store has a record of.
+	r.work.Must("terraform", "state", "rm", "gpupool_stock_pool.g1")
+	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
+	r.settled()
+	r.audit.wants(r.t, "of an import of a recorded one")
+	r.apply(r.pool()) // no orphan
+	r.apply()
+	r.nothingLeft()
+}
+
+func names(pods []corev1.Pod) []string {
+	var all []string
+	for _, p := range pods {
+		all = append(all, p.Name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// takenOver: somebody else's Deployment is touched by nobody until its owner labels it.
+func takenOver(r *rig) {
+	theirs := kubetest.Deployment(r.namespace, poolName, 1, kubetest.GPUs(1))
+	theirs = kubetest.Create(r.t, r.server, theirs)
+	pods := names(r.ready(1))
+	untouched := func(when string) {
+		r.t.Helper()
+		of := r.deployment()
+		if of == nil || of.UID != theirs.UID || of.Generation != theirs.Generation || !cmp.Equal(of.Spec, theirs.Spec) || !slices.Equal(names(r.ready(1)), pods) {
+			r.t.Fatalf("somebody else's Deployment was changed %s: %+v", when, of)
+		}
+	}
+	config := r.pool(attributes{"security": `"baseline"`})
+	r.refuses("that gpupool did not make: it was left untouched", config)
+	r.reconcile()
+	r.audit.wants(r.t, "while it is somebody else's")
+	untouched("by a name")
+
+	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
+	plan := r.work.Must("terraform", "plan", "-input=false", "-no-color").Stdout
+	for _, want := range []string{"will be updated in-place", `"registry.example.com/train:1" -> "registry.example.com/team/runtime:1"`, "1 -> 2", "is taken over"} {
+		if !strings.Contains(words(plan), want) {
+			r.t.Errorf("the plan does not say %q:\n%s", want, plan)
+		}
+	}
+	untouched("by an import and a plan")
+	r.refuses("kubectl label deployment NAME gpupool/stock-pool=NAME", config)
+	r.audit.wants(r.t, "of an apply that its owner did not allow", "try to apply deployments pool-g1 403")
+	untouched("by an apply")
+	if told := r.reconcile(); len(told.StockPools) > 0 {
+		r.t.Errorf("a record of it is left: %+v", told.StockPools)
+	}
+
+	r.somebody(types.MergePatchType, "kubectl-label", `{"metadata":{"labels":{"gpupool/stock-pool":"pool-g1"}}}`)
+	r.apply(config)
+	of := r.deployment()
+	if of.UID != theirs.UID || *of.Spec.Replicas != 2 || of.Spec.Template.Spec.Containers[0].Image != "registry.example.com/team/runtime:1" || of.Spec.Template.Spec.Containers[0].Name != "main" {
+		r.t.Errorf("taken over, it is %+v", of)
+	}
+	r.ready(2)
+	r.settled()
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.audit.taken()
+	r.apply()
+	r.audit.wants(r.t, "of its end", "delete deployments pool-g1")
+	r.nothingLeft()
+}
+
+func (r *rig) budget(action, hours string) string {
+	return fmt.Sprintf("resource \"gpupool_budget\" \"b\" {\n  name = \"team-a\"\n  gpu_hours = %q\n  window = \"24h\"\n  selector = { namespaces = [%q] }\n  enforcement = { action = %q, grace_period = \"0s\" }\n}\n", hours, r.namespace, action)
+}
+
+const ofBudget = `gpupool_budget.b.name`
+
+func exceeded(told report) bool {
+	return len(told.Budgets) == 1 && told.Budgets[0].Exceeded != nil && *told.Budgets[0].Exceeded
+}
+
+// paused: a budget that its own pods used up has the pool be scaled to none by itself,
+// and back once it is not exceeded any longer.
+func paused(r *rig) {
+	r.apply(r.budget("pause", "1000"))
+	r.reconcile() // which judges it
+	pool := r.pool(attributes{"budget": ofBudget})
+	r.apply(r.budget("pause", "1000"), pool)
+	r.ready(2)
+	r.audit.taken()
+	r.apply(r.budget("pause", "0.001"), pool)
+	told := r.later("a pause", func(told report) bool { return told.StockPools[0].Phase == stockpool.Paused })
+	if !exceeded(told) {
+		r.t.Errorf("its budgets are %+v", told.Budgets)
+	}
+	r.audit.wants(r.t, "of a pause, of which the budget does nothing", "apply deployments pool-g1")
+	r.ready(0)
+	if of := r.deployment(); *of.Spec.Replicas != 0 {
+		r.t.Errorf("it has %d replicas", *of.Spec.Replicas)
+	}
+	r.reconcile().is(r.t, stockpool.Paused)
+	r.settled()
+	r.somebody(types.MergePatchType, "kubectl", `{"spec":{"replicas":2}}`, "scale")
+	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0; last written by kubectl (scale)")
+	r.ready(0)
+	r.audit.taken()
+
+	r.apply(r.budget("pause", "1000"), pool)
+	r.audit.wants(r.t, "of a larger budget")
+	r.says(r.later("its coming back", func(told report) bool { return strings.Contains(told.decided(), "resume") }), "no budget has it paused any longer")
+	r.audit.wants(r.t, "of its coming back", "apply deployments pool-g1")
+	r.ready(2)
+	r.settled()
+	r.apply()
+	r.nothingLeft()
+}
+
+// notGrown: a budget that only alerts keeps an exceeded pool from growing, and ends
+// nothing.
+func notGrown(r *rig) {
+	r.apply(r.budget("alert_only", "1000"))
+	r.reconcile()
+	r.apply(r.budget("alert_only", "1000"), r.pool(attributes{"budget": ofBudget}))
+	pods := names(r.ready(2))
+	r.apply(r.budget("alert_only", "0.001"), r.pool(attributes{"budget": ofBudget}))
+	r.later("its being exceeded", exceeded)
+	more := r.pool(attributes{"budget": ofBudget, "replicas": "4"})
+	r.apply(r.budget("alert_only", "0.001"), more)
+	r.reconcile().is(r.t, stockpool.Degraded)
+	if *r.deployment().Spec.Replicas != 2 || !slices.Equal(names(r.ready(2)), pods) {
+		r.t.Errorf("it was grown to %d, or its pods ended", *r.deployment().Spec.Replicas)
+	}
+	r.apply(r.budget("alert_only", "1000"), more)
+	r.later("its growth", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.ready(4)
+	r.apply()
+	r.nothingLeft()
+}
+
+// taken: who takes a pod labels it, and finds another one ready; what is given back has
+// the stock shrink, by pods that nobody uses.
+func taken(r *rig) {
+	r.apply(r.pool(attributes{"keep": `"available"`, "maximum": "4"}))
+	pods := r.ready(2)
+	label := func(pod, session string) {
+		r.t.Helper()
+		patch := fmt.Sprintf(`{"metadata":{"labels":{"session":%s}}}`, session)
+		if _, err := r.server.Client().CoreV1().Pods(r.namespace).Patch(r.t.Context(), pod, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.audit.taken()
+	label(pods[0].Name, `"a"`)
+	r.says(r.reconcile(), "done scale: 1 of its pods is in use, and 2 more are to be available")
+	r.audit.wants(r.t, "of a taken pod", "apply deployments pool-g1")
+	label(pods[1].Name, `"b"`)
+	r.ready(3)
+	r.reconcile()
+	all := r.ready(4)
+	label(all[slices.IndexFunc(all, func(p corev1.Pod) bool { return p.Labels["session"] == "" })].Name, `"c"`)
+	r.reconcile() // its maximum is reached
+	r.ready(4)
+	told := r.later("its being ready", func(told report) bool { return told.StockPools[0].Available == 1 })
+	if p := told.StockPools[0]; p.Allocated != 3 || p.Replicas != 4 {
+		r.t.Errorf("it is %+v", p)
+	}
+	r.settled()
+	r.audit.taken()
+
+	label(pods[1].Name, "null")
+	var used []string
+	for _, p := range r.ready(4) {
+		if p.Labels["session"] != "" {
+			used = append(used, p.Name)
+		}
+	}
+	r.reconcile() // which finds nothing to do: two are in use, and two available
+	label(pods[0].Name, "null")
+	used = slices.DeleteFunc(used, func(name string) bool { return name == pods[0].Name })
+	r.reconcile()
+	left := r.ready(3)
+	if !slices.Contains(names(left), used[0]) {
+		r.t.Errorf("%s was in use, and ended", used[0])
+	}
+	r.audit.wants(r.t, "of pods that are given back", "patch pods "+used[0], "apply deployments pool-g1")
+	r.reconcile().is(r.t, stockpool.Ready)
+	r.audit.wants(r.t, "of a run that has nothing to do")
+	r.apply()
+	r.nothingLeft()
+}
+
+// rewritten: what the cluster makes of an application is no drift, and what somebody
+// makes of it is.
+func rewritten(r *rig) {
+	about := metav1.ObjectMeta{Name: r.namespace}
+	kubetest.Create(r.t, r.server, &admissionv1.MutatingAdmissionPolicy{ObjectMeta: about, Spec: admissionv1.MutatingAdmissionPolicySpec{
+		ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
+		MatchConstraints: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: r.namespace}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+				Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+			}}},
+		},
+		MatchConditions: []admissionv1.MatchCondition{{Name: "theirs", Expression: "!object.spec.template.spec.containers[0].image.startsWith('mirror.example.com/')"}},
+		Mutations: []admissionv1.Mutation{{PatchType: admissionv1.PatchTypeJSONPatch, JSONPatch: &admissionv1.JSONPatch{
+			Expression: `[JSONPatch{op: "replace", path: "/spec/template/spec/containers/0/image", value: "mirror.example.com/" + object.spec.template.spec.containers[0].image}]`,
+		}}},
+	}})
+	kubetest.Create(r.t, r.server, &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: about, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: about.Name}})
+	const mirrored = "mirror.example.com/registry.example.com/team/runtime:1"
+	image := func() string { return r.deployment().Spec.Template.Spec.Containers[0].Image }
+	r.untilRewritten()
+	r.apply(r.pool())
+	r.ready(2)
+	if image() != mirrored {
+		r.t.Fatalf("its image is %s", image())
+	}
+	r.audit.taken()
+	for range 2 {
+		told := r.reconcile()
+		told.is(r.t, stockpool.Ready)
+		r.settled()
+	}
+	r.audit.wants(r.t, "of runs and plans that have nothing to do")
+
+	r.somebody(types.StrategicMergePatchType, "kubectl-edit", `{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"mirror.example.com/evil:1"}]}}}}`)
+	r.says(r.reconcile(), "image was mirror.example.com/evil:1 instead of "+mirrored, "last written by kubectl-edit")
+	if image() != mirrored {
+		r.t.Errorf("its image is %s", image())
+	}
+	r.ready(2)
+	r.audit.taken()
+	r.reconcile().is(r.t, stockpool.Ready)
+	r.audit.wants(r.t, "of a run after that")
+	r.apply()
+	r.nothingLeft()
+}
+
+// untilRewritten waits until the cluster rewrites images.
+func (r *rig) untilRewritten() {
+	r.t.Helper()
+	kubetest.WaitFor(r.t, "images to be rewritten", func(ctx context.Context) error {
+		made, err := r.server.Client().AppsV1().Deployments(r.namespace).Create(ctx, kubetest.Deployment(r.namespace, "probe", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && !strings.HasPrefix(made.Spec.Template.Spec.Containers[0].Image, "mirror.example.com/") {
+			err = errors.New("they are not")
+		}
+		return err
+	})
+}
