@@ -157,13 +157,19 @@ func prepareCluster(ctx context.Context, s *stage) error {
 			return err
 		}
 	}
-	manifests, err := s.command(ctx, s.gpupoolAt, "manifests", "--namespace", storeNamespace, "--image", "gpupool").Output()
+	args := []string{"manifests", "--namespace", storeNamespace, "--image", "gpupool"}
+	manifests, err := s.command(ctx, s.gpupoolAt, args...).Output()
 	if err != nil {
 		return err
 	}
-	if err := s.apply(ctx, string(manifests)); err != nil {
+	if err := s.apply(ctx, "gpupool "+strings.Join(args, " ")+" | kubectl apply -f -", string(manifests)); err != nil {
 		return err
 	}
+	return s.createPodsNamespace(ctx)
+}
+
+// createPodsNamespace creates the namespace of the demo's pods.
+func (s *stage) createPodsNamespace(ctx context.Context) error {
 	return s.cluster.create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": podsNamespace},
 	}})

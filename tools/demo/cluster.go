@@ -168,8 +168,9 @@ func (c *cluster) create(ctx context.Context, o *unstructured.Unstructured) erro
 }
 
 // apply does what kubectl apply -f does with the manifests that gpupool prints,
-// but for the CronJob: the demo runs gpupool reconcile itself.
-func (s *stage) apply(ctx context.Context, manifests string) error {
+// but for what runs gpupool by itself: the demo does that. command is how a reader would
+// apply them.
+func (s *stage) apply(ctx context.Context, command, manifests string) error {
 	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifests), 4096)
 	counts := map[string]int{}
 	var kinds []string
@@ -182,7 +183,7 @@ func (s *stage) apply(ctx context.Context, manifests string) error {
 		if err != nil {
 			return err
 		}
-		if len(o.Object) == 0 || o.GetKind() == "CronJob" {
+		if len(o.Object) == 0 || slices.Contains([]string{"CronJob", "DaemonSet"}, o.GetKind()) {
 			continue
 		}
 		if err := s.cluster.create(ctx, &o); err != nil {
@@ -195,7 +196,7 @@ func (s *stage) apply(ctx context.Context, manifests string) error {
 	for i, kind := range kinds {
 		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
 	}
-	fmt.Fprintf(s.out, "\n   $ gpupool manifests --namespace %s --image gpupool | kubectl apply -f -    (all but the CronJob)\n   %s\n", storeNamespace, strings.Join(kinds, ", "))
+	fmt.Fprintf(s.out, "\n   $ %s    (all but what runs gpupool by itself)\n   %s\n", command, strings.Join(kinds, ", "))
 	return nil
 }
 

@@ -21,7 +21,7 @@ func programs(t *testing.T) (gpupool, terraform string) {
 	t.Helper()
 	gpupool, terraform = os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM")
 	if gpupool == "" {
-		gpupool = filepath.Join(t.TempDir(), "terraform-provider-gpupool")
+		gpupool = filepath.Join(t.TempDir(), "gpupool")
 		if out, err := exec.Command("go", "build", "-o", gpupool, "../..").CombinedOutput(); err != nil {
 			t.Fatalf("building gpupool: %v\n%s", err, out)
 		}

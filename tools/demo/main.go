@@ -1,7 +1,9 @@
 // Demo raises a pool of GPU spot instances by Terraform, has the cloud take one
 // back, shows the plan that sees it, and has gpupool reconcile bring it back.
 // Then it gives a team of the cluster a budget of GPU-hours, and shows what
-// becomes of it, and of a pool that names it.
+// becomes of it, and of a pool that names it. Last it raises machines that are nodes, a
+// warm stock of pods on them and a budget of both, from one configuration, and shows what
+// becomes of the pods while people, the cloud and the budget interfere.
 //
 // Everything happens on this machine, against the local CVM that gpupool serves
 // and a local Kubernetes: no cloud is called and nothing costs money. It needs
@@ -38,13 +40,15 @@ func main() {
 type part struct {
 	configuration string
 	acts          []act
-	// cluster says that it needs a Kubernetes.
-	cluster bool
+	// cluster says that it needs a Kubernetes, and machines that its instances join a
+	// local one.
+	cluster, machines bool
 }
 
 var parts = []part{
 	{configuration: "examples/demo", acts: poolActs},
 	{configuration: "examples/demo-budget", acts: budgetActs, cluster: true},
+	{configuration: "examples/complete", acts: completeActs, machines: true},
 }
 
 func run(ctx context.Context) error {
@@ -54,7 +58,10 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p.cluster {
+		switch {
+		case p.machines:
+			err = stage.enterWithMachines(ctx, os.Getenv("GPUPOOL_LOCALKUBE"))
+		case p.cluster:
 			err = stage.enterCluster(ctx, os.Getenv("GPUPOOL_LOCALKUBE"), os.Getenv("GPUPOOL_DEMO_KUBECONFIG"))
 		}
 		if err == nil {

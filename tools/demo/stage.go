@@ -26,7 +26,9 @@ type stage struct {
 	env       []string
 	cvm       *local.CVM
 	cluster   *cluster // nil in a part without one
-	verbose   bool     // gpupool logs each call
+	machines  *machines
+	taken     string // the instance that the cloud takes back with notice
+	verbose   bool   // gpupool logs each call
 }
 
 // newStage lays the provider where terraform init finds it, copies the
@@ -80,7 +82,11 @@ func (s *stage) startCVM(ctx context.Context) error {
 // close stops the local CVM and removes the demo's files. When the demo failed
 // on the way, the instances end with the local CVM, which keeps them in memory.
 func (s *stage) close() error {
-	left := s.leaveCluster()
+	var failure error
+	if s.machines != nil {
+		failure = s.machines.stop()
+	}
+	left := errors.Join(failure, s.leaveCluster())
 	if s.cvm != nil {
 		s.cvm.Stop()
 	}
@@ -153,6 +159,11 @@ func (s *stage) terraformChanges(ctx context.Context) error {
 // control tells the local CVM what to do.
 func (s *stage) control(ctx context.Context, what, body string) error {
 	fmt.Fprintf(s.out, "\n   POST /_sim/%s %s\n", what, body)
+	return s.post(ctx, what, body)
+}
+
+// post is control without a word about it, for beside what is shown.
+func (s *stage) post(ctx context.Context, what, body string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cvm.Endpoint+"/_sim/"+what, strings.NewReader(body))
 	if err != nil {
 		return err
@@ -170,9 +181,33 @@ func (s *stage) control(ctx context.Context, what, body string) error {
 	return nil
 }
 
-// expectInstances asks the local CVM itself how many instances there are.
-func (s *stage) expectInstances(ctx context.Context, want int) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.cvm.Endpoint+"/_sim/instances", nil)
+// instance is one of the cloud's, as the local CVM itself shows it.
+type instance struct {
+	ID    string `json:"instance_id"`
+	State string `json:"state"`
+}
+
+// instances are those that the local CVM has, the oldest first.
+func (s *stage) instances(ctx context.Context) ([]instance, error) {
+	var answer struct {
+		Instances []instance `json:"instances"`
+	}
+	err := s.ask(ctx, "instances", &answer)
+	return answer.Instances, err
+}
+
+// cloudTime is what the cloud's clock reads.
+func (s *stage) cloudTime(ctx context.Context) (time.Time, error) {
+	var answer struct {
+		Now time.Time `json:"now"`
+	}
+	err := s.ask(ctx, "clock", &answer)
+	return answer.Now, err
+}
+
+// ask asks the local CVM itself.
+func (s *stage) ask(ctx context.Context, what string, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.cvm.Endpoint+"/_sim/"+what, nil)
 	if err != nil {
 		return err
 	}
@@ -181,20 +216,20 @@ func (s *stage) expectInstances(ctx context.Context, want int) error {
 		return err
 	}
 	defer response.Body.Close()
-	var answer struct {
-		Instances []struct {
-			ID    string `json:"instance_id"`
-			State string `json:"state"`
-		} `json:"instances"`
-	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+	return json.NewDecoder(response.Body).Decode(answer)
+}
+
+// expectInstances shows how many instances there are.
+func (s *stage) expectInstances(ctx context.Context, want int) error {
+	instances, err := s.instances(ctx)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "\n   Instances in the cloud: %d\n", len(answer.Instances))
-	for _, i := range answer.Instances {
+	fmt.Fprintf(s.out, "\n   Instances in the cloud: %d\n", len(instances))
+	for _, i := range instances {
 		fmt.Fprintf(s.out, "     %s %s\n", i.ID, i.State)
 	}
-	if len(answer.Instances) != want {
+	if len(instances) != want {
 		return fmt.Errorf("%d instances were expected", want)
 	}
 	return nil

@@ -62,8 +62,8 @@ var shapes = []struct {
 }{
 	{regexp.MustCompile(`\bins-\w+`), "INSTANCE"},
 	{regexp.MustCompile(`\btrain-[a-z0-9]+-[a-z0-9]+`), "POD"},
+	{regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?`), "TIME"}, // the day is told of another day's
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "DATE"},
-	{regexp.MustCompile(`\d\d:\d\d(:\d\d)?`), "TIME"},
 	{regexp.MustCompile(`\b(\d+[dhms])+\b`), "LONG"},
 	{regexp.MustCompile(`\d+(\.\d+)?`), "N"},
 	{regexp.MustCompile(` ±N`), ""},

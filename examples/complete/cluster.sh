@@ -1,0 +1,10 @@
+#!/bin/sh
+# Prints what runs in the cluster, for kubectl apply: the store, a CronJob that runs
+# gpupool reconcile, an agent on each node of the pool that hears when the cloud takes its
+# machine back, and the rights and policies of all of them.
+set -eu
+
+exec gpupool manifests --stock-pools \
+  --bootstrap-groups system:bootstrappers:kubeadm:default-node-token \
+  --mark-nodes --cordon-nodes --delete-nodes \
+  --notice-watch --notice-watch-on pool=train "$@"
