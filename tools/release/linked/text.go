@@ -1,0 +1,32 @@
+package linked
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Document is the text that travels with a binary: each module with its licences,
+// and each text once, under the modules that have it.
+func Document(modules []Module) string {
+	var b strings.Builder
+	b.WriteString("gpupool is under the Mozilla Public License 2.0, in the file LICENSE beside this\none. It holds the modules below, by their authors, under licences of their own.\n" +
+		"The source of each, whatever its licence, is that of its version at\nhttps://proxy.golang.org/MODULE/@v/VERSION.zip, and that of std at https://go.dev/dl.\n\n")
+	for _, m := range modules {
+		fmt.Fprintf(&b, "%s %s: %s\n", m.Path, m.Version, strings.Join(m.Licences, ", "))
+	}
+	var texts []string
+	of := map[string][]string{}
+	for _, m := range modules {
+		for _, t := range m.Texts {
+			content := strings.TrimSpace(strings.ReplaceAll(t.Content, "\r\n", "\n"))
+			if of[content] == nil {
+				texts = append(texts, content)
+			}
+			of[content] = append(of[content], m.Path+", "+t.Name)
+		}
+	}
+	for _, text := range texts {
+		fmt.Fprintf(&b, "\n%[1]s\n%[2]s\n%[1]s\n\n%[3]s\n", strings.Repeat("=", 80), strings.Join(of[text], "\n"), text)
+	}
+	return b.String()
+}
