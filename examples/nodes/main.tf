@@ -1,0 +1,43 @@
+# A pool whose instances become nodes of the cluster that the provider reaches.
+
+terraform {
+  required_version = ">= 1.11"
+  required_providers {
+    gpupool = {
+      source = "gpupool/gpupool"
+    }
+  }
+}
+
+provider "gpupool" {
+  region     = "ap-singapore"
+  kubernetes = { config_path = "~/.kube/config", config_context = "gpu" }
+  store      = { kubernetes_namespace = "gpupool-system" }
+}
+
+resource "gpupool_spot_pool" "train" {
+  name    = "train"
+  minimum = 2
+  maximum = 4 # room for a replacement before what it replaces ends
+
+  offerings = [
+    { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" },
+    { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8" },
+  ]
+
+  vpc_id    = "vpc-a1b2c3d4"
+  image_id  = "img-a1b2c3d4" # has the GPU driver
+  user_data = file("${path.module}/join.sh")
+
+  nodes = {
+    join_timeout      = "15m"              # from running to a Ready node
+    unhealthy_timeout = "10m"              # not Ready for so long
+    labels            = { pool = "train" } # what join.sh gives its nodes
+
+    drain = {
+      timeout    = "10m"
+      on_timeout = "terminate" # keep: with what is left on it, for an hour
+      unmanaged  = "wait"      # evict: also pods that nothing would make anew
+    }
+  }
+}
