@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -15,12 +17,20 @@ import (
 // errShort says that an operation came to an end and told of a shortfall.
 var errShort = errors.New("the pool stays short")
 
+// errUnsettled says that an operation's time was up before all that it began showed.
+var errUnsettled = errors.New("the pool is not settled yet")
+
 // shortOr is what an operation says of its end.
 func shortOr(state spotpools.State, err error) error {
-	if err == nil && state.Plan.Shortfall > 0 {
+	switch {
+	case err != nil:
+		return err
+	case state.Plan.Shortfall > 0:
 		return errShort
+	case slices.ContainsFunc(state.Warnings, func(text string) bool { return strings.Contains(text, "still launching") }):
+		return errUnsettled
 	}
-	return err
+	return nil
 }
 
 func size(minimum, maximum int) func(*spotpool.Declaration) {
