@@ -81,6 +81,8 @@ type decider struct {
 	used labels.Selector
 	// asked is how many pods there would be if no budget held the pool.
 	asked int
+	// kept is why the pool shrinks less than it should; empty where it does not.
+	kept string
 	// begun says that a run which was cut short had applied something.
 	begun bool
 }
@@ -209,6 +211,8 @@ func (d *decider) why(was int) (Kind, []string) {
 		return KindPause, []string{paused.Reason}
 	case j.Applied != d.Declaration.Sum(j.Container):
 		return KindApply, []string{fmt.Sprintf("its declaration changed (generation %d)", d.Declaration.Generation)}
+	case to == was && d.kept != "":
+		return KindApply, []string{"somebody scaled it up", d.kept}
 	case j.Generation == d.Declaration.Generation && to == was && d.heldBack() != nil:
 		return KindApply, append([]string{"somebody scaled it down, and it may not grow back"}, d.heldBack()...)
 	case j.PausedSince != nil && to > was:

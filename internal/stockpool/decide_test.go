@@ -3,6 +3,7 @@ package stockpool_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,6 +167,90 @@ func TestATakenPodIsReplaced(t *testing.T) {
 	if !slices.ContainsFunc(w.pods, func(p stockpool.Pod) bool { return p.Name == taken[0] }) {
 		t.Error("a pod in use was ended")
 	}
+}
+
+// TestNoPodInUseEndsBeforeAnIdleOne: a ReplicaSet heeds what a pod costs only among those
+// that are alike in being ready, so that a pool which shrinks by itself waits for those in
+// use that are not.
+func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
+	w.has(t, 2, stockpool.Ready)
+	for n := range 3 {
+		w.pods[n+1].Labels["session"] = "x"
+		w.settle()
+	}
+	w.has(t, 5, stockpool.Ready)
+	ill, back, idle := w.pods[1].Name, w.pods[3].Name, w.pods[4].Name
+	delete(w.pod(back).Labels, "session")
+	w.pod(ill).Ready = false
+	w.has(t, 5, stockpool.Ready)
+	p := w.decide()
+	if synced := p.Status.Of(stockpool.Synced); len(p.Warnings) != 1 || synced.Status != "False" || synced.Reason != "PodsInUse" || !strings.Contains(p.Warnings[0], ill) || p.Warnings[0] != synced.Message {
+		t.Errorf("that it keeps more is told so: %q, %+v", p.Warnings, synced)
+	}
+	if p.Status.Fewest != 5 {
+		t.Errorf("%d pods have to stay, want 5", p.Status.Fewest)
+	}
+	// What a ReplicaSet ends before that one may go.
+	w.pod(idle).Phase, w.pod(idle).Ready, w.pod(idle).Node = "Pending", false, ""
+	w.has(t, 4, stockpool.Ready)
+	if w.pod(idle) != nil || w.pod(ill) == nil {
+		t.Errorf("left are %+v", w.pods)
+	}
+	// Somebody's pods are not worth one in use either, up to the maximum.
+	*w.live.Spec.Replicas = 6
+	w.control()
+	w.has(t, 6, stockpool.Ready)
+	w.recover()
+	w.has(t, 4, stockpool.Ready)
+	if w.pod(ill) == nil {
+		t.Error("a pod in use was ended")
+	}
+	if p := w.decide(); len(p.Warnings) > 0 || p.Status.Of(stockpool.Synced).Status != "True" {
+		t.Errorf("all is well, and it warns %q", p.Warnings)
+	}
+	w.pod(ill).Ready = false
+	*w.live.Spec.Replicas = 9
+	w.control()
+	if p := w.decide(); p.Replicas != 8 {
+		t.Errorf("beyond the maximum it is scaled to %d", p.Replicas)
+	}
+}
+
+// TestAScaleDownThatIsDeclaredGoesOn, whoever uses the pods, and so does a budget's pause.
+func TestAScaleDownThatIsDeclaredGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Replicas, d.Maximum = stockpool.KeepAvailable, 4, 8 }))
+	w.has(t, 4, stockpool.Ready)
+	w.pods[0].Labels["session"] = "x"
+	w.has(t, 5, stockpool.Ready)
+	w.pods[0].Ready = false
+	w.declaration.Replicas, w.declaration.Generation = 1, 2
+	if p := w.decide(); p.Replicas != 2 || len(p.Warnings) > 0 {
+		t.Errorf("declared, it becomes %d pods, and warns %q", p.Replicas, p.Warnings)
+	}
+	w.has(t, 1, stockpool.Ready) // a ReplicaSet ended the one in use
+	w.pods[0].Labels["session"], w.pods[0].Ready = "x", false
+	w.covers = []stockpool.Cover{pausing}
+	w.has(t, 0, stockpool.Paused)
+}
+
+// TestARolloutEndsNoMoreThanItHasTo: in its middle a scale-down is spread over the old
+// pods and the new ones, whoever uses them.
+func TestARolloutEndsNoMoreThanItHasTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 8 }))
+	w.has(t, 2, stockpool.Ready)
+	w.pods[0].Labels["session"], w.pods[1].Labels["session"] = "x", "x"
+	w.has(t, 4, stockpool.Ready)
+	delete(w.pods[1].Labels, "session")
+	w.live.Status.UpdatedReplicas = 1
+	if p := w.decide(); len(p.Decisions) > 0 || p.Replicas != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "rollout") {
+		t.Errorf("decided %v, and warns %q", p.Decisions, p.Warnings)
+	}
+	w.live.Status.UpdatedReplicas = 4
+	w.has(t, 3, stockpool.Ready)
 }
 
 func TestADeploymentIsTakenOverByItsUID(t *testing.T) {

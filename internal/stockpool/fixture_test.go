@@ -1,7 +1,10 @@
 package stockpool_test
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -83,8 +86,8 @@ func (w *world) applied(replicas int) *appsv1.Deployment {
 	return of
 }
 
-// control is what the Deployment's controller does: it makes pods and ends those that
-// cost least.
+// control is what the Deployment's controller does: it makes pods, and ends those first
+// that a ReplicaSet ends first.
 func (w *world) control() {
 	wanted := 0
 	if w.live != nil {
@@ -93,20 +96,38 @@ func (w *world) control() {
 	for len(w.pods) < wanted {
 		w.pods = append(w.pods, stockpool.Pod{Name: w.name("pod"), Phase: "Running", Ready: true, Node: "node-1", Labels: w.declaration.PodLabels()})
 	}
-	for len(w.pods) > wanted {
-		n := 0
-		for i, p := range w.pods {
-			if p.DeletionCost == "" {
-				n = i
-			}
-		}
-		w.pods = append(w.pods[:n:n], w.pods[n+1:]...)
+	if len(w.pods) > wanted {
+		slices.SortStableFunc(w.pods, func(a, b stockpool.Pod) int { return endsBefore(b, a) })
+		w.pods = w.pods[:wanted:wanted]
 	}
 	if w.live != nil {
 		w.live.Status = appsv1.DeploymentStatus{
 			ObservedGeneration: w.live.Generation, Replicas: int32(wanted), UpdatedReplicas: int32(wanted), ReadyReplicas: int32(wanted),
 		}
 	}
+}
+
+// endsBefore is below zero where a ReplicaSet that has too many pods ends the first before
+// the second, as Less of ActivePodsWithRanks in pkg/controller/controller_utils.go of
+// Kubernetes 1.36 has it, up to the deletion cost.
+func endsBefore(a, b stockpool.Pod) int {
+	later := func(a, b bool) int {
+		switch {
+		case a == b:
+			return 0
+		case a:
+			return 1
+		}
+		return -1
+	}
+	phases := map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
+	cost := func(p stockpool.Pod) int {
+		n, _ := strconv.Atoi(p.DeletionCost)
+		return n
+	}
+	return cmp.Or(
+		later(a.Node != "", b.Node != ""), cmp.Compare(phases[a.Phase], phases[b.Phase]), later(a.Ready, b.Ready), cmp.Compare(cost(a), cost(b)),
+	)
 }
 
 // death is where a process is killed that carries a decision out.
@@ -170,6 +191,16 @@ func (w *world) keep(j stockpool.Journal) {
 		w.history[e.ID] = e
 	}
 	w.journal = j
+}
+
+// pod is the one by a name; nil where there is none.
+func (w *world) pod(name string) *stockpool.Pod {
+	for n := range w.pods {
+		if w.pods[n].Name == name {
+			return &w.pods[n]
+		}
+	}
+	return nil
 }
 
 // settle carries decisions out until there are none, and says how many there were.

@@ -2,6 +2,7 @@ package stockpool_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,12 +57,19 @@ func TestWhateverHappensThePoolComesBack(t *testing.T) {
 					delete(w.pods[rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod")].Labels, "session")
 				}
 			},
+			"fall ill": func(t *rapid.T) {
+				if len(w.pods) > 0 {
+					w.fall(t, rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod"))
+				}
+			},
+			"recover": func(*rapid.T) { w.recover() },
 			"judge": func(t *rapid.T) {
-				w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}}).Draw(t, "budgets")
+				w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}, {unknown, pausing}}).Draw(t, "budgets")
 			},
 			"": func(t *rapid.T) { w.verify(t) },
 		})
 		w.covers = nil
+		w.recover()
 		w.now = w.now.Add(time.Minute)
 		if w.settle() < 0 {
 			t.Fatalf("it never settles: %v", w.decide().Decisions)
@@ -78,6 +86,99 @@ func TestWhateverHappensThePoolComesBack(t *testing.T) {
 	})
 }
 
+// TestNoScaleDownOfItsOwnEndsAPodInUse, however the pods are.
+func TestNoScaleDownOfItsOwnEndsAPodInUse(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(declared(func(d *stockpool.Declaration) {
+			d.Keep, d.Replicas, d.Maximum = stockpool.KeepAvailable, rapid.IntRange(0, 3).Draw(t, "replicas"), 8
+		}))
+		w.settle()
+		*w.live.Spec.Replicas = int32(rapid.IntRange(1, 8).Draw(t, "pods"))
+		w.control()
+		for n := range w.pods {
+			if rapid.Bool().Draw(t, "in use") {
+				w.pods[n].Labels["session"] = "x"
+			}
+			w.fall(t, n)
+		}
+		w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {unknown}}).Draw(t, "budgets")
+		for range 4 {
+			p := w.decide()
+			if len(p.Decisions) == 0 {
+				break
+			}
+			used, was := w.inUse(), len(w.pods)
+			w.do(p, alive)
+			if now := w.inUse(); now < used {
+				t.Fatalf("%v ends %d of %d pods in use; %d of %d pods are left", p.Decisions[0], used-now, used, len(w.pods), was)
+			}
+		}
+		w.recover()
+		w.covers = nil
+		w.settle()
+		if want := w.declaration.Wanted(w.inUse()); len(w.pods) != want {
+			t.Errorf("all are ready, and it has %d pods, want %d", len(w.pods), want)
+		}
+	})
+}
+
+// TestWhatNobodyKnowsChangesNothing: a budget of which nothing is known, whatever else its
+// status says, neither grows a pool, nor pauses one, nor resumes one.
+func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(declared(func(d *stockpool.Declaration) {
+			if rapid.Bool().Draw(t, "keeps available") {
+				d.Keep, d.Maximum = stockpool.KeepAvailable, 6
+			}
+		}))
+		w.settle()
+		w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}}).Draw(t, "before")
+		w.settle()
+		was := len(w.pods)
+		w.covers = []stockpool.Cover{{Budget: "b", Unknown: true, Exceeded: rapid.Bool().Draw(t, "exceeded"), Pauses: rapid.Bool().Draw(t, "pauses"), Reason: "stale"}}
+		if rapid.Bool().Draw(t, "and one within its limit") {
+			w.covers = append(w.covers, stockpool.Cover{Budget: "c"})
+		}
+		if rapid.Bool().Draw(t, "changed") {
+			w.declaration.Replicas, w.declaration.Generation = rapid.IntRange(1, 5).Draw(t, "replicas"), 2
+		}
+		if was > 0 && rapid.Bool().Draw(t, "taken") {
+			w.pods[0].Labels["session"] = "x"
+		}
+		for n := 0; n < 12; n++ {
+			p := w.decide()
+			if of := p.Status.Of(stockpool.WithinBudget); of.Status != "Unknown" || of.Message != "stale" {
+				t.Fatalf("of the budget it says %+v", of)
+			}
+			w.keep(p.Journal)
+			if len(p.Decisions) == 0 {
+				break
+			}
+			if kind := p.Decisions[0].Kind; kind == stockpool.KindPause || kind == stockpool.KindResume {
+				t.Fatalf("it decides to %s by what nobody knows", p.Decisions[0])
+			}
+			w.do(p, alive)
+		}
+		if now := len(w.pods); now > was || now == 0 && was > 0 {
+			t.Errorf("of %d pods it makes %d by what nobody knows", was, now)
+		}
+	})
+}
+
+// fall has a pod be in any of the ways that a ReplicaSet tells apart.
+func (w *world) fall(t *rapid.T, n int) {
+	p := &w.pods[n]
+	p.Ready = rapid.Bool().Draw(t, "is ready")
+	if p.Ready {
+		p.Phase = "Running"
+	} else if p.Phase = rapid.SampledFrom([]string{"Running", "Unknown", "Pending"}).Draw(t, "phase"); p.Phase == "Pending" && rapid.Bool().Draw(t, "has no node") {
+		p.Node = ""
+	}
+	p.DeletionCost = rapid.SampledFrom([]string{"", "", "-5", "2000", stockpool.SpareCost}).Draw(t, "cost")
+}
+
 // run decides, and carries the first decision out as far as the process lives.
 func (w *world) run(t *rapid.T, dies death) {
 	p := w.decide()
@@ -92,13 +193,18 @@ func (w *world) run(t *rapid.T, dies death) {
 	if len(p.Decisions) == 0 {
 		return
 	}
-	before := len(w.pods)
-	used := w.inUse()
+	before, declaredAnew := slices.Clone(w.pods), w.journal.Generation != w.declaration.Generation
 	w.do(p, dies)
 	now := 0
 	if w.live != nil {
 		now = int(*w.live.Spec.Replicas)
 	}
+	w.verifyBudgets(t, p, was, now)
+	w.verifyUse(t, p, before, declaredAnew, was, now)
+}
+
+// verifyBudgets checks what a decision did against what budgets say.
+func (w *world) verifyBudgets(t *rapid.T, p stockpool.Plan, was, now int) {
 	held, paused := false, false
 	for _, c := range w.covers {
 		held, paused = held || c.Exceeded || c.Unknown, paused || c.Pauses && !c.Unknown
@@ -108,8 +214,33 @@ func (w *world) run(t *rapid.T, dies death) {
 		t.Errorf("%v grows it from %d to %d, which a budget forbids", p.Decisions[0], was, now)
 	case !paused && held && now == 0 && was > 0 && w.declaration.Replicas > 0:
 		t.Errorf("%v stops it, which no budget asks for", p.Decisions[0])
-	case !paused && now > 0 && len(w.pods) < before && w.inUse() < used && w.inUse() < now:
-		t.Errorf("%v ends a pod in use, and leaves %d that are not", p.Decisions[0], now-w.inUse())
+	}
+}
+
+// verifyUse checks which pods a decision ended, of those that there were.
+func (w *world) verifyUse(t *rapid.T, p stockpool.Plan, before []stockpool.Pod, declaredAnew bool, was, now int) {
+	paused := slices.ContainsFunc(w.covers, func(c stockpool.Cover) bool { return c.Pauses && !c.Unknown })
+	if paused || now >= was {
+		return
+	}
+	left := func(of stockpool.Pod) bool {
+		return slices.ContainsFunc(w.pods, func(p stockpool.Pod) bool { return p.Name == of.Name })
+	}
+	d := w.declaration
+	for _, ended := range before {
+		if ended.Labels["session"] == "" || left(ended) {
+			continue
+		}
+		if toMaximum := was > d.Maximum && now == d.Maximum; d.Keep == stockpool.KeepAvailable && !declaredAnew && !toMaximum {
+			t.Errorf("%v ends %s, which is in use, by itself", p.Decisions[0], ended.Name)
+		}
+		for _, spared := range w.pods {
+			idle := spared
+			idle.DeletionCost = ended.DeletionCost
+			if idle.Labels["session"] == "" && spared.DeletionCost == "" && endsBefore(idle, ended) <= 0 && now > 0 {
+				t.Errorf("%v ends %s, which is in use, and leaves %s, which is not", p.Decisions[0], ended.Name, idle.Name)
+			}
+		}
 	}
 }
 
@@ -120,6 +251,14 @@ func (w *world) inUse() (n int) {
 		}
 	}
 	return n
+}
+
+// recover has all pods run and be ready, at the usual cost.
+func (w *world) recover() {
+	for n := range w.pods {
+		p := &w.pods[n]
+		p.Phase, p.Ready, p.Node, p.DeletionCost = "Running", true, "node-1", ""
+	}
 }
 
 func (w *world) verify(t *rapid.T) {

@@ -9,6 +9,15 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
+// Wanted is how many pods a pool is to have of which so many are in use, if no budget
+// holds it.
+func (d Declaration) Wanted(used int) int {
+	if d.Keep == KeepAvailable {
+		return min(d.Maximum, d.Replicas+used)
+	}
+	return d.Replicas
+}
+
 // count says how many pods the Deployment is to have now: what is declared, no more than
 // it has while a budget holds it, and none while one has it paused. What can't be told
 // neither grows nor pauses it.
@@ -17,20 +26,20 @@ func (d *decider) count() {
 	if !d.own() {
 		has = 0
 	}
-	to := d.Declaration.Replicas
-	if d.Declaration.Keep == KeepAvailable {
-		to = min(d.Declaration.Maximum, to+d.taken())
-	}
+	to := d.Declaration.Wanted(d.taken())
 	d.asked = to
 	j := &d.plan.Journal
+	held := slices.ContainsFunc(d.Covers, Cover.holds)
 	switch {
 	case d.pausing() != nil:
 		to = 0
-	case slices.ContainsFunc(d.Covers, Cover.holds):
-		to = min(to, has)
+	case held:
+		to = d.sparing(min(to, has), has)
+	default:
+		to = d.sparing(to, has)
 	}
 	d.plan.Replicas = to
-	if !slices.ContainsFunc(d.Covers, Cover.holds) {
+	if !held {
 		if since := j.HeldSince; since != nil {
 			j.tell(j.about(d.Declaration, d.Now).GateOpened(*since))
 		}
@@ -76,26 +85,6 @@ func (d *decider) taken() int {
 		}
 	}
 	return n
-}
-
-// SpareCost is the deletion cost that spares a pod: a ReplicaSet ends those that cost
-// less first.
-const SpareCost = "1000"
-
-// spare names the pods in use that a scale-down would not spare yet, and those that it
-// would spare although nobody uses them any longer.
-func (d *decider) spare() (spare, release []string) {
-	for _, p := range d.Seen.Pods {
-		switch used := d.allocated(p); {
-		case used && p.DeletionCost != SpareCost:
-			spare = append(spare, p.Name)
-		case !used && !p.Ended() && p.DeletionCost == SpareCost:
-			release = append(release, p.Name)
-		}
-	}
-	slices.Sort(spare)
-	slices.Sort(release)
-	return spare, release
 }
 
 func isAre(n int) string { return wording.Plural(n, "is", "are") }

@@ -39,6 +39,8 @@ type Status struct {
 	Available int `json:"available"`
 	// Waiting is how many have no node, as none has room.
 	Waiting int `json:"waiting"`
+	// Fewest is how many a scale-down has to leave so that none in use ends.
+	Fewest int `json:"-"`
 	// ObservedGeneration is that of the declaration which was last applied.
 	ObservedGeneration int64       `json:"observed_generation"`
 	SyncedAt           time.Time   `json:"synced_at,omitzero"`
@@ -91,6 +93,7 @@ func (d *decider) status() Status {
 		for _, p := range d.Seen.Pods {
 			d.add(&s, p)
 		}
+		s.Fewest, _ = d.fewest()
 	}
 	s.Conditions = []Condition{d.synced(), d.withinBudget(), d.scheduled(s.Waiting), d.started(), d.rolledOut()}
 	s.Phase = d.phase(s)
@@ -155,6 +158,8 @@ func (d *decider) synced() Condition {
 		return Condition{Type: Synced, Status: "Unknown", Reason: "Changed", Message: "somebody changed its Deployment, and whether what is declared is touched by that the next run asks"}
 	case d.Seen.Deployment.DeletionTimestamp != nil:
 		return condition(Synced, false, "Deleting", "its Deployment is being deleted, and is created anew once it is gone")
+	case d.kept != "":
+		return condition(Synced, false, "PodsInUse", d.kept)
 	}
 	return condition(Synced, true, "Applied", "")
 }
