@@ -153,10 +153,14 @@ func (v *validator) placement() {
 	v.object("runtime_class_name", d.RuntimeClassName)
 	v.object("service_account_name", d.ServiceAccountName)
 	for n, name := range d.ImagePullSecrets {
-		if name == "" {
-			v.Add(fmt.Sprintf("image_pull_secrets[%d]", n), "Name a Secret of the namespace.", "it is empty")
+		at := fmt.Sprintf("image_pull_secrets[%d]", n)
+		switch {
+		case name == "":
+			v.Add(at, "Name a Secret of the namespace.", "it is empty")
+		case slices.Contains(d.ImagePullSecrets[:n], name):
+			v.Add(at, "Leave one of them out.", "the Secret %s is named already", name)
 		}
-		v.object(fmt.Sprintf("image_pull_secrets[%d]", n), name)
+		v.object(at, name)
 	}
 }
 

@@ -59,6 +59,7 @@ func TestEachProblemIsNamedWhereItStands(t *testing.T) {
 		"no toleration":       {func(d *stockpool.Declaration) { d.Tolerations = []stockpool.Toleration{{}} }, "tolerations[0].key"},
 		"no effect":           {func(d *stockpool.Declaration) { d.Tolerations = []stockpool.Toleration{{Key: "a", Effect: "No"}} }, "tolerations[0].effect"},
 		"no secret":           {func(d *stockpool.Declaration) { d.ImagePullSecrets = []string{""} }, "image_pull_secrets[0]"},
+		"a secret twice":      {func(d *stockpool.Declaration) { d.ImagePullSecrets = []string{"a", "b", "a"} }, "image_pull_secrets[2]"},
 		"no account":          {func(d *stockpool.Declaration) { d.ServiceAccountName = "A" }, "service_account_name"},
 		"no level":            {func(d *stockpool.Declaration) { d.Security = "privileged" }, "security"},
 		"no end":              {func(d *stockpool.Declaration) { d.OnDestroy = "keep" }, "on_destroy"},
