@@ -146,6 +146,19 @@ func TestTheUnknownPausesNothing(t *testing.T) {
 	w.has(t, 2, stockpool.Ready)
 }
 
+// TestWhatIsKnownGoesBeforeWhatIsNot: that one budget is used up is told although another
+// can't be read, and so is the other.
+func TestWhatIsKnownGoesBeforeWhatIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared())
+	w.has(t, 2, stockpool.Ready)
+	w.covers = []stockpool.Cover{{Budget: "b", Unknown: true, Reason: "whether b covers it is unknown"}, pausing}
+	w.has(t, 0, stockpool.Paused)
+	if of := w.decide().Status.Of(stockpool.WithinBudget); of.Status != "False" || of.Message != "whether b covers it is unknown; its budget team-a is used up" {
+		t.Errorf("of its budgets it says %+v", of)
+	}
+}
+
 func TestATakenPodIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.Keep, d.Maximum = stockpool.KeepAvailable, 4 }))

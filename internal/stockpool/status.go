@@ -164,14 +164,15 @@ func (d *decider) synced() Condition {
 	return condition(Synced, true, "Applied", "")
 }
 
+// withinBudget names all budgets that hold the pool back. That one is used up is so
+// whatever is not known of others.
 func (d *decider) withinBudget() Condition {
-	for _, c := range d.Covers {
-		if c.Unknown {
-			return Condition{Type: WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: c.Reason}
-		}
-	}
-	if reasons := d.heldBack(); reasons != nil {
-		return condition(WithinBudget, false, "Exceeded", strings.Join(reasons, "; "))
+	reasons := strings.Join(d.heldBack(), "; ")
+	switch {
+	case slices.ContainsFunc(d.Covers, func(c Cover) bool { return c.Exceeded && !c.Unknown }):
+		return condition(WithinBudget, false, "Exceeded", reasons)
+	case reasons != "":
+		return Condition{Type: WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: reasons}
 	}
 	return condition(WithinBudget, true, cmp.Or(map[bool]string{true: "NoBudget"}[len(d.Covers) == 0], "BelowLimit"), "")
 }
