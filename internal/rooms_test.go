@@ -62,7 +62,7 @@ var rooms = map[string]struct {
 		module + "internal/spotpool", module + "internal/declaration", module + "internal/store", module + "internal/duration", module + "internal/weight", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
-		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool", module + "internal/budget", module + "internal/ledger",
+		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/", "k8s.io/api/",
 	}},
 	"internal/reconcile/reconciletest": {may: []string{

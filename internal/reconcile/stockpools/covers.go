@@ -3,12 +3,13 @@ package stockpools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -33,8 +34,11 @@ type readStatus struct {
 // limit is one budget, made ready to be asked for many pools.
 type limit struct {
 	record.Listed[budget.Declaration]
+	// unread says that not even its record can be read.
+	unread      bool
 	declaration budget.Declaration
-	takes       *budget.Matcher // nil where it can take nothing
+	takes       *budget.Matcher // nil where it can't be told
+	counts      *gpu.Table      // what is a GPU to it; what usually is, where that can't be told
 }
 
 // limits reads the store's budgets.
@@ -42,34 +46,57 @@ func (f *Flow) limits(ctx context.Context, made map[string]budget.Status) (*limi
 	list, err := record.Budgets(f.Keeper).List(ctx)
 	l := &limits{budgets: make([]limit, len(list)), made: made, read: map[string]readStatus{}, flow: f}
 	for n, listed := range list {
-		of := limit{Listed: listed, declaration: listed.Record.Declaration.WithDefaults()}
+		of := limit{Listed: listed, unread: listed.Err != nil, declaration: listed.Record.Declaration.WithDefaults()}
 		if listed.Err == nil {
-			of.takes, of.Err = of.declaration.Selector.Matcher()
+			of.Err = of.prepare()
+		}
+		if of.counts == nil {
+			of.counts, _ = gpu.Rules{}.Table()
 		}
 		l.budgets[n] = of
 	}
 	return l, err
 }
 
-// covers says whether a budget counts pods with these labels now.
-func (l limit) covers(d stockpool.Declaration, set *ledger.LabelSet) bool {
-	return l.Err == nil && d.GPU > 0 && l.declaration.ClusterUID == d.ClusterUID && l.Record.Phase == declaration.Active && l.takes.Matches(set)
+// prepare reads what decides which pods the budget counts.
+func (l *limit) prepare() (err error) {
+	if l.takes, err = l.declaration.Selector.Matcher(); err != nil {
+		return fmt.Errorf("its selector can't be read: %w", err)
+	}
+	if l.counts, err = (gpu.Rules{Weights: l.declaration.ResourceWeights}).Table(); err != nil {
+		return fmt.Errorf("its resource_weights can't be read: %w", err)
+	}
+	return nil
 }
 
-// covers are the budgets that a pool heeds: those that cover its pods, as far as they
-// hold GPUs, and the one that it names.
-func (l *limits) covers(ctx context.Context, d stockpool.Declaration, namespaceLabels map[string]string, now time.Time) []stockpool.Cover {
-	set := labelSet(d, namespaceLabels)
+// mayCover says whether the budget may count pods of the pool, as far as is known of what
+// can't be read.
+func (l limit) mayCover(d stockpool.Declaration) bool {
+	return l.unread || l.declaration.ClusterUID == d.ClusterUID && l.Record.Phase == declaration.Active
+}
+
+// covers are the budgets that a pool heeds: those that cover its pods, as far as they hold
+// GPUs, those of which that can't be told, and the one that it names. Pods are what is
+// declared, and what the pool's own Deployment makes of it: whoever may change that does
+// not choose which budgets pay.
+func (l *limits) covers(ctx context.Context, p *pass, now time.Time) []stockpool.Cover {
+	d, pods := p.declaration, podsOf(p)
 	var covers []stockpool.Cover
 	named := d.Budget == ""
 	for _, of := range l.budgets {
 		names := of.Key == d.Budget
 		named = named || names
+		var counted []podTemplate
+		if of.mayCover(d) {
+			counted = of.counted(pods)
+		}
 		switch {
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
-		case names, of.covers(d, set):
-			covers = append(covers, l.cover(ctx, of.declaration, of.Record, set, now))
+		case of.Err != nil && counted != nil:
+			covers = append(covers, stockpool.Cover{Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err)})
+		case of.Err == nil && (names || counted != nil):
+			covers = append(covers, l.cover(ctx, of, counted, pods, now))
 		}
 	}
 	if !named {
@@ -78,29 +105,43 @@ func (l *limits) covers(ctx context.Context, d stockpool.Declaration, namespaceL
 	return covers
 }
 
-// labelSet is what a pool's pods are told apart by.
-func labelSet(d stockpool.Declaration, namespaceLabels map[string]string) *ledger.LabelSet {
-	return &ledger.LabelSet{Namespace: d.Namespace, Labels: ledger.LabelsOf(d.PodLabels()), NamespaceLabels: ledger.LabelsOf(namespaceLabels)}
-}
-
 func unknown(name string, err error) stockpool.Cover {
 	return stockpool.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("what its budget %s has used is unknown: %v", name, err)}
 }
 
-func (l *limits) cover(ctx context.Context, of budget.Declaration, r declaration.Budget, set *ledger.LabelSet, now time.Time) stockpool.Cover {
-	status, err := l.status(ctx, of)
+// cover is what a budget means to a pool of which it counts these pods, or which names it.
+func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplate, now time.Time) stockpool.Cover {
+	name := of.declaration.Name
+	status, err := l.status(ctx, of.declaration)
 	if err == nil {
-		err = declaration.Trust(r, status, now)
+		err = declaration.Trust(of.Record, status, now)
 	}
 	if err != nil {
-		return unknown(of.Name, err)
+		return unknown(name, err)
 	}
-	c := stockpool.Cover{Budget: of.Name, Exceeded: status.Usage.Exceeded()}
+	c := stockpool.Cover{Budget: name, Exceeded: status.Usage.Exceeded()}
 	if !c.Exceeded {
 		return c
 	}
-	c.Pauses = of.Stops(status, set, l.flow.Keeper.Store.Location().Namespace, now)
-	c.Reason = fmt.Sprintf("its budget %s is used up: %s of %s GPU-hours", of.Name, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
+	sure, by := true, ""
+	if counted == nil { // it is one that the pool names
+		counted = pods[:1]
+	} else {
+		sure = slices.ContainsFunc(counted, of.surelyHolds)
+	}
+	if !counted[0].declared {
+		by = ", which counts its pods by what its Deployment has beside what is declared,"
+	}
+	c.Reason = fmt.Sprintf("its budget %s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
+	leaves := func(p podTemplate) bool {
+		return !of.declaration.Stops(status, p.set, l.flow.Keeper.Store.Location().Namespace, now)
+	}
+	if slices.ContainsFunc(counted, leaves) {
+		return c
+	}
+	if c.Pauses = sure; !sure {
+		c.Reason += "; it is not paused, since its template does not tell whether its pods hold GPUs"
+	}
 	return c
 }
 
@@ -138,7 +179,7 @@ func (l *limits) refuseBudget(d stockpool.Declaration, namespaceLabels map[strin
 		case of.Key != d.Budget || of.Err != nil:
 		case of.declaration.ClusterUID != d.ClusterUID:
 			return &NotCoveredError{d.Key(), d.Budget, "which is of another cluster"}
-		case !of.takes.Matches(labelSet(d, namespaceLabels)):
+		case !of.takes.Matches(labelSet(d, d.PodLabels(), namespaceLabels)):
 			return &NotCoveredError{d.Key(), d.Budget, "whose selector does not take its pods"}
 		}
 	}

@@ -22,7 +22,7 @@ type pass struct {
 func (f *Flow) judge(ctx context.Context, c Cluster, p *pass) error {
 	situation := func() stockpool.Situation {
 		now := f.clusterNow(c)
-		p.covers = p.limits.covers(ctx, p.declaration, p.seen.NamespaceLabels, now)
+		p.covers = p.limits.covers(ctx, p, now)
 		return stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Now: now}
 	}
 	p.plan = stockpool.Decide(situation())

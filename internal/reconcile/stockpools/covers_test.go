@@ -1,0 +1,275 @@
+package stockpools_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// rewrite replaces what the store has of a budget's record.
+func (d *desk) rewrite(name string, to func(data []byte) []byte) {
+	d.t.Helper()
+	key := store.Key{Kind: store.Budgets, Name: name}
+	doc, err := d.Store().Read(context.Background(), key)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := d.Store().Write(context.Background(), key, to(doc.Data), doc.Revision); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// redeclare changes a budget's record to what no validation would let through.
+func (d *desk) redeclare(name string, change func(*budget.Declaration)) {
+	d.t.Helper()
+	d.rewrite(name, func(data []byte) []byte {
+		r, err := declaration.Decode[declaration.Budget]("it", data)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		change(&r.Declaration)
+		if data, err = declaration.Encode(r); err != nil {
+			d.t.Fatal(err)
+		}
+		return data
+	})
+}
+
+func damaged([]byte) []byte { return []byte("{") }
+
+// run is a run in which budgets may fail.
+func (d *desk) run() reconcile.Report {
+	d.t.Helper()
+	d.Cluster.Step(time.Minute)
+	r, err := d.Engine().Run(context.Background(), reconcile.RunOptions{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
+}
+
+// exceed has a budget of these labels be used up by somebody else.
+func (d *desk) exceed(name string, labels map[string]string, changes ...func(*budget.Declaration)) {
+	d.t.Helper()
+	d.Declare(append([]func(*budget.Declaration){func(b *budget.Declaration) {
+		b.Name, b.Enforce.Action = name, budget.Pause
+		b.Selector = budget.Selector{MatchLabels: labels}
+	}}, changes...)...)
+	d.Cluster.Start("ml", "other-"+name, 4, func(p *gpu.Pod) { p.Labels = labels })
+	d.Cluster.Step(2 * time.Hour)
+	d.Run()
+}
+
+// explained is what a run would do about the one pool, and by which budgets.
+func (d *desk) explained() stockpools.Explanation {
+	d.t.Helper()
+	x, err := d.Engine().Explain(context.Background(), func(object string) bool { return object == "stock_pool/"+key })
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if len(x.StockPools) != 1 || x.StockPools[0].Error != nil {
+		d.t.Fatalf("explained is %+v", x.StockPools)
+	}
+	return x.StockPools[0]
+}
+
+// TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead: what that would say is not known.
+func TestAPausedPoolStaysPausedWhereItsBudgetCantBeRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.budget(budget.Pause)
+	d.Run()
+	d.create()
+	d.is(2, stockpool.Ready)
+	d.uses("train", 4, "uid-of-train")
+	d.Cluster.Step(2 * time.Hour)
+	d.is(0, stockpool.Paused)
+	d.rewrite("team-a", damaged)
+	for range 2 {
+		if got := d.report(d.run()); d.replicas() != 0 {
+			t.Fatalf("it has %d pods: %+v", d.replicas(), got.Status)
+		}
+	}
+}
+
+// TestABudgetThatCantBeReadHoldsWhatItMayCover: those that hold GPUs neither grow nor are
+// paused, and a run says once by which budget and why.
+func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
+	t.Parallel()
+	unreadable := func(b *budget.Declaration) {
+		b.Selector.MatchExpressions = []budget.Expression{{Key: "team", Operator: "Near"}}
+	}
+	for name, c := range map[string]struct {
+		spoil func(*desk)
+		gpus  int
+		says  string // nothing where it does not hold
+	}{
+		"a damaged record": {func(d *desk) { d.rewrite("team-b", damaged) }, 1, "whether the budget team-b covers it is unknown: "},
+		"a selector":       {func(d *desk) { d.redeclare("team-b", unreadable) }, 1, `"Near" is no operator`},
+		"weights": {func(d *desk) {
+			d.redeclare("team-b", func(b *budget.Declaration) { b.ResourceWeights = map[string]string{"a/b": "many"} })
+		}, 1, ""},
+		"weights of its own": {func(d *desk) {
+			d.redeclare("team-b", func(b *budget.Declaration) {
+				b.Selector.MatchLabels, b.ResourceWeights = map[string]string{"team": "a"}, map[string]string{"a/b": "many"}
+			})
+		}, 1, "resource_weights"},
+		"without GPUs": {func(d *desk) { d.rewrite("team-b", damaged) }, 0, ""},
+		"of another cluster": {func(d *desk) {
+			d.redeclare("team-b", func(b *budget.Declaration) { unreadable(b); b.ClusterUID = "another" })
+		}, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Declare(func(b *budget.Declaration) { b.Name, b.Selector.MatchLabels = "team-b", map[string]string{"team": "b"} })
+			state := d.create(func(p *stockpool.Declaration) { p.GPU = c.gpus })
+			d.is(2, stockpool.Ready)
+			c.spoil(d)
+			more := state.Declaration
+			more.Replicas = 5
+			state, err := d.Engine().Stock().Update(context.Background(), more, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := d.report(d.run())
+			within := got.Of(stockpool.WithinBudget)
+			if c.says == "" {
+				if d.replicas() != 5 || within.Status != "True" {
+					t.Errorf("it has %d pods: %+v", d.replicas(), within)
+				}
+				return
+			}
+			if d.replicas() != 2 || within.Status != "Unknown" || strings.Count(within.Message, "team-b") == 0 || !strings.Contains(within.Message, c.says) {
+				t.Errorf("it has %d pods: %+v", d.replicas(), within)
+			}
+			if len(got.Warnings) > 0 || len(state.Warnings) != 1 || !strings.Contains(state.Warnings[0], within.Message) {
+				t.Errorf("a run warns %q, and Terraform %q", got.Warnings, state.Warnings)
+			}
+		})
+	}
+}
+
+// TestTheLiveDeploymentCountsAsWell: what somebody adds to it puts its pods under a budget,
+// which leaves them to the pool.
+func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
+	t.Parallel()
+	holding := func(name string) corev1.Container {
+		return corev1.Container{Name: "more", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceName(name): resource.MustParse("1")}}}
+	}
+	always := corev1.ContainerRestartPolicyAlways
+	for name, c := range map[string]struct {
+		declare func(*stockpool.Declaration)
+		labels  map[string]string // that the budget selects
+		counts  map[string]string
+		edit    func(*corev1.PodTemplateSpec)
+		covered bool
+		pauses  bool
+		says    string
+	}{
+		"nothing":    {labels: map[string]string{"team": "b"}, edit: func(*corev1.PodTemplateSpec) {}},
+		"a label":    {labels: map[string]string{"team": "b"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels["team"] = "b" }, covered: true, pauses: true, says: "by what its Deployment has"},
+		"label gone": {labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { delete(of.Labels, "team") }, covered: true, pauses: true, says: "its budget b is used up"},
+		"protected": {
+			labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels[budget.ProtectedKey] = "true" }, covered: true,
+			says: "its budget b is used up",
+		},
+		"a limit": {
+			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
+			edit: func(of *corev1.PodTemplateSpec) {
+				of.Spec.Containers[0].Resources = holding("nvidia.com/gpu").Resources
+			},
+			covered: true, pauses: true, says: "by what its Deployment has",
+		},
+		"a sidecar": {
+			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
+			edit: func(of *corev1.PodTemplateSpec) {
+				c := holding("nvidia.com/mig-1g.5gb")
+				c.RestartPolicy = &always
+				of.Spec.InitContainers = append(of.Spec.InitContainers, c)
+			},
+			covered: true, pauses: true, says: "by what its Deployment has",
+		},
+		"what the pool asks by": {
+			declare: func(d *stockpool.Declaration) { d.GPU, d.GPUResource = 0, "example.com/npu" }, labels: map[string]string{"team": "a"},
+			edit: func(of *corev1.PodTemplateSpec) {
+				of.Spec.Containers = append(of.Spec.Containers, holding("example.com/npu"))
+			},
+			covered: true, pauses: true,
+		},
+		"what the budget counts": {
+			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"}, counts: map[string]string{"example.com/npu": "1"},
+			edit: func(of *corev1.PodTemplateSpec) {
+				of.Spec.Containers = append(of.Spec.Containers, holding("example.com/npu"))
+			},
+			covered: true, pauses: true,
+		},
+		"what nobody counts": {
+			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
+			edit: func(of *corev1.PodTemplateSpec) {
+				of.Spec.Containers = append(of.Spec.Containers, holding("example.com/npu"))
+			},
+		},
+		"a claim": {
+			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
+			edit:    func(of *corev1.PodTemplateSpec) { of.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "device"}} },
+			covered: true, says: "does not tell whether its pods hold GPUs",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			if c.declare == nil {
+				c.declare = func(*stockpool.Declaration) {}
+			}
+			d.create(c.declare)
+			d.is(2, stockpool.Ready)
+			d.exceed("b", c.labels, func(b *budget.Declaration) { b.ResourceWeights = c.counts })
+			of := d.Cluster.Deployment(key).DeepCopy()
+			*of.Spec.Replicas = 2
+			c.edit(&of.Spec.Template)
+			d.Cluster.Put(key, of)
+			x := d.explained()
+			if !c.covered {
+				if len(x.Budgets) > 0 {
+					t.Errorf("it is covered: %+v", x.Budgets)
+				}
+				return
+			}
+			if len(x.Budgets) != 1 || !x.Budgets[0].Exceeded || x.Budgets[0].Unknown || x.Budgets[0].Pauses != c.pauses || !strings.Contains(x.Budgets[0].Reason, c.says) {
+				t.Fatalf("it is covered by %+v", x.Budgets)
+			}
+			if paused := x.Desired == 0; paused != c.pauses {
+				t.Errorf("a run would have it have %d pods: %v", x.Desired, x.Decisions)
+			}
+		})
+	}
+}
+
+// TestSomebodyElsesDeploymentSaysNothingOfThePool, whatever its labels.
+func TestSomebodyElsesDeploymentSaysNothingOfThePool(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	d.is(2, stockpool.Ready)
+	d.exceed("b", map[string]string{"team": "b"})
+	of := d.Cluster.Deployment(key).DeepCopy()
+	of.UID, of.Spec.Template.Labels["team"] = "foreign", "b"
+	d.Cluster.Put(key, of)
+	x, err := d.Engine().Explain(context.Background(), func(object string) bool { return object == "stock_pool/"+key })
+	if err != nil || len(x.StockPools) != 1 || len(x.StockPools[0].Budgets) > 0 {
+		t.Errorf("it is covered: %+v, %v", x.StockPools, err)
+	}
+}

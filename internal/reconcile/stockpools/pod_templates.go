@@ -1,0 +1,67 @@
+package stockpools
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// podTemplate is what pods of a pool are made from.
+type podTemplate struct {
+	declared bool
+	set      *ledger.LabelSet // what they are told apart by
+	pod      *corev1.Pod
+	asks     bool // for GPUs, by the resource that the pool asks by
+}
+
+// podsOf are what a pool's pods are made from: its declaration first, and then its own
+// Deployment, which others may have changed.
+func podsOf(p *pass) []podTemplate {
+	d := p.declaration.WithDefaults()
+	pods := []podTemplate{templateOf(d, d.Deployment("", 0).Spec.Template, p.seen.NamespaceLabels)}
+	pods[0].declared = true
+	situation := stockpool.Situation{Declaration: d, Journal: p.journal.Value, Seen: p.seen}
+	if situation.Mine() {
+		pods = append(pods, templateOf(d, p.seen.Deployment.Spec.Template, p.seen.NamespaceLabels))
+	}
+	return pods
+}
+
+func templateOf(d stockpool.Declaration, of corev1.PodTemplateSpec, namespaceLabels map[string]string) podTemplate {
+	pod := &corev1.Pod{ObjectMeta: of.ObjectMeta, Spec: of.Spec}
+	asks := func(c corev1.Container) bool {
+		name := corev1.ResourceName(d.GPUResource)
+		requested, limit := c.Resources.Requests[name], c.Resources.Limits[name]
+		return requested.Sign() > 0 || limit.Sign() > 0
+	}
+	return podTemplate{
+		set: labelSet(d, of.Labels, namespaceLabels), pod: pod,
+		asks: slices.ContainsFunc(of.Spec.Containers, asks) || slices.ContainsFunc(of.Spec.InitContainers, asks),
+	}
+}
+
+// labelSet is what pods of a pool are told apart by.
+func labelSet(d stockpool.Declaration, labels, namespaceLabels map[string]string) *ledger.LabelSet {
+	return &ledger.LabelSet{Namespace: d.Namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(namespaceLabels)}
+}
+
+// counted are those pods that the budget counts, or may count.
+func (l limit) counted(pods []podTemplate) []podTemplate {
+	var counted []podTemplate
+	for _, p := range pods {
+		if (l.takes == nil || l.takes.Matches(p.set)) && (p.asks || l.counts.MayHold(p.pod)) {
+			counted = append(counted, p)
+		}
+	}
+	return counted
+}
+
+// surelyHolds says whether the template alone tells that its pods hold GPUs: of resource
+// claims it doesn't.
+func (l limit) surelyHolds(p podTemplate) bool {
+	return p.asks || len(l.counts.See(p.pod, gpu.World{}).Shares) > 0
+}
