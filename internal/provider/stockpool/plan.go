@@ -136,11 +136,21 @@ func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, 
 	if err != nil || state.Status.Phase == "" {
 		return
 	}
-	used := state.Status.Allocated
-	switch {
-	case was.Sum(core.Container) != d.Sum(core.Container) && state.Status.Replicas > 0:
-		diags.AddWarning("Stock pool "+d.Key()+" replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, a few at a time, %d of them in use.", state.Status.Replicas, used))
-	case d.Keep != core.KeepAvailable && d.Replicas < used:
-		diags.AddWarning("Stock pool "+d.Key()+" ends pods in use", fmt.Sprintf("%d pods are in use, and %d are to stay.", used, d.Replicas))
+	if summary, detail := endsUse(was, d, state.Status); summary != "" {
+		diags.AddWarning("Stock pool "+d.Key()+" "+summary, detail)
 	}
+}
+
+// endsUse says which pods in use a changed declaration ends; nothing where it ends none.
+func endsUse(was, d core.Declaration, s core.Status) (summary, detail string) {
+	used := s.Allocated
+	switch to := d.Wanted(used); {
+	case was.Sum(core.Container) != d.Sum(core.Container) && s.Replicas > 0:
+		return "replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, a few at a time, %d of them in use.", s.Replicas, used)
+	case to < used:
+		return "ends pods in use", fmt.Sprintf("%d pods are in use, and %d are to stay.", used, to)
+	case to < s.Fewest:
+		return "ends pods in use", fmt.Sprintf("%d pods are in use, and %d are to stay. Kubernetes ends what has no node, does not run or is not ready before what is ready, and spreads a scale-down in the middle of a rollout: none in use would end where %d stay.", used, to, s.Fewest)
+	}
+	return "", ""
 }

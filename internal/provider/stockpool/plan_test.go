@@ -1,0 +1,49 @@
+package stockpool
+
+import (
+	"strings"
+	"testing"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// TestAPlanTellsWhatItEnds, where somebody uses that.
+func TestAPlanTellsWhatItEnds(t *testing.T) {
+	t.Parallel()
+	available := func(replicas, maximum int) func(*core.Declaration) {
+		return func(d *core.Declaration) { d.Keep, d.Replicas, d.Maximum = core.KeepAvailable, replicas, maximum }
+	}
+	total := func(replicas int) func(*core.Declaration) {
+		return func(d *core.Declaration) { d.Replicas = replicas }
+	}
+	now := core.Status{Replicas: 6, Allocated: 4, Available: 2, Fewest: 4}
+	ill := core.Status{Replicas: 6, Allocated: 4, Available: 2, Fewest: 6}
+	for name, c := range map[string]struct {
+		was, is func(*core.Declaration)
+		status  core.Status
+		says    string // nothing where it ends none in use
+	}{
+		"more":                          {total(6), total(7), now, ""},
+		"fewer, and enough":             {total(6), total(4), now, ""},
+		"fewer":                         {total(6), total(3), now, "4 pods are in use, and 3 are to stay."},
+		"a lower maximum, and enough":   {available(2, 8), available(2, 4), now, ""},
+		"a lower maximum":               {available(2, 8), available(2, 3), now, "4 pods are in use, and 3 are to stay."},
+		"fewer available":               {available(2, 8), available(0, 8), now, ""},
+		"another keep":                  {total(6), available(1, 2), now, "4 pods are in use, and 2 are to stay."},
+		"fewer, and one is not ready":   {total(6), total(5), ill, "none in use would end where 6 stay"},
+		"fewer available, and so is it": {available(2, 8), available(1, 8), ill, "4 pods are in use, and 5 are to stay."},
+		"another image":                 {total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all 6 are replaced, a few at a time, 4 of them in use."},
+		"another image, and no pods":    {total(0), func(d *core.Declaration) { d.Image = "another" }, core.Status{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			was, d := core.Declaration{Image: "runtime:1"}.WithDefaults(), core.Declaration{Image: "runtime:1"}.WithDefaults()
+			c.was(&was)
+			c.is(&d)
+			_, says := endsUse(was, d, c.status)
+			if (says == "") != (c.says == "") || !strings.Contains(says, c.says) {
+				t.Errorf("it warns %q, want %q", says, c.says)
+			}
+		})
+	}
+}
