@@ -107,9 +107,10 @@ func (s *Store) create() error {
 		return err
 	}
 	defer f.leave()
-	err = f.unused()
-	if err == nil {
+	if err = f.unused(); err == nil {
 		err = s.fill(f)
+	} else if made := s.checkIn(f); !errors.Is(made, store.ErrNoStore) {
+		return made // another process made it meanwhile, and wrote documents
 	}
 	if err != nil {
 		return fmt.Errorf("cannot create the store %s: %w", s, f.denied(".", err))

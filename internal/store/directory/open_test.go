@@ -104,3 +104,14 @@ func TestOpenAStoreThatIsThereChangesNothing(t *testing.T) {
 		t.Errorf("(-before +after)\n%s", diff)
 	}
 }
+
+// Of two that begin at once, one may look for what else is there only when the other has
+// made the store, and written documents.
+func TestCreateWhatAnotherProcessMade(t *testing.T) {
+	t.Parallel()
+	path := private(t)
+	write(t, create(t, path), train, "a", "")
+	if err := directory.Create(path); err != nil {
+		t.Error(err)
+	}
+}
