@@ -146,7 +146,7 @@ func (w *world) do(p stockpool.Plan, dies death) {
 	switch {
 	case of.Kind == stockpool.KindCreate:
 		j = j.Lost(d, w.now)
-		w.keep(j.Open(w.name("token")))
+		w.keep(j.Open(cmp.Or(j.Opened, w.name("token"))))
 		if dies == beforeCall {
 			return
 		}

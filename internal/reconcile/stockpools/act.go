@@ -1,6 +1,7 @@
 package stockpools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,10 +93,11 @@ func (f *Flow) do(ctx context.Context, c Cluster, p *pass, of stockpool.Decision
 }
 
 // open creates an empty Deployment: under a token that is written down before, and by a
-// uid that is written down after.
+// uid that is written down after. A creation that was asked for before and not seen may
+// still land: it has the same token, and is the pool's own.
 func (f *Flow) open(ctx context.Context, c Cluster, p *pass) error {
 	d := p.declaration
-	token := record.NewID()
+	token := cmp.Or(p.plan.Journal.Opened, record.NewID())
 	opened := p.plan.Journal.Lost(d, f.clusterNow(c)).Open(token)
 	if err := f.keep(ctx, p, opened); err != nil {
 		return err

@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 const key = "ml/pool-g1"
@@ -99,4 +102,47 @@ func (d *desk) told(kind history.Kind) int {
 		d.t.Fatal(err)
 	}
 	return len(slices.DeleteFunc(answer.Events, func(e history.Event) bool { return e.Kind != kind }))
+}
+
+func (d *desk) records() record.Life[stockpool.Declaration] {
+	return record.StockPools(record.Keeper{Store: d.Store(), Actor: "test", Clock: d.Cluster.Now})
+}
+
+func (d *desk) recorded() record.Stored[stockpool.Declaration] {
+	d.t.Helper()
+	r, err := d.records().Load(context.Background(), key)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
+}
+
+// damage has a document of the store be unreadable.
+func (d *desk) damage(kind store.Kind, name string) {
+	d.t.Helper()
+	doc, err := d.Store().Read(context.Background(), store.Key{Kind: kind, Name: name})
+	if err == nil {
+		_, err = d.Store().Write(context.Background(), doc.Key, []byte("{"), doc.Revision)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) journal() stockpool.Journal {
+	d.t.Helper()
+	j, err := record.Load[declaration.StockJournal](context.Background(), d.Store(), store.StockJournals, d.recorded().Value.Declaration.UID)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return j.Value
+}
+
+// phase has the pool's record be in another phase.
+func (d *desk) phase(phase declaration.Phase) {
+	d.t.Helper()
+	r := d.recorded()
+	if _, err := d.records().Save(context.Background(), r, phase, r.Value.Declaration); err != nil {
+		d.t.Fatal(err)
+	}
 }

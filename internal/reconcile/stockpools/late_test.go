@@ -1,0 +1,43 @@
+package stockpools_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// TestACreationThatLandsLateIsItsOwn, also after it was asked for again.
+func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Cluster.Failing["CreateStock"] = errors.New("the request timed out")
+	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil {
+		t.Fatal("it was created")
+	}
+	first := d.journal().Opened
+	delete(d.Cluster.Failing, "CreateStock")
+	d.Cluster.During = func(method string) {
+		if method == "CreateStock" { // the first lands before the second
+			d.Cluster.During = nil
+			d.Cluster.Put(key, pool().Bare(first))
+		}
+	}
+	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err != nil {
+		t.Fatal(err)
+	}
+	d.is(2, stockpool.Ready)
+	if d.journal().Opened != "" || slices.Contains(d.Cluster.Acts, "CreateStock "+key) {
+		t.Errorf("it is still to be created (%s), or was twice: %q", d.journal().Opened, d.Cluster.Acts)
+	}
+	d.Cluster.Put(key, nil) // the next creation has a token of its own
+	m := &reconciletest.Mortal{KillOn: "CreateStock"}
+	_ = run(d, d.MortalEngine(m))
+	if again := d.journal().Opened; again == "" || again == first {
+		t.Errorf("it is created anew under %q, and was under %q", again, first)
+	}
+	d.is(2, stockpool.Ready)
+}
