@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 // uses has a workload's pod hold so many GPUs from now on.
@@ -106,4 +109,72 @@ func TestANewPoolWaitsForItsBudget(t *testing.T) {
 		t.Errorf("it has %d pods, and warns %q", d.replicas(), state.Warnings)
 	}
 	d.is(2, stockpool.Ready)
+}
+
+// TestWhatNobodyKeepsIsPaused like any other workload: a stock pool that is not created
+// yet, or is about to go, or has no record any longer, exempts nothing.
+func TestWhatNobodyKeepsIsPaused(t *testing.T) {
+	t.Parallel()
+	phases := map[string]func(*desk){
+		"creating": func(d *desk) { d.phase(declaration.Creating) },
+		"deleting": func(d *desk) { d.phase(declaration.Deleting) },
+		"forgotten": func(d *desk) {
+			if err := d.records().Remove(context.Background(), d.recorded()); err != nil {
+				t.Error(err)
+			}
+		},
+		"deleting, with a journal that can't be read": func(d *desk) {
+			d.phase(declaration.Deleting)
+			d.damage(store.StockJournals, d.recorded().Value.Declaration.UID)
+		},
+	}
+	for name, becomes := range phases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.budget(budget.Pause)
+			d.Run()
+			state := d.create()
+			d.is(2, stockpool.Ready)
+			becomes(d)
+			d.uses("pool-g1", 4, state.Declaration.DeploymentUID)
+			d.Cluster.Step(2 * time.Hour)
+			d.Run()
+			if !slices.Contains(d.Cluster.Acts, "Pause pool-g1") {
+				t.Errorf("the budget did %q", d.Cluster.Acts)
+			}
+		})
+	}
+}
+
+// TestWhatCantBeReadPausesNoStockPool: a budget does not take the place of a run on a
+// guess. Where only the record is unreadable, other workloads are paused all the same.
+func TestWhatCantBeReadPausesNoStockPool(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		damage func(*desk, string)
+		others bool
+	}{
+		"its record":  {func(d *desk, _ string) { d.damage(store.StockPools, key) }, true},
+		"its journal": {func(d *desk, uid string) { d.damage(store.StockJournals, uid) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.budget(budget.Pause)
+			d.Run()
+			state := d.create()
+			d.is(2, stockpool.Ready)
+			c.damage(d, state.Declaration.UID)
+			d.uses("pool-g1", 4, state.Declaration.DeploymentUID)
+			d.uses("train", 4, "uid-of-train")
+			d.Cluster.Step(2 * time.Hour)
+			if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(d.Cluster.Acts, "Pause pool-g1") || slices.Contains(d.Cluster.Acts, "Pause train") != c.others {
+				t.Errorf("the budget did %q", d.Cluster.Acts)
+			}
+		})
+	}
 }
