@@ -63,7 +63,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/reconcile/stockpools": {may: []string{
 		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/stockpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
-		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/", "k8s.io/api/",
+		module + "internal/declaration", module + "internal/store", module + "internal/wording", "golang.org/x/sync/", "k8s.io/api/",
 	}},
 	"internal/reconcile/reconciletest": {may: []string{
 		module + "internal/stockpool", "k8s.io/api",

@@ -43,6 +43,13 @@ func (c *Cluster) Put(key string, of *appsv1.Deployment) {
 	c.put(key, of)
 }
 
+// LeaveStockPods has these be the pods that are left of a Deployment that is gone.
+func (c *Cluster) LeaveStockPods(key string, pods ...stockpool.Pod) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stock.pods[key] = pods
+}
+
 // LoseNamespace has the cluster lack a namespace.
 func (c *Cluster) LoseNamespace(name string) { c.stock.missing = map[string]bool{name: true} }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Delete ends a stock pool for good: its Deployment and its pods are deleted, or left
@@ -26,7 +27,7 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
-		gone := false
+		var c clearing
 		err := f.records().Locked(ctx, d, func(ctx context.Context) (err error) {
 			r, err := f.records().Own(ctx, d)
 			if err != nil {
@@ -38,58 +39,98 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 			if r, err = f.records().BeginDeletion(ctx, r, d); err != nil {
 				return err
 			}
-			gone, notice, err = f.clear(ctx, cluster, r)
+			c, err = f.clear(ctx, cluster, r)
 			return err
 		})
-		if err != nil || gone {
-			return notice, err
+		if err != nil || c.gone {
+			return c.notice, err
 		}
 		select {
 		case <-ctx.Done():
-			return notice, errStillEnding(d)
+			return c.notice, &stillEndingError{d.Object(), c.ending}
 		case <-time.After(f.pollInterval()):
 		}
 	}
 }
 
 // stillEndingError says that a pool's pods have not ended yet.
-type stillEndingError struct{ object string }
+type stillEndingError struct {
+	object string
+	// pods is how many are ending without a Deployment; 0 where that waits for its own.
+	pods int
+}
 
 // Error says so, and what comes next.
 func (e *stillEndingError) Error() string {
-	return e.object + " is not destroyed yet: its Deployment is being deleted, and waits for its pods to end. The next run of gpupool reconcile goes on with it, or destroy it again"
+	what := "its Deployment is being deleted, and waits for its pods to end"
+	if e.pods > 0 {
+		what = fmt.Sprintf("its Deployment is gone, and %d of its pods %s ending", e.pods, wording.Plural(e.pods, "is", "are"))
+	}
+	return e.object + " is not destroyed yet: " + what + ". The next run of gpupool reconcile goes on with it, or destroy it again"
 }
 
-func errStillEnding(d stockpool.Declaration) error { return &stillEndingError{d.Object()} }
+// clearing is how far a pool's end has come.
+type clearing struct {
+	gone   bool
+	ending int    // pods that end without a Deployment
+	notice string // of what was left
+}
 
-// clear deletes a pool's own Deployment, and once that is gone what is recorded of the
-// pool. What somebody else made by its name is left. The pool's lock must be held.
-func (f *Flow) clear(ctx context.Context, c Cluster, r stored) (gone bool, notice string, err error) {
+// clear deletes a pool's own Deployment, and once that is gone and no pod is ending what
+// is recorded of the pool. What somebody else made by its name is left, and so are pods
+// that nobody ends. The pool's lock must be held.
+func (f *Flow) clear(ctx context.Context, c Cluster, r stored) (of clearing, err error) {
 	d := r.Value.Declaration.WithDefaults()
 	j, err := f.loadJournal(ctx, d)
 	if err != nil {
-		return false, "", err
+		return of, err
 	}
 	seen, err := c.StockOf(ctx, d.Namespace, d.Name)
 	if err != nil {
-		return false, "", err
+		return of, err
 	}
 	if !seen.Looked() {
-		return false, "", errors.New("the cluster did not say what is there")
+		return of, errors.New("the cluster did not say what is there")
 	}
 	mine := stockpool.Situation{Declaration: d, Journal: j.Value, Seen: seen}.Mine()
 	switch live := seen.Deployment; {
 	case live != nil && !mine:
-		notice = fmt.Sprintf("the Deployment %s (uid %s) is not gpupool's: it was left", d.Key(), live.UID)
+		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not gpupool's: it was left", d.Key(), live.UID)
 	case live != nil && d.OnDestroy == stockpool.DestroyOrphan:
-		notice = fmt.Sprintf("the Deployment %s was left, and nobody keeps it as declared any longer", d.Key())
+		of.notice = fmt.Sprintf("the Deployment %s was left, and nobody keeps it as declared any longer", d.Key())
 	case live != nil:
 		if live.DeletionTimestamp == nil {
 			err = c.DeleteStock(ctx, live)
 		}
-		return false, "", err
+		return of, err
+	default:
+		if of = leftBy(d, seen.Pods); of.ending > 0 {
+			return of, nil
+		}
 	}
-	return true, notice, f.forget(ctx, c, r, j)
+	of.gone = true
+	return of, f.forget(ctx, c, r, j)
+}
+
+// leftBy is how pods stand whose Deployment is gone: those that end are waited for, and
+// those that somebody left running are named. Whoever left them may want them.
+func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
+	var running []string
+	for _, p := range pods {
+		switch {
+		case p.Ending:
+			of.ending++
+		case !p.Ended():
+			running = append(running, p.Name)
+		}
+	}
+	switch {
+	case d.OnDestroy == stockpool.DestroyOrphan:
+		of.ending = 0
+	case len(running) > 0:
+		of.notice = fmt.Sprintf("its Deployment was deleted by somebody, and its pods %s in the namespace %s were left: delete them where nobody wants them", wording.Some(running), d.Namespace)
+	}
+	return of
 }
 
 // forget removes what is recorded of a pool that is gone, and leaves a tombstone.

@@ -258,7 +258,7 @@ func (r *Run) actOn(ctx context.Context, c Cluster, t target, p *pass) {
 // finishDeletion goes on with a deletion that was cut short, or whose pods took long to
 // end.
 func (r *Run) finishDeletion(ctx context.Context, c Cluster, t target) {
-	gone, notice := false, ""
+	var of clearing
 	err := r.flow.records().Locked(ctx, t.declaration, func(ctx context.Context) error {
 		condemned, err := r.flow.stillDeleting(ctx, t.declaration)
 		if err != nil {
@@ -267,7 +267,7 @@ func (r *Run) finishDeletion(ctx context.Context, c Cluster, t target) {
 		if condemned == nil {
 			return errGone
 		}
-		gone, notice, err = r.flow.clear(ctx, c, *condemned)
+		of, err = r.flow.clear(ctx, c, *condemned)
 		return err
 	})
 	became := outcome.Done
@@ -278,12 +278,12 @@ func (r *Run) finishDeletion(ctx context.Context, c Cluster, t target) {
 		became, err = outcome.Planned, outcome.ErrDeletionPlanned
 	case err != nil:
 		became = outcome.Failed
-	case !gone:
-		became, err = outcome.Skipped, errStillEnding(t.declaration)
+	case !of.gone:
+		became, err = outcome.Skipped, &stillEndingError{t.declaration.Object(), of.ending}
 	}
 	report := newReport(t.declaration, stockpool.Plan{}, became, err)
-	if report.Deleted = gone && err == nil; notice != "" {
-		report.Notices = []string{notice}
+	if report.Deleted = of.gone && err == nil; of.notice != "" {
+		report.Notices = []string{of.notice}
 	}
 	r.add(report, nil)
 }

@@ -1,0 +1,54 @@
+package stockpools_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// TestADestroyWaitsForPodsThatEnd, although somebody deleted their Deployment before.
+func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	state := d.create()
+	pods := slices.Clone(d.Cluster.StockPods(key))
+	for n := range pods {
+		pods[n].Ending = true
+	}
+	d.Cluster.Put(key, nil)
+	d.Cluster.LeaveStockPods(key, pods...)
+	_, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Second)
+	if err == nil || !strings.Contains(err.Error(), "2 of its pods are ending") || d.stocked() == 0 {
+		t.Errorf("it says %v, and %d documents are left", err, d.stocked())
+	}
+	r := d.Run()
+	if len(r.StockPools) != 1 || r.StockPools[0].Deleted || r.StockPools[0].Error == nil || !strings.Contains(r.StockPools[0].Error.Message, "2 of its pods are ending") {
+		t.Errorf("a run says %+v", r.StockPools)
+	}
+	d.Cluster.LeaveStockPods(key)
+	if notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil || notice != "" || d.stocked() != 0 {
+		t.Errorf("it says %q, %v, and %d documents are left", notice, err, d.stocked())
+	}
+}
+
+// TestADestroyNamesPodsThatStay: nobody says that they are to end.
+func TestADestroyNamesPodsThatStay(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	state := d.create()
+	pods := slices.Clone(d.Cluster.StockPods(key))
+	d.Cluster.Put(key, nil)
+	d.Cluster.LeaveStockPods(key, append(pods, stockpool.Pod{Name: "over", Phase: "Failed"})...)
+	acts := len(d.Cluster.Acts)
+	notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || !strings.Contains(notice, pods[0].Name) || !strings.Contains(notice, pods[1].Name) || strings.Contains(notice, "over") {
+		t.Errorf("it says %q, %v", notice, err)
+	}
+	if len(d.Cluster.Acts) != acts || len(d.Cluster.StockPods(key)) != 3 || d.stocked() != 0 {
+		t.Errorf("it did %q; %d pods and %d documents are left", d.Cluster.Acts[acts:], len(d.Cluster.StockPods(key)), d.stocked())
+	}
+}
