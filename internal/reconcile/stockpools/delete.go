@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -109,7 +111,12 @@ func (f *Flow) clear(ctx context.Context, c Cluster, r stored) (of clearing, err
 		}
 	}
 	of.gone = true
-	return of, f.forget(ctx, c, r, j)
+	untold, err := f.forget(ctx, c, r, j)
+	if untold > 0 {
+		lacks := "the history could not be told that it is destroyed, and nothing tells it later"
+		of.notice = strings.Join(slices.DeleteFunc([]string{of.notice, lacks}, func(text string) bool { return text == "" }), "; ")
+	}
+	return of, err
 }
 
 // leftBy is how pods stand whose Deployment is gone: those that end are waited for, and
@@ -133,24 +140,26 @@ func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 	return of
 }
 
-// forget removes what is recorded of a pool that is gone, and leaves a tombstone.
-func (f *Flow) forget(ctx context.Context, c Cluster, r stored, j journal) error {
+// forget removes what is recorded of a pool that is gone, and leaves a tombstone. It
+// returns how many events of it the history could not be told of: an end does not wait
+// for that.
+func (f *Flow) forget(ctx context.Context, c Cluster, r stored, j journal) (untold int, err error) {
 	d := r.Value.Declaration
 	if err := f.records().WriteTombstone(ctx, d, f.clusterNow(c)); err != nil {
-		return err
+		return 0, err
 	}
 	tombstone, err := f.Keeper.Tombstone(ctx, d.UID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	f.outbox.Note(f.outbox.Sign(j.Value.Destroyed(d, tombstone.Value.DestroyedAt), f.Keeper.Actor)...)
-	f.tell(ctx)
+	untold = f.tell(ctx)
 	if j.Exists() {
 		if err := record.Remove(ctx, f.Keeper.Store, store.StockJournals, d.UID, j.Revision); err != nil {
-			return err
+			return untold, err
 		}
 	}
-	return f.records().Remove(ctx, r)
+	return untold, f.records().Remove(ctx, r)
 }
 
 // stillDeleting is the record of a pool whose deletion was begun; nil where somebody

@@ -37,9 +37,10 @@ func (f *Flow) now() time.Time { return f.Clock() }
 // Outbox is what is to be told of stock pools.
 func (f *Flow) Outbox() *record.Outbox { return &f.outbox }
 
-// tell tells the history what an operation did.
-func (f *Flow) tell(ctx context.Context) {
-	f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks)
+// tell tells the history what an operation did, and returns how many events it could not
+// be told of.
+func (f *Flow) tell(ctx context.Context) (untold int) {
+	return f.Keeper.TellAfter(ctx, &f.outbox, f.Clock, f.Teller.HistoryLacks).Untold
 }
 
 // whose is what needs a cluster, in errors.

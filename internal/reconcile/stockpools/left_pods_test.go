@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -50,5 +51,17 @@ func TestADestroyNamesPodsThatStay(t *testing.T) {
 	}
 	if len(d.Cluster.Acts) != acts || len(d.Cluster.StockPods(key)) != 3 || d.stocked() != 0 {
 		t.Errorf("it did %q; %d pods and %d documents are left", d.Cluster.Acts[acts:], len(d.Cluster.StockPods(key)), d.stocked())
+	}
+}
+
+// TestADestroySaysThatTheHistoryLacksIt: with its journal goes what could tell it later.
+func TestADestroySaysThatTheHistoryLacksIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	state := d.create()
+	m := &reconciletest.Mortal{FailOn: "Write history", FailTimes: 1 << 30}
+	notice, err := d.MortalEngine(m).Stock().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || !strings.Contains(notice, "the history could not be told that it is destroyed") || d.stocked() != 0 {
+		t.Errorf("it says %q, %v; %d documents are left", notice, err, d.stocked())
 	}
 }
