@@ -1,6 +1,7 @@
 package stockpools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (f *Flow) Update(ctx context.Context, d stockpool.Declaration, wait time.Du
 		if err := f.refuse(ctx, cluster, p); err != nil {
 			return err
 		}
-		if err := f.tryTakeOver(ctx, cluster, p); err != nil {
+		if err := f.try(ctx, cluster, r, p); err != nil {
 			return err
 		}
 		return f.carryOut(ctx, cluster, r, p)
@@ -119,15 +120,20 @@ func (f *Flow) changed(ctx context.Context, r stored, d stockpool.Declaration) (
 	return d.Identified(d.UID, d.Generation+1), nil
 }
 
-// tryTakeOver tries, without changing anything, to apply a declaration to a Deployment
-// that is about to be taken over: what the cluster refuses leaves no record behind which
-// runs would then go on with.
-func (f *Flow) tryTakeOver(ctx context.Context, c Cluster, p *pass) error {
-	live := p.seen.Deployment
-	if live == nil || p.journal.Exists() {
+// try tries, without changing anything, to apply a declaration that is not recorded yet:
+// what the cluster refuses must leave no record behind. Runs would go on with that, and
+// each application would be refused, by which a budget pauses the pool as well.
+func (f *Flow) try(ctx context.Context, c Cluster, r stored, p *pass) error {
+	d, live, old := p.declaration, p.seen.Deployment, r.Value.Declaration
+	if live == nil || live.DeletionTimestamp != nil {
 		return nil
 	}
-	_, err := c.ApplyStock(ctx, live, p.declaration.Desired(live, live.Spec.Template.Spec.Containers[0].Name, p.declaration.Replicas), true)
+	container := cmp.Or(p.journal.Value.Container, live.Spec.Template.Spec.Containers[0].Name)
+	sized := d.Replicas == old.Replicas && d.Keep == old.Keep && d.Maximum == old.Maximum
+	if r.Exists() && sized && d.Sum(container) == old.Sum(container) {
+		return nil
+	}
+	_, err := c.ApplyStock(ctx, live, d.Desired(live, container, d.Replicas), true)
 	return err
 }
 
