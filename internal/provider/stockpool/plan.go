@@ -46,6 +46,8 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	recorded, diags := req.Private.GetKey(ctx, recordedKey)
 	resp.Diagnostics.Append(diags...)
+	unfinished, diags := req.Private.GetKey(ctx, unfinishedKey)
+	resp.Diagnostics.Append(diags...)
 	drifted, diags := req.Private.GetKey(ctx, driftedKey)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -76,6 +78,9 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	case prior.UID.IsNull():
 		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" is taken over",
 			"It was not made by gpupool. Applying this plan changes it as shown, and replaces its pods. What a stock pool has no word for stays as it is.")
+	case string(unfinished) == "true":
+		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not created yet",
+			"Its creation was begun and not finished, so no run keeps it as declared. Applying this plan finishes it.")
 	case lost:
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not recorded",
 			"The store has no record of it, so no run keeps it as declared. Applying this plan records it anew.")

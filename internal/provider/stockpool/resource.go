@@ -50,10 +50,12 @@ func (r *stockResource) Configure(_ context.Context, req resource.ConfigureReque
 const defaultTimeout = 10 * time.Minute
 
 // What Terraform's private state holds of the last look: whether the store had a record
-// of the pool, and whether a run would have something to do.
+// of the pool, or one of an unfinished creation, and whether a run would have something to
+// do.
 const (
-	recordedKey = "recorded"
-	driftedKey  = "drifted"
+	recordedKey   = "recorded"
+	unfinishedKey = "unfinished"
+	driftedKey    = "drifted"
 )
 
 func (r *stockResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -110,7 +112,7 @@ func (r *stockResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if state.Recorded {
 		m = m.declared(state.Declaration)
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
-	} else if d.UID != "" {
+	} else if d.UID != "" && !state.Unfinished {
 		resp.Diagnostics.Append(r.connection.LostStore()...)
 	}
 	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
@@ -188,6 +190,7 @@ func keep(ctx context.Context, m model, state stockpools.State, identity *tfsdk.
 	diags := identify(ctx, m, identity)
 	truth := map[bool][]byte{true: []byte("true"), false: []byte("false")}
 	diags.Append(hidden.SetKey(ctx, recordedKey, truth[state.Recorded])...)
+	diags.Append(hidden.SetKey(ctx, unfinishedKey, truth[state.Unfinished])...)
 	diags.Append(hidden.SetKey(ctx, driftedKey, truth[state.Recorded && len(state.Decisions) > 0])...)
 	for _, of := range state.Decisions {
 		if state.Recorded {

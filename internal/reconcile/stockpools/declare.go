@@ -62,7 +62,8 @@ func (f *Flow) Create(ctx context.Context, d stockpool.Declaration, wait time.Du
 // Update records a changed declaration, and carries it out. It has the uid, the cluster
 // and the generation that it was planned against. A pool whose record was lost is
 // recorded anew, and so is one that was imported from a Deployment alone: it takes over
-// the Deployment that it names.
+// the Deployment that it names. A creation that was cut short, and imported, is gone on
+// with.
 func (f *Flow) Update(ctx context.Context, d stockpool.Declaration, wait time.Duration) (State, error) {
 	if err := valid(d); err != nil {
 		return State{}, err
@@ -140,11 +141,12 @@ func (f *Flow) try(ctx context.Context, c Cluster, r stored, p *pass) error {
 // carryOut records a declaration and acts on it.
 func (f *Flow) carryOut(ctx context.Context, c Cluster, r stored, p *pass) error {
 	d := p.declaration
-	if !r.Exists() || !record.Same(r.Value.Declaration, d) {
+	differs := !r.Exists() || !record.Same(r.Value.Declaration, d)
+	if differs || r.Value.Phase != declaration.Active {
 		if _, err := f.records().Save(ctx, r, declaration.Active, d); err != nil {
 			return err
 		}
-		if p.journal.Exists() {
+		if differs && p.journal.Exists() {
 			if err := f.keep(ctx, p, p.journal.Value.Updated(d, f.clusterNow(c))); err != nil {
 				return err
 			}

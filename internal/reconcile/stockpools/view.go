@@ -12,8 +12,12 @@ import (
 // State is a stock pool as Terraform sees it: what is declared, and how it is.
 type State struct {
 	Declaration stockpool.Declaration
-	// Recorded says that the store holds a record of the pool.
+	// Recorded says that the store holds a record of the pool, by which runs keep it as
+	// declared.
 	Recorded bool
+	// Unfinished says that the store's record is of a creation that was cut short: the
+	// next apply goes on with it.
+	Unfinished bool
 	// Destroyed says that the pool is gone for good.
 	Destroyed bool
 	Status    stockpool.Status
@@ -57,20 +61,14 @@ func whyNot(s stockpool.Status) string {
 // Deployment is the one that the pool owns now.
 func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error) {
 	state := State{Declaration: d}
-	var r stored
-	if d.UID != "" { // else it was imported, and no apply took it over
-		known, tombstone, err := f.records().Known(ctx, d)
-		if err != nil {
-			return state, err
-		}
-		if tombstone.Exists() {
-			state.Destroyed = true
-			return state, nil
-		}
-		r = known
+	r, destroyed, err := f.known(ctx, d)
+	if err != nil || destroyed {
+		state.Destroyed = destroyed
+		return state, err
 	}
 	if r.Exists() {
-		state.Recorded = true
+		state.Unfinished = r.Value.Phase == declaration.Creating
+		state.Recorded = !state.Unfinished
 		state.Declaration = r.Value.Declaration
 	}
 	if r.Value.Phase == declaration.Deleting {
@@ -96,6 +94,27 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 		state.Declaration.DeploymentUID = uid
 	}
 	return state, nil
+}
+
+// known is the record of a pool, if any, or that it was destroyed. What was imported from
+// a Deployment alone has no uid: its record is that of an apply which took exactly this
+// Deployment over, and was cut short before the state had it.
+func (f *Flow) known(ctx context.Context, d stockpool.Declaration) (r stored, destroyed bool, err error) {
+	if d.UID != "" {
+		r, tombstone, err := f.records().Known(ctx, d)
+		return r, err == nil && tombstone.Exists(), err
+	}
+	r, err = f.records().Load(ctx, d.Key())
+	if err != nil || !tookOver(r, d) {
+		return stored{}, false, err
+	}
+	return r, false, nil
+}
+
+// tookOver says whether a record is of a pool that took over the Deployment which a
+// declaration without a uid names.
+func tookOver(r stored, d stockpool.Declaration) bool {
+	return r.Exists() && d.DeploymentUID != "" && d.DeploymentUID == r.Value.Declaration.DeploymentUID
 }
 
 // Find finds a stock pool for an import, by NAMESPACE/NAME: in the store, or else a
