@@ -17,7 +17,9 @@ type Situation struct {
 	Seen        Seen
 	// Covers are the budgets that cover the pool's pods, and the one that it names.
 	Covers []Cover
-	Now    time.Time
+	// Recorded says that the store has a record of the pool, which an import would find.
+	Recorded bool
+	Now      time.Time
 }
 
 // Plan is what follows from a situation.
@@ -42,6 +44,7 @@ type Plan struct {
 type TakenError struct {
 	Kind, Key, UID string
 	Lost           bool // the pool had one, which is gone
+	Recorded       bool // the store has a record of the pool
 }
 
 // Error says whose it is not, and what to do.
@@ -50,7 +53,14 @@ func (e *TakenError) Error() string {
 	if e.Lost {
 		text += "The one that gpupool made is gone. "
 	}
-	return text + fmt.Sprintf("Give the stock pool another name, delete that %s, or take it over: terraform state rm, and then terraform import ADDRESS %s", e.Kind, e.Key)
+	text += fmt.Sprintf("Give the stock pool another name, delete that %s, or ", e.Kind)
+	switch {
+	case e.Kind != "Deployment":
+		return text + "leave out pod_disruption"
+	case e.Recorded:
+		return text + "take it over: destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS " + e.Key
+	}
+	return text + "take it over: terraform state rm, and then terraform import ADDRESS " + e.Key
 }
 
 // NamespaceError says that the pool's namespace is missing.
@@ -133,7 +143,7 @@ func (d *decider) judge() {
 	case d.mayOwn():
 		d.takeOver()
 	case !d.own():
-		d.plan.Refused = &TakenError{Kind: "Deployment", Key: d.Declaration.Key(), UID: string(of.UID), Lost: d.Journal.DeploymentUID != ""}
+		d.plan.Refused = &TakenError{Kind: "Deployment", Key: d.Declaration.Key(), UID: string(of.UID), Lost: d.Journal.DeploymentUID != "", Recorded: d.Recorded}
 	case of.DeletionTimestamp != nil: // what comes after it is created once it is gone
 	default:
 		d.keep()

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -111,7 +112,9 @@ func (m model) declares(prior model) bool {
 }
 
 // refuse says what an apply would refuse, where that can be known. A namespace that is
-// missing may be created by the same apply.
+// missing may be created by the same apply. A stock pool of the name that is recorded is
+// no error, since a replacement destroys it first: Terraform asks for that as for any
+// other creation.
 func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.connection.ClusterReady() || !r.connection.StoreReady() {
 		return
@@ -122,7 +125,10 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	}
 	var missing *core.NamespaceError
 	var covered *stockpools.NotCoveredError
+	var exists *record.ExistsError
 	switch {
+	case errors.As(err, &exists):
+		diags.AddWarning("Stock pool "+d.Key()+" exists already", "Where this plan replaces it, nothing is to be done: it is destroyed first. Else an apply is refused: "+exists.Error()+".")
 	case errors.As(err, &missing):
 		diags.Append(connection.Warning("Planning "+d.Object(), err))
 	case errors.As(err, &covered):

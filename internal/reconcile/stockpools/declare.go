@@ -37,7 +37,7 @@ func (f *Flow) Create(ctx context.Context, d stockpool.Declaration, wait time.Du
 		if d.UID = r.Value.Declaration.UID; d.UID == "" {
 			d.UID = record.NewID()
 		}
-		if p, err = f.begin(ctx, d); err != nil {
+		if p, err = f.begin(ctx, r, d); err != nil {
 			return err
 		}
 		// What is refused leaves nothing behind, not even a record.
@@ -47,6 +47,7 @@ func (f *Flow) Create(ctx context.Context, d stockpool.Declaration, wait time.Du
 		if r, err = f.records().Save(ctx, r, declaration.Creating, d); err != nil {
 			return err
 		}
+		p.recorded = true
 		if _, err := f.act(ctx, cluster, p); err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (f *Flow) Update(ctx context.Context, d stockpool.Declaration, wait time.Du
 		if d, err = f.changed(ctx, r, d); err != nil {
 			return err
 		}
-		if p, err = f.begin(ctx, d); err != nil {
+		if p, err = f.begin(ctx, r, d); err != nil {
 			return err
 		}
 		if err := f.refuse(ctx, cluster, p); err != nil {
@@ -146,6 +147,7 @@ func (f *Flow) carryOut(ctx context.Context, c Cluster, r stored, p *pass) error
 		if _, err := f.records().Save(ctx, r, declaration.Active, d); err != nil {
 			return err
 		}
+		p.recorded = true
 		if differs && p.journal.Exists() {
 			if err := f.keep(ctx, p, p.journal.Value.Updated(d, f.clusterNow(c))); err != nil {
 				return err
@@ -156,14 +158,14 @@ func (f *Flow) carryOut(ctx context.Context, c Cluster, r stored, p *pass) error
 	return err
 }
 
-// begin is a pass about a pool, with its journal and what budgets say.
-func (f *Flow) begin(ctx context.Context, d stockpool.Declaration) (*pass, error) {
+// begin is a pass about a pool, with its record, its journal and what budgets say.
+func (f *Flow) begin(ctx context.Context, r stored, d stockpool.Declaration) (*pass, error) {
 	j, err := f.loadJournal(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	l, err := f.limits(ctx, nil)
-	return &pass{declaration: d, journal: j, limits: l}, err
+	return &pass{declaration: d, journal: j, recorded: r.Exists(), limits: l}, err
 }
 
 // refuse looks, and says why a declaration can't be carried out.
@@ -172,7 +174,7 @@ func (f *Flow) refuse(ctx context.Context, c Cluster, p *pass) (err error) {
 	if p.seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil {
 		return err
 	}
-	plan := stockpool.Decide(stockpool.Situation{Declaration: d, Journal: p.journal.Value, Seen: p.seen, Now: f.clusterNow(c)})
+	plan := stockpool.Decide(stockpool.Situation{Declaration: d, Journal: p.journal.Value, Seen: p.seen, Recorded: p.recorded, Now: f.clusterNow(c)})
 	if plan.Refused != nil {
 		return plan.Refused
 	}

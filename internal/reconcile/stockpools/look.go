@@ -10,6 +10,7 @@ import (
 type pass struct {
 	declaration stockpool.Declaration
 	journal     journal
+	recorded    bool // the store has a record of the pool
 	limits      *limits
 	seen        stockpool.Seen
 	covers      []stockpool.Cover // as plan was made by
@@ -23,7 +24,7 @@ func (f *Flow) judge(ctx context.Context, c Cluster, p *pass) error {
 	situation := func() stockpool.Situation {
 		now := f.clusterNow(c)
 		p.covers = p.limits.covers(ctx, p, now)
-		return stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Now: now}
+		return stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Recorded: p.recorded, Now: now}
 	}
 	p.plan = stockpool.Decide(situation())
 	if !p.plan.Ask {

@@ -3,12 +3,58 @@ package stockpools_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
+
+// TestAReplacementIsNotRefusedAtPlan: the Deployment is the recorded pool's own, and only
+// that the name is taken is said, by an error of its own.
+func TestAReplacementIsNotRefusedAtPlan(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	var exists *record.ExistsError
+	if err := d.Engine().Stock().Refusal(context.Background(), pool()); !errors.As(err, &exists) {
+		t.Errorf("a plan is told %v", err)
+	}
+	foreign := d.Cluster.Deployment(key).DeepCopy()
+	foreign.UID = "somebody's"
+	d.Cluster.Put(key, foreign)
+	var taken *stockpool.TakenError
+	if err := d.Engine().Stock().Refusal(context.Background(), pool()); !errors.As(err, &taken) {
+		t.Errorf("of somebody else's, a plan is told %v", err)
+	}
+}
+
+// TestAReplacementOfAnOrphanIsRefusedAtPlan: the Deployment that its destruction leaves
+// would be in the way.
+func TestAReplacementOfAnOrphanIsRefusedAtPlan(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create(func(d *stockpool.Declaration) { d.OnDestroy = stockpool.DestroyOrphan })
+	err := d.Engine().Stock().Refusal(context.Background(), pool())
+	var exists *record.ExistsError
+	if err == nil || errors.As(err, &exists) || !strings.Contains(err.Error(), `on_destroy = "orphan"`) {
+		t.Errorf("a plan is told %v", err)
+	}
+}
+
+// TestARecordThatCantBeReadIsToldAtPlan, and not taken for none.
+func TestARecordThatCantBeReadIsToldAtPlan(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	d.damage(store.StockPools, key)
+	if err := d.Engine().Stock().Refusal(context.Background(), pool()); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		t.Errorf("a plan is told %v", err)
+	}
+}
 
 // TestWhatTheClusterRefusesIsNotRecorded: an update that an admission policy refuses
 // leaves the record as it was, and a budget can still pause the pool.
@@ -45,4 +91,36 @@ func TestWhatTheClusterRefusesIsNotRecorded(t *testing.T) {
 	d.Cluster.Step(2 * time.Hour)
 	d.Run()
 	d.is(0, stockpool.Paused)
+}
+
+// TestAdviceAboutATakenName does not lead in a circle: an import finds the record, where
+// there is one.
+func TestAdviceAboutATakenName(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	state := d.create()
+	foreign := d.Cluster.Deployment(key).DeepCopy()
+	foreign.UID, foreign.Labels = "somebody's", nil
+	d.Cluster.Put(key, foreign)
+	changed := state.Declaration
+	changed.Replicas = 3
+	_, updated := d.Engine().Stock().Update(context.Background(), changed, 0)
+	view, err := d.Engine().Stock().View(context.Background(), state.Declaration)
+	if err != nil || len(view.Warnings) == 0 || updated == nil {
+		t.Fatalf("it is viewed as %+v (%v), and updated: %v", view, err, updated)
+	}
+	for of, text := range map[string]string{"an apply": updated.Error(), "a look": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message} {
+		if !strings.Contains(text, "destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS "+key) || strings.Contains(text, "state rm") {
+			t.Errorf("%s says %s", of, text)
+		}
+	}
+	if notice, err := d.Engine().Stock().Delete(context.Background(), state.Declaration, time.Minute); err != nil || !strings.Contains(notice, "it was left") {
+		t.Fatalf("destroyed: %s, %v", notice, err)
+	}
+	if found, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1"); err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {
+		t.Errorf("an import finds %+v, %v", found, err)
+	}
+	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil || !strings.Contains(err.Error(), "terraform state rm, and then terraform import ADDRESS "+key) {
+		t.Errorf("of a new one it says %v", err)
+	}
 }

@@ -172,7 +172,7 @@ func (r *Run) passOf(t target, l stockpool.Look, err error) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pass{declaration: d, journal: t.journal, limits: r.limits, seen: l.Of(d)}, nil
+	return &pass{declaration: d, journal: t.journal, recorded: true, limits: r.limits, seen: l.Of(d)}, nil
 }
 
 // reconcile looks after one pool: by the look at all, and where that is not as declared

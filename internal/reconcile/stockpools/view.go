@@ -78,7 +78,7 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	if err != nil {
 		return state, err
 	}
-	p, err := f.begin(ctx, state.Declaration.WithDefaults())
+	p, err := f.begin(ctx, r, state.Declaration.WithDefaults())
 	if err != nil {
 		return state, err
 	}
@@ -142,6 +142,8 @@ func (f *Flow) Find(ctx context.Context, namespace, name string) (stockpool.Decl
 
 // Refusal says why a declaration could not be carried out, as far as a plan can know: a
 // namespace that is missing, a name that is taken, a budget that does not take its pods.
+// Where that is only because the store has a record of the name, the error is
+// *record.ExistsError: a replacement destroys what is recorded first.
 func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	cluster, uid, err := f.cluster(ctx)
 	if err != nil {
@@ -150,15 +152,25 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	if d.ClusterUID == "" {
 		d.ClusterUID = uid
 	}
-	p, err := f.begin(ctx, d)
+	r, err := f.records().Load(ctx, d.Key())
 	if err != nil {
 		return err
 	}
-	if r, err := f.records().Load(ctx, d.Key()); err == nil && r.Value.Phase == declaration.Creating && d.UID == "" {
-		p, err = f.begin(ctx, d.Identified(r.Value.Declaration.UID, 1))
-		if err != nil {
-			return err
-		}
+	old, taken := r.Value.Declaration, false
+	if r.Exists() && d.UID == "" {
+		taken = r.Value.Phase != declaration.Creating && !tookOver(r, d)
+		d = d.Identified(old.Identity())
+		d.DeploymentUID = old.DeploymentUID
 	}
-	return f.refuse(ctx, cluster, p)
+	p, err := f.begin(ctx, r, d)
+	if err != nil {
+		return err
+	}
+	if err := f.refuse(ctx, cluster, p); err != nil || !taken {
+		return err
+	}
+	if live := p.seen.Deployment; live != nil && old.OnDestroy == stockpool.DestroyOrphan {
+		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"orphan\": a replacement would destroy it, leave its Deployment (uid %s), and then be refused since that has the name. Apply on_destroy = \"delete\" before you replace it, or give this stock pool another name", f.Keeper.Store, d.Key(), live.UID)
+	}
+	return f.records().ErrTaken(r)
 }
