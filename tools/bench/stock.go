@@ -157,10 +157,12 @@ func declareBudgets(ctx context.Context, dir, cluster string) error {
 func seedStockPods(ctx context.Context, seeds *seeder) error {
 	err := seeds.each(ctx, 0, manyStocks*podsPerStock, func(ctx context.Context, n int) error {
 		d := stockDeclaration(n/podsPerStock, "")
-		replicaSet := d.Name + "-5d8f7c9b6"
+		const hash = "5d8f7c9b6"
+		replicaSet, labels := d.Name+"-"+hash, d.PodLabels()
+		labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: d.Namespace, Name: fmt.Sprintf("%s-%02d", replicaSet, n%podsPerStock), Labels: d.PodLabels(),
+				Namespace: d.Namespace, Name: fmt.Sprintf("%s-%02d", replicaSet, n%podsPerStock), Labels: labels,
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicaSet, UID: "00000000-0000-4000-8000-000000000000", Controller: new(true)}},
 			},
 			Spec: d.Deployment("", 0).Spec.Template.Spec,

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,6 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -117,11 +117,15 @@ func (c *Cluster) StockOf(ctx context.Context, namespace, name string) (stockpoo
 }
 
 // stockOf names the stock pool that a pod is of: the one that it is labelled with, where
-// the Deployment of that name made it.
+// the Deployment of exactly that name made it. Another Deployment's pods may bear the same
+// labels, and its name may begin with the pool's.
 func stockOf(p *corev1.Pod) string {
-	name := p.Labels[stockpool.LabelPool]
+	name, hash := p.Labels[stockpool.LabelPool], p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
 	by := metav1.GetControllerOf(p)
-	if name == "" || by == nil || by.Kind != "ReplicaSet" || !strings.HasPrefix(by.Name, name+"-") {
+	if name == "" || hash == "" || by == nil || by.Kind != "ReplicaSet" || by.Name != name+"-"+hash {
+		return ""
+	}
+	if group, err := schema.ParseGroupVersion(by.APIVersion); err != nil || group.Group != appsv1.GroupName {
 		return ""
 	}
 	return name
