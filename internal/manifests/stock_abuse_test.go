@@ -166,6 +166,12 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 			t.Fatal(err)
 		}
 	}
+	if guard, err = server.Client().PolicyV1().PodDisruptionBudgets(work).Patch(ctx, d.Name, types.MergePatchType, []byte(`{"metadata":{"labels":null},"spec":{"minAvailable":null,"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.GuardStock(ctx, guard, d.Guard(live)); err != nil {
+		t.Errorf("undoing somebody's maximum: %v", err)
+	}
 	if err := c.UnguardStock(ctx, guard); err != nil {
 		t.Errorf("unguarding: %v", err)
 	}

@@ -175,6 +175,19 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubetest.Create(t, server, kubetest.Pod(d.Namespace, "stranger", kubetest.Labels(map[string]string{stockpool.LabelPool: "pool-g2"})))
+	// Another Deployment, whose name begins with the pool's, copies the labels of its pods.
+	copied := kubetest.Deployment(d.Namespace, d.Name+"-copied", 1)
+	copied.Spec.Selector.MatchLabels["app"] = "copied"
+	copied.Spec.Template.Labels = d.PodLabels()
+	copied.Spec.Template.Labels["app"] = "copied"
+	kubetest.Create(t, server, copied)
+	kubetest.WaitFor(t, "the copy to have a pod", func(ctx context.Context) error {
+		list, err := server.Client().CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=copied"})
+		if err == nil && len(list.Items) == 0 {
+			err = errors.New("it has none")
+		}
+		return err
+	})
 	var seen stockpool.Seen
 	kubetest.WaitFor(t, "two pods", func(ctx context.Context) error {
 		l, err := c.Stock(ctx)
@@ -209,6 +222,26 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 	}
 	if seen.Guard.Spec.MinAvailable.IntValue() != 2 {
 		t.Errorf("guarded anew: %+v", seen.Guard.Spec)
+	}
+	if _, err := server.Client().PolicyV1().PodDisruptionBudgets(d.Namespace).Patch(ctx, d.Name, types.MergePatchType, []byte(`{"spec":{"minAvailable":null,"maxUnavailable":2}}`), metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.GuardStock(ctx, seen.Guard, d.Guard(made)); err == nil {
+		t.Error("what somebody changed since it was seen is guarded over")
+	}
+	stranger := seen.Guard.DeepCopy()
+	if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil {
+		t.Fatal(err)
+	}
+	stranger.UID, stranger.ResourceVersion, stranger.Spec = "33333333-2222-3333-4444-555555555555", seen.Guard.ResourceVersion, seen.Guard.Spec
+	if err := c.GuardStock(ctx, stranger, d.Guard(made)); !errors.Is(err, stockpool.ErrChanged) {
+		t.Errorf("another of its name is changed: %v", err)
+	}
+	if err := c.GuardStock(ctx, seen.Guard, d.Guard(made)); err != nil {
+		t.Errorf("guarded, with somebody's maxUnavailable there: %v", err)
+	}
+	if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil || seen.Guard.Spec.MaxUnavailable != nil || seen.Guard.Spec.MinAvailable.IntValue() != 2 {
+		t.Errorf("with somebody's maxUnavailable undone it is %+v: %v", seen.Guard.Spec, err)
 	}
 	p.UID = "another"
 	if err := c.SpareStockPod(ctx, d.Namespace, p, true); err != nil {

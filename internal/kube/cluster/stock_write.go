@@ -112,6 +112,11 @@ func (c *Cluster) GuardStock(ctx context.Context, live, wanted *policyv1.PodDisr
 		_, err := client.Create(ctx, wanted, metav1.CreateOptions{FieldManager: stockCreator})
 		return stockError("create", object, err)
 	}
+	if live.Spec.MaxUnavailable != nil {
+		if err := c.minimumAgain(ctx, live, wanted); err != nil {
+			return err
+		}
+	}
 	wanted = wanted.DeepCopy()
 	wanted.UID = live.UID
 	body, err := applied(wanted)
@@ -120,6 +125,21 @@ func (c *Cluster) GuardStock(ctx context.Context, live, wanted *policyv1.PodDisr
 	}
 	_, err = client.Patch(ctx, wanted.Name, types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: stockpool.FieldManager, Force: new(true)})
 	return stockError("patch", object, err)
+}
+
+// minimumAgain puts the minimum of a PodDisruptionBudget in the place of the maximum that
+// somebody gave it: one can't have both, and an application takes away nothing of others'.
+// It asks for no resource version, as its controller writes its status all the time.
+func (c *Cluster) minimumAgain(ctx context.Context, live, wanted *policyv1.PodDisruptionBudget) error {
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": live.UID, "labels": wanted.Labels},
+		"spec":     map[string]any{"maxUnavailable": nil, "minAvailable": wanted.Spec.MinAvailable},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = c.kube.PolicyV1().PodDisruptionBudgets(live.Namespace).Patch(ctx, live.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: stockpool.FieldManager})
+	return stockError("patch", stockObject("poddisruptionbudgets", live), err)
 }
 
 // UnguardStock deletes exactly this PodDisruptionBudget; one that is gone, or another by
