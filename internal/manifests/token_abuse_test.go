@@ -138,7 +138,7 @@ func makesTokens(t *testing.T, cluster *kubetest.Cluster, c *kubecluster.Cluster
 	t.Helper()
 	secrets := cluster.Client().CoreV1().Secrets(metav1.NamespaceSystem)
 	for _, groups := range [][]string{{kubeadmGroup}, {ownGroup}, {ownGroup, kubeadmGroup}} {
-		token := node.BootstrapToken{ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, Lasts: 24 * time.Hour, Pool: "ap-singapore/train", PoolUID: "pool-1"}
+		token := node.BootstrapToken{ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, ExpiresAt: time.Now().Add(24 * time.Hour), Pool: "ap-singapore/train", PoolUID: "pool-1"}
 		if err := c.CreateToken(t.Context(), token); err != nil {
 			t.Fatalf("making a token of %v: %v", groups, err)
 		}
@@ -183,7 +183,7 @@ func TestTokensNeedTheirRightsAlone(t *testing.T) {
 		other, missing := slices.DeleteFunc(slices.Clone(rights), func(right string) bool { return right == less })[0], less
 		try := map[string]func() error{
 			"create secrets": func() error {
-				err := c.CreateToken(t.Context(), node.BootstrapToken{ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, Lasts: time.Hour, PoolUID: "pool-1"})
+				err := c.CreateToken(t.Context(), node.BootstrapToken{ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, ExpiresAt: time.Now().Add(time.Hour), PoolUID: "pool-1"})
 				if errors.Is(err, node.ErrTokenExists) {
 					return nil
 				}

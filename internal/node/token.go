@@ -13,8 +13,8 @@ type BootstrapToken struct {
 	Secret string `json:"-"` // what nobody else may know
 	// Groups are those in which whoever has it signs in.
 	Groups []string
-	// Lasts is how long it is valid from now on, by the cluster's clock.
-	Lasts time.Duration
+	// ExpiresAt is until when it is valid, by the cluster's clock.
+	ExpiresAt time.Time
 	// Pool and PoolUID are of the pool for whose instances it is.
 	Pool, PoolUID string
 }

@@ -15,7 +15,7 @@ import (
 // their cluster.
 type BootstrapToken struct {
 	Groups []string `json:"groups"` // in which whoever has it signs in
-	TTL    Duration `json:"ttl"`    // from the launch on
+	TTL    Duration `json:"ttl"`    // from the making on
 }
 
 // BootstrapTokenPlaceholder stands in user data for the token of the launch.
@@ -79,14 +79,19 @@ func filledIn(userData, token string) string {
 	return strings.ReplaceAll(userData, BootstrapTokenPlaceholder, token)
 }
 
-// BootstrapTokenID is the public part of the token of one launch: the same pool, salt and
-// sequence always give the same.
-func BootstrapTokenID(uid, salt string, sequence int64) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "gpupool bootstrap token %s %s %d", uid, salt, sequence))
-	id, n := make([]byte, tokenIDLength), binary.BigEndian.Uint64(sum[:])
+// BootstrapTokenID is the public part of the nth token that a launch may have, from 0 on:
+// the next one is for where somebody else's has that id. The same pool, salt, sequence and
+// n always give the same.
+func BootstrapTokenID(uid, salt string, sequence int64, n int) string {
+	text := fmt.Appendf(nil, "gpupool bootstrap token %s %s %d", uid, salt, sequence)
+	if n > 0 {
+		text = fmt.Appendf(text, " %d", n)
+	}
+	sum := sha256.Sum256(text)
+	id, number := make([]byte, tokenIDLength), binary.BigEndian.Uint64(sum[:])
 	for at := range id {
-		id[at] = TokenCharacters[n%uint64(len(TokenCharacters))]
-		n /= uint64(len(TokenCharacters))
+		id[at] = TokenCharacters[number%uint64(len(TokenCharacters))]
+		number /= uint64(len(TokenCharacters))
 	}
 	return string(id)
 }
@@ -110,9 +115,25 @@ func (r Request) TokenParts() (id, secret string) {
 type Minted struct {
 	ID        string    `json:"id"`
 	Sequence  int64     `json:"sequence"`
-	ExpiresAt time.Time `json:"expires_at"`
+	ExpiresAt time.Time `json:"expires_at"` // by the cluster's clock
 	// Instances are those that the launch made; none before that is known.
 	Instances []string `json:"instances,omitempty"`
+}
+
+// LastsOn says whether a token is valid for so long still that a repeat of its launch
+// leaves its Secret as it is: for more than half of the time that a new one would be.
+func (m Minted) LastsOn(now time.Time, ttl Duration) bool {
+	return m.ExpiresAt.Sub(now) > time.Duration(ttl)/2
+}
+
+// Noted is what is noted of a token; false where nothing is, and a Secret of that id is
+// somebody else's.
+func (j Journal) Noted(id string) (Minted, bool) {
+	n := slices.IndexFunc(j.Minted, func(m Minted) bool { return m.ID == id })
+	if n < 0 {
+		return Minted{}, false
+	}
+	return j.Minted[n], true
 }
 
 // Mints notes that the Secret of a launch's token is about to be made, or to be made

@@ -102,11 +102,13 @@ func TestTheIDOfATokenIsOfOneLaunch(t *testing.T) {
 	for _, uid := range []string{"1", "2"} {
 		for _, salt := range []string{"a", "b"} {
 			for sequence := range int64(50) {
-				id := spotpool.BootstrapTokenID(uid, salt, sequence)
-				if !form.MatchString(id) || all[id] || id != spotpool.BootstrapTokenID(uid, salt, sequence) {
-					t.Fatalf("launch %d of %s has the id %q", sequence, uid+salt, id)
+				for n := range 2 {
+					id := spotpool.BootstrapTokenID(uid, salt, sequence, n)
+					if !form.MatchString(id) || all[id] || id != spotpool.BootstrapTokenID(uid, salt, sequence, n) {
+						t.Fatalf("token %d of launch %d of %s has the id %q", n, sequence, uid+salt, id)
+					}
+					all[id] = true
 				}
-				all[id] = true
 			}
 		}
 	}
@@ -166,6 +168,42 @@ func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 			s.Journal.Intents, s.Declaration.Minimum = nil, 0
 		}), want: []string{end}},
 	})
+}
+
+// TestTokensGoByTheClocksOfTheirClusters: one has not expired whose cluster says so,
+// whatever the cloud's clock says.
+func TestTokensGoByTheClocksOfTheirClusters(t *testing.T) {
+	t.Parallel()
+	s := at(came(launchedWith(), 0), 29*time.Minute)
+	s.Now, s.Observation.At = noon.Add(time.Hour), noon.Add(time.Hour)
+	shouldDecide(t, spotpool.Decide(s))
+	s.Observation.Cluster.At = noon.Add(30 * time.Minute)
+	shouldDecide(t, spotpool.Decide(s), "end the bootstrap token abcdef of launch 1")
+}
+
+// TestTokensThatCanNotBeEndedAreForgotten a day after they expired, once it was tried; that
+// of a launch which may be repeated is not. What has expired keeps no destroy waiting.
+func TestTokensThatCanNotBeEndedAreForgotten(t *testing.T) {
+	t.Parallel()
+	over, away := 30*time.Minute+24*time.Hour, func(s *spotpool.Situation) { s.Observation.Cluster = node.Look{} }
+	tried := func(s *spotpool.Situation) { s.SoFar.TokensEnded = []string{"abcdef"} }
+	for name, c := range map[string]struct {
+		situation spotpool.Situation
+		change    func(*spotpool.Situation)
+		noted     int
+	}{
+		"it is not tried yet":         {at(came(launchedWith(), 0), over), func(*spotpool.Situation) {}, 1},
+		"it was tried":                {at(came(launchedWith(), 0), over), tried, 0},
+		"the cluster is away":         {at(came(launchedWith(), 0), over), away, 0},
+		"it was tried, a bit earlier": {at(came(launchedWith(), 0), over-time.Second), tried, 1},
+		"the launch is open":          {at(launchedWith(), over), tried, 1},
+	} {
+		c.change(&c.situation)
+		p := spotpool.Decide(c.situation)
+		if len(p.Journal.Minted) != c.noted || len(p.TokensLeft) > 0 {
+			t.Errorf("%s: noted is %+v, and %v keeps a destroy waiting", name, p.Journal.Minted, p.TokensLeft)
+		}
+	}
 }
 
 // TestTokensOfAClusterThatWasGivenUp are forgotten once they expired; until then a run goes

@@ -25,8 +25,8 @@ const (
 	TokenExpiration = "expiration"
 )
 
-// longestToken keeps what is to last for a day within what a policy takes for one, by
-// the clock of whichever API server is asked.
+// longestToken is the most for which a token is valid: it keeps what is to last for a day
+// within what a policy takes for one, by the clock of whichever API server is asked.
 const longestToken = 24*time.Hour - time.Minute
 
 // CreateToken makes the Secret of a bootstrap token, which bears its pool's mark.
@@ -38,13 +38,17 @@ func (c *Cluster) CreateToken(ctx context.Context, t node.BootstrapToken) error 
 		}
 		now = c.Now()
 	}
+	expires := t.ExpiresAt
+	if most := now.Add(longestToken); expires.After(most) {
+		expires = most
+	}
 	_, err := c.kube.CoreV1().Secrets(TokenNamespace).Create(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: TokenPrefix + t.ID, Annotations: map[string]string{NodePoolAnnotation: t.PoolUID}},
 		Type:       TokenType,
 		StringData: map[string]string{
 			"description": "lets instances of the gpupool spot pool " + t.Pool + " join",
 			"token-id":    t.ID, "token-secret": t.Secret,
-			TokenExpiration:                  now.Add(min(t.Lasts, longestToken)).UTC().Format(time.RFC3339),
+			TokenExpiration:                  expires.UTC().Format(time.RFC3339),
 			"usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
 			TokenGroups: strings.Join(t.Groups, ","),
 		},

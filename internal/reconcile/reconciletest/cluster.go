@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -41,7 +42,7 @@ type Cluster struct {
 	Machines map[string]*Machine // by name
 	neverAny bool                // no machine joins any more
 	joined   map[string]bool
-	tokens   map[string]Token // by id
+	tokens   map[string]node.BootstrapToken // by id
 	// Unemptied are ends of machines with pods on them, unless the pool is Impatient.
 	Unemptied []string
 	Impatient bool
@@ -78,7 +79,7 @@ type change struct {
 func NewCluster() *Cluster {
 	return &Cluster{
 		ClusterUID: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), Version: 1,
-		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]Token{}, Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
+		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]node.BootstrapToken{}, Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
 		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{}, classes: map[string]int32{"high": 1000},
 	}
 }

@@ -46,12 +46,6 @@ func (c *Cluster) signsIn(userData string) bool {
 	return there && t.Secret == secret && c.now.Before(t.ExpiresAt)
 }
 
-// Token is a bootstrap token that a cluster has.
-type Token struct {
-	node.BootstrapToken
-	ExpiresAt time.Time // by the cluster's clock
-}
-
 // CreateToken makes a bootstrap token.
 func (c *Cluster) CreateToken(_ context.Context, t node.BootstrapToken) error {
 	err := c.call("CreateToken")
@@ -64,7 +58,7 @@ func (c *Cluster) CreateToken(_ context.Context, t node.BootstrapToken) error {
 		return node.ErrTokenExists
 	}
 	c.Acts = append(c.Acts, "CreateToken "+t.ID)
-	c.tokens[t.ID] = Token{BootstrapToken: t, ExpiresAt: c.now.Add(t.Lasts)}
+	c.tokens[t.ID] = t
 	return nil
 }
 
@@ -84,8 +78,8 @@ func (c *Cluster) DeleteToken(_ context.Context, id string) error {
 }
 
 // Tokens are the bootstrap tokens that the cluster has, by their ids.
-func (c *Cluster) Tokens() []Token {
+func (c *Cluster) Tokens() []node.BootstrapToken {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.SortedFunc(maps.Values(c.tokens), func(a, b Token) int { return strings.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(maps.Values(c.tokens), func(a, b node.BootstrapToken) int { return strings.Compare(a.ID, b.ID) })
 }

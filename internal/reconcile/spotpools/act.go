@@ -261,6 +261,11 @@ func (a *actor) fail(ctx context.Context, d spotpool.Decision, err error) {
 	if a.pass.failure == nil {
 		a.pass.failure = err
 	}
+	a.failed(ctx, d, err)
+}
+
+// failed notes a failed decision, which is not the pool's failure.
+func (a *actor) failed(ctx context.Context, d spotpool.Decision, err error) {
 	// A decision that fails again and again is reported once.
 	a.pass.results = slices.DeleteFunc(a.pass.results, func(r outcome.Result) bool {
 		of, ok := r.Decision.(spotpool.Decision)

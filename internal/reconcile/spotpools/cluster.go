@@ -2,6 +2,7 @@ package spotpools
 
 import (
 	"context"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -13,6 +14,8 @@ import (
 type Cluster interface {
 	// UID is that of the namespace kube-system: a cluster's identity.
 	UID(ctx context.Context) (string, error)
+	// Now is its clock, as last heard; zero before the first call.
+	Now() time.Time
 	// Nodes looks at all nodes.
 	Nodes(ctx context.Context) (node.Look, error)
 	// NodePods lists afresh all pods on a node, as a drain sees them.

@@ -85,7 +85,7 @@ func (f *Flow) beginDeletion(ctx context.Context, d spotpool.Declaration) error 
 // refuseUnseen refuses to destroy a pool whose nodes can't be drained, as their cluster
 // can't be reached.
 func (f *Flow) refuseUnseen(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
-	if d.Nodes == nil || len(j.Known)+len(j.Minted) == 0 {
+	if d.Nodes == nil || len(j.Known)+len(j.WithoutExpired(f.now()).Minted) == 0 {
 		return nil
 	}
 	_, err := f.clusterOf(ctx, d)
@@ -125,7 +125,7 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 // left, or why it could not look. A person who insists has asked for again what the cloud
 // refused before.
 func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
-	p := &pass{declaration: emptied(d), gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists}}
+	p := &pass{declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists}}
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, p) })
 	})

@@ -21,6 +21,8 @@ type pass struct {
 	latest      *look    // nil until the first one succeeded
 	// failure is what went wrong first; nil where nothing did.
 	failure error
+	// destroys says that the pool is being destroyed.
+	destroys bool
 	// uncertain says that a launch has no definite outcome, and was left open.
 	uncertain bool
 }

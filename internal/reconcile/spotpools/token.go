@@ -31,44 +31,75 @@ func (a *actor) mint(ctx context.Context, d spotpool.Decision, r spotpool.Reques
 		a.notMinted(ctx, d, err)
 		return r, false, nil
 	}
-	if r.BootstrapToken == "" {
-		secret, err := a.flow.tokenSecret()
-		if err != nil {
-			return r, false, err
-		}
-		r = r.Joining(spotpool.BootstrapTokenID(r.UID, a.journal.Value.Salt, r.Sequence), secret)
-	}
-	id, secret := r.TokenParts()
-	lasts := time.Duration(how.TTL)
-	if err := a.remember(ctx, a.journal.Value.Mints(spotpool.Minted{ID: id, Sequence: r.Sequence, ExpiresAt: a.observation.At.Add(lasts)})); err != nil {
+	filled, refused, err := a.makeAny(ctx, cluster, r, *how)
+	switch {
+	case errors.Is(refused, outcome.ErrPlanned):
+		return r, false, refused
+	case err != nil:
 		return r, false, err
+	case refused != nil:
+		a.notMinted(ctx, d, refused)
+		return r, false, nil
+	}
+	return filled, true, nil
+}
+
+// tokensTried is how many ids a launch tries: that one is taken is rare as it is.
+const tokensTried = 3
+
+// makeAny makes the Secret of a request's token, or, where it has none yet, of the first
+// of its tokens whose id nobody else's has. What the cluster refused is told apart from
+// what keeps the pool from being recorded.
+func (a *actor) makeAny(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken) (filled spotpool.Request, refused, err error) {
+	if r.BootstrapToken != "" {
+		refused, err = a.makeToken(ctx, cluster, r, how, true)
+		return r, refused, err
+	}
+	secret, err := a.flow.tokenSecret()
+	if err != nil {
+		return r, nil, err
+	}
+	for n := range tokensTried {
+		filled = r.Joining(spotpool.BootstrapTokenID(r.UID, a.journal.Value.Salt, r.Sequence, n), secret)
+		if refused, err = a.makeToken(ctx, cluster, filled, how, false); !errors.Is(refused, node.ErrTokenExists) {
+			break
+		}
+	}
+	return filled, refused, err
+}
+
+// makeToken makes the Secret of a token. One that is there is the pool's own where it was
+// noted before, of a launch that was cut short: it stays where the launch is the same and
+// it is valid for long, and else another takes its place. One that was not noted is
+// somebody else's, and stays.
+func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken, again bool) (refused, err error) {
+	id, secret := r.TokenParts()
+	now := cluster.Now()
+	before, noted := a.journal.Value.Noted(id)
+	stays := again && noted && before.LastsOn(now, how.TTL)
+	t := node.BootstrapToken{ID: id, Secret: secret, Groups: how.Groups, ExpiresAt: before.ExpiresAt, Pool: a.pass.declaration.Key(), PoolUID: r.UID}
+	if !stays {
+		t.ExpiresAt = now.Add(time.Duration(how.TTL))
+		if err := a.remember(ctx, a.journal.Value.Mints(spotpool.Minted{ID: id, Sequence: r.Sequence, ExpiresAt: t.ExpiresAt})); err != nil {
+			return nil, err
+		}
 	}
 	calling, done := record.Outliving(ctx)
 	defer done()
-	err = makeToken(calling, cluster, node.BootstrapToken{
-		ID: id, Secret: secret, Groups: how.Groups, Lasts: lasts, Pool: a.pass.declaration.Key(), PoolUID: r.UID,
-	})
+	refused = cluster.CreateToken(calling, t)
 	switch {
-	case errors.Is(err, outcome.ErrPlanned):
-		return r, false, err
-	case err != nil:
-		a.notMinted(ctx, d, err)
-		return r, false, nil
+	case !errors.Is(refused, node.ErrTokenExists):
+		return refused, nil
+	case stays:
+		return nil, nil
+	case !noted:
+		refused = fmt.Errorf("%w, which this pool did not make, and leaves alone: delete that Secret where nobody needs it", refused)
+		return refused, a.remember(calling, a.journal.Value.TokenEnded(id))
 	}
-	return r, true, nil
-}
-
-// makeToken makes the Secret of a token. One that is there is of a launch that was cut
-// short, and may not be valid for long: another takes its place.
-func makeToken(ctx context.Context, cluster Cluster, t node.BootstrapToken) error {
-	err := cluster.CreateToken(ctx, t)
-	if !errors.Is(err, node.ErrTokenExists) {
-		return err
+	if err := cluster.DeleteToken(calling, id); err != nil {
+		return err, nil
 	}
-	if err := cluster.DeleteToken(ctx, t.ID); err != nil {
-		return err
-	}
-	return cluster.CreateToken(ctx, t)
+	return cluster.CreateToken(calling, t), nil
 }
 
 // notMinted notes that a launch is not asked for, as its instances could not join.
@@ -84,25 +115,39 @@ func (a *actor) notMinted(ctx context.Context, d spotpool.Decision, err error) {
 
 // endToken deletes the Secret of a token that nobody needs any more, and forgets it.
 func (a *actor) endToken(ctx context.Context, d spotpool.Decision) error {
-	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
-	if err != nil {
-		return err
-	}
 	a.pass.soFar.TokensEnded = append(a.pass.soFar.TokensEnded, d.BootstrapTokenID)
 	calling, done := record.Outliving(ctx)
 	defer done()
-	err = cluster.DeleteToken(calling, d.BootstrapTokenID)
+	cluster, err := a.flow.clusterOf(ctx, a.pass.declaration)
+	if err == nil {
+		err = cluster.DeleteToken(calling, d.BootstrapTokenID)
+	}
 	switch {
 	case errors.Is(err, outcome.ErrPlanned):
 		return err
 	case err != nil:
-		a.fail(ctx, d, fmt.Errorf("the bootstrap token %s may be valid for as long as it was made for: %w", d.BootstrapTokenID, err))
+		a.notEnded(ctx, d, err)
 		return nil
 	}
 	a.note(ctx, d, outcome.Done, nil)
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	return a.remember(recording, a.journal.Value.TokenEnded(d.BootstrapTokenID))
+}
+
+// notEnded notes that a token could not be ended. It expires by itself, and the next run
+// tries again: so it is a warning, but for a destroy while somebody could join by it.
+func (a *actor) notEnded(ctx context.Context, d spotpool.Decision, err error) {
+	valid := slices.Contains(a.pass.latest.plan.TokensLeft, d.BootstrapTokenID)
+	if a.pass.destroys && valid {
+		a.fail(ctx, d, fmt.Errorf("the bootstrap token %s may be valid for as long as it was made for: %w", d.BootstrapTokenID, err))
+		return
+	}
+	text := fmt.Sprintf("the bootstrap token %s of launch %d could not be ended, and the next run tries again: %s", d.BootstrapTokenID, d.Sequence, err)
+	if !slices.Contains(a.pass.warnings, text) {
+		a.pass.warnings = append(a.pass.warnings, text)
+	}
+	a.failed(ctx, d, err)
 }
 
 // tokenSecret is the secret part of a new token.

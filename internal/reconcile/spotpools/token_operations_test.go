@@ -51,6 +51,23 @@ func tokenOperations() []operation {
 			instances: 3, launches: 3,
 		},
 		{
+			// Its Secret is deleted and made again: killed in between, it is made by the next.
+			name: "reconcile long after a launch with a token was cut",
+			prepare: func(w *world) spotpool.Declaration {
+				d := w.mustJoinByToken(1, 3)
+				d.Minimum = 3
+				process := &reconciletest.Mortal{KillOn: "Launch"}
+				_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
+				if !process.IsDead() {
+					w.t.Fatal("the update never came to its launch")
+				}
+				w.Cluster.Step(13 * time.Hour)
+				return d
+			},
+			do: reconcileOnce, again: noMore, short: true,
+			instances: 3, launches: 3,
+		},
+		{
 			name:    "end of a token",
 			prepare: func(w *world) spotpool.Declaration { return w.mustJoinByToken(2, 3) },
 			do:      reconcileOnce, again: noMore,

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -32,7 +34,7 @@ func (w *world) slow() {
 }
 
 // onlyToken is the one token that the cluster has.
-func (w *world) onlyToken() reconciletest.Token {
+func (w *world) onlyToken() node.BootstrapToken {
 	w.t.Helper()
 	list := w.Cluster.Tokens()
 	if len(list) != 1 {
@@ -63,8 +65,8 @@ func TestATokenIsThereBeforeItsLaunch(t *testing.T) {
 		t.Errorf("the effects are %q, want %q in this order", process.Trace, want)
 	}
 	made := w.onlyToken()
-	if want := "system:bootstrappers:kubeadm:default-node-token"; !slices.Equal(made.Groups, []string{want}) || made.Lasts != 24*time.Hour || made.Pool != "ap-singapore/train" {
-		t.Errorf("the token is %+v of the groups %q for %s", made, made.Groups, made.Lasts)
+	if want := "system:bootstrappers:kubeadm:default-node-token"; !slices.Equal(made.Groups, []string{want}) || !made.ExpiresAt.Equal(w.Cluster.Now().Add(24*time.Hour)) || made.Pool != "ap-singapore/train" {
+		t.Errorf("the token is %+v of the groups %q until %s", made, made.Groups, made.ExpiresAt)
 	}
 	found, err := w.Pools(nil).Find(context.Background(), reconciletest.Region, "train")
 	if err != nil {
@@ -76,6 +78,9 @@ func TestATokenIsThereBeforeItsLaunch(t *testing.T) {
 	state, err := w.Pools(nil).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if closed, until := w.journal(state.Declaration), w.onlyToken().ExpiresAt.Format(time.RFC3339); !strings.Contains(closed, until) {
+		t.Errorf("the token is valid until %s, and noted is %s", until, closed)
 	}
 	if closed := w.journal(state.Declaration); strings.Contains(closed, made.Secret) || !strings.Contains(closed, made.ID) {
 		t.Errorf("the journal with the intent closed: %s", closed)
@@ -97,8 +102,9 @@ func within(list, wanted []string) bool {
 	return len(wanted) == 0
 }
 
-// TestARepeatedLaunchHasTheSameTokenForLonger: its Secret is deleted and made again, with
-// another expiration and the same secret.
+// TestARepeatedLaunchHasTheSameTokenForLonger: its Secret is left alone while it is valid
+// for more than half its ttl, and else deleted and made again, with another expiration and
+// the same secret.
 func TestARepeatedLaunchHasTheSameTokenForLonger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -107,19 +113,119 @@ func TestARepeatedLaunchHasTheSameTokenForLonger(t *testing.T) {
 		_, _ = w.Pools(&reconciletest.Mortal{KillOn: "Launch"}).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
 	}
 	first := w.onlyToken()
-	w.Cluster.Step(time.Hour)
+	create, remove := "CreateToken "+first.ID, "DeleteToken "+first.ID
+	if want := []string{create}; !slices.Equal(w.Cluster.Acts, want) {
+		t.Errorf("before half its ttl it was done %q, want %q", w.Cluster.Acts, want)
+	}
+	w.Cluster.Step(13 * time.Hour)
 	if _, err := w.Pools(nil).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
 	again := w.onlyToken()
-	if again.ID != first.ID || again.Secret != first.Secret || !again.ExpiresAt.Equal(first.ExpiresAt.Add(time.Hour)) {
+	if again.ID != first.ID || again.Secret != first.Secret || !again.ExpiresAt.Equal(first.ExpiresAt.Add(13*time.Hour)) {
 		t.Errorf("the repeat has the token %s until %s, the same secret %t; the first was %s until %s", again.ID, again.ExpiresAt, again.Secret == first.Secret, first.ID, first.ExpiresAt)
 	}
-	create, remove := "CreateToken "+first.ID, "DeleteToken "+first.ID
-	if want := []string{create, remove, create, remove, create}; !slices.Equal(w.Cluster.Acts, want) {
+	if want := []string{create, remove, create}; !slices.Equal(w.Cluster.Acts, want) {
 		t.Errorf("it was done %q, want %q", w.Cluster.Acts, want)
 	}
 	w.Verify(2)
+}
+
+// TestARepeatMakesASecretThatIsGone, and it lasts no longer than is noted.
+func TestARepeatMakesASecretThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.slow()
+	_, _ = w.Pools(&reconciletest.Mortal{KillOn: "Launch"}).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait)
+	first := w.onlyToken()
+	if err := w.Cluster.DeleteToken(context.Background(), first.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.Cluster.Step(time.Hour)
+	if _, err := w.Pools(nil).Create(context.Background(), reconciletest.JoiningPool(2, 3), reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	if again := w.onlyToken(); again.Secret != first.Secret || !again.ExpiresAt.Equal(first.ExpiresAt) {
+		t.Errorf("the token is valid until %s, the same secret %t; the first was until %s", again.ExpiresAt, again.Secret == first.Secret, first.ExpiresAt)
+	}
+	w.Verify(2)
+}
+
+// TestSomebodyElsesTokenStays: where a launch's id is taken by a Secret that was not
+// noted, it has another, and that Secret is neither deleted nor made again.
+func TestSomebodyElsesTokenStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.slow()
+	d := w.MustCreateAs(reconciletest.JoiningPool(0, 3))
+	salt := regexp.MustCompile(`"salt": ?"([^"]+)"`).FindStringSubmatch(w.journal(d))
+	if len(salt) != 2 {
+		t.Fatalf("the journal has no salt: %s", w.journal(d))
+	}
+	theirs := node.BootstrapToken{ID: spotpool.BootstrapTokenID(d.UID, salt[1], 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour)}
+	if err := w.Cluster.CreateToken(context.Background(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	d.Minimum = 2
+	if _, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	w.Verify(2)
+	own := spotpool.BootstrapTokenID(d.UID, salt[1], 1, 1)
+	if want := []string{"CreateToken " + theirs.ID, "CreateToken " + own}; !slices.Equal(w.Cluster.Acts, want) {
+		t.Errorf("it was done %q, want %q", w.Cluster.Acts, want)
+	}
+	if noted := w.journal(d); strings.Contains(noted, theirs.ID) || !strings.Contains(noted, own) {
+		t.Errorf("noted is %s, of which %s is somebody else's", noted, theirs.ID)
+	}
+	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.onlyToken(); left.Secret != theirs.Secret {
+		t.Errorf("left is %+v", left)
+	}
+}
+
+// TestATokenThatCanNotBeEndedHoldsNothingUp: it is a warning, the pool goes on, and the
+// next run tries again; a destroy insists until it has expired.
+func TestATokenThatCanNotBeEndedHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoinByToken(2, 3)
+	made := w.onlyToken()
+	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
+	p := w.mustRun(reconcile.RunOptions{}).SpotPools[0]
+	if p.Outcome != outcome.Done || !strings.Contains(strings.Join(p.Warnings, "\n"), made.ID+" of launch 1 could not be ended") {
+		t.Errorf("the run says %s (%+v), and warns of %q", p.Outcome, p.Error, p.Warnings)
+	}
+	d.Minimum = 3
+	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
+	if err != nil || strings.Count(strings.Join(state.Warnings, "\n"), made.ID) != 1 {
+		t.Errorf("the update says %v, and warns of %q", err, state.Warnings)
+	}
+	w.Verify(3)
+	w.allJoin()
+	clear(w.Cluster.Failing)
+	w.mustRun(reconcile.RunOptions{})
+	if left := w.Cluster.Tokens(); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+
+	w.Cluster.JoinNone(true)
+	d.Minimum, d.Maximum, d.Generation = 4, 4, d.Generation+1
+	if state, err = w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatal(err)
+	}
+	d, made = state.Declaration, w.onlyToken()
+	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
+	if err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) {
+		t.Fatalf("the destroy says %v", err)
+	}
+	w.Cluster.Step(24 * time.Hour)
+	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
+		t.Fatalf("once the token has expired, the destroy says %v", err)
+	}
+	w.gone(d)
 }
 
 // TestATokenWithoutALaunch: killed before the intent, the next run makes the Secret anew;
@@ -279,7 +385,7 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 		t.Fatalf("the tokens are %v, and one launch is open", list)
 	}
 	secrets := []string{w.Cluster.Tokens()[0].Secret, w.Cluster.Tokens()[1].Secret}
-	show(w.Cluster.Tokens()[0].BootstrapToken, nil)
+	show(w.Cluster.Tokens()[0], nil)
 	report, err := engine(&reconciletest.Mortal{FailOn: "DeleteToken", FailTimes: 1}).Run(context.Background(), reconcile.RunOptions{})
 	show(report, err)
 	report, err = engine(nil).Run(context.Background(), reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
