@@ -51,8 +51,8 @@ func (o Options) tokens() []Object {
 }
 
 // tokenLimits hold the accounts to Secrets of bootstrap tokens that bear a pool's mark,
-// have none but the declared groups, and expire within a day. What can't be evaluated is
-// refused.
+// and to making such as have none but the declared groups, and expire within a day. Those
+// of groups that were declared before can be deleted. What can't be evaluated is refused.
 func (o Options) tokenLimits() []Object {
 	if len(o.BootstrapGroups) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (o Options) tokenLimits() []Object {
 		must(words.Replace("request.operation != 'UPDATE' && variables.secret.type == 'TYPE' && variables.secret.metadata.name.matches('^PREFIX[a-z0-9]{6}$')"),
 			"in this namespace, gpupool makes and deletes bootstrap tokens alone"),
 		must(words.Replace("'MARK' in variables.marks && variables.marks['MARK'] != ''"), "gpupool makes and deletes no bootstrap token that does not bear a pool's mark"),
-		must(words.Replace("variables.groups.split(',').all(g, g in GROUPS)"), "gpupool makes and deletes no bootstrap token with other groups than gpupool manifests --bootstrap-groups was given"),
+		must(words.Replace("request.operation == 'DELETE' || variables.groups.split(',').all(g, g in GROUPS)"), "gpupool makes no bootstrap token with other groups than gpupool manifests --bootstrap-groups was given"),
 		must("request.operation == 'DELETE' || variables.expires.matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$') && timestamp(variables.expires) <= timestamp(dyn(object).metadata.creationTimestamp) + duration('24h')",
 			"gpupool makes no bootstrap token that is valid for longer than a day"),
 		must("request.operation == 'DELETE' || !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences)", "gpupool makes no bootstrap token that could not be deleted"),

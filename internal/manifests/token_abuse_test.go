@@ -63,7 +63,8 @@ func without64(key string) func(*corev1.Secret) {
 func unmarked(s *corev1.Secret) { s.Annotations = nil }
 
 // makeTokens makes what is not to be deleted: a token of kubeadm's, a Secret of a
-// controller's, one that is called like a token, and a pool's token of another group.
+// controller's, and one that is called like a token; and what is not to be read or
+// changed, a pool's token of another group.
 func makeTokens(t *testing.T, cluster *kubetest.Cluster) {
 	t.Helper()
 	for _, s := range []*corev1.Secret{
@@ -88,7 +89,6 @@ func tokenAbuses() []abuse {
 		{right: "update secrets", what: "change a token", verb: http.MethodPut, path: apiSecrets + "/bootstrap-token-others", body: body(tokenSecret("others"))},
 		{right: "delete secrets", what: "delete all tokens", verb: http.MethodDelete, path: apiSecrets},
 		{right: "delete secrets", what: "delete kubeadm's token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-kubead"},
-		{right: "delete secrets", what: "delete a token of another group", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-others"},
 		{right: "delete secrets", what: "delete what is called like a token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-opaque"},
 		{right: "delete secrets", what: "delete a controller's Secret", verb: http.MethodDelete, path: apiSecrets + "/controller"},
 		{right: "create secrets", what: "make a token elsewhere", verb: http.MethodPost, path: apiCore + "RUN/secrets", body: strings.Replace(body(tokenSecret("mine00")), `"kube-system"`, `"RUN"`, 1)},
@@ -133,10 +133,15 @@ func body(s *corev1.Secret) string {
 	return string(text)
 }
 
-// makesTokens does what the right to make tokens is for.
+// makesTokens does what the right to make tokens is for, which is also to delete those of
+// groups that a pool had before.
 func makesTokens(t *testing.T, cluster *kubetest.Cluster, c *kubecluster.Cluster, account string) {
 	t.Helper()
 	secrets := cluster.Client().CoreV1().Secrets(metav1.NamespaceSystem)
+	old := kubetest.Create(t, cluster, tokenSecret("olds"+account[len(account)-2:], tokenGroups("system:bootstrappers:before")))
+	if err := c.DeleteToken(t.Context(), strings.TrimPrefix(old.Name, kubecluster.TokenPrefix)); err != nil {
+		t.Errorf("deleting a token of the groups of before: %v", err)
+	}
 	for _, groups := range [][]string{{kubeadmGroup}, {ownGroup}, {ownGroup, kubeadmGroup}} {
 		token := node.BootstrapToken{ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, ExpiresAt: time.Now().Add(24 * time.Hour), Pool: "ap-singapore/train", PoolUID: "pool-1"}
 		if err := c.CreateToken(t.Context(), token); err != nil {
