@@ -57,8 +57,8 @@ func (s *seeder) grow(ctx context.Context, n int) error {
 
 // serviceAccount makes what pods need before they may be made.
 func (s *seeder) serviceAccount(ctx context.Context, namespace string) error {
-	return s.created(s.client.Kubernetes().CoreV1().ServiceAccounts(namespace).Create(ctx,
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{}))
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	return s.created(nil, s.client.Kubernetes().CoreV1().RESTClient().Post().Namespace(namespace).Resource("serviceaccounts").Body(account).Do(ctx).Error())
 }
 
 func (s *seeder) created(_ any, err error) error {

@@ -3,33 +3,63 @@ package client
 import (
 	"net/http"
 
-	admissionregistrationv1 "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
-	appsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
-	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
-	autoscalingv2 "k8s.io/client-go/kubernetes/typed/autoscaling/v2"
-	batchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
-	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	policyv1 "k8s.io/client-go/kubernetes/typed/policy/v1"
-	resourcev1 "k8s.io/client-go/kubernetes/typed/resource/v1"
-	schedulingv1 "k8s.io/client-go/kubernetes/typed/scheduling/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
 )
 
+// served are the API groups that gpupool asks. The typed clients of client-go share one
+// scheme of all groups and versions, most of which nobody here names: that links their
+// types, of which each is registered whenever the program starts.
+var served = []struct {
+	version schema.GroupVersion
+	add     func(*runtime.Scheme) error
+}{
+	{admissionregistrationv1.SchemeGroupVersion, admissionregistrationv1.AddToScheme},
+	{appsv1.SchemeGroupVersion, appsv1.AddToScheme},
+	{authenticationv1.SchemeGroupVersion, authenticationv1.AddToScheme},
+	{autoscalingv1.SchemeGroupVersion, autoscalingv1.AddToScheme}, // scales
+	{autoscalingv2.SchemeGroupVersion, autoscalingv2.AddToScheme},
+	{batchv1.SchemeGroupVersion, batchv1.AddToScheme},
+	{coordinationv1.SchemeGroupVersion, coordinationv1.AddToScheme},
+	{corev1.SchemeGroupVersion, corev1.AddToScheme},
+	{policyv1.SchemeGroupVersion, policyv1.AddToScheme},
+	{resourcev1.SchemeGroupVersion, resourcev1.AddToScheme},
+	{schedulingv1.SchemeGroupVersion, schedulingv1.AddToScheme},
+}
+
+var (
+	scheme = runtime.NewScheme()
+	codecs = serializer.NewCodecFactory(scheme)
+	// ParameterCodec writes the options of a call into its query.
+	ParameterCodec = runtime.NewParameterCodec(scheme)
+)
+
+func init() {
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // options, and what errors say
+	for _, group := range served {
+		utilruntime.Must(group.add(scheme))
+	}
+}
+
 // Groups are the clients of the API groups that gpupool asks, by the names that
-// kubernetes.Interface has for them. That one links the clients of all groups and
-// versions: 7 MB of the binary, for calls that nobody makes.
+// kubernetes.Interface of client-go has for them.
 type Groups struct {
-	admissionregistrationV1 *admissionregistrationv1.AdmissionregistrationV1Client
-	appsV1                  *appsv1.AppsV1Client
-	authenticationV1        *authenticationv1.AuthenticationV1Client
-	autoscalingV2           *autoscalingv2.AutoscalingV2Client
-	batchV1                 *batchv1.BatchV1Client
-	coordinationV1          *coordinationv1.CoordinationV1Client
-	coreV1                  *corev1.CoreV1Client
-	policyV1                *policyv1.PolicyV1Client
-	resourceV1              *resourcev1.ResourceV1Client
-	schedulingV1            *schedulingv1.SchedulingV1Client
+	clients map[schema.GroupVersion]rest.Interface
 }
 
 // newGroups prepares the clients, which share their connections. It makes no call.
@@ -38,64 +68,70 @@ func newGroups(config *rest.Config) (*Groups, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Groups{}
-	for _, open := range []func() error{
-		group(&g.admissionregistrationV1, admissionregistrationv1.NewForConfigAndClient, config, shared),
-		group(&g.appsV1, appsv1.NewForConfigAndClient, config, shared),
-		group(&g.authenticationV1, authenticationv1.NewForConfigAndClient, config, shared),
-		group(&g.autoscalingV2, autoscalingv2.NewForConfigAndClient, config, shared),
-		group(&g.batchV1, batchv1.NewForConfigAndClient, config, shared),
-		group(&g.coordinationV1, coordinationv1.NewForConfigAndClient, config, shared),
-		group(&g.coreV1, corev1.NewForConfigAndClient, config, shared),
-		group(&g.policyV1, policyv1.NewForConfigAndClient, config, shared),
-		group(&g.resourceV1, resourcev1.NewForConfigAndClient, config, shared),
-		group(&g.schedulingV1, schedulingv1.NewForConfigAndClient, config, shared),
-	} {
-		if err := open(); err != nil {
+	g := &Groups{clients: map[schema.GroupVersion]rest.Interface{}}
+	for _, group := range served {
+		if g.clients[group.version], err = open(config, shared, group.version); err != nil {
 			return nil, err
 		}
 	}
 	return g, nil
 }
 
-// group is how one client is prepared, by the function of its package.
-func group[C any](into **C, open func(*rest.Config, *http.Client) (*C, error), config *rest.Config, shared *http.Client) func() error {
-	return func() (err error) {
-		*into, err = open(config, shared)
-		return err
+// open prepares the client of one group.
+func open(config *rest.Config, shared *http.Client, version schema.GroupVersion) (rest.Interface, error) {
+	c := rest.CopyConfig(config)
+	c.GroupVersion, c.APIPath = &version, "/apis"
+	if version.Group == corev1.GroupName {
+		c.APIPath = "/api"
 	}
+	c.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(scheme, codecs).WithoutConversion()
+	return rest.RESTClientForConfigAndClient(c, shared)
 }
 
+// group is the client of one API group.
+type group struct{ rest rest.Interface }
+
+// RESTClient makes calls of any kind.
+func (g group) RESTClient() rest.Interface { return g.rest }
+
+func (g *Groups) of(version schema.GroupVersion) group { return group{g.clients[version]} }
+
 // AdmissionregistrationV1 has the admission policies.
-func (g *Groups) AdmissionregistrationV1() admissionregistrationv1.AdmissionregistrationV1Interface {
-	return g.admissionregistrationV1
+func (g *Groups) AdmissionregistrationV1() AdmissionregistrationV1 {
+	return AdmissionregistrationV1{g.of(admissionregistrationv1.SchemeGroupVersion)}
 }
 
 // AppsV1 has the Deployments, ReplicaSets and StatefulSets.
-func (g *Groups) AppsV1() appsv1.AppsV1Interface { return g.appsV1 }
+func (g *Groups) AppsV1() AppsV1 { return AppsV1{g.of(appsv1.SchemeGroupVersion)} }
 
 // AuthenticationV1 tells who asks.
-func (g *Groups) AuthenticationV1() authenticationv1.AuthenticationV1Interface {
-	return g.authenticationV1
+func (g *Groups) AuthenticationV1() AuthenticationV1 {
+	return AuthenticationV1{g.of(authenticationv1.SchemeGroupVersion)}
 }
 
 // AutoscalingV2 has the HorizontalPodAutoscalers.
-func (g *Groups) AutoscalingV2() autoscalingv2.AutoscalingV2Interface { return g.autoscalingV2 }
+func (g *Groups) AutoscalingV2() AutoscalingV2 {
+	return AutoscalingV2{g.of(autoscalingv2.SchemeGroupVersion)}
+}
 
-// BatchV1 has the Jobs and CronJobs.
-func (g *Groups) BatchV1() batchv1.BatchV1Interface { return g.batchV1 }
+// BatchV1 has the Jobs.
+func (g *Groups) BatchV1() BatchV1 { return BatchV1{g.of(batchv1.SchemeGroupVersion)} }
 
 // CoordinationV1 has the Leases.
-func (g *Groups) CoordinationV1() coordinationv1.CoordinationV1Interface { return g.coordinationV1 }
+func (g *Groups) CoordinationV1() CoordinationV1 {
+	return CoordinationV1{g.of(coordinationv1.SchemeGroupVersion)}
+}
 
 // CoreV1 has the nodes, pods, namespaces, and what is stored.
-func (g *Groups) CoreV1() corev1.CoreV1Interface { return g.coreV1 }
+func (g *Groups) CoreV1() CoreV1 { return CoreV1{g.of(corev1.SchemeGroupVersion)} }
 
-// PolicyV1 has the PodDisruptionBudgets, and the evictions.
-func (g *Groups) PolicyV1() policyv1.PolicyV1Interface { return g.policyV1 }
+// PolicyV1 has the PodDisruptionBudgets.
+func (g *Groups) PolicyV1() PolicyV1 { return PolicyV1{g.of(policyv1.SchemeGroupVersion)} }
 
 // ResourceV1 has the claims and slices of devices.
-func (g *Groups) ResourceV1() resourcev1.ResourceV1Interface { return g.resourceV1 }
+func (g *Groups) ResourceV1() ResourceV1 { return ResourceV1{g.of(resourcev1.SchemeGroupVersion)} }
 
 // SchedulingV1 has the priority classes.
-func (g *Groups) SchedulingV1() schedulingv1.SchedulingV1Interface { return g.schedulingV1 }
+func (g *Groups) SchedulingV1() SchedulingV1 {
+	return SchedulingV1{g.of(schedulingv1.SchemeGroupVersion)}
+}

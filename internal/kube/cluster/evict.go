@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
@@ -64,7 +63,7 @@ func (c *Cluster) evictOnce(ctx context.Context, e budget.Eviction) error {
 	// A blocked eviction is answered with "try again later", which client-go would
 	// wait for. The next victim is better than waiting.
 	return c.kube.CoreV1().RESTClient().Post().Namespace(e.Namespace).Resource("pods").Name(e.Name).
-		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: fieldManager}, scheme.ParameterCodec).
+		SubResource("eviction").VersionedParams(&metav1.CreateOptions{FieldManager: fieldManager}, kubeclient.ParameterCodec).
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 }
 

@@ -5,7 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	client "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
 // object is a Secret or a ConfigMap.
@@ -27,7 +28,7 @@ type collection interface {
 	remove(ctx context.Context, name string, o metav1.DeleteOptions) error
 }
 
-type secrets struct{ client client.SecretInterface }
+type secrets struct{ client *kubeclient.Secrets }
 
 func (secrets) resource() string { return "secrets" }
 
@@ -70,7 +71,7 @@ func (c secrets) remove(ctx context.Context, name string, o metav1.DeleteOptions
 	return c.client.Delete(ctx, name, o)
 }
 
-type configMaps struct{ client client.ConfigMapInterface }
+type configMaps struct{ client *kubeclient.ConfigMaps }
 
 func (configMaps) resource() string { return "configmaps" }
 

@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -42,7 +41,7 @@ type Store struct {
 	location store.Location
 	secrets  collection
 	maps     collection
-	leases   coordination.LeaseInterface
+	leases   *kubeclient.Leases
 	options  Options
 }
 
