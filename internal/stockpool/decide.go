@@ -60,7 +60,7 @@ func (e *TakenError) Error() string {
 	case e.Recorded:
 		return text + "take it over: destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS " + e.Key
 	}
-	return text + "take it over: terraform state rm, and then terraform import ADDRESS " + e.Key
+	return text + "take it over: terraform import ADDRESS " + e.Key + ", after terraform state rm where the state has this stock pool"
 }
 
 // NamespaceError says that the pool's namespace is missing.

@@ -120,7 +120,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	if found, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1"); err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {
 		t.Errorf("an import finds %+v, %v", found, err)
 	}
-	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil || !strings.Contains(err.Error(), "terraform state rm, and then terraform import ADDRESS "+key) {
+	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil || !strings.Contains(err.Error(), "take it over: terraform import ADDRESS "+key) {
 		t.Errorf("of a new one it says %v", err)
 	}
 }
