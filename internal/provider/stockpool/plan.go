@@ -126,11 +126,15 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	var missing *core.NamespaceError
 	var covered *stockpools.NotCoveredError
 	var exists *record.ExistsError
+	var undeclared *record.AbsentError
 	switch {
 	case errors.As(err, &exists):
 		diags.AddWarning("Stock pool "+d.Key()+" exists already", "Where this plan replaces it, nothing is to be done: it is destroyed first. Else an apply is refused: "+exists.Error()+".")
 	case errors.As(err, &missing):
 		diags.Append(connection.Warning("Planning "+d.Object(), err))
+	case errors.As(err, &undeclared):
+		diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" lets the stock pool have no pods",
+			"As it stands, applying this makes an empty Deployment: "+undeclared.Error()+". A budget that is declared together with the stock pool lets it grow once a run of gpupool reconcile has judged it.")
 	case errors.As(err, &covered):
 		diags.AddAttributeError(path.Root("budget"), "Budget does not cover the stock pool", err.Error()+".")
 	case err != nil:

@@ -2,6 +2,7 @@ package stockpools_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -81,6 +83,28 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.is(2, stockpool.Degraded)
+	seen, err := d.Engine().Stock().View(context.Background(), state.Declaration)
+	if err != nil || !slices.ContainsFunc(seen.Warnings, func(text string) bool {
+		return strings.Contains(text, "kept from growing: its budget team-a is used up")
+	}) {
+		t.Errorf("a refresh warns %q: %v", seen.Warnings, err)
+	}
+}
+
+// TestABudgetThatNobodyDeclaredIsToldAtPlan: it may come by the same apply, so it is
+// refused by nothing.
+func TestABudgetThatNobodyDeclaredIsToldAtPlan(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	named := pool(func(d *stockpool.Declaration) { d.Budget = "team-a" })
+	var absent *record.AbsentError
+	if err := d.Engine().Stock().Refusal(context.Background(), named); !errors.As(err, &absent) {
+		t.Errorf("a plan is told %v", err)
+	}
+	d.budget(budget.AlertOnly)
+	if err := d.Engine().Stock().Refusal(context.Background(), named); err != nil {
+		t.Errorf("of a budget that is declared, a plan is told %v", err)
+	}
 }
 
 // TestALabelExemptsNobody: what says of itself that it is a stock pool's is paused like

@@ -3,9 +3,11 @@ package stockpools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -33,13 +35,19 @@ func (f *Flow) stateOf(ctx context.Context, p *pass, waited bool) State {
 	}
 	s := State{Declaration: p.declaration, Recorded: true, Status: p.plan.Status, Warnings: p.plan.Warnings}
 	s.Declaration.DeploymentUID = p.plan.Status.DeploymentUID
-	if of := s.Status.Of(stockpool.WithinBudget); of.Status != "True" {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("it is kept from growing: %s", of.Message))
-	}
+	s.Warnings = append(s.Warnings, held(s.Status)...)
 	if waited && !s.Status.Settled() {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d pods are ready (%s)%s. gpupool status shows how it goes on", s.Status.Available+s.Status.Allocated, s.Status.Desired, s.Status.Phase, whyNot(s.Status)))
 	}
 	return s
+}
+
+// held is what a status says of budgets that keep the pool from growing.
+func held(s stockpool.Status) []string {
+	if of := s.Of(stockpool.WithinBudget); of.Status != "" && of.Status != "True" {
+		return []string{fmt.Sprintf("it is kept from growing: %s", of.Message)}
+	}
+	return nil
 }
 
 // whyNot is what a status says of why pods are not ready.
@@ -86,7 +94,7 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 		return state, err
 	}
 	state.Status, state.Decisions = f.Rooms.told(ctx, p.declaration, p.plan.Status), p.plan.Decisions
-	state.Warnings = append(state.Warnings, p.plan.Warnings...)
+	state.Warnings = slices.Concat(state.Warnings, p.plan.Warnings, held(state.Status))
 	if err := p.plan.Refused; err != nil {
 		state.Warnings = append(state.Warnings, err.Error())
 	}
@@ -166,11 +174,24 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	if err != nil {
 		return err
 	}
-	if err := f.refuse(ctx, cluster, p); err != nil || !taken {
+	if err := f.refuse(ctx, cluster, p); err != nil {
 		return err
+	}
+	if !taken {
+		return f.undeclared(ctx, d)
 	}
 	if live := p.seen.Deployment; live != nil && old.OnDestroy == stockpool.DestroyOrphan {
 		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"orphan\": a replacement would destroy it, leave its Deployment (uid %s), and then be refused since that has the name. Apply on_destroy = \"delete\" before you replace it, or give this stock pool another name", f.Keeper.Store, d.Key(), live.UID)
 	}
 	return f.records().ErrTaken(r)
+}
+
+// undeclared says, by *record.AbsentError, that the store has no budget of the name that a
+// pool has.
+func (f *Flow) undeclared(ctx context.Context, d stockpool.Declaration) error {
+	if d.Budget == "" {
+		return nil
+	}
+	_, err := record.Budgets(f.Keeper).Find(ctx, d.Budget)
+	return err
 }
