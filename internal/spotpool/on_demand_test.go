@@ -167,3 +167,14 @@ func TestARefreshDoesNotFallBack(t *testing.T) {
 	shouldDecide(t, p, "terminate ins-1")
 	shouldSay(t, "short", p.Short.Texts(), "on-demand instances take over at 2026-03-01T12:30:00Z")
 }
+
+// An on-demand instance of which the cloud refused the end stays one of the base: what a
+// refresh launches beside it would be beyond that, and end again.
+func TestARefusedEndStaysPartOfTheBase(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(size(2, 4), refreshing(spotpool.RefreshRolling, 1, 0), falling(0), func(d *spotpool.Declaration) { d.OnDemandBase = 2 }),
+		instance("ins-1", onDemand, outdated, inState(spotpool.StateShutdown)), instance("ins-2", onDemand), instance("ins-3", outdated))
+	shouldDecide(t, spotpool.Decide(s), "terminate ins-1")
+	s.SoFar.Refused = []string{"ins-1"}
+	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+}

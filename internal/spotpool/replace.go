@@ -37,7 +37,10 @@ func (p *planner) refresh() {
 	}
 	s := swap{members: outdated, reason: "outdated configuration", batch: len(outdated)}
 	for _, m := range p.plan.Members {
-		if m.ChargeType == OnDemand && m.held() && !(m.Outdated && replaceable(m)) {
+		// One of which the cloud refused the end stays. Uncounted, it would have on-demand
+		// instances launched that backToSpot then ends, again and again.
+		stays := slices.Contains(p.SoFar.Refused, m.ID) || !m.Outdated || !replaceable(m)
+		if m.ChargeType == OnDemand && m.held() && !p.ending[m.ID] && stays {
 			s.onDemand++
 		}
 	}
