@@ -173,6 +173,12 @@ func TestATakenPodIsReplaced(t *testing.T) {
 	if p := w.decide(); p.Replicas != 4 || p.Status.Available != 1 || p.Status.Allocated != 3 {
 		t.Errorf("three of at most four are taken: %+v", p.Status)
 	}
+	w.pods[3].Labels["session"] = "s3"
+	of := w.decide().Status.Of(stockpool.Stocked)
+	if p := w.decide(); p.Status.Phase != stockpool.Degraded || !p.Status.Settled() || of.Reason != stockpool.AtMaximum || !strings.Contains(of.Message, "0 of 2 are available, and 4 are in use: its maximum of 4") {
+		t.Errorf("all four are taken: %+v", p.Status)
+	}
+	delete(w.pods[3].Labels, "session")
 	taken := []string{w.pods[0].Name}
 	delete(w.pods[1].Labels, "session")
 	delete(w.pods[2].Labels, "session")

@@ -63,6 +63,7 @@ const (
 	Scheduled    = "Scheduled"    // each pod has a node
 	Started      = "Started"      // each pod with a node runs
 	RolledOut    = "RolledOut"    // all pods are of what was last applied
+	Stocked      = "Stocked"      // as many are available as are to be kept so; where that is kept
 )
 
 // Of is a condition of a type; the zero value where there is none.
@@ -76,11 +77,15 @@ func (s Status) Of(kind string) Condition {
 }
 
 // Settled says whether nothing is under way that would make more pods ready: they are,
-// or a budget keeps the others back.
+// or a budget or the maximum keeps the others back.
 func (s Status) Settled() bool {
-	held := s.Of(WithinBudget).Status != "True" && s.Of(RolledOut).Status == "True" && s.Allocated+s.Available >= s.Desired
-	return s.Phase == Ready || s.Phase == Paused || held
+	held := s.Of(WithinBudget).Status != "True" || s.Of(Stocked).Reason == AtMaximum
+	all := s.Of(RolledOut).Status == "True" && s.Allocated+s.Available >= s.Desired
+	return s.Phase == Ready || s.Phase == Paused || held && all
 }
+
+// AtMaximum is the reason of Stocked where the pool may have no more pods.
+const AtMaximum = "AtMaximum"
 
 func (d *decider) status() Status {
 	j := d.plan.Journal
@@ -96,6 +101,9 @@ func (d *decider) status() Status {
 		s.Fewest, _ = d.fewest()
 	}
 	s.Conditions = []Condition{d.synced(), d.withinBudget(), d.scheduled(s.Waiting), d.started(), d.rolledOut()}
+	if d.Declaration.Keep == KeepAvailable {
+		s.Conditions = append(s.Conditions, d.stocked(s))
+	}
 	s.Phase = d.phase(s)
 	return s
 }
@@ -128,7 +136,7 @@ func (d *decider) phase(s Status) Phase {
 		return Degraded
 	case !d.own():
 		return Pending
-	case s.Of(RolledOut).Status == "True" && serving >= s.Desired && len(d.plan.Decisions) == 0 && s.Desired >= d.asked:
+	case s.Of(RolledOut).Status == "True" && serving >= s.Desired && len(d.plan.Decisions) == 0 && s.Desired >= d.asked && s.Of(Stocked).Status != "False":
 		return Ready
 	case serving == 0 && !failed(of):
 		return Pending
@@ -175,6 +183,19 @@ func (d *decider) withinBudget() Condition {
 		return Condition{Type: WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: reasons}
 	}
 	return condition(WithinBudget, true, cmp.Or(map[bool]string{true: "NoBudget"}[len(d.Covers) == 0], "BelowLimit"), "")
+}
+
+// stocked says whether as many pods are available as the pool keeps so.
+func (d *decider) stocked(s Status) Condition {
+	wanted := d.Declaration.Replicas
+	text := fmt.Sprintf("%d of %d %s available, and %d %s in use", s.Available, wanted, isAre(wanted), s.Allocated, isAre(s.Allocated))
+	switch {
+	case s.Available >= wanted:
+		return condition(Stocked, true, "Available", "")
+	case s.Allocated+wanted > d.Declaration.Maximum:
+		return condition(Stocked, false, AtMaximum, fmt.Sprintf("%s: its maximum of %d keeps it from more. Raise maximum, or give pods back", text, d.Declaration.Maximum))
+	}
+	return condition(Stocked, false, "Short", text)
 }
 
 // scheduled says why pods wait for a node, as the scheduler does.

@@ -38,6 +38,8 @@ func stockState(p stockpools.Overview) state {
 		return state{moving, string(p.RecordPhase), terminal.Cyan}
 	case p.Phase == stockpool.Degraded && heldBack(p):
 		return state{lacking, "held back", terminal.Yellow}
+	case p.Phase == stockpool.Degraded && p.Of(stockpool.Stocked).Reason == stockpool.AtMaximum:
+		return state{lacking, "short", terminal.Yellow}
 	case p.Phase == stockpool.Degraded:
 		return state{lacking, "degraded", terminal.Red}
 	case len(p.Decisions) > 0:

@@ -53,7 +53,7 @@ func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 			"synced_at":           computed.Text("When the Deployment was last brought to what is declared, in UTC."),
 			"conditions": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "What is so or not, and why: `Synced`, `WithinBudget`, `Scheduled`, `Started` and `RolledOut`.",
+				MarkdownDescription: "What is so or not, and why: `Synced`, `WithinBudget`, `Scheduled`, `Started`, `RolledOut`, and of `keep = \"available\"` `Stocked`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"type":    computed.Text("What it is about."),
 					"status":  computed.Text("`True`, `False` or `Unknown`."),

@@ -212,6 +212,9 @@ func (r *Run) leaveCreation(ctx context.Context, t target) {
 
 // becameOf is the outcome of a pool about which nothing is left to do.
 func becameOf(p stockpool.Plan) outcome.Outcome {
+	if p.Status.Of(stockpool.Stocked).Reason == stockpool.AtMaximum {
+		return outcome.Short
+	}
 	if p.Status.Settled() || p.Status.Phase == stockpool.Progressing {
 		return outcome.Done
 	}

@@ -1,6 +1,7 @@
 package stockpools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,12 +43,16 @@ func (f *Flow) stateOf(ctx context.Context, p *pass, waited bool) State {
 	return s
 }
 
-// held is what a status says of budgets that keep the pool from growing.
-func held(s stockpool.Status) []string {
-	if of := s.Of(stockpool.WithinBudget); of.Status != "" && of.Status != "True" {
-		return []string{fmt.Sprintf("it is kept from growing: %s", of.Message)}
+// held is what a status says of budgets and of a maximum that keep the pool from growing.
+func held(s stockpool.Status) (texts []string) {
+	for _, kind := range []string{stockpool.WithinBudget, stockpool.Stocked} {
+		of := s.Of(kind)
+		if of.Status == "" || of.Status == "True" || kind == stockpool.Stocked && of.Reason != stockpool.AtMaximum {
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("it is kept from growing: %s", of.Message))
 	}
-	return nil
+	return texts
 }
 
 // whyNot is what a status says of why pods are not ready.
@@ -55,7 +60,7 @@ func whyNot(s stockpool.Status) string {
 	var texts []string
 	for _, kind := range []string{stockpool.Scheduled, stockpool.Started, stockpool.RolledOut} {
 		if c := s.Of(kind); c.Status == "False" {
-			texts = append(texts, strings.TrimSpace(c.Reason+" "+c.Message))
+			texts = append(texts, cmp.Or(c.Message, c.Reason))
 		}
 	}
 	if len(texts) == 0 {
