@@ -146,6 +146,7 @@ func (d *decider) judge() {
 		d.plan.Refused = &TakenError{Kind: "Deployment", Key: d.Declaration.Key(), UID: string(of.UID), Lost: d.Journal.DeploymentUID != "", Recorded: d.Recorded}
 	case of.DeletionTimestamp != nil: // what comes after it is created once it is gone
 	default:
+		d.tellAdded()
 		d.keep()
 		d.guard()
 	}

@@ -43,7 +43,7 @@ func Kinds() []KindData {
 		{KindScale, wording.Verb{Base: "scale", Past: "scaled"}},
 		{KindPause, wording.Verb{Base: "pause", Past: "paused"}},
 		{KindResume, wording.Verb{Base: "resume", Past: "resumed"}},
-		{KindSpare, wording.Verb{Base: "spare", Past: "spared"}},
+		{KindSpare, wording.Verb{Base: "mark", Past: "marked"}},
 		{KindGuard, wording.Verb{Base: "guard", Past: "guarded"}},
 		{KindUnguard, wording.Verb{Base: "stop guarding", Past: "stopped guarding"}},
 	}
@@ -118,12 +118,12 @@ func (d Decision) about() string {
 func (d Decision) spares() string {
 	var texts []string
 	if n := len(d.Spared); n > 0 {
-		texts = append(texts, fmt.Sprintf("%d %s in use", n, wording.Plural(n, "pod", "pods")))
+		texts = append(texts, fmt.Sprintf("%d %s as in use, to end last", n, wording.Plural(n, "pod", "pods")))
 	}
 	if n := len(d.Released); n > 0 {
-		texts = append(texts, fmt.Sprintf("none of %d %s that nobody uses any more", n, wording.Plural(n, "pod", "pods")))
+		texts = append(texts, fmt.Sprintf("%d %s as free again", n, wording.Plural(n, "pod", "pods")))
 	}
-	return strings.Join(texts, ", and ")
+	return strings.Join(texts, "; ")
 }
 
 // LogValue groups the decision's fields for structured logs, what Heading has aside.

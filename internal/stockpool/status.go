@@ -62,7 +62,7 @@ const (
 	WithinBudget = "WithinBudget" // no budget holds it back
 	Scheduled    = "Scheduled"    // each pod has a node
 	Started      = "Started"      // each pod with a node runs
-	RolledOut    = "RolledOut"    // all pods are of what was last applied
+	RolledOut    = "RolledOut"    // all pods are as the Deployment is now
 	Stocked      = "Stocked"      // as many are available as are to be kept so; where that is kept
 )
 
@@ -232,12 +232,14 @@ func (d *decider) rolledOut() Condition {
 	switch {
 	case !d.own():
 		return condition(RolledOut, false, "NoDeployment", "")
+	case of.Spec.Paused:
+		return condition(RolledOut, false, "Paused", fmt.Sprintf("somebody paused its Deployment, and changes don't reach its pods: kubectl rollout resume deployment/%s -n %s", of.Name, of.Namespace))
 	case failed(of):
 		return condition(RolledOut, false, "ProgressDeadlineExceeded", message(of, appsv1.DeploymentProgressing))
 	case message(of, appsv1.DeploymentReplicaFailure) != "":
 		return condition(RolledOut, false, "ReplicaFailure", message(of, appsv1.DeploymentReplicaFailure))
 	case of.Status.ObservedGeneration < of.Generation || int(of.Status.UpdatedReplicas) < replicasOf(of) || of.Status.Replicas > of.Status.UpdatedReplicas:
-		text := fmt.Sprintf("%d of %d pods are of what was last applied", of.Status.UpdatedReplicas, replicasOf(of))
+		text := fmt.Sprintf("%d of %d pods are as the Deployment is now", min(int(of.Status.UpdatedReplicas), replicasOf(of)), replicasOf(of))
 		if older := int(of.Status.Replicas - of.Status.UpdatedReplicas); older > 0 {
 			text += fmt.Sprintf(", and %d older %s left", older, wording.Plural(older, "one is", "ones are"))
 		}
