@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,9 +33,6 @@ func (o Options) validateTokens() error {
 	}
 	if all := len(strings.Join(o.BootstrapGroups, ",")); all > longestGroups {
 		return fmt.Errorf("--bootstrap-groups names groups of %d bytes in all, and the policy that holds the accounts to them can read %d: use fewer, or shorter ones", all, longestGroups)
-	}
-	if len(o.BootstrapGroups) > 0 && o.Namespace == kubecluster.TokenNamespace {
-		return errors.New("--bootstrap-groups is for another store than " + kubecluster.TokenNamespace + ": the policy of bootstrap tokens would keep the store's Secrets out")
 	}
 	return nil
 }

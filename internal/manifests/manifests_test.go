@@ -202,7 +202,9 @@ func TestRefuses(t *testing.T) {
 			o.Mark, o.Cordon, o.Enforcement = true, true, budget.Pause
 		},
 		`"system:masters" is no group of bootstrap tokens`: func(o *manifests.Options) { o.BootstrapGroups = []string{"system:masters"} },
-		"--bootstrap-groups is for another store":          func(o *manifests.Options) { o.Namespace, o.BootstrapGroups = "kube-system", []string{ownGroup} },
+		"kube-system can't be the store's or the run's":    func(o *manifests.Options) { o.Namespace = "kube-system" },
+		"kube-public can't be":                             func(o *manifests.Options) { o.RunNamespace = "kube-public" },
+		"default can't be":                                 func(o *manifests.Options) { o.Namespace = "default" },
 		"--bootstrap-groups names groups of 555 bytes": func(o *manifests.Options) {
 			o.BootstrapGroups = []string{"system:bootstrappers:" + strings.Repeat("a", 256), "system:bootstrappers:" + strings.Repeat("b", 256)}
 		},
