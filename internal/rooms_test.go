@@ -31,7 +31,7 @@ var rooms = map[string]struct {
 	"internal/printable":   {pure: true},
 	"internal/weight":      {pure: true},
 	"internal/wording":     {pure: true},
-	"internal/node":        {pure: true},
+	"internal/node":        {pure: true, may: []string{module + "internal/wording"}},
 	"internal/problem":     {pure: true, may: []string{module + "internal/duration"}},
 	"internal/spotpool":    {pure: true, may: []string{module + "internal/node", "k8s.io/apimachinery/pkg/util/validation", module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording"}},
 	"internal/exception":   {pure: true, may: []string{module + "internal/duration", module + "internal/history"}},

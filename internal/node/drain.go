@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Phase is how far a drain has come.
@@ -153,7 +155,7 @@ func (d Drain) Rests(now time.Time) bool { return d.Phase == Kept && now.Sub(d.E
 func (d Drain) String() string {
 	text := fmt.Sprintf("%s: %s", d.Node, d.Phase)
 	if d.Left > 0 {
-		text += fmt.Sprintf(", %d pods left", d.Left)
+		text += fmt.Sprintf(", %d %s left", d.Left, wording.Plural(d.Left, "pod", "pods"))
 	}
 	return text
 }

@@ -58,7 +58,11 @@ func (p *page) used(e budgets.Explanation) {
 		line += " GPU-hours are used"
 	}
 	p.say("%s in the window %s, which began %s; as of %s", line, e.Window, p.clock.When(u.WindowStart), p.clock.When(u.AsOf))
-	p.say("%s hold %s GPUs now, of %d that count", describe.Plural(u.ActivePods, "pod"), u.BurnRateGPUs, u.TrackedPods)
+	now := describe.Plural(u.ActivePods, "pod") + " with GPUs now"
+	if u.ActivePods > 0 {
+		now = fmt.Sprintf("%s with %s GPUs now", describe.Plural(u.ActivePods, "pod"), u.BurnRateGPUs)
+	}
+	p.say("%s; %s counted in the window", now, describe.Plural(u.TrackedPods, "pod"))
 	if u.EstimatedGPUHours != "0.000" || u.ErrorBoundGPUHours != "0.000" {
 		p.say("%s of it are estimated, and the whole may be wrong by %s", u.EstimatedGPUHours, u.ErrorBoundGPUHours)
 	}

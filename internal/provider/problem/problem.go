@@ -71,7 +71,7 @@ func upperFirst(s string) string {
 	if s == "" || s[0] < 'a' || s[0] > 'z' {
 		return s
 	}
-	if word, _, _ := strings.Cut(s, " "); strings.Contains(word, "_") {
+	if word, rest, _ := strings.Cut(s, " "); strings.Contains(word, "_") || strings.HasPrefix(rest, "= ") {
 		return s // the name of an attribute stays as it is
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

@@ -163,9 +163,9 @@ func endsUse(was, d core.Declaration, s core.Status) (summary, detail string) {
 	case was.Sum(core.Container) != d.Sum(core.Container) && s.Replicas > 0:
 		return "replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, a few at a time, %d of them in use.", s.Replicas, used)
 	case to < used:
-		return "ends pods in use", fmt.Sprintf("%d pods are in use, and %d are to stay.", used, to)
+		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay.", used, to)
 	case to < s.Fewest:
-		return "ends pods in use", fmt.Sprintf("%d pods are in use, and %d are to stay. Kubernetes ends what has no node, does not run or is not ready before what is ready, and spreads a scale-down in the middle of a rollout: none in use would end where %d stay.", used, to, s.Fewest)
+		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay. Kubernetes ends what has no node, does not run or is not ready before what is ready, and spreads a scale-down in the middle of a rollout: none in use would end where %d stay.", used, to, s.Fewest)
 	}
 	return "", ""
 }
