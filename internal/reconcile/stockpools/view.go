@@ -183,7 +183,7 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 		return err
 	}
 	if !taken {
-		return f.undeclared(ctx, d)
+		return f.undeclared(ctx, p)
 	}
 	if live := p.seen.Deployment; live != nil && old.OnDestroy == stockpool.DestroyOrphan {
 		return fmt.Errorf("the store %s has a record of the stock pool %s with on_destroy = \"orphan\": a replacement would destroy it, leave its Deployment (uid %s), and then be refused since that has the name. Apply on_destroy = \"delete\" before you replace it, or give this stock pool another name", f.Keeper.Store, d.Key(), live.UID)
@@ -193,10 +193,11 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 
 // undeclared says, by *record.AbsentError, that the store has no budget of the name that a
 // pool has.
-func (f *Flow) undeclared(ctx context.Context, d stockpool.Declaration) error {
-	if d.Budget == "" {
+func (f *Flow) undeclared(ctx context.Context, p *pass) error {
+	name := p.declaration.Budget
+	if name == "" || slices.ContainsFunc(p.limits.budgets, func(of limit) bool { return of.Key == name && !of.unread }) {
 		return nil
 	}
-	_, err := record.Budgets(f.Keeper).Find(ctx, d.Budget)
+	_, err := record.Budgets(f.Keeper).Find(ctx, name)
 	return err
 }
