@@ -7,45 +7,23 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/endtoend/processtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
 // audit is each call of gpupool that changes something, of the cloud and of the cluster,
 // in the order of their answers.
-type audit struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (a *audit) note(format string, args ...any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.lines = append(a.lines, fmt.Sprintf(format, args...))
-}
-
-// taken returns what was written down since it was asked last. What was asked again and
-// again stands there once.
-func (a *audit) taken() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	lines := slices.Compact(a.lines)
-	a.lines = nil
-	return lines
-}
+type audit struct{ processtest.Audit }
 
 // Write takes a line of the local CVM's record of calls.
 func (a *audit) Write(line []byte) (int, error) {
@@ -59,7 +37,7 @@ func (a *audit) Write(line []byte) (int, error) {
 		}
 	}
 	slices.Sort(c.InstanceIDs)
-	a.note("%s %s %s", c.Action, strings.Join(c.InstanceIDs, " "), c.Outcome)
+	a.Note("%s %s %s", c.Action, strings.Join(c.InstanceIDs, " "), c.Outcome)
 	return len(line), nil
 }
 
@@ -71,14 +49,7 @@ func (a *audit) kubeconfig(t *testing.T, c *kubetest.Cluster) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := url.Parse(c.Config().Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		Transport: listener{audit: a, next: transport}, FlushInterval: -1,
-	})
+	proxy := httptest.NewServer(processtest.Between(t, c, listener{audit: a, next: transport}))
 	t.Cleanup(proxy.Close)
 	config := clientcmdapi.NewConfig()
 	config.Clusters["gpu"] = &clientcmdapi.Cluster{Server: proxy.URL}
@@ -119,7 +90,7 @@ func (l listener) RoundTrip(r *http.Request) (*http.Response, error) {
 	if answer.StatusCode >= http.StatusBadRequest {
 		text += fmt.Sprintf(" %d", answer.StatusCode)
 	}
-	l.audit.note("%s", text)
+	l.audit.Note("%s", text)
 	return answer, nil
 }
 
@@ -155,12 +126,4 @@ func told(method, path string, body []byte) string {
 		return ""
 	}
 	return method + " " + path
-}
-
-// wants compares what was asked since the last time.
-func (a *audit) wants(t *testing.T, when string, want ...string) {
-	t.Helper()
-	if diff := cmp.Diff(want, a.taken()); diff != "" {
-		t.Errorf("calls %s (-want +got):\n%s", when, diff)
-	}
 }

@@ -51,19 +51,19 @@ func budgetExceeded(r *rig) {
 	})
 	r.pass(29 * time.Minute)
 	r.says(r.reconcile(), `As on_budget_exceeded is "drain", the pool's instances end from`)
-	r.audit.wants(r.t, "before drain_grace is over")
+	r.audit.Wants(r.t, "before drain_grace is over")
 	if now := r.runs(2); now[before[0]].UID != pods[before[0]].UID {
 		r.t.Error("pods were ended before drain_grace was over")
 	}
 
 	r.pass(2 * time.Minute)
 	r.says(r.reconcile(), "no instance is wanted: its budget team-a has been exceeded for certain since")
-	drained := r.audit.taken()
+	drained := r.audit.Taken()
 	for _, pod := range pods {
 		r.gone(pod)
 	}
 	r.reconcile()
-	ended := r.audit.taken()
+	ended := r.audit.Taken()
 	var want []string
 	for _, id := range before {
 		want = append(want, "cordon "+nodeOf(id), "evict "+pods[id].Name)
@@ -91,7 +91,7 @@ func budgetExceeded(r *rig) {
 	if said := string(r.data("wait", r.pool.Name, "--for", "recovered", "--timeout", "0s")); !strings.Contains(said, "capacity 0 of 0; its exceeded budget drains it") {
 		r.t.Errorf("waiting for a pool that its budget drains: %s", said)
 	}
-	forgotten := r.audit.taken()
+	forgotten := r.audit.Taken()
 	slices.Sort(forgotten)
 	if diff := cmp.Diff([]string{"delete " + nodeOf(before[0]), "delete " + nodeOf(before[1])}, forgotten); diff != "" {
 		r.t.Errorf("calls while the budget stays exceeded (-want +got):\n%s", diff)
@@ -99,11 +99,11 @@ func budgetExceeded(r *rig) {
 
 	limit("1000")
 	r.reconcile()
-	r.audit.wants(r.t, "once the budget has recovered", "RunInstances "+strings.Join(r.own(), " ")+" ok")
+	r.audit.Wants(r.t, "once the budget has recovered", "RunInstances "+strings.Join(r.own(), " ")+" ok")
 	r.fleet.ready(r.t, 2)
 	r.runs(2)
 	r.reconcile()
-	marks := r.audit.taken()
+	marks := r.audit.Taken()
 	if len(marks) != 2 {
 		r.t.Errorf("calls once they have joined: %v", marks)
 	}

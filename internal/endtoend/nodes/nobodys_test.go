@@ -28,7 +28,7 @@ func nobodysNodes(r *rig) {
 	r.says(r.reconcile(),
 		"node aws-"+own[0]+" has one of the pool's addresses, and the provider id \"aws:///ap-southeast-1a/i-0123456789abcdef0\", which names no instance of Tencent Cloud",
 		"is to end (2 held is above maximum 1), and whose node it is can't be told: the nodes")
-	r.audit.wants(r.t, "while two nodes say that they are one instance")
+	r.audit.Wants(r.t, "while two nodes say that they are one instance")
 
 	nodes := r.server.Client().CoreV1().Nodes()
 	for _, twin := range twins {
@@ -42,12 +42,12 @@ func nobodysNodes(r *rig) {
 	if len(ended) != 1 {
 		r.t.Fatalf("%v ended, not one", ended)
 	}
-	r.audit.wants(r.t, "once they don't", "cordon "+nodeOf(ended[0]), "TerminateInstances "+ended[0]+" ok")
+	r.audit.Wants(r.t, "once they don't", "cordon "+nodeOf(ended[0]), "TerminateInstances "+ended[0]+" ok")
 	r.silent(ended[0])
 	r.reconcile()
 	r.pass(61 * time.Second)
 	r.reconcile()
-	r.audit.wants(r.t, "afterwards", "delete "+nodeOf(ended[0]))
+	r.audit.Wants(r.t, "afterwards", "delete "+nodeOf(ended[0]))
 	for _, was := range strangers {
 		now, err := nodes.Get(context.WithoutCancel(r.t.Context()), was.Name, metav1.GetOptions{})
 		if err != nil || now.UID != was.UID || now.Spec.Unschedulable || len(now.Annotations) > 0 {

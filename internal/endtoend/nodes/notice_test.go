@@ -44,7 +44,7 @@ func withNotice(r *rig) {
 	stopService()
 	stopAgent()
 	r.reconcile()
-	r.audit.wants(r.t, "on the notice",
+	r.audit.Wants(r.t, "on the notice",
 		"PATCH nodes/"+nodeOf(taken)+"/status", "taint "+nodeOf(taken),
 		"RunInstances "+fresh+" ok", "cordon "+nodeOf(taken), "evict "+pods[taken].Name, "mark "+nodeOf(fresh))
 	r.says(r.gpupool("status", "--machines"), "the cloud takes it back at")
@@ -58,7 +58,7 @@ func withNotice(r *rig) {
 	r.says(r.reconcile(), taken+" (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by the cloud")
 	r.pass(61 * time.Second)
 	r.reconcile()
-	r.audit.wants(r.t, "afterwards", "delete "+nodeOf(taken))
+	r.audit.Wants(r.t, "afterwards", "delete "+nodeOf(taken))
 	r.runs(2)
 	r.left(fresh, kept)
 }

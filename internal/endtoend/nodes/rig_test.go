@@ -98,7 +98,7 @@ func (r *rig) create(minimum, maximum int, changes ...func(*spotpool.Declaration
 	for _, id := range r.own() {
 		want = append(want, "mark "+nodeOf(id))
 	}
-	got := r.audit.taken()
+	got := r.audit.Taken()
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		r.t.Errorf("calls for the creation (-want +got):\n%s", diff)
@@ -329,6 +329,6 @@ func (r *rig) left(ids ...string) {
 		r.t.Errorf("nodes (-want +got):\n%s", diff)
 	}
 	r.reconcile()
-	r.audit.wants(r.t, "of a run that has nothing to do")
+	r.audit.Wants(r.t, "of a run that has nothing to do")
 	r.untouched()
 }

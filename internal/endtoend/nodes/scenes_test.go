@@ -49,17 +49,17 @@ func withoutNotice(r *rig) {
 	r.silent(lost)
 	r.says(r.reconcile(), "reclaimed", "launched 1")
 	fresh := r.launched(before)
-	r.audit.wants(r.t, "once it is missed", "RunInstances "+fresh+" ok")
+	r.audit.Wants(r.t, "once it is missed", "RunInstances "+fresh+" ok")
 	r.fleet.ready(r.t, 2)
 	r.pass(30 * time.Second)
 	r.reconcile()
-	r.audit.wants(r.t, "half a minute later", "mark "+nodeOf(fresh))
+	r.audit.Wants(r.t, "half a minute later", "mark "+nodeOf(fresh))
 	if r.node(lost) == nil {
 		r.t.Fatal("the node is gone after one look")
 	}
 	r.pass(31 * time.Second)
 	r.says(r.reconcile(), "deleted", nodeOf(lost))
-	r.audit.wants(r.t, "a minute later", "delete "+nodeOf(lost))
+	r.audit.Wants(r.t, "a minute later", "delete "+nodeOf(lost))
 	r.runs(2)
 	r.left(fresh, kept)
 }
@@ -79,7 +79,7 @@ func delayedScaleIn(r *rig) {
 	victim := cordoned(r, before)
 	pod := pods[victim]
 	r.says(printed, "its node "+nodeOf(victim)+" is drained since", "1 pod left", "violate the pod's disruption budget")
-	r.audit.wants(r.t, "while the disruption budget allows no eviction", "cordon "+nodeOf(victim), "evict "+pod.Name+" 429")
+	r.audit.Wants(r.t, "while the disruption budget allows no eviction", "cordon "+nodeOf(victim), "evict "+pod.Name+" 429")
 	if now := r.runs(3); now[victim].UID != pod.UID {
 		r.t.Errorf("the pod %s was ended", pod.Name)
 	}
@@ -97,12 +97,12 @@ func delayedScaleIn(r *rig) {
 	r.reconcile()
 	r.gone(pod)
 	r.reconcile()
-	r.audit.wants(r.t, "once it allows one", "evict "+pod.Name, "TerminateInstances "+victim+" ok")
+	r.audit.Wants(r.t, "once it allows one", "evict "+pod.Name, "TerminateInstances "+victim+" ok")
 	r.silent(victim)
 	r.reconcile() // which misses it
 	r.pass(61 * time.Second)
 	r.reconcile()
-	r.audit.wants(r.t, "after its end", "delete "+nodeOf(victim))
+	r.audit.Wants(r.t, "after its end", "delete "+nodeOf(victim))
 	r.runs(2)
 	r.left(without(before, victim)...)
 }
@@ -122,18 +122,18 @@ func neverJoin(r *rig) {
 	r.silent(lost)
 	r.reconcile()
 	first := r.launched(before)
-	r.audit.wants(r.t, "once one is missed", "RunInstances "+first+" ok")
+	r.audit.Wants(r.t, "once one is missed", "RunInstances "+first+" ok")
 	r.reconcile() // which sees it run
 	r.pass(10 * time.Minute)
 	r.reconcile()
-	r.audit.wants(r.t, "while it may join still", "delete "+nodeOf(lost))
+	r.audit.Wants(r.t, "while it may join still", "delete "+nodeOf(lost))
 	late := first
 	for range 2 {
 		there := r.own()
 		r.pass(6 * time.Minute)
 		r.says(r.reconcile(), late+" is replaced: it never became a Ready node within the 15m of join_timeout")
 		next := r.launched(there)
-		r.audit.wants(r.t, "when "+late+" did not join", "TerminateInstances "+late+" ok", "RunInstances "+next+" ok")
+		r.audit.Wants(r.t, "when "+late+" did not join", "TerminateInstances "+late+" ok", "RunInstances "+next+" ok")
 		r.reconcile()
 		r.pass(10 * time.Minute)
 		late = next
@@ -142,14 +142,14 @@ func neverJoin(r *rig) {
 		r.pass(time.Hour)
 		r.says(r.reconcile(), "replacing is suspended: 2 instances of the configuration", "in a row never joined the cluster", "gpupool release")
 	}
-	r.audit.wants(r.t, "for hours")
+	r.audit.Wants(r.t, "for hours")
 
 	r.fleet.breaks(false)
 	r.fleet.ready(r.t, 2)
 	if text := r.reconcile(); strings.Contains(text, "suspended") {
 		r.t.Errorf("one has joined:\n%s", text)
 	}
-	r.audit.wants(r.t, "once one has joined", "mark "+nodeOf(late))
+	r.audit.Wants(r.t, "once one has joined", "mark "+nodeOf(late))
 	r.runs(2)
 	r.left(kept, late)
 }

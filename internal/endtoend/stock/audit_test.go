@@ -5,28 +5,23 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/endtoend/processtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
 // audit is each call of gpupool that changes something in a namespace, in the order of
 // their answers.
 type audit struct {
-	namespace string
+	processtest.Audit
 
-	mu    sync.Mutex
-	lines []string
+	namespace string
 }
 
 // kubeconfig is that of an account at an API server between gpupool and the cluster's,
@@ -37,14 +32,7 @@ func (a *audit) kubeconfig(t *testing.T, c *kubetest.Cluster, namespace, account
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := url.Parse(c.Config().Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httptest.NewTLSServer(&httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		Transport: listener{audit: a, next: transport}, FlushInterval: -1,
-	})
+	proxy := httptest.NewTLSServer(processtest.Between(t, c, listener{audit: a, next: transport}))
 	t.Cleanup(proxy.Close)
 	config, err := clientcmd.LoadFromFile(c.ServiceAccountKubeconfig(t, namespace, account))
 	if err != nil {
@@ -75,9 +63,7 @@ func (l listener) RoundTrip(r *http.Request) (*http.Response, error) {
 	if answer.StatusCode >= http.StatusBadRequest {
 		text += fmt.Sprintf(" %d", answer.StatusCode)
 	}
-	l.audit.mu.Lock()
-	defer l.audit.mu.Unlock()
-	l.audit.lines = append(l.audit.lines, text)
+	l.audit.Note("%s", text)
 	return answer, nil
 }
 
@@ -99,22 +85,4 @@ func (a *audit) told(r *http.Request) string {
 		verb = "try to " + verb
 	}
 	return verb + " " + strings.ReplaceAll(rest, "/", " ")
-}
-
-// taken returns what was written down since it was asked last. What was asked again and
-// again stands there once.
-func (a *audit) taken() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	lines := slices.Compact(a.lines)
-	a.lines = nil
-	return lines
-}
-
-// wants compares what was asked since the last time.
-func (a *audit) wants(t *testing.T, when string, want ...string) {
-	t.Helper()
-	if diff := cmp.Diff(want, a.taken()); diff != "" {
-		t.Errorf("calls %s (-want +got):\n%s", when, diff)
-	}
 }

@@ -46,11 +46,11 @@ func TestStockPools(t *testing.T) {
 // what it was and who did it; a run after that has nothing to do.
 func mended(r *rig) {
 	r.apply(r.pool(attributes{"pod_disruption": "{ minimum_available = 1 }"}))
-	r.audit.wants(r.t, "of the first apply", "create deployments", "patch deployments pool-g1", "apply deployments pool-g1", "create poddisruptionbudgets")
+	r.audit.Wants(r.t, "of the first apply", "create deployments", "patch deployments pool-g1", "apply deployments pool-g1", "create poddisruptionbudgets")
 	r.settled()
 	r.ready(2)
 	r.reconcile().is(r.t, stockpool.Ready)
-	r.audit.wants(r.t, "of a plan and a run that have nothing to do")
+	r.audit.Wants(r.t, "of a plan and a run that have nothing to do")
 	uid := r.deployment().UID
 
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func mended(r *rig) {
 		r.somebody(c.as, c.manager, c.patch, part...)
 		told := r.reconcile()
 		r.says(told, c.says...)
-		r.audit.wants(r.t, "of a run after "+c.manager, "try to apply deployments pool-g1", "apply deployments pool-g1")
+		r.audit.Wants(r.t, "of a run after "+c.manager, "try to apply deployments pool-g1", "apply deployments pool-g1")
 		of := r.deployment()
 		if *of.Spec.Replicas != 2 || of.UID != uid || of.Labels[stockpool.LabelPool] != poolName || of.Spec.Template.Spec.Containers[0].Image != "registry.example.com/team/runtime:1" {
 			r.t.Errorf("after %s it is %+v", c.manager, of)
@@ -83,9 +83,9 @@ func mended(r *rig) {
 		r.t.Fatal(err)
 	}
 	r.says(r.reconcile(), "done guard: somebody took its label")
-	r.audit.wants(r.t, "of a run after its disruption budget lost its label", "apply poddisruptionbudgets pool-g1")
+	r.audit.Wants(r.t, "of a run after its disruption budget lost its label", "apply poddisruptionbudgets pool-g1")
 	r.reconcile().is(r.t, stockpool.Ready)
-	r.audit.wants(r.t, "of a run that has nothing to do")
+	r.audit.Wants(r.t, "of a run that has nothing to do")
 
 	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName, metav1.DeleteOptions{}); err != nil {
 		r.t.Fatal(err)
@@ -96,14 +96,14 @@ func mended(r *rig) {
 		r.t.Error("it is the one that was deleted")
 	}
 	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
-	r.audit.taken()
+	r.audit.Taken()
 	r.settled()
 	history := r.work.Must("gpupool", "history", "--kubeconfig", r.run, "-o", "json").Stdout
 	if n := strings.Count(history, `"kind":"mend"`) + strings.Count(history, `"kind": "mend"`); n != 4 {
 		r.t.Errorf("the history tells of %d mendings:\n%s", n, history)
 	}
 	r.apply()
-	r.audit.wants(r.t, "of its end", "delete deployments pool-g1")
+	r.audit.Wants(r.t, "of its end", "delete deployments pool-g1")
 	r.nothingLeft()
 	if told := r.reconcile(); len(told.StockPools) != 0 {
 		r.t.Errorf("a run still knows %+v", told.StockPools)
@@ -115,20 +115,20 @@ func orphaned(r *rig) {
 	config := r.pool(attributes{"on_destroy": `"orphan"`})
 	r.apply(config)
 	before, pods := r.deployment(), names(r.ready(2))
-	r.audit.taken()
+	r.audit.Taken()
 	r.apply()
-	r.audit.wants(r.t, "of an end that leaves it")
+	r.audit.Wants(r.t, "of an end that leaves it")
 	if of := r.deployment(); of == nil || of.UID != before.UID || !slices.Equal(names(r.ready(2)), pods) {
 		r.t.Fatalf("it was not left: %+v", of)
 	}
 	r.reconcile()
-	r.audit.wants(r.t, "of a run that has no pool")
+	r.audit.Wants(r.t, "of a run that has no pool")
 
 	r.refuses("that gpupool did not make: it was left untouched", config)
 	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
-	r.audit.wants(r.t, "of a refusal and an import")
+	r.audit.Wants(r.t, "of a refusal and an import")
 	r.apply(config)
-	r.audit.wants(r.t, "of taking it over", "try to apply deployments pool-g1", "apply deployments pool-g1")
+	r.audit.Wants(r.t, "of taking it over", "try to apply deployments pool-g1", "apply deployments pool-g1")
 	if of := r.deployment(); of.UID != before.UID || !slices.Equal(names(r.ready(2)), pods) {
 		r.t.Error("its pods were replaced")
 	}
@@ -139,7 +139,7 @@ func orphaned(r *rig) {
 	r.work.Must("terraform", "state", "rm", "gpupool_stock_pool.g1")
 	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
 	r.settled()
-	r.audit.wants(r.t, "of an import of a recorded one")
+	r.audit.Wants(r.t, "of an import of a recorded one")
 	r.apply(r.pool()) // no orphan
 	r.apply()
 	r.nothingLeft()
@@ -169,7 +169,7 @@ func takenOver(r *rig) {
 	config := r.pool(attributes{"security": `"baseline"`})
 	r.refuses("that gpupool did not make: it was left untouched", config)
 	r.reconcile()
-	r.audit.wants(r.t, "while it is somebody else's")
+	r.audit.Wants(r.t, "while it is somebody else's")
 	untouched("by a name")
 
 	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
@@ -181,7 +181,7 @@ func takenOver(r *rig) {
 	}
 	untouched("by an import and a plan")
 	r.refuses("kubectl label deployment NAME gpupool/stock-pool=NAME", config)
-	r.audit.wants(r.t, "of an apply that its owner did not allow", "try to apply deployments pool-g1 403")
+	r.audit.Wants(r.t, "of an apply that its owner did not allow", "try to apply deployments pool-g1 403")
 	untouched("by an apply")
 	if told := r.reconcile(); len(told.StockPools) > 0 {
 		r.t.Errorf("a record of it is left: %+v", told.StockPools)
@@ -196,9 +196,9 @@ func takenOver(r *rig) {
 	r.ready(2)
 	r.settled()
 	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
-	r.audit.taken()
+	r.audit.Taken()
 	r.apply()
-	r.audit.wants(r.t, "of its end", "delete deployments pool-g1")
+	r.audit.Wants(r.t, "of its end", "delete deployments pool-g1")
 	r.nothingLeft()
 }
 
@@ -220,13 +220,13 @@ func paused(r *rig) {
 	pool := r.pool(attributes{"budget": ofBudget})
 	r.apply(r.budget("pause", "1000"), pool)
 	r.ready(2)
-	r.audit.taken()
+	r.audit.Taken()
 	r.apply(r.budget("pause", "0.001"), pool)
 	told := r.later("a pause", func(told report) bool { return told.StockPools[0].Phase == stockpool.Paused })
 	if !exceeded(told) {
 		r.t.Errorf("its budgets are %+v", told.Budgets)
 	}
-	r.audit.wants(r.t, "of a pause, of which the budget does nothing", "apply deployments pool-g1")
+	r.audit.Wants(r.t, "of a pause, of which the budget does nothing", "apply deployments pool-g1")
 	r.ready(0)
 	if of := r.deployment(); *of.Spec.Replicas != 0 {
 		r.t.Errorf("it has %d replicas", *of.Spec.Replicas)
@@ -236,12 +236,12 @@ func paused(r *rig) {
 	r.somebody(types.MergePatchType, "kubectl", `{"spec":{"replicas":2}}`, "scale")
 	r.says(r.reconcile(), "done mend: spec.replicas was 2 instead of 0; last written by kubectl (scale)")
 	r.ready(0)
-	r.audit.taken()
+	r.audit.Taken()
 
 	r.apply(r.budget("pause", "1000"), pool)
-	r.audit.wants(r.t, "of a larger budget")
+	r.audit.Wants(r.t, "of a larger budget")
 	r.says(r.later("its coming back", func(told report) bool { return strings.Contains(told.decided(), "resume") }), "no budget has it paused any longer")
-	r.audit.wants(r.t, "of its coming back", "apply deployments pool-g1")
+	r.audit.Wants(r.t, "of its coming back", "apply deployments pool-g1")
 	r.ready(2)
 	r.settled()
 	r.apply()
@@ -282,10 +282,10 @@ func taken(r *rig) {
 			r.t.Fatal(err)
 		}
 	}
-	r.audit.taken()
+	r.audit.Taken()
 	label(pods[0].Name, `"a"`)
 	r.says(r.reconcile(), "done scale: 1 of its pods is in use, and 2 more are to be available")
-	r.audit.wants(r.t, "of a taken pod", "apply deployments pool-g1")
+	r.audit.Wants(r.t, "of a taken pod", "apply deployments pool-g1")
 	label(pods[1].Name, `"b"`)
 	r.ready(3)
 	r.reconcile()
@@ -298,7 +298,7 @@ func taken(r *rig) {
 		r.t.Errorf("it is %+v", p)
 	}
 	r.settled()
-	r.audit.taken()
+	r.audit.Taken()
 
 	label(pods[1].Name, "null")
 	var used []string
@@ -315,9 +315,9 @@ func taken(r *rig) {
 	if !slices.Contains(names(left), used[0]) {
 		r.t.Errorf("%s was in use, and ended", used[0])
 	}
-	r.audit.wants(r.t, "of pods that are given back", "patch pods "+used[0], "apply deployments pool-g1")
+	r.audit.Wants(r.t, "of pods that are given back", "patch pods "+used[0], "apply deployments pool-g1")
 	r.reconcile().is(r.t, stockpool.Ready)
-	r.audit.wants(r.t, "of a run that has nothing to do")
+	r.audit.Wants(r.t, "of a run that has nothing to do")
 	r.apply()
 	r.nothingLeft()
 }
@@ -349,13 +349,13 @@ func rewritten(r *rig) {
 	if image() != mirrored {
 		r.t.Fatalf("its image is %s", image())
 	}
-	r.audit.taken()
+	r.audit.Taken()
 	for range 2 {
 		told := r.reconcile()
 		told.is(r.t, stockpool.Ready)
 		r.settled()
 	}
-	r.audit.wants(r.t, "of runs and plans that have nothing to do")
+	r.audit.Wants(r.t, "of runs and plans that have nothing to do")
 
 	r.somebody(types.StrategicMergePatchType, "kubectl-edit", `{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"mirror.example.com/evil:1"}]}}}}`)
 	r.says(r.reconcile(), "image was mirror.example.com/evil:1 instead of "+mirrored, "last written by kubectl-edit")
@@ -363,9 +363,9 @@ func rewritten(r *rig) {
 		r.t.Errorf("its image is %s", image())
 	}
 	r.ready(2)
-	r.audit.taken()
+	r.audit.Taken()
 	r.reconcile().is(r.t, stockpool.Ready)
-	r.audit.wants(r.t, "of a run after that")
+	r.audit.Wants(r.t, "of a run after that")
 	r.apply()
 	r.nothingLeft()
 }
