@@ -202,9 +202,8 @@ func TestDocumentedRates(t *testing.T) {
 	t.Parallel()
 	actions := actionsByName()
 	for action, rate := range map[string]float64{
-		"RunInstances": 10, "DescribeInstances": 40, "TerminateInstances": 10, "InquiryPriceRunInstances": 10,
-		"ModifyInstancesAttribute": 10, "DescribeZoneInstanceConfigInfos": 40, "DescribeZones": 20, "DescribeRegions": 20,
-		"TagResources": 20,
+		"RunInstances": 10, "DescribeInstances": 40, "TerminateInstances": 10,
+		"DescribeZoneInstanceConfigInfos": 40, "TagResources": 20,
 	} {
 		if got := actions[action].Rate; got != rate {
 			t.Errorf("%s: %g a second, want %g", action, got, rate)

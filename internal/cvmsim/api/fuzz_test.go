@@ -47,12 +47,9 @@ func FuzzRequest(f *testing.F) {
 func FuzzParameters(f *testing.F) {
 	f.Add("RunInstances", `{"Placement":{"Zone":"ap-singapore-2"},"ImageId":"img-a1b2c3d4","InstanceType":"GN7.2XLARGE32","InstanceCount":2,"InstanceName":"x{R:999999999}"}`)
 	f.Add("DescribeInstances", `{"Filters":[{"Name":"tag:gpupool/pool","Values":["a","b"]}],"Offset":9223372036854775807,"Limit":100}`)
-	f.Add("DescribeResourcesByTags", `{"TagFilters":[{"TagKey":"a","TagValue":[""]}],"Offset":18446744073709551600,"Limit":16}`)
 	f.Add("GetResources", `{"PaginationToken":"OTk5","ResourceList":["qcs::cvm:ap-singapore:uin/:instance/ins-a1b2c3d4"]}`)
-	f.Add("CreateLaunchTemplate", `{"LaunchTemplateName":"a","Placement":{"Zone":"ap-singapore-2"},"ImageId":"img-a1b2c3d4"}`)
 	f.Add("DescribeZoneInstanceConfigInfos", `{"Filters":[{"Name":"sort-keys","Values":["cpu:desc"]}]}`)
-	f.Add("ModifyInstancesAttribute", `{"InstanceIds":["ins-a1b2c3d4"],"HostName":"a..b"}`)
-	services := map[string]string{"DescribeResourcesByTags": "tag", "GetResources": "tag", "TagResources": "tag", "UnTagResources": "tag", "ModifyResourceTags": "tag", "DescribeResourceTagsByResourceIds": "tag", "AssumeRole": "sts"}
+	services := map[string]string{"GetResources": "tag", "TagResources": "tag", "UnTagResources": "tag", "ModifyResourceTags": "tag", "AssumeRole": "sts"}
 	f.Fuzz(func(t *testing.T, action, body string) {
 		server, err := cvmsim.New(cvmsim.Options{LaunchDelay: -1})
 		if err != nil {

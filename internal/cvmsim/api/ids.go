@@ -22,7 +22,6 @@ var (
 	SubnetID        = form(`^(subnet-[a-z0-9]{8}|DEFAULT)$`, "InvalidParameterValue.SubnetIdMalformed")
 	SecurityGroupID = form(`^sg-[a-z0-9]{8}$`, "InvalidSgId.Malformed")
 	InstanceID      = form(`^ins-[a-z0-9]{8}$`, "InvalidInstanceId.Malformed")
-	TemplateID      = form(`^lt-[a-z0-9]{8}$`, "InvalidParameterValue.LaunchTemplateIdMalformed")
 	PlacementSetID  = form(`^ps-[a-z0-9]{8}$`, "InvalidParameterValue.DisasterRecoverGroupIdMalformed")
 	RoleName        = form(`^[A-Za-z0-9+=,.@_-]{1,128}$`, "InvalidParameterValue.CamRoleNameMalformed")
 )

@@ -60,7 +60,7 @@ func (e *Endpoint) authenticate(m wire.Message, action *Action, clock, now time.
 		return wire.Identity{}, nil
 	}
 	who, service, failure := e.account.Verify(m, clock, now)
-	if failure == nil && m.SignedInHeader() && !serviceFits(service, action.Service, m.Host()) {
+	if failure == nil && !serviceFits(service, action.Service, m.Host()) {
 		failure = wire.Fail("AuthFailure.SignatureFailure", "The credential scope names the service `%s`, and `%s` is one of `%s`.", wire.Printable(service), action.Name, action.Service)
 	}
 	return who, failure

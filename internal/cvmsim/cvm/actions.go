@@ -1,5 +1,5 @@
-// Package cvm has the actions of the CVM API: launches, listings, prices and
-// launch templates.
+// Package cvm has the actions of the CVM API that gpupool and the ordinary calls
+// of the official SDKs use: launches, listings, offers, quotas and images.
 package cvm
 
 import "github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/api"
@@ -13,20 +13,8 @@ func Actions() []*api.Action {
 		api.Operation("cvm", "DescribeInstances", 40, describeInstances),
 		api.Operation("cvm", "DescribeInstancesStatus", 40, describeInstancesStatus),
 		api.Operation("cvm", "TerminateInstances", 10, terminateInstances),
-		api.Operation("cvm", "ModifyInstancesAttribute", 10, modifyInstancesAttribute),
-		api.Operation("cvm", "InquiryPriceRunInstances", 10, inquiryPriceRunInstances),
 		api.Operation("cvm", "DescribeZoneInstanceConfigInfos", 40, describeZoneInstanceConfigInfos),
-		api.Operation("cvm", "DescribeInstanceTypeConfigs", 40, describeInstanceTypeConfigs),
 		api.Operation("cvm", "DescribeAccountQuota", 20, describeAccountQuota),
 		api.Operation("cvm", "DescribeImages", 40, describeImages),
-		api.Operation("cvm", "DescribeZones", 20, describeZones),
-		api.Operation("cvm", "DescribeRegions", 20, describeRegions).WithoutRegion(),
-		api.Operation("cvm", "CreateLaunchTemplate", 10, createLaunchTemplate),
-		api.Operation("cvm", "CreateLaunchTemplateVersion", 10, createLaunchTemplateVersion),
-		api.Operation("cvm", "DeleteLaunchTemplate", 10, deleteLaunchTemplate),
-		api.Operation("cvm", "DeleteLaunchTemplateVersions", 10, deleteLaunchTemplateVersions),
-		api.Operation("cvm", "DescribeLaunchTemplates", 10, describeLaunchTemplates),
-		api.Operation("cvm", "DescribeLaunchTemplateVersions", 10, describeLaunchTemplateVersions),
-		api.Operation("cvm", "ModifyLaunchTemplateDefaultVersion", 10, modifyLaunchTemplateDefaultVersion),
 	}
 }

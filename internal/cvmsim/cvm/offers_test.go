@@ -86,31 +86,6 @@ func TestOfferFilters(t *testing.T) {
 	a.Refused("InvalidZone.MismatchRegion", "cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("zone", "ap-tokyo-1"))
 	values := make([]string, 101)
 	a.Refused("InvalidFilterValue.LimitExceeded", "cvm", "DescribeZoneInstanceConfigInfos", object{"Filters": []object{{"Name": "instance-type", "Values": values}}})
-	a.Refused("InvalidFilterValue.LimitExceeded", "cvm", "DescribeInstanceTypeConfigs", object{"Filters": []object{{"Name": "zone", "Values": []string{"ap-singapore-1", "ap-singapore-2"}}}})
-	configs := a.OK("cvm", "DescribeInstanceTypeConfigs", cvmsimtest.FilterBy("zone", "ap-singapore-2", "instance-family", "GT4"))["InstanceTypeConfigSet"].([]any)
-	want := object{"Zone": "ap-singapore-2", "InstanceType": "GT4.4XLARGE96", "InstanceFamily": "GT4", "GPU": 1.0, "CPU": 16.0, "Memory": 96.0, "FPGA": 0.0, "GpuCount": 1.0}
-	if d := cmp.Diff(want, configs[0]); d != "" || len(configs) != 4 {
-		t.Errorf("%d configs; %s", len(configs), d)
-	}
-}
-
-func TestInquiry(t *testing.T) {
-	t.Parallel()
-	sim := cvmsimtest.Start(t)
-	a := cvmsimtest.NewClient(t, sim)
-	price := a.OK("cvm", "InquiryPriceRunInstances", cvmsimtest.Launch(object{
-		"InstanceCount": 3, "InternetAccessible": object{"InternetMaxBandwidthOut": 2, "InternetChargeType": "BANDWIDTH_POSTPAID_BY_HOUR"},
-	}))["Price"].(object)
-	instances, bandwidth := price["InstancePrice"].(object), price["BandwidthPrice"].(object)
-	if instances["UnitPrice"] != 28.5 || instances["UnitPriceDiscount"] != 5.7 || bandwidth["UnitPriceDiscount"] != 0.36 {
-		t.Errorf("got %v", price)
-	}
-	a.Refused("UnknownParameter", "cvm", "InquiryPriceRunInstances", cvmsimtest.Launch(object{"UserData": ""}))
-	a.Refused("UnknownParameter", "cvm", "InquiryPriceRunInstances", cvmsimtest.Launch(object{"DryRun": true}))
-	a.Refused("MissingParameter", "cvm", "InquiryPriceRunInstances", cvmsimtest.Launch(object{"ImageId": nil}))
-	a.Refused("ResourcesSoldOut.SpecifiedInstanceType", "cvm", "InquiryPriceRunInstances", cvmsimtest.Launch(object{"Placement": object{"Zone": "ap-singapore-4"}}))
-	a.Refused("InvalidParameterValue.InsufficientPrice", "cvm", "InquiryPriceRunInstances", cvmsimtest.Launch(object{
-		"InstanceMarketOptions": object{"SpotOptions": object{"MaxPrice": "1"}}}))
 }
 
 // A zone may have a name that isn't its region's and a number.
@@ -129,13 +104,9 @@ func TestZoneOfAnotherName(t *testing.T) {
 	}
 }
 
-func TestRegionsZonesImages(t *testing.T) {
+func TestImages(t *testing.T) {
 	t.Parallel()
 	a := cvmsimtest.NewClient(t, cvmsimtest.Start(t))
-	zones := a.OK("cvm", "DescribeZones", nil)["ZoneSet"].([]any)
-	if len(zones) != 5 || zones[0].(object)["Zone"] != "ap-singapore-1" {
-		t.Errorf("zones: %v", zones)
-	}
 	images := a.OK("cvm", "DescribeImages", object{"ImageIds": []string{"img-a1b2c3d4"}})["ImageSet"].([]any)
 	if len(images) != 1 || images[0].(object)["ImageState"] != "NORMAL" {
 		t.Errorf("images: %v", images)
@@ -162,8 +133,4 @@ func TestRegionsZonesImages(t *testing.T) {
 		"ImageIds": []string{"img-a1b2c3d4"}, "Filters": cvmsimtest.FilterBy("platform", "Ubuntu")["Filters"]})
 	a.Region = "ap-guangzhou"
 	a.Refused("InvalidParameterValue.ZoneNotSupported", "cvm", "RunInstances", cvmsimtest.Launch(object{"Placement": object{"Zone": "ap-guangzhou-2"}}))
-	a.Region = ""
-	if all := a.OK("cvm", "DescribeRegions", nil)["RegionSet"].([]any); len(all) < 5 {
-		t.Errorf("%d regions", len(all))
-	}
 }

@@ -39,11 +39,7 @@ func runInstances(w *world.World, c *api.Call, p *runInstancesRequest) (*runInst
 	if p.DedicatedClusterID != nil || len(p.ChcIDs) > 0 {
 		return nil, wire.Fail("InvalidParameter.CdcNotSupported", "Dedicated clusters and CHC hosts are not sold here.")
 	}
-	params, failure := resolveTemplate(w, c.Region, p.Params)
-	if failure != nil {
-		return nil, failure
-	}
-	spec, failure := readLaunch(c.Region, params, c.Now)
+	spec, failure := readLaunch(c.Region, p.Params, c.Now)
 	if failure != nil {
 		return nil, failure
 	}

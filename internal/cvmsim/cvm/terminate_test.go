@@ -76,25 +76,12 @@ func TestRecycleBin(t *testing.T) {
 	}
 }
 
-func TestModifyAttribute(t *testing.T) {
+func TestTerminationProtection(t *testing.T) {
 	t.Parallel()
-	sim := cvmsimtest.Start(t)
-	a := cvmsimtest.NewClient(t, sim)
-	ids := cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Count: 2})
-	modify := func(params object) object {
-		params["InstanceIds"] = ids
-		return params
-	}
-	a.OK("cvm", "ModifyInstancesAttribute", modify(object{"DisableApiTermination": true}))
+	a := cvmsimtest.NewClient(t, cvmsimtest.Start(t))
+	ids := a.Run(object{"DisableApiTermination": true})
 	a.Refused("UnsupportedOperation.InstancesProtected", "cvm", "TerminateInstances", object{"InstanceIds": ids})
-	a.OK("cvm", "ModifyInstancesAttribute", modify(object{"InstanceName": "renamed"}))
-	if in := a.Describe(nil)[1]; in["InstanceName"] != "renamed" || in["DisableApiTermination"] != true {
-		t.Errorf("%v, %v", in["InstanceName"], in["DisableApiTermination"])
+	if in := a.Describe(nil)[0]; in["DisableApiTermination"] != true {
+		t.Errorf("DisableApiTermination is %v", in["DisableApiTermination"])
 	}
-	a.Refused("InvalidParameterValue", "cvm", "ModifyInstancesAttribute", modify(object{"InstanceName": "a", "HostName": "host"}))
-	a.Refused("MissingParameter", "cvm", "ModifyInstancesAttribute", modify(object{}))
-	a.Refused("InvalidInstanceName.TooLong", "cvm", "ModifyInstancesAttribute", modify(object{"InstanceName": string(make([]byte, 61))}))
-	a.Refused("InvalidSgId.Malformed", "cvm", "ModifyInstancesAttribute", modify(object{"SecurityGroups": []string{"x"}}))
-	ids = append(ids, "ins-nothere0")
-	a.Refused("InvalidInstanceId.NotFound", "cvm", "ModifyInstancesAttribute", modify(object{"InstanceName": "b"}))
 }

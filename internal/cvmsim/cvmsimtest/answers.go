@@ -53,12 +53,8 @@ func listings(a *Client, id string) map[string]int {
 		"by another field": len(a.Describe(FilterBy("zone", "ap-singapore-2"))),
 		"states":           count(a.OK("cvm", "DescribeInstancesStatus", nil)["InstanceStatusSet"]),
 		"state by id":      count(a.OK("cvm", "DescribeInstancesStatus", Object{"InstanceIds": []string{id}})["InstanceStatusSet"]),
-		"tagged":           count(a.OK("tag", "DescribeResourcesByTags", Object{"TagFilters": byTag})["Rows"]),
 		"resources":        count(a.OK("tag", "GetResources", Object{"TagFilters": byTag})["ResourceTagMappingList"]),
 		"resource by name": count(a.Call("tag", "GetResources", Object{"ResourceList": []string{name}})["ResourceTagMappingList"]),
-		"tags by id": count(a.OK("tag", "DescribeResourceTagsByResourceIds", Object{
-			"ServiceType": "cvm", "ResourcePrefix": "instance", "ResourceRegion": "ap-singapore", "ResourceIds": []string{id},
-		})["Tags"]),
 	}
 }
 

@@ -1,9 +1,8 @@
-// Package launch has the parameters of a launch as the API writes them. Launch
-// templates keep them so.
+// Package launch has the parameters of a launch as the API writes them.
 package launch
 
-// Params is what RunInstances, InquiryPriceRunInstances and launch templates
-// have in common (cvm models.go, RunInstancesRequest).
+// Params are the parameters of RunInstances that shape an instance (cvm models.go,
+// RunInstancesRequest).
 type Params struct {
 	InstanceChargeType      *string            `json:"InstanceChargeType,omitempty"`
 	InstanceChargePrepaid   *Prepaid           `json:"InstanceChargePrepaid,omitempty"`
@@ -30,7 +29,6 @@ type Params struct {
 	CPUTopology             *CPUTopology       `json:"CpuTopology,omitempty"`
 	CamRoleName             *string            `json:"CamRoleName,omitempty"`
 	HpcClusterID            *string            `json:"HpcClusterId,omitempty"`
-	LaunchTemplate          *TemplateLink      `json:"LaunchTemplate,omitempty"`
 	DisableAPITermination   *bool              `json:"DisableApiTermination,omitempty"`
 }
 
@@ -151,10 +149,4 @@ type Metadata struct {
 type CPUTopology struct {
 	CoreCount     *int64 `json:"CoreCount,omitempty"`
 	ThreadPerCore *int64 `json:"ThreadPerCore,omitempty"`
-}
-
-// TemplateLink names the template that a launch is based on.
-type TemplateLink struct {
-	LaunchTemplateID      *string `json:"LaunchTemplateId,omitempty"`
-	LaunchTemplateVersion *uint64 `json:"LaunchTemplateVersion,omitempty"`
 }

@@ -18,8 +18,6 @@ func Actions() []*api.Action {
 		api.Operation("tag", "UnTagResources", 20, unTagResources),
 		api.Operation("tag", "ModifyResourceTags", 20, modifyResourceTags),
 		api.Operation("tag", "GetResources", 20, getResources),
-		api.Operation("tag", "DescribeResourcesByTags", 20, describeResourcesByTags),
-		api.Operation("tag", "DescribeResourceTagsByResourceIds", 20, describeResourceTagsByResourceIDs),
 	}
 }
 

@@ -79,22 +79,11 @@ func (a Account) secretFor(id, token string, now time.Time) (string, Identity, *
 	return a.derive("key", id), Identity{SecretID: id, Role: claims.Role, Session: claims.Session}, nil
 }
 
-// Verify checks the signature of a message. It returns who signed it, and for
-// TC3 which service it was signed for. clock is the base clock's time, which
-// timestamps are judged by; now is the world's, by which temporary credentials
-// expire.
+// Verify checks the TC3 signature of a message. It returns who signed it, and for
+// which service. clock is the base clock's time, which timestamps are judged by;
+// now is the world's, by which temporary credentials expire.
 func (a Account) Verify(m Message, clock, now time.Time) (Identity, string, *Error) {
-	if m.SignedInHeader() {
-		if m.isForm() {
-			return Identity{}, "", Fail("InvalidParameter", "A form body must be signed with HmacSHA1 or HmacSHA256.")
-		}
-		return a.verifyTC3(m.http, m.body, clock, now)
-	}
-	if m.flat == nil {
-		return Identity{}, "", Fail("AuthFailure.InvalidAuthorization", "The Authorization header is missing.")
-	}
-	who, failure := a.verifyV1(m.http, m.flat, clock, now)
-	return who, "", failure
+	return a.verifyTC3(m.http, m.body, clock, now)
 }
 
 // readToken reports false for a token that the account didn't issue.

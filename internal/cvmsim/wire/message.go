@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,15 +16,14 @@ import (
 // Size limits of requests (API document 1278/46710).
 const (
 	maxQuery = 32 << 10
-	maxForm  = 1 << 20
 	maxBody  = 10 << 20
 )
 
-// Message is an HTTP request as either protocol writes it.
+// Message is an HTTP request: a POST with a JSON body, or a GET with a query.
 type Message struct {
 	http *http.Request
 	body []byte
-	flat map[string]string // of a query or form
+	flat map[string]string // of a GET's query
 }
 
 // ReadMessage reads a request within its limits of size. What it could read it
@@ -38,37 +36,24 @@ func ReadMessage(r *http.Request) (Message, *Error) {
 	if len(r.URL.RawQuery) > maxQuery {
 		return m, Fail("RequestSizeLimitExceeded", "The query is longer than 32 KB.")
 	}
-	limit := int64(maxBody)
-	if m.isForm() {
-		limit = maxForm
+	if r.Header.Get("Authorization") == "" {
+		return m, Fail("AuthFailure.InvalidAuthorization", "The Authorization header is missing: sign with TC3-HMAC-SHA256, the only signature method supported.")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return m, Fail("RequestSizeLimitExceeded", "The body is longer than %d bytes.", limit)
+		return m, Fail("RequestSizeLimitExceeded", "The body is longer than %d bytes.", maxBody)
 	}
 	if err != nil {
 		return m, Fail("InternalError", "The body could not be read.")
 	}
 	m.body = body
 	if r.Method == http.MethodGet {
-		m.flat, err = flatten(r.URL.RawQuery)
-	} else if m.isForm() {
-		m.flat, err = flatten(string(body))
-	}
-	if err != nil {
-		return m, Fail("InvalidParameter", "The parameters are not well encoded: %v.", err)
+		if m.flat, err = flatten(r.URL.RawQuery); err != nil {
+			return m, Fail("InvalidParameter", "The parameters are not well encoded: %v.", err)
+		}
 	}
 	return m, nil
 }
-
-func (m Message) isForm() bool {
-	media, _, err := mime.ParseMediaType(m.http.Header.Get("Content-Type"))
-	return m.http.Method == http.MethodPost && err == nil && media == "application/x-www-form-urlencoded"
-}
-
-// SignedInHeader tells TC3, which has its common parameters in headers, from
-// v1, which has them among the others.
-func (m Message) SignedInHeader() bool { return m.http.Header.Get("Authorization") != "" }
 
 // Unsigned tells a call that says of itself that it has no signature.
 func (m Message) Unsigned() bool { return m.http.Header.Get("Authorization") == "SKIP" }
@@ -77,28 +62,14 @@ func (m Message) Unsigned() bool { return m.http.Header.Get("Authorization") == 
 func (m Message) Host() string { return m.http.Host }
 
 // Common returns a common parameter: Action, Version or Region.
-func (m Message) Common(name string) string {
-	if v := m.http.Header.Get("X-TC-" + name); v != "" {
-		return v
-	}
-	if m.SignedInHeader() {
-		return ""
-	}
-	return m.flat[name]
-}
+func (m Message) Common(name string) string { return m.http.Header.Get("X-TC-" + name) }
 
 // Parameters returns the action's parameters as a tree.
 func (m Message) Parameters() (map[string]any, *Error) {
 	if m.flat == nil {
 		return parseJSON(m.body)
 	}
-	flat := m.flat
-	if !m.SignedInHeader() {
-		for _, name := range v1Parameters {
-			delete(flat, name)
-		}
-	}
-	tree, err := nest(flat)
+	tree, err := nest(m.flat)
 	if err != nil {
 		return nil, ParameterError(err)
 	}

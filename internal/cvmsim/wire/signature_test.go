@@ -118,30 +118,19 @@ func TestUnsignedPayload(t *testing.T) {
 	a.OK("cvm", "DescribeInstances", object{"Limit": 1})
 }
 
-func TestV1Refusals(t *testing.T) {
+// A form, as the older signature methods send it, is refused with the method to use.
+func TestFormIsRefused(t *testing.T) {
 	t.Parallel()
 	sim := cvmsimtest.Start(t)
-	for name, test := range map[string]struct {
-		form url.Values
-		code string
-	}{
-		"no signature":     {url.Values{"Action": {"DescribeZones"}, "Version": {"2017-03-12"}, "Timestamp": {"1"}, "Nonce": {"1"}, "SecretId": {"x"}}, "MissingParameter"},
-		"old":              {url.Values{"Action": {"DescribeZones"}, "Version": {"2017-03-12"}, "Timestamp": {"1"}, "Nonce": {"1"}, "SecretId": {"x"}, "Signature": {"x"}}, "AuthFailure.SignatureExpire"},
-		"no timestamp":     {url.Values{"Action": {"DescribeZones"}, "Version": {"2017-03-12"}}, "MissingParameter"},
-		"twice the action": {url.Values{"Action": {"DescribeZones", "RunInstances"}}, "InvalidParameter"},
-		"no action":        {url.Values{}, "MissingParameter"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, err := http.NewRequest(http.MethodPost, sim.URL, strings.NewReader(test.form.Encode()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			if got := cvmsimtest.CodeOf(cvmsimtest.NewClient(t, sim).Response(r)); got != test.code {
-				t.Errorf("got %q, want %q", got, test.code)
-			}
-		})
+	form := url.Values{"Action": {"DescribeInstances"}, "Version": {"2017-03-12"}, "SignatureMethod": {"HmacSHA256"}, "Signature": {"x"}}
+	r, err := http.NewRequest(http.MethodPost, sim.URL, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	failure, _ := cvmsimtest.NewClient(t, sim).Response(r)["Error"].(object)
+	if message, _ := failure["Message"].(string); !strings.Contains(message, "TC3-HMAC-SHA256") {
+		t.Errorf("got %v, want the signature method to use", failure)
 	}
 }
 
@@ -174,7 +163,7 @@ func TestRequestLimits(t *testing.T) {
 		r.Body, r.ContentLength = body(string(big)), int64(len(big))
 	}
 	a.Refused("RequestSizeLimitExceeded", "cvm", "DescribeInstances", object{})
-	r, err := http.NewRequest(http.MethodGet, sim.URL+"/?Action=DescribeZones&x="+strings.Repeat("y", 33<<10), nil)
+	r, err := http.NewRequest(http.MethodGet, sim.URL+"/?x="+strings.Repeat("y", 33<<10), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,6 @@ func TestListingDelay(t *testing.T) {
 		cvmsimtest.CheckListings(t, a, id, 0)
 	}
 	a.Refused("InvalidInstanceId.NotFound", "cvm", "TerminateInstances", object{"InstanceIds": []string{id}})
-	a.Refused("InvalidInstanceId.NotFound", "cvm", "ModifyInstancesAttribute", object{"InstanceIds": []string{id}, "InstanceName": "n"})
 	a.Refused("ResourceNotFound.RecordNotFound", "tag", "ModifyResourceTags", object{
 		"Resource": "qcs::cvm:ap-singapore:uin/:instance/" + id, "ReplaceTags": []object{{"TagKey": "k", "TagValue": "v"}},
 	})

@@ -36,9 +36,6 @@ func (w *World) keys() []string {
 	for _, m := range w.tokens {
 		keys = append(keys, m.key())
 	}
-	for _, t := range w.templates {
-		keys = append(keys, t.key())
-	}
 	return append(keys, w.tagValues.keys()...)
 }
 
@@ -54,8 +51,6 @@ func (w *World) encode(key string) json.RawMessage {
 		return encodeRecord(w.quotas[name])
 	case "token":
 		return encodeRecord(w.tokens[name])
-	case "template":
-		return encodeRecord(w.templates[name])
 	case "tag":
 		if key, value, _ := strings.Cut(name, "\x00"); w.tagValues[key][value] {
 			return wire.MustJSON(tagRecord{key, value})
@@ -131,8 +126,6 @@ func (w *World) restoreRecord(key string, raw json.RawMessage) (*Instance, error
 		return nil, restoreInto(w.quotas, name, raw)
 	case "token":
 		return nil, restoreInto(w.tokens, name, raw)
-	case "template":
-		return nil, restoreInto(w.templates, name, raw)
 	default:
 		return nil, errors.New("its kind isn't known")
 	}

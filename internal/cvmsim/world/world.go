@@ -1,5 +1,5 @@
 // Package world is what the local CVM's cloud holds: the catalogue, the market,
-// the account's quotas, instances, tags and launch templates, the clock by which
+// the account's quotas, instances and tags, the clock by which
 // things fall due, and the directory that keeps it all. It knows no API.
 package world
 
@@ -25,7 +25,6 @@ type World struct {
 	quotas    map[string]*Quota
 	usage     map[string]Usage
 	tokens    map[string]*LaunchMemory
-	templates map[string]*Template
 	tagKeys   map[string]bool // ever created
 	tagValues tagBook         // ever used
 	addresses map[string]string
@@ -58,7 +57,6 @@ func newWorld(clock func() time.Time, settings Settings) *World {
 		quotas:    map[string]*Quota{},
 		usage:     map[string]Usage{},
 		tokens:    map[string]*LaunchMemory{},
-		templates: map[string]*Template{},
 		tagKeys:   map[string]bool{},
 		tagValues: tagBook{},
 		addresses: map[string]string{},
@@ -67,7 +65,7 @@ func newWorld(clock func() time.Time, settings Settings) *World {
 	}
 }
 
-// Changed notes that an instance or a template was changed.
+// Changed notes that an instance was changed.
 func (w *World) Changed(r interface{ key() string }) { w.touch(r.key()) }
 
 // touch marks a record as changed.
