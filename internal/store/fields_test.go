@@ -10,5 +10,5 @@ import (
 // What describes a store is read before anything else of it.
 func TestTheLayoutHasTheFieldsOfItsVersion(t *testing.T) {
 	t.Parallel()
-	storedtest.Fields(t, layoutVersion, map[string]reflect.Type{"layout": reflect.TypeFor[layout]()})
+	storedtest.Fields(t, layoutVersion, map[string]reflect.Type{"layout": reflect.TypeFor[layout](), "mark": reflect.TypeFor[Mark]()})
 }

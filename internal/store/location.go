@@ -29,6 +29,18 @@ type Location struct {
 	Namespace string // of a cluster
 }
 
+// Absolute is the location with the whole path of a directory, which the working
+// directory does not change.
+func (l Location) Absolute() Location {
+	if l.Backend != Directory {
+		return l
+	}
+	if path, err := filepath.Abs(l.Path); err == nil {
+		l.Path = path
+	}
+	return l
+}
+
 // namespaceForm is an RFC 1123 label, as Kubernetes asks of a namespace.
 var namespaceForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 

@@ -33,6 +33,23 @@ func (o *StoreFlags) Register(cmd *cobra.Command, s *process.Session) {
 	o.actor = "gpupool " + cmd.Name()
 }
 
+// RegisterCluster gives a command that names its stores by itself the other flags.
+func (o *StoreFlags) RegisterCluster(cmd *cobra.Command, s *process.Session) {
+	o.session = s
+	o.cluster.Register(cmd, s)
+	o.actor = "gpupool " + cmd.Name()
+}
+
+// Movable opens a store to move it, or to move one there.
+func (o *StoreFlags) Movable(ctx context.Context, at store.Location, create bool) (store.Movable, error) {
+	return open.Movable(ctx, at, o.options(create))
+}
+
+// RemainsAt opens a place, whether it is a store or not.
+func (o *StoreFlags) RemainsAt(at store.Location) (store.Remains, error) {
+	return open.Remains(at, o.options(false))
+}
+
 // Locate says where the store is, without opening it.
 func (o *StoreFlags) Locate() (store.Location, error) {
 	location, err := store.Resolve(o.location, o.session.Getenv)

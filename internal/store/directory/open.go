@@ -27,6 +27,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.moving = o.Moving
 	err = s.check()
 	if errors.Is(err, store.ErrNoStore) && o.Create {
 		err = s.create()
@@ -59,6 +60,9 @@ func (s *Store) present(f *folder) error {
 	there, err := f.holds(layoutFile)
 	if err == nil && !there {
 		return s.checkIn(f)
+	}
+	if err == nil {
+		err = s.unmarked(f)
 	}
 	return err
 }
@@ -93,7 +97,10 @@ func (s *Store) checkIn(f *folder) error {
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, f.denied(layoutFile, err))
 	}
-	return store.CheckLayout(data, s, f.whole(layoutFile), "restore it from a copy, or move "+s.path+" away to begin a new store")
+	if err := store.CheckLayout(data, s, f.whole(layoutFile), "restore it from a copy, or move that file away, and then "+store.MakeAnew(s)); err != nil {
+		return err
+	}
+	return s.unmarked(f)
 }
 
 // create makes the store, which several processes may do at once: the layout file is
@@ -156,7 +163,7 @@ func (f *folder) besides() ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		name := e.Name()
-		if name != locksDir && name != layoutFile && name != "lost+found" && !strings.HasPrefix(name, ".") {
+		if name != locksDir && name != layoutFile && name != store.MarkName && name != "lost+found" && !strings.HasPrefix(name, ".") {
 			names = append(names, name)
 		}
 	}

@@ -27,6 +27,8 @@ type Options struct {
 	// Command is what others who want a lock are told of its holder, such as "gpupool
 	// reconcile". Empty: the name of the program.
 	Command string
+	// Moving opens the store whatever its mark.
+	Moving bool
 }
 
 // Store is a store in a directory.
@@ -34,6 +36,7 @@ type Store struct {
 	path     string // absolute, so that the working directory may change
 	location store.Location
 	command  string
+	moving   bool
 }
 
 var _ store.Store = (*Store)(nil)
@@ -63,8 +66,8 @@ func (s *Store) Read(ctx context.Context, key store.Key) (store.Document, error)
 
 // Write replaces the document of a key if its revision is still the given one.
 func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision store.Revision) (store.Revision, error) {
-	if len(data) > maxDocument {
-		return "", fmt.Errorf("%s in %s: %w: it has %d bytes, and no more than %d are read", key, s, store.ErrTooLarge, len(data), maxDocument)
+	if err := s.Fits(key, data); err != nil {
+		return "", err
 	}
 	var written store.Revision
 	err := s.swap(ctx, key, revision, store.ErrConflict, func(w *writing, name string, modified time.Time) error {
@@ -114,6 +117,9 @@ func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision
 		return s.explain(f, key, err)
 	}
 	defer w.done()
+	if err := s.unmarked(f); err != nil {
+		return err
+	}
 	now, modified, err := f.document(key)
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):

@@ -75,6 +75,9 @@ func at(cluster *kubeclient.Client, namespace string, o Options) (*Store, error)
 	if o.RenewEvery == 0 {
 		o.RenewEvery = defaultRenewEvery
 	}
+	if o.MarkFor == 0 {
+		o.MarkFor = markFor
+	}
 	api := cluster.Kubernetes()
 	return &Store{
 		cluster: cluster, location: location, options: o,
@@ -98,7 +101,10 @@ func (s *Store) present(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, kubeclient.Wrap("get", s.layoutPath(), err))
 	}
-	return store.CheckLayout([]byte(found.text[layoutEntry]), s, s.layoutPath(), "restore it from a copy, or name another namespace")
+	if err := store.CheckLayout([]byte(found.text[layoutEntry]), s, s.layoutPath(), "restore it from a copy, or name another namespace"); err != nil {
+		return err
+	}
+	return s.judgeMark(found)
 }
 
 func (s *Store) layoutPath() string { return "configmaps " + s.location.Namespace + "/" + layoutName }

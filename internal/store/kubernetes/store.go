@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,6 +34,11 @@ type Options struct {
 	// least five, and RenewEvery how often a living holder renews it. Zero means
 	// 60 s and 20 s.
 	LeaseDuration, RenewEvery time.Duration
+	// Moving opens the store whatever its mark.
+	Moving bool
+	// MarkFor is how long a process may write without reading the mark again. Zero means
+	// 10 s.
+	MarkFor time.Duration
 }
 
 // Store is a store in a namespace.
@@ -43,6 +49,7 @@ type Store struct {
 	maps     collection
 	leases   *kubeclient.Leases
 	options  Options
+	checked  atomic.Int64 // when the mark was last read, as a Unix time in milliseconds
 }
 
 var _ store.Store = (*Store)(nil)
@@ -175,6 +182,9 @@ func (s *Store) Write(ctx context.Context, key store.Key, data []byte, revision 
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", s, err)
 	}
+	if err := s.unmarked(ctx); err != nil {
+		return "", err
+	}
 	if revision != "" && !plausible(revision) {
 		return "", s.explain("update", key, store.ErrConflict)
 	}
@@ -226,6 +236,9 @@ func (s *Store) settle(ctx context.Context, key store.Key, o object, verb string
 // Delete removes the document if its revision is still the given one.
 func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revision) error {
 	if err := check(ctx, key); err != nil {
+		return err
+	}
+	if err := s.unmarked(ctx); err != nil {
 		return err
 	}
 	version := string(revision)

@@ -22,6 +22,8 @@ type Options struct {
 	// Kubernetes connects to the cluster whose namespace the store is. It is not
 	// called for a store in a directory.
 	Kubernetes func() (*kubeclient.Client, error)
+	// moving opens the store whatever its mark.
+	moving bool
 }
 
 // Store opens the store at a location. Where there is none the error wraps
@@ -29,7 +31,7 @@ type Options struct {
 func Store(ctx context.Context, l store.Location, o Options) (store.Store, error) {
 	switch l.Backend {
 	case store.Directory:
-		s, err := directory.Open(l.Path, directory.Options{Create: o.Create, Command: o.Command})
+		s, err := directory.Open(l.Path, directory.Options{Create: o.Create, Command: o.Command, Moving: o.moving})
 		if err != nil {
 			return nil, err
 		}
@@ -38,6 +40,21 @@ func Store(ctx context.Context, l store.Location, o Options) (store.Store, error
 		return inNamespace(ctx, l, o)
 	}
 	return nil, fmt.Errorf("the store %q is of an unknown kind: a store is directory:DIR or kubernetes:NAMESPACE", l)
+}
+
+// Movable opens the store at a location to move it, or to move one there, whatever its
+// mark.
+func Movable(ctx context.Context, l store.Location, o Options) (store.Movable, error) {
+	o.moving = true
+	s, err := Store(ctx, l, o)
+	if err != nil {
+		return nil, err
+	}
+	movable, ok := s.(store.Movable)
+	if !ok {
+		return nil, fmt.Errorf("the store %s can't be moved", l)
+	}
+	return movable, nil
 }
 
 // Remains looks at a location, which need not be a store, for what is left of one.
@@ -65,7 +82,7 @@ func inNamespace(ctx context.Context, l store.Location, o Options) (store.Store,
 	if err != nil {
 		return nil, err
 	}
-	s, err := kubernetes.Open(ctx, client, l.Namespace, kubernetes.Options{Create: o.Create, Command: o.Command})
+	s, err := kubernetes.Open(ctx, client, l.Namespace, kubernetes.Options{Create: o.Create, Command: o.Command, Moving: o.moving})
 	if err != nil {
 		return nil, err
 	}
