@@ -77,6 +77,9 @@ var rooms = map[string]struct {
 	"internal/store/draft": {may: []string{
 		module + "internal/store",
 	}},
+	"internal/store/move": {may: []string{
+		module + "internal/store",
+	}},
 	"internal/store/kubernetes": {may: []string{
 		module + "internal/store", module + "internal/kube/client", "k8s.io/",
 	}},
@@ -107,8 +110,8 @@ var rooms = map[string]struct {
 	}},
 	"internal/cli": {may: []string{
 		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/memory", "github.com/parquet-go/parquet-go",
-		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools", module + "internal/reconcile/outcome",
-		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open",
+		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
+		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
 		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
 		module + "internal/stockpool", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu", module + "internal/ledger", module + "internal/duration", module + "internal/printable",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",

@@ -30,13 +30,15 @@ func (d *decider) alert() {
 
 // stillFired are the thresholds that were told of and have not re-armed: in a
 // calendar period they do so when the next begins, else when usage has fallen
-// well below, as it does in a rolling window or under a raised limit.
+// well below, as it does in a rolling window or under a raised limit. None does while
+// usage is unknown.
 func (d *decider) stillFired() []int {
 	previous, of := d.previous(), d.Declaration
 	if of.Period != "" && previous.At.Before(d.usage.WindowStart) {
 		return nil
 	}
-	kept := of.Period != "" && previous.Generation == of.Generation && previous.Usage.Limit == d.usage.Limit
+	unknown := d.plan.Status.Unknown != nil
+	kept := unknown || of.Period != "" && previous.Generation == of.Generation && previous.Usage.Limit == d.usage.Limit
 	var fired []int
 	for _, threshold := range previous.Fired {
 		declared := slices.Contains(of.Thresholds, threshold)

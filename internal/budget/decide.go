@@ -133,7 +133,10 @@ func (d *decider) report() {
 			s.EnforceAt, d.due = &at, !now.Before(at)
 		}
 	}
-	s.Unknown = d.unknown()
+	s.Missing = d.missing()
+	if s.Unknown = d.unknown(); s.Unknown != nil {
+		s.ReportedAt = previous.ReportedAt // it has not recovered as far as is known
+	}
 	d.remember()
 	d.plan.frozen = d.Frozen
 	for _, p := range d.own() {
@@ -142,6 +145,9 @@ func (d *decider) report() {
 		}
 	}
 	d.doubtWarnings()
+	for _, doubt := range d.SelectorDoubts {
+		d.warn("%s", doubt)
+	}
 	if len(d.Result.Overlaps) > 0 && of.Enforce.Action != AlertOnly {
 		d.warn("some of its pods count for %s as well: each budget enforces its own limit on them", wording.Some(d.Result.Overlaps))
 	}
@@ -182,6 +188,7 @@ func (d *decider) own() []Paused {
 // lift undoes what is in force and is not to be any longer.
 func (d *decider) lift() {
 	if d.liftsNothing() {
+		d.keepFreeze()
 		return
 	}
 	action := d.Declaration.Enforce.Action
@@ -198,6 +205,14 @@ func (d *decider) lift() {
 	}
 	for _, p := range d.own() {
 		d.decide(Decision{Kind: KindResume, Owner: &p.Workload, Reasons: []string{reason}})
+	}
+}
+
+// keepFreeze repairs the freeze that stays in force. One for another selector than the
+// declared one is left as it is: before usage is known, nothing more is frozen.
+func (d *decider) keepFreeze() {
+	if d.Frozen && !d.FreezeOutdated {
+		d.plan.EnsureFreeze, d.plan.FreezeRecoversAt = true, tellRecovery(d.FreezeRecoversAt, d.usage.RecoversAt, d.Now)
 	}
 }
 

@@ -53,11 +53,38 @@ func (d *decider) unknownByLoss() *Unknown {
 		before = *earlier
 	}
 	if before.Consumed < d.usage.Limit {
-		return nil
+		return d.unknownByMissing()
 	}
 	before.Reason = fmt.Sprintf("the ledger was lost in part (%s), and before, at %s, %s of %s GPU-hours were used: whether usage has fallen since is not known until the window is past what was lost. %s, or raise the limit above what was used",
 		wording.Some(d.Result.Lost), stamp(before.At), Hours(before.Consumed), Hours(d.usage.Limit), acceptLoss)
 	return &before
+}
+
+// unknownByMissing is unknown where the limit was not reached before the loss, and may be
+// by now, with what the ledger lacks since.
+func (d *decider) unknownByMissing() *Unknown {
+	missing := d.plan.Status.Missing
+	if missing == 0 || plus(d.usage.Consumed, missing) < d.usage.Limit {
+		return nil
+	}
+	return &Unknown{
+		Consumed: d.usage.Consumed, At: d.plan.Status.At,
+		Reason: fmt.Sprintf("the ledger was lost in part (%s): %s are counted, and up to %s more that were counted before the loss are not, so that the limit may be reached. %s, or raise the limit",
+			wording.Some(d.Result.Lost), d.used(), Hours(missing), acceptLoss),
+	}
+}
+
+// missing is by how much usage fell when a part of the ledger was lost, at most: the
+// window may have slid as well.
+func (d *decider) missing() int64 {
+	previous := d.previous()
+	if len(d.Result.Lost) == 0 || previous.UID == "" || previous.Counted != d.plan.Status.Counted {
+		return 0
+	}
+	if d.Declaration.Period != "" && previous.At.Before(d.usage.WindowStart) {
+		return 0 // what was counted then is of another period
+	}
+	return max(previous.Missing, previous.Usage.Consumed-d.usage.Consumed)
 }
 
 // unknownBefore is unknown where the window begins before the ledger does: it was
@@ -117,6 +144,9 @@ func (d *decider) liftsNothing() bool {
 func (d *decider) doubtWarnings() {
 	for _, lost := range d.Result.Lost {
 		d.warn("part of the ledger is lost, so usage may be higher: %s", lost)
+	}
+	if len(d.Result.Lost) > 0 && d.plan.Status.Unknown != nil {
+		d.warn("gpupool reconcile --accept-loss REASON counts no more than that %s: it lifts what is in force, and pools that name the budget launch; with --dry-run it only prints that", d.used())
 	}
 	if d.Result.Forgotten {
 		d.warn("the window begins at %s, and what ended before %s is forgotten, since no window reached back to it then: usage may be higher", stamp(d.usage.WindowStart), stamp(*d.Result.KnownSince))

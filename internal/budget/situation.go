@@ -31,6 +31,8 @@ type Situation struct {
 	Paused []Paused
 	// PriorityClasses are the values of the cluster's priority classes, by name.
 	PriorityClasses map[string]int32
+	// SelectorDoubts say how the selector does not fit the cluster, for a person.
+	SelectorDoubts []string
 	// StoreNamespace is where the store lives; nothing in it is ever touched.
 	StoreNamespace string
 	// Befell are the ids of the events of Previous.AboutTo of which it shows that they

@@ -30,7 +30,8 @@ type Status struct {
 	// Certain says that the limit is reached by what was seen for certain, without what
 	// is estimated, and that no loss of the ledger may have made usage higher than it was.
 	Certain bool `json:"certain,omitempty"`
-	// ReportedAt is the first run that reported this crossing.
+	// ReportedAt is the first run that reported this crossing; nil once usage is known
+	// to be below the limit.
 	ReportedAt *time.Time `json:"reported_at"`
 	// EnforceAt is when the grace ends; nil while used is below the limit or
 	// nothing but alerts is declared.
@@ -40,6 +41,9 @@ type Status struct {
 	// Unknown says that the limit may be reached although Usage is below it; nil
 	// where it is not.
 	Unknown *Unknown `json:"unknown,omitempty"`
+	// Missing is how much of what was counted before a part of the ledger was lost is not
+	// counted any more: usage may be higher by that.
+	Missing int64 `json:"missing,omitempty"`
 	// KnownSince is when the ledger begins, where the window begins before it and nobody
 	// accepted that; nil where it does not.
 	KnownSince *time.Time `json:"known_since,omitempty"`

@@ -29,6 +29,9 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		if len(p.Decisions) > 0 || u == nil || u.Consumed != 101*Hour || !strings.Contains(u.Reason, "101.000 of 100.000 GPU-hours were used") {
 			t.Errorf("run %d: %v, %+v", n+1, p.Decisions, u)
 		}
+		if !p.EnsureFreeze {
+			t.Errorf("run %d: the freeze is not repaired", n+1)
+		}
 		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing of what is in force is lifted") || p.Status.Withheld != u.Reason {
 			t.Errorf("run %d: %q, withheld: %q", n+1, p.Status.Warnings, p.Status.Withheld)
 		}
@@ -47,13 +50,46 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		}
 	}
 	s = lost()
+	s.FreezeOutdated = true // what more it would freeze may be within its limit
+	if p := Decide(s); len(p.Decisions) > 0 || p.EnsureFreeze {
+		t.Errorf("frozen for another selector: %v, repaired: %t", p.Decisions, p.EnsureFreeze)
+	}
+	s = lost()
 	s.Previous = nil // the status is lost too
-	if p := Decide(s); len(p.Decisions) > 0 {
+	if p := Decide(s); len(p.Decisions) > 0 || !p.EnsureFreeze {
 		t.Errorf("without a status: %v", p.Decisions)
 	}
 	s.Frozen, s.Paused, s.Previous = false, nil, &Status{UID: "uid-of-old", At: noon.Add(-time.Hour)}
 	if p := Decide(s); p.Status.Unknown != nil || strings.Contains(strings.Join(p.Status.Warnings, "\n"), "last status") {
 		t.Errorf("of another budget: %+v", p.Status)
+	}
+}
+
+// TestALossBelowTheLimitIsUnknownOnceItMayMatter: a budget that had not reached its limit
+// before the loss may reach it with what is lost, and opens no gate then.
+func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(Freeze), 90*Hour)
+	status := Decide(s).Status
+	for n, run := range []struct {
+		consumed int64
+		lost     bool
+		unknown  bool
+	}{
+		{20 * Hour, true, false}, {29 * Hour, true, false}, {30 * Hour, true, true}, {35 * Hour, true, true}, {25 * Hour, true, false}, {35 * Hour, false, false},
+	} {
+		s.Previous, s.Result.Usage.Consumed, s.Result.Lost = new(status), run.consumed, nil
+		if run.lost {
+			s.Result.Lost = []string{"closed-2026-07-15: missing"}
+		}
+		p := Decide(s)
+		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil && !strings.Contains(u.Reason, "and up to 70.000 more that were counted before the loss are not") {
+			t.Errorf("run %d: %+v", n+1, u)
+		}
+		if kinds := kinds(p); len(kinds) > 0 && run.unknown {
+			t.Errorf("run %d: %v", n+1, kinds)
+		}
+		status = p.Status
 	}
 }
 

@@ -17,7 +17,7 @@ var bodies = []row{
 	body[SpotPool]{"spot_pool", "spot_pools", func(b SpotPool) error {
 		return cmp.Or(b.Phase.validate(), identified(b.Declaration))
 	}},
-	body[Journal]{"journal", "journals", validateJournal},
+	body[Journal]{journalKind, "journals", validateJournal},
 	body[Budget]{"budget", "budgets", func(b Budget) error {
 		return cmp.Or(b.Phase.validate(), identifiedBudget(b.Declaration))
 	}},
@@ -42,6 +42,8 @@ var bodies = []row{
 	body[Tombstone]{"tombstone", "tombstones", validateTombstone},
 	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},
 }
+
+const journalKind = "journal"
 
 // body is a row of bodies.
 type body[T Body] struct {

@@ -67,10 +67,10 @@ func Decode[T Body](what string, data []byte) (T, error) {
 		if field, unknown := unknownField(err); unknown {
 			return none, &NewerError{What: what, Version: Version, Field: field}
 		}
-		return none, &DamagedError{What: what, Reason: withoutValues(err).Error()}
+		return none, &DamagedError{What: what, Kind: of.kind, Reason: withoutValues(err).Error()}
 	}
 	if err := of.validate(value); err != nil {
-		return none, &DamagedError{What: what, Reason: err.Error()}
+		return none, &DamagedError{What: what, Kind: of.kind, Reason: err.Error()}
 	}
 	return value, nil
 }
@@ -78,7 +78,7 @@ func Decode[T Body](what string, data []byte) (T, error) {
 // open checks a document's envelope and returns its body.
 func open(what, kind string, data []byte) (json.RawMessage, error) {
 	damaged := func(reason string) (json.RawMessage, error) {
-		return nil, &DamagedError{What: what, Reason: reason}
+		return nil, &DamagedError{What: what, Kind: kind, Reason: reason}
 	}
 	// An envelope of another version may have other fields, so the version is read
 	// first.

@@ -28,11 +28,16 @@ func (e *NewerError) Error() string {
 // depends on it must stop and leave it alone.
 type DamagedError struct {
 	What   string // names the document
+	Kind   string // of its envelope, where a remedy depends on it
 	Reason string // never quotes the document
 }
 
 // Error names the document, what is wrong with it, and the remedy.
 func (e *DamagedError) Error() string {
+	if e.Kind == journalKind { // a copy lacks the launches made since
+		return fmt.Sprintf("%s is damaged (%s); nothing was changed: move it away, put no copy in its place, and run terraform apply or gpupool reconcile: "+
+			"the pool gets a new journal, and launches nothing for 10 minutes, until each earlier launch is listed", e.What, e.Reason)
+	}
 	return fmt.Sprintf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away and let terraform apply write it anew", e.What, e.Reason)
 }
 

@@ -148,6 +148,18 @@ func unknownName(store, name string, objects []string) error {
 	return e
 }
 
+// Nearest is the one of some names that another was probably meant to be; empty if none is
+// like it.
+func Nearest(name string, names []string) string {
+	nearest, least := "", len(name)/2+1
+	for _, other := range slices.Sorted(slices.Values(names)) {
+		if d := distance(name, other); d < least {
+			nearest, least = other, d
+		}
+	}
+	return nearest
+}
+
 // distance is how many characters are to be put in, left out or replaced for one
 // name to become the other (Levenshtein's).
 func distance(a, b string) int {

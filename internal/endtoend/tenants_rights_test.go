@@ -1,21 +1,85 @@
 package endtoend
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
+
+// tenantsRight is a right, and which of the two users has it.
+type tenantsRight struct {
+	verb, group, resource, subresource string
+	namespace                          string // the tenant's, if empty
+	editor, creator                    bool
+}
 
 // TestWhatTenantsMay shows that the two users have the rights that the guide on
 // enforcement takes them to have, and lack those that it takes them to lack.
 func TestWhatTenantsMay(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 2)
-	for _, test := range []struct {
-		verb, group, resource, subresource string
-		namespace                          string // the tenant's, where it is empty
-		editor, creator                    bool
-	}{
+	for _, test := range tenantsRights(s.others) {
+		namespace := test.namespace
+		if namespace == "" {
+			namespace = s.namespace
+		}
+		for user, client := range map[string]kubernetes.Interface{"edit": s.editor, "create pods": s.creator} {
+			want := test.editor
+			if user == "create pods" {
+				want = test.creator
+			}
+			err := may(t.Context(), client, namespace, test.verb, test.group, test.resource, test.subresource)
+			if (err == nil) != want {
+				t.Errorf("%s may %s %s/%s: %v, want %t", user, test.verb, test.resource, test.subresource, err == nil, want)
+			}
+		}
+	}
+}
+
+// TestTenantsRightsHaveEachPrintedOne fails if the accounts of gpupool get a verb on a
+// resource or subresource, of which the table does not say whether tenants have it as well.
+func TestTenantsRightsHaveEachPrintedOne(t *testing.T) {
+	t.Parallel()
+	o := manifests.Options{
+		Namespace: manifests.DefaultNamespace, Image: "gpupool", Schedule: manifests.DefaultSchedule, Timeout: manifests.DefaultTimeout, Enforcement: manifests.DefaultEnforcement,
+		CredentialsSecret: manifests.DefaultCredentialsSecret, BootstrapGroups: []string{"system:bootstrappers:gpu"},
+		Nodes: manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true}, Stock: manifests.Stock{Pools: true},
+	}
+	all, err := manifests.Objects(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []rbacv1.PolicyRule
+	for _, object := range all {
+		switch of := object.Object.(type) {
+		case *rbacv1.Role:
+			rules = append(rules, of.Rules...)
+		case *rbacv1.ClusterRole:
+			rules = append(rules, of.Rules...)
+		}
+	}
+	table := tenantsRights("")
+	for _, r := range rules {
+		for _, resource := range r.Resources {
+			for _, verb := range r.Verbs {
+				resource, subresource, _ := strings.Cut(resource, "/")
+				if !slices.ContainsFunc(table, func(row tenantsRight) bool {
+					return row.verb == verb && row.group == r.APIGroups[0] && row.resource == resource && row.subresource == subresource
+				}) {
+					t.Errorf(`no row {"%s", "%s", "%s", "%s", …`, verb, r.APIGroups[0], resource, subresource)
+				}
+			}
+		}
+	}
+}
+
+func tenantsRights(others string) []tenantsRight {
+	return []tenantsRight{
 		{"create", "", "pods", "", "", true, true},
 		{"patch", "", "pods", "", "", true, false},
 		{"delete", "", "pods", "", "", true, false},
@@ -33,25 +97,57 @@ func TestWhatTenantsMay(t *testing.T) {
 		{"patch", "", "resourcequotas", "", "", false, false},
 		{"create", "admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "", false, false},
 		{"create", "rbac.authorization.k8s.io", "rolebindings", "", "", false, false},
-		{"get", "", "pods", "", s.others, false, false},
-		{"create", "", "pods", "", s.others, false, false},
+		{"get", "", "pods", "", others, false, false},
+		{"create", "", "pods", "", others, false, false},
 		{"get", "", "configmaps", "", "gpupool-system", false, false},
 		{"get", "", "secrets", "", "gpupool-system", false, false},
 		{"create", "", "serviceaccounts", "token", "gpupool-system", false, false},
-	} {
-		namespace := test.namespace
-		if namespace == "" {
-			namespace = s.namespace
-		}
-		for user, client := range map[string]kubernetes.Interface{"edit": s.editor, "create pods": s.creator} {
-			want := test.editor
-			if user == "create pods" {
-				want = test.creator
-			}
-			err := may(t.Context(), client, namespace, test.verb, test.group, test.resource, test.subresource)
-			if (err == nil) != want {
-				t.Errorf("%s may %s %s/%s: %v, want %t", user, test.verb, test.resource, test.subresource, err == nil, want)
-			}
-		}
+		{"create", "", "configmaps", "", "", true, false},
+		{"create", "", "events", "", "", true, false},
+		{"create", "", "secrets", "", "", true, false},
+		{"create", "apps", "deployments", "", "", true, false},
+		{"create", "coordination.k8s.io", "leases", "", "", true, false},
+		{"delete", "", "configmaps", "", "", true, false},
+		{"delete", "", "nodes", "", "", false, false},
+		{"delete", "", "secrets", "", "", true, false},
+		{"delete", "apps", "deployments", "", "", true, false},
+		{"delete", "coordination.k8s.io", "leases", "", "", true, false},
+		{"delete", "policy", "poddisruptionbudgets", "", "", true, false},
+		{"get", "", "events", "", "", true, false},
+		{"get", "", "namespaces", "", "", true, false},
+		{"get", "", "nodes", "", "", false, false},
+		{"get", "admissionregistration.k8s.io", "validatingadmissionpolicies", "", "", false, false},
+		{"get", "apps", "deployments", "", "", true, false},
+		{"get", "apps", "replicasets", "", "", true, false},
+		{"get", "apps", "statefulsets", "", "", true, false},
+		{"get", "batch", "jobs", "", "", true, false},
+		{"get", "coordination.k8s.io", "leases", "", "", true, false},
+		{"get", "policy", "poddisruptionbudgets", "", "", true, false},
+		{"list", "", "configmaps", "", "", true, false},
+		{"list", "", "events", "", "", true, false},
+		{"list", "", "namespaces", "", "", true, false},
+		{"list", "", "nodes", "", "", false, false},
+		{"list", "", "pods", "", "", true, false},
+		{"list", "", "secrets", "", "", true, false},
+		{"list", "admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "", false, false},
+		{"list", "apps", "deployments", "", "", true, false},
+		{"list", "autoscaling", "horizontalpodautoscalers", "", "", true, false},
+		{"list", "policy", "poddisruptionbudgets", "", "", true, false},
+		{"list", "resource.k8s.io", "resourceclaims", "", "", true, false},
+		{"list", "resource.k8s.io", "resourceslices", "", "", false, false},
+		{"list", "scheduling.k8s.io", "priorityclasses", "", "", false, false},
+		{"patch", "apps", "deployments", "", "", true, false},
+		{"patch", "policy", "poddisruptionbudgets", "", "", true, false},
+		{"update", "", "configmaps", "", "", true, false},
+		{"update", "", "events", "", "", true, false},
+		{"update", "", "secrets", "", "", true, false},
+		{"update", "admissionregistration.k8s.io", "validatingadmissionpolicybindings", "", "", false, false},
+		{"update", "apps", "deployments", "scale", "", true, false},
+		{"update", "apps", "statefulsets", "scale", "", true, false},
+		{"update", "coordination.k8s.io", "leases", "", "", true, false},
+		{"watch", "", "namespaces", "", "", true, false},
+		{"watch", "", "nodes", "", "", false, false},
+		{"watch", "", "pods", "", "", true, false},
+		{"watch", "resource.k8s.io", "resourceclaims", "", "", true, false},
 	}
 }

@@ -1,6 +1,8 @@
 package gpu_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,6 +152,19 @@ func TestWhatWasReadLaterIsBelieved(t *testing.T) {
 	wantOpen(t, s) // as of now it holds its devices still
 	undoubted(t, s)
 	wantEnd(t, table(t).See(p, gpu.World{Now: at(300).Time}), 300, ledger.ContainerFinished)
+}
+
+// TestLabelsThatNoRecordKeeps: budgets judge by records, so a pod that no budget counts for
+// the mass of its labels is told of.
+func TestLabelsThatNoRecordKeeps(t *testing.T) {
+	t.Parallel()
+	p := pod(asks("nvidia.com/gpu=1"))
+	p.Labels = map[string]string{"team": "a"}
+	undoubted(t, see(t, p))
+	for n := range 2000 {
+		p.Labels[fmt.Sprintf("a%04d", n)] = strings.Repeat("x", 63)
+	}
+	doubted(t, see(t, p), "more labels than records keep")
 }
 
 func TestWhatIsKeptOfAPod(t *testing.T) {

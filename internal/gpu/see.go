@@ -41,7 +41,7 @@ const annotationPrefix = "gpupool/"
 func (t *Table) See(pod *corev1.Pod, w World) Pod {
 	s := Pod{
 		UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
-		Owner: ownerOf(pod), Labels: pod.Labels, Live: liveOf(pod),
+		Owner: ControllerOf(pod), Labels: pod.Labels, Live: liveOf(pod),
 	}
 	var problems doubts
 	if s.UID == "" {
@@ -55,6 +55,9 @@ func (t *Table) See(pod *corev1.Pod, w World) Pod {
 	s.Node = v.on(w, s.Scheduled)
 	t.holds(&s, pod, w, &problems)
 	holds := len(s.Shares) > 0 || problems.lost
+	if holds && !ledger.KeepsAll(pod.Labels) {
+		problems.add("it has more labels than records keep: budgets that select by those of its last keys do not count it")
+	}
 	s.Running = v.running()
 	s.End, s.Refused = v.end(s.Scheduled), v.refused()
 	s.Problems = problems.texts
@@ -84,16 +87,6 @@ func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	}
 	s.Shown, s.Capped = y.shown(), y.capped
 	*problems = y.doubts
-}
-
-// ownerOf is what the pod names as its controller.
-func ownerOf(pod *corev1.Pod) *ledger.Owner {
-	for i := range pod.OwnerReferences {
-		if o := &pod.OwnerReferences[i]; o.Controller != nil && *o.Controller {
-			return &ledger.Owner{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID)}
-		}
-	}
-	return nil
 }
 
 func liveOf(pod *corev1.Pod) Live {

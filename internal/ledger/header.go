@@ -13,7 +13,8 @@ type Header struct {
 	// certain to be recorded.
 	Began   Time
 	LastRun Time // the server's clock
-	// LastListed is the last run that listed every pod, beside any replay.
+	// LastListed is the last run that listed every pod, beside any replay; zero where
+	// the next one is to list them at once.
 	LastListed Time
 	// ResourceVersion is where the next run's replay of the pod watch begins.
 	ResourceVersion string

@@ -243,8 +243,8 @@ func (l *Ledger) leave(kept bool, from, to bin, said Record) {
 
 // lose notes in the header what a problem lost.
 func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
-	p, known := parsePart(problem.Document)
-	if !known {
+	p, valid := parsePart(problem.Document)
+	if !valid {
 		return
 	}
 	var damage *DamagedError
@@ -253,19 +253,28 @@ func (l *Ledger) lose(problem *Problem, listed map[string]int, now Time) {
 	}
 	if m := l.memoryOf(p.kind); m != nil {
 		problem.Err = m.forgetful(problem.Err)
+		l.wantList()
 		return
 	}
 	loss := Loss{Document: problem.Document, Intervals: max(0, listed[problem.Document]), Reason: problem.Err.Error()}
 	if loss.From, loss.To = p.span(); !p.closed() {
-		// Those that go on are seen again; only what ended since is lost.
+		// Pods that still run are listed again; only what ended since is lost.
 		// The header knows the cluster's clock, and now may be of another.
 		loss.From, loss.To = min(l.Header.LastRun, now), max(l.Header.LastRun, now)
 	}
+	known := false
 	for _, before := range l.Header.Lost {
 		if before.Document == loss.Document {
-			loss = before
+			loss, known = before, true
 		}
+	}
+	if !known && !p.closed() {
+		l.wantList()
 	}
 	problem.Loss = &loss
 	l.Header.Lost = mergeLosses(append(l.Header.Lost, loss))
 }
+
+// wantList makes the next run list all pods: no watch reports a pod again that it
+// reported before its document was lost.
+func (l *Ledger) wantList() { l.Header.LastListed = 0 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -64,6 +65,18 @@ func (l *Ledger) Accept(a Acceptance) []Loss {
 		l.Header.Forgone = Forgone{Before: first, Acceptance: a}
 	}
 	return accepted
+}
+
+// Unaccepted are the documents that are lost and not accepted: those of the
+// problems that Load returned, and those that earlier runs recorded.
+func (l *Ledger) Unaccepted(problems []Problem) []Problem {
+	list := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.Loss != nil && p.Loss.Accepted.Given() })
+	for _, loss := range l.Header.Lost {
+		if !loss.Accepted.Given() && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Document == loss.Document }) {
+			list = append(list, Problem{Document: loss.Document, Err: errors.New(loss.Reason), Loss: &loss})
+		}
+	}
+	return list
 }
 
 // KnownSince is from when on the ledger knows all but what was lost.

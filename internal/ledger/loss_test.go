@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -84,6 +85,31 @@ func TestWhatIsAcceptedIsMissedNoMore(t *testing.T) {
 	l.Header.Lost = append(l.Header.Lost, later)
 	if lost := l.Header.LostSince(noon - day); len(lost) != 1 || lost[0] != later {
 		t.Errorf("lost since: %v", lost)
+	}
+}
+
+// TestALossThatARunRecordedIsStillListed: Load returns no problem of a document that is
+// missing once the header no longer lists it.
+func TestALossThatARunRecordedIsStillListed(t *testing.T) {
+	t.Parallel()
+	const lost = "closed-2026-11-20-11.parquet"
+	d, _ := stored(t, 3, noon)
+	delete(d, lost)
+	for run := range 2 {
+		l, problems, err := ledger.Load(cluster, d, noon+5*minute)
+		if err != nil || len(problems) != 1-run {
+			t.Fatalf("run %d: problems %v, %v", run+1, problems, err)
+		}
+		list := l.Unaccepted(problems)
+		if len(list) != 1 || list[0].Document != lost || !strings.Contains(list[0].Error(), "is missing") {
+			t.Errorf("run %d: %v are listed", run+1, list)
+		}
+		d.save(t, l, allSteps)
+	}
+	l := d.load(t, noon+10*minute)
+	l.Accept(ledger.Acceptance{At: noon + 10*minute, Reason: "no copy"})
+	if list := l.Unaccepted(nil); len(list) != 0 {
+		t.Errorf("%v are listed after they were accepted", list)
 	}
 }
 

@@ -123,6 +123,15 @@ func (c *shared) labels(l Labels) Labels {
 	return kept
 }
 
+// KeepsAll says whether a record has all labels of a pod.
+func KeepsAll(labels map[string]string) bool {
+	size := 0
+	for key, value := range labels {
+		size += len(key) + len(value)
+	}
+	return size <= maxLabelBytes
+}
+
 // trim leaves off what is more than any pod needs.
 func trim(l Labels) Labels {
 	size := 0

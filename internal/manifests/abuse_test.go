@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
@@ -30,10 +31,13 @@ type abuse struct {
 	right string // that it takes as a pretext
 	what  string
 	verb  string // of HTTP
-	path  string // where STORE, RUN and WORK are namespaces
+	path  string // where STORE, RUN, RUN2 (of another installation) and WORK are namespaces
 	body  string
 	as    types.PatchType // of a patch
 }
+
+// otherRun is the namespace of the runs of another installation.
+const otherRun = "gpupool-other-run"
 
 const (
 	apiCore      = "/api/v1/namespaces/"
@@ -187,8 +191,9 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 	makeNodes(t, cluster)
 	makeTokens(t, cluster)
 	work = cluster.Namespace(t)
+	kubetest.Create(t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: otherRun, Labels: map[string]string{"app.kubernetes.io/name": "gpupool"}}})
 	makeStock(t, cluster, work)
-	for _, namespace := range []string{work, manifests.RunNamespaceOf(manifests.DefaultNamespace), metav1.NamespaceSystem} {
+	for _, namespace := range []string{work, manifests.RunNamespaceOf(manifests.DefaultNamespace), otherRun, metav1.NamespaceSystem} {
 		kubetest.Create(t, cluster, kubetest.Deployment(namespace, "deployment", 0))
 		kubetest.Create(t, cluster, kubetest.StatefulSet(namespace, "statefulset", 0))
 		job := kubetest.Job(namespace, "job", 1, kubetest.GPUs(1))
@@ -236,7 +241,7 @@ func signedIn(t *testing.T, cluster *kubetest.Cluster, namespace, name string) *
 }
 
 func call(ctx context.Context, client kubernetes.Interface, a abuse, work string) error {
-	named := strings.NewReplacer("STORE", manifests.DefaultNamespace, "RUN", manifests.RunNamespaceOf(manifests.DefaultNamespace), "WORK", work)
+	named := strings.NewReplacer("RUN2", otherRun, "STORE", manifests.DefaultNamespace, "RUN", manifests.RunNamespaceOf(manifests.DefaultNamespace), "WORK", work)
 	request := client.CoreV1().RESTClient().Verb(a.verb).RequestURI(named.Replace(a.path))
 	if a.body != "" {
 		request = request.Body([]byte(named.Replace(a.body))).SetHeader("Content-Type", "application/json")
@@ -286,7 +291,9 @@ func TestNoRightCanBeAbused(t *testing.T) {
 			}
 			changesNodes(t, cluster, signedInAs(t, cluster, run, account), account)
 			changesStock(t, cluster, signedInAs(t, cluster, run, account), work)
+			ownsNothingByScaling(t, cluster, client, work)
 			makesTokens(t, cluster, signedInAs(t, cluster, run, account), account)
+			alertsTwice(t, signedInAs(t, cluster, run, account), work)
 			// What they are for goes on.
 			for what, a := range map[string]abuse{
 				"suspend a Job": suspend,
@@ -313,6 +320,16 @@ func TestNoRightCanBeAbused(t *testing.T) {
 	foreign, err := cluster.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(t.Context(), "foreign", metav1.GetOptions{})
 	if err != nil || !slices.Equal(foreign.Spec.ValidationActions, []admissionv1.ValidationAction{admissionv1.Deny}) {
 		t.Errorf("what another policy forbids is %+v (%v)", foreign.Spec, err)
+	}
+}
+
+// alertsTwice reports an Event and counts it up, which the policy on Events allows.
+func alertsTwice(t *testing.T, c *kubecluster.Cluster, work string) {
+	t.Helper()
+	for range 2 {
+		if err := c.Alert(t.Context(), budget.Event{Namespace: work, Budget: "a", BudgetUID: "a", Reason: "BudgetThreshold", Message: "80%"}); err != nil {
+			t.Errorf("an alert: %v", err)
+		}
 	}
 }
 

@@ -9,25 +9,49 @@ import (
 )
 
 // limits hold the accounts to less than RBAC can say: of a Job, which has no scale
-// of its own, they may change spec.suspend alone, and they pause and evict nothing
-// in the namespaces that enforcement never touches. What can't be evaluated is
-// refused.
+// of its own, they may change spec.suspend alone, they pause and evict nothing
+// in the namespaces that enforcement never touches, and no eviction kills a pod without
+// a grace period. What can't be evaluated is refused.
 func (o Options) limits() []Object {
+	events := o.eventLimits()
 	if !o.allows(budget.Pause) {
-		return nil
+		return events
 	}
-	return o.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces other than the system's and these two.",
+	return append(events, o.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces other than the system's and these two.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{
 			concerning(batch, []string{"jobs"}, admissionv1.Create, admissionv1.Update),
 			concerning(apps, []string{"deployments/scale", "statefulsets/scale"}, admissionv1.Update),
 			concerning(core, []string{"pods/eviction"}, admissionv1.Create),
 		}, nil,
-		must("!(request.namespace in "+kubecluster.CELTexts(append(budget.SystemNamespaces(), o.Namespace, o.runNamespace())...)+")",
-			"gpupool pauses and evicts nothing in this namespace"),
+		must(o.outsideSystem(), "gpupool pauses and evicts nothing in this namespace"),
 		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendAlone(),
 			"of a Job, gpupool may change spec.suspend alone"),
+		must("request.subResource != 'eviction' || !has(dyn(object).deleteOptions) || !has(dyn(object).deleteOptions.gracePeriodSeconds) || dyn(object).deleteOptions.gracePeriodSeconds >= 1",
+			"gpupool evicts no pod without a grace period"),
+	)...)
+}
+
+// eventLimits hold the accounts to Events that gpupool reports. With RBAC alone they could
+// rewrite everybody's, and keep namespaces from being deleted by finalizers on some.
+func (o Options) eventLimits() []Object {
+	by := func(of string) string {
+		return "has(" + of + ".source) && has(" + of + ".source.component) && " + of + ".source.component == '" + kubecluster.EventSource + "'"
+	}
+	return o.policy("events", "It holds the accounts to Events that gpupool reports: of others, RBAC would let them change everything.",
+		[]string{ReconcileAccount, TerraformAccount},
+		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"events"}, admissionv1.Create, admissionv1.Update)}, nil,
+		must(by("object")+" && (request.operation == 'CREATE' || "+by("oldObject")+")", "gpupool creates and updates only Events that it reports itself"),
+		must("request.operation == 'CREATE' ? !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences) : "+sameMetadata(), "of an Event, gpupool changes neither labels, owners nor finalizers"),
 	)
+}
+
+// outsideSystem is true in a namespace that is neither the system's nor the store's or the
+// run's of this installation or of another one in the cluster, which its label tells.
+func (o Options) outsideSystem() string {
+	const label = "'app.kubernetes.io/name'"
+	return "!(request.namespace in " + kubecluster.CELTexts(o.withoutStock()...) + ")" +
+		" && !(has(namespaceObject.metadata.labels) && " + label + " in namespaceObject.metadata.labels && namespaceObject.metadata.labels[" + label + "] == '" + appName + "')"
 }
 
 // policy is a policy, and its binding, of what accounts may do.

@@ -122,8 +122,8 @@ func TestLimitsComeBeforeRights(t *testing.T) {
 			seen[about.Name] = true
 		case *rbacv1.ClusterRoleBinding:
 			for _, limit := range map[string][]string{
-				"gpupool-system-lift":         {"limits"},
-				"gpupool-system-enforce":      {"limits"},
+				"gpupool-system-lift":         {"limits", "events"},
+				"gpupool-system-enforce":      {"limits", "events"},
 				"gpupool-system-drain":        {"limits"},
 				"gpupool-system-nodes":        {"nodes", "mark-nodes", "cordon-nodes", "delete-nodes"},
 				"gpupool-system-notice-watch": {"notice-watch"},

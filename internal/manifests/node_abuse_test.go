@@ -30,9 +30,12 @@ const apiNodes = "/api/v1/nodes/"
 func makeNodes(t *testing.T, cluster *kubetest.Cluster) {
 	t.Helper()
 	for name, change := range map[string]func(*corev1.Node){
-		"own":       func(*corev1.Node) {},
-		"other":     func(*corev1.Node) {},
-		"marked":    func(n *corev1.Node) { n.Annotations[kubecluster.NodePoolAnnotation] = "pool-1" },
+		"own":   func(*corev1.Node) {},
+		"other": func(*corev1.Node) {},
+		"marked": func(n *corev1.Node) {
+			n.Annotations[kubecluster.NodePoolAnnotation] = "pool-1"
+			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		},
 		"closed":    func(n *corev1.Node) { n.Spec.Unschedulable = true },
 		"elsewhere": func(n *corev1.Node) { n.Spec.ProviderID = "aws:///a/i-1" },
 		"moved": func(n *corev1.Node) {
@@ -62,6 +65,7 @@ func nodeAbuses() []abuse {
 		{right: "delete nodes", what: "delete one that bears no mark", verb: http.MethodDelete, path: apiNodes + "other"},
 		{right: "delete nodes", what: "delete one of another cloud", verb: http.MethodDelete, path: apiNodes + "elsewhere"},
 		{right: "delete nodes", what: "delete a marked one of another cloud", verb: http.MethodDelete, path: apiNodes + "moved"},
+		{right: "delete nodes", what: "delete a Ready one that bears a mark", verb: http.MethodDelete, path: apiNodes + "marked"},
 		{right: "delete nodes", what: "delete all", verb: http.MethodDelete, path: "/api/v1/nodes"},
 		ofNode("patch nodes", "cordon one in nobody's name", "own", `{"spec":{"unschedulable":true}}`),
 		ofNode("patch nodes", "cordon one in an empty name", "own", `{"metadata":{"annotations":{"gpupool/cordoned-by":""}},"spec":{"unschedulable":true}}`),
@@ -154,6 +158,7 @@ func changesNodes(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 			func() error { return c.CordonNode(ctx, n, "pool-1") },
 			func() error { return c.UncordonNode(ctx, n, "pool-1") },
 			func() error { return c.CordonNode(ctx, n, "pool-1") },
+			func() error { return server.Silence(ctx, n.Name) },
 			func() error { return c.DeleteNode(ctx, n, "pool-1") },
 		} {
 			if err := do(); err != nil {

@@ -35,10 +35,11 @@ func (o Options) nodeLimits() []Object {
 	}
 	if o.Delete {
 		const mark = "'" + kubecluster.NodePoolAnnotation + "'"
-		all = append(all, o.policy("delete-nodes", "It holds the accounts to deleting nodes of the cloud that bear a pool's mark.", accounts,
+		all = append(all, o.policy("delete-nodes", "It holds the accounts to deleting nodes of the cloud that bear a pool's mark, and for which no kubelet reports.", accounts,
 			[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"nodes"}, admissionv1.Delete)}, nodeVariables(),
 			must(mark+" in variables.before && variables.before["+mark+"] != ''", "gpupool deletes no node that does not bear a pool's mark"),
-			must("variables.ours", "gpupool deletes no node of another cloud"))...)
+			must("variables.ours", "gpupool deletes no node of another cloud"),
+			must("!has(oldObject.status.conditions) || oldObject.status.conditions.all(c, c.type != 'Ready' || c.status == 'Unknown')", "gpupool deletes no node for which a kubelet reports"))...)
 	}
 	return all
 }

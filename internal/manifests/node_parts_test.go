@@ -49,7 +49,7 @@ func drains(w *world) error {
 		errs = append(errs, c.Evict(ctx, budget.Eviction{PodRef: ref}))
 	}
 	n.Pool = "pool-1"
-	return errors.Join(append(errs, c.UncordonNode(ctx, n, "pool-1"), c.DeleteNode(ctx, n, "pool-1"))...)
+	return errors.Join(append(errs, c.UncordonNode(ctx, n, "pool-1"), w.cluster.Silence(ctx, n.Name), c.DeleteNode(ctx, n, "pool-1"))...)
 }
 
 // givesNotice does what an agent does.

@@ -95,7 +95,10 @@ func kindOf(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}
 }
 
-func labels() map[string]string { return map[string]string{"app.kubernetes.io/name": "gpupool"} }
+// appName is in the label of all objects, by which policies know the namespaces of gpupool.
+const appName = "gpupool"
+
+func labels() map[string]string { return map[string]string{"app.kubernetes.io/name": appName} }
 
 // in is the metadata of an object of a namespace.
 func in(namespace, name string) metav1.ObjectMeta {

@@ -19,7 +19,7 @@ type Power struct {
 const (
 	inStore    = "the store's namespace"
 	everywhere = "everywhere"
-	whereStock = "in the namespaces of `--stock-namespaces`, or in all but the system's, the store's and the run's"
+	whereStock = "in the namespaces of `--stock-namespaces`, or in all but the system's, and those of gpupool"
 )
 
 // Powers are all rights that the manifests print at their fullest. A test takes
@@ -62,8 +62,8 @@ func Powers() []Power {
 			"to say that its own instance is taken back, so that a replacement is launched, within `maximum`, and the node drained", "other conditions, capacity, addresses; any other node",
 		},
 		{
-			[]string{"delete"}, []string{"nodes"}, "with `--delete-nodes`, those that bear a pool's mark",
-			"to mark nodes and delete them: their pods are then started elsewhere without regard to disruption budgets, until the kubelet registers the node again", "nodes without the mark, and those of another cloud, whatever they bear",
+			[]string{"delete"}, []string{"nodes"}, "with `--delete-nodes`, those that bear a pool's mark and whose kubelet does not report",
+			"to mark nodes and delete them: their pods are then started elsewhere without regard to disruption budgets, until the kubelet registers the node again", "nodes without the mark, Ready ones, and those of another cloud, whatever they bear",
 		},
 		{
 			[]string{"get", "list", "watch"}, []string{"pods"}, everywhere,
@@ -76,7 +76,7 @@ func Powers() []Power {
 		},
 		{
 			[]string{"get", "list", "create", "update"}, []string{"events"}, everywhere,
-			"to read Events, and to make up or rewrite some", "to delete Events",
+			"to read Events, and to make up some in gpupool's name", "to delete Events; to create or rewrite any that name another source; finalizers and owners",
 		},
 		{
 			[]string{"list"}, []string{"priorityclasses", "resourceslices"}, everywhere, "to read them", "to change them",
@@ -102,7 +102,7 @@ func Powers() []Power {
 		{
 			[]string{"create", "patch", "delete"}, []string{"deployments"}, "with `--stock-pools`, those that bear the label `gpupool/stock-pool` with their own name, or had fields written by a stock pool before, " + whereStock,
 			"**to run any pods there**: any image, command and node, with any service account and any Secret of the namespace, as far as its pod security lets them. Which of them a declared stock pool asks for, no policy can know: name the namespaces by `--stock-namespaces`, have pod security enforced there, and keep accounts with rights and Secrets of others out of them",
-			"Deployments without that label, to give it to them, or to take it away; owners and finalizers; the namespaces that are left out",
+			"Deployments without that label, also those that these accounts scaled; to give it to them, or to take it away; owners and finalizers, on creation too; the namespaces that are left out",
 		},
 		{
 			[]string{"get", "list"}, []string{"poddisruptionbudgets"}, everywhere + ", with `--stock-pools`", "to read them", "to change or delete them",
@@ -112,7 +112,7 @@ func Powers() []Power {
 			"to keep any pods there from being evicted, and so nodes from being drained", "disruption budgets of others, which keep what they keep; the namespaces that are left out",
 		},
 		{
-			[]string{"update"}, []string{"deployments/scale", "statefulsets/scale"}, everywhere + " but in the system's namespaces, the store's and the run's",
+			[]string{"update"}, []string{"deployments/scale", "statefulsets/scale"}, everywhere + " but in the system's namespaces, and those of gpupool, also of another installation",
 			"to start fewer or more of the same pods, or none. A StatefulSet that deletes its volumes when it is scaled down loses them",
 			"the namespaces that are left out; anything but the count",
 		},
@@ -124,8 +124,8 @@ func Powers() []Power {
 			[]string{"list"}, []string{"horizontalpodautoscalers"}, everywhere, "to read them", "to change them",
 		},
 		{
-			[]string{"create"}, []string{"pods/eviction"}, everywhere + " but in the system's namespaces, the store's and the run's",
-			"to evict any pod that its disruption budget lets go, and any that waits or is ending already, with a grace of its choosing", "the namespaces that are left out; running pods that a disruption budget keeps",
+			[]string{"create"}, []string{"pods/eviction"}, everywhere + " but in the system's namespaces, and those of gpupool, also of another installation",
+			"to evict any pod that its disruption budget lets go, and any that waits or is ending already, with a grace period of its choosing", "the namespaces that are left out; running pods that a disruption budget keeps; to kill a pod without a grace period",
 		},
 	}
 }

@@ -25,6 +25,14 @@ const (
 	aGuard      = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"NAME","labels":{"gpupool/stock-pool":"LABEL"}},"spec":{"minAvailable":"100%","selector":{}}}`
 )
 
+// anOwner is what metadata has of an owner.
+const anOwner = `"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]`
+
+// withMetadata is an object with more in its metadata.
+func withMetadata(text, more string) string {
+	return strings.Replace(text, `"metadata":{`, `"metadata":{`+more+`,`, 1)
+}
+
 func labelled(text, name, label string) string {
 	return strings.NewReplacer("NAME", name, "LABEL", label).Replace(text)
 }
@@ -36,7 +44,7 @@ func labelled(text, name, label string) string {
 func makeStock(t *testing.T, cluster *kubetest.Cluster, work string) {
 	t.Helper()
 	own := map[string]string{stockpool.LabelPool: "stock"}
-	for _, namespace := range []string{work, manifests.DefaultNamespace, manifests.RunNamespaceOf(manifests.DefaultNamespace), metav1.NamespaceSystem} {
+	for _, namespace := range []string{work, manifests.DefaultNamespace, manifests.RunNamespaceOf(manifests.DefaultNamespace), otherRun, metav1.NamespaceSystem} {
 		deployment := kubetest.Deployment(namespace, "stock", 0)
 		deployment.Labels = own
 		kubetest.Create(t, cluster, deployment)
@@ -72,6 +80,9 @@ func stockAbuses() []abuse {
 		create("deployments", "make one without the label", apiApps+"WORK", strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		create("deployments", "make one with another's label", apiApps+"WORK", labelled(aDeployment, "mine", "stock")),
 		create("deployments", "make one of a name to come", apiApps+"WORK", strings.Replace(labelled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
+		create("deployments", "make one that never goes", apiApps+"WORK", withMetadata(labelled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
+		create("deployments", "make one that is owned", apiApps+"WORK", withMetadata(labelled(aDeployment, "mine", "mine"), anOwner)),
+		apply("deployments", "make one by applying, that never goes", apiApps+"WORK/deployments/mine", withMetadata(labelled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		patch("deployments", "claim one by its label", apiApps+"WORK/deployments/deployment", `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"}}}`),
 		patch("deployments", "claim one by who manages it", apiApps+"WORK/deployments/deployment", claims),
 		patch("deployments", "claim one with both", apiApps+"WORK/deployments/deployment", strings.Replace(claims, `{"metadata":{`, `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"},`, 1)),
@@ -91,6 +102,9 @@ func stockAbuses() []abuse {
 
 		create("poddisruptionbudgets", "make one without the label", apiPolicy+"WORK", strings.Replace(labelled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		create("poddisruptionbudgets", "make one with another's label", apiPolicy+"WORK", labelled(aGuard, "mine", "stock")),
+		create("poddisruptionbudgets", "make one that never goes", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), `"finalizers":["a.example/b"]`)),
+		create("poddisruptionbudgets", "make one that a pod owns", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), anOwner)),
+		create("poddisruptionbudgets", "make one that another Deployment owns", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":"a"}]`)),
 		patch("poddisruptionbudgets", "let somebody's allow all", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"spec":{"minAvailable":0}}`),
 		patch("poddisruptionbudgets", "claim somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"metadata":{"labels":{"gpupool/stock-pool":"guard"}}}`),
 		apply("poddisruptionbudgets", "apply to somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", labelled(aGuard, "guard", "guard")),
@@ -112,7 +126,7 @@ func stockAbuses() []abuse {
 		patch("pods", "resize a pool's", apiCore+"WORK/pods/stock/resize", `{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"9"}}}]}}`),
 		apply("pods", "make one by applying", apiCore+"WORK/pods/mine", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine","labels":{"gpupool/stock-pool":"mine"}},"spec":{"containers":[{"name":"a","image":"a"}]}}`),
 	}
-	for _, namespace := range []string{"kube-system", "STORE", "RUN"} {
+	for _, namespace := range []string{"kube-system", "STORE", "RUN", "RUN2"} {
 		all = append(all,
 			create("deployments", "make one in "+namespace, apiApps+namespace, labelled(aDeployment, "mine", "mine")),
 			patch("deployments", "change one in "+namespace, apiApps+namespace+"/deployments/stock", `{"spec":{"replicas":1}}`),

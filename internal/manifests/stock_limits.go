@@ -18,6 +18,16 @@ var stockNames = strings.NewReplacer(
 	"MANAGERS", kubecluster.CELTexts(kubecluster.StockFieldManagers()...),
 )
 
+// wroteSpec is true if a field manager of stock pools wrote fields of an object's spec other
+// than its replicas.
+const wroteSpec = "has(oldObject.metadata.managedFields) && oldObject.metadata.managedFields.exists(m, has(m.manager) && m.manager in MANAGERS" +
+	" && (!has(m.subresource) || m.subresource == '') && has(m.fieldsV1) && 'f:spec' in dyn(m.fieldsV1) && dyn(m.fieldsV1)['f:spec'].exists(f, f != 'f:replicas'))"
+
+// ownersOfNew is true if a new object has no finalizer, and no owner but, for a disruption
+// budget, the Deployment of its own name. The accounts could not remove them again.
+const ownersOfNew = "!has(object.metadata.finalizers) && (!has(object.metadata.ownerReferences) || request.resource.resource == 'poddisruptionbudgets'" +
+	" && object.metadata.ownerReferences.all(o, o.kind == 'Deployment' && o.apiVersion == 'apps/v1' && o.name == object.metadata.name))"
+
 // stockLimits hold the accounts to what is a stock pool's. What can't be evaluated is
 // refused.
 //
@@ -25,12 +35,14 @@ var stockNames = strings.NewReplacer(
 // after. Nobody else's gets that label from these accounts: whoever may change a
 // Deployment gives it away by labelling it, and nothing else does. One that lost the
 // label is known by who wrote its fields, so that this is mended like any other change.
+// That is more than its replicas, and not by a subresource: these accounts may scale
+// other Deployments, under any field manager's name.
 func (o Options) stockLimits() []Object {
 	if !o.Stock.Pools {
 		return nil
 	}
 	accounts := []string{ReconcileAccount, TerraformAccount}
-	elsewhere := must("!(request.namespace in "+kubecluster.CELTexts(o.withoutStock()...)+")", "gpupool keeps no stock pools in this namespace")
+	elsewhere := must(o.outsideSystem(), "gpupool keeps no stock pools in this namespace")
 	bears := func(of string) string {
 		return stockNames.Replace("has(" + of + ".metadata.labels) && LABEL in " + of + ".metadata.labels && " + of + ".metadata.labels[LABEL] == " + of + ".metadata.name")
 	}
@@ -42,13 +54,14 @@ func (o Options) stockLimits() []Object {
 		[]admissionv1.Variable{
 			{Name: "bears", Expression: bears("object")},
 			{Name: "bore", Expression: bears("oldObject")},
-			{Name: "made", Expression: stockNames.Replace("has(oldObject.metadata.managedFields) && oldObject.metadata.managedFields.exists(m, has(m.manager) && m.manager in MANAGERS)")},
+			{Name: "made", Expression: stockNames.Replace(wroteSpec)},
 		},
 		elsewhere,
 		must("request.operation == 'DELETE' || variables.bears", "of Deployments and disruption budgets, gpupool keeps those alone that bear the label "+stockpool.LabelPool+" with their own name"),
 		must("request.operation == 'CREATE' || variables.bore || variables.made",
 			"gpupool changes nobody's Deployment or disruption budget: to have a stock pool take a Deployment over, label it before, kubectl label deployment NAME "+stockpool.LabelPool+"=NAME"),
 		must("request.operation != 'UPDATE' || "+sameMetadata("labels", "annotations"), "gpupool changes neither owners nor finalizers"),
+		must("request.operation != 'CREATE' || "+ownersOfNew, "gpupool creates no Deployment or disruption budget with finalizers or with other owners than its stock pool"),
 	)
 	annotations := func(of string) string {
 		return "has(" + of + ".metadata.annotations) ? " + of + ".metadata.annotations : {}"

@@ -144,8 +144,14 @@ func makesTokens(t *testing.T, cluster *kubetest.Cluster, c *kubecluster.Cluster
 	}
 	for _, groups := range [][]string{{kubeadmGroup}, {ownGroup}, {ownGroup, kubeadmGroup}} {
 		token := node.BootstrapToken{ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, ExpiresAt: time.Now().Add(24 * time.Hour), Pool: "ap-singapore/train", PoolUID: "pool-1"}
+		if taken, err := c.TokenTaken(t.Context(), token); err != nil || taken {
+			t.Errorf("before it is made, it is there: %t (%v)", taken, err)
+		}
 		if err := c.CreateToken(t.Context(), token); err != nil {
 			t.Fatalf("making a token of %v: %v", groups, err)
+		}
+		if taken, err := c.TokenTaken(t.Context(), token); err != nil || !taken {
+			t.Errorf("once it is made, it is there: %t (%v)", taken, err)
 		}
 		if err := c.CreateToken(t.Context(), token); !errors.Is(err, node.ErrTokenExists) {
 			t.Errorf("making it again: %v", err)

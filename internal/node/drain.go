@@ -54,8 +54,10 @@ type Drain struct {
 	Refresh bool      `json:"refresh,omitempty"`
 	Phase   Phase     `json:"phase"`
 	AskedAt time.Time `json:"asked_at"`
-	// Since is when the node was seen cordoned: the timeout begins then.
-	Since time.Time `json:"draining_since,omitzero"`
+	// Since is when the node was first seen cordoned. Observed is for how long it was: the
+	// timeout bounds that.
+	Since    time.Time `json:"draining_since,omitzero"`
+	Observed Elapsed   `json:"observed,omitzero"`
 	// Left are the pods that are still there, and Blocked why they are.
 	Left    int      `json:"pods_left,omitempty"`
 	Blocked []string `json:"blocked,omitempty"`
@@ -83,21 +85,25 @@ type Progress struct {
 
 // After is the drain after an attempt. Only a look at a node that was seen cordoned
 // says that it is done, or that its time is up: an attempt that saw nothing moves
-// nothing.
+// nothing, and the time around it does not count.
 func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.Time) Drain {
 	if d.Phase == Asked && p.Cordoned {
-		d.Phase, d.Since = Draining, now
+		d.Phase, d.Since, d.Observed = Draining, now, begun(now)
 	}
-	if d.Phase != Draining || !p.Looked || !p.Cordoned {
+	if d.Phase != Draining {
 		return d
+	}
+	if !p.Looked || !p.Cordoned {
+		return d.Missed()
 	}
 	d.Left, d.Blocked = p.Left, few(p.Blocked)
 	if p.Untried && p.Left > 0 && d.TakenAt.IsZero() {
-		d.Since = now
+		d.Observed = begun(now)
 		return d
 	}
 	taken := !d.TakenAt.IsZero()
-	late := now.Sub(d.Since) >= timeout || taken && !now.Before(d.TakenAt)
+	d.Observed = d.Observed.seen(now, timeout)
+	late := d.Observed.For(now) >= timeout || taken && !now.Before(d.TakenAt)
 	switch {
 	case p.Left == 0:
 		d.Phase, d.EndedAt = Done, now
@@ -105,6 +111,33 @@ func (d Drain) After(p Progress, timeout time.Duration, on OnTimeout, now time.T
 		d.Phase, d.EndedAt = Kept, now
 	case late:
 		d.Phase, d.EndedAt = TimedOut, now
+	}
+	return d
+}
+
+// Again is a drain from its beginning, after a look that showed what is on its node now.
+func (d Drain) Again(p Progress, now time.Time) Drain {
+	return Drain{
+		InstanceID: d.InstanceID, Node: d.Node, UID: d.UID, Why: d.Why, Refresh: d.Refresh, TakenAt: d.TakenAt,
+		Phase: Asked, AskedAt: now, Left: p.Left, Blocked: few(p.Blocked),
+	}
+}
+
+// Undoing is the drain of a node that is about to be uncordoned: if its end is wanted
+// again, it starts from its beginning, under the time at which it was asked for.
+func (d Drain) Undoing() Drain {
+	if !d.Open() {
+		return d
+	}
+	again := d.Again(Progress{Left: d.Left}, d.AskedAt)
+	again.Blocked = d.Blocked
+	return again
+}
+
+// Missed is the drain after a look that did not see its node, or an attempt that failed.
+func (d Drain) Missed() Drain {
+	if d.Phase == Draining {
+		d.Observed = d.Observed.missed()
 	}
 	return d
 }

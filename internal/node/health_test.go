@@ -28,25 +28,68 @@ func TestTheHealthOfANode(t *testing.T) {
 	}{
 		{0, true, absent, node.Unknown},
 		{1, false, absent, node.Joining},
+		{6, false, absent, node.Joining},
+		{11, false, absent, node.Joining},
 		{15, false, absent, node.Joining},
 		{16, false, absent, node.Late},
 		{17, false, present(node.ReadyFalse, noon), node.Late},
 		{18, false, present(node.ReadyTrue, noon), node.Healthy},
-		{20, false, present(node.ReadyFalse, noon.Add(19*time.Minute)), node.Unready},
-		{29, false, present(node.ReadyUnknown, noon.Add(28*time.Minute)), node.Unhealthy},
-		{30, false, unseen, node.Unknown},
-		{31, false, present(node.ReadyFalse, noon.Add(31*time.Minute)), node.Unready},
+		{20, false, present(node.ReadyFalse, noon), node.Unready}, // since long ago, it says
+		{25, false, present(node.ReadyUnknown, noon.Add(24*time.Minute)), node.Unready},
+		{30, false, present(node.ReadyUnknown, noon.Add(29*time.Minute)), node.Unhealthy},
+		{31, false, unseen, node.Unknown},
 		{32, false, present(node.ReadyTrue, noon), node.Healthy},
 		{33, false, absent, node.Unready}, // somebody deleted it
+		{38, false, absent, node.Unready},
 		{42, false, absent, node.Unready},
 		{43, false, absent, node.Unhealthy},
 		{44, true, absent, node.Unknown}, // it restarts
 		{45, false, absent, node.Unready},
 	} {
 		now := noon.Add(time.Duration(step.minute) * time.Minute)
-		m = m.Seen(step.match, !step.off, now)
+		m = m.Seen(step.match, !step.off, limits, now)
 		if got := m.Health(step.match, limits, now); got != step.want {
 			t.Errorf("in minute %d it is %q, not %q: %+v", step.minute, got, step.want, m)
+		}
+	}
+}
+
+// TestOnlyObservedTimeCounts: what happened while the API server was away, or nobody
+// looked for long, makes no node fail and no drain time out.
+func TestOnlyObservedTimeCounts(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	unready, away := present(node.ReadyFalse, noon.Add(-time.Hour)), node.Match{}
+	left := node.Progress{Cordoned: true, Looked: true, Left: 1}
+	type look struct {
+		minute int
+		away   bool
+	}
+	for name, c := range map[string]struct {
+		looks []look
+		fails bool
+	}{
+		"every five minutes":                      {[]look{{0, false}, {5, false}, {10, false}}, true},
+		"away for half an hour":                   {[]look{{0, false}, {1, false}, {2, true}, {31, true}, {32, false}}, false},
+		"away once in a while":                    {[]look{{0, false}, {4, false}, {5, true}, {6, false}, {10, false}, {12, false}}, true},
+		"away between all":                        {[]look{{0, false}, {9, true}, {18, false}, {27, true}, {36, false}}, false},
+		"nobody looked for three hours":           {[]look{{0, false}, {180, false}}, false},
+		"nobody looked for three hours, and then": {[]look{{0, false}, {180, false}, {184, false}}, true},
+	} {
+		m := node.Memory{}.Seen(present(node.ReadyTrue, noon), true, limits, at(-1))
+		d := node.Drain{Phase: node.Asked, AskedAt: noon}
+		for _, look := range c.looks {
+			match, progress := unready, left
+			if look.away {
+				match, progress = away, node.Progress{}
+			}
+			m, d = m.Seen(match, true, limits, at(look.minute)), d.After(progress, 10*time.Minute, node.Terminate, at(look.minute))
+		}
+		if got := m.Health(unready, limits, at(c.looks[len(c.looks)-1].minute)).Failed(); got != c.fails {
+			t.Errorf("%s: it fails: %t, by %+v", name, got, m)
+		}
+		if got := d.Phase == node.TimedOut; got != c.fails {
+			t.Errorf("%s: the drain is %s, by %+v", name, d.Phase, d.Observed)
 		}
 	}
 }
@@ -64,7 +107,7 @@ func TestNobodySawNothingFails(t *testing.T) {
 			match := rapid.SampledFrom([]node.Match{
 				{}, {Standing: node.Contested}, {Standing: node.Absent}, present(node.ReadyTrue, now), present(node.ReadyFalse, noon),
 			}).Draw(t, "match")
-			m = m.Seen(match, true, now)
+			m = m.Seen(match, true, limits, now)
 			if match.Standing == node.Unseen || match.Standing == node.Contested {
 				seenSince = time.Time{}
 				if got := m.Health(match, limits, now); got != node.Unknown {
@@ -75,8 +118,8 @@ func TestNobodySawNothingFails(t *testing.T) {
 			if seenSince.IsZero() {
 				seenSince = now
 			}
-			if m.Health(match, limits, now) == node.Late && now.Sub(m.RunningSince) < limits.Join {
-				t.Fatalf("it never joined within %v", now.Sub(m.RunningSince))
+			if m.Health(match, limits, now) == node.Late && now.Sub(m.Since) < limits.Join {
+				t.Fatalf("it never joined within %v", now.Sub(m.Since))
 			}
 			if got := m.Health(match, limits, now); got == node.Healthy != (match.Node.Ready == node.ReadyTrue) {
 				t.Fatalf("it is %q with %+v", got, match)
@@ -122,9 +165,9 @@ func TestADrainLives(t *testing.T) {
 	step := func(d node.Drain, p node.Progress, on node.OnTimeout, minutes int) node.Drain {
 		return d.After(p, 10*time.Minute, on, at(minutes))
 	}
-	cordoned := step(asked, node.Progress{Cordoned: true}, node.Terminate, 1)
-	empty := node.Progress{Cordoned: true, Looked: true}
 	left := node.Progress{Cordoned: true, Looked: true, Left: 2}
+	cordoned := step(step(asked, left, node.Terminate, 1), left, node.Terminate, 6)
+	empty := node.Progress{Cordoned: true, Looked: true}
 	for name, c := range map[string]struct {
 		got  node.Drain
 		want node.Phase
@@ -133,9 +176,9 @@ func TestADrainLives(t *testing.T) {
 		"nothing was seen of one that was asked": {step(asked, node.Progress{Looked: true}, node.Terminate, 60), node.Asked, false},
 		"cordoned":                               {cordoned, node.Draining, false},
 		"cordoned, and no pod is left":           {step(asked, empty, node.Terminate, 1), node.Done, true},
-		"no look is no empty node":               {step(cordoned, node.Progress{Cordoned: true}, node.Terminate, 5), node.Draining, false},
-		"a look at one that is cordoned no more": {step(cordoned, node.Progress{Looked: true}, node.Terminate, 5), node.Draining, false},
-		"pods are left":                          {step(cordoned, left, node.Terminate, 5), node.Draining, false},
+		"no look is no empty node":               {step(cordoned, node.Progress{Cordoned: true}, node.Terminate, 8), node.Draining, false},
+		"a look at one that is cordoned no more": {step(cordoned, node.Progress{Looked: true}, node.Terminate, 8), node.Draining, false},
+		"pods are left":                          {step(cordoned, left, node.Terminate, 8), node.Draining, false},
 		"the time is up":                         {step(cordoned, left, node.Terminate, 11), node.TimedOut, true},
 		"the time is up, and nothing was seen":   {step(cordoned, node.Progress{}, node.Terminate, 11), node.Draining, false},
 		"the time is up, and the node is kept":   {step(cordoned, left, node.Keep, 11), node.Kept, false},

@@ -59,14 +59,16 @@ func (x *Index) Of(instances []Instance, poolUID string) Look {
 }
 
 // Others counts the nodes that other pools marked, and those of them that have not been
-// Ready for longer than the time given. What is cordoned for its end counts as neither.
-func (x *Index) Others(poolUID string, unhealthy time.Duration, now time.Time) Count {
+// Ready for longer than the time given. What is cordoned for its end counts as neither,
+// and the mark of a pool for which counts is false as none. A node's own word for since
+// when it is not Ready is enough here: it can only hold replacing back.
+func (x *Index) Others(poolUID string, counts func(poolUID string) bool, unhealthy time.Duration, now time.Time) Count {
 	var c Count
 	if x == nil {
 		return c
 	}
 	for _, n := range x.nodes {
-		if n.Pool == "" || n.Pool == poolUID || n.CordonedBy != "" {
+		if n.Pool == "" || n.Pool == poolUID || n.CordonedBy != "" || !counts(n.Pool) {
 			continue
 		}
 		c.Nodes++

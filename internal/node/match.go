@@ -44,6 +44,8 @@ func (m Match) Idle() bool {
 type Matches struct {
 	seen bool
 	of   map[string]Match
+	// contesting are the UIDs of nodes that leave in doubt which node an instance is.
+	contesting map[string]bool
 	// Remarks say which nodes are nobody's though they look like a pool's, for a person.
 	Remarks []string
 }
@@ -59,12 +61,16 @@ func (m Matches) Of(instanceID string) Match {
 	return Match{}
 }
 
+// Contests reports whether a node leaves in doubt which node an instance is.
+func (m Matches) Contests(n Node) bool { return m.contesting[n.UID] }
+
 // MatchNodes finds the nodes that instances are: by provider id, or where byAddress
 // allows it and a node has no provider id, by the private address. A node that fits two
-// instances, and two nodes that fit one, are nobody's; a node of another cloud is never
-// asked for its address.
+// instances, and two nodes that fit one, match nothing. A node with the address of an
+// instance and any other provider id may still be that instance: a kubelet that finds a
+// Node of its host name registers as that Node, whatever provider id it has.
 func MatchNodes(instances []Instance, l Look, byAddress bool) Matches {
-	m := Matches{seen: l.Seen(), of: map[string]Match{}}
+	m := Matches{seen: l.Seen(), of: map[string]Match{}, contesting: map[string]bool{}}
 	if !m.seen {
 		return m
 	}
@@ -77,26 +83,17 @@ func MatchNodes(instances []Instance, l Look, byAddress bool) Matches {
 		}
 	}
 	fits := map[string][]Node{}
-	var unnamed []Node
 	for _, n := range l.Nodes {
 		id := ParseProviderID(n.ProviderID)
 		switch {
-		case id.InstanceID != "":
-			if known[id.InstanceID] {
-				fits[id.InstanceID] = append(fits[id.InstanceID], n)
-			}
-		case id.Cloud == "":
-			if byAddress {
-				m.byAddress(n, addresses, fits)
-			} else {
-				unnamed = append(unnamed, n)
-			}
-		case m.looksLike(n, addresses):
-			m.remark("node %s has one of the pool's addresses, and the provider id %q, which names no instance of Tencent Cloud: it is not the pool's", n.Name, n.ProviderID)
+		case known[id.InstanceID]:
+			fits[id.InstanceID] = append(fits[id.InstanceID], n)
+		case id.Cloud == "" && byAddress:
+			m.byAddress(n, addresses, fits)
 		}
 	}
-	for _, n := range unnamed {
-		m.unnamed(n, addresses, fits)
+	for _, n := range l.Nodes {
+		m.doubted(n, addresses, fits)
 	}
 	for _, id := range slices.Sorted(maps.Keys(fits)) {
 		nodes := fits[id]
@@ -106,7 +103,7 @@ func MatchNodes(instances []Instance, l Look, byAddress bool) Matches {
 			}
 			continue
 		}
-		m.contest(id, "the nodes "+names(nodes)+" both say that they are "+id+": remove the one that is not")
+		m.contest(id, "the nodes "+names(nodes)+" both say that they are "+id+": remove the one that is not", nodes...)
 	}
 	slices.Sort(m.Remarks)
 	m.Remarks = slices.Compact(m.Remarks)
@@ -116,13 +113,11 @@ func MatchNodes(instances []Instance, l Look, byAddress bool) Matches {
 // byAddress finds the instances that a node without a provider id may be.
 func (m *Matches) byAddress(n Node, addresses map[string][]Instance, fits map[string][]Node) {
 	var found []string
-	for _, address := range n.Addresses {
-		for _, i := range addresses[address] {
-			// A node that was there before the instance is what is left of an earlier
-			// instance at the same address.
-			if !slices.Contains(found, i.ID) && !n.CreatedAt.Before(i.LaunchedAt) {
-				found = append(found, i.ID)
-			}
+	for _, i := range n.at(addresses) {
+		// A node that was there before the instance is what is left of an earlier
+		// instance at the same address.
+		if !n.CreatedAt.Before(i.LaunchedAt) {
+			found = append(found, i.ID)
 		}
 	}
 	slices.Sort(found)
@@ -131,27 +126,58 @@ func (m *Matches) byAddress(n Node, addresses map[string][]Instance, fits map[st
 		return
 	}
 	for _, id := range found {
-		m.contest(id, fmt.Sprintf("node %s has the addresses of %s: give it its provider id", n.Name, strings.Join(found, " and ")))
+		m.contest(id, fmt.Sprintf("node %s has the addresses of %s: give it its provider id", n.Name, strings.Join(found, " and ")), n)
 	}
 }
 
-// unnamed contests the instances that a node without a provider id may be, where no other
-// node says that it is them: they may well be nodes with pods on them.
-func (m *Matches) unnamed(n Node, addresses map[string][]Instance, fits map[string][]Node) {
-	for _, address := range n.Addresses {
-		for _, i := range addresses[address] {
-			if len(fits[i.ID]) == 0 && !n.CreatedAt.Before(i.LaunchedAt) {
-				m.contest(i.ID, fmt.Sprintf("node %s has the address of %s and no provider id: give it one (kubelet --provider-id), or set nodes.match_address", n.Name, i.ID))
-			}
+// doubted contests the instances at a node's addresses that have no node of their own:
+// they may well be this one, with pods on it.
+func (m *Matches) doubted(n Node, addresses map[string][]Instance, fits map[string][]Node) {
+	id := ParseProviderID(n.ProviderID)
+	for _, i := range n.at(addresses) {
+		_, contested := m.of[i.ID]
+		switch {
+		case id.InstanceID == i.ID, contested && m.Contests(n):
+		case len(fits[i.ID]) == 0:
+			m.contest(i.ID, n.doubt(id, i), n)
+		case id.Cloud != "" && id.InstanceID == "":
+			m.remark("node %s has one of the pool's addresses, and the provider id %q, which names no instance of Tencent Cloud: it is not the pool's", n.Name, n.ProviderID)
 		}
 	}
 }
 
-func (m *Matches) looksLike(n Node, addresses map[string][]Instance) bool {
-	return slices.ContainsFunc(n.Addresses, func(a string) bool { return len(addresses[a]) > 0 })
+// doubt says why an instance at a node's address may be that node, and how to end the
+// doubt. The API server rejects any change of a provider ID that is set.
+func (n Node) doubt(id ProviderID, i Instance) string {
+	const again = "delete the Node, and restart the kubelet of "
+	switch {
+	case id.InstanceID != "":
+		return fmt.Sprintf("node %s has the address of %s and the provider ID of %s: unless %s registers a Node of its own, drain that Node, %s%s so that it registers again", n.Name, i.ID, id.InstanceID, i.ID, again, i.ID)
+	case id.Cloud != "":
+		return fmt.Sprintf("node %s has the address of %s and the provider ID %q, which names no instance of Tencent Cloud: drain that Node, %s%s with --provider-id=%s:///ZONE/%s", n.Name, i.ID, n.ProviderID, again, i.ID, Cloud, i.ID)
+	case n.CreatedAt.Before(i.LaunchedAt):
+		return fmt.Sprintf("node %s has the address of %s and no provider id, and is older than the instance: unless %s registers a Node of its own, drain that Node, %s%s", n.Name, i.ID, i.ID, again, i.ID)
+	}
+	return fmt.Sprintf("node %s has the address of %s and no provider id: give it one (kubelet --provider-id), or set nodes.match_address", n.Name, i.ID)
 }
 
-func (m *Matches) contest(id, why string) {
+// at are the instances that have one of a node's addresses, each once.
+func (n Node) at(addresses map[string][]Instance) []Instance {
+	var found []Instance
+	for _, address := range n.Addresses {
+		for _, i := range addresses[address] {
+			if !slices.ContainsFunc(found, func(other Instance) bool { return other.ID == i.ID }) {
+				found = append(found, i)
+			}
+		}
+	}
+	return found
+}
+
+func (m *Matches) contest(id, why string, by ...Node) {
+	for _, n := range by {
+		m.contesting[n.UID] = true
+	}
 	m.of[id] = Match{Standing: Contested, Why: why}
 	m.remark("%s", why)
 }

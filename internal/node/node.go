@@ -40,6 +40,10 @@ type Node struct {
 	GPUPods int `json:"gpu_pods,omitempty"`
 }
 
+// Silent reports whether no kubelet reports for the node: a kubelet writes True and False,
+// and the node controller alone writes Unknown.
+func (n Node) Silent() bool { return n.Ready != ReadyTrue && n.Ready != ReadyFalse }
+
 // Look is what was seen of a cluster. The zero value is that of one that was not seen.
 type Look struct {
 	ClusterUID string    `json:"cluster_uid"` // empty: not seen

@@ -44,12 +44,17 @@ type Count struct {
 	Failed int `json:"failed"`
 }
 
+// Plus adds two counts.
+func (c Count) Plus(other Count) Count {
+	return Count{Nodes: c.Nodes + other.Nodes, Failed: c.Failed + other.Failed}
+}
+
 // Many reports whether so many fail at once that the fault is likely none of theirs:
 // more than a third, and at least two.
 func (c Count) Many() bool { return c.Failed >= 2 && 3*c.Failed > c.Nodes }
 
 // Suspended says why nothing is replaced; empty where it may be. pool counts one pool's
-// nodes, cluster those of all pools of its cluster.
+// nodes, cluster those of all pools of its cluster, its own included.
 func Suspended(s Streak, pool, cluster Count) string {
 	switch {
 	case s.Long():

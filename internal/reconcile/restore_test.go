@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // copyStore copies the store in a directory to a new place, as cp -a does.
@@ -76,6 +77,11 @@ func TestAPoolGoesOnFromACopyOfItsStore(t *testing.T) {
 				}
 			}
 			said := runsWithin(t, w, 2)
+			if tt.withoutJournals { // launches wait until listings would show any earlier one
+				if _, err := w.Sim.Server.StepClock(spotpool.TagLag); err != nil {
+					t.Fatal(err)
+				}
+			}
 			w.CleanRuns()
 			w.Verify(2)
 			if after := ids(w.Own()); !tt.lost && !cmp.Equal(before, after) {

@@ -56,6 +56,9 @@ func roomsOf(pools []spotpool.Declaration, seen []spotpools.Overview) []stockpoo
 	rooms := make([]stockpool.Room, 0, len(pools))
 	for _, d := range pools {
 		room := stockpool.Room{Pool: d.Key(), ClusterUID: d.ClusterUID, Labels: d.Nodes.Labels}
+		for _, o := range d.Offerings {
+			room.InstanceTypes = append(room.InstanceTypes, o.InstanceType)
+		}
 		if o, known := by[d.Key()]; known && o.Observed {
 			room.Grows, room.Why = growth(o)
 		}

@@ -138,6 +138,7 @@ func (r *run) run(ctx context.Context) error {
 		return r.amendSummary(ctx)
 	}
 	r.lookAfterTombstones(ctx)
+	r.warnOrphans(ctx)
 	r.saveDay(ctx)
 	return r.saveSummary(ctx)
 }

@@ -37,6 +37,8 @@ type StatusReport struct {
 	Warnings   []string              `json:"warnings"`
 	// LastRunLost says that there is a summary of the last run, and that it can't be read.
 	LastRunLost bool `json:"-"`
+	// Orphans is how many objects have documents and no record; the warnings name them.
+	Orphans int `json:"-"`
 	// LastDay is how all went over the last day.
 	LastDay declaration.LastDay `json:"-"`
 }
@@ -55,6 +57,9 @@ func (e *Engine) Status(ctx context.Context, names ...string) (StatusReport, err
 	}
 	for _, k := range r.kinds {
 		k.status(ctx, &report)
+	}
+	if len(names) == 0 {
+		report.Orphans = r.warnOrphans(ctx)
 	}
 	if err := report.addLastRun(ctx, e); err != nil {
 		report.LastRunLost = true

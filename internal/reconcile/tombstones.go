@@ -8,6 +8,20 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
+// warnOrphans warns of objects whose records are lost, and returns how many there are.
+func (r *run) warnOrphans(ctx context.Context) int {
+	orphans, err := record.Orphans(ctx, r.keeper.Store, func(uid string) bool {
+		return r.pools.Recorded(uid) || r.budgets.Recorded(uid) || r.stock.Recorded(uid)
+	})
+	if err != nil {
+		r.warnings.Add("what is left of lost records was not looked for: " + err.Error())
+	}
+	for _, of := range orphans {
+		r.warnings.Add(of.String())
+	}
+	return len(orphans)
+}
+
 // lookAfterTombstones removes expired tombstones, of all kinds, and looks for machines of
 // pools that were destroyed lately.
 func (r *run) lookAfterTombstones(ctx context.Context) {

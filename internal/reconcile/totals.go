@@ -113,11 +113,11 @@ func (t *StockTotals) add(p stockpools.Overview) {
 	}
 }
 
-// Trouble reports whether anything is short, failing or exceeded.
+// Trouble reports whether anything is short, failing, exceeded, or lacks its record.
 func (r StatusReport) Trouble() bool {
 	t := r.Totals
 	if s := t.StockPools; s != nil && s.Short+s.Failing > 0 {
 		return true
 	}
-	return r.Failing != nil || r.LastRunLost || t.SpotPools.Short+t.SpotPools.Failing+t.Budgets.Exceeded+t.Budgets.Failing > 0
+	return r.Failing != nil || r.LastRunLost || r.Orphans > 0 || t.SpotPools.Short+t.SpotPools.Failing+t.Budgets.Exceeded+t.Budgets.Failing > 0
 }

@@ -16,6 +16,8 @@ type Gate struct {
 	Closed bool `json:"closed"`
 	// Unknown says that it is closed since what the budget has used is not known.
 	Unknown bool `json:"-"`
+	// Undeclared says that this is since there is no such budget.
+	Undeclared bool `json:"-"`
 	// Certain says that the budget is exceeded by what its status, which is of now, shows
 	// for certain: no estimate, and nothing that was lost, decides that.
 	Certain bool   `json:"certain,omitempty"`
@@ -87,6 +89,8 @@ type Plan struct {
 	StillCordoned []string
 	// NodesLeft are the pool's nodes whose instances are gone, as far as was seen.
 	NodesLeft []string
+	// NodesInUse are those of NodesLeft that another machine uses by now.
+	NodesInUse []string
 	// TokensLeft are the bootstrap tokens whose Secrets may be there, unless the pool gave
 	// its nodes up and their cluster was not seen.
 	TokensLeft []string
@@ -111,11 +115,13 @@ func Decide(s Situation) Plan {
 	s.Observation.Cluster = ofCluster(d, o.Cluster)
 	found := ownInstances(d, s.Journal, o, s.Now)
 	journal, notices := s.Journal.updated(d, found, s.Now)
+	journal.noteLoss(d, s.Now)
 	of := matches(d, found, s.Observation.Cluster)
 	journal.asNodes(d, found, of, s.Now)
 	notices = append(notices, journal.noticed(d, found, of, s.Now)...)
 	journal.confirm(o.Absent, s.Now)
 	journal.forgotten(s.Observation.Cluster, s.Now)
+	journal.inUse(s.Observation.Cluster, of)
 	p := newPlanner(s, found, journal, of)
 	p.plan.Warnings = of.Remarks
 	p.plan.Nodes = p.poolNodes()
@@ -125,6 +131,7 @@ func Decide(s Situation) Plan {
 	p.plan.Journal.gated(d, s.Gate, s.Now)
 	p.plan.Journal.exceeded(d, s.Gate, s.Now)
 	p.plan.Journal.priced(p.plan.Members, p.offers, s.Now)
+	p.unmarked()
 	if s.Hold != nil {
 		p.holdStill()
 	} else {
@@ -149,6 +156,7 @@ func (p *planner) decide() {
 		p.replaceFailed()
 	}
 	p.trim()
+	p.endDoomed(doomed)
 	p.topUp()
 	p.drainDoomed(doomed)
 	p.endReplaced()

@@ -39,7 +39,7 @@ func (p *planner) drained(list []Member, refresh bool, reason string) (now, goin
 				p.short(BecauseDrain, "%s is to end (%s), and its node is not drained for it: %s", m.ID, reason, why)
 				continue
 			}
-			if !m.Drain.Ends() || !m.Node.Cordoned && !slices.Contains(p.SoFar.Drained, m.ID) {
+			if !m.Drain.Ends() || m.Drain.UID != m.Node.UID || !m.Node.Cordoned && !slices.Contains(p.SoFar.Drained, m.ID) {
 				drains = append(drains, m)
 				continue
 			}
@@ -145,32 +145,6 @@ func (p *planner) memberOf(n node.Node) (Member, bool) {
 		return Member{}, false
 	}
 	return p.plan.Members[at], true
-}
-
-// forgetNodes decides to delete the nodes of instances that are gone for sure, so that
-// their pods move at once.
-func (p *planner) forgetNodes() {
-	if len(p.plan.Journal.Past) == 0 {
-		return
-	}
-	there := map[string]node.Node{}
-	for _, n := range p.Observation.Cluster.Nodes {
-		there[n.UID] = n
-	}
-	for _, past := range p.plan.Journal.Past {
-		n, found := there[past.Node.UID]
-		if !found || past.Node.UID == "" || n.Pool != p.Declaration.UID {
-			continue
-		}
-		p.plan.NodesLeft = append(p.plan.NodesLeft, n.Name)
-		if !past.Confirmed || slices.Contains(p.SoFar.Forgotten, past.InstanceID) {
-			continue
-		}
-		p.plan.Decisions = append(p.plan.Decisions, Decision{
-			Kind: KindDeleteNode, Object: p.Declaration.Object(), Count: 1, InstanceIDs: []string{past.InstanceID}, Node: &n,
-			Reasons: []string{"two looks a minute apart showed that its instance is gone"},
-		})
-	}
 }
 
 // Chooses reports whether the plan chooses an instance to end, or a node to drain for

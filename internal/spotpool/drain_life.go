@@ -31,6 +31,18 @@ func (j Journal) Drained(id string, p node.Progress, how Drain, now time.Time) J
 	return j.drainMoved([]string{id}, now, func(k *Known) { k.Drain = k.Drain.After(p, time.Duration(how.Timeout), how.OnTimeout, now) })
 }
 
+// DrainedAgain notes that a node was not as its drain had left it when its instance was
+// about to be terminated: the drain starts again.
+func (j Journal) DrainedAgain(id string, p node.Progress, now time.Time) Journal {
+	return j.drainMoved([]string{id}, now, func(k *Known) { k.Drain = k.Drain.Again(p, now) })
+}
+
+// Uncordons notes that a node is about to be uncordoned: if its end is wanted again, its
+// drain starts from its beginning.
+func (j Journal) Uncordons(id string, now time.Time) Journal {
+	return j.changed([]string{id}, func(k *Known) { k.Drain = k.Drain.Undoing() })
+}
+
 // Uncordoned notes that a node has new pods again. That it was kept stays noted.
 func (j Journal) Uncordoned(id string, now time.Time) Journal {
 	return j.drainMoved([]string{id}, now, func(k *Known) {

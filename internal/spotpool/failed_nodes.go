@@ -23,15 +23,6 @@ func (p *planner) replaceFailed() {
 		}
 		return
 	}
-	for _, m := range p.plan.Members {
-		switch {
-		case m.Match.Standing != node.Present || m.Node.Pool == d.UID:
-		case m.Node.Pool == "":
-			p.plan.Unmarked = append(p.plan.Unmarked, m.Node)
-		default:
-			p.warnf("the node %s of %s bears the mark of another pool (uid %s), so no notice of it is heard and it is not deleted once its instance is gone: take its annotation gpupool/pool-uid off", m.Node.Name, m.ID, m.Node.Pool)
-		}
-	}
 	suspended := p.plan.Nodes.ReplacingSuspended
 	if suspended != "" {
 		ends := "it goes on by itself once fewer fail"

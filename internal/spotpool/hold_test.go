@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -75,5 +76,29 @@ func TestTheHoldThatEndsLastCounts(t *testing.T) {
 	told := h.Told(pool(), noon.Add(2*time.Hour), func(history.Event) bool { return true })
 	if events := h.Events(pool(), noon.Add(2*time.Hour)); len(events) != 6 || len(told.List)+len(told.Untold) > 0 {
 		t.Errorf("told %v, and %v is left", events, told)
+	}
+}
+
+// TestNodesAreMarkedWhateverIsDecided: also of a pool that is on hold, or that its budget
+// empties.
+func TestNodesAreMarkedWhateverIsDecided(t *testing.T) {
+	t.Parallel()
+	drains := func(d *spotpool.Declaration) {
+		d.Budget, d.OnBudgetExceeded, d.DrainGrace = "team-a", spotpool.ExceededDrain, spotpool.Duration(time.Minute)
+	}
+	s := inCluster(seen(pool(withNodes, drains), instance("ins-1"), instance("ins-2")), nodeOf("ins-1"), nodeOf("ins-2", func(n *node.Node) { n.Pool = uid }))
+	hold := held(noon, time.Hour)
+	onHold, emptied := s, s
+	onHold.Hold = &hold
+	emptied.Gate = usedUp
+	emptied.Journal.Exceeded = spotpool.Exceeded{Budget: "team-a", Since: ago(time.Hour)}
+	for name, s := range map[string]spotpool.Situation{"as usual": s, "on hold": onHold, "emptied": emptied} {
+		p := spotpool.Decide(s)
+		if len(p.Unmarked) != 1 || p.Unmarked[0].Name != "node-ins-1" {
+			t.Errorf("%s: to be marked are %+v", name, p.Unmarked)
+		}
+		if name == "emptied" && p.Wanted == nil {
+			t.Errorf("%s: its budget does not empty it", name)
+		}
 	}
 }

@@ -256,9 +256,29 @@ func TestALostJournalRepeatsNoToken(t *testing.T) {
 	if before.Sequence != after.Sequence || before.Token == after.Token || after.Token == "" {
 		t.Errorf("launch %d with %q, and after the loss launch %d with %q", before.Sequence, before.Token, after.Sequence, after.Token)
 	}
+}
+
+// Until all that may have been launched before its loss is listed, a pool without a
+// journal launches nothing, whatever it lacks.
+func TestAPoolWithoutAJournalLaunchesNothing(t *testing.T) {
+	t.Parallel()
+	s := seen(pool(refreshing(spotpool.RefreshRolling, 1, 1)), instance("ins-1", outdated))
 	s.Journal = spotpool.Journal{}
-	if d := spotpool.Decide(s).Decisions[0]; d.Token != "" {
-		t.Errorf("a journal that nobody holds gives the token %q", d.Token)
+	p := spotpool.Decide(s)
+	shouldDecide(t, p)
+	const why = "its journal was missing at 2026-03-01T12:00:00Z, so instances launched shortly before may not be listed yet: " +
+		"nothing is launched until 2026-03-01T12:10:00Z, and any apply or reconcile after that launches what is missing"
+	shouldSay(t, "short", p.Short.Texts(), why)
+	s.Observation.Instances = append(s.Observation.Instances, instance("ins-2"))
+	shouldSay(t, "warnings", spotpool.Decide(s).Warnings, why) // it lacks nothing, and may in a moment
+	s.Observation.Instances = s.Observation.Instances[:1]
+	s.Journal, s.Now = p.Journal.Salted("another"), noon.Add(10*time.Minute)
+	shouldDecide(t, spotpool.Decide(s))
+	s.Now = s.Now.Add(time.Second)
+	after := spotpool.Decide(s)
+	shouldDecide(t, after, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	if !after.Journal.LostAt.IsZero() {
+		t.Errorf("the journal was lost at %s still", after.Journal.LostAt)
 	}
 }
 

@@ -35,12 +35,15 @@ type Journal struct {
 	// Salt is random, made with the journal, and part of each token: a journal that
 	// is made anew after a loss can't repeat the tokens of the lost one. It is empty
 	// until a run has written the journal.
-	Salt         string     `json:"salt,omitempty"`
-	LastSequence int64      `json:"last_sequence"`
-	Intents      []Intent   `json:"intents,omitempty"` // open ones, oldest first
-	Known        []Known    `json:"known,omitempty"`   // by id
-	Past         []Past     `json:"past,omitempty"`
-	Cooldowns    []Cooldown `json:"cooldowns,omitempty"`
+	Salt         string `json:"salt,omitempty"`
+	LastSequence int64  `json:"last_sequence"`
+	// LostAt is when the pool was first seen without a journal, in whose place this one is;
+	// zero once all that was launched before is listed.
+	LostAt    time.Time  `json:"lost_at,omitzero"`
+	Intents   []Intent   `json:"intents,omitempty"` // open ones, oldest first
+	Known     []Known    `json:"known,omitempty"`   // by id
+	Past      []Past     `json:"past,omitempty"`
+	Cooldowns []Cooldown `json:"cooldowns,omitempty"`
 	// ShortSince is since when the pool has been below its minimum.
 	ShortSince time.Time `json:"short_since,omitzero"`
 	// AcceptedConfigurations are configuration tags that count as current though

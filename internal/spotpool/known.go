@@ -39,8 +39,9 @@ type Known struct {
 	ReplacedSince time.Time   `json:"replaced_since,omitzero"`
 	// TakenAt is when the cloud takes it back, by a notice that is in force.
 	TakenAt time.Time `json:"taken_at,omitzero"`
-	// ToldTakenAt is the TakenAt of the last notice that was told, in force or not: where
-	// the cluster is away for a while, the same notice is no news afterwards.
+	// ToldTakenAt is the TakenAt of the last notice that was told, in force or not, until
+	// its node is seen without one: a notice that is renewed, or was not seen for a while,
+	// is no news.
 	ToldTakenAt time.Time `json:"told_taken_at,omitzero"`
 }
 
@@ -58,6 +59,9 @@ type Past struct {
 	Confirmed   bool        `json:"confirmed,omitempty"`
 	// NodeDeletedAt is when its Node was about to be deleted; zero once that is told.
 	NodeDeletedAt time.Time `json:"node_deleted_at,omitzero"`
+	// NodeInUse says that another machine uses its Node: that became Ready, or had the
+	// address of another instance, after the instance was gone for sure.
+	NodeInUse bool `json:"node_in_use,omitempty"`
 }
 
 // confirmAfter is how long after the first look that showed an instance gone a second

@@ -46,6 +46,10 @@ type Member struct {
 	// there is none.
 	TakenAt time.Time `json:"taken_at,omitzero"`
 
+	// Available says that it runs, and is a node that has been Ready for node.MinReady,
+	// where its pool has nodes: what a refresh counts on.
+	Available bool `json:"-"`
+
 	// Match is what is known of its node, and Idle says that it is known to have no pods
 	// with GPUs.
 	Match node.Match `json:"-"`
@@ -57,6 +61,9 @@ func (m Member) Replaced() bool { return !m.ReplacedSince.IsZero() }
 
 // Doomed reports whether the cloud gave notice that it takes the instance back.
 func (m Member) Doomed() bool { return !m.TakenAt.IsZero() }
+
+// contested reports whether it can't be told which node the instance is: it is left alone.
+func (m Member) contested() bool { return m.Match.Standing == node.Contested }
 
 func (m Member) held() bool { return m.Condition != Failed && m.Condition != Terminating }
 func (m Member) capacity() bool {
@@ -130,6 +137,7 @@ func members(s Situation, found []ownInstance, j Journal, of node.Matches, offer
 			list[n].Health = k.Node.Health(match, s.Declaration.Nodes.timeouts(), s.Now)
 		}
 		list[n].Ending = k.Ended && list[n].held() && list[n].Condition != Isolated
+		list[n].Available = list[n].runs() && (s.Declaration.Nodes == nil || !list[n].contested() && k.Node.Available(s.Now))
 	}
 	return list
 }

@@ -129,7 +129,7 @@ func (p *planner) drainOf(m Member) (r DrainReport, ok bool) {
 	case !m.Drain.Open():
 		return r, false
 	case m.Drain.Phase == node.Draining:
-		r.Until, r.OnTimeout = m.Drain.Since.Add(time.Duration(how.Timeout)), how.OnTimeout
+		r.Until, r.OnTimeout = m.Drain.Observed.Until(time.Duration(how.Timeout), p.Now), how.OnTimeout
 		if taken := m.Drain.TakenAt; !taken.IsZero() {
 			r.Until, r.OnTimeout = taken, ""
 		}
@@ -145,7 +145,8 @@ func (p *planner) poolNodes() *PoolNodes {
 	r := &PoolNodes{}
 	if r.Seen = p.Observation.Cluster.Seen(); r.Seen {
 		r.NodeStates = &NodeStates{}
-		r.ReplacingSuspended = node.Suspended(p.plan.Journal.NeverJoined, p.nodeCount(), p.OtherNodes)
+		own := p.nodeCount()
+		r.ReplacingSuspended = node.Suspended(p.plan.Journal.NeverJoined, own, own.Plus(p.OtherNodes))
 	}
 	for _, m := range p.plan.Members {
 		if drain, ok := p.drainOf(m); ok {

@@ -139,11 +139,11 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is protected from eviction); at 2026-03-01T12:10:00Z it ends with what is left",
 		},
 		"a drain that timed out": {
-			attempted(attempted(draining(t), noon), noon.Add(10*time.Minute)), "ins-1",
+			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
 			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), and it may end with them (2 held is above maximum 1)",
 		},
 		"a node that is kept": {
-			attempted(attempted(kept, noon), noon.Add(10*time.Minute)), "ins-1",
+			attempted(attempted(attempted(kept, noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
 			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), and drain.on_timeout keeps it: it is not drained again before 2026-03-01T13:10:00Z",
 		},
 	} {
@@ -162,7 +162,7 @@ func TestADrainIsReportedUntilItIsOver(t *testing.T) {
 	p := spotpool.Decide(s)
 	want := `{"seen":true,"ready":2,"joining":0,"unready":0,"failing":0,"untold":0,"draining":1,"drains":[` +
 		`{"instance_id":"ins-1","node":"node-ins-1","node_uid":"u-ins-1","why":"2 held is above maximum 1","phase":"draining",` +
-		`"asked_at":"2026-03-01T12:00:00Z","draining_since":"2026-03-01T12:00:00Z","pods_left":2,"blocked":["ml/a is protected from eviction"],` +
+		`"asked_at":"2026-03-01T12:00:00Z","draining_since":"2026-03-01T12:00:00Z","observed":{"at":"2026-03-01T12:00:00Z"},"pods_left":2,"blocked":["ml/a is protected from eviction"],` +
 		`"until":"2026-03-01T12:10:00Z","on_timeout":"terminate"}]}`
 	if got := reported(t, p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -85,6 +85,10 @@ func (j Journal) DeletesNode(d Decision, now time.Time) Journal {
 	return j
 }
 
+// NodeNotDeleted withdraws the event that a Node is about to be deleted: it was refused, and who
+// deletes it later is somebody else.
+func (j Journal) NodeNotDeleted(d Decision) Journal { return j.DeletesNode(d, time.Time{}) }
+
 // forgotten tells which Nodes that were to be deleted a look does not show any more, and
 // forgets them; j must be a clone. A cluster that was not seen tells nothing.
 func (j *Journal) forgotten(l node.Look, now time.Time) {

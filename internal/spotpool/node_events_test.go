@@ -52,7 +52,9 @@ func TestNodesAreToldOf(t *testing.T) {
 	one, two := nodeOf("ins-1"), nodeOf("ins-2")
 	shouldTell(t, step(0, one).Journal, "join ins-1 node-ins-1")
 	shouldTell(t, step(time.Minute, one).Journal)
-	late := step(15*time.Minute, one)
+	shouldTell(t, step(5*time.Minute, one).Journal)
+	shouldTell(t, step(5*time.Minute, one).Journal)
+	late := step(5*time.Minute, one)
 	shouldTell(t, late.Journal, "replace ins-2   it never became a Ready node within the 15m of join_timeout")
 	shouldTell(t, step(time.Minute, one).Journal)
 	shouldTell(t, step(time.Minute, one, two).Journal, "join ins-2 node-ins-2")
@@ -81,6 +83,7 @@ func TestDrainsAreToldOf(t *testing.T) {
 	shouldTell(t, going, begun)
 	shouldTell(t, going.Drained("ins-1", node.Progress{Cordoned: true, Looked: true}, how, soon), begun, "drained ins-1 node-ins-1 done")
 	over := noon.Add(time.Hour)
+	going = going.Drained("ins-1", left, how, over.Add(-5*time.Minute))
 	const late = "drained ins-1 node-ins-1 timed_out 2 pods were left; ml/a is protected from eviction"
 	timedOut := going.Drained("ins-1", left, how, over)
 	shouldTell(t, timedOut, begun, late)

@@ -66,9 +66,9 @@ func (n asNode) health() string {
 		}
 		return text
 	case node.Joining:
-		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", instant(memory.RunningSince.Add(limits.Join)), n.nodes.JoinTimeout)
+		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", instant(memory.Until(limits, n.now)), n.nodes.JoinTimeout)
 	case node.Unready:
-		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, instant(memory.UnreadySince), instant(memory.UnreadySince.Add(limits.Unhealthy)), n.nodes.UnhealthyTimeout)
+		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, instant(memory.Since), instant(memory.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
 	case node.Late, node.Unhealthy:
 		return n.nodes.whyFailed(n.Health, memory.Name)
 	}

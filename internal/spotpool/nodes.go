@@ -86,11 +86,33 @@ func (j *Journal) asNodes(d Declaration, found []ownInstance, of node.Matches, n
 		j.NeverJoined = node.Streak{} // another configuration may join
 	}
 	for n, i := range found {
-		was := j.Known[n].Node
-		j.Known[n].Node = was.Seen(of.Of(i.ID), i.State == StateRunning, now)
+		was, match := j.Known[n].Node, of.Of(i.ID)
+		j.Known[n].Node = was.Seen(match, i.State == StateRunning, d.Nodes.timeouts(), now)
+		if match.Standing != node.Present {
+			j.Known[n].Drain = j.Known[n].Drain.Missed()
+		}
 		j.metNode(was, j.Known[n], now)
 		if was.JoinedAt.IsZero() && !j.Known[n].Node.JoinedAt.IsZero() {
 			j.NeverJoined = j.NeverJoined.Joined(i.ConfigurationTag)
+		}
+	}
+}
+
+// unmarked lists the nodes of members that do not bear the pool's mark yet. They are
+// marked whatever else is done to the pool: without the mark no notice of a node is heard,
+// and it is not deleted once its instance is gone.
+func (p *planner) unmarked() {
+	d := p.Declaration
+	if d.Nodes == nil {
+		return
+	}
+	for _, m := range p.plan.Members {
+		switch {
+		case m.Match.Standing != node.Present || m.Node.Pool == d.UID:
+		case m.Node.Pool == "":
+			p.plan.Unmarked = append(p.plan.Unmarked, m.Node)
+		default:
+			p.warnf("the node %s of %s has the mark of another pool (uid %s), so its interruption notices are ignored and it is not deleted once its instance is gone: remove its annotation gpupool/pool-uid", m.Node.Name, m.ID, m.Node.Pool)
 		}
 	}
 }

@@ -22,6 +22,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(declarations().Draw(t, "declaration"))
 		w.cluster = newCluster()
+		w.cluster.reuse(rapid.Bool().Draw(t, "host names are used again"))
 		nodes := &spotpool.Nodes{MaxReplacementsPerRun: rapid.IntRange(1, 2).Draw(t, "max_replacements_per_run")}
 		nodes.Drain.OnTimeout = rapid.SampledFrom([]node.OnTimeout{node.Terminate, node.Keep}).Draw(t, "on_timeout")
 		onExceeded := rapid.SampledFrom([]spotpool.OnBudgetExceeded{spotpool.ExceededKeep, spotpool.ExceededDrain}).Draw(t, "on_budget_exceeded")
@@ -35,7 +36,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		var log []string
 		check := func(s spotpool.Situation, p spotpool.Plan) {
 			log = append(log, fmt.Sprintf("%s %q held %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Held, p.Capacity, p.Short, p.Notices))
-			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost))
+			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost))
 			for _, d := range p.Decisions {
 				if d.Kind != spotpool.KindLaunch && w.cluster.away {
 					promise = fmt.Sprintf("%s while the cluster is away", d.Summary())
@@ -67,6 +68,7 @@ func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 		}
 		w.calm()
 		w.cluster.calm()
+		w.cluster.calmOddities(w)
 		w.journal = w.journal.ReplacingAgain()
 		drained := onExceeded == spotpool.ExceededDrain && rapid.Bool().Draw(t, "exceeded for good")
 		if drained {
@@ -113,7 +115,10 @@ func (w *world) happenToNodes(t *rapid.T) string {
 			own = append(own, m.ID)
 		}
 	}
-	what := rapid.IntRange(0, 13).Draw(t, "event")
+	what := rapid.IntRange(0, 19).Draw(t, "event")
+	if what > 13 {
+		return w.oddEvent(t, own)
+	}
 	if len(own) == 0 {
 		what = 0
 	}
@@ -156,7 +161,7 @@ func (w *world) happenToNodes(t *rapid.T) string {
 		}
 	case 5:
 		delete(c.nodes, id)
-		c.never[id] = true
+		c.never[id], c.pods[id] = true, 0
 		return "somebody deleted the node of " + id
 	case 8, 9:
 		return w.giveNotice(t, id)
@@ -186,11 +191,17 @@ func (w *world) lostWork(ids []string) error {
 	w.cluster.see(w)
 	for _, m := range w.machines {
 		n := w.cluster.nodes[m.ID]
-		if !slices.Contains(ids, m.ID) || n == nil || m.State != spotpool.StateRunning || w.cluster.pods[m.ID] == 0 {
+		if !slices.Contains(ids, m.ID) || n == nil || m.State != spotpool.StateRunning {
+			continue
+		}
+		if !w.cluster.itself(m.ID) {
+			return fmt.Errorf("%s ends, and its node is contested: %+v", m.ID, n)
+		}
+		if w.cluster.pods[m.ID] == 0 {
 			continue
 		}
 		at := slices.IndexFunc(w.journal.Known, func(k spotpool.Known) bool { return k.InstanceID == m.ID })
-		if at < 0 || !n.Cordoned || w.journal.Known[at].Drain.Phase != node.TimedOut || !w.journal.Known[at].Drain.Ends() {
+		if at < 0 || !n.Cordoned || w.journal.Known[at].Drain.Phase != node.TimedOut || !w.journal.Known[at].Drain.Ends() || w.journal.Known[at].Drain.UID != n.UID {
 			return fmt.Errorf("%s ends with %d pods on it", m.ID, w.cluster.pods[m.ID])
 		}
 	}

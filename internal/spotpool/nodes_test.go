@@ -1,6 +1,7 @@
 package spotpool_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,7 +35,41 @@ func cordonedByPool(n *node.Node) { n.Cordoned, n.CordonedBy = true, uid }
 // inCluster shows a cluster with these nodes.
 func inCluster(s spotpool.Situation, nodes ...node.Node) spotpool.Situation {
 	s.Observation.Cluster = node.Look{ClusterUID: clusterUID, At: s.Now, Nodes: nodes}
+	return watched(s)
+}
+
+// watched is the situation after a look in each minute since the first of its nodes was
+// not Ready.
+func watched(s spotpool.Situation) spotpool.Situation {
+	at := s.Now
+	for _, n := range s.Observation.Cluster.Nodes {
+		if n.Ready != node.ReadyTrue && n.ReadySince.Before(at) {
+			at = n.ReadySince
+		}
+	}
+	s.Journal = s.Journal.Clone()
+	for before := s; at.Before(s.Now); at = at.Add(time.Minute) {
+		before.Now, before.Journal = at, s.Journal
+		before.Observation.Cluster.Nodes = slices.Clone(s.Observation.Cluster.Nodes)
+		for n := range before.Observation.Cluster.Nodes {
+			if of := &before.Observation.Cluster.Nodes[n]; of.ReadySince.After(at) {
+				of.Ready = node.ReadyTrue
+			}
+		}
+		remember(s.Journal.Known, spotpool.Decide(before).Journal.Known)
+	}
 	return s
+}
+
+// remember copies what is remembered of instances as nodes.
+func remember(known, from []spotpool.Known) {
+	for _, k := range from {
+		for n := range known {
+			if known[n].InstanceID == k.InstanceID {
+				known[n].Node = k.Node
+			}
+		}
+	}
 }
 
 // remembered is the situation after earlier looks: each of these instances has been
@@ -50,9 +85,14 @@ func remembered(s spotpool.Situation, neverJoined ...string) spotpool.Situation 
 			nodes = append(nodes, nodeOf(i.ID))
 		}
 	}
-	before := inCluster(s, nodes...)
+	before := s
+	before.Observation.Cluster = node.Look{ClusterUID: clusterUID, At: s.Now, Nodes: nodes}
 	before.Now = ago(time.Hour)
 	s.Journal = spotpool.Decide(before).Journal
+	for ; before.Now.Before(noon); before.Now = before.Now.Add(5 * time.Minute) {
+		before.Journal = s.Journal
+		remember(s.Journal.Known, spotpool.Decide(before).Journal.Known)
+	}
 	return s
 }
 
@@ -227,6 +267,21 @@ func TestADrainedNodeThatIsUncordonedIsDrainedAgain(t *testing.T) {
 	shouldDecide(t, again, "drain ins-1, the node node-ins-1")
 	if j := again.Journal.Drains(again.Decisions[0], noon); j.Known[0].Drain.Phase != node.Asked {
 		t.Errorf("the drain is %+v", j.Known[0].Drain)
+	}
+}
+
+// TestADrainIsOfOneNode: a Node that was made again and cordoned by a person since its
+// drain was done is drained.
+func TestADrainIsOfOneNode(t *testing.T) {
+	t.Parallel()
+	s := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"))
+	p := spotpool.Decide(s)
+	s.Journal = p.Journal.Drains(p.Decisions[0], noon).Drained("ins-1", node.Progress{Cordoned: true, Looked: true}, s.Declaration.Nodes.Drain, noon)
+	s = inCluster(s, nodeOf("ins-1", cordonedByPool, func(n *node.Node) { n.UID = "another" }), nodeOf("ins-2"))
+	again := spotpool.Decide(s)
+	shouldDecide(t, again, "drain ins-1, the node node-ins-1")
+	if d := again.Journal.Drains(again.Decisions[0], noon).Known[0].Drain; d.UID != "another" || d.Phase != node.Asked {
+		t.Errorf("the drain is %+v", d)
 	}
 }
 

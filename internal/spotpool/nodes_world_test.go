@@ -1,8 +1,10 @@
 package spotpool_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -22,12 +24,13 @@ type cluster struct {
 	stubborn   map[string]bool       // machines whose pods can't be evicted
 	running    map[string]time.Time  // since when machines have run
 	cordonedBy map[string]string     // what a person cordoned, by machine
+	oddities
 }
 
 func newCluster() *cluster {
 	return &cluster{
 		joinsAfter: 2 * time.Minute, never: map[string]bool{}, sick: map[string]time.Time{}, nodes: map[string]*node.Node{}, pods: map[string]int{},
-		stubborn: map[string]bool{}, running: map[string]time.Time{}, cordonedBy: map[string]string{},
+		stubborn: map[string]bool{}, running: map[string]time.Time{}, cordonedBy: map[string]string{}, oddities: newOddities(),
 	}
 }
 
@@ -36,31 +39,36 @@ func (c *cluster) see(w *world) {
 	there := map[string]bool{}
 	for _, m := range w.machines {
 		there[m.ID] = true
+	}
+	for _, m := range w.machines {
+		if m.launched && m.PrivateIP == "" && m.State == spotpool.StateRunning {
+			m.PrivateIP = c.address(there)
+		}
 		switch {
 		case m.State == spotpool.StateRunning:
 			if c.running[m.ID].IsZero() {
 				c.running[m.ID] = w.now
 			}
 			if c.nodes[m.ID] == nil && !c.never[m.ID] && w.now.Sub(c.running[m.ID]) >= c.joinsAfter {
-				c.nodes[m.ID] = &node.Node{Name: "node-" + m.ID, UID: "u-" + m.ID, ProviderID: "qcloud:///1/" + m.ID, CreatedAt: w.now, Ready: node.ReadyTrue, ReadySince: w.now, Pool: w.d.UID}
-				c.pods[m.ID] = 2
+				c.join(w, m, there)
 			}
-		case c.nodes[m.ID] != nil && c.nodes[m.ID].Ready == node.ReadyTrue:
-			c.nodes[m.ID].Ready, c.nodes[m.ID].ReadySince = node.ReadyUnknown, w.now
+		case c.nodes[m.ID] != nil:
+			c.turns(c.nodes[m.ID], node.ReadyUnknown, w.now)
 		}
-		if n, since := c.nodes[m.ID], c.sick[m.ID]; n != nil && m.State == spotpool.StateRunning {
+		if n := c.nodes[m.ID]; n != nil && m.State == spotpool.StateRunning {
 			ready := node.ReadyTrue
-			if !since.IsZero() {
+			if !c.sick[m.ID].IsZero() || c.flaps[m.ID] && w.now.Unix()/60%2 == 0 {
 				ready = node.ReadyUnknown
 			}
-			if n.Ready != ready {
-				n.Ready, n.ReadySince = ready, w.now
+			c.turns(n, ready, w.now)
+			if c.renews[m.ID] {
+				n.TakenAt = w.now.Add(node.NoticeAhead)
 			}
 		}
 	}
 	for id, n := range c.nodes {
-		if !there[id] && n.Ready == node.ReadyTrue {
-			n.Ready, n.ReadySince = node.ReadyUnknown, w.now
+		if !there[id] {
+			c.turns(n, node.ReadyUnknown, w.now)
 		}
 	}
 }
@@ -74,7 +82,10 @@ func (c *cluster) look(w *world) node.Look {
 	for _, n := range c.nodes {
 		l.Nodes = append(l.Nodes, *n)
 	}
-	slices.SortFunc(l.Nodes, func(a, b node.Node) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	l.Nodes = append(l.Nodes, c.strangers...)
+	slices.SortFunc(l.Nodes, func(a, b node.Node) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.UID, b.UID))
+	})
 	if c.uncounted {
 		return l
 	}
@@ -100,8 +111,8 @@ func (c *cluster) drain(id, poolUID string) node.Progress {
 	return node.Progress{Cordoned: true, Looked: true, Left: c.pods[id]}
 }
 
-func (c *cluster) uncordon(id, poolUID string) {
-	if n := c.nodes[id]; n != nil && n.CordonedBy == poolUID {
+func (c *cluster) uncordon(uid, poolUID string) {
+	if _, n := c.byUID(uid); n != nil && n.CordonedBy == poolUID {
 		n.Cordoned, n.CordonedBy = false, ""
 	}
 }
@@ -110,6 +121,9 @@ func (c *cluster) uncordon(id, poolUID string) {
 // goes on.
 func (w *world) node(d spotpool.Decision, kind faultKind, run *spotpool.SoFar) (goesOn bool, err error) {
 	id := d.InstanceIDs[0]
+	if wrong := w.cluster.forbids(w, d); wrong != nil {
+		return false, wrong
+	}
 	switch d.Kind {
 	case spotpool.KindDrain:
 		run.Drained = append(run.Drained, id)
@@ -127,7 +141,7 @@ func (w *world) node(d spotpool.Decision, kind faultKind, run *spotpool.SoFar) (
 		if kind == killedAfterIntent || kind == lostBeforeEffect {
 			return false, nil
 		}
-		w.cluster.uncordon(id, w.d.UID)
+		w.cluster.uncordon(d.Node.UID, w.d.UID)
 		if kind != noFault {
 			return false, nil
 		}
@@ -141,7 +155,7 @@ func (w *world) node(d spotpool.Decision, kind faultKind, run *spotpool.SoFar) (
 		if kind == killedAfterIntent || kind == lostBeforeEffect {
 			return false, nil
 		}
-		delete(w.cluster.nodes, id)
+		w.cluster.remove(d.Node.UID)
 		if kind != noFault {
 			return false, nil
 		}

@@ -1,6 +1,7 @@
 package spotpool
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,20 +12,28 @@ import (
 
 // noticed notes which instances the cloud takes back soon, as their nodes say, and what
 // is new of that for people. Their markets are avoided from then on, as after a reclaim.
-// A notice is over where the instance ends, its node no longer says so, or was not seen,
-// or the time has passed by more than a while; j must be a clone that has an entry for
-// each instance found, in the same order.
+// A notice counts as it was first seen, and until its time has passed by more than a
+// while: a node that renews it changes nothing before it was seen without one. It is over
+// as well where the instance ends, its node no longer says so, or was not seen; j must be
+// a clone that has an entry for each instance found, in the same order.
 func (j *Journal) noticed(d Declaration, found []ownInstance, of node.Matches, now time.Time) []string {
 	var news []string
 	for n, i := range found {
 		k := &j.Known[n]
 		k.TakenAt = time.Time{}
 		match := of.Of(i.ID)
-		if d.Nodes == nil || match.Standing != node.Present || !i.State.up() || i.ChargeType != Spot || k.Ended {
+		if match.Standing == node.Present && match.Node.TakenAt.IsZero() {
+			k.ToldTakenAt = time.Time{} // it was withdrawn
+		}
+		if d.Nodes == nil || match.Standing != node.Present || match.Node.TakenAt.IsZero() || !i.State.up() || i.ChargeType != Spot || k.Ended {
 			continue
 		}
-		k.TakenAt = match.Node.ReclaimAt(now)
-		if k.TakenAt.IsZero() || k.TakenAt.Equal(k.ToldTakenAt) {
+		if !k.ToldTakenAt.IsZero() {
+			k.TakenAt = node.ReclaimAt(k.ToldTakenAt, now)
+			continue
+		}
+		k.TakenAt = node.ReclaimAt(match.Node.TakenAt, now)
+		if k.TakenAt.IsZero() {
 			continue
 		}
 		k.ToldTakenAt = k.TakenAt
@@ -40,8 +49,24 @@ func (p *planner) doomed() []Member {
 	return slices.DeleteFunc(slices.Clone(p.plan.Members), func(m Member) bool { return !m.Doomed() })
 }
 
+// endDoomed decides to terminate members that the cloud takes back, where the pool holds
+// more than its maximum and their nodes are drained already: so that a node cannot keep an
+// instance by a notice.
+func (p *planner) endDoomed(doomed []Member) {
+	held := p.plan.Held - p.unseen
+	surplus := held - p.Declaration.Maximum
+	var now []Member
+	for _, m := range doomed {
+		drained := m.Drain.Phase == node.Done && m.Drain.UID == m.Node.UID && m.Node.Cordoned
+		if drained && len(now) < surplus && replaceable(m) && !slices.Contains(p.SoFar.Refused, m.ID) {
+			now = append(now, m)
+		}
+	}
+	p.end(now, false, cmp.Or(p.emptied, fmt.Sprintf("%d held is above maximum %d", held, p.Declaration.Maximum)))
+}
+
 // drainDoomed decides to empty the nodes of members that the cloud takes back, after
-// launches in their place: the pool never ends them. A node that was kept before is
+// launches in their place: the pool ends only those above its maximum. A node that was kept before is
 // drained as well, since it goes whatever is left on it.
 func (p *planner) drainDoomed(doomed []Member) {
 	if missing := p.Declaration.Minimum - p.coming; len(doomed) > 0 && missing > 0 {

@@ -158,3 +158,61 @@ func TestANoticeHurriesADrain(t *testing.T) {
 	}
 	shouldDecide(t, spotpool.Decide(s)) // the cloud takes it
 }
+
+// TestARenewedNoticeLastsFromWhenItWasFirstSeen: a node that renews its notice is taken at
+// its word once, and is capacity again afterwards.
+func TestARenewedNoticeLastsFromWhenItWasFirstSeen(t *testing.T) {
+	t.Parallel()
+	s := noticed(size(2, 4))
+	s.Journal.Untold = nil
+	doomed := func(after time.Duration, change func(*node.Node)) bool {
+		t.Helper()
+		s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", change))
+		s.Now, s.Observation.At = noon.Add(after), noon.Add(after)
+		p := spotpool.Decide(s)
+		s.Journal = p.Journal
+		return p.Members[1].Doomed()
+	}
+	for minutes := range 30 {
+		after := time.Duration(minutes) * time.Minute
+		if got, want := doomed(after, taken(after+2*time.Minute)), minutes < 7; got != want {
+			t.Errorf("%s after the notice it is taken for doomed: %t", after, got)
+		}
+	}
+	if doomed(31*time.Minute, func(*node.Node) {}) {
+		t.Error("it is taken for doomed without a notice")
+	}
+	if !doomed(32*time.Minute, taken(34*time.Minute)) {
+		t.Error("a notice after the node had none is not heard")
+	}
+	shouldTell(t, s.Journal, "notice ins-2 node-ins-2", "notice ins-2 node-ins-2")
+}
+
+// TestAWantedEndDoesNotWaitForTheCloud: an instance that is to be terminated anyway is,
+// once its node is drained for a notice. Else the cloud takes it.
+func TestAWantedEndDoesNotWaitForTheCloud(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		declaration func(*spotpool.Declaration)
+		left        int
+		want        []string
+	}{
+		"a destroy":                     {size(0, 0), 0, []string{"drain ins-1, the node node-ins-1", "terminate ins-2"}},
+		"above maximum":                 {size(1, 1), 0, []string{"terminate ins-2"}},
+		"above maximum, with pods left": {size(1, 1), 1, nil},
+		"within maximum":                {size(1, 2), 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := noticed(c.declaration)
+			p := spotpool.Decide(s)
+			at := len(p.Decisions) - 1
+			shouldDecide(t, spotpool.Plan{Decisions: p.Decisions[at:]}, "drain ins-2, the node node-ins-2")
+			progress := node.Progress{Cordoned: true, Looked: true, Left: c.left}
+			s.Journal = p.Journal.Drains(p.Decisions[at], noon).Drained("ins-2", progress, s.Declaration.Nodes.Drain, noon)
+			s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", cordonedByPool, taken(2*time.Minute)))
+			s.SoFar.Drained = []string{"ins-2"}
+			shouldDecide(t, spotpool.Decide(s), c.want...)
+		})
+	}
+}

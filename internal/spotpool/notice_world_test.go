@@ -40,12 +40,13 @@ func brokenNotice(s spotpool.Situation, p spotpool.Plan) string {
 			return m.ID + " is taken for doomed"
 		}
 	}
-	launches, drained := 0, false
+	launches, drained, refreshed := 0, false, false
 	for _, d := range p.Decisions {
+		refreshed = refreshed || d.Refresh // what takes the place of that is launched last
 		switch {
 		case s.Hold != nil && d.Kind != spotpool.KindUncordon && d.Kind != spotpool.KindDeleteNode:
 			return "on hold: " + d.Summary()
-		case d.Kind == spotpool.KindLaunch && drained && !d.Refresh:
+		case d.Kind == spotpool.KindLaunch && drained && !refreshed:
 			return "a drain for a notice comes before a launch"
 		case d.Kind == spotpool.KindLaunch && !d.Resume && !d.Refresh:
 			launches += d.Count
@@ -53,11 +54,13 @@ func brokenNotice(s spotpool.Situation, p spotpool.Plan) string {
 			return fmt.Sprintf("%s until %s", d.Summary(), d.TakenAt)
 		case d.Kind == spotpool.KindDrain:
 			drained = drained || !d.TakenAt.IsZero()
-		case s.Hold == nil && slices.ContainsFunc(d.InstanceIDs, func(id string) bool { return doomed[id] }):
+		case s.Hold == nil && slices.ContainsFunc(d.InstanceIDs, func(id string) bool {
+			return doomed[id] && (d.Kind != spotpool.KindTerminate || p.Held <= s.Declaration.Maximum && p.Wanted == nil || p.Journal.DrainOf(id).Phase != node.Done)
+		}):
 			return d.Summary() + ", which the cloud takes back"
 		}
 	}
-	if !slices.ContainsFunc(p.Members, spotpool.Member.Doomed) || s.Gate.Closed || s.Hold != nil {
+	if !slices.ContainsFunc(p.Members, spotpool.Member.Doomed) || s.Gate.Closed || s.Hold != nil || !p.Journal.LostAt.IsZero() {
 		return ""
 	}
 	for _, r := range p.Short {

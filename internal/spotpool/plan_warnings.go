@@ -33,6 +33,9 @@ func (p *planner) warn() {
 	if why := p.contradicted(); why != "" && !p.noted(Reason{Text: why}) {
 		p.warnf("%s", why)
 	}
+	if why := p.plan.Journal.WhyLost(); why != "" && !p.noted(Reason{Text: why}) {
+		p.warnf("%s", why)
+	}
 	var others []string
 	for _, i := range p.Observation.Instances {
 		if d.UID != "" && i.PoolUID == d.UID && i.Region != "" && (i.AccountID != d.AccountID || i.Region != d.Region) {

@@ -17,7 +17,9 @@ type planner struct {
 	unseen   int // instances that open intents may have launched and nobody found yet
 	launched int // instances that this plan's new launches ask for
 	running  int // instances that work, and whose end was not asked for
-	coming   int // the capacity once everything asked for and decided works
+	// available are those of them that a refresh counts on.
+	available int
+	coming    int // the capacity once everything asked for and decided works
 
 	ending   map[string]bool
 	byCharge map[ChargeType]int // held and asked for, less what ends
@@ -61,6 +63,9 @@ func newPlanner(s Situation, found []ownInstance, j Journal, of node.Matches) *p
 		}
 		if m.runs() {
 			p.running++
+		}
+		if m.Available {
+			p.available++
 		}
 	}
 	return p

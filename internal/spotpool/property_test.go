@@ -259,7 +259,7 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 					return id + " is ended while " + string(m.State)
 				}
 				ended[id] = true
-				if m.Condition != spotpool.Running || m.Ending || m.Replaced() || decision.Refresh {
+				if m.Condition != spotpool.Running || m.Ending || m.Replaced() || m.Doomed() || decision.Refresh {
 					continue
 				}
 				if spare--; spare < 0 {

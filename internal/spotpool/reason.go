@@ -18,7 +18,9 @@ const (
 	BecauseHold            Code = "hold"
 	BecauseGate            Code = "gate"
 	BecauseGateUnknown     Code = "gate_unknown"
+	BecauseGateUndeclared  Code = "gate_undeclared"
 	BecauseContradiction   Code = "contradiction"
+	BecauseJournalLost     Code = "journal_lost"
 	BecauseRefused         Code = "refused"
 	BecauseHourlyCap       Code = "hourly_cap"
 	BecausePriceUnknown    Code = "price_unknown"
@@ -48,7 +50,9 @@ var codes = []struct {
 	{BecauseHold, "on hold by a person"},
 	{BecauseGate, "held back by the budget"},
 	{BecauseGateUnknown, "held back, as the budget's use is unknown"},
+	{BecauseGateUndeclared, "held back, as the budget is not declared"},
 	{BecauseContradiction, "contradicted"},
+	{BecauseJournalLost, "held back, as the journal was lost"},
 	{BecauseRefused, "refused"},
 	{BecauseHourlyCap, "above max_hourly_cost"},
 	{BecausePriceUnknown, "price unknown"},

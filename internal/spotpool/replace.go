@@ -20,7 +20,9 @@ func (p *planner) replace() {
 		return
 	}
 	enough := p.coming >= p.Declaration.Minimum
-	if !p.backToSpot() {
+	if p.plan.Nodes != nil && p.plan.Nodes.ReplacingSuspended != "" {
+		p.explainSuspended()
+	} else if !p.backToSpot() {
 		p.refresh()
 	}
 	if enough {
@@ -28,11 +30,19 @@ func (p *planner) replace() {
 	}
 }
 
+// outdated are the members that a refresh replaces.
+func (p *planner) outdated() []Member {
+	if p.Declaration.Refresh.Strategy == RefreshNone {
+		return nil
+	}
+	return p.choose(func(m Member) bool { return m.Outdated && replaceable(m) })
+}
+
 // refresh replaces outdated instances.
 func (p *planner) refresh() {
 	d := p.Declaration
-	outdated := p.choose(func(m Member) bool { return m.Outdated && replaceable(m) })
-	if d.Refresh.Strategy == RefreshNone || len(outdated) == 0 {
+	outdated := p.outdated()
+	if len(outdated) == 0 {
 		return
 	}
 	s := swap{members: outdated, reason: "outdated configuration", batch: len(outdated)}
@@ -121,7 +131,7 @@ func (p *planner) swap(s swap) bool {
 			return true
 		}
 	}
-	if above <= 0 {
+	if !p.awaitsReady(s) && above <= 0 {
 		p.explainStandstill(s, why)
 	}
 	return false
@@ -130,15 +140,15 @@ func (p *planner) swap(s swap) bool {
 // batchOf picks the members that are ended now. It leaves out those whose
 // replacements could not be launched; why then says what is in the way.
 func (p *planner) batchOf(s swap, short bool) (batch []Member, why Reasons) {
-	minimum, running, replaced := p.Declaration.Minimum, p.running, 0
+	minimum, available, replaced := p.Declaration.Minimum, p.available, 0
 	hopeless := map[Market]bool{}
 	for _, m := range p.firstToEnd(s.members, len(s.members)) {
-		runs := m.runs()
-		spared := runs && (short || running <= minimum-s.unavailable)
+		runs := m.runs() // or did a moment ago, and may again
+		spared := runs && (short || available <= minimum-s.unavailable)
 		if len(batch) == s.batch || spared || hopeless[m.Market()] {
 			continue
 		}
-		needed := !m.Ending && (!runs || running <= minimum)
+		needed := !m.Ending && (!m.Available || available <= minimum)
 		if unknown := p.unknownMarket(); needed && runs && unknown != "" {
 			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, and what works is not given up for what may not be had", len(s.members), s.reason, unknown)}}
 			continue
@@ -151,8 +161,8 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why Reasons) {
 			}
 			replaced++
 		}
-		if runs {
-			running--
+		if m.Available {
+			available--
 		}
 		batch = append(batch, m)
 	}
@@ -216,6 +226,6 @@ func (p *planner) explainStandstill(s swap, why Reasons) {
 	case s.surge == 0 && s.unavailable == 0:
 		p.short(BecauseReplacement, "%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:
-		p.short(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, p.running, isAre(p.running))
+		p.short(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, p.available, isAre(p.available))
 	}
 }

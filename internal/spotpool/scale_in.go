@@ -78,10 +78,15 @@ func (p *planner) choose(wanted func(Member) bool) []Member {
 	})
 }
 
-// terminate decides the end of the members.
+// terminate decides the end of the members, once their nodes are drained.
 func (p *planner) terminate(list []Member, refresh bool, reason string) {
 	list, going := p.drained(list, refresh, reason)
 	p.leave(going)
+	p.end(list, refresh, reason)
+}
+
+// end decides the end of the members now.
+func (p *planner) end(list []Member, refresh bool, reason string) {
 	if len(list) == 0 {
 		return
 	}
@@ -106,6 +111,9 @@ func (p *planner) leave(list []Member) {
 		}
 		if m.runs() {
 			p.running--
+		}
+		if m.Available {
+			p.available--
 		}
 	}
 }
@@ -137,7 +145,8 @@ func describe(m Member) string {
 // firstToEnd picks n of a list to be ended, in this order: those whose end was asked for
 // before, those whose nodes are drained already, those that do not work, those known to
 // have no pods with GPUs, the outdated ones, the dearest, those in the zone with the most
-// instances, the newest.
+// instances, the newest. Contested ones are last: they are left alone, and keep no others
+// from being ended.
 func (p *planner) firstToEnd(list []Member, n int) []Member {
 	n = min(n, len(list))
 	rest := slices.Clone(list)
@@ -171,6 +180,7 @@ func rank(a, b Member) int {
 func leaving(a, b Member) int {
 	return cmp.Or(
 		trueFirst(a.Ending, b.Ending),
+		trueFirst(!a.contested(), !b.contested()),
 		trueFirst(a.Drain.Open(), b.Drain.Open()),
 		trueFirst(!a.capacity(), !b.capacity()))
 }

@@ -31,13 +31,16 @@ func (p *planner) topUp() {
 // heldBack says why nothing is launched now; empty where something may be.
 func (p *planner) heldBack() (Code, string) {
 	switch {
+	case p.Gate.Closed && p.Gate.Undeclared:
+		return BecauseGateUndeclared, p.Gate.Reason
+	case p.Gate.Closed && p.Gate.Unknown:
+		return BecauseGateUnknown, p.Gate.Reason
 	case p.Gate.Closed:
-		if p.Gate.Unknown {
-			return BecauseGateUnknown, p.Gate.Reason
-		}
 		return BecauseGate, p.Gate.Reason
 	case len(p.doubtful) > 0:
 		return BecauseContradiction, p.contradicted()
+	case !p.plan.Journal.LostAt.IsZero():
+		return BecauseJournalLost, p.plan.Journal.WhyLost()
 	case p.SoFar.Halted != "":
 		return BecauseRefused, p.SoFar.Halted
 	}

@@ -110,6 +110,9 @@ func (w *world) held() int {
 func (w *world) observe() spotpool.Observation {
 	o := spotpool.Observation{At: w.now, Region: w.d.Region, AccountID: w.d.AccountID}
 	recorded := w.journal.KnownIDs()
+	if w.cluster != nil { // a machine has its address before it is a node
+		w.cluster.see(w)
+	}
 	for _, m := range w.machines {
 		shown := !m.launched || w.now.Sub(m.made) >= m.listed
 		if shown && (m.PoolUID != "" || !m.launched || slices.Contains(recorded, m.ID)) {
@@ -248,8 +251,7 @@ func (w *world) runs(id string) bool {
 	return slices.ContainsFunc(w.machines, func(m *machine) bool { return m.ID == id && m.State == spotpool.StateRunning })
 }
 
-// loseJournal has the pool begin anew, as where the store was lost. What was
-// launched shows by then, with its tags.
+// loseJournal removes the journal of the pool.
 func (w *world) loseJournal() { w.journal = spotpool.Journal{} }
 
 // fault is what happens to one run, at its nth step.
@@ -273,9 +275,9 @@ const (
 // thing, look at what that left, and so on. check sees each plan.
 func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (decided int, err error) {
 	run := spotpool.SoFar{}
-	if w.journal.Salt == "" {
+	if w.journals == 0 { // the pool's first
 		w.journals++
-		w.journal = w.journal.Salted(fmt.Sprintf("%s%d", salt, w.journals))
+		w.journal = w.journal.Salted(salt)
 	}
 	for step := 0; ; step++ {
 		if step > 500 {
@@ -292,8 +294,14 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		if kind == killedBefore {
 			return decided, nil
 		}
-		w.journal = p.Journal
+		if w.journal = p.Journal; w.journal.Salt == "" {
+			w.journals++
+			w.journal = w.journal.Salted(fmt.Sprintf("%s%d", salt, w.journals))
+		}
 		if len(p.Decisions) == 0 {
+			if w.cluster != nil {
+				w.cluster.mark(p.Unmarked, w.d.UID)
+			}
 			return decided, nil
 		}
 		decided++
@@ -307,6 +315,9 @@ func (w *world) run(f fault, check func(spotpool.Situation, spotpool.Plan)) (dec
 		}
 		run.Refreshed = run.Refreshed || d.Refresh
 		if d.Kind == spotpool.KindTerminate {
+			if d.InstanceIDs = w.emptied(d.InstanceIDs); len(d.InstanceIDs) == 0 {
+				continue
+			}
 			w.journal = w.journal.Ending(d.InstanceIDs, w.now)
 			if kind == killedAfterIntent || kind == lostBeforeEffect {
 				return decided, nil

@@ -5,6 +5,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Adopting is the declaration that comes the nearest to a Deployment that somebody else
@@ -63,4 +65,14 @@ func Adopting(of *appsv1.Deployment, clusterUID string) (Declaration, error) {
 		d.Security = Restricted
 	}
 	return d.WithDefaults(), nil
+}
+
+// Selects says what the pods of a declaration lack that the selector of its Deployment needs,
+// which is immutable; nil if they lack nothing.
+func (d Declaration) Selects(of *appsv1.Deployment) error {
+	selector, err := metav1.LabelSelectorAsSelector(of.Spec.Selector)
+	if err != nil || selector.Matches(labels.Set(d.PodLabels())) {
+		return err
+	}
+	return fmt.Errorf("the Deployment %s selects its pods by %s, which is immutable, and the declared pods lack it: add it to labels", d.Key(), metav1.FormatLabelSelector(of.Spec.Selector))
 }

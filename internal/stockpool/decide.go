@@ -17,6 +17,9 @@ type Situation struct {
 	Seen        Seen
 	// Covers are the budgets that cover the pool's pods, and the one that it names.
 	Covers []Cover
+	// Reverted says that this operation has reverted drift already: what is there again
+	// counts as it is.
+	Reverted bool
 	// Recorded says that the store has a record of the pool, which an import would find.
 	Recorded bool
 	Now      time.Time
@@ -102,7 +105,23 @@ func newDecider(s Situation) *decider {
 	if text := s.Declaration.AllocatedSelector; text != "" {
 		d.used, _ = labels.Parse(text) // a valid declaration has a selector
 	}
+	if d.reverts() {
+		d.Covers = slices.DeleteFunc(slices.Clone(d.Covers), func(c Cover) bool { return c.ByDrift })
+	}
 	return d
+}
+
+// reverts says whether an application is due that may revert what others made of the
+// Deployment: a budget that counts the pods by that is judged by what is left of it.
+func (d *decider) reverts() bool {
+	of, j := d.Seen.Deployment, d.Journal
+	switch {
+	case d.Reverted || !d.own() || j.Applied == "":
+		return false
+	case j.Applied != d.Declaration.Sum(j.Container):
+		return true
+	}
+	return Fingerprint(of) != j.Answer && (d.Seen.WouldBe == nil || len(Changes(of, d.Seen.WouldBe)) > 0)
 }
 
 // own says whether the Deployment that was seen is the pool's own.
@@ -139,7 +158,7 @@ func (d *decider) judge() {
 	case d.Seen.NamespaceMissing:
 		d.plan.Refused = &NamespaceError{Namespace: d.Declaration.Namespace}
 	case of == nil:
-		d.decide(Decision{Kind: KindCreate, Reasons: d.whyAbsent()})
+		d.decide(Decision{Kind: KindCreate, Replicas: d.left(), Reasons: d.whyAbsent()})
 	case d.mayOwn():
 		d.takeOver()
 	case !d.own():
@@ -147,6 +166,7 @@ func (d *decider) judge() {
 	case of.DeletionTimestamp != nil: // what comes after it is created once it is gone
 	default:
 		d.tellAdded()
+		d.warnOfPause()
 		d.keep()
 		d.guard()
 	}
@@ -158,6 +178,21 @@ func (d *decider) whyAbsent() []string {
 		return []string{"somebody deleted its Deployment"}
 	}
 	return []string{"it has no Deployment yet"}
+}
+
+// left is how many replicas a new Deployment starts with: as many as there are pods of the
+// one that was deleted, whose ReplicaSets it adopts and would scale down. A budget that
+// pauses the pool has it start empty.
+func (d *decider) left() (n int) {
+	if d.pausing() != nil {
+		return 0
+	}
+	for _, p := range d.Seen.Pods {
+		if !p.Ended() {
+			n++
+		}
+	}
+	return min(n, MaxReplicas)
 }
 
 // takeOver writes down a Deployment that has one container: which of several is the

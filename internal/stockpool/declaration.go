@@ -106,14 +106,26 @@ func (d Declaration) WithDefaults() Declaration {
 	d.Security = cmp.Or(d.Security, Restricted)
 	d.OnDestroy = cmp.Or(d.OnDestroy, DestroyDelete)
 	d.Ports = slices.Clone(d.Ports)
-	for n := range d.Ports {
-		d.Ports[n].Protocol = cmp.Or(d.Ports[n].Protocol, "TCP")
+	for n, p := range d.Ports {
+		d.Ports[n] = p.WithDefaults()
 	}
 	d.Tolerations = slices.Clone(d.Tolerations)
-	for n := range d.Tolerations {
-		d.Tolerations[n].Operator = cmp.Or(d.Tolerations[n].Operator, "Equal")
+	for n, t := range d.Tolerations {
+		d.Tolerations[n] = t.WithDefaults()
 	}
 	return d
+}
+
+// WithDefaults fills in what a user may leave out of a port.
+func (p Port) WithDefaults() Port {
+	p.Protocol = cmp.Or(p.Protocol, "TCP")
+	return p
+}
+
+// WithDefaults fills in what a user may leave out of a toleration.
+func (t Toleration) WithDefaults() Toleration {
+	t.Operator = cmp.Or(t.Operator, "Equal")
+	return t
 }
 
 // Key names a stock pool within one store: "default/pool-g1".

@@ -19,8 +19,11 @@ const Container = "runtime"
 
 // Bare is the Deployment as it is created: all that is declared, without a pod. The
 // token says by which creation it came about.
-func (d Declaration) Bare(token string) *appsv1.Deployment {
-	bare := d.Deployment(Container, 0)
+func (d Declaration) Bare(token string) *appsv1.Deployment { return d.BareOf(token, 0) }
+
+// BareOf is Bare with as many replicas as there are pods to adopt.
+func (d Declaration) BareOf(token string, replicas int) *appsv1.Deployment {
+	bare := d.Deployment(Container, replicas)
 	bare.Annotations = map[string]string{AnnotationOpened: token}
 	bare.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{LabelPool: d.Name}}
 	return bare

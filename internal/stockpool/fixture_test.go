@@ -150,7 +150,7 @@ func (w *world) do(p stockpool.Plan, dies death) {
 		if dies == beforeCall {
 			return
 		}
-		w.live = d.Bare(w.journal.Opened)
+		w.live = d.BareOf(w.journal.Opened, of.Replicas)
 		w.live.UID = types.UID(w.name("uid"))
 		if dies == afterCall {
 			return

@@ -15,7 +15,7 @@ type Kind string
 // about a Deployment that is not there yet, pods and disruption budgets apply the whole
 // declaration; their kind says why.
 const (
-	KindCreate  Kind = "create"  // an empty Deployment
+	KindCreate  Kind = "create"  // a Deployment, empty if no pods are left of one before
 	KindOwn     Kind = "own"     // write down whose Deployment it is
 	KindApply   Kind = "apply"   // what is declared
 	KindMend    Kind = "mend"    // undo what somebody changed
@@ -101,6 +101,9 @@ func (d Decision) Summary() string { return d.Verb().Base + " " + d.about() }
 func (d Decision) about() string {
 	switch d.Kind {
 	case KindCreate:
+		if n := d.Replicas; n > 0 {
+			return fmt.Sprintf("its Deployment with %d %s, for the %s that the deleted one left", n, wording.Plural(n, "replica", "replicas"), wording.Plural(n, "pod", "pods"))
+		}
 		return "its Deployment, empty at first"
 	case KindApply:
 		return "its declaration"

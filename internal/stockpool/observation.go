@@ -46,6 +46,10 @@ type Pod struct {
 	Waiting string
 	// DeletionCost is the annotation by which a ReplicaSet chooses which pods go first.
 	DeletionCost string
+	// Annotations are at most gpupool/protected.
+	Annotations       map[string]string
+	PriorityClassName string
+	Priority          int32
 }
 
 // Ended says that the pod is over, or about to be.
@@ -84,7 +88,10 @@ type Cover struct {
 	Exceeded bool `json:"exceeded"`
 	Pauses   bool `json:"pauses"`
 	// Unknown says that this can't be told.
-	Unknown bool   `json:"unknown"`
+	Unknown bool `json:"unknown"`
+	// ByDrift says that the budget counts the pods only by what others made of the
+	// Deployment.
+	ByDrift bool   `json:"-"`
 	Reason  string `json:"reason,omitempty"` // of whatever holds the pool back
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -17,6 +19,8 @@ type Room struct {
 	// declaration says that they have.
 	ClusterUID string
 	Labels     map[string]string
+	// InstanceTypes are those of its offerings.
+	InstanceTypes []string
 	// Grows says that more nodes of it are on their way. Why says which, or else why
 	// there are none; empty where nobody looked.
 	Grows bool
@@ -51,13 +55,17 @@ func (d Declaration) room(rooms []Room, err error) []string {
 	if len(rooms) == 0 {
 		return []string{"no spot pool has nodes in this cluster that could be more"}
 	}
-	fit := slices.DeleteFunc(rooms, func(r Room) bool { return !d.fits(r.Labels) })
+	fit := slices.DeleteFunc(rooms, func(r Room) bool { return !d.fits(r) })
 	if len(fit) == 0 {
 		var asked []string
 		for _, key := range slices.Sorted(maps.Keys(d.NodeSelector)) {
 			asked = append(asked, key+"="+d.NodeSelector[key])
 		}
-		return []string{fmt.Sprintf("no spot pool fits: none has nodes.labels as its node_selector asks for (%s)", strings.Join(asked, ", "))}
+		needs := "nodes.labels"
+		if slices.ContainsFunc(slices.Collect(maps.Keys(d.NodeSelector)), isInstanceType) {
+			needs = "nodes.labels and an offering"
+		}
+		return []string{fmt.Sprintf("no spot pool fits: none has %s as its node_selector asks for (%s)", needs, strings.Join(asked, ", "))}
 	}
 	slices.SortStableFunc(fit, func(a, b Room) int {
 		switch {
@@ -73,31 +81,55 @@ func (d Declaration) room(rooms []Room, err error) []string {
 		if n == roomsAtMost {
 			return append(lines, fmt.Sprintf("%d more %s would fit by their labels", len(fit)-n, wording.Plural(len(fit)-n, "spot pool", "spot pools")))
 		}
-		lines = append(lines, r.String())
+		lines = append(lines, r.text(d.instanceType(r)))
 	}
 	return lines
 }
 
-// String says whether the spot pool grows, and why not.
-func (r Room) String() string {
+// text says whether the spot pool grows, and why not. Only is the instance type that the
+// pods need of it; empty if any of its instances will do.
+func (r Room) text(only string) string {
+	by := "by its labels"
+	if only != "" {
+		by += ", with an instance of the type " + only
+	}
 	switch {
 	case r.Why == "":
-		return fmt.Sprintf("the spot pool %s fits by its labels; gpupool explain %s says whether it grows", r.Pool, r.Pool)
+		return fmt.Sprintf("the spot pool %s fits %s; gpupool explain %s says whether it grows", r.Pool, by, r.Pool)
 	case r.Grows:
-		return fmt.Sprintf("the spot pool %s fits by its labels, and grows: %s", r.Pool, r.Why)
+		return fmt.Sprintf("the spot pool %s fits %s, and grows: %s", r.Pool, by, r.Why)
 	}
-	return fmt.Sprintf("the spot pool %s fits by its labels, and does not grow: %s", r.Pool, r.Why)
+	return fmt.Sprintf("the spot pool %s fits %s, and does not grow: %s", r.Pool, by, r.Why)
 }
 
-// fits says whether nodes with these labels are what the pool's pods ask for. Labels that
-// every node gets by itself are none that a declaration names: they are not asked.
-func (d Declaration) fits(labels map[string]string) bool {
+// fits says whether nodes of a spot pool are what the pool's pods ask for. Of the labels
+// that nodes get by themselves, only the instance type is asked about: offerings name it.
+func (d Declaration) fits(r Room) bool {
 	for key, value := range d.NodeSelector {
-		if has, named := labels[key]; named && has != value || !named && !byItself(key) {
+		has, named := r.Labels[key]
+		switch {
+		case named && has != value, !named && !byItself(key):
+			return false
+		case !named && isInstanceType(key) && !slices.Contains(r.InstanceTypes, value):
 			return false
 		}
 	}
 	return true
+}
+
+// instanceType is the one that the pool's pods ask for of a spot pool that has others as
+// well; empty otherwise.
+func (d Declaration) instanceType(r Room) string {
+	for key, value := range d.NodeSelector {
+		if _, named := r.Labels[key]; !named && isInstanceType(key) && slices.ContainsFunc(r.InstanceTypes, func(t string) bool { return t != value }) {
+			return value
+		}
+	}
+	return ""
+}
+
+func isInstanceType(key string) bool {
+	return key == corev1.LabelInstanceTypeStable || key == corev1.LabelInstanceType
 }
 
 // byItself says whether nodes get a label from the kubelet or the cloud.

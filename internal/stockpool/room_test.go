@@ -25,6 +25,9 @@ func TestWhyPodsWait(t *testing.T) {
 	room := func(pool, gpu string, grows bool, why string) stockpool.Room {
 		return stockpool.Room{Pool: "ap-singapore/" + pool, ClusterUID: clusterUID, Labels: map[string]string{"gpu": gpu}, Grows: grows, Why: why}
 	}
+	typed := func(pool string, grows bool, types ...string) stockpool.Room {
+		return stockpool.Room{Pool: "ap-singapore/" + pool, ClusterUID: clusterUID, InstanceTypes: types, Grows: grows, Why: "x"}
+	}
 	elsewhere := room("elsewhere", "t4", true, "of its 1 nodes, joining: 1")
 	elsewhere.ClusterUID = "another"
 	for name, tt := range map[string]struct {
@@ -46,6 +49,16 @@ func TestWhyPodsWait(t *testing.T) {
 			"the spot pool ap-singapore/b fits by its labels; gpupool explain ap-singapore/b says whether it grows",
 			"2 more spot pools would fit by their labels",
 		}},
+		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"}, []stockpool.Room{typed("a", true, "GN7.2XLARGE32")}, nil, []string{
+			"no spot pool fits: none has nodes.labels and an offering as its node_selector asks for (node.kubernetes.io/instance-type=PNV4.28XLARGE1328)",
+		}},
+		"one of several offerings has it": {map[string]string{"beta.kubernetes.io/instance-type": "GN7.2XLARGE32"}, []stockpool.Room{typed("a", true, "GN7.2XLARGE32"), typed("b", true, "GN7.2XLARGE32", "GN7.5XLARGE80")}, nil, []string{
+			"the spot pool ap-singapore/a fits by its labels, and grows: x",
+			"the spot pool ap-singapore/b fits by its labels, with an instance of the type GN7.2XLARGE32, and grows: x",
+		}},
+		"the labels name the instance type": {map[string]string{"node.kubernetes.io/instance-type": "k3s"}, []stockpool.Room{{
+			Pool: "ap-singapore/a", ClusterUID: clusterUID, Labels: map[string]string{"node.kubernetes.io/instance-type": "k3s"}, InstanceTypes: []string{"GN7.2XLARGE32"}, Why: "x",
+		}}, nil, []string{"the spot pool ap-singapore/a fits by its labels, and does not grow: x"}},
 		"they are not known": {nil, nil, errors.New("no answer"), []string{"which spot pool could grow is not known: no answer"}},
 	} {
 		w := newWorld(declared(func(d *stockpool.Declaration) { d.NodeSelector = tt.selector }))

@@ -97,8 +97,12 @@ func (d *decider) fewest() (least int, why string) {
 }
 
 // sparing is how many pods a scale-down leaves. One that nobody declared, since pods were
-// given back, waits where it would end others that are in use; the maximum stays.
+// given back, waits where it would end others that are in use; the maximum stays. A new
+// Deployment has adopted the pods of a deleted one before anything is applied to it.
 func (d *decider) sparing(to, has int) int {
+	if d.Declaration.Keep == KeepAvailable && d.Journal.Applied == "" && d.own() && d.Seen.Deployment.Annotations[AnnotationOpened] != "" {
+		return max(to, min(has, d.Declaration.Maximum))
+	}
 	if d.Declaration.Keep != KeepAvailable || to >= has || d.Journal.Applied == "" || d.Journal.Generation != d.Declaration.Generation {
 		return to
 	}

@@ -106,9 +106,31 @@ func (p nodePool) situation(at time.Time, change bool, before spotpool.Journal) 
 	return s
 }
 
+// watched is the journal after a look in each minute of an hour, of which only what it
+// remembers of nodes is kept after the first.
+func (p nodePool) watched() spotpool.Journal {
+	j := spotpool.Decide(p.situation(At.Add(-time.Hour), false, spotpool.Journal{})).Journal
+	for at := At.Add(-time.Hour); at.Before(At); at = at.Add(time.Minute) {
+		s := p.situation(at, true, j)
+		for n := range s.Observation.Cluster.Nodes {
+			if of := &s.Observation.Cluster.Nodes[n]; of.ReadySince.After(at) {
+				of.Ready = node.ReadyTrue
+			}
+		}
+		for _, k := range spotpool.Decide(s).Journal.Known {
+			for n := range j.Known {
+				if j.Known[n].InstanceID == k.InstanceID {
+					j.Known[n].Node = k.Node
+				}
+			}
+		}
+	}
+	return j
+}
+
 func (p nodePool) explain(t *testing.T) spotpools.Explanation {
 	t.Helper()
-	s := p.situation(At, true, spotpool.Decide(p.situation(At.Add(-time.Hour), false, spotpool.Journal{})).Journal)
+	s := p.situation(At, true, p.watched())
 	plan := spotpool.Decide(s)
 	if p.drained != nil {
 		if len(plan.Decisions) == 0 || plan.Decisions[0].Kind != spotpool.KindDrain {

@@ -43,7 +43,7 @@ func shortPool(t *testing.T) spotpools.Explanation {
 	}
 	s := spotpool.Situation{
 		Declaration: d, Now: at,
-		Journal: spotpool.Journal{ShortSince: at.Add(-40 * time.Minute), Cooldowns: []spotpool.Cooldown{{
+		Journal: spotpool.Journal{Salt: "s", ShortSince: at.Add(-40 * time.Minute), Cooldowns: []spotpool.Cooldown{{
 			Market: d.Offerings[3].Market(spotpool.Spot), Cause: spotpool.CausedBySoldOut, Detail: "ResourcesSoldOut", Until: time.Date(2026, 3, 3, 13, 0, 0, 0, time.UTC),
 		}}},
 		Observation: spotpool.Observation{

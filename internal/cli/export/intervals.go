@@ -84,15 +84,14 @@ func (o *options) intervals(ctx context.Context, place store.Store) ([]interval,
 		if err != nil {
 			return nil, fmt.Errorf("the ledger of the cluster %s in the store %s: %w", uid, place, err)
 		}
-		var lost []string
-		for _, p := range problems {
-			lost = append(lost, p.Error())
+		for _, p := range l.Unaccepted(problems) {
+			o.lost = append(o.lost, p.Error())
 		}
-		o.warn(lost)
 		for r := range l.All() {
 			rows = append(rows, intervalOf(uid, r))
 		}
 	}
+	o.warn(o.lost)
 	return rows, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -29,7 +30,8 @@ type count struct {
 	Unreadable int    `json:"unreadable"`
 }
 
-// problem is a document that can't be read, or is missing though others refer to it.
+// problem is a document that can't be read, or is missing though others refer to it; or
+// what is left of an object whose record is lost.
 type problem struct {
 	Document string `json:"document"`
 	Error    string `json:"error"`
@@ -56,7 +58,11 @@ func look(ctx context.Context, remains stored.Remains) (findings, error) {
 		}
 		found.counts = append(found.counts, count{Kind: string(kind), Documents: len(documents), Unreadable: unreadable})
 	}
-	return found, nil
+	orphans, err := record.Orphans(ctx, remains, nil)
+	for _, of := range orphans {
+		found.problems = append(found.problems, problem{Document: of.Documents[0].String(), Error: of.String()})
+	}
+	return found, err
 }
 
 // total is how many documents there are, and how many of them can be read.
@@ -109,12 +115,13 @@ func (f *findings) readLedgers(remains stored.Remains, documents []stored.Docume
 	unreadable := 0
 	for _, uid := range slices.Sorted(maps.Keys(clusters)) {
 		contents, name := clusters[uid], string(stored.Ledger)+"/"+uid
-		_, problems, err := ledger.Load(uid, contents, ledger.Time(time.Now().UnixMilli()))
+		l, problems, err := ledger.Load(uid, contents, ledger.Time(time.Now().UnixMilli()))
 		if err != nil {
 			f.note(name, fmt.Errorf("%s in the store %s: %w", name, remains, err))
 			unreadable += len(contents)
+			continue
 		}
-		for _, p := range problems {
+		for _, p := range l.Unaccepted(problems) {
 			f.note(name+"/"+p.Document, p)
 			if _, there := contents[p.Document]; there {
 				unreadable++

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/connect"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -20,7 +21,12 @@ the documents of a store are there: the file store.json, or the ConfigMap
 gpupool.store. It first reads every document, and tells how many there are of
 each kind and which of them can't be read. No document is changed.
 
-A store that is sound is left as it is, with exit code 0. Refused are a place
+It also names objects whose records are lost, by what is left of them: instances that a
+journal knows, for example.
+
+A store that is sound is left as it is, with exit code 0. The exit code is 3 if
+documents can't be read or are missing, or records are lost, also with --dry-run: use
+it as a check. It is 1 if nothing can be read, or if it refuses. Refused are a place
 without a document that can be read (terraform apply makes a new store), one that
 holds what no store has, and one that a newer gpupool wrote to. A description
 that is there and can't be read must be moved away first.`
@@ -93,7 +99,11 @@ func (o *repairOptions) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return o.session.Print(r, func(terminal.Style) string { return r.text() })
+	if err := o.session.Print(r, func(terminal.Style) string { return r.text() }); err != nil || len(found.problems) == 0 {
+		return err
+	}
+	_, readable := found.total()
+	return process.WithExitCode(process.Partly(readable), fmt.Errorf("%s in %s that repair can't fix", describe.Plural(len(found.problems), "problem"), remains))
 }
 
 // repair makes the place a store again, where it was one.
@@ -132,10 +142,12 @@ func (r report) text() string {
 	for _, p := range r.Problems {
 		fmt.Fprintf(&out, "%s\n", p.Error)
 	}
-	switch r.Outcome {
-	case isSound:
+	switch {
+	case r.Outcome == isSound && len(r.Problems) > 0:
+		fmt.Fprintf(&out, "%s is a store: its description needs no repair\n", r.Store)
+	case r.Outcome == isSound:
 		fmt.Fprintf(&out, "%s is a store: there is nothing to repair\n", r.Store)
-	case planned:
+	case r.Outcome == planned:
 		fmt.Fprintf(&out, "would make %s a store again\n", r.Store)
 	default:
 		fmt.Fprintf(&out, "%s is a store again\n", r.Store)

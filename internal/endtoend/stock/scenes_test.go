@@ -29,6 +29,7 @@ func TestStockPools(t *testing.T) {
 	for name, play := range map[string]func(*rig){
 		"declared, mended, destroyed":      mended,
 		"orphaned and imported":            orphaned,
+		"deleted without its pods":         deletedAlone,
 		"somebody else's, then taken over": takenOver,
 		"paused by its budget and back":    paused,
 		"not grown by its budget":          notGrown,
@@ -145,6 +146,37 @@ func orphaned(r *rig) {
 	r.nothingLeft()
 }
 
+// deletedAlone: the pods that an orphaning delete leaves go on under a new Deployment.
+func deletedAlone(r *rig) {
+	r.apply(r.pool())
+	pods := names(r.ready(2))
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	r.audit.Taken()
+	uid := r.deployment().UID
+	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}); err != nil {
+		r.t.Fatal(err)
+	}
+	kubetest.WaitFor(r.t, "its Deployment to be gone", func(context.Context) error {
+		if of := r.deployment(); of != nil {
+			return fmt.Errorf("it is there, with the finalizers %v", of.Finalizers)
+		}
+		return nil
+	})
+	dry := r.work.Must("gpupool", "reconcile", "--kubeconfig", r.run, "--dry-run").Stdout
+	if !strings.Contains(words(dry), "its Deployment with 2 replicas, for the pods that the deleted one left") {
+		r.t.Errorf("a dry run says\n%s", dry)
+	}
+	r.says(r.reconcile(), "done create: somebody deleted its Deployment")
+	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
+	if of := r.deployment(); of.UID == uid || !slices.Equal(names(r.ready(2)), pods) {
+		r.t.Errorf("its pods %v were replaced by %v", pods, names(r.ready(2)))
+	}
+	r.audit.Taken()
+	r.settled()
+	r.apply()
+	r.nothingLeft()
+}
+
 func names(pods []corev1.Pod) []string {
 	var all []string
 	for _, p := range pods {
@@ -166,7 +198,7 @@ func takenOver(r *rig) {
 			r.t.Fatalf("somebody else's Deployment was changed %s: %+v", when, of)
 		}
 	}
-	config := r.pool(attributes{"security": `"baseline"`})
+	config := r.pool(attributes{"security": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
 	r.refuses("that gpupool did not make: it was left untouched", config)
 	r.reconcile()
 	r.audit.Wants(r.t, "while it is somebody else's")

@@ -18,6 +18,9 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
+// EventSource is the component that gpupool's Events name as their source.
+const EventSource = fieldManager
+
 // Alert records an Event in a namespace, because of a budget. The same alert again
 // counts up the Event that is there, so that a run each minute does not flood
 // the namespace. A namespace that is gone is told nothing.
@@ -40,7 +43,7 @@ func (c *Cluster) Alert(ctx context.Context, a budget.Event) error {
 		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: a.Namespace, Labels: map[string]string{LabelBudgetUID: a.BudgetUID}},
 		InvolvedObject: about, Reason: a.Reason, Message: clip(a.Message, 1024), Type: kind, Count: 1,
 		FirstTimestamp: now, LastTimestamp: now,
-		Source: corev1.EventSource{Component: fieldManager},
+		Source: corev1.EventSource{Component: EventSource},
 	}, metav1.CreateOptions{FieldManager: fieldManager})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):

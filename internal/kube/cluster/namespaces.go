@@ -18,15 +18,19 @@ type namespace struct {
 	labels  map[string]string
 }
 
-// namespaceOf reads a namespace. One that is protected by an annotation has it as a
-// label, where it has no such label.
+// namespaceOf reads a namespace.
 func namespaceOf(object []byte) (namespace, error) {
 	var n corev1.Namespace
 	err := n.Unmarshal(object)
+	return namespace{name: n.Name, created: n.CreationTimestamp.Time, labels: namespaceLabels(&n)}, err
+}
+
+// namespaceLabels are a namespace's labels, with its protection by an annotation as one.
+func namespaceLabels(n *corev1.Namespace) map[string]string {
 	if value, ok := n.Annotations[budget.ProtectedKey]; ok {
-		n.Labels = merged(map[string]string{budget.ProtectedKey: value}, n.Labels)
+		return merged(map[string]string{budget.ProtectedKey: value}, n.Labels)
 	}
-	return namespace{name: n.Name, created: n.CreationTimestamp.Time, labels: n.Labels}, err
+	return n.Labels
 }
 
 func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
@@ -36,8 +40,18 @@ func (c *Cluster) readNamespaces(ctx context.Context) ([]namespace, error) {
 	})
 }
 
-// readPriorityClasses lists the values of the priority classes, by name.
-func (c *Cluster) readPriorityClasses(ctx context.Context) (map[string]int32, error) {
+// Namespaces are the labels of the namespaces, by name.
+func (c *Cluster) Namespaces(ctx context.Context) (map[string]map[string]string, error) {
+	list, err := c.readNamespaces(ctx)
+	out := make(map[string]map[string]string, len(list))
+	for _, n := range list {
+		out[n.name] = n.labels
+	}
+	return out, err
+}
+
+// PriorityClasses lists the values of the priority classes, by name.
+func (c *Cluster) PriorityClasses(ctx context.Context) (map[string]int32, error) {
 	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.SchedulingV1().RESTClient(), Resource: "priorityclasses"},
 		func(object []byte) (schedulingv1.PriorityClass, bool, error) {
 			var p schedulingv1.PriorityClass

@@ -73,7 +73,7 @@ func (c *Cluster) gather(ctx context.Context, o gpu.ObserveOptions, replayed *po
 	})
 	group.Go(func() (err error) {
 		if there, err = c.readNamespaces(ctx); err == nil {
-			out.PriorityClasses, err = c.readPriorityClasses(ctx)
+			out.PriorityClasses, err = c.PriorityClasses(ctx)
 		}
 		return err
 	})

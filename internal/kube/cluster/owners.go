@@ -13,7 +13,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
-	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
 // Owners says which workloads would be paused for pods, by the pods' uids. A pod's
@@ -125,11 +124,11 @@ func (c *Cluster) deploymentOf(ctx context.Context, w budget.Workload) (budget.W
 	if err != nil {
 		return w, nil, notPaused(w, "its selector can't be read: "+err.Error())
 	}
-	owner := metav1.GetControllerOf(rs)
+	owner := gpu.ControllerOf(rs)
 	if owner == nil || owner.Kind != "Deployment" || owner.APIVersion != "apps/v1" || owner.UID == "" {
 		return w, nil, notPaused(w, "it is not of a Deployment, and ReplicaSets alone are not scaled")
 	}
-	return budget.Workload{Namespace: w.Namespace, Owner: ledger.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: string(owner.UID)}}, selector, nil
+	return budget.Workload{Namespace: w.Namespace, Owner: *owner}, selector, nil
 }
 
 // forgiving says that the end of a pod by a disruption is no failure to its

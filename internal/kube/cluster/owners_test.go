@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -80,5 +81,28 @@ func TestOwnersAreWhatTheClusterHas(t *testing.T) {
 		if got := ownerOf(t, c, pod.Labels, owner); got.Workload.Name != "" || !strings.Contains(got.Reason, "asks for no GPUs") {
 			t.Errorf("%s: %+v", app, got)
 		}
+	}
+}
+
+// TestWorkloadsWithOwnersThatNoObjectCanBe: whoever makes a workload writes what controls it.
+// Asked for under a name that no object has, an owner would be an error, and the budget's
+// other workloads would not be paused.
+func TestWorkloadsWithOwnersThatNoObjectCanBe(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	c := look(t, server.Kubeconfig())
+	of := kubetest.Deployment(ns, "of", 0, kubetest.GPUs(1))
+	rs := kubetest.Create(t, server, &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "rs", OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "a%b", UID: "u", Controller: new(true)}}},
+		Spec:       appsv1.ReplicaSetSpec{Replicas: new(int32), Selector: of.Spec.Selector, Template: of.Spec.Template},
+	})
+	if got := ownerOf(t, c, of.Spec.Template.Labels, workloadOf("apps/v1", "ReplicaSet", rs)); got.Workload.Name != "" || !strings.Contains(got.Reason, "it is not of a Deployment") {
+		t.Errorf("the pod is of %+v", got)
+	}
+	of.OwnerReferences = []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Job\nbudget a: within its limit", Name: "n", UID: "u", Controller: new(true)}}
+	state, err := c.Workload(t.Context(), workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, of)))
+	if err != nil || state.Driven != "" {
+		t.Errorf("it is driven by %q (%v)", state.Driven, err)
 	}
 }

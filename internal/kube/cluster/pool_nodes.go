@@ -98,18 +98,27 @@ func (c *Cluster) UncordonNode(ctx context.Context, n node.Node, poolUID string)
 	})
 }
 
-// DeleteNode deletes exactly this node, which a pool marked as its own. One that is gone
-// is no error.
+// DeleteNode deletes exactly this node, which a pool marked as its own, unless a kubelet
+// reports for it. One that is gone is no error.
 func (c *Cluster) DeleteNode(ctx context.Context, n node.Node, poolUID string) error {
-	if n.Pool != poolUID {
-		return fmt.Errorf("the node %s does not bear the pool's mark: %w", n.Name, node.ErrChanged)
-	}
-	err := c.kube.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: new(types.UID(n.UID))}})
-	switch {
-	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err): // the name is another node's
-		return nil
-	}
-	return kubeclient.Wrap("delete", "nodes "+n.Name, err)
+	return retry.RetryOnConflict(writeTries, func() error {
+		live, err := c.getNode(ctx, n.Name)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && string(live.UID) != n.UID: // the name is another node's
+			return nil
+		case err != nil:
+			return err
+		case n.Pool != poolUID, live.Annotations[NodePoolAnnotation] != poolUID:
+			return fmt.Errorf("the node %s does not bear the pool's mark: %w", n.Name, node.ErrChanged)
+		case !poolNode(live).Silent():
+			return fmt.Errorf("the node %s has a kubelet that reports, so a machine uses it: %w", n.Name, node.ErrChanged)
+		}
+		err = c.kube.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return kubeclient.Wrap("delete", "nodes "+n.Name, err)
+	})
 }
 
 // writeTries are those to change an object that somebody else changes meanwhile, as its

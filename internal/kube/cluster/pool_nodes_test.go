@@ -106,6 +106,12 @@ func TestExactlyOneNodeIsChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	n = poolNode(t, c, n.Name)
+	if err := c.DeleteNode(ctx, n, "pool-1"); !errors.Is(err, node.ErrChanged) {
+		t.Errorf("a Ready node is deleted: %v", err)
+	}
+	if err := server.Silence(ctx, n.Name); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if err := c.DeleteNode(ctx, n, "pool-1"); err != nil {
 			t.Fatal(err)

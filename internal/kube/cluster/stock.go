@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -112,7 +113,7 @@ func (c *Cluster) StockOf(ctx context.Context, namespace, name string) (stockpoo
 			s.Pods = append(s.Pods, stockPod(p))
 		}
 	}
-	s.ClusterUID, s.At, s.NamespaceLabels = uid, c.Now(), of.Labels
+	s.ClusterUID, s.At, s.NamespaceLabels = uid, c.Now(), namespaceLabels(of)
 	return s, nil
 }
 
@@ -136,6 +137,13 @@ func stockPod(p *corev1.Pod) stockpool.Pod {
 	out := stockpool.Pod{
 		Name: p.Name, UID: string(p.UID), Labels: p.Labels, Phase: string(p.Status.Phase), Ending: p.DeletionTimestamp != nil,
 		Node: p.Spec.NodeName, DeletionCost: p.Annotations[corev1.PodDeletionCost],
+	}
+	out.PriorityClassName = p.Spec.PriorityClassName
+	if p.Spec.Priority != nil {
+		out.Priority = *p.Spec.Priority
+	}
+	if value, ok := p.Annotations[budget.ProtectedKey]; ok {
+		out.Annotations = map[string]string{budget.ProtectedKey: value}
 	}
 	for _, condition := range p.Status.Conditions {
 		switch {

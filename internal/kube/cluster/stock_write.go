@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,8 +41,9 @@ func (c *Cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*apps
 }
 
 // ApplyStock has exactly this Deployment, by its uid, be as wanted, whoever else changed
-// it. A dry run says what that would come to, and changes nothing. Where live is another
-// by now, the error is stockpool.ErrChanged.
+// it. A dry run says what that would come to, and changes nothing; if that is refused as
+// invalid, which fields of others can be the cause of, the answer beside the error is live
+// without those. Where live is another by now, the error is stockpool.ErrChanged.
 func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
 	object := stockObject("deployments", wanted)
 	client := c.kube.AppsV1().Deployments(wanted.Namespace)
@@ -49,7 +51,7 @@ func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deploymen
 	if dryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	} else {
-		if err := c.claim(ctx, live); err != nil {
+		if err := c.claim(ctx, live, wanted); err != nil {
 			return nil, err
 		}
 	}
@@ -58,22 +60,30 @@ func (c *Cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deploymen
 		return nil, err
 	}
 	answer, err := client.Patch(ctx, wanted.Name, types.ApplyPatchType, body, options)
+	if extra := stockpool.Extras(live, wanted); dryRun && apierrors.IsInvalid(err) && !isAnother(err) && len(extra) > 0 {
+		return stockpool.Without(live, extra), stockError("patch", object, err)
+	}
 	if err != nil {
 		return nil, stockError("patch", object, err)
+	}
+	if dryRun { // which has not claimed what others wrote
+		answer = stockpool.Without(answer, stockpool.Extras(answer, wanted))
 	}
 	return answer, nil
 }
 
-// claim gives the fields of a new Deployment to who applies: what is not declared any
-// longer goes with an application only where nobody else has it.
-func (c *Cluster) claim(ctx context.Context, live *appsv1.Deployment) error {
+// claim gives the fields of a new Deployment, and those that others added and that
+// declarations have arguments for, to who applies: what is not declared goes with an
+// application only if no other manager has it. A label that is missing is added at once, by which
+// policies know whose the Deployment is.
+func (c *Cluster) claim(ctx context.Context, live, wanted *appsv1.Deployment) error {
 	client, object, uid := c.kube.AppsV1().Deployments(live.Namespace), stockObject("deployments", live), live.UID
 	err := retry.RetryOnConflict(writeTries, func() error {
-		patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(stockCreator), stockpool.FieldManager)
-		if err != nil || len(patch) == 0 {
+		patch, err := claimed(live, wanted)
+		if err != nil || patch == nil {
 			return err
 		}
-		_, err = client.Patch(ctx, live.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+		_, err = client.Patch(ctx, live.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: stockpool.FieldManager})
 		if !apierrors.IsConflict(err) {
 			return err
 		}
@@ -89,6 +99,23 @@ func (c *Cluster) claim(ctx context.Context, live *appsv1.Deployment) error {
 		return err
 	})
 	return stockError("patch", object, err)
+}
+
+// claimed is the patch that claims fields; nil if there is nothing to claim.
+func claimed(live, wanted *appsv1.Deployment) ([]byte, error) {
+	upgraded := live.DeepCopy()
+	if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New(stockCreator), stockpool.FieldManager); err != nil {
+		return nil, err
+	}
+	managed, changed, err := stockpool.Claim(upgraded, stockpool.Extras(live, wanted))
+	if err != nil || !changed && equality.Semantic.DeepEqual(upgraded.ManagedFields, live.ManagedFields) {
+		return nil, err
+	}
+	metadata := map[string]any{"resourceVersion": live.ResourceVersion, "managedFields": managed}
+	if pool := wanted.Labels[stockpool.LabelPool]; live.Labels[stockpool.LabelPool] != pool {
+		metadata["labels"] = map[string]string{stockpool.LabelPool: pool}
+	}
+	return json.Marshal(map[string]any{"metadata": metadata})
 }
 
 // DeleteStock has exactly this Deployment be deleted, and its pods before it. One that is

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -31,6 +32,20 @@ const longestToken = 24*time.Hour - time.Minute
 
 // CreateToken makes the Secret of a bootstrap token, which bears its pool's mark.
 func (c *Cluster) CreateToken(ctx context.Context, t node.BootstrapToken) error {
+	return c.createToken(ctx, t, metav1.CreateOptions{FieldManager: fieldManager})
+}
+
+// TokenTaken reports whether there is a Secret of a bootstrap token's id, by a creation
+// that is not carried out: no account may read one.
+func (c *Cluster) TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, error) {
+	err := c.createToken(ctx, t, metav1.CreateOptions{FieldManager: fieldManager, DryRun: []string{metav1.DryRunAll}})
+	if errors.Is(err, node.ErrTokenExists) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (c *Cluster) createToken(ctx context.Context, t node.BootstrapToken, how metav1.CreateOptions) error {
 	now := c.Now()
 	if now.IsZero() { // nothing was asked of the API server before
 		if _, err := c.UID(ctx); err != nil {
@@ -52,7 +67,7 @@ func (c *Cluster) CreateToken(ctx context.Context, t node.BootstrapToken) error 
 			"usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true",
 			TokenGroups: strings.Join(t.Groups, ","),
 		},
-	}, metav1.CreateOptions{FieldManager: fieldManager})
+	}, how)
 	if apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("the Secret %s%s of %s: %w", TokenPrefix, t.ID, TokenNamespace, node.ErrTokenExists)
 	}

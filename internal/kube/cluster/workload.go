@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
@@ -96,7 +97,7 @@ func orOne(replicas *int32) int32 {
 // driven says who else drives a workload, or why else it must not be paused;
 // nothing where it may be.
 func driven(o workload) string {
-	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind != "CronJob" {
+	if owner := gpu.ControllerOf(o); owner != nil && owner.Kind != "CronJob" {
 		return "the " + owner.Kind + " " + owner.Name + " controls it, and would undo it"
 	}
 	if s, ok := o.(statefulSet); ok && deletesVolumes(s) {

@@ -14,29 +14,43 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// A destruction needs no record, and one that was cut short is told of and finished.
-func TestDestructionOfWhatIsHalfGone(t *testing.T) {
+// A deletion that was interrupted is reported, and finished by the next one.
+func TestInterruptedDeletionIsFinished(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
 	s := serve(t, w)
-	for name, half := range map[string]func(){
-		"a lost record":        func() { w.Forget("team-a") },
-		"a deletion cut short": func() { w.Rewrite("team-a", func(r *declaration.Budget) { r.Phase = declaration.Deleting }) },
-	} {
-		o := create(t, s, values(nil))
-		half()
-		o, diags := s.Read(o)
-		if name == "a deletion cut short" {
-			contains(t, diags, "WARNING", "was begun and not finished", "terraform destroy")
-			_, diags = s.Apply(s.Plan(o, values(providertest.Values{"gpu_hours": "5"})))
-			contains(t, diags, "ERROR", "was begun and not finished")
-		}
-		s.Destroy(o)
-		nothingRecorded(t, w)
-		if o, diags = s.Read(o); len(diags) > 0 || !o.State.IsNull() {
-			t.Errorf("after the destruction of %s: %v %s", name, o.State, diags)
-		}
+	o := create(t, s, values(nil))
+	w.Rewrite("team-a", func(r *declaration.Budget) { r.Phase = declaration.Deleting })
+	o, diags := s.Read(o)
+	contains(t, diags, "WARNING", "was begun and not finished", "terraform destroy")
+	_, diags = s.Apply(s.Plan(o, values(providertest.Values{"gpu_hours": "5"})))
+	contains(t, diags, "ERROR", "was begun and not finished")
+	s.Destroy(o)
+	nothingRecorded(t, w)
+	if o, diags = s.Read(o); len(diags) > 0 || !o.State.IsNull() {
+		t.Errorf("after the destruction: %v %s", o.State, diags)
 	}
+}
+
+// A budget without a record is not destroyed: another store may still enforce it. Once
+// an apply has recorded it again, it is.
+func TestDestructionNeedsARecord(t *testing.T) {
+	t.Parallel()
+	w := providertest.NewWithCluster(t)
+	s := serve(t, w)
+	o := create(t, s, values(nil))
+	planned := s.Plan(o, nil)
+	w.Forget("team-a")
+	_, diags := s.Apply(planned)
+	contains(t, diags, "ERROR", "Budget is not in this store", "terraform apply before you destroy it", "terraform state rm")
+	o, _ = s.Read(o)
+	contains(t, s.Plan(o, nil).Diagnostics, "ERROR", "Budget is not in this store")
+	o, diags = s.Apply(s.Plan(o, values(nil)))
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	s.Destroy(o)
+	nothingRecorded(t, w)
 }
 
 // A destruction resumes what the budget paused. What someone started meanwhile stays

@@ -24,7 +24,7 @@ import (
 func (r *budgetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		return
+		r.planDestroy(ctx, req, resp)
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, req, resp)
 	default:
@@ -51,6 +51,7 @@ func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlan
 	if req.Config.Raw.IsFullyKnown() {
 		warnOfAction(core.Declaration{}, d, &resp.Diagnostics)
 		warnOfSharing(core.Declaration{}, d, &resp.Diagnostics)
+		r.warnOfSelector(ctx, d, &resp.Diagnostics)
 	}
 }
 
@@ -60,7 +61,7 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	recorded, diags := req.Private.GetKey(ctx, recordedKey)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	if resp.Diagnostics.HasError() || !r.checkStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
 		return
 	}
 	if !m.Name.Equal(prior.Name) {
@@ -78,7 +79,7 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if lost {
 		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is not recorded",
-			"The store has no record of it, so no run counts its usage or enforces it. Applying this plan records it anew.")
+			r.connection.RecordsAgain("counts its usage or enforces it"))
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		was, d := prior.declaration(), m.declaration()
@@ -86,6 +87,26 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 		warnOfAction(was, d, &resp.Diagnostics)
 		warnOfSharing(was, d, &resp.Diagnostics)
 		r.warnOfLimit(ctx, was, d, &resp.Diagnostics)
+		if !d.Selector.Same(was.Selector) {
+			r.warnOfSelector(ctx, d, &resp.Diagnostics)
+		}
+	}
+}
+
+// warnOfSelector warns of namespaces that the selector names and the cluster does not have.
+// An account that may not list namespaces can't tell: runs do.
+func (r *budgetResource) warnOfSelector(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
+	if len(d.Selector.Namespaces) == 0 || !r.connection.ClusterReady() || !r.connection.StoreReady() {
+		return
+	}
+	reader, err := r.connection.Reader(ctx)
+	if err != nil {
+		return // an apply says so
+	}
+	doubts, _ := reader.Budgets().SelectorDoubts(ctx, d)
+	for _, doubt := range doubts {
+		diags.AddAttributeWarning(path.Root("selector").AtName("namespaces"), "Budget "+d.Name+" names a namespace that does not exist",
+			"As it stands, "+doubt+". Pods in it count once it exists.")
 	}
 }
 

@@ -109,7 +109,7 @@ func TestLostRecordIsToldOf(t *testing.T) {
 		t.Errorf("reading: %s", diags)
 	}
 	p := s.Plan(read, values(nil))
-	contains(t, p.Diagnostics, "WARNING", "is not recorded", "records it anew")
+	contains(t, p.Diagnostics, "WARNING", "is not recorded", "records it there again", "two stores")
 	if p.Attribute("generation") != providertest.Unknown || p.Attribute("uid") != o.Attribute("uid") {
 		t.Errorf("planned generation %v of %v", p.Attribute("generation"), p.Attribute("uid"))
 	}

@@ -8,6 +8,7 @@ package budget
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -73,6 +74,7 @@ func (r *budgetResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 }
 
 // Read takes over the store's record, and passes on the warnings of the last run,
@@ -100,8 +102,12 @@ func (r *budgetResource) Read(ctx context.Context, req resource.ReadRequest, res
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	}
 	if !state.Recorded {
+		if !r.connection.CheckStore(ctx, "Reading "+d.Object(), req.Private, lost(d), &resp.Diagnostics, func() (bool, error) { return false, nil }) {
+			return
+		}
 		resp.Diagnostics.Append(r.connection.LostStore()...)
 	}
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 	if state.Status != nil {
 		state.Warnings = append(state.Warnings, state.Status.Warnings...)
 	}
@@ -141,6 +147,9 @@ func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest,
 	}
 	d := m.declaration()
 	d.Generation = prior.Generation.ValueInt64()
+	if !r.checkStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
+		return
+	}
 	state, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) (budgets.State, error) {
 		return e.Budgets().Update(ctx, d)
 	})
@@ -149,6 +158,7 @@ func (r *budgetResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return
 	}
 	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 }
 
 func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -165,6 +175,9 @@ func (r *budgetResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	})
 	for _, text := range left {
 		resp.Diagnostics.AddWarning("Budget "+d.Name+" left a workload as it was", text)
+	}
+	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
+		err = r.connection.ErrLost(ctx, req.Private, *notHere)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))

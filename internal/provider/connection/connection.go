@@ -75,6 +75,9 @@ func Of(data any, diags *diag.Diagnostics) *Connection {
 	return c
 }
 
+// ErrNotReady says that a plan can't observe anything, as arguments are unknown.
+var ErrNotReady = errors.New("the provider's configuration is not known yet")
+
 // Ready reports whether pools can be looked at: the account's and the store's
 // arguments are known.
 func (c *Connection) Ready() bool {

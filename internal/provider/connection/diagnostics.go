@@ -47,6 +47,8 @@ func headline(doing string, err error) string {
 		cluster *record.ClusterError
 		budget  *spotpools.BudgetClusterError
 		missing *record.AbsentError
+		lost    *record.LostError
+		moved   *store.MovedError
 		locked  *store.LockedError
 		unknown *UnknownArgumentsError
 	)
@@ -59,6 +61,8 @@ func headline(doing string, err error) string {
 		return "Wrong cluster"
 	case errors.As(err, &missing):
 		return capital(missing.Title) + " not found"
+	case errors.As(err, &lost):
+		return capital(lost.Title) + " is not in this store"
 	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "budget/"):
 		return "Budget is locked"
 	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "stock_pool/"):
@@ -67,6 +71,8 @@ func headline(doing string, err error) string {
 		return "Spot pool is locked"
 	case errors.As(err, &unknown):
 		return "Provider not configured yet"
+	case errors.As(err, &moved):
+		return "Store was moved"
 	case errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrUndescribed), errors.Is(err, store.ErrNewerStore), errors.Is(err, store.ErrDamagedStore):
 		return "Store can't be used"
 	}

@@ -44,6 +44,7 @@ type PoolReader interface {
 type BudgetReader interface {
 	View(ctx context.Context, d budget.Declaration) (budgets.State, error)
 	Find(ctx context.Context, name string) (budget.Declaration, error)
+	SelectorDoubts(ctx context.Context, d budget.Declaration) ([]string, error)
 }
 
 // StockReader reads stock pools.

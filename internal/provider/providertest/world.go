@@ -14,6 +14,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
@@ -77,6 +81,12 @@ func NewWithCluster(tb testing.TB, options ...func(*cvmsim.Options)) *World {
 	tb.Helper()
 	w := New(tb, options...)
 	w.Cluster = kubetest.Start(tb)
+	for _, name := range []string{"ml", "dev", "ops"} { // which budgets of tests name
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := w.Cluster.Client().CoreV1().Namespaces().Create(tb.Context(), namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			tb.Fatal(err)
+		}
+	}
 	return w
 }
 

@@ -61,6 +61,7 @@ func TestStalePlanIsRefused(t *testing.T) {
 			ConfigPlanChecks: planned(then(func() error { return declareMaximum(t, w, 7) })),
 			ExpectError:      regexp.MustCompile(`(?s)changed since this plan was made.*plan\s+again`),
 		},
+		resource.TestStep{RefreshState: true, ExpectNonEmptyPlan: true}, // a destroy by the older state is refused, too
 	)
 }
 

@@ -3,6 +3,7 @@ package spotpool
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -41,7 +42,7 @@ func (r *poolResource) tellLaunches(ctx context.Context, d core.Declaration, dia
 // launches says what a plan launches and where, and why it is no more; nothing for a
 // pool that wants no instance.
 func launches(plan core.Plan) string {
-	var lines []string
+	lines := slices.Clone(plan.Notices) // of a creation that is resumed
 	if len(plan.Decisions) > 0 {
 		lines = append(lines, "On the market of now an apply would:")
 	}

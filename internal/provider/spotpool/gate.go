@@ -33,7 +33,7 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 		return
 	}
 	text := fmt.Sprintf("As it stands, applying this launches no instances: %s.", gate.Reason)
-	var missing *record.AbsentError
+	var missing *record.UndeclaredError
 	if errors.As(err, &missing) {
 		text += " A budget that is declared together with the pool lets it launch after the first run of gpupool reconcile has judged it."
 	}
@@ -48,11 +48,11 @@ func orphaned(ctx context.Context, reader connection.Reader, state spotpools.Sta
 		return ""
 	}
 	_, err := reader.Pools().Gate(ctx, state.Declaration)
-	var missing *record.AbsentError
+	var missing *record.UndeclaredError
 	if !errors.As(err, &missing) {
 		return ""
 	}
-	return fmt.Sprintf("It will get no more instances: %s. Declare the budget, or have the pool name another or none.", missing)
+	return fmt.Sprintf("It will get no more instances: %s. %s", missing, missing.Advice())
 }
 
 // forecast says when a pool at its maximum would use its budget up, if that is before

@@ -42,8 +42,9 @@ func TestGateOfANewPool(t *testing.T) {
 	plan := func() providertest.Planned { return s.Plan(nil, train(gated)) }
 	missing := plan()
 	contains(t, missing.Diagnostics, "WARNING", `"budget"`, "Budget team-a lets nothing be launched", "applying this launches no instances",
-		`has no budget "team-a"`, "declared together with the pool")
+		`its budget team-a is not declared: `, `has no budget "team-a", nor any other. `, "declared together with the pool")
 	declareBudget(t, w)
+	contains(t, s.Plan(nil, train(providertest.Values{"budget": "team-x"})).Diagnostics, `has no budget "team-x": did you mean "team-a"? It has team-a`)
 	unjudged := plan()
 	contains(t, unjudged.Diagnostics, "has no status in the store")
 	w.Judge("team-a", used(10))

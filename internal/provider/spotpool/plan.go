@@ -99,7 +99,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if !r.sameCluster(ctx, d, &resp.Diagnostics) {
+	if !r.checkStore(ctx, was, req.Private, &resp.Diagnostics) || !r.sameCluster(ctx, d, &resp.Diagnostics) {
 		return
 	}
 	if replaces(m, prior, resp) {
@@ -119,7 +119,9 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	whole := !changed || req.Config.Raw.IsFullyKnown()
 	var p preview
 	if whole && seen != nil {
-		p = previewUpdate(was, d, seen)
+		if p = previewUpdate(was, d, seen); !seen.Recorded {
+			p.warnings = append(p.warnings, r.connection.RecordsAgain("keeps its size or replaces what is reclaimed"))
+		}
 		warn(&resp.Diagnostics, d, p.warnings)
 	}
 	if !changed && len(p.actions) == 0 { // everything keeps its value

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -29,18 +31,17 @@ func (r *poolResource) planDestroy(ctx context.Context, req resource.ModifyPlanR
 	}
 }
 
-// privateReader is the part of the framework's private state that is used here.
-type privateReader interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
 // warnOfEnd names the instances that end, or are detached, with a pool. It looks at
 // them now, since Terraform 1.11 plans the end of what is no longer configured before
 // it refreshes it, and a plan may refresh nothing at all. Nothing that is planned
 // depends on the look.
-func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, earlier privateReader, diags *diag.Diagnostics) {
+func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, earlier connection.PrivateReader, diags *diag.Diagnostics) {
 	d := m.declaration(&diag.Diagnostics{})
-	held, err := r.heldNow(ctx, d, diags)
+	held, err := r.heldNow(ctx, d, earlier)
+	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
+		diags.Append(connection.Error("Planning "+d.Object(), err))
+		return
+	}
 	if err != nil {
 		raw, _ := earlier.GetKey(ctx, privateKey)
 		seen, damaged := decodePrivateState(raw)
@@ -52,6 +53,13 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 			Declaration: d, Observation: seen.observation(d.Region, d.AccountID), Journal: seen.Journal, Now: seen.At,
 		}))
 		held.told = fmt.Sprintf(" That is as of %s; looking again failed: %s.", seen.At.UTC().Format(time.RFC3339), err)
+	}
+	if held.recorded != nil {
+		if held.recorded.DeletionProtection && !m.DeletionProtection.ValueBool() {
+			diags.Append(protected(m, verb(doing)))
+			return
+		}
+		d.OnDestroy = held.recorded.OnDestroy // the record decides, and the state may be older
 	}
 	n := len(held.ids) + held.unseen
 	if n == 0 {
@@ -68,12 +76,18 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 	diags.AddWarning(fmt.Sprintf("Spot pool %s: %s %s", d.Key(), instances(n), becomes), text)
 }
 
-var errNotReady = errors.New("the provider's configuration is not known yet")
+// verb is what a plan that is doing something would do.
+func verb(doing string) string {
+	if doing == "Replacing" {
+		return "replace"
+	}
+	return "destroy"
+}
 
 // heldNow looks at the instances that a pool has now.
-func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) (holdings, error) {
+func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, earlier connection.PrivateReader) (holdings, error) {
 	if !r.connection.Ready() {
-		return holdings{}, errNotReady
+		return holdings{}, connection.ErrNotReady
 	}
 	state, err := view(ctx, r.connection, d)
 	switch {
@@ -82,10 +96,10 @@ func (r *poolResource) heldNow(ctx context.Context, d core.Declaration, diags *d
 	case state.Destroyed:
 		return holdings{}, nil
 	case !state.Recorded:
-		diags.Append(r.connection.LostStore()...)
+		return holdings{}, r.connection.ErrLost(ctx, earlier, lost(d))
 	}
 	h := heldOf(state.Plan)
-	h.hold = state.Hold
+	h.hold, h.recorded = state.Hold, &state.Declaration
 	return h, nil
 }
 
@@ -95,7 +109,8 @@ type holdings struct {
 	protected []string
 	unseen    int // instances that open launches may have made
 	hold      *core.Hold
-	told      string // how this is known, where it is not from a look just now
+	recorded  *core.Declaration // the store's; nil if that could not be read
+	told      string            // how this is known, where it is not from a look just now
 }
 
 func heldOf(p core.Plan) holdings {

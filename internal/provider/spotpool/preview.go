@@ -85,7 +85,7 @@ func previewUpdate(prior, d core.Declaration, s *privateState) preview {
 	var recording []string
 	if !s.Recorded {
 		recording = []string{"record the pool in the store"}
-		journal = journal.Accepting(configurationTags(d, o))
+		journal = journal.Accepting(configurationTags(d, o)).Salted("made by the apply")
 	}
 	if prior.Nodes == nil {
 		d.Nodes = nil // no node was seen: what ends is shown as an end, and is drained first

@@ -40,7 +40,7 @@ func lookedAt(d core.Declaration, running int) spotpools.State {
 			State: core.StateRunning, LaunchedAt: noon.Add(-time.Hour), PrivateIP: "10.0.0.1",
 		})
 	}
-	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Now: noon})
+	plan := core.Decide(core.Situation{Declaration: d, Observation: o, Journal: core.Journal{}.Salted("salt"), Now: noon})
 	return spotpools.State{Declaration: d, Recorded: true, Observation: o, Journal: plan.Journal, Plan: plan}
 }
 

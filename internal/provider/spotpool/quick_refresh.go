@@ -37,6 +37,9 @@ func QuickRefresh(ctx context.Context, c *connection.Connection, private map[str
 		changed["planned_actions"] = tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{})
 	}
 	keys, err := privateKeys(pool, now)
+	if err == nil {
+		keys[connection.StoreKey] = c.StoreMemory(ctx)
+	}
 	identity := map[string]string{"region": now.Region, "name": now.Name}
 	return shortcut.Refreshed{Keys: keys, Values: changed, Identity: identity}, err == nil
 }

@@ -7,6 +7,7 @@ package spotpool
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -17,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -79,6 +81,7 @@ func (r *poolResource) Create(ctx context.Context, req resource.CreateRequest, r
 		return
 	}
 	resp.Diagnostics.Append(save(ctx, m.filled(state, types.Int64Value(0)), state, &resp.State, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 }
 
 func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -99,8 +102,12 @@ func (r *poolResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 	if !state.Recorded {
+		if !r.connection.CheckStore(ctx, "Reading "+d.Object(), req.Private, lost(d), &resp.Diagnostics, func() (bool, error) { return false, nil }) {
+			return
+		}
 		resp.Diagnostics.Append(r.connection.LostStore()...)
 	}
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 	refreshed, drifted := m.refreshed(d, state)
 	if drifted {
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, shortcut.AppliedKey, []byte("null"))...)
@@ -144,6 +151,9 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 		return
 	}
 	d.Generation = prior.Generation.ValueInt64()
+	if !r.checkStore(ctx, prior.declaration(&resp.Diagnostics), req.Private, &resp.Diagnostics) {
+		return
+	}
 	engine, err := r.connection.Engine(ctx)
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
@@ -157,6 +167,7 @@ func (r *poolResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	}
 	if state.Declaration.UID != "" { // it was recorded, whatever failed after that
 		resp.Diagnostics.Append(save(ctx, m.filled(state, prior.Capacity), state, &resp.State, resp.Identity, resp.Private)...)
+		resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 	}
 }
 
@@ -174,6 +185,9 @@ func (r *poolResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 		ctx, cancel := context.WithTimeout(ctx, wait+slack)
 		defer cancel()
 		err = engine.Pools().Delete(ctx, d, wait)
+	}
+	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
+		err = r.connection.ErrLost(ctx, req.Private, *notHere)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))

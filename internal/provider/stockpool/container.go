@@ -79,6 +79,7 @@ func containerAttributes() map[string]schema.Attribute {
 var portTypes = attribute.Types(portAttributes())
 
 func portFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, p *core.Port) {
+	*p = p.WithDefaults()
 	attribute.Number(x, f.Number("port"), &p.Port)
 	attribute.Text(x, f.Text("name"), &p.Name)
 	attribute.Text(x, f.Text("protocol"), &p.Protocol)
@@ -88,6 +89,6 @@ func portAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"port":     schema.Int64Attribute{Required: true, MarkdownDescription: "Number of the port, 1 to 65535."},
 		"name":     schema.StringAttribute{Optional: true, MarkdownDescription: "Name of the port, by which a Service may select it."},
-		"protocol": defaulted.Choice("TCP", "`TCP`, `UDP` or `SCTP`."),
+		"protocol": defaulted.Choice(core.Port{}.WithDefaults().Protocol, "`TCP`, `UDP` or `SCTP`."),
 	}
 }

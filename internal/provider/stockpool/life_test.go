@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -158,8 +159,15 @@ func TestLifeOfAStockPool(t *testing.T) {
 func TestADeploymentIsTakenOver(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	made := kubetest.Create(t, s.Cluster, kubetest.Deployment(s.namespace, "pool-g1", 1, kubetest.GPUs(1)))
-	config := s.pool(attributes{"security": `"baseline"`})
+	theirs := kubetest.Deployment(s.namespace, "pool-g1", 1, kubetest.GPUs(1))
+	main := &theirs.Spec.Template.Spec.Containers[0]
+	main.Env, main.Ports = []corev1.EnvVar{{Name: "A", Value: "theirs"}}, []corev1.ContainerPort{{ContainerPort: 8080}}
+	theirs.Spec.Template.Spec.NodeSelector = map[string]string{"kubernetes.io/os": "linux"}
+	made := kubetest.Create(t, s.Cluster, theirs)
+	config := s.pool(attributes{"security": `"baseline"`, "labels": `{ team = "a", app = "pool-g1" }`})
+	gone := func(name string) plancheck.PlanCheck {
+		return plancheck.ExpectKnownValue(address, tfjsonpath.New(name), knownvalue.Null())
+	}
 	run(t,
 		resource.TestStep{
 			Config:      config,
@@ -169,9 +177,27 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 			Config: config, ResourceName: address, ImportState: true, ImportStateId: s.namespace + "/pool-g1", ImportStatePersist: true,
 		},
 		resource.TestStep{
+			Config:      s.pool(attributes{"security": `"baseline"`}),
+			ExpectError: message("selects its pods by app=pool-g1, which is immutable"),
+		},
+		resource.TestStep{
 			Config:            config,
-			ConfigPlanChecks:  planned(plancheck.ResourceActionUpdate),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate), gone("env"), gone("ports"), gone("node_selector")}},
 			ConfigStateChecks: []statecheck.StateCheck{is(address, "deployment_uid", knownvalue.StringExact(string(made.UID))), number(address, "generation", 1)},
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				spec := s.deployment().Spec.Template.Spec
+				if main := spec.Containers[0]; len(main.Env) > 0 || len(main.Ports) > 0 || len(spec.NodeSelector) > 0 {
+					t.Errorf("what the plan showed as removed is there: %+v", spec)
+				}
+			},
+			Config: config, ConfigPlanChecks: planned(plancheck.ResourceActionNoop),
+		},
+		resource.TestStep{ // what somebody adds is planned to be removed
+			PreConfig:        func() { s.somebody(`{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":"linux"}}}}}`) },
+			Config:           config,
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate),
 		},
 	)
 	if of := s.deployment(); of != nil {

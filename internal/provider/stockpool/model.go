@@ -41,11 +41,12 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 }
 
 // declaration reads the values as a declaration. A value that is null or unknown gets its
-// default. A caller that may meet unknown values must not validate them.
+// default; an empty text does not, so that a validation refuses it. A caller that may meet
+// unknown values must not validate them.
 func (m model) declaration() core.Declaration {
 	d := core.Declaration{}.WithDefaults()
 	m.transfer(attribute.Into(nil), &d)
-	return d.WithDefaults()
+	return d
 }
 
 // declared replaces the values that differ from d. Values that mean the same stay as they

@@ -64,6 +64,7 @@ func placementAttributes() map[string]schema.Attribute {
 var tolerationTypes = attribute.Types(tolerationAttributes())
 
 func tolerationFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, t *core.Toleration) {
+	*t = t.WithDefaults()
 	attribute.Text(x, f.Text("key"), &t.Key)
 	attribute.Text(x, f.Text("operator"), &t.Operator)
 	attribute.Text(x, f.Text("value"), &t.Value)
@@ -73,7 +74,7 @@ func tolerationFields(x *attribute.Transfer, _ path.Path, f *attribute.Fields, t
 func tolerationAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"key":      schema.StringAttribute{Optional: true, MarkdownDescription: "Key of the taint; every taint where it is left out, with `operator = \"Exists\"`."},
-		"operator": defaulted.Choice("Equal", "`Equal`, where the taint's value has to be `value`, or `Exists`."),
+		"operator": defaulted.Choice(core.Toleration{}.WithDefaults().Operator, "`Equal`, where the taint's value has to be `value`, or `Exists`."),
 		"value":    schema.StringAttribute{Optional: true, MarkdownDescription: "Value of the taint."},
 		"effect":   schema.StringAttribute{Optional: true, MarkdownDescription: "Effect of the taint, such as `NoSchedule`; every effect where it is left out."},
 	}

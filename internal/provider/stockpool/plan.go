@@ -22,7 +22,7 @@ import (
 func (r *stockResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		return
+		r.planDestroy(ctx, req, resp)
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, req, resp)
 	default:
@@ -51,7 +51,7 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(diags...)
 	drifted, diags := req.Private.GetKey(ctx, driftedKey)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	if resp.Diagnostics.HasError() || !r.checkStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
 		return
 	}
 	if !m.Name.Equal(prior.Name) || !m.Namespace.Equal(prior.Namespace) {
@@ -84,7 +84,7 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 			"Its creation was begun and not finished, so no run keeps it as declared. Applying this plan finishes it.")
 	case lost:
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not recorded",
-			"The store has no record of it, so no run keeps it as declared. Applying this plan records it anew.")
+			r.connection.RecordsAgain("keeps it in sync"))
 	}
 	warnOfDoubts(d, &resp.Diagnostics)
 	was := prior.declaration()
@@ -103,6 +103,9 @@ func (r *stockResource) planReplacement(ctx context.Context, m, prior model, res
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+	was := prior.declaration()
+	state, err := r.viewNow(ctx, was)
+	warnOfEnd("Replacing", was, state, err, &resp.Diagnostics)
 }
 
 // declares reports whether both declare the same, as far as is known.
@@ -126,10 +129,10 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	var missing *core.NamespaceError
 	var covered *stockpools.NotCoveredError
 	var exists *record.ExistsError
-	var undeclared *record.AbsentError
+	var undeclared *record.UndeclaredError
 	switch {
 	case errors.As(err, &exists):
-		diags.AddWarning("Stock pool "+d.Key()+" exists already", "Where this plan replaces it, nothing is to be done: it is destroyed first. Else an apply is refused: "+exists.Error()+".")
+		diags.AddWarning("Stock pool "+d.Key()+" exists already", "Where this plan replaces it, nothing is to be done: it is destroyed first."+r.recordedEnd(ctx, d)+" Else an apply is refused: "+exists.Error()+".")
 	case errors.As(err, &missing):
 		diags.Append(connection.Warning("Planning "+d.Object(), err))
 	case errors.As(err, &undeclared):
@@ -151,17 +154,18 @@ func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, 
 	if err != nil || state.Status.Phase == "" {
 		return
 	}
-	if summary, detail := endsUse(was, d, state.Status); summary != "" {
+	if summary, detail := endsUse(was, d, state.Status, state.Replacement); summary != "" {
 		diags.AddWarning("Stock pool "+d.Key()+" "+summary, detail)
 	}
 }
 
-// endsUse says which pods in use a changed declaration ends; nothing where it ends none.
-func endsUse(was, d core.Declaration, s core.Status) (summary, detail string) {
+// endsUse says which pods in use a changed declaration ends, and how a change replaces
+// pods; nothing where it ends none.
+func endsUse(was, d core.Declaration, s core.Status, replacement string) (summary, detail string) {
 	used := s.Allocated
 	switch to := d.Wanted(used); {
 	case was.Sum(core.Container) != d.Sum(core.Container) && s.Replicas > 0:
-		return "replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, a few at a time, %d of them in use.", s.Replicas, used)
+		return "replaces its pods", fmt.Sprintf("What each pod runs or holds changes: all %d are replaced, %s, %d of them in use.", s.Replicas, replacement, used)
 	case to < used:
 		return "ends pods in use", fmt.Sprintf("%d in use, and %d to stay.", used, to)
 	case to < s.Fewest:

@@ -40,7 +40,7 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 			was, d := core.Declaration{Image: "runtime:1"}.WithDefaults(), core.Declaration{Image: "runtime:1"}.WithDefaults()
 			c.was(&was)
 			c.is(&d)
-			_, says := endsUse(was, d, c.status)
+			_, says := endsUse(was, d, c.status, core.Replacement(nil))
 			if (says == "") != (c.says == "") || !strings.Contains(says, c.says) {
 				t.Errorf("it warns %q, want %q", says, c.says)
 			}

@@ -7,6 +7,7 @@ package stockpool
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -16,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/timeouts"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -75,6 +77,7 @@ func (r *stockResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 }
 
 // settleAtMost is the part of a timeout that is left to wait for pods: what takes
@@ -113,8 +116,12 @@ func (r *stockResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		m = m.declared(state.Declaration)
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	} else if d.UID != "" && !state.Unfinished {
+		if !r.connection.CheckStore(ctx, "Reading "+d.Object(), req.Private, lost(d), &resp.Diagnostics, func() (bool, error) { return false, nil }) {
+			return
+		}
 		resp.Diagnostics.Append(r.connection.LostStore()...)
 	}
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded || state.Unfinished)...)
 	resp.Diagnostics.Append(keep(ctx, m, state, resp.Identity, resp.Private)...)
 }
 
@@ -139,6 +146,9 @@ func (r *stockResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	d, was := m.declaration(), prior.declaration()
 	d = d.Identified(was.UID, was.Generation)
 	d.ClusterUID, d.DeploymentUID = was.ClusterUID, was.DeploymentUID
+	if !r.checkStore(ctx, was, req.Private, &resp.Diagnostics) {
+		return
+	}
 	state, err := connection.Within(ctx, r.connection, wait, func(ctx context.Context, e *reconcile.Engine) (stockpools.State, error) {
 		return e.Stock().Update(ctx, d, m.rollout(wait))
 	})
@@ -147,6 +157,7 @@ func (r *stockResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		return
 	}
 	resp.Diagnostics.Append(save(ctx, m.filled(state.Declaration), state, &resp.State, resp.Identity, resp.Private)...)
+	resp.Diagnostics.Append(r.connection.RememberStore(ctx, resp.Private, state.Recorded)...)
 }
 
 func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -167,6 +178,9 @@ func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	})
 	if left != "" {
 		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" left something", left)
+	}
+	if notHere := (*record.LostError)(nil); errors.As(err, &notHere) {
+		err = r.connection.ErrLost(ctx, req.Private, *notHere)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))

@@ -18,6 +18,8 @@ type Cluster interface {
 	// Observe looks at the cluster. With a resource version it replays the watch
 	// of pods from there, and where that is complete it lists no pods.
 	Observe(ctx context.Context, o gpu.ObserveOptions) (gpu.Observation, error)
+	// Namespaces are the labels of all namespaces, by name.
+	Namespaces(ctx context.Context) (map[string]map[string]string, error)
 	// LivePods lists afresh the pods with GPUs of some namespaces, or of all where
 	// none is named; it may answer more, never fewer. Those that wait for GPUs are
 	// among them: what is enforced is judged on these.

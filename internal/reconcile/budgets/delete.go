@@ -25,11 +25,11 @@ func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (notices []stri
 		return nil, fmt.Errorf("%s is not destroyed, since what it enforces can't be undone: %w", d.Object(), err)
 	}
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, err := f.records().Own(ctx, d)
-		if err != nil {
+		r, err := f.records().Deletable(ctx, d)
+		if err != nil || !r.Exists() {
 			return err
 		}
-		if r, err = f.records().BeginDeletion(ctx, r, d); err != nil {
+		if r, err = f.records().BeginDeletion(ctx, r); err != nil {
 			return err
 		}
 		notices, err = f.clear(ctx, cluster, r)

@@ -46,6 +46,7 @@ func (r *Run) situation(d budget.Declaration, result budget.Result, b *books, la
 		Declaration: d, Result: result, Grants: granted.of(d), Now: b.now(), RunID: r.options.RunID,
 		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt, Paused: f.paused,
 		PriorityClasses: b.observation.PriorityClasses, StoreNamespace: r.flow.Keeper.Store.Location().Namespace,
+		SelectorDoubts: selectorDoubts(d.Selector, b.observation.Namespaces),
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {
 		previous := last.document.Value.Told(r.flow.outbox.Has)

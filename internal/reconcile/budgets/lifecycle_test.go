@@ -61,7 +61,10 @@ func TestABudgetFromItsCreationToItsEnd(t *testing.T) {
 	if len(d.Cluster.Frozen) != 1 {
 		t.Errorf("frozen: %v", d.Cluster.Frozen)
 	}
-	if _, err := d.Budgets().Delete(ctx, b); err != nil {
+	if _, err := d.Budgets().Delete(ctx, b); err == nil || !strings.Contains(err.Error(), "plan again") {
+		t.Fatalf("a deletion that was planned against another generation: %v", err)
+	}
+	if _, err := d.Budgets().Delete(ctx, again.Declaration); err != nil {
 		t.Fatal(err)
 	}
 	view, err = d.Budgets().View(ctx, b)

@@ -50,3 +50,39 @@ func (r *Run) acceptLoss(b *books) {
 	}
 	r.warnings.Add(fmt.Sprintf("accepted, since %s: %s. It is not counted, and holds nothing back any more", r.options.AcceptLoss, strings.Join(parts, "; ")))
 }
+
+// announceAccepted reports, before anything is done, what follows from an accepted loss.
+func (r *Run) announceAccepted(judged []judgement) {
+	if r.options.AcceptLoss == "" {
+		return
+	}
+	for _, j := range judged {
+		previous, usage := j.situation.Previous, j.plan.Status.Usage
+		held := previous != nil && (previous.Unknown != nil || previous.Usage.Exceeded())
+		list := lifted(j.plan)
+		if usage.Exceeded() || j.plan.Status.Unknown != nil || !held && len(list) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s of %s GPU-hours are counted without what was lost: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit), strings.Join(append(list, "pools that name it may launch"), ", "))
+		r.flow.Teller.Tell(j.situation.Declaration.Object(), text, nil)
+		r.warnings.Add(j.situation.Declaration.Object() + ": " + text)
+	}
+}
+
+// lifted lists what a plan lifts, in words.
+func lifted(p budget.Plan) []string {
+	var list []string
+	resumed := 0
+	for _, d := range p.Decisions {
+		switch d.Kind {
+		case budget.KindUnfreeze:
+			list = append(list, "its freeze is lifted")
+		case budget.KindResume:
+			resumed++
+		}
+	}
+	if resumed > 0 {
+		list = append(list, fmt.Sprintf("workloads are resumed: %d", resumed))
+	}
+	return list
+}

@@ -2,6 +2,7 @@ package budgets_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,4 +119,25 @@ func TestAPersonAcceptsWhatIsForgotten(t *testing.T) {
 	}
 	wantTold(t, r, "done unfreeze")
 	wantTold(t, d.Run())
+}
+
+// TestAnEditedFreezeIsRepairedWhileUsageIsUnknown: what is in force stays as declared.
+func TestAnEditedFreezeIsRepairedWhileUsageIsUnknown(t *testing.T) {
+	t.Parallel()
+	d := exceededWithALoss(t, budget.Freeze, "5")
+	d.Run()
+	for uid, f := range d.Cluster.Frozen {
+		f.ProtectedNamespaces = append(slices.Clone(f.ProtectedNamespaces), "ml")
+		d.Cluster.Frozen[uid] = f
+	}
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	if len(d.Cluster.Frozen) != 1 {
+		t.Fatalf("%d budgets are frozen", len(d.Cluster.Frozen))
+	}
+	for _, f := range d.Cluster.Frozen {
+		if slices.Contains(f.ProtectedNamespaces, "ml") {
+			t.Errorf("the freeze still leaves out %q", f.ProtectedNamespaces)
+		}
+	}
 }

@@ -60,9 +60,18 @@ func (r *Run) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
 const leftoverTime = 20 * time.Second
 
 // liftLeftovers lifts what destroyed budgets left in force where none is
-// declared. It asks the cluster only while the store remembers such budgets.
+// declared, and removes their statuses. It asks the cluster only while the store
+// remembers such budgets.
 func (r *Run) liftLeftovers(ctx context.Context) {
-	if r.flow.Cluster == nil || !r.hasBuriedBudgets(ctx) {
+	if !r.hasBuriedBudgets(ctx) {
+		return
+	}
+	previous, err := r.previousStatuses(ctx)
+	if err != nil {
+		r.warnings.Add(err.Error())
+	}
+	r.forgetStatuses(ctx, previous)
+	if r.flow.Cluster == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, leftoverTime)

@@ -96,6 +96,9 @@ func (r *Run) Read(ctx context.Context) error {
 	return nil
 }
 
+// Recorded says whether the run read a budget's record with this uid.
+func (r *Run) Recorded(uid string) bool { return r.known[uid] }
+
 // Names are those of all budgets that the store has a record of, or that could not
 // be brought into it.
 func (r *Run) Names() []string {
@@ -188,6 +191,7 @@ func (r *Run) judgeAndEnforce(ctx context.Context, c Cluster, uid string, target
 		r.forgetStatuses(ctx, previous)
 	}
 	judged := r.judge(targets, b, previous, granted, inForce)
+	r.announceAccepted(judged)
 	e := &enforcer{flow: r.flow, books: b, inForce: inForce, report: r.add, warnings: r.warnings, declared: r.counted(uid, targets)}
 	if r.partial() {
 		e.bystanders = r.bystanders(uid, targets, b, previous, granted, inForce)

@@ -51,10 +51,15 @@ func (r *Run) previousStatuses(ctx context.Context) (map[string]previousStatus, 
 }
 
 // forgetStatuses removes what a run wrote of a budget that was destroyed
-// meanwhile.
+// meanwhile. Without a tombstone, its record was lost, and the status is what is left
+// to report that by.
 func (r *Run) forgetStatuses(ctx context.Context, previous map[string]previousStatus) {
 	for _, name := range slices.Sorted(maps.Keys(previous)) {
 		if r.names[name] {
+			continue
+		}
+		tombstone, err := r.flow.Keeper.Tombstone(ctx, previous[name].document.Value.UID)
+		if err != nil || !tombstone.Exists() {
 			continue
 		}
 		if err := record.Remove(ctx, r.flow.Keeper.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {

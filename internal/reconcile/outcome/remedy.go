@@ -40,6 +40,7 @@ var shortRemedies = map[spotpool.Code]string{
 	spotpool.BecauseHold:            "Wait until the hold ends, or end it now: gpupool release POOL.",
 	spotpool.BecauseGate:            "Wait until its budget recovers, raise its limit, or give it hours for a while: gpupool grant.",
 	spotpool.BecauseGateUnknown:     "Have gpupool reconcile run and reach the cluster: it judges the budget.",
+	spotpool.BecauseGateUndeclared:  "Declare the budget, or name another or none in the pool.",
 	spotpool.BecauseHourlyCap:       "Raise max_hourly_cost, or list cheaper offerings.",
 	spotpool.BecauseQuota:           remedies[errorclass.Quota],
 	spotpool.BecauseAboveMaxPrice:   remedies[errorclass.Price],

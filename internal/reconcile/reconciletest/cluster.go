@@ -278,3 +278,20 @@ func (c *Cluster) Calls() map[string]int {
 }
 
 var _ reconcile.Cluster = (*Cluster)(nil)
+
+// Copy is a cluster with the same pods, history and measures, without stock pools and
+// machines.
+func (c *Cluster) Copy() *Cluster {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	copied := NewCluster()
+	copied.ClusterUID, copied.now, copied.Version, copied.forgotten = c.ClusterUID, c.now, c.Version, c.forgotten
+	copied.History, copied.Frozen = slices.Clone(c.History), maps.Clone(c.Frozen)
+	for uid, pod := range c.Pods {
+		copied.Pods[uid] = new(*pod)
+	}
+	for uid, workload := range c.Workloads {
+		copied.Workloads[uid] = new(*workload)
+	}
+	return copied
+}

@@ -138,7 +138,7 @@ func (c *Cluster) UncordonNode(_ context.Context, n node.Node, uid string) error
 	})
 }
 
-// DeleteNode deletes a node; one that is gone is no error.
+// DeleteNode deletes a node for which no kubelet reports; one that is gone is no error.
 func (c *Cluster) DeleteNode(_ context.Context, n node.Node, uid string) error {
 	err := c.call("DeleteNode")
 	c.mu.Lock()
@@ -147,6 +147,9 @@ func (c *Cluster) DeleteNode(_ context.Context, n node.Node, uid string) error {
 		return err
 	}
 	if m := c.Machines[n.Name]; m != nil && m.UID == n.UID && m.Pool == uid {
+		if !m.Silent() {
+			return fmt.Errorf("the node %s has a kubelet that reports: %w", n.Name, node.ErrChanged)
+		}
 		c.Acts = append(c.Acts, "DeleteNode "+n.Name)
 		delete(c.Machines, n.Name)
 	}

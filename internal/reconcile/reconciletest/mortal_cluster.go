@@ -100,6 +100,11 @@ func (c *mortalCluster) CreateToken(ctx context.Context, t node.BootstrapToken) 
 	return c.m.effect("CreateToken", func() error { return c.Cluster.CreateToken(ctx, t) })
 }
 
+func (c *mortalCluster) TokenTaken(ctx context.Context, t node.BootstrapToken) (taken bool, err error) {
+	err = c.m.effect("TokenTaken", func() error { taken, err = c.Cluster.TokenTaken(ctx, t); return err })
+	return taken, err
+}
+
 func (c *mortalCluster) DeleteToken(ctx context.Context, id string) error {
 	return c.m.effect("DeleteToken", func() error { return c.Cluster.DeleteToken(ctx, id) })
 }

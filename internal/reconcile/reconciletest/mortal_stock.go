@@ -19,6 +19,16 @@ func (c *mortalCluster) StockOf(ctx context.Context, namespace, name string) (s 
 	return s, err
 }
 
+func (c *mortalCluster) Namespaces(ctx context.Context) (there map[string]map[string]string, err error) {
+	err = c.m.effect("Namespaces", func() error { there, err = c.Cluster.Namespaces(ctx); return err })
+	return there, err
+}
+
+func (c *mortalCluster) PriorityClasses(ctx context.Context) (classes map[string]int32, err error) {
+	err = c.m.effect("PriorityClasses", func() error { classes, err = c.Cluster.PriorityClasses(ctx); return err })
+	return classes, err
+}
+
 func (c *mortalCluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (made *appsv1.Deployment, err error) {
 	err = c.m.effect("CreateStock", func() error { made, err = c.Cluster.CreateStock(ctx, of); return err })
 	return made, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +18,8 @@ import (
 // stock are the Deployments of the cluster in memory, whose controller is done at once.
 type stock struct {
 	made        int
-	deployments map[string]*appsv1.Deployment // by namespace and name
+	deployments map[string]*appsv1.Deployment     // by namespace and name
+	applied     map[string]corev1.PodTemplateSpec // last, by the pools
 	guards      map[string]*policyv1.PodDisruptionBudget
 	pods        map[string][]stockpool.Pod
 	missing     map[string]bool // namespaces
@@ -63,6 +65,7 @@ func (c *Cluster) put(key string, of *appsv1.Deployment) {
 	s := &c.stock
 	if s.deployments == nil {
 		s.deployments, s.guards, s.pods = map[string]*appsv1.Deployment{}, map[string]*policyv1.PodDisruptionBudget{}, map[string][]stockpool.Pod{}
+		s.applied = map[string]corev1.PodTemplateSpec{}
 	}
 	if of == nil {
 		delete(s.deployments, key)
@@ -107,9 +110,21 @@ func (c *Cluster) Stock(context.Context) (stockpool.Look, error) {
 		if of.Labels[stockpool.LabelPool] != "" {
 			l.Deployments[key] = of.DeepCopy()
 		}
-		l.Pods[key] = slices.Clone(c.stock.pods[key])
+	}
+	for key, pods := range c.stock.pods {
+		l.Pods[key] = slices.Clone(pods)
 	}
 	return l, nil
+}
+
+// Namespaces are the cluster's.
+func (c *Cluster) Namespaces(context.Context) (map[string]map[string]string, error) {
+	return map[string]map[string]string{"ml": {"kind": "research"}, "web": nil}, c.call("Namespaces")
+}
+
+// PriorityClasses are the cluster's.
+func (c *Cluster) PriorityClasses(context.Context) (map[string]int32, error) {
+	return c.classes, c.call("PriorityClasses")
 }
 
 // StockOf is one stock pool.
@@ -150,10 +165,12 @@ func (c *Cluster) ApplyStock(_ context.Context, live, wanted *appsv1.Deployment,
 			return stockpool.ErrChanged
 		}
 		answer = now.DeepCopy()
-		answer.Labels, answer.Spec.Replicas, answer.Spec.Template = wanted.Labels, wanted.Spec.Replicas, wanted.Spec.Template
+		answer.Labels, answer.Spec.Replicas = wanted.Labels, wanted.Spec.Replicas
+		answer.Spec.Template = merged(now.Spec.Template, c.stock.applied[key], wanted.Spec.Template)
 		answer.Annotations = nil
 		answer.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: c.now}}}
 		if !dryRun {
+			c.stock.applied[key] = wanted.Spec.Template
 			c.put(key, answer.DeepCopy())
 		}
 		return nil
@@ -168,6 +185,36 @@ func (c *Cluster) ApplyStock(_ context.Context, live, wanted *appsv1.Deployment,
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return answer, apply()
+}
+
+// merged is what an application makes of a template: as wanted, with the labels, limits,
+// claims and containers that others added since the last.
+func merged(now, last, wanted corev1.PodTemplateSpec) corev1.PodTemplateSpec {
+	out := *wanted.DeepCopy()
+	for key, value := range now.Labels {
+		if _, ours := last.Labels[key]; !ours && out.Labels[key] == "" {
+			out.Labels[key] = value
+		}
+	}
+	out.Spec.ResourceClaims = now.Spec.ResourceClaims
+	out.Spec.InitContainers = now.Spec.InitContainers
+	for n, c := range now.Spec.Containers {
+		if n >= len(out.Spec.Containers) {
+			out.Spec.Containers = append(out.Spec.Containers, c)
+			continue
+		}
+		var ours corev1.ResourceList
+		if n < len(last.Spec.Containers) {
+			ours = last.Spec.Containers[n].Resources.Limits
+		}
+		for name, amount := range c.Resources.Limits {
+			_, applied := ours[name]
+			if _, there := out.Spec.Containers[n].Resources.Limits[name]; !applied && !there {
+				out.Spec.Containers[n].Resources.Limits[name] = amount
+			}
+		}
+	}
+	return out
 }
 
 // DeleteStock deletes a Deployment.

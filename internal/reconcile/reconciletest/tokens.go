@@ -62,6 +62,15 @@ func (c *Cluster) CreateToken(_ context.Context, t node.BootstrapToken) error {
 	return nil
 }
 
+// TokenTaken reports whether there is a bootstrap token of an id.
+func (c *Cluster) TokenTaken(_ context.Context, t node.BootstrapToken) (bool, error) {
+	err := c.call("TokenTaken")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, there := c.tokens[t.ID]
+	return there, err
+}
+
 // DeleteToken deletes a bootstrap token; one that is gone is no error.
 func (c *Cluster) DeleteToken(_ context.Context, id string) error {
 	err := c.call("DeleteToken")

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -17,4 +18,15 @@ func BudgetStatusName(name string) string { return "budgets/" + name }
 func (k Keeper) BudgetStatus(ctx context.Context, d budget.Declaration) (status Document[declaration.BudgetStatus], known bool, err error) {
 	status, err = Load[declaration.BudgetStatus](ctx, k.Store, store.Statuses, BudgetStatusName(d.Name))
 	return status, status.Exists() && status.Value.UID == d.UID, err
+}
+
+// NamedBudget is the record of the budget that a pool names. The error is *UndeclaredError
+// if there is none.
+func (k Keeper) NamedBudget(ctx context.Context, name string) (Stored[budget.Declaration], error) {
+	r, err := Budgets(k).Find(ctx, name)
+	var absent *AbsentError
+	if errors.As(err, &absent) {
+		err = &UndeclaredError{Absent: absent}
+	}
+	return r, err
 }

@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 )
 
 // ExistsError says that something can't be created because it exists.
@@ -24,9 +26,55 @@ type AbsentError struct {
 
 // Error names what is missing, the store, and what there is instead.
 func (e *AbsentError) Error() string {
+	if len(e.Known) == 0 {
+		return e.text() + ": use the store that it was declared in"
+	}
+	return e.text()
+}
+
+func (e *AbsentError) text() string {
 	text := fmt.Sprintf("the store %s has no %s %q", e.Store, e.Title, e.Key)
 	if len(e.Known) == 0 {
-		return text + ", nor any other: use the store that it was declared in"
+		return text + ", nor any other"
+	}
+	if nearest := declaration.Nearest(e.Key, e.Known); nearest != "" {
+		return fmt.Sprintf("%s: did you mean %q? It has %s", text, nearest, strings.Join(e.Known, ", "))
 	}
 	return text + "; it has " + strings.Join(e.Known, ", ")
+}
+
+// UndeclaredError says that a pool names a budget of which its store has no record.
+type UndeclaredError struct{ Absent *AbsentError }
+
+// Error names the budget, the store, and the budgets that it has.
+func (e *UndeclaredError) Error() string { return e.Absent.text() }
+
+// Unwrap returns the error of the search.
+func (e *UndeclaredError) Unwrap() error { return e.Absent }
+
+// Advice says what to do about it.
+func (e *UndeclaredError) Advice() string {
+	return "Declare the budget, or name another or none in the pool."
+}
+
+// LostError says that a store has neither a record nor a tombstone of something that a
+// Terraform state has.
+type LostError struct {
+	Title, Key, UID, Store string
+	// Other is the store that the state remembers; empty if that is this one or unknown.
+	// Cluster is the uid of its cluster, if only that differs.
+	Other, Cluster string
+}
+
+// Error names the thing, the store or both stores, and the ways out.
+func (e *LostError) Error() string {
+	text := fmt.Sprintf("the store %s has neither a record nor a tombstone of the %s %s (uid %s), and nothing was changed", e.Store, e.Title, e.Key, e.UID)
+	const forget = "terraform state rm ADDRESS only removes it from this state"
+	if e.Other == "" {
+		return text + ". Use the store that it was recorded in: the provider's argument store, or GPUPOOL_STORE. If its record is lost, restore it from a backup, or record it again with terraform apply before you destroy it. " + forget
+	}
+	if e.Cluster != "" {
+		return text + fmt.Sprintf(". The Terraform state remembers the store of that name in another cluster, whose namespace kube-system has the uid %s: use the kubeconfig and the context of that one. ", e.Cluster) + forget
+	}
+	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If it is lost for good, record what the state declares in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
 }

@@ -35,12 +35,12 @@ type Declaration[D any] interface {
 //
 // A record is read in five ways:
 //
-//	       by        where it is another's   where there is none
-//	Load   name      is returned             one without a revision
-//	Find   name      is returned             *AbsentError
-//	Own    the uid   an error, see Foreign   one without a revision
-//	Known  the uid   its tombstone or error  its tombstone, if any
-//	Still  the uid   nil                     nil, also in another phase
+//	           by        where it is another's   where there is none
+//	Load       name      is returned             one without a revision
+//	Find       name      is returned             *AbsentError
+//	Known      the uid   its tombstone or error  its tombstone, if any
+//	Deletable  the uid   its tombstone or error  its tombstone, or *LostError
+//	Still      the uid   nil                     nil, also in another phase
 //
 // A pool writes its tombstone at the beginning of its deletion, and a budget at the
 // end. A pool's deletion takes minutes, in which its instances end by themselves: by
@@ -191,11 +191,21 @@ func (l Life[D]) Change(r Stored[D], d D) (changed D, differs bool, err error) {
 	case r.Value.Phase == declaration.Deleting:
 		return d, false, errors.New(l.Unfinished(d))
 	case oldGeneration != generation:
-		return d, false, fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", l.brief(d.Key()), oldGeneration, generation)
+		return d, false, l.stale(r, d)
 	case Same(old, d):
 		return old, false, nil
 	}
 	return d.Identified(uid, generation+1), true, nil
+}
+
+// stale is an error if the record has another generation than a declaration.
+func (l Life[D]) stale(r Stored[D], d D) error {
+	_, generation := d.Identity()
+	_, recorded := r.Value.Declaration.Identity()
+	if recorded == generation {
+		return nil
+	}
+	return fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", l.brief(d.Key()), recorded, generation)
 }
 
 // Unfinished says that a deletion was begun and not finished.
@@ -207,16 +217,6 @@ func (l Life[D]) Unfinished(d D) string {
 func (l Life[D]) another(d D, uid, advice string) error {
 	own, _ := d.Identity()
 	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid, own, advice)
-}
-
-// Own is the record of exactly this thing. Where there is none, it has no revision;
-// where the name belongs to another thing, that is an error.
-func (l Life[D]) Own(ctx context.Context, d D) (Stored[D], error) {
-	r, err := l.Load(ctx, d.Key())
-	if err != nil {
-		return r, err
-	}
-	return r, l.Foreign(r, d)
 }
 
 // Foreign is an error where the record under the name of a thing is another's.
@@ -258,15 +258,6 @@ func (l Life[D]) Still(ctx context.Context, d D, phase declaration.Phase) (*Stor
 		return nil, err
 	}
 	return &r, nil
-}
-
-// BeginDeletion marks the record of a thing as deleting, so that a run can finish what
-// a kill interrupts. Its lock must be held.
-func (l Life[D]) BeginDeletion(ctx context.Context, r Stored[D], d D) (Stored[D], error) {
-	if r.Exists() && r.Value.Phase == declaration.Deleting {
-		return r, nil
-	}
-	return l.Save(ctx, r, declaration.Deleting, d)
 }
 
 // WriteTombstone writes the tombstone of a thing, unless it has one.

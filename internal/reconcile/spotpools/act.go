@@ -18,7 +18,7 @@ import (
 // pass.
 func (f *Flow) act(ctx context.Context, p *pass) error {
 	d := p.declaration
-	j, err := f.ownJournal(ctx, d)
+	j, err := f.loadJournal(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -186,9 +186,13 @@ func (a *actor) notLaunched(ctx context.Context, d spotpool.Decision, err error)
 	return nil
 }
 
-// terminate ends instances. It notes the ids first, so that a run after a kill does
-// not take their disappearance for a reclaim.
+// terminate ends instances, after it rechecked their nodes. It notes the ids first, so
+// that a run after a kill does not take their disappearance for a reclaim.
 func (a *actor) terminate(ctx context.Context, d spotpool.Decision) error {
+	d, err := a.recheck(ctx, d)
+	if err != nil || len(d.InstanceIDs) == 0 {
+		return err
+	}
 	if err := a.remember(ctx, a.journal.Value.Ending(d.InstanceIDs, a.observation.At, d.Reasons...)); err != nil {
 		return err
 	}

@@ -40,6 +40,8 @@ type Cluster interface {
 	// CreateToken makes the Secret of a bootstrap token. The error wraps
 	// node.ErrTokenExists where there is one of its id.
 	CreateToken(ctx context.Context, t node.BootstrapToken) error
+	// TokenTaken reports whether there is a Secret of a bootstrap token's id. It makes none.
+	TokenTaken(ctx context.Context, t node.BootstrapToken) (bool, error)
 	// DeleteToken deletes the Secret of a bootstrap token; one that is gone is no error.
 	DeleteToken(ctx context.Context, id string) error
 	// Calls counts the API calls made so far, by verb and resource.

@@ -43,12 +43,12 @@ func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Dur
 func (f *Flow) create(ctx context.Context, p *pass, d spotpool.Declaration, wait time.Duration) error {
 	deadline := time.Now().Add(wait)
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
-		r, err := f.beginCreation(ctx, d)
+		r, resumed, err := f.beginCreation(ctx, d)
 		if err != nil {
 			return err
 		}
 		p.declaration = r.Value.Declaration
-		if err := f.beginJournal(ctx, p.declaration); err != nil {
+		if err := f.beginJournal(ctx, p.declaration, resumed); err != nil {
 			return err
 		}
 		return f.act(ctx, p)
@@ -63,47 +63,54 @@ func (f *Flow) create(ctx context.Context, p *pass, d spotpool.Declaration, wait
 }
 
 // beginCreation writes the record of a new pool, or takes over the record of a
-// creation that was killed.
-func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (stored, error) {
-	r, err := f.records().Load(ctx, d.Key())
-	if err != nil {
-		return r, err
+// creation that was killed, which it then resumes.
+func (f *Flow) beginCreation(ctx context.Context, d spotpool.Declaration) (r stored, resumed bool, err error) {
+	if r, err = f.records().Load(ctx, d.Key()); err != nil {
+		return r, false, err
 	}
 	if r.Exists() {
 		old := r.Value.Declaration
 		if r.Value.Phase != declaration.Creating {
-			return r, f.records().ErrTaken(r)
+			return r, false, f.records().ErrTaken(r)
 		}
 		if err := sameAccount(old, d.AccountID); err != nil {
-			return r, err
+			return r, false, err
 		}
 		d.UID = old.UID
 		if d, err = f.boundByJournal(ctx, d, r); err != nil {
-			return r, err
+			return r, false, err
 		}
-		return f.records().Save(ctx, r, declaration.Creating, d)
+		r, err = f.records().Save(ctx, r, declaration.Creating, d)
+		return r, true, err
 	}
 	found, _, err := f.Cloud.ObserveNamed(ctx, d.Region, d.Name)
 	if err != nil {
-		return r, fmt.Errorf("looking for instances of an earlier pool %s: %w", d.Key(), err)
+		return r, false, fmt.Errorf("looking for instances of an earlier pool %s: %w", d.Key(), err)
 	}
 	if err := f.taken(d, found); err != nil {
-		return r, err
+		return r, false, err
 	}
 	if d, err = f.bound(ctx, d, "", spotpool.Journal{}); err != nil {
-		return r, err
+		return r, false, err
 	}
 	d.UID = record.NewID()
-	return f.records().Save(ctx, r, declaration.Creating, d)
+	r, err = f.records().Save(ctx, r, declaration.Creating, d)
+	return r, false, err
 }
 
 // beginJournal writes the journal of a new pool, unless a creation that was killed did.
-func (f *Flow) beginJournal(ctx context.Context, d spotpool.Declaration) error {
+// One that is resumed and has no journal may have lost it: it gets no salt here, as any
+// pool that lost its journal.
+func (f *Flow) beginJournal(ctx context.Context, d spotpool.Declaration, resumed bool) error {
 	j, err := f.loadJournal(ctx, d)
-	if err != nil || j.Value.Salt != "" {
+	if err != nil || j.Exists() {
 		return err
 	}
-	_, err = f.saveJournal(ctx, d, j, j.Value.Salted(record.NewID()).Created(d, f.now()))
+	begun := j.Value.Created(d, f.now())
+	if !resumed {
+		begun = begun.Salted(record.NewID())
+	}
+	_, err = f.saveJournal(ctx, d, j, begun)
 	return err
 }
 

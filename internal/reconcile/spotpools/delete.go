@@ -17,14 +17,22 @@ import (
 
 // Delete destroys a pool: it writes the tombstone, terminates the instances or takes
 // their tags off, waits until a look under the pool's lock shows none, and removes
-// the record. A deletion that was killed is finished by the next one, or by a run.
+// the record. The record's declaration decides, not that of the state. A deletion that
+// was killed is finished by the next one, or by a run.
 func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) error {
 	defer f.tell(ctx)
 	deadline := time.Now().Add(wait)
+	gone := false
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
-		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.beginDeletion(ctx, d) })
+		return f.records().Locked(ctx, d, func(ctx context.Context) error {
+			r, err := f.beginDeletion(ctx, d)
+			if gone = !r.Exists(); !gone {
+				d = r.Value.Declaration
+			}
+			return err
+		})
 	})
-	if err != nil {
+	if err != nil || gone {
 		return err
 	}
 	_, err = f.emptyAndRemove(ctx, d, deadline, true)
@@ -46,40 +54,6 @@ func (f *Flow) retry(ctx context.Context, deadline time.Time, do func(ctx contex
 		case <-time.After(pause):
 		}
 	}
-}
-
-// beginDeletion checks that the pool may be destroyed, marks its record as deleting, so
-// that a run can finish the deletion, and then writes the tombstone.
-func (f *Flow) beginDeletion(ctx context.Context, d spotpool.Declaration) error {
-	if d.DeletionProtection {
-		return fmt.Errorf("%s has deletion_protection: set it to false and apply before destroying it", d.Object())
-	}
-	if err := f.refuseHeld(ctx, d); err != nil {
-		return err
-	}
-	if err := f.ownAccount(ctx, d); err != nil {
-		return err
-	}
-	r, err := f.records().Own(ctx, d)
-	if err != nil {
-		return err
-	}
-	j, err := f.loadJournal(ctx, d)
-	if err != nil {
-		return err
-	}
-	if err := f.refuseUnseen(ctx, d, j.Value); err != nil {
-		return err
-	}
-	if d.OnDestroy != spotpool.DestroyDetach {
-		if err := f.refuseProtected(ctx, d, j.Value); err != nil {
-			return err
-		}
-	}
-	if _, err := f.records().BeginDeletion(ctx, r, d); err != nil {
-		return err
-	}
-	return f.records().WriteTombstone(ctx, d, f.now())
 }
 
 // refuseUnseen refuses to destroy a pool whose nodes can't be drained, as their cluster

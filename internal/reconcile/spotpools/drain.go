@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -52,7 +53,11 @@ func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
 	a.pass.soFar.Drained = append(a.pass.soFar.Drained, id)
 	calling, done := record.Outliving(ctx)
 	defer done()
+	how := a.pass.declaration.WithDefaults().Nodes.Drain
 	if err := cluster.CordonNode(calling, n, a.pass.declaration.UID); err != nil {
+		if err := a.remember(ctx, a.journal.Value.Drained(id, node.Progress{}, how, a.observation.At)); err != nil {
+			return err
+		}
 		return a.notChanged(ctx, d, err)
 	}
 	a.changeNode(n, func(n *node.Node) {
@@ -61,7 +66,7 @@ func (a *actor) drain(ctx context.Context, d spotpool.Decision) error {
 		}
 	})
 	progress, failure := a.empty(ctx, cluster, d)
-	after := a.journal.Value.Drained(id, progress, a.pass.declaration.WithDefaults().Nodes.Drain, a.observation.At)
+	after := a.journal.Value.Drained(id, progress, how, a.observation.At)
 	if err := a.remember(ctx, after); err != nil {
 		return err
 	}
@@ -144,6 +149,11 @@ func (a *actor) uncordon(ctx context.Context, d spotpool.Decision) error {
 	if err != nil {
 		return err
 	}
+	// Noted first: a run that is killed after the call must not leave a drain that the next
+	// run takes for one that lasted.
+	if err := a.remember(ctx, a.journal.Value.Uncordons(d.InstanceIDs[0], a.observation.At)); err != nil {
+		return err
+	}
 	a.pass.soFar.Uncordoned = append(a.pass.soFar.Uncordoned, d.Node.Name)
 	calling, done := record.Outliving(ctx)
 	defer done()
@@ -170,6 +180,11 @@ func (a *actor) deleteNode(ctx context.Context, d spotpool.Decision) error {
 	calling, done := record.Outliving(ctx)
 	defer done()
 	if err := cluster.DeleteNode(calling, *d.Node, a.pass.declaration.UID); err != nil {
+		if refusal(err) {
+			if err := a.remember(calling, a.journal.Value.NodeNotDeleted(d)); err != nil {
+				return err
+			}
+		}
 		return a.notChanged(ctx, d, err)
 	}
 	look := &a.pass.nodes.look
@@ -177,6 +192,12 @@ func (a *actor) deleteNode(ctx context.Context, d spotpool.Decision) error {
 	a.flow.forgetSight()
 	a.note(ctx, d, outcome.Done, nil)
 	return nil
+}
+
+// refusal reports whether an error says for certain that nothing was done.
+func refusal(err error) bool {
+	var classed interface{ ErrorClass() errorclass.Class }
+	return errors.Is(err, node.ErrChanged) || errors.As(err, &classed) && classed.ErrorClass() != errorclass.Transient
 }
 
 // notChanged notes why a node was not changed. One that is another by now is no

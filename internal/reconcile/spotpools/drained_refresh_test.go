@@ -3,6 +3,7 @@ package spotpools_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -13,6 +14,7 @@ func TestARefreshEndsInTheSameRunWhatItDrained(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.mustJoin(2, 2)
+	w.Step(3 * time.Minute) // Ready for long enough
 	w.mustUpdate(d, func(d *spotpool.Declaration) {
 		d.ImageID, d.Refresh = "img-b2c3d4e5", spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxUnavailable: 1}
 	})

@@ -3,6 +3,7 @@ package spotpools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -31,13 +32,18 @@ func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 	if d.Budget == "" {
 		return spotpool.Gate{}, nil
 	}
-	status, record, err := f.budgetStatus(ctx, d.Budget, made)
+	status, found, err := f.budgetStatus(ctx, d.Budget, made)
 	if err == nil {
-		err = cmp.Or(ofSameCluster(d, record), declaration.Trust(record, status, f.now()))
+		err = cmp.Or(ofSameCluster(d, found), declaration.Trust(found, status, f.now()))
 	}
 	if err != nil {
-		err = fmt.Errorf("nothing is launched, since what its budget %s has used is unknown: %w", d.Budget, err)
-		return spotpool.Gate{Closed: true, Unknown: true, Reason: err.Error()}, err
+		why := "what its budget " + d.Budget + " has used is unknown"
+		var undeclared *record.UndeclaredError
+		if errors.As(err, &undeclared) {
+			why = "its budget " + d.Budget + " is not declared"
+		}
+		err = fmt.Errorf("nothing is launched, since %s: %w", why, err)
+		return spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared != nil, Reason: err.Error()}, err
 	}
 	if !status.Usage.Exceeded() {
 		return spotpool.Gate{}, nil
@@ -55,7 +61,7 @@ func exceededReason(s budget.Status) string {
 
 // budgetStatus is what the last run made of a budget, and the budget's record.
 func (f *Flow) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {
-	r, err := record.Budgets(f.Keeper).Find(ctx, name)
+	r, err := f.Keeper.NamedBudget(ctx, name)
 	if err != nil {
 		return budget.Status{}, r.Value, err
 	}

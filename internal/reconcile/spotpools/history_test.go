@@ -2,6 +2,7 @@ package spotpools_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/memory"
@@ -199,5 +201,42 @@ func TestAnIdleRunWritesNoMoreThanItsSummary(t *testing.T) {
 	}
 	if !slices.Equal(writes, []string{"Write statuses"}) {
 		t.Errorf("an idle run: %v", writes)
+	}
+}
+
+// refusedError is an answer by which nothing was done.
+type refusedError struct{}
+
+func (refusedError) Error() string                { return "nodes is forbidden" }
+func (refusedError) ErrorClass() errorclass.Class { return errorclass.Authorisation }
+
+// TestADeletionThatWasRefusedIsNotTold: the Node of an instance that is gone is deleted by
+// somebody else. Where the answer was lost, it may have been this pool.
+func TestADeletionThatWasRefusedIsNotTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		want int
+	}{"refused": {refusedError{}, 0}, "lost": {errors.New("the connection was lost"), 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.mustJoin(1, 2)
+			id := w.Own()[0].InstanceID
+			w.Cluster.Failing["DeleteNode"] = c.err
+			w.Reclaim(1)
+			for range 3 {
+				w.Step(2 * time.Minute)
+				w.mustRun(reconcile.RunOptions{})
+			}
+			if w.Cluster.Calls()["DeleteNode"] == 0 {
+				t.Fatal("no run tried to delete the Node")
+			}
+			w.Cluster.RemoveNode("node-" + id)
+			w.mustRun(reconcile.RunOptions{})
+			if told := toldOf(w.told(), history.DeleteNode); len(told) != c.want {
+				t.Errorf("told is the deletion of the nodes of %v", told)
+			}
+		})
 	}
 }

@@ -23,18 +23,12 @@ func (f *Flow) loadJournal(ctx context.Context, d spotpool.Declaration) (journal
 	return record.Load[spotpool.Journal](ctx, f.Keeper.Store, store.Journals, journalName(d))
 }
 
-// ownJournal loads the journal under the pool's lock. It gives a new one, or one in
-// the place of a lost one, its salt: without a salt nothing is launched.
-func (f *Flow) ownJournal(ctx context.Context, d spotpool.Declaration) (journal, error) {
-	j, err := f.loadJournal(ctx, d)
-	if err != nil || j.Value.Salt != "" {
-		return j, err
-	}
-	return f.saveJournal(ctx, d, j, j.Value.Salted(record.NewID()))
-}
-
-// saveJournal writes a journal, and takes up what it has to tell.
+// saveJournal writes a journal, and takes up what it has to tell. One in the place of a
+// lost one gets its salt once it says since when.
 func (f *Flow) saveJournal(ctx context.Context, d spotpool.Declaration, j journal, value spotpool.Journal) (journal, error) {
+	if !value.LostAt.IsZero() {
+		value = value.Salted(record.NewID())
+	}
 	value.Untold = f.outbox.Sign(value.Untold, f.Keeper.Actor)
 	saved, err := record.Save(ctx, f.Keeper.Store, store.Journals, journalName(d), j, value.Stored())
 	if err == nil {
@@ -65,6 +59,14 @@ func (f *Flow) keepJournal(ctx context.Context, d spotpool.Declaration, j journa
 		return nil
 	}
 	return err
+}
+
+// journalLost is the error of a pool that stays short since its journal was lost.
+func journalLost(p spotpool.Plan) error {
+	if why := p.Journal.WhyLost(); why != "" && p.Shortfall > 0 {
+		return errors.New(why)
+	}
+	return nil
 }
 
 // createLock is the lock of who creates a pool, for as long as that takes.

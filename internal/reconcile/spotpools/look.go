@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -43,10 +45,17 @@ func (l *look) left() []string {
 		if m.Drain.Open() {
 			text += ", on the node " + m.Drain.String()
 		}
+		if m.Match.Standing == node.Contested {
+			text += ", contested: " + m.Match.Why
+		}
 		left = append(left, text)
 	}
 	for _, name := range l.plan.NodesLeft {
-		left = append(left, "the node "+name+" of an instance that is gone")
+		text := "the node " + name + " of an instance that is gone"
+		if slices.Contains(l.plan.NodesInUse, name) {
+			text += ", which another machine uses: drain and delete it, or take its annotation gpupool/pool-uid off"
+		}
+		left = append(left, text)
 	}
 	for _, id := range l.plan.TokensLeft {
 		left = append(left, "the bootstrap token "+id)

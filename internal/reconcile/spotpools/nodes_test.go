@@ -263,8 +263,10 @@ func TestAMachineThatNeverJoins(t *testing.T) {
 	w.MustCreateAs(nodePool(1, 1))
 	for range 4 {
 		w.mustRun(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
-		w.Step(16 * time.Minute)
-		w.mustRun(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+		for range 3 { // a pause counts for a few minutes at most
+			w.Step(5*time.Minute + 20*time.Second)
+			w.mustRun(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
+		}
 	}
 	report := w.mustRun(reconcile.RunOptions{})
 	if n := w.Launched(); n != 3 || !strings.Contains(strings.Join(report.SpotPools[0].Warnings, "\n"), "in a row never joined") {

@@ -122,7 +122,12 @@ func interrupted() []operation {
 				w.loseJournal()
 				return d
 			},
-			do: update(size(3, 4)), again: updateAgain(size(3, 4)),
+			do: func(ctx context.Context, e *reconcile.Engine, d spotpool.Declaration) error {
+				size(3, 4)(&d)
+				_, err := e.Pools().Update(ctx, d, reconciletest.LongWait)
+				return err
+			},
+			again: updateAgain(size(3, 4)), short: true,
 			actions: []string{"RunInstances"}, instances: 3, launches: 5,
 		},
 	}
@@ -216,6 +221,7 @@ func (op operation) atLeast() int {
 func (w *world) recovered(op operation, d spotpool.Declaration, extra int) {
 	w.t.Helper()
 	op.again(w, d)
+	w.outwaitLoss()
 	w.rest(op)
 	w.Verify(op.instances)
 	if w.Cluster != nil {

@@ -2,6 +2,7 @@ package spotpools
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,8 +19,12 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Pl
 	if err != nil {
 		return spotpool.Plan{}, err
 	}
-	if err := f.refused(ctx, d); err != nil {
+	begun, err := f.refused(ctx, d)
+	if err != nil {
 		return spotpool.Plan{}, err
+	}
+	if begun.Exists() {
+		return f.previewResumed(ctx, d, begun)
 	}
 	now := f.now()
 	market := f.marketsOf(ctx, d.Region)
@@ -31,24 +36,44 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (spotpool.Pl
 	return spotpool.Decide(situation(d, nothing, nodesSeen{}, spotpool.Journal{}, f.gate(ctx, d), nil)), nil
 }
 
-// refused says that the store or the cloud has a pool of this name already. A
-// creation that was interrupted would be resumed, and is not refused.
-func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) error {
+// previewResumed is Preview for a creation that was interrupted, on what it left.
+func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun stored) (spotpool.Plan, error) {
+	old := begun.Value.Declaration
+	d.UID, d.AccountID, d.ClusterUID = old.UID, old.AccountID, old.ClusterUID
+	j, err := f.loadJournal(ctx, d)
+	if err != nil {
+		return spotpool.Plan{}, err
+	}
+	o, err := f.observePool(ctx, d, j.Value, nil)
+	if err != nil {
+		return spotpool.Plan{}, err
+	}
+	if err := sameAccount(d, o.AccountID); err != nil {
+		return spotpool.Plan{}, err
+	}
+	plan := spotpool.Decide(situation(d, o, f.seeNodes(ctx, d, j.Value, o, sharedFor, false), j.Value, f.gate(ctx, d), nil))
+	plan.Notices = slices.Insert(plan.Notices, 0, fmt.Sprintf("resumes an interrupted creation: has %d", plan.Held))
+	return plan, nil
+}
+
+// refused says that the store or the cloud has a pool of this name already. A creation
+// that was interrupted would be resumed, and is not refused: begun is its record.
+func (f *Flow) refused(ctx context.Context, d spotpool.Declaration) (begun stored, err error) {
 	r, err := f.records().Load(ctx, d.Key())
 	switch {
 	case err != nil:
-		return err
+		return stored{}, err
 	case r.Exists() && r.Value.Phase != declaration.Creating:
-		return f.records().ErrTaken(r)
+		return stored{}, f.records().ErrTaken(r)
 	case r.Exists():
-		return nil
+		return r, nil
 	}
 	named, err := f.named(ctx, d)
 	if err != nil {
-		return err
+		return stored{}, err
 	}
 	slices.SortFunc(named, func(a, b spotpool.Instance) int { return strings.Compare(a.ID, b.ID) })
-	return f.taken(d, named)
+	return stored{}, f.taken(d, named)
 }
 
 // named lists the instances that carry the name of a planned pool. The first few

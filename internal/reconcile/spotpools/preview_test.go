@@ -3,9 +3,11 @@ package spotpools_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // The plan of a new pool in a large account lists no region for it; that of many
@@ -36,5 +38,29 @@ func TestPreviewsAskForLittle(t *testing.T) {
 	}
 	if all > 10 { // a few by themselves, and the three pages
 		t.Errorf("twenty more took %d", all)
+	}
+}
+
+// The plan of a creation that was killed counts what it left, and plans what is missing.
+func TestAPreviewCountsWhatACutCreationLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.cutCreate()
+	w.Step(time.Minute)
+	for minimum, launches := range map[int]int{3: 0, 4: 1} {
+		d.Minimum = minimum
+		plan, err := w.Pools(nil).Preview(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		for _, decision := range plan.Decisions {
+			if decision.Kind == spotpool.KindLaunch && !decision.Resume {
+				asked += decision.Count
+			}
+		}
+		if asked != launches || len(plan.Notices) == 0 || plan.Notices[0] != "resumes an interrupted creation: has 3" {
+			t.Errorf("for a minimum of %d it launches %d, and says %q", minimum, asked, plan.Notices)
+		}
 	}
 }

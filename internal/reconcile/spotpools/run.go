@@ -137,6 +137,9 @@ func (r *Run) tellLeft(ctx context.Context) {
 	}
 }
 
+// Recorded says whether the run read a pool's record with this uid.
+func (r *Run) Recorded(uid string) bool { return r.uids[uid] }
+
 // Declared is how many pools were read.
 func (r *Run) Declared() int { return len(r.targets) }
 
@@ -226,6 +229,7 @@ func (r *Run) reconcilePool(ctx context.Context, view *regionView, t target) {
 		r.warnings.Add(nodes.remark)
 	}
 	plan := spotpool.Decide(situation(d, observation, nodes, r.flow.untold(t.journal.Value), gate, t.hold))
+	t.trouble = cmp.Or(t.trouble, journalLost(plan))
 	switch {
 	case ctx.Err() != nil:
 		r.add(newReport(d, &plan, outcome.Skipped, errInterrupted), nil)

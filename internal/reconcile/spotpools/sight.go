@@ -31,6 +31,7 @@ type sight struct {
 	pods  bool      // the pods with GPUs were to be counted
 	// uncounted says why they could not be; nil where they were, or nobody asked.
 	uncounted error
+	pools     poolsWithNodes
 }
 
 // freshSight is how old the look at the nodes may be by which is acted.
@@ -186,7 +187,11 @@ func (f *Flow) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.
 	}
 	for _, n := range s.look.Nodes {
 		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else nobody asks how the others fare
-			s.others = saw.index.Others(d.UID, time.Duration(d.Nodes.UnhealthyTimeout), s.look.At)
+			counts, err := f.poolsOf(ctx, saw)
+			if err != nil {
+				return nodesSeen{err: err}
+			}
+			s.others = saw.index.Others(d.UID, counts, time.Duration(d.Nodes.UnhealthyTimeout), s.look.At)
 			break
 		}
 	}

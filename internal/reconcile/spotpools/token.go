@@ -71,7 +71,8 @@ func (a *actor) makeAny(ctx context.Context, cluster Cluster, r spotpool.Request
 // makeToken makes the Secret of a token. One that is there is the pool's own where it was
 // noted before, of a launch that was cut short: it stays where the launch is the same and
 // it is valid for long, and else another takes its place. One that was not noted is
-// somebody else's, and stays.
+// somebody else's, and stays: it is looked for before the note, by which a run after a
+// kill would take it for the pool's own.
 func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Request, how spotpool.BootstrapToken, again bool) (refused, err error) {
 	id, secret := r.TokenParts()
 	now := cluster.Now()
@@ -80,6 +81,15 @@ func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Reque
 	t := node.BootstrapToken{ID: id, Secret: secret, Groups: how.Groups, ExpiresAt: before.ExpiresAt, Pool: a.pass.declaration.Key(), PoolUID: r.UID}
 	if !stays {
 		t.ExpiresAt = now.Add(time.Duration(how.TTL))
+		if !noted {
+			taken, err := cluster.TokenTaken(ctx, t)
+			if err == nil && taken {
+				err = tokenTaken(node.ErrTokenExists)
+			}
+			if err != nil {
+				return err, nil
+			}
+		}
 		if err := a.remember(ctx, a.journal.Value.Mints(spotpool.Minted{ID: id, Sequence: r.Sequence, ExpiresAt: t.ExpiresAt})); err != nil {
 			return nil, err
 		}
@@ -93,13 +103,17 @@ func (a *actor) makeToken(ctx context.Context, cluster Cluster, r spotpool.Reque
 	case stays:
 		return nil, nil
 	case !noted:
-		refused = fmt.Errorf("%w, which this pool did not make, and leaves alone: delete that Secret where nobody needs it", refused)
-		return refused, a.remember(calling, a.journal.Value.TokenEnded(id))
+		return tokenTaken(refused), a.remember(calling, a.journal.Value.TokenEnded(id))
 	}
 	if err := cluster.DeleteToken(calling, id); err != nil {
 		return err, nil
 	}
 	return cluster.CreateToken(calling, t), nil
+}
+
+// tokenTaken says that the Secret of a token's id is somebody else's.
+func tokenTaken(err error) error {
+	return fmt.Errorf("%w, which this pool did not create and leaves alone: delete that Secret if it is not needed", err)
 }
 
 // notMinted notes that a launch is not asked for, as its instances could not join.

@@ -167,9 +167,11 @@ func TestSomebodyElsesTokenStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Minimum = 2
-	if _, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait); err != nil {
+	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
+	if err != nil {
 		t.Fatal(err)
 	}
+	d = state.Declaration
 	w.Verify(2)
 	own := spotpool.BootstrapTokenID(d.UID, salt[1], 1, 1)
 	if want := []string{"CreateToken " + theirs.ID, "CreateToken " + own}; !slices.Equal(w.Cluster.Acts, want) {
@@ -186,14 +188,46 @@ func TestSomebodyElsesTokenStays(t *testing.T) {
 	}
 }
 
+// TestSomebodyElsesTokenStaysWhateverIsKilled: also where a run is killed in between, the
+// next one does not take it for the pool's own.
+func TestSomebodyElsesTokenStaysWhateverIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		t.Run(fmt.Sprintf("after the call %t", after), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.slow()
+			d := w.MustCreateAs(reconciletest.JoiningPool(0, 3))
+			salt := regexp.MustCompile(`"salt": ?"([^"]+)"`).FindStringSubmatch(w.journal(d))[1]
+			theirs := node.BootstrapToken{ID: spotpool.BootstrapTokenID(d.UID, salt, 1, 0), Secret: "fedcba9876543210", ExpiresAt: w.Cluster.Now().Add(time.Hour)}
+			if err := w.Cluster.CreateToken(context.Background(), theirs); err != nil {
+				t.Fatal(err)
+			}
+			d.Minimum = 2
+			process := &reconciletest.Mortal{KillOn: "CreateToken", After: after}
+			_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
+			if !process.IsDead() {
+				t.Fatal("the update never came to its token")
+			}
+			w.CleanRuns()
+			w.Verify(2)
+			if i := slices.IndexFunc(w.Cluster.Tokens(), func(t node.BootstrapToken) bool { return t.ID == theirs.ID }); i < 0 || w.Cluster.Tokens()[i].Secret != theirs.Secret {
+				t.Errorf("somebody else's token is gone: %q", w.Cluster.Acts)
+			}
+		})
+	}
+}
+
 // TestATokenThatCanNotBeEndedHoldsNothingUp: it is a warning, the pool goes on, and the
 // next run tries again; a destroy insists until it has expired.
 func TestATokenThatCanNotBeEndedHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	d := w.mustJoinByToken(2, 3)
+	w.Joining(0)
+	w.Cluster.Failing["DeleteToken"] = errors.New("no right to") // also while it is created, if its nodes join at once
+	d := w.MustCreateAs(reconciletest.JoiningPool(2, 3))
+	w.allJoin()
 	made := w.onlyToken()
-	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
 	p := w.mustRun(reconcile.RunOptions{}).SpotPools[0]
 	if p.Outcome != outcome.Done || !strings.Contains(strings.Join(p.Warnings, "\n"), made.ID+" of launch 1 could not be ended") {
 		t.Errorf("the run says %s (%+v), and warns of %q", p.Outcome, p.Error, p.Warnings)

@@ -56,6 +56,10 @@ func (unchangedCluster) CreateToken(context.Context, node.BootstrapToken) error 
 	return outcome.ErrPlanned
 }
 
+func (unchangedCluster) TokenTaken(context.Context, node.BootstrapToken) (bool, error) {
+	return false, outcome.ErrPlanned
+}
+
 func (unchangedCluster) DeleteToken(context.Context, string) error { return outcome.ErrPlanned }
 
 func (unchangedCluster) Evict(context.Context, budget.Eviction) error { return outcome.ErrPlanned }

@@ -147,6 +147,10 @@ func (f *Flow) acceptObserved(ctx context.Context, d spotpool.Declaration) error
 	if err != nil {
 		return err
 	}
-	_, err = f.saveJournal(ctx, d, j, j.Value.Accepting(tags))
+	accepting := j.Value.Accepting(tags)
+	if !j.Exists() { // nothing in the store speaks of earlier launches: it may be new for each run
+		accepting = accepting.Salted(record.NewID())
+	}
+	_, err = f.saveJournal(ctx, d, j, accepting)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -35,7 +36,7 @@ func (w *world) cutCreate() spotpool.Declaration {
 }
 
 // cutLaunch has the launch of a growing pool killed right before or after its call:
-// the intent stays open.
+// the intent stays open. It returns the declaration as a refresh finds it.
 func (w *world) cutLaunch(asked bool) spotpool.Declaration {
 	w.t.Helper()
 	d := w.MustCreate(1, 4)
@@ -45,6 +46,7 @@ func (w *world) cutLaunch(asked bool) spotpool.Declaration {
 	if !process.IsDead() {
 		w.t.Fatal("the update never came to its launch")
 	}
+	d.Generation++
 	return d
 }
 
@@ -67,6 +69,24 @@ func (w *world) loseJournal() {
 	}
 	if err := w.Store().Delete(context.Background(), docs[0].Key, docs[0].Revision); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// outwaitLoss lets the time pass in which nothing is launched since a journal was lost.
+func (w *world) outwaitLoss() {
+	w.t.Helper()
+	docs, err := w.Store().List(context.Background(), store.Journals)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, doc := range docs {
+		j, err := record.DecodeListed[spotpool.Journal](context.Background(), w.Store(), doc)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if !j.LostAt.IsZero() {
+			w.Step(spotpool.TagLag + time.Minute)
+		}
 	}
 }
 

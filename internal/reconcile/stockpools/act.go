@@ -76,7 +76,7 @@ func (f *Flow) do(ctx context.Context, c Cluster, p *pass, of stockpool.Decision
 	d, seen := p.declaration, p.seen
 	switch {
 	case of.Kind == stockpool.KindCreate:
-		return f.open(calling, c, p)
+		return f.open(calling, c, p, of)
 	case of.Kind == stockpool.KindOwn:
 		live := seen.Deployment
 		return f.keep(ctx, p, p.plan.Journal.Own(string(live.UID), live.Spec.Template.Spec.Containers[0].Name))
@@ -92,17 +92,17 @@ func (f *Flow) do(ctx context.Context, c Cluster, p *pass, of stockpool.Decision
 	return fmt.Errorf("nobody knows how to %s", of.Kind)
 }
 
-// open creates an empty Deployment: under a token that is written down before, and by a
+// open creates a Deployment, empty if there are no pods to adopt: under a token that is written down before, and by a
 // uid that is written down after. A creation that was asked for before and not seen may
 // still land: it has the same token, and is the pool's own.
-func (f *Flow) open(ctx context.Context, c Cluster, p *pass) error {
+func (f *Flow) open(ctx context.Context, c Cluster, p *pass, of stockpool.Decision) error {
 	d := p.declaration
 	token := cmp.Or(p.plan.Journal.Opened, record.NewID())
 	opened := p.plan.Journal.Lost(d, f.clusterNow(c)).Open(token)
 	if err := f.keep(ctx, p, opened); err != nil {
 		return err
 	}
-	made, err := c.CreateStock(ctx, d.Bare(token))
+	made, err := c.CreateStock(ctx, d.BareOf(token, of.Replicas))
 	if err != nil {
 		return err
 	}

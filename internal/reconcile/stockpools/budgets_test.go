@@ -67,6 +67,23 @@ func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 	}
 }
 
+// TestAPoolIsPausedInTheRunThatJudgesItsBudget: as other workloads are, whatever part of a
+// second has passed.
+func TestAPoolIsPausedInTheRunThatJudgesItsBudget(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.budget(budget.Pause)
+	d.Run()
+	d.create()
+	d.is(2, stockpool.Ready)
+	d.uses("train", 4, "uid-of-train")
+	d.Cluster.Step(2*time.Hour + 500*time.Millisecond)
+	d.Run()
+	if d.replicas() != 0 || !slices.Contains(d.Cluster.Acts, "Pause train") {
+		t.Errorf("it has %d pods, and the budget did %q", d.replicas(), d.Cluster.Acts)
+	}
+}
+
 // TestAnExceededBudgetKeepsThePoolFromGrowing, whatever is declared, and ends nothing.
 func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 	t.Parallel()
@@ -97,13 +114,22 @@ func TestABudgetThatNobodyDeclaredIsToldAtPlan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	named := pool(func(d *stockpool.Declaration) { d.Budget = "team-a" })
-	var absent *record.AbsentError
-	if err := d.Engine().Stock().Refusal(context.Background(), named); !errors.As(err, &absent) {
+	var undeclared *record.UndeclaredError
+	if err := d.Engine().Stock().Refusal(context.Background(), named); !errors.As(err, &undeclared) || strings.Contains(err.Error(), "use the store") {
 		t.Errorf("a plan is told %v", err)
 	}
 	d.budget(budget.AlertOnly)
+	typo := pool(func(d *stockpool.Declaration) { d.Budget = "team-x" })
+	if err := d.Engine().Stock().Refusal(context.Background(), typo); err == nil || !strings.Contains(err.Error(), `has no budget "team-x": did you mean "team-a"? It has team-a`) {
+		t.Errorf("of a name that is misspelled, a plan is told %v", err)
+	}
 	if err := d.Engine().Stock().Refusal(context.Background(), named); err != nil {
 		t.Errorf("of a budget that is declared, a plan is told %v", err)
+	}
+	d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
+	within := d.report(d.Run()).Of(stockpool.WithinBudget)
+	if within.Status != "Unknown" || !strings.Contains(within.Message, `its budget team-x is not declared: `) || !strings.Contains(within.Message, `did you mean "team-a"?`) {
+		t.Errorf("of a name that is misspelled, a run says %+v", within)
 	}
 }
 

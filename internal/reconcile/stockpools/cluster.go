@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -23,6 +24,11 @@ type Cluster interface {
 	Stock(ctx context.Context) (stockpool.Look, error)
 	// StockOf looks afresh at what has one pool's name, whosever it is.
 	StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error)
+	// PriorityClasses are the values of the priority classes, by name.
+	PriorityClasses(ctx context.Context) (map[string]int32, error)
+
+	// Autoscaler says which autoscaler scales a workload, or nothing.
+	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
 
 	// CreateStock creates a Deployment, where there is none of its name.
 	CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error)

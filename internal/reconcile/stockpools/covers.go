@@ -1,9 +1,12 @@
 package stockpools
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +27,8 @@ type limits struct {
 	mu   sync.Mutex
 	// read are those that were read of the store.
 	read map[string]readStatus
+	// classes are the cluster's priority classes once they were asked for.
+	classes *readClasses
 }
 
 type readStatus struct {
@@ -34,16 +39,21 @@ type readStatus struct {
 // limit is one budget, made ready to be asked for many pools.
 type limit struct {
 	record.Listed[budget.Declaration]
-	// unread says that not even its record can be read.
-	unread      bool
+	// unread says that not even its record can be read, or that it is lost.
+	unread bool
+	// lostIn is the cluster of a budget whose record is lost, as far as is known.
+	lostIn      string
 	declaration budget.Declaration
 	takes       *budget.Matcher // nil where it can't be told
 	counts      *gpu.Table      // what is a GPU to it; what usually is, where that can't be told
 }
 
-// limits reads the store's budgets.
+// limits reads the store's budgets, and what is left of those whose records are lost.
 func (f *Flow) limits(ctx context.Context, made map[string]budget.Status) (*limits, error) {
 	list, err := record.Budgets(f.Keeper).List(ctx)
+	if err != nil {
+		return nil, err
+	}
 	l := &limits{budgets: make([]limit, len(list)), made: made, read: map[string]readStatus{}, flow: f}
 	for n, listed := range list {
 		of := limit{Listed: listed, unread: listed.Err != nil, declaration: listed.Record.Declaration.WithDefaults()}
@@ -55,7 +65,22 @@ func (f *Flow) limits(ctx context.Context, made map[string]budget.Status) (*limi
 		}
 		l.budgets[n] = of
 	}
+	lost, err := record.LostBudgets(ctx, f.Keeper.Store, func(uid string) bool {
+		return slices.ContainsFunc(l.budgets, func(of limit) bool { return !of.unread && of.declaration.UID == uid })
+	})
+	for _, of := range lost {
+		l.budgets = append(l.budgets, limitOfLost(of))
+	}
 	return l, err
+}
+
+// limitOfLost is a budget whose record is lost: it may cover any pool of its cluster.
+func limitOfLost(o record.Orphan) limit {
+	l := limit{unread: true, lostIn: o.ClusterUID}
+	l.Key = cmp.Or(strings.TrimPrefix(o.Object, "budget/"), o.UID)
+	l.Err = fmt.Errorf("its record is lost, and %s is left: restore the record from a backup, or run gpupool reconcile --from-state FILE", o.DocumentNames())
+	l.counts, _ = gpu.Rules{}.Table()
+	return l
 }
 
 // prepare reads what decides which pods the budget counts.
@@ -72,14 +97,17 @@ func (l *limit) prepare() (err error) {
 // mayCover says whether the budget may count pods of the pool, as far as is known of what
 // can't be read.
 func (l limit) mayCover(d stockpool.Declaration) bool {
-	return l.unread || l.declaration.ClusterUID == d.ClusterUID && l.Record.Phase == declaration.Active
+	if l.unread {
+		return l.lostIn == "" || l.lostIn == d.ClusterUID
+	}
+	return l.declaration.ClusterUID == d.ClusterUID && l.Record.Phase == declaration.Active
 }
 
 // covers are the budgets that a pool heeds: those that cover its pods, as far as they hold
 // GPUs, those of which that can't be told, and the one that it names. Pods are what is
 // declared, and what the pool's own Deployment makes of it: whoever may change that does
 // not choose which budgets pay.
-func (l *limits) covers(ctx context.Context, p *pass, now time.Time) []stockpool.Cover {
+func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) []stockpool.Cover {
 	d, pods := p.declaration, podsOf(p)
 	var covers []stockpool.Cover
 	named := d.Budget == ""
@@ -96,17 +124,26 @@ func (l *limits) covers(ctx context.Context, p *pass, now time.Time) []stockpool
 		case of.Err != nil && counted != nil:
 			covers = append(covers, stockpool.Cover{Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err)})
 		case of.Err == nil && (names || counted != nil):
-			covers = append(covers, l.cover(ctx, of, counted, pods, now))
+			covers = append(covers, l.sparing(ctx, c, p, of, l.cover(ctx, of, counted, pods, now)))
 		}
 	}
 	if !named {
-		covers = append(covers, unknown(d.Budget, fmt.Errorf("the store %s has no such budget", l.flow.Keeper.Store)))
+		covers = append(covers, l.undeclared(ctx, d.Budget))
 	}
 	return covers
 }
 
 func unknown(name string, err error) stockpool.Cover {
 	return stockpool.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("what its budget %s has used is unknown: %v", name, err)}
+}
+
+// undeclared is the cover of a budget that the pool names, and the store has no record of.
+func (l *limits) undeclared(ctx context.Context, name string) stockpool.Cover {
+	_, err := l.flow.Keeper.NamedBudget(ctx, name)
+	if err == nil {
+		err = errors.New("it was declared just now")
+	}
+	return stockpool.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("its budget %s is not declared: %v", name, err)}
 }
 
 // cover is what a budget means to a pool of which it counts these pods, or which names it.
@@ -119,17 +156,18 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	if err != nil {
 		return unknown(name, err)
 	}
-	c := stockpool.Cover{Budget: name, Exceeded: status.Usage.Exceeded()}
+	c := stockpool.Cover{Budget: name, Exceeded: status.Usage.Exceeded(), ByDrift: counted != nil && !counted[0].declared}
 	if !c.Exceeded {
 		return c
 	}
-	sure, by := true, ""
-	if counted == nil { // it is one that the pool names
-		counted = pods[:1]
-	} else {
-		sure = slices.ContainsFunc(counted, of.surelyHolds)
+	by, unsure := "", ""
+	switch {
+	case counted == nil: // it is one that the pool names
+		counted, unsure = pods[:1], "the budget counts nothing that its pods hold"
+	case !slices.ContainsFunc(counted, of.surelyHolds):
+		unsure = "its template does not tell whether its pods hold GPUs"
 	}
-	if !counted[0].declared {
+	if c.ByDrift {
 		by = ", which counts its pods by what its Deployment has beside what is declared,"
 	}
 	c.Reason = fmt.Sprintf("its budget %s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
@@ -139,8 +177,8 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	if slices.ContainsFunc(counted, leaves) {
 		return c
 	}
-	if c.Pauses = sure; !sure {
-		c.Reason += "; it is not paused, since its template does not tell whether its pods hold GPUs"
+	if c.Pauses = unsure == ""; !c.Pauses {
+		c.Reason += "; it is not paused, since " + unsure
 	}
 	return c
 }

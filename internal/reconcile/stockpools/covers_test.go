@@ -2,6 +2,7 @@ package stockpools_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -180,7 +182,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 		says    string
 	}{
 		"nothing":    {labels: map[string]string{"team": "b"}, edit: func(*corev1.PodTemplateSpec) {}},
-		"a label":    {labels: map[string]string{"team": "b"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels["team"] = "b" }, covered: true, pauses: true, says: "by what its Deployment has"},
+		"a label":    {labels: map[string]string{"tier": "b"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels["tier"] = "b" }, covered: true, pauses: true, says: "by what its Deployment has"},
 		"label gone": {labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { delete(of.Labels, "team") }, covered: true, pauses: true, says: "its budget b is used up"},
 		"protected": {
 			labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels[budget.ProtectedKey] = "true" }, covered: true,
@@ -189,7 +191,7 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 		"a limit": {
 			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"},
 			edit: func(of *corev1.PodTemplateSpec) {
-				of.Spec.Containers[0].Resources = holding("nvidia.com/gpu").Resources
+				of.Spec.Containers[0].Resources.Limits["nvidia.com/gpu"] = resource.MustParse("1")
 			},
 			covered: true, pauses: true, says: "by what its Deployment has",
 		},
@@ -207,7 +209,9 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 			edit: func(of *corev1.PodTemplateSpec) {
 				of.Spec.Containers = append(of.Spec.Containers, holding("example.com/npu"))
 			},
-			covered: true, pauses: true,
+		},
+		"what the budget weighs zero": {
+			labels: map[string]string{"team": "a"}, counts: map[string]string{"nvidia.com/gpu": "0"}, edit: func(*corev1.PodTemplateSpec) {},
 		},
 		"what the budget counts": {
 			declare: func(d *stockpool.Declaration) { d.GPU = 0 }, labels: map[string]string{"team": "a"}, counts: map[string]string{"example.com/npu": "1"},
@@ -255,6 +259,52 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 				t.Errorf("a run would have it have %d pods: %v", x.Desired, x.Decisions)
 			}
 		})
+	}
+}
+
+// TestDriftIsRevertedBeforeABudgetIsJudgedByIt: a label that an application takes back does
+// not pause the pool, neither for a moment nor in the history, however often it comes back.
+func TestDriftIsRevertedBeforeABudgetIsJudgedByIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.create()
+	d.is(2, stockpool.Ready)
+	d.exceed("b", map[string]string{"team": "b"})
+	relabel := func() {
+		of := d.Cluster.Deployment(key).DeepCopy()
+		of.Spec.Template.Labels["team"] = "b"
+		d.Cluster.Put(key, of)
+	}
+	for range 2 {
+		relabel()
+		r := d.Run()
+		var did []string
+		for _, decision := range r.Decisions {
+			if strings.HasPrefix(decision.Object(), "stock_pool/") {
+				did = append(did, decision.Kind())
+			}
+		}
+		if !slices.Equal(did, []string{"mend"}) || d.replicas() != 2 || d.Cluster.Deployment(key).Spec.Template.Labels["team"] != "a" {
+			t.Errorf("a run does %q, and it has %d pods", did, d.replicas())
+		}
+	}
+	for _, kind := range []history.Kind{history.Pause, history.Resume, history.GateClosed} {
+		if n := d.told(kind); n > 0 {
+			t.Errorf("the history tells %d times of %s", n, kind)
+		}
+	}
+	d.Cluster.During = func(method string) { // it comes back while the run goes on
+		if method == "StockOf" && d.replicas() > 0 {
+			relabel()
+		}
+	}
+	d.Cluster.Step(time.Minute)
+	relabel()
+	if _, err := d.Engine().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if d.replicas() != 0 {
+		t.Errorf("drift that comes back within a run is reverted again and again, and the pool has %d pods", d.replicas())
 	}
 }
 

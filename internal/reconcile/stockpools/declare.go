@@ -178,6 +178,11 @@ func (f *Flow) refuse(ctx context.Context, c Cluster, p *pass) (err error) {
 	if plan.Refused != nil {
 		return plan.Refused
 	}
+	if of := p.seen.Deployment; of != nil {
+		if err := d.Selects(of); err != nil {
+			return err
+		}
+	}
 	return p.limits.refuseBudget(d, p.seen.NamespaceLabels)
 }
 

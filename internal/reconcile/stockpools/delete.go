@@ -31,14 +31,12 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 	for {
 		var c clearing
 		err := f.records().Locked(ctx, d, func(ctx context.Context) (err error) {
-			r, err := f.records().Own(ctx, d)
-			if err != nil {
+			r, err := f.records().Deletable(ctx, d)
+			if c.gone = !r.Exists(); err != nil || c.gone {
 				return err
 			}
-			if r.Exists() {
-				d = r.Value.Declaration
-			}
-			if r, err = f.records().BeginDeletion(ctx, r, d); err != nil {
+			d = r.Value.Declaration
+			if r, err = f.records().BeginDeletion(ctx, r); err != nil {
 				return err
 			}
 			c, err = f.clear(ctx, cluster, r)

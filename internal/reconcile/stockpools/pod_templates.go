@@ -49,11 +49,12 @@ func labelSet(d stockpool.Declaration, labels, namespaceLabels map[string]string
 	return &ledger.LabelSet{Namespace: d.Namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(namespaceLabels)}
 }
 
-// counted are those pods that the budget counts, or may count.
+// counted are those pods that the budget counts, or may count. Where its weights can't be
+// read, it may count what the pool asks for GPUs by.
 func (l limit) counted(pods []podTemplate) []podTemplate {
 	var counted []podTemplate
 	for _, p := range pods {
-		if (l.takes == nil || l.takes.Matches(p.set)) && (p.asks || l.counts.MayHold(p.pod)) {
+		if (l.takes == nil || l.takes.Matches(p.set)) && (l.counts.MayHold(p.pod) || l.Err != nil && p.asks) {
 			counted = append(counted, p)
 		}
 	}
@@ -63,5 +64,5 @@ func (l limit) counted(pods []podTemplate) []podTemplate {
 // surelyHolds says whether the template alone tells that its pods hold GPUs: of resource
 // claims it doesn't.
 func (l limit) surelyHolds(p podTemplate) bool {
-	return p.asks || len(l.counts.See(p.pod, gpu.World{}).Shares) > 0
+	return len(l.counts.See(p.pod, gpu.World{}).Shares) > 0
 }

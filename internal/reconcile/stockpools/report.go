@@ -47,6 +47,15 @@ func newReport(d stockpool.Declaration, p stockpool.Plan, became outcome.Outcome
 	}
 }
 
+// warned is the plan with the pass's own warning.
+func (p *pass) warned() stockpool.Plan {
+	plan := p.plan
+	if p.fought != "" {
+		plan.Warnings = append(slices.Clone(plan.Warnings), p.fought)
+	}
+	return plan
+}
+
 // Overview is one stock pool, and what a run would do about it now.
 type Overview struct {
 	Report
@@ -106,6 +115,6 @@ func (r *Run) overviewOf(ctx context.Context, c Cluster, t target, l stockpool.L
 		o.Decisions = append(o.Decisions, p.plan.Decisions...)
 	}
 	p.plan.Status = rooms.told(ctx, t.declaration, p.plan.Status)
-	o.Report = newReport(t.declaration, p.plan, became, err)
+	o.Report = newReport(t.declaration, p.warned(), became, err)
 	return o, p
 }

@@ -107,6 +107,11 @@ func (r *Run) Keys() []string {
 	return slices.Compact(r.keys)
 }
 
+// Recorded says whether the run read a stock pool's record with this uid.
+func (r *Run) Recorded(uid string) bool {
+	return slices.ContainsFunc(r.targets, func(t target) bool { return t.declaration.UID == uid })
+}
+
 // Declared is how many stock pools were read.
 func (r *Run) Declared() int { return len(r.targets) }
 
@@ -255,7 +260,7 @@ func (r *Run) actOn(ctx context.Context, c Cluster, t target, p *pass) {
 		became = outcome.Planned
 	}
 	p.plan.Status = r.options.Rooms.told(ctx, p.declaration, p.plan.Status)
-	r.add(newReport(p.declaration, p.plan, became, err), results)
+	r.add(newReport(p.declaration, p.warned(), became, err), results)
 }
 
 // finishDeletion goes on with a deletion that was cut short, or whose pods took long to

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -24,9 +23,13 @@ type State struct {
 	// Destroyed says that the pool is gone for good.
 	Destroyed bool
 	Status    stockpool.Status
+	// Pods are its pods, as far as a look showed them.
+	Pods []stockpool.Standing
 	// Decisions are what a run would do now.
 	Decisions []stockpool.Decision
-	Warnings  []string
+	// Replacement says how a change replaces the pods; empty if the cluster was not observed.
+	Replacement string
+	Warnings    []string
 }
 
 // stateOf is the state after an operation; waited says that it waited for the pods.
@@ -34,7 +37,7 @@ func (f *Flow) stateOf(ctx context.Context, p *pass, waited bool) State {
 	if waited {
 		p.plan.Status = f.Rooms.told(ctx, p.declaration, p.plan.Status)
 	}
-	s := State{Declaration: p.declaration, Recorded: true, Status: p.plan.Status, Warnings: p.plan.Warnings}
+	s := State{Declaration: p.declaration, Recorded: true, Status: p.plan.Status, Warnings: p.warned().Warnings}
 	s.Declaration.DeploymentUID = p.plan.Status.DeploymentUID
 	s.Warnings = append(s.Warnings, held(s.Status)...)
 	if waited && !s.Status.Settled() {
@@ -98,8 +101,10 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	if err := f.look(ctx, cluster, p); err != nil {
 		return state, err
 	}
+	state.Pods = stockpool.Standings(stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value, Seen: p.seen})
 	state.Status, state.Decisions = f.Rooms.told(ctx, p.declaration, p.plan.Status), p.plan.Decisions
-	state.Warnings = slices.Concat(state.Warnings, p.plan.Warnings, held(state.Status))
+	state.Replacement = stockpool.Replacement(p.seen.Deployment)
+	state.Warnings = slices.Concat(state.Warnings, p.warned().Warnings, held(state.Status))
 	if err := p.plan.Refused; err != nil {
 		state.Warnings = append(state.Warnings, err.Error())
 	}
@@ -191,13 +196,13 @@ func (f *Flow) Refusal(ctx context.Context, d stockpool.Declaration) error {
 	return f.records().ErrTaken(r)
 }
 
-// undeclared says, by *record.AbsentError, that the store has no budget of the name that a
+// undeclared says, by *record.UndeclaredError, that the store has no budget of the name that a
 // pool has.
 func (f *Flow) undeclared(ctx context.Context, p *pass) error {
 	name := p.declaration.Budget
 	if name == "" || slices.ContainsFunc(p.limits.budgets, func(of limit) bool { return of.Key == name && !of.unread }) {
 		return nil
 	}
-	_, err := record.Budgets(f.Keeper).Find(ctx, name)
+	_, err := f.Keeper.NamedBudget(ctx, name)
 	return err
 }

@@ -103,7 +103,7 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 	// Where a launch is open the clock stands until it is asked for again, so that no
 	// listing shows its machines before, however slow this computer is.
 	defer w.forward(ctx, time.Minute, func() bool { return d.open == "" || w.Counts().Faults > before })()
-	first, err := w.destroy(ctx, nil)
+	first, err := w.destroy(ctx, nil, "-refresh=false")
 	if err != nil {
 		return problems, err
 	}
@@ -115,7 +115,7 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 	}
 	w.server.ClearFaults()
 	if first.code != 0 {
-		if second, err := w.destroy(ctx, nil); err != nil || second.code != 0 {
+		if second, err := w.destroy(ctx, nil, "-refresh=false"); err != nil || second.code != 0 {
 			say("the destroy without faults failed: %v", err)
 		}
 	}

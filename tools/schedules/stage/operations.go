@@ -19,7 +19,7 @@ import (
 // terraform applies or destroys, and judges what it says.
 func (w *World) terraform(ctx context.Context, operation schedule.Operation, terms schedule.Terms, kill *schedule.Kill) error {
 	if operation == schedule.Destroy {
-		_, err := w.destroy(ctx, kill)
+		_, err := w.destroy(ctx, kill, "-refresh=false")
 		return err
 	}
 	_, err := w.apply(ctx, terms, kill)
@@ -53,11 +53,13 @@ func warned(output string) bool {
 	})
 }
 
-// destroy runs terraform destroy without a refresh.
-func (w *World) destroy(ctx context.Context, kill *schedule.Kill) (ending, error) {
+// destroy runs terraform destroy. Without a refresh, a state that is older than the
+// record is refused.
+func (w *World) destroy(ctx context.Context, kill *schedule.Kill, args ...string) (ending, error) {
 	w.count(func(c *schedule.Counts) { c.Destroys++ })
 	uid := w.state()
-	o, err := w.run(ctx, kill, w.programs.Terraform, "destroy", "-refresh=false", "-auto-approve", "-input=false", "-no-color", "-lock-timeout=10s")
+	args = append([]string{"destroy", "-auto-approve", "-input=false", "-no-color", "-lock-timeout=10s"}, args...)
+	o, err := w.run(ctx, kill, w.programs.Terraform, args...)
 	if err == nil && uid != "" && (o.code == 0 || strings.Contains(o.output, "Destroy complete")) {
 		w.gone(uid, "terraform destroy")
 	}

@@ -1,0 +1,13 @@
+package declaration
+
+import "testing"
+
+func TestTheNearestNameIsOneThatWasProbablyMeant(t *testing.T) {
+	t.Parallel()
+	names := []string{"team-b", "team-a", "research", "ml"}
+	for name, want := range map[string]string{"team-x": "team-a", "team-bb": "team-b", "reserch": "research", "nl": "ml", "prod": "", "": "", "x": ""} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("the nearest to %q is %q, want %q", name, got, want)
+		}
+	}
+}

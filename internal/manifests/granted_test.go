@@ -1,0 +1,207 @@
+package manifests_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+)
+
+// The places in which a right holds.
+const (
+	inCluster = "everywhere"
+	inStore   = "in the store"
+	inSystem  = "in kube-system"
+	byName    = "by name"
+)
+
+// granted are the rights that the manifests print, with their API groups, subresources and
+// places, as "patch nodes/status everywhere"; and who has each. Those in the namespaces of
+// --stock-namespaces are the ones that hold everywhere without it.
+func granted(t *testing.T, o manifests.Options) map[string][]string {
+	t.Helper()
+	rules := map[string][]rbacv1.PolicyRule{}
+	all := map[string][]string{}
+	add := func(role, bound string, subjects []rbacv1.Subject) {
+		for _, r := range rules[role] {
+			place := bound
+			if len(r.ResourceNames) > 0 {
+				place = byName
+			}
+			for _, group := range r.APIGroups {
+				for _, resource := range r.Resources {
+					for _, verb := range r.Verbs {
+						right := strings.Join([]string{verb, strings.TrimPrefix(group+"/"+resource, "/"), place}, " ")
+						for _, s := range subjects {
+							all[right] = append(all[right], s.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, object := range objects(t, o) {
+		switch of := object.Object.(type) {
+		case *rbacv1.Role:
+			rules["Role "+of.Namespace+"/"+of.Name] = of.Rules
+		case *rbacv1.ClusterRole:
+			rules["ClusterRole "+of.Name] = of.Rules
+		case *rbacv1.RoleBinding:
+			place := map[string]string{o.Namespace: inStore, metav1.NamespaceSystem: inSystem}[of.Namespace]
+			if place == "" {
+				place = inCluster
+			}
+			add(of.RoleRef.Kind+" "+of.Namespace+"/"+of.RoleRef.Name, place, of.Subjects)
+		case *rbacv1.ClusterRoleBinding:
+			add(of.RoleRef.Kind+" "+of.RoleRef.Name, inCluster, of.Subjects)
+		}
+	}
+	for right := range all {
+		slices.Sort(all[right])
+		all[right] = slices.Compact(all[right])
+	}
+	return all
+}
+
+// printings are options that print different rights.
+func printings() map[string]manifests.Options {
+	all := map[string]manifests.Options{"all": withAll()}
+	for _, action := range []budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict} {
+		o := options()
+		o.Enforcement = action
+		all[string(action)] = o
+		o.Stock = manifests.Stock{Pools: true, Namespaces: []string{"team-a"}}
+		all[string(action)+", stock pools in a namespace"] = o
+	}
+	for name, nodes := range map[string]manifests.Nodes{"mark": {Mark: true}, "cordon": {Mark: true, Cordon: true}, "delete": {Mark: true, Delete: true}, "notice": {NoticeWatch: true}} {
+		o := options()
+		o.Nodes = nodes
+		all[name+" nodes"] = o
+	}
+	o := options()
+	o.BootstrapGroups = withAll().BootstrapGroups
+	all["tokens"] = o
+	return all
+}
+
+// attempt is one use of a right on an object that gpupool did not make. Nothing is changed
+// by it: it is a dry run.
+type attempt struct {
+	abuse
+	harmless string // why it is allowed; empty if it is refused
+}
+
+// TestEachRightOnForeignObjects uses each right that is printed, as each account that has
+// it, on objects that gpupool did not make.
+func TestEachRightOnForeignObjects(t *testing.T) {
+	t.Parallel()
+	table := foreignAttempts()
+	rights := map[string][]string{}
+	for name, o := range printings() {
+		for right := range granted(t, o) {
+			if len(table[right]) == 0 {
+				t.Errorf("with %s: %s has no row", name, right)
+			}
+			rights[right] = nil
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(rights)), slices.Sorted(maps.Keys(table))); diff != "" {
+		t.Fatalf("the rows are not what is printed (-printed +rows)\n%s", diff)
+	}
+	cluster, work := stage(t)
+	makeForeign(t, cluster, work)
+	run := manifests.RunNamespaceOf(manifests.DefaultNamespace)
+	clients := map[string]kubernetes.Interface{}
+	for _, account := range []string{manifests.ReconcileAccount, manifests.TerraformAccount, manifests.NoticeAccount} {
+		clients[account] = signedIn(t, cluster, run, account)
+		untilLimited(t, clients[account], account, work)
+	}
+	for right, accounts := range granted(t, withAll()) {
+		for _, account := range accounts {
+			for _, a := range table[right] {
+				err := call(t.Context(), clients[account], a.abuse, work)
+				switch {
+				case a.harmless == "" && !apierrors.IsForbidden(err):
+					t.Errorf("%s: %s, to %s: got %v, want it to be forbidden", account, right, a.what, err)
+				case a.harmless != "" && err != nil && !apierrors.IsConflict(err) && account != manifests.NoticeAccount:
+					t.Errorf("%s: %s, to %s: got %v, want it to be allowed: %s", account, right, a.what, err, a.harmless)
+				}
+			}
+		}
+	}
+}
+
+// makeForeign makes objects in the store that gpupool did not make, and an Event and a
+// ReplicaSet of others.
+func makeForeign(t *testing.T, cluster *kubetest.Cluster, work string) {
+	t.Helper()
+	about := metav1.ObjectMeta{Namespace: manifests.DefaultNamespace, Name: "foreign"}
+	kubetest.Create(t, cluster, &corev1.Secret{ObjectMeta: about})
+	kubetest.Create(t, cluster, &corev1.ConfigMap{ObjectMeta: about})
+	kubetest.Create(t, cluster, lease(about))
+	pods := kubetest.Deployment(work, "foreign", 0).Spec
+	kubetest.Create(t, cluster, &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: work, Name: "foreign"}, Spec: appsv1.ReplicaSetSpec{Replicas: pods.Replicas, Selector: pods.Selector, Template: pods.Template},
+	})
+	kubetest.Create(t, cluster, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: work, Name: "foreign"}, Source: corev1.EventSource{Component: "kubelet"},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: work, Name: "pod"},
+	})
+}
+
+// get, list and watch are attempts to read.
+func get(path, why string) attempt {
+	return attempt{abuse{what: "get " + path, verb: http.MethodGet, path: path}, why}
+}
+
+func list(path, why string) []attempt { return []attempt{get(path, why)} }
+
+func watch(path, why string) []attempt {
+	return []attempt{get(path+"?watch=true&timeoutSeconds=1", why)}
+}
+
+// refused is an attempt that an admission policy or RBAC refuses, and allowed is one that is
+// harmless, or what the right is for.
+func refused(what string, a abuse) attempt { return allowed(what, "", a) }
+
+func allowed(what, why string, a abuse) attempt {
+	a.what = what
+	separator := "?"
+	if strings.Contains(a.path, separator) {
+		separator = "&"
+	}
+	a.path += separator + "dryRun=All"
+	return attempt{a, why}
+}
+
+// untilLimited waits until the rights and the policies of an account are in force.
+func untilLimited(t *testing.T, client kubernetes.Interface, account, work string) {
+	t.Helper()
+	can, cannot := ofNode("", "", "own", `{"metadata":{"annotations":{"gpupool/pool-uid":"a"}}}`), ofNode("", "", "own", `{"metadata":{"labels":{"while":"waiting"}}}`)
+	can.path, cannot.path = can.path+"?dryRun=All", cannot.path+"?dryRun=All"
+	if account == manifests.NoticeAccount { // which may change nothing without a pod's token
+		can = abuse{verb: http.MethodGet, path: apiNodes + "own"}
+	}
+	untilAllowed(t, account, func(ctx context.Context) error { return call(ctx, client, can, work) })
+	kubetest.WaitFor(t, "the limits of "+account+" to be in force", func(ctx context.Context) error {
+		if err := call(ctx, client, cannot, work); !apierrors.IsForbidden(err) {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+}

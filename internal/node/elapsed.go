@@ -1,0 +1,74 @@
+package node
+
+import "time"
+
+const (
+	// countedAtMost bounds what one pause between two observations counts, whatever
+	// happened in it: a cron job every five minutes, and its jitter.
+	countedAtMost = 6 * time.Minute
+	// notedFrom is the shortest pause that is noted: observations seconds apart change
+	// nothing that is stored.
+	notedFrom = 15 * time.Second
+)
+
+// Elapsed is how long something has lasted. Only time between two successive
+// observations that saw it counts. The zero value has not begun.
+type Elapsed struct {
+	// Counted is what counts up to At, the last observation that saw it and is noted. At is
+	// zero after one that failed.
+	Counted span      `json:"counted,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+}
+
+// span is a length of time, in JSON as "5m2s".
+type span time.Duration
+
+// MarshalText writes it.
+func (s span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *span) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	*s = span(d)
+	return err
+}
+
+// begun is what is first observed now.
+func begun(now time.Time) Elapsed { return Elapsed{At: now} }
+
+// seen is the time after an observation that saw it. What has lasted for enough is left
+// as it is.
+func (e Elapsed) seen(now time.Time, enough time.Duration) Elapsed {
+	switch pause := now.Sub(e.At); {
+	case time.Duration(e.Counted) >= enough:
+	case e.At.IsZero(), pause < 0:
+		e.At = now
+	case pause >= notedFrom || e.For(now) >= enough:
+		e.Counted, e.At = span(e.For(now)), now
+	}
+	return e
+}
+
+// missed is the time after an observation that failed: the pause that it ends does not
+// count, and neither does the next.
+func (e Elapsed) missed() Elapsed {
+	e.At = time.Time{}
+	return e
+}
+
+// For is how long it has lasted, as an observation at now sees it.
+func (e Elapsed) For(now time.Time) time.Duration {
+	if e.At.IsZero() {
+		return time.Duration(e.Counted)
+	}
+	return time.Duration(e.Counted) + min(max(0, now.Sub(e.At)), countedAtMost)
+}
+
+// Until is when it will have lasted for enough, if every observation sees it.
+func (e Elapsed) Until(enough time.Duration, now time.Time) time.Time {
+	at := e.At
+	if at.IsZero() {
+		at = now
+	}
+	return at.Add(enough - time.Duration(e.Counted))
+}

@@ -1,0 +1,114 @@
+package connection
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// StoreKey is the key, in a resource's private state, of the store that last had its
+// record.
+const StoreKey = "store"
+
+// rememberedStore is the value of StoreKey.
+type rememberedStore struct {
+	Store string `json:"store"`
+	// Cluster is the uid of the namespace kube-system; empty for a directory, and if it
+	// could not be read.
+	Cluster string `json:"cluster,omitempty"`
+}
+
+// PrivateReader is the part of the framework's private state that reads it.
+type PrivateReader interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+}
+
+// PrivateWriter is the part of the framework's private state that writes it.
+type PrivateWriter interface {
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// thisStore is what to remember of the store in use.
+func (c *Connection) thisStore(ctx context.Context) rememberedStore {
+	s := rememberedStore{Store: c.settings.Store.Absolute().String()}
+	if c.settings.Store.Backend == store.Kubernetes {
+		s.Cluster, _ = c.ClusterUID(ctx)
+	}
+	return s
+}
+
+// StoreMemory is the value of StoreKey of an object that the store in use has a record of.
+func (c *Connection) StoreMemory(ctx context.Context) []byte {
+	data, err := json.Marshal(c.thisStore(ctx))
+	if err != nil {
+		return []byte("null")
+	}
+	return data
+}
+
+// RememberStore writes to an object's private state that the store in use has its
+// record. If it has none, what was remembered stays.
+func (c *Connection) RememberStore(ctx context.Context, private PrivateWriter, recorded bool) diag.Diagnostics {
+	if !recorded {
+		return nil
+	}
+	return private.SetKey(ctx, StoreKey, c.StoreMemory(ctx))
+}
+
+// otherStore describes the store that a private state remembers: its location, or its
+// cluster if only that differs. Both are empty if it is the one in use, or unknown.
+func (c *Connection) otherStore(ctx context.Context, private PrivateReader) (location, cluster string) {
+	raw, _ := private.GetKey(ctx, StoreKey)
+	var was rememberedStore
+	if json.Unmarshal(raw, &was) != nil || was.Store == "" {
+		return "", ""
+	}
+	now := c.thisStore(ctx)
+	switch {
+	case was.Store != now.Store:
+		return was.Store, ""
+	case was.Cluster != "" && now.Cluster != "" && was.Cluster != now.Cluster:
+		return was.Store, was.Cluster
+	}
+	return "", ""
+}
+
+// ErrLost says that the store in use knows nothing of an object, and names the store
+// that its private state remembers.
+func (c *Connection) ErrLost(ctx context.Context, private PrivateReader, object record.LostError) *record.LostError {
+	object.Store = c.settings.Store.Absolute().String()
+	object.Other, object.Cluster = c.otherStore(ctx, private)
+	return &object
+}
+
+// CheckStore reports whether an object may be used, and adds the error of what is being
+// done if not: its private state remembers another store, and the one in use knows nothing
+// of it, so that two stores would have it. An object of which no store is remembered passes.
+// known reports whether the store in use knows it.
+func (c *Connection) CheckStore(ctx context.Context, doing string, private PrivateReader, object record.LostError, diags *diag.Diagnostics, known func() (bool, error)) bool {
+	if !c.StoreReady() {
+		return true
+	}
+	lost := c.ErrLost(ctx, private, object)
+	if lost.Other == "" {
+		return true
+	}
+	here, err := known()
+	if err == nil && !here {
+		err = lost
+	}
+	if err != nil {
+		diags.Append(Error(doing, err))
+	}
+	return err == nil
+}
+
+// RecordsAgain warns what it means that an apply records an object again.
+func (c *Connection) RecordsAgain(what string) string {
+	return fmt.Sprintf("The store %s has no record of it, so no run %s. Applying this plan records it there again. If another store has its record, do not apply: use that store, or move it with gpupool store move, because two stores would each act on it.", c.settings.Store.Absolute(), what)
+}

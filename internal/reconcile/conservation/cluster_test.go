@@ -1,0 +1,277 @@
+package conservation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+)
+
+const joins = time.Minute // from running to a Ready node
+
+// cluster is the cluster in memory with kubelets: machines become nodes of it, under host
+// names that the network may have given to others before.
+type cluster struct {
+	*reconciletest.Cluster
+	w *world
+	// calls lets one call at a time read or change workloads; mu guards what was observed.
+	calls, mu sync.Mutex
+	away      bool
+	// kubelets are by the name of the Node that they registered or found.
+	kubelets map[string]*kubelet
+	made     int // Nodes and pods so far
+	// What somebody did to machines, by id.
+	sick, renewed map[string]bool
+	taken         map[string]time.Time // when a noticed machine is reclaimed
+	clocksOff     bool                 // nodes write an hour too early into their conditions
+	// What successful observations of the nodes add up to, by the uid of the Node. Time
+	// that was not observed counts for nothing.
+	drained, unready map[string]time.Duration
+	surely           map[string]time.Duration // not Ready, of each pause at most pauseCounts
+	draining         map[string]bool          // the uids of Nodes that gpupool keeps pods off
+	joined           map[string]bool          // the uids of Nodes that were observed to be Ready
+	before           map[string]node.Node     // as of the last observation; nil if that failed
+	observedAt       time.Time
+	stockKeys        map[string]bool
+	pods             map[string]*lived // every pod with GPUs that there ever was, by uid
+}
+
+// kubelet is the agent of one machine.
+type kubelet struct {
+	machine *machine
+	since   time.Time
+}
+
+func newCluster(w *world) *cluster {
+	c := &cluster{
+		Cluster: reconciletest.NewCluster(), w: w, kubelets: map[string]*kubelet{}, sick: map[string]bool{}, renewed: map[string]bool{},
+		taken: map[string]time.Time{}, drained: map[string]time.Duration{}, surely: map[string]time.Duration{}, draining: map[string]bool{}, unready: map[string]time.Duration{}, joined: map[string]bool{}, stockKeys: map[string]bool{}, pods: map[string]*lived{},
+	}
+	c.Cluster.Join("", func(m *reconciletest.Machine) { m.Name, m.ProviderID = "gpu-0", "qcloud:///800002/ins-foreign" })
+	return c
+}
+
+var errAway = errors.New("dial tcp 10.9.9.9:6443: connect: connection refused")
+
+// connect is the cluster as a process reaches it.
+func (c *cluster) connect(context.Context) (reconcile.Cluster, error) {
+	if c.away {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.before = nil // this process has observed nothing
+		return nil, errAway
+	}
+	return c, nil
+}
+
+func (c *cluster) Now() time.Time { return time.Now().UTC() }
+
+// pass lets kubelets and controllers do what they do, up to now.
+func (c *cluster) pass() {
+	c.Cluster.Step(time.Since(c.Cluster.Now()))
+	now := time.Now()
+	for id, at := range c.taken {
+		if m := c.w.cloud.running(id); m != nil && !at.IsZero() && !now.Before(at) {
+			c.w.cloud.reclaim(m)
+			delete(c.taken, id)
+		}
+	}
+	for _, p := range c.w.pools {
+		for _, m := range c.w.cloud.of(p.uid()) {
+			if m.State == spotpool.StateRunning && p.setup.Nodes && now.Sub(m.made) >= boots+joins {
+				c.register(p, m)
+			}
+		}
+	}
+	for name, k := range c.kubelets {
+		n := c.Machines[name]
+		if n == nil {
+			continue
+		}
+		ready := node.ReadyUnknown
+		if c.works(name) {
+			ready = node.ReadyTrue
+		}
+		if n.Ready != ready {
+			n.Ready, n.ReadySince = ready, now.UTC()
+			if c.clocksOff {
+				n.ReadySince = n.ReadySince.Add(-time.Hour)
+			}
+		}
+		if c.renewed[k.machine.ID] && ready == node.ReadyTrue {
+			n.TakenAt = now.Add(2 * time.Minute).UTC()
+		}
+	}
+}
+
+// works says whether the kubelet behind a Node keeps it Ready.
+func (c *cluster) works(name string) bool {
+	k := c.kubelets[name]
+	if k == nil || c.w.cloud.running(k.machine.ID) == nil || c.sick[k.machine.ID] {
+		return false
+	}
+	return !k.machine.bad || time.Since(k.since) < 2*time.Minute
+}
+
+func hostName(m *machine) string { return fmt.Sprintf("vm-0-%d", m.address) }
+
+// register is what a kubelet does when it starts: it takes the Node of its host name if
+// there is one, whose provider id it never updates, and else registers a new one.
+func (c *cluster) register(p *pool, m *machine) {
+	name := hostName(m)
+	if k := c.kubelets[name]; k != nil && k.machine == m {
+		return
+	}
+	if m.joined { // its Node was deleted; only a restart of the kubelet registers another
+		return
+	}
+	m.joined = true
+	c.kubelets[name] = &kubelet{machine: m, since: time.Now()}
+	if n := c.Machines[name]; n != nil {
+		n.Addresses = []string{m.PrivateIP}
+		return
+	}
+	c.create(p, m)
+}
+
+// create makes the Node of a machine, with pods on it.
+func (c *cluster) create(p *pool, m *machine) {
+	name := hostName(m)
+	c.Cluster.Join(m.ID, func(n *reconciletest.Machine) {
+		c.made++
+		n.Name, n.UID, n.Addresses = name, fmt.Sprintf("node-uid-%d", c.made), []string{m.PrivateIP}
+		n.CreatedAt, n.ReadySince = time.Now().UTC(), time.Now().UTC()
+		n.ProviderID = map[string]string{
+			"": "qcloud:///800002/" + m.ID, "unparsable": "k3s://" + name, "slashes": "qcloud://800002/" + m.ID, "none": "", "foreign": "aws:///zone/i-" + m.ID,
+		}[p.setup.ProviderID]
+		n.Pods = c.workOn(p, name)
+	})
+}
+
+// workOn are the pods that the scheduler puts onto a new node.
+func (c *cluster) workOn(p *pool, name string) []node.Pod {
+	c.made++
+	list := []node.Pod{{Namespace: "ml", Name: fmt.Sprintf("work-%d", c.made), UID: fmt.Sprintf("pod-uid-%d", c.made), Controller: "ReplicaSet", Grace: 30}}
+	if p.setup.Guarded {
+		guarded := node.Pod{Namespace: "ml", Name: fmt.Sprintf("guarded-%d", c.made), UID: fmt.Sprintf("guarded-uid-%d", c.made), Controller: "ReplicaSet", Grace: 30}
+		c.Cluster.Blocked[guarded.Name] = true
+		list = append(list, guarded)
+	}
+	return list
+}
+
+// behind is the Node that a machine's kubelet keeps; nil if it has none.
+func (c *cluster) behind(m *machine) *reconciletest.Machine {
+	k := c.kubelets[hostName(m)]
+	if k == nil || k.machine != m {
+		return nil
+	}
+	return c.Cluster.Machine(hostName(m))
+}
+
+// observed adds up the time between two observations in a row that showed the same.
+func (c *cluster) observed(nodes []node.Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, passed := map[string]node.Node{}, time.Since(c.observedAt)
+	for _, n := range nodes {
+		was, seen := c.before[n.UID]
+		now[n.UID] = n
+		switch {
+		case !n.Cordoned || !c.draining[n.UID]:
+			c.drained[n.UID], c.draining[n.UID] = 0, false
+		case seen && was.Cordoned:
+			c.drained[n.UID] += passed
+		}
+		switch {
+		case n.Ready == node.ReadyTrue:
+			c.unready[n.UID], c.surely[n.UID], c.joined[n.UID] = 0, 0, true
+		case seen && was.Ready != node.ReadyTrue:
+			c.unready[n.UID] += passed
+			c.surely[n.UID] += min(passed, pauseCounts)
+		}
+	}
+	c.before, c.observedAt = now, time.Now()
+}
+
+func (c *cluster) Nodes(ctx context.Context) (node.Look, error) {
+	l, err := c.Cluster.Nodes(ctx)
+	if err == nil {
+		c.observed(l.Nodes)
+	}
+	return l, err
+}
+
+// pauseCounts is what any run may count of a pause between two observations.
+const pauseCounts = 5 * time.Minute
+
+// fails says whether the Node of a machine, once Ready, was observed not to be for as long
+// as its pool waits for it: for all of the time, or for what surely counts.
+func (c *cluster) fails(p *pool, n *reconciletest.Machine, unready map[string]time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return n.Ready != node.ReadyTrue && c.joined[n.UID] && unready[n.UID] >= time.Duration(p.now().WithDefaults().Nodes.UnhealthyTimeout)
+}
+
+func (c *cluster) MarkNode(ctx context.Context, n node.Node, uid string) error {
+	c.w.changes(n, uid, "marks")
+	return c.Cluster.MarkNode(ctx, n, uid)
+}
+
+func (c *cluster) CordonNode(ctx context.Context, n node.Node, uid string) error {
+	c.w.changes(n, uid, "cordons")
+	c.w.cordons(n, uid)
+	err := c.Cluster.CordonNode(ctx, n, uid)
+	if after := c.Cluster.Machine(n.Name); err == nil && after != nil { // this call saw it
+		c.mu.Lock()
+		c.draining[after.UID] = true
+		if c.before != nil {
+			c.before[after.UID] = after.Node
+		}
+		c.mu.Unlock()
+	}
+	return err
+}
+
+func (c *cluster) DeleteNode(ctx context.Context, n node.Node, uid string) error {
+	live := c.Cluster.Machine(n.Name)
+	err := c.Cluster.DeleteNode(ctx, n, uid)
+	if live != nil && c.Cluster.Machine(n.Name) == nil {
+		c.w.logf("gpupool deleted the Node %s (%s, %s) with %d pods", n.Name, live.UID, live.Ready, len(live.Pods))
+		if live.Ready == node.ReadyTrue {
+			c.w.violated(promiseReadyNode, "the Node %s (%s) was Ready, with %d pods", n.Name, live.UID, len(live.Pods))
+		}
+		c.w.changes(n, uid, "deletes")
+	}
+	return err
+}
+
+func (c *cluster) Evict(ctx context.Context, e budget.Eviction) error {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	before := c.Cluster.Pods[e.UID]
+	err := c.Cluster.Evict(ctx, e)
+	if err == nil && before != nil {
+		c.account("an eviction by a budget")
+		if _, marked := before.Labels[budget.ProtectedKey]; marked {
+			c.w.violated(promiseProtected, "the pod %s was evicted", e.Name)
+		}
+	}
+	return err
+}
+
+// names are those of the Nodes, sorted.
+func (c *cluster) names() []string {
+	list := slices.Sorted(maps.Keys(c.Cluster.Machines))
+	return slices.DeleteFunc(list, func(name string) bool { return !strings.HasPrefix(name, "vm-") })
+}

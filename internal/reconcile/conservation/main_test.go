@@ -1,0 +1,25 @@
+package conservation_test
+
+import (
+	"flag"
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+// draws is how many random worlds the property is checked on, and seed which, so that a run
+// can be repeated; -rapid.seed plays others.
+const draws, seed = "1000", "1"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	for name, value := range map[string]string{"rapid.checks": draws, "rapid.seed": seed} {
+		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
+			_ = flag.Set(name, value)
+		}
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,84 @@
+package conservation_test
+
+import "strings"
+
+// The promises. The first ones are checked at the calls that could break them, in this
+// file and beside the calls; those of checks after each run.
+const (
+	promiseReadyNode  = "no Ready Node is deleted"
+	promiseDrained    = "no instance whose Node is Ready is terminated without a finished or timed-out drain of that Node"
+	promiseDisruption = "nothing a disruption budget protects ends before the observed drain timeout"
+	promiseReadyLeft  = "replacing instances that work leaves minimum less max_unavailable Ready nodes"
+	promisePatience   = "a node is replaced only once it was observed not Ready for unhealthy_timeout"
+	promiseSuspended  = "while many nodes fail at once, none is replaced or drained"
+	promiseResumes    = "replacing is suspended only while several nodes of declared pools fail"
+	promiseEnds       = "an instance of a destroyed pool whose node is drained is terminated"
+	promiseReported   = "every instance that carries a pool's uid is in some report"
+	promiseUsage      = "usage of pods that run is never 0"
+	promiseUnknown    = "nothing is launched, resumed, unfrozen or scaled up while its budget is used up in truth"
+	promiseMaximum    = "launches never exceed maximum"
+	promiseOnce       = "one shortfall is launched once"
+	promiseNewer      = "an older state never passes over a newer record's protection"
+	promiseStore      = "a destroy fails against a store that does not know the object"
+	promiseProtected  = "no pod that says it is protected ends by a budget"
+	promiseOneWay     = "one run never both pauses and resumes a stock pool"
+	promiseWeight     = "a stock pool is paused only by a budget that counts its pods and is used up"
+	promiseForeign    = "foreign instances, nodes and Deployments are untouched"
+	promiseOrphans    = "an orphaning delete of a stock pool's Deployment ends no running pod"
+)
+
+// checks are made after each run.
+var checks = []struct {
+	promise string
+	broken  func(w *world, o observed)
+}{
+	{promiseReported, (*world).unreported},
+	{promiseUsage, (*world).uncounted},
+	{promisePatience, (*world).replacements},
+	{promiseEnds, (*world).unended},
+	{promiseResumes, (*world).suspensions},
+}
+
+func (w *world) check(o observed) {
+	for _, c := range checks {
+		c.broken(w, o)
+	}
+}
+
+// poolOf is the spot pool of a uid; nil if there is none.
+func (w *world) poolOf(uid string) *pool {
+	for _, p := range w.pools {
+		if p.uid() == uid {
+			return p
+		}
+	}
+	return nil
+}
+
+// unreported looks for instances of a pool that nothing mentions.
+func (w *world) unreported(o observed) {
+	if !o.whole {
+		return
+	}
+	text := o.text()
+	w.cloud.mu.Lock()
+	defer w.cloud.mu.Unlock()
+	w.cloud.pass()
+	for _, m := range w.cloud.machines {
+		p := w.poolOf(m.PoolUID)
+		if p == nil || !m.alive() {
+			continue
+		}
+		d := p.now()
+		told := strings.Contains(text, m.ID) || strings.Contains(text, m.PoolUID)
+		for _, r := range o.report.SpotPools {
+			told = told || r.Name == d.Name
+		}
+		for _, warning := range o.report.Warnings {
+			told = told || strings.Contains(warning, d.Name)
+		}
+		if !told {
+			w.violated(promiseReported, "%s of %s", m.ID, d.Key())
+		}
+	}
+}

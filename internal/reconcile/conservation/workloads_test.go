@@ -1,0 +1,307 @@
+package conservation_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// lived is what a pod really held, and from when to when.
+type lived struct {
+	labels   map[string]string // of when it came: a label edit moves no usage
+	units    map[string]int64  // by resource
+	from, to time.Time         // to is zero while it runs
+}
+
+const fpga = "example.com/fpga"
+
+// deployment is a tenant's Deployment, whose controller is done at once.
+type deployment struct {
+	name        string
+	labels      map[string]string
+	gpus, fpgas int64
+	replicas    int
+}
+
+// podOf is a pod with GPUs as budgets observe it.
+func (c *cluster) podOf(uid, name string, labels map[string]string, owner ledger.Owner, gpus, fpgas int64) *gpu.Pod {
+	now := ledger.TimeOf(time.Now())
+	share := func(resource string, units, weight int64) ledger.Share {
+		return ledger.Share{Resource: resource, Units: big.NewRat(units, 1), Weight: big.NewRat(weight, 1)}
+	}
+	p := &gpu.Pod{
+		UID: uid, Namespace: "ml", Name: name, Labels: maps.Clone(labels), Owner: &owner, Node: gpu.Node{Name: "gpu-0"},
+		Scheduled: ledger.Start{At: now, Source: ledger.PodScheduled}, Running: ledger.Start{At: now, Source: ledger.ContainerStarted},
+		Live: gpu.Live{Phase: "Running"}, Allocation: ledger.Allocation{Shown: 1},
+	}
+	if gpus > 0 {
+		p.Shares = append(p.Shares, share("nvidia.com/gpu", gpus, 1))
+	}
+	if fpgas > 0 {
+		p.Shares = append(p.Shares, share(fpga, fpgas, 0))
+	}
+	return p
+}
+
+func (c *cluster) start(p *gpu.Pod) {
+	c.Cluster.Pods[p.UID] = p
+	c.Cluster.Changed(*p, false)
+}
+
+// scale gives a tenant's Deployment so many pods.
+func (c *cluster) scale(d *deployment, replicas int) {
+	owner := ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.name, UID: "uid-of-" + d.name}
+	w := c.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: owner})
+	w.Labels = d.labels
+	d.replicas = replicas
+	c.Cluster.Scale(d.name, int32(replicas)) //nolint:gosec // few
+	var pods []string
+	for _, p := range c.Cluster.List() {
+		if p.Owner.UID == owner.UID {
+			pods = append(pods, p.UID)
+		}
+	}
+	for len(pods) < replicas {
+		c.made++
+		p := c.podOf(fmt.Sprintf("gpu-pod-%d", c.made), fmt.Sprintf("%s-%d", d.name, c.made), d.labels, owner, d.gpus, d.fpgas)
+		c.start(p)
+		pods = append(pods, p.UID)
+	}
+	for _, uid := range pods[replicas:] {
+		c.Cluster.Remove(uid)
+	}
+	c.account("the tenant's scaling")
+}
+
+// account notes which pods came, and which ended by what.
+func (c *cluster) account(cause string) (ended []string) {
+	now := time.Now()
+	for uid, p := range c.Cluster.Pods {
+		if c.pods[uid] != nil {
+			continue
+		}
+		of := &lived{labels: maps.Clone(p.Labels), units: map[string]int64{}, from: now}
+		for _, s := range p.Shares {
+			of.units[s.Resource] = s.Units.Num().Int64()
+		}
+		c.pods[uid] = of
+	}
+	for uid, of := range c.pods {
+		if of.to.IsZero() && c.Cluster.Pods[uid] == nil {
+			of.to = now
+			ended = append(ended, uid)
+		}
+	}
+	if len(ended) > 0 {
+		slices.Sort(ended)
+		c.w.logf("%s ended %s", cause, strings.Join(ended, ", "))
+	}
+	return ended
+}
+
+func (c *cluster) Pause(ctx context.Context, seen budget.WorkloadState) error {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	marked := c.marked(seen.UID)
+	if key, of := c.stockOf(seen.UID); of != nil {
+		of = of.DeepCopy()
+		*of.Spec.Replicas = 0
+		c.Cluster.Put(key, of)
+		c.syncStock(key)
+	} else if err := c.Cluster.Pause(ctx, seen); err != nil {
+		return err
+	}
+	c.account("a pause of " + seen.Name + " by a budget")
+	if len(marked) > 0 {
+		c.w.violated(promiseProtected, "a pause of %s ended %v", seen.Name, marked)
+	}
+	return nil
+}
+
+// marked are the pods of a workload that say that they are protected.
+func (c *cluster) marked(uid string) (names []string) {
+	for _, p := range c.Cluster.List() {
+		if _, marked := p.Labels[budget.ProtectedKey]; marked && p.Owner.UID == uid {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func (c *cluster) Resume(ctx context.Context, seen budget.WorkloadState, replicas int32) error {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	c.w.lifts(promiseUnknown, "resumed "+seen.Name, func(b *budgetState) bool { return b.setup.Action == budget.Pause && b.selects(seen.Labels) })
+	if key, of := c.stockOf(seen.UID); of != nil {
+		of = of.DeepCopy()
+		*of.Spec.Replicas = replicas
+		c.Cluster.Put(key, of)
+		c.syncStock(key)
+		return nil
+	}
+	if err := c.Cluster.Resume(ctx, seen, replicas); err != nil {
+		return err
+	}
+	for _, d := range c.w.tenants {
+		if d.name == seen.Name {
+			c.scale(d, int(replicas))
+		}
+	}
+	return nil
+}
+
+func (c *cluster) Unfreeze(ctx context.Context, uid string) error {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	if _, frozen := c.Cluster.Frozen[uid]; frozen {
+		c.w.lifts(promiseUnknown, "lifted a freeze", func(b *budgetState) bool { return b.uid() == uid && b.setup.Action == budget.Freeze })
+	}
+	return c.Cluster.Unfreeze(ctx, uid)
+}
+
+func (c *cluster) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rules) (map[string]budget.Ownership, error) {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	owners, err := c.Cluster.Owners(ctx, pods, rules)
+	for _, p := range pods {
+		if p.Owner == nil || err != nil {
+			continue
+		}
+		if _, of := c.stockOf(p.Owner.UID); of != nil {
+			owners[p.UID] = budget.Ownership{Workload: p.Controller(), Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0}
+		} else if strings.HasPrefix(p.Owner.UID, "0000") {
+			owners[p.UID] = budget.Ownership{Reason: "its owner is gone"}
+		}
+	}
+	return owners, err
+}
+
+func (c *cluster) Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error) {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	if _, of := c.stockOf(w.UID); of != nil {
+		return budget.WorkloadState{Workload: w, ResourceVersion: "1", Replicas: *of.Spec.Replicas, Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0}, nil
+	}
+	return c.Cluster.Workload(ctx, w)
+}
+
+// stockOf is the Deployment of a uid, and its name.
+func (c *cluster) stockOf(uid string) (string, *appsv1.Deployment) {
+	for key := range c.stockKeys {
+		if of := c.Cluster.Deployment(key); of != nil && string(of.UID) == uid {
+			return key, of
+		}
+	}
+	return "", nil
+}
+
+// syncStock has the pods with GPUs be those of the Deployments.
+func (c *cluster) syncStock(key string) {
+	there := map[string]bool{}
+	of := c.Cluster.Deployment(key)
+	for _, p := range c.Cluster.StockPods(key) {
+		there[p.UID] = true
+		if c.Cluster.Pods[p.UID] == nil {
+			owner := ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: of.Name, UID: string(of.UID)}
+			made := c.podOf(p.UID, p.Name, p.Labels, owner, 1, 0)
+			made.Live.Annotations = map[string]string{}
+			c.start(made)
+		}
+	}
+	_, name, _ := strings.Cut(key, "/")
+	for _, p := range c.Cluster.List() {
+		if p.Owner.Name == name && !there[p.UID] {
+			c.Cluster.Remove(p.UID)
+		}
+	}
+}
+
+func (c *cluster) Stock(ctx context.Context) (stockpool.Look, error) {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	l, err := c.Cluster.Stock(ctx)
+	for key := range c.stockKeys { // orphans have no Deployment
+		if pods := c.Cluster.StockPods(key); err == nil && len(pods) > 0 {
+			l.Pods[key] = slices.Clone(pods)
+		}
+	}
+	return l, err
+}
+
+func (c *cluster) StockOf(ctx context.Context, namespace, name string) (stockpool.Seen, error) {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	return c.Cluster.StockOf(ctx, namespace, name)
+}
+
+func (c *cluster) SpareStockPod(ctx context.Context, namespace string, p stockpool.Pod, spare bool) error {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	return c.Cluster.SpareStockPod(ctx, namespace, p, spare)
+}
+
+func (c *cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*appsv1.Deployment, error) {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	key := of.Namespace + "/" + of.Name
+	before := len(c.Cluster.StockPods(key))
+	made, err := c.Cluster.CreateStock(ctx, of)
+	if err == nil {
+		c.w.ours[string(made.UID)] = true
+		c.syncStock(key)
+		ended := c.account("creating the Deployment " + key)
+		if len(ended) > 0 && !c.w.pausable([]map[string]string{of.Spec.Template.Labels}) {
+			c.w.violated(promiseOrphans, "creating the Deployment %s with %d replicas ended %d of the %d pods that were left running", key, *made.Spec.Replicas, len(ended), before)
+		}
+	}
+	return made, err
+}
+
+func (c *cluster) ApplyStock(ctx context.Context, live, wanted *appsv1.Deployment, dryRun bool) (*appsv1.Deployment, error) {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	if dryRun {
+		return c.Cluster.ApplyStock(ctx, live, wanted, true)
+	}
+	key := wanted.Namespace + "/" + wanted.Name
+	was := int(*live.Spec.Replicas)
+	if now := c.Cluster.Deployment(key); now != nil {
+		was = int(*now.Spec.Replicas)
+	}
+	marked, pods := c.marked(string(live.UID)), slices.Clone(c.Cluster.StockPods(key))
+	answer, err := c.Cluster.ApplyStock(ctx, live, wanted, false)
+	if err != nil {
+		return answer, err
+	}
+	c.syncStock(key)
+	c.account("applying the Deployment " + key)
+	templates := []map[string]string{wanted.Spec.Template.Labels, live.Spec.Template.Labels}
+	for _, p := range pods {
+		templates = append(templates, p.Labels)
+	}
+	c.w.appliedStock(key, string(live.UID), templates, was, int(*wanted.Spec.Replicas), marked)
+	return answer, err
+}
+
+func (c *cluster) DeleteStock(ctx context.Context, of *appsv1.Deployment) error {
+	c.calls.Lock()
+	defer c.calls.Unlock()
+	if !c.w.ours[string(of.UID)] {
+		c.w.violated(promiseForeign, "the Deployment %s/%s was deleted", of.Namespace, of.Name)
+	}
+	err := c.Cluster.DeleteStock(ctx, of)
+	c.syncStock(of.Namespace + "/" + of.Name)
+	c.account("deleting the Deployment " + of.Name)
+	return err
+}

@@ -1,0 +1,287 @@
+package conservation_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
+)
+
+// world is one cloud, one cluster and one store, all in memory, with what is declared in
+// the store. It knows what is true, and logs what happened and what gpupool did.
+type world struct {
+	store, other store.Store // other is that of another checkout
+	cloud        *cloud
+	cluster      *cluster
+	pools        []*pool
+	stock        []*stockState
+	budgets      []*budgetState
+	tenants      []*deployment
+	ours         map[string]bool // the uids of Deployments that gpupool created
+	began        time.Time
+	reuses       bool // the network hands addresses, and so host names, out again
+	// lost is the one document of the store that was lost; empty while none was.
+	lost store.Key
+
+	mu         sync.Mutex
+	log        []string
+	violations []string
+	running    bool            // a reconcile run is under way, not an apply
+	unwritten  bool            // that run cannot write the ledger
+	zeroed     map[string]bool // Deployments of stock pools that this run scaled to 0
+	grown      map[string]bool // and those that it scaled up
+	emptyRuns  map[string]int  // runs in which a machine of a destroyed pool had an empty node
+}
+
+// setup is what a world begins with. It is plain data, which a failing draw prints.
+type setup struct {
+	Spot    []spotSetup
+	Stock   []stockSetup
+	Budgets []budgetSetup
+	Reuses  bool
+	Tenants int  // replicas of the tenant's Deployment
+	Late    bool // tags arrive late
+	Age     time.Duration
+}
+
+type spotSetup struct {
+	Minimum, Maximum int
+	Nodes, Guarded   bool
+	ProviderID       string
+	Rolling          bool
+	Unavailable      int
+	Budget           string
+}
+
+type stockSetup struct {
+	Replicas int
+	Team     string
+	Marked   bool // its template's owner marks the first pod as protected
+}
+
+type budgetSetup struct {
+	Team       string
+	Action     budget.Action
+	Hours      string
+	Weightless bool // nvidia.com/gpu weighs nothing
+}
+
+// pool is a spot pool as Terraform states know it.
+type pool struct {
+	setup    spotSetup
+	states   []spotpool.Declaration // what applies returned, oldest first
+	attempts []spotpool.Declaration // what was asked for since the last of them
+	deleting bool
+	replaced map[string]bool // instances that the journal replaces
+	doubtful map[string]bool // instances that something happened to: another may take their place
+}
+
+func (p *pool) now() spotpool.Declaration { return p.states[len(p.states)-1] }
+func (p *pool) uid() string               { return p.states[0].UID }
+
+// most is the largest of a number in what may be recorded.
+func (p *pool) most(of func(spotpool.Declaration) int) int {
+	n := of(p.now())
+	for _, d := range p.attempts {
+		n = max(n, of(d))
+	}
+	return n
+}
+
+type stockState struct {
+	setup    stockSetup
+	states   []stockpool.Declaration
+	deleting bool
+}
+
+func (s *stockState) now() stockpool.Declaration { return s.states[len(s.states)-1] }
+
+type budgetState struct {
+	setup    budgetSetup
+	states   []budget.Declaration
+	granted  time.Time // until when hours are granted
+	deleting bool
+}
+
+func (b *budgetState) uid() string                           { return b.states[0].UID }
+func (b *budgetState) selects(labels map[string]string) bool { return labels["team"] == b.setup.Team }
+
+func newWorld(s setup) *world {
+	at := func(path string) store.Store {
+		return draft.Empty(store.Location{Backend: store.Directory, Path: path})
+	}
+	w := &world{store: at("one"), other: at("other"), began: time.Now(), reuses: s.Reuses, ours: map[string]bool{}, zeroed: map[string]bool{}, grown: map[string]bool{}, emptyRuns: map[string]int{}}
+	w.cloud, w.cluster = newCloud(w), newCluster(w)
+	w.cloud.tagsLate = s.Late
+	ctx := context.Background()
+	for n, of := range s.Budgets {
+		d := budget.Declaration{
+			Name: fmt.Sprintf("budget-%d", n), GPUHours: of.Hours, Window: "30d", Selector: budget.Selector{MatchLabels: map[string]string{"team": of.Team}},
+			Enforce: budget.Enforcement{Action: of.Action, GracePeriod: "0s"},
+		}
+		if of.Weightless {
+			d.ResourceWeights = map[string]string{"nvidia.com/gpu": "0", fpga: "1"}
+		}
+		state, err := w.engine(w.store).Budgets().Create(ctx, d.WithDefaults())
+		w.must("creating a budget", err)
+		w.budgets = append(w.budgets, &budgetState{setup: of, states: []budget.Declaration{state.Declaration}})
+	}
+	w.run(fault{})
+	for n, of := range s.Spot {
+		w.pools = append(w.pools, &pool{setup: of, replaced: map[string]bool{}, doubtful: map[string]bool{}})
+		d := w.spotPool(n, of)
+		w.pools[n].states = []spotpool.Declaration{d}
+		state, err := w.engine(w.store).Pools().Create(ctx, d, 2*time.Minute)
+		w.must("creating a spot pool", err)
+		w.pools[n].states[0] = state.Declaration
+	}
+	for n, of := range s.Stock {
+		d := stockpool.Declaration{
+			Name: fmt.Sprintf("stock-%d", n), Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/runtime:1", Memory: "16Gi", GPU: 1, Replicas: of.Replicas,
+			Labels: map[string]string{"team": of.Team}, AllocatedSelector: "session",
+		}
+		w.cluster.stockKeys[d.Key()] = true
+		state, err := w.engine(w.store).Stock().Create(ctx, d.WithDefaults(), 0)
+		w.must("creating a stock pool", err)
+		w.stock = append(w.stock, &stockState{setup: of, states: []stockpool.Declaration{state.Declaration}})
+		if of.Marked {
+			w.markPod(d.Key(), 0, budget.ProtectedKey, "true")
+		}
+	}
+	if s.Tenants > 0 {
+		w.tenants = append(w.tenants, &deployment{name: "train", labels: map[string]string{"team": "a"}, gpus: 1, fpgas: 1})
+		w.cluster.scale(w.tenants[0], s.Tenants)
+	}
+	w.tenants = append(w.tenants, &deployment{name: "serve", labels: map[string]string{"team": "b"}, gpus: 1, fpgas: 1})
+	w.cluster.scale(w.tenants[len(w.tenants)-1], 1)
+	w.pass(s.Age)
+	w.run(fault{})
+	return w
+}
+
+func (w *world) spotPool(n int, of spotSetup) spotpool.Declaration {
+	d := spotpool.Declaration{
+		Name: fmt.Sprintf("pool-%d", n), Region: region, Minimum: of.Minimum, Maximum: of.Maximum, Budget: of.Budget,
+		Configuration: spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-good0000", SecurityGroupIDs: []string{"sg-a1b2c3d4"}, KeyIDs: []string{"skey-a1b2c3d4"}},
+		Cooldown:      spotpool.Duration(time.Second),
+	}
+	for _, zone := range zones {
+		d.Offerings = append(d.Offerings, spotpool.Offering{AvailabilityZone: zone, InstanceType: instances, SubnetID: "subnet-a1b2c3d4"})
+	}
+	if of.Nodes {
+		d.Nodes = &spotpool.Nodes{}
+	}
+	if of.Rolling {
+		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxSurge: 1, MaxUnavailable: of.Unavailable}
+	}
+	return d.WithDefaults()
+}
+
+// engine is a new process.
+func (w *world) engine(s store.Store) *reconcile.Engine {
+	return &reconcile.Engine{
+		Cloud: w.cloud, Cluster: w.cluster.connect, Store: s, Actor: "test", LockTimeout: 5 * time.Second, PollInterval: time.Second, FreezeLag: time.Second,
+	}
+}
+
+func (w *world) keeper() record.Keeper {
+	return record.Keeper{Store: w.store, Actor: "test"}
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	time.Sleep(d)
+	w.cluster.pass()
+}
+
+// fault is what happens to one run: its process is killed at an effect, or an answer is
+// lost.
+type fault struct {
+	On    string // the first effect of this name, in each run of a step; empty for none
+	At    int    // or the nth effect, from 1
+	After bool   // after the effect took place
+	Lost  bool   // the answer is lost, and the process lives
+}
+
+func (f fault) none() bool { return f == fault{} }
+
+func (f fault) String() string {
+	switch {
+	case f.none():
+		return ""
+	case f.Lost:
+		return fmt.Sprintf(", the answer of %s lost (took effect: %t)", f.On, f.After)
+	}
+	return fmt.Sprintf(", killed at %s%d (took effect: %t)", f.On, f.At, f.After)
+}
+
+// run is one reconcile run, and the check of all promises.
+func (w *world) run(f fault) {
+	w.cluster.pass()
+	e := w.engine(w.store)
+	if !f.none() {
+		m := &reconciletest.Mortal{After: f.After}
+		if f.Lost {
+			m.FailOn, m.FailTimes = f.On, 1
+		} else {
+			m.KillAt, m.KillOn = f.At, f.On
+		}
+		m.Possess(e)
+	}
+	w.running, w.unwritten = true, f.Lost && strings.HasPrefix(f.On, "Write ledger")
+	clear(w.zeroed)
+	clear(w.grown)
+	report, err := e.Run(context.Background(), reconcile.RunOptions{})
+	w.running = false
+	var did []string
+	for _, d := range report.Decisions {
+		if text := fmt.Sprintf("%s %s", d.Outcome, d.Summary()); !contains(did, text) {
+			did = append(did, text)
+		}
+	}
+	w.logf("run%s: %s%s", f, strings.Join(did, "; "), map[bool]string{true: fmt.Sprintf(" (%v)", err)}[err != nil])
+	w.cluster.pass()
+	w.check(observed{report: report, whole: err == nil && f.none() && !w.cluster.away})
+}
+
+// observed is what one run said.
+type observed struct {
+	report reconcile.Report
+	whole  bool // nothing kept it from its end
+}
+
+func (o observed) text() string {
+	data, _ := json.Marshal(o.report)
+	return string(data)
+}
+
+func (w *world) must(what string, err error) {
+	if err != nil {
+		w.violated("the world begins", "%s: %v", what, err)
+	}
+}
+
+func (w *world) logf(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log = append(w.log, fmt.Sprintf("%9s ", time.Since(w.began))+fmt.Sprintf(format, args...))
+}
+
+// violated notes that a promise was broken.
+func (w *world) violated(promise, format string, args ...any) {
+	w.logf("BROKEN %s: %s", promise, fmt.Sprintf(format, args...))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.violations = append(w.violations, promise) // without what differs from one playing to the next
+}

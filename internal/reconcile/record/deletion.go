@@ -1,0 +1,48 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+)
+
+// Deletable is the record by which a thing is deleted that a state declares as d. The
+// record decides, not the state: its declaration has the protection and says what
+// happens to what the thing has. As for a change, another generation is refused, unless
+// the deletion was begun before. The record does not exist if a tombstone says that the
+// thing is deleted. If the store has neither, the error is *LostError. Its lock must be
+// held.
+func (l Life[D]) Deletable(ctx context.Context, d D) (Stored[D], error) {
+	r, tombstone, err := l.Known(ctx, d)
+	own := r.Exists() && sameUID(r.Value.Declaration, d)
+	switch {
+	case err != nil:
+		return r, err
+	case own && r.Value.Phase == declaration.Deleting:
+		return r, nil
+	case own:
+		if err := l.stale(r, d); err != nil {
+			return r, fmt.Errorf("%w, with terraform apply -refresh-only first if it does not refresh; nothing was deleted", err)
+		}
+		return r, nil
+	case tombstone.Exists():
+		return Stored[D]{}, nil
+	}
+	return r, l.ErrLost(d)
+}
+
+// ErrLost says that the store knows nothing of a thing that a state has.
+func (l Life[D]) ErrLost(d D) *LostError {
+	uid, _ := d.Identity()
+	return &LostError{Title: l.title, Key: d.Key(), UID: uid, Store: l.Store.Location().Absolute().String()}
+}
+
+// BeginDeletion marks a record as deleting, so that a run can finish what a kill
+// interrupts. Its lock must be held.
+func (l Life[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D], error) {
+	if r.Value.Phase == declaration.Deleting {
+		return r, nil
+	}
+	return l.Save(ctx, r, declaration.Deleting, r.Value.Declaration)
+}

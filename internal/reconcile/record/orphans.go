@@ -1,0 +1,249 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// Orphan is an object of which the store has documents, and neither a record nor a
+// tombstone: its record was lost.
+type Orphan struct {
+	Object string // "spot_pool/ap-singapore/train"; empty where no document tells
+	UID    string // empty where no document tells
+	// ClusterUID is the cluster of a budget; empty if no document names it.
+	ClusterUID string
+	Documents  []store.Key
+	// Instances are those of a spot pool that its journal has, and that did not end.
+	Instances []string
+}
+
+// String says what is lost, what follows from that, and what to do.
+func (o Orphan) String() string {
+	list := o.DocumentNames()
+	follows, record := "no run looks after it", "its record"
+	kind, key, _ := strings.Cut(o.Object, "/")
+	switch kind {
+	case "spot_pool":
+		follows, record = "no run looks after its instances", store.Key{Kind: store.SpotPools, Name: key}.String()
+		if len(o.Instances) > 0 {
+			follows += " " + strings.Join(o.Instances, ", ")
+		}
+		follows += fmt.Sprintf(", which carry the tag gpupool/uid=%s and cost money", o.UID)
+	case "budget":
+		follows, record = "no run judges it, and what it froze or paused stays so", store.Key{Kind: store.Budgets, Name: key}.String()
+	case "stock_pool":
+		follows, record = "no run reconciles its Deployment", store.Key{Kind: store.StockPools, Name: key}.String()
+	}
+	return fmt.Sprintf("the record of %s (uid %s) is lost, and %s is left: %s. Put %s back from a copy, or run gpupool reconcile --from-state FILE. If it was destroyed, remove %s",
+		cmp.Or(o.Object, "an object"), cmp.Or(o.UID, "unknown"), list, follows, record, list)
+}
+
+// DocumentNames lists what is left of it.
+func (o Orphan) DocumentNames() string {
+	names := make([]string, len(o.Documents))
+	for n, key := range o.Documents {
+		names[n] = key.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// Lister lists the documents of a store, or of what is left of one.
+type Lister interface {
+	List(ctx context.Context, kind store.Kind) ([]store.Document, error)
+}
+
+// Orphans finds the objects whose records are lost, by what is left of them. Those
+// that recorded knows are left out unasked; nil knows none.
+func Orphans(ctx context.Context, from Lister, recorded func(uid string) bool) ([]Orphan, error) {
+	return orphans(ctx, from, recorded, store.Journals, store.StockJournals, store.Pauses, store.Grants, store.Holds, store.Statuses)
+}
+
+// LostBudgets are the budgets among the orphans.
+func LostBudgets(ctx context.Context, from Lister, recorded func(uid string) bool) ([]Orphan, error) {
+	return orphans(ctx, from, recorded, store.Pauses, store.Grants, store.Statuses)
+}
+
+func orphans(ctx context.Context, from Lister, recorded func(uid string) bool, kinds ...store.Kind) ([]Orphan, error) {
+	known := func(uid string) bool { return uid != "" && recorded != nil && recorded(uid) }
+	found := map[[2]string]*Orphan{}
+	for _, kind := range kinds {
+		docs, err := from.List(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range docs {
+			if known(uidByName(doc.Key)) {
+				continue
+			}
+			of, owned := ownerOf(doc)
+			if !owned || known(of.UID) {
+				continue
+			}
+			id := [2]string{of.UID, of.Object}
+			if of.UID != "" {
+				id[1] = ""
+			}
+			if found[id] == nil {
+				found[id] = &of
+				continue
+			}
+			same := found[id]
+			same.Object, same.ClusterUID = cmp.Or(same.Object, of.Object), cmp.Or(same.ClusterUID, of.ClusterUID)
+			same.Documents, same.Instances = append(same.Documents, of.Documents...), append(same.Instances, of.Instances...)
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	explained, err := explanations(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	var list []Orphan
+	for _, of := range found {
+		if !explained.has(of) {
+			list = append(list, *of)
+		}
+	}
+	slices.SortFunc(list, func(a, b Orphan) int { return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.UID, b.UID)) })
+	return list, nil
+}
+
+// uidByName is the uid of the object that a document is of, if its name tells: journals are
+// large, and those of recorded objects are not decoded.
+func uidByName(key store.Key) string {
+	switch key.Kind {
+	case store.Journals:
+		return key.Name[strings.LastIndexByte(key.Name, '/')+1:]
+	case store.Pauses:
+		uid, _, _ := strings.Cut(key.Name, "/")
+		return uid
+	case store.Statuses:
+		return ""
+	}
+	return key.Name
+}
+
+// ownerOf is the object that a document is of, as far as its name and contents tell;
+// false for one that is of no object.
+func ownerOf(doc store.Document) (of Orphan, owned bool) {
+	name := doc.Key.Name
+	of.UID, of.Documents = uidByName(doc.Key), []store.Key{doc.Key}
+	switch doc.Key.Kind {
+	case store.Journals:
+		of.Object = "spot_pool/" + name[:max(strings.LastIndexByte(name, '/'), 0)]
+		if j, err := declaration.Decode[declaration.Journal](name, doc.Data); err == nil {
+			of.Instances = instancesOf(j)
+		}
+	case store.StockJournals:
+		if j, err := declaration.Decode[declaration.StockJournal](name, doc.Data); err == nil {
+			of.Object = j.Object
+		}
+	case store.Pauses:
+		if p, err := declaration.Decode[declaration.Pauses](name, doc.Data); err == nil {
+			of.Object, of.ClusterUID = "budget/"+p.Budget, p.ClusterUID
+		}
+	case store.Grants:
+		if g, err := declaration.Decode[declaration.Grants](name, doc.Data); err == nil {
+			of.Object = "budget/" + g.Budget
+		}
+	case store.Holds:
+		if h, err := declaration.Decode[declaration.Holds](name, doc.Data); err == nil {
+			of.Object = "spot_pool/" + h.Pool
+		}
+	case store.Statuses:
+		budget, isBudget := strings.CutPrefix(name, BudgetStatusName(""))
+		s, _ := declaration.Decode[declaration.BudgetStatus](name, doc.Data)
+		of.Object, of.UID, of.ClusterUID = "budget/"+budget, s.UID, s.ClusterUID
+		return of, isBudget
+	}
+	return of, true
+}
+
+// instancesOf are the instances that a journal has, without those that ended.
+func instancesOf(j declaration.Journal) []string {
+	ids := map[string]bool{}
+	for _, k := range j.Known {
+		if !k.Ended {
+			ids[k.InstanceID] = true
+		}
+	}
+	for _, i := range j.Intents {
+		for _, id := range i.Seen {
+			ids[id] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// explained is what tells why an object has documents: it is recorded, or was destroyed.
+type explained struct {
+	uids map[string]bool
+	// objects are those with a record or a tombstone, by their names; unread those of
+	// them whose uids can't be read.
+	objects, unread map[string]bool
+}
+
+// has says whether a document's object is recorded, or was destroyed. A status is of
+// whichever budget has its name.
+func (e explained) has(of *Orphan) bool {
+	byName := of.UID == "" || of.Documents[0].Kind == store.Statuses
+	return e.uids[of.UID] || e.unread[of.Object] || byName && e.objects[of.Object] || of.Object == "" && len(e.unread) > 0
+}
+
+// explanations reads records first: what is destroyed has its tombstone before its
+// record is removed.
+func explanations(ctx context.Context, from Lister) (explained, error) {
+	e := explained{uids: map[string]bool{}, objects: map[string]bool{}, unread: map[string]bool{}}
+	for _, kind := range []struct {
+		kind   store.Kind
+		prefix string
+		uid    func(what string, data []byte) (string, error)
+	}{
+		{store.SpotPools, "spot_pool/", uidBy(SpotPools(Keeper{}))},
+		{store.Budgets, "budget/", uidBy(Budgets(Keeper{}))},
+		{store.StockPools, "stock_pool/", uidBy(StockPools(Keeper{}))},
+	} {
+		docs, err := from.List(ctx, kind.kind)
+		if err != nil {
+			return e, err
+		}
+		for _, doc := range docs {
+			object := kind.prefix + doc.Key.Name
+			e.objects[object] = true
+			uid, err := kind.uid(doc.Key.String(), doc.Data)
+			if err != nil {
+				e.unread[object] = true
+				continue
+			}
+			e.uids[uid] = true
+		}
+	}
+	docs, err := from.List(ctx, store.Tombstones)
+	for _, doc := range docs {
+		e.uids[doc.Key.Name] = true
+		if t, err := declaration.Decode[declaration.Tombstone](doc.Key.String(), doc.Data); err == nil {
+			e.objects[t.Object] = true
+		}
+	}
+	return e, err
+}
+
+// uidBy reads the uid of a record of one kind.
+func uidBy[D Declaration[D]](l Life[D]) func(what string, data []byte) (string, error) {
+	return func(what string, data []byte) (string, error) {
+		r, err := l.decode(what, data)
+		if err != nil {
+			return "", err
+		}
+		uid, _ := r.Declaration.Identity()
+		return uid, nil
+	}
+}

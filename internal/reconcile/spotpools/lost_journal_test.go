@@ -1,0 +1,135 @@
+package spotpools_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// TestALostJournalLaunchesNothingTwice removes the journal while a launch is open whose
+// instances show late, as somebody does who moves a damaged journal away: whatever runs
+// next launches nothing until they must have shown, and says so.
+func TestALostJournalLaunchesNothingTwice(t *testing.T) {
+	t.Parallel()
+	apply := func(w *world, d spotpool.Declaration) []string {
+		t.Helper()
+		state, err := w.Pools(nil).Update(context.Background(), d, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Warnings
+	}
+	run := func(w *world, _ spotpool.Declaration) []string {
+		t.Helper()
+		report, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := report.SpotPools[0]
+		if p.Outcome != outcome.Failed || p.Error == nil {
+			t.Errorf("the run counts the pool as %s: %+v", p.Outcome, p.Error)
+		}
+		return p.Short
+	}
+	view := func(w *world, d spotpool.Declaration) []string {
+		t.Helper()
+		state, err := w.Pools(nil).View(context.Background(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Plan.Short.Brief()
+	}
+	for name, steps := range map[string][]func(*world, spotpool.Declaration) []string{
+		"apply": {view, apply, view, apply}, "reconcile": {run, run}, "both": {run, apply, run},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{World: reconciletest.NewStillWorld(t, time.Now(), func(o *cvmsim.Options) { o.TagDelay = 8 * time.Minute }), t: t}
+			w.Dir = t.TempDir() + "/store"
+			w.market(reconciletest.ZoneA, 100, 1000)
+			d := w.MustCreate(0, 6)
+			d.Minimum = 3
+			process := &reconciletest.Mortal{KillOn: "Launch", After: true}
+			_, _ = w.Pools(process).Update(context.Background(), d, 0)
+			w.loseJournal()
+			cut, _, err := w.Pools(nil).Recorded(context.Background(), d.Region, d.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n, step := range steps {
+				if said := step(w, cut.Declaration); len(said) == 0 || !contains(said[0], "journal", "nothing is launched until") {
+					t.Errorf("step %d says %q", n, said)
+				}
+				w.Step(time.Minute)
+			}
+			for range 3 {
+				w.Step(5 * time.Minute)
+				if _, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.Verify(3)
+			if n := w.Launched(); n != 3 {
+				t.Errorf("%d instances were launched in all, want 3", n)
+			}
+			w.Reclaim(1)
+			w.Step(time.Minute)
+			for range 2 {
+				if _, err := w.Engine(nil).Run(context.Background(), reconcile.RunOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := w.Launched(); n != 4 {
+				t.Errorf("%d instances were launched in all, want one more for one that was reclaimed", n)
+			}
+		})
+	}
+}
+
+// TestACreationWhoseJournalIsLostWaits resumes a creation that was killed, and whose
+// journal is gone: it launches nothing twice either.
+func TestACreationWhoseJournalIsLostWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *cvmsim.Options) { o.TagDelay = 8 * time.Minute })
+	d := w.cutCreate()
+	w.loseJournal()
+	state, err := w.Pools(nil).Create(context.Background(), d, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(state.Warnings) == 0 || !contains(state.Warnings[0], "nothing is launched until") {
+		t.Errorf("it warns of %q", state.Warnings)
+	}
+	w.Step(11 * time.Minute)
+	w.CleanRuns()
+	w.Verify(3)
+	if n := w.Launched(); n != 3 {
+		t.Errorf("%d instances were launched in all, want 3", n)
+	}
+}
+
+// TestADamagedJournalSaysHowToGoOn: what it says can be followed, and launches nothing
+// twice.
+func TestADamagedJournalSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.MustCreate(1, 2)
+	docs, err := w.Store().List(context.Background(), store.Journals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Store().Write(context.Background(), docs[0].Key, docs[0].Data[:len(docs[0].Data)/2], docs[0].Revision); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Pools(nil).Update(context.Background(), d, 0)
+	if err == nil || !contains(err.Error(), "journal", "is damaged", "move it away", "launches nothing for 10 minutes") || contains(err.Error(), "restore it from a copy") {
+		t.Errorf("it says %v", err)
+	}
+}

@@ -1,0 +1,40 @@
+package spotpools
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+)
+
+// poolsWithNodes are the pools of a cluster whose marks count, read once for a look.
+type poolsWithNodes struct {
+	mu   sync.Mutex
+	read bool
+	uids map[string]bool
+	all  bool // a record can't be read, so that any mark may be of a declared pool
+}
+
+// poolsOf tells which marks on the nodes of a look are of pools that are declared, and have
+// nodes there still: a pool that was destroyed leaves marks on what is left of it.
+func (f *Flow) poolsOf(ctx context.Context, saw *sight) (counts func(poolUID string) bool, err error) {
+	p := &saw.pools
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.read {
+		list, err := f.records().List(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("reading which pools have nodes in the cluster: %w", err)
+		}
+		p.uids, p.read = map[string]bool{}, true
+		for _, l := range list {
+			d := l.Record.Declaration
+			p.all = p.all || l.Err != nil
+			if l.Err == nil && d.Nodes != nil && d.ClusterUID == saw.uid && l.Record.Phase != declaration.Deleting {
+				p.uids[d.UID] = true
+			}
+		}
+	}
+	return func(poolUID string) bool { return p.all || p.uids[poolUID] }, nil
+}

@@ -1,0 +1,73 @@
+package stockpools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// sparing is a cover that does not pause the pool if one of its pods is protected: like any
+// other workload, it is then left alone as a whole.
+func (l *limits) sparing(ctx context.Context, c Cluster, p *pass, of limit, cover stockpool.Cover) stockpool.Cover {
+	if !cover.Pauses {
+		return cover
+	}
+	protected, err := l.protected(ctx, c, p, of.declaration)
+	switch n := len(protected); {
+	case err != nil:
+		cover.Reason += fmt.Sprintf("; it is not paused, since whether its pods are protected is unknown: %v", err)
+	case n > 0:
+		cover.Reason += fmt.Sprintf("; it is not paused, since %d of its pods %s protected: %s", n, wording.Plural(n, "is", "are"), wording.Some(protected))
+	default:
+		return cover
+	}
+	cover.Pauses = false
+	return cover
+}
+
+// protected are those pods of a pool that the budget's enforcement leaves alone, each with
+// the reason.
+func (l *limits) protected(ctx context.Context, c Cluster, p *pass, d budget.Declaration) (list []string, err error) {
+	live := slices.DeleteFunc(slices.Clone(p.seen.Pods), stockpool.Pod.Ended)
+	var classes map[string]int32
+	if d.Enforce.ProtectedPriorityClass != "" && len(live) > 0 {
+		if classes, err = l.priorityClasses(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	for _, pod := range live {
+		why := d.Spares(budget.Pod{
+			Pod: gpu.Pod{
+				Namespace: p.declaration.Namespace, Name: pod.Name,
+				Live: gpu.Live{Annotations: pod.Annotations, PriorityClassName: pod.PriorityClassName, Priority: pod.Priority},
+			},
+			Set: labelSet(p.declaration, pod.Labels, p.seen.NamespaceLabels),
+		}, l.flow.Keeper.Store.Location().Namespace, classes)
+		if why != "" {
+			list = append(list, fmt.Sprintf("%s (%s)", pod.Name, why))
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+type readClasses struct {
+	values map[string]int32
+	err    error
+}
+
+// priorityClasses are those of the cluster, read once.
+func (l *limits) priorityClasses(ctx context.Context, c Cluster) (map[string]int32, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.classes == nil {
+		values, err := c.PriorityClasses(ctx)
+		l.classes = &readClasses{values, err}
+	}
+	return l.classes.values, l.classes.err
+}

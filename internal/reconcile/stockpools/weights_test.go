@@ -1,0 +1,47 @@
+package stockpools_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+)
+
+// TestABudgetThatWeighsTheirGPUsZeroPausesNoPods, though other resources exceed it.
+func TestABudgetThatWeighsTheirGPUsZeroPausesNoPods(t *testing.T) {
+	t.Parallel()
+	for name, named := range map[string]bool{"covered by labels": false, "named": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Declare(func(b *budget.Declaration) {
+				b.Enforce.Action, b.ResourceWeights = budget.Pause, map[string]string{"nvidia.com/gpu": "0", "example.com/npu": "1"}
+			})
+			d.create(func(p *stockpool.Declaration) {
+				if named {
+					p.Budget = "team-a"
+				}
+			})
+			d.Cluster.Start("ml", "npus", 4, func(p *gpu.Pod) { p.Labels, p.Shares[0].Resource = pool().Labels, "example.com/npu" })
+			d.Run()
+			if d.replicas() != 2 {
+				t.Fatalf("before the budget is exceeded it has %d pods", d.replicas())
+			}
+			d.Cluster.Step(2 * time.Hour)
+			r := d.Run()
+			if len(r.Budgets) != 1 || r.Budgets[0].Exceeded == nil || !*r.Budgets[0].Exceeded {
+				t.Fatalf("the budget is not exceeded: %+v", r.Budgets)
+			}
+			within := d.report(d.Run()).Of(stockpool.WithinBudget)
+			if d.replicas() != 2 || (within.Status == "True") == named {
+				t.Errorf("it has %d pods: %+v", d.replicas(), within)
+			}
+			if named && !strings.Contains(within.Message, "it is not paused, since the budget counts nothing that its pods hold") {
+				t.Errorf("it says %q", within.Message)
+			}
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package stockpool
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Replacement says how a changed template replaces the pods of a Deployment, which its
+// strategy decides. Declarations have no argument for that.
+func Replacement(of *appsv1.Deployment) string {
+	const few = "a few at a time"
+	if of == nil {
+		return few
+	}
+	s := of.Spec.Strategy
+	switch {
+	case of.Spec.Paused:
+		return "once its Deployment, whose rollout somebody paused, is resumed"
+	case s.Type == appsv1.RecreateDeploymentStrategyType:
+		return "at once, since its Deployment has the strategy Recreate"
+	case s.RollingUpdate == nil || s.RollingUpdate.MaxUnavailable == nil:
+		return few
+	}
+	replicas := replicasOf(of)
+	if most, err := intstr.GetScaledValueFromIntOrPercent(s.RollingUpdate.MaxUnavailable, replicas, false); err == nil && replicas > 1 && most >= replicas {
+		return fmt.Sprintf("at once, since its Deployment has maxUnavailable %s", s.RollingUpdate.MaxUnavailable)
+	}
+	return few
+}
+
+// warnOfPause warns of a rollout that somebody paused: no change reaches the pods.
+func (d *decider) warnOfPause() {
+	if of := d.Seen.Deployment; of.Spec.Paused {
+		d.warn("the rollout of its Deployment is paused, so changes of the declaration do not reach its pods: kubectl rollout resume deployment/%s -n %s", of.Name, of.Namespace)
+	}
+}
