@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 )
 
 var (
@@ -58,14 +59,20 @@ func TestDays(t *testing.T) {
 }
 
 // compare holds what came of pools with nodes against what must be, and against what
-// came of the plain loop.
+// came of the plain loop. Which machine's work a reclaim ends is chance: the work lost is
+// compared over all pools, and pool by pool over many days.
 func compare(t *testing.T, results []played) {
 	ours, theirs := results[0], results[len(results)-1]
+	var lost, theirsLost time.Duration
 	for n, name := range poolNames {
 		a, b := ours.pools[n], theirs.pools[n]
-		if a.share() < b.share() || a.longest > b.longest || a.lost > b.lost {
+		lost, theirsLost = lost+a.lost, theirsLost+b.lost
+		if a.share() < b.share() || a.longest > b.longest || *full && a.lost > b.lost {
 			t.Errorf("%s does worse than with a plain loop: %s; %s", name, a, b)
 		}
+	}
+	if lost > theirsLost {
+		t.Errorf("%s of work is lost, and %s with a plain loop", lost, theirsLost)
 	}
 	for w, r := range results[:len(results)-1] { // what the loop does is its own business
 		for n, f := range r.pools {

@@ -77,7 +77,7 @@ func TestDemoLeavesAClusterAsItWas(t *testing.T) {
 	}{
 		// One after the other, as both have the same names for what they create.
 		{"played", "0.04", func(ctx context.Context, s *stage) error { return s.play(ctx, 1, budgetActs) }, []string{
-			"alerted that 50% is reached in gpupool-demo", "would evict ", "froze: no new GPU pods",
+			"alerted that ", "% is reached in gpupool-demo", "would evict ", "froze: no new GPU pods",
 			"evicted ", "its budget team-a is used up", "lifted the freeze",
 		}},
 		{"stopped on the way", "0.003", stopAfterFreeze, []string{"froze: no new GPU pods"}},

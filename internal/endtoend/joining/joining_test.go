@@ -249,12 +249,30 @@ func (r *rig) withoutTheCluster(d spotpool.Declaration) {
 	if tokens := r.tokens(); len(own) != 3 || len(tokens) != 1 {
 		r.t.Errorf("with the cluster again, there are %d machines and %d tokens", len(own), len(tokens))
 	}
+	d.Generation++ // the update that failed is recorded
 	_ = r.pools().Delete(r.t.Context(), d, time.Second) // a node goes a minute after its machine
 	cvmsimtest.Step(r.t, r.sim, 2*time.Minute)
+	r.silence()
 	if err := r.pools().Delete(r.t.Context(), d, 30*time.Second); err != nil {
 		r.t.Errorf("the destroy says %v", err)
 	}
 	if tokens := r.tokens(); len(tokens) > 0 {
 		r.t.Errorf("%s outlives its pool", tokens[0].Name)
+	}
+}
+
+// silence does what the cluster does once the kubelets of ended machines no longer report.
+func (r *rig) silence() {
+	r.t.Helper()
+	nodes := r.server.Client().CoreV1().Nodes()
+	list, err := nodes.List(r.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, n := range list.Items {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.NewTime(time.Now())}}
+		if _, err := nodes.UpdateStatus(r.t.Context(), &n, metav1.UpdateOptions{}); err != nil {
+			r.t.Fatal(err)
+		}
 	}
 }

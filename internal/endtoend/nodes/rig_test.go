@@ -212,6 +212,16 @@ func (r *rig) pass(d time.Duration) {
 	cvmsimtest.Step(r.t, r.sim, d)
 }
 
+// watch passes that much time with a run every five minutes: time that no run observes
+// does not count against a machine.
+func (r *rig) watch(d time.Duration) {
+	r.t.Helper()
+	for every := 5 * time.Minute; d > 0; d -= every {
+		r.pass(min(d, every))
+		r.reconcile()
+	}
+}
+
 // own are the ids of the pool's instances, sorted.
 func (r *rig) own() []string {
 	var ids []string

@@ -124,18 +124,17 @@ func neverJoin(r *rig) {
 	first := r.launched(before)
 	r.audit.Wants(r.t, "once one is missed", "RunInstances "+first+" ok")
 	r.reconcile() // which sees it run
-	r.pass(10 * time.Minute)
-	r.reconcile()
+	r.watch(10 * time.Minute)
 	r.audit.Wants(r.t, "while it may join still", "delete "+nodeOf(lost))
 	late := first
 	for range 2 {
 		there := r.own()
-		r.pass(6 * time.Minute)
+		r.pass(5 * time.Minute)
 		r.says(r.reconcile(), late+" is replaced: it never became a Ready node within the 15m of join_timeout")
 		next := r.launched(there)
 		r.audit.Wants(r.t, "when "+late+" did not join", "TerminateInstances "+late+" ok", "RunInstances "+next+" ok")
 		r.reconcile()
-		r.pass(10 * time.Minute)
+		r.watch(10 * time.Minute)
 		late = next
 	}
 	for range 3 {

@@ -199,9 +199,14 @@ func TestPlansWriteNothing(t *testing.T) {
 			store.remove()
 			lost := store.contents()
 			gpupool(1, "reconcile")
-			for _, args := range [][]string{{"plan", "-input=false"}, {"plan", "-input=false", "-destroy"}, {"apply", "-refresh-only", "-auto-approve", "-input=false"}} {
+			for _, args := range [][]string{{"plan", "-input=false"}, {"apply", "-refresh-only", "-auto-approve", "-input=false"}} {
 				terraform(args...)
 			}
+			unchanged(t, store, "a plan to destroy", func() {
+				if r := d.Run("terraform", "plan", "-input=false", "-destroy"); r.Code != 1 || !strings.Contains(r.Stderr, "Spot pool is not in this store") {
+					t.Errorf("a plan to destroy by a lost store ended with %d: %s%s", r.Code, r.Stdout, r.Stderr)
+				}
+			})
 			gpupool(0, "reconcile", "--dry-run", "--from-state", state)
 			imports(t, w, store)
 			if diff := cmp.Diff(lost, store.contents()); diff != "" {

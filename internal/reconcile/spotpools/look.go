@@ -53,7 +53,7 @@ func (l *look) left() []string {
 	for _, name := range l.plan.NodesLeft {
 		text := "the node " + name + " of an instance that is gone"
 		if slices.Contains(l.plan.NodesInUse, name) {
-			text += ", which another machine uses: drain and delete it, or take its annotation gpupool/pool-uid off"
+			text += ", whose kubelet still reports: if it does so for another machine, drain and delete it, or remove its annotation gpupool/pool-uid"
 		}
 		left = append(left, text)
 	}

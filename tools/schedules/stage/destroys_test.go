@@ -96,6 +96,11 @@ func (d destruction) play(ctx context.Context, dir string, programs Programs) (p
 	if err := w.server.Configure(cvmsim.Settings{TerminateDelay: ptr(cvmsim.Duration(time.Minute))}); err != nil { // a second of ours
 		return problems, err
 	}
+	if d.open != "" { // the state is older than what was recorded
+		if o, err := w.run(ctx, nil, w.programs.Terraform, "apply", "-refresh-only", "-auto-approve", "-input=false", "-no-color"); err != nil || o.code != 0 {
+			return problems, fmt.Errorf("the state is not refreshed: %w", errors.Join(err, errors.New(o.text)))
+		}
+	}
 	uid, before := w.state(), w.Counts().Faults
 	if _, err := w.server.AddFault(d.fault); err != nil {
 		return problems, err
