@@ -24,12 +24,12 @@ var bodies = []row{
 	body[StockPool]{"stock_pool", "stock_pools", func(b StockPool) error {
 		return cmp.Or(b.Phase.validate(), identifiedStock(b.Declaration))
 	}},
-	body[StockJournal]{"stock_journal", "stock_journals", func(b StockJournal) error { return present("pool_uid", b.PoolUID, "object", b.Object) }},
-	body[BudgetStatus]{"budget_status", "statuses", func(b BudgetStatus) error {
+	body[StockJournal]{stockJournalKind, "stock_journals", func(b StockJournal) error { return present("pool_uid", b.PoolUID, "object", b.Object) }},
+	body[BudgetStatus]{statusKind, "statuses", func(b BudgetStatus) error {
 		return present("uid", b.UID, "name", b.Name, "cluster_uid", b.ClusterUID)
 	}},
-	body[RunSummary]{"run_summary", "statuses", func(b RunSummary) error { return present("run_id", b.RunID) }},
-	body[LastDay]{"last_day", "statuses", validateLastDay},
+	body[RunSummary]{runSummaryKind, "statuses", func(b RunSummary) error { return present("run_id", b.RunID) }},
+	body[LastDay]{lastDayKind, "statuses", validateLastDay},
 	body[Pauses]{"pauses", "pauses", func(b Pauses) error {
 		return cmp.Or(present("budget_uid", b.BudgetUID, "budget", b.Budget, "cluster_uid", b.ClusterUID), validatePauses(b))
 	}},
@@ -43,7 +43,14 @@ var bodies = []row{
 	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},
 }
 
-const journalKind = "journal"
+// The kinds with a remedy of their own.
+const (
+	journalKind      = "journal"
+	stockJournalKind = "stock_journal"
+	statusKind       = "budget_status"
+	runSummaryKind   = "run_summary"
+	lastDayKind      = "last_day"
+)
 
 // body is a row of bodies.
 type body[T Body] struct {

@@ -58,6 +58,13 @@ func look(ctx context.Context, remains stored.Remains) (findings, error) {
 		}
 		found.counts = append(found.counts, count{Kind: string(kind), Documents: len(documents), Unreadable: unreadable})
 	}
+	missing, err := record.MissingJournals(ctx, remains)
+	if err != nil {
+		return found, err
+	}
+	for _, m := range missing {
+		found.problems = append(found.problems, problem{Document: m.Document.String(), Error: m.String()})
+	}
 	orphans, err := record.Orphans(ctx, remains, nil)
 	for _, of := range orphans {
 		found.problems = append(found.problems, problem{Document: of.Documents[0].String(), Error: of.String()})

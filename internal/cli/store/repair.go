@@ -21,11 +21,11 @@ the documents of a store are there: the file store.json, or the ConfigMap
 gpupool.store. It first reads every document, and tells how many there are of
 each kind and which of them can't be read. No document is changed.
 
-It also names objects whose records are lost, by what is left of them: instances that a
-journal knows, for example.
+It also names active pools without a journal, and objects whose records are lost, by
+what is left of them: instances that a journal knows, for example.
 
 A store that is sound is left as it is, with exit code 0. The exit code is 3 if
-documents can't be read or are missing, or records are lost, also with --dry-run: use
+documents can't be read, or journals or records are missing, also with --dry-run: use
 it as a check. It is 1 if nothing can be read, or if it refuses. Refused are a place
 without a document that can be read (terraform apply makes a new store), one that
 holds what no store has, and one that a newer gpupool wrote to. A description

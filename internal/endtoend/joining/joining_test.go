@@ -249,7 +249,7 @@ func (r *rig) withoutTheCluster(d spotpool.Declaration) {
 	if tokens := r.tokens(); len(own) != 3 || len(tokens) != 1 {
 		r.t.Errorf("with the cluster again, there are %d machines and %d tokens", len(own), len(tokens))
 	}
-	d.Generation++ // the update that failed is recorded
+	d.Generation++                                      // the update that failed is recorded
 	_ = r.pools().Delete(r.t.Context(), d, time.Second) // a node goes a minute after its machine
 	cvmsimtest.Step(r.t, r.sim, 2*time.Minute)
 	r.silence()

@@ -101,7 +101,7 @@ func (s *Store) present(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("cannot open the store %s: %w", s, kubeclient.Wrap("get", s.layoutPath(), err))
 	}
-	if err := store.CheckLayout([]byte(found.text[layoutEntry]), s, s.layoutPath(), "restore it from a copy, or name another namespace"); err != nil {
+	if err := store.CheckLayout([]byte(found.text[layoutEntry]), s, s.layoutPath(), "restore it from a copy, or delete that ConfigMap, and then "+store.MakeAnew(s)); err != nil {
 		return err
 	}
 	return s.judgeMark(found)

@@ -122,6 +122,14 @@ func (m Move) closeAndCopy(ctx context.Context) error {
 	if err := m.free(ctx); err != nil {
 		return errors.Join(err, m.From.SetMark(ctx, store.Mark{}))
 	}
+	if err := m.copied(ctx); err != nil {
+		return fmt.Errorf("the move is not finished, and nothing is lost: %w. Run gpupool store move %s %s again, or with --cancel to use the first one again", err, m.From.Location(), m.To.Location())
+	}
+	return m.From.SetMark(ctx, store.MovedTo(m.To.Location()))
+}
+
+// copied copies FROM to TO, and checks that both are the same.
+func (m Move) copied(ctx context.Context) error {
 	if err := m.sleep(ctx, m.From.Grace()); err != nil {
 		return err
 	}
@@ -138,10 +146,10 @@ func (m Move) closeAndCopy(ctx context.Context) error {
 			return err
 		}
 		if !same(documents, again) {
-			return fmt.Errorf("the store %s %s: run the move again", s, what)
+			return fmt.Errorf("the store %s %s", s, what)
 		}
 	}
-	return m.From.SetMark(ctx, store.MovedTo(m.To.Location()))
+	return nil
 }
 
 // free says who has a lock of FROM.
