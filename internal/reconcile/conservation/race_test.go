@@ -1,0 +1,5 @@
+//go:build race
+
+package conservation_test
+
+func init() { draws = "100" }
