@@ -32,7 +32,8 @@ func TestThresholdsFireOnce(t *testing.T) {
 	}{
 		{0, nil}, {50*Hour - 1, nil}, {50 * Hour, []int{50}}, {60 * Hour, nil}, {46 * Hour, nil}, {50 * Hour, nil},
 		{45*Hour + 1, nil}, {51 * Hour, nil}, {45 * Hour, nil}, {49 * Hour, nil}, {50 * Hour, []int{50}},
-		{250 * Hour, []int{80, 100}}, {95*Hour + 1, nil}, {100 * Hour, nil}, {95 * Hour, nil}, {99 * Hour, nil}, {100 * Hour, []int{100}}, {0, nil}, {81 * Hour, []int{50, 80}},
+		{250 * Hour, []int{80, 100}}, {95*Hour + 1, nil}, {100 * Hour, nil}, {95 * Hour, nil}, {99 * Hour, nil}, {100 * Hour, []int{100}}, {0, nil},
+		{81 * Hour, []int{50, 80}},
 	}
 	for n, step := range steps {
 		s.Result.Usage.Consumed = step.consumed
@@ -57,7 +58,8 @@ func TestThresholdsFireOnceAPeriod(t *testing.T) {
 		consumed int64
 		fires    []int
 	}{
-		{15, 55 * Hour, []int{50}}, {15, 40 * Hour, nil}, {15, 55 * Hour, nil}, {15, 90 * Hour, []int{80}}, {16, Hour, nil}, {16, 55 * Hour, []int{50}}, {17, 120 * Hour, []int{50, 80, 100}},
+		{15, 55 * Hour, []int{50}}, {15, 40 * Hour, nil}, {15, 55 * Hour, nil}, {15, 90 * Hour, []int{80}}, {16, Hour, nil}, {16, 55 * Hour, []int{50}},
+		{17, 120 * Hour, []int{50, 80, 100}},
 	}
 	for n, step := range steps {
 		s.Now = time.Date(2026, 7, step.day, 12, n, 0, 0, time.UTC)
@@ -123,10 +125,14 @@ func TestAlertsSayWhatComesOfIt(t *testing.T) {
 	grace := situation(enforcing(Evict), 101*Hour)
 	grace.Declaration.PublishedAt = noon.Add(-time.Minute)
 	tests := map[string]Situation{
-		"alert that 80% is reached in ml: 81.000 of 100.000 GPU-hours are used (81%); 2 pods hold 9.5 GPUs now, which uses the rest up by 2026-07-15T14:00:00Z":                below,
-		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its enforcement is alert_only, so nothing else is done":                               situation(teamA(), 101*Hour),
-		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its grace period lasts until 2026-07-15T12:09:00Z, and then its enforcement is evict": grace,
-		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its grace period is over, and its enforcement is freeze":                              situation(enforcing(Freeze), 101*Hour),
+		"alert that 80% is reached in ml: 81.000 of 100.000 GPU-hours are used (81%); 2 pods hold 9.5 GPUs now, which uses the rest up by " +
+			"2026-07-15T14:00:00Z": below,
+		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its enforcement is alert_only, so nothing else is done": situation(teamA(),
+			101*Hour),
+		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its grace period lasts until 2026-07-15T12:09:00Z, and then its " +
+			"enforcement is evict": grace,
+		"alert that 100% is reached in ml: 101.000 of 100.000 GPU-hours are used (101%); its grace period is over, and its " +
+			"enforcement is freeze": situation(enforcing(Freeze), 101*Hour),
 	}
 	for want, s := range tests {
 		s.Previous.Fired = []int{50}

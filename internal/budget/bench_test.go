@@ -17,7 +17,8 @@ func fleet(b *testing.B, pods int) *ledger.Ledger {
 	const jobs = 10_000
 	sets := make([]*ledger.LabelSet, jobs)
 	for n := range sets {
-		sets[n] = set(fmt.Sprintf("ns-%d", n%200), "team", fmt.Sprintf("team-%d", n%500), "job-name", fmt.Sprintf("job-%d", n), "tier", []string{"train", "serve", "batch"}[n%3])
+		sets[n] = set(fmt.Sprintf("ns-%d", n%200), "team", fmt.Sprintf("team-%d", n%500), "job-name", fmt.Sprintf("job-%d", n), "tier",
+			[]string{"train", "serve", "batch"}[n%3])
 	}
 	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("35", "1/100"), allocation("2", "1")}
 	places := make([]*ledger.Place, 500)
@@ -65,7 +66,10 @@ func teams(count, pods int) []Declaration {
 		case 2:
 			d.Selector.Namespaces = []string{fmt.Sprintf("ns-%d", n%200)}
 		case 3:
-			d.Selector.MatchExpressions = []Expression{{Key: "team", Operator: "In", Values: []string{fmt.Sprintf("team-%d", n%500), fmt.Sprintf("team-%d", (n+1)%500)}}, {Key: "tier", Operator: "NotIn", Values: []string{"batch"}}}
+			d.Selector.MatchExpressions = []Expression{
+				{Key: "team", Operator: "In", Values: []string{fmt.Sprintf("team-%d", n%500), fmt.Sprintf("team-%d", (n+1)%500)}},
+				{Key: "tier", Operator: "NotIn", Values: []string{"batch"}},
+			}
 		}
 		switch n % 3 {
 		case 0:

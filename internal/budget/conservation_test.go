@@ -20,7 +20,8 @@ func TestBudgetsOfAPartitionAddUpToTheCluster(t *testing.T) {
 		records := drawRecords(t)
 		parts := []Selector{
 			{MatchLabels: map[string]string{"team": "a"}}, {MatchLabels: map[string]string{"team": "b"}},
-			{Namespaces: []string{"ml"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}}, {Namespaces: []string{"web"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
+			{Namespaces: []string{"ml"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
+			{Namespaces: []string{"web"}, MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
 			{}, // everything
 		}
 		budgets := make([]Declaration, len(parts))

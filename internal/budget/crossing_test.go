@@ -29,14 +29,20 @@ func TestCrossings(t *testing.T) {
 		{name: "fell, and rose again", limit: "4", window: "4h", intervals: [][3]float64{{2, 10, 8}, {2, 2.5, -1}}, exceeded: noon.Add(-hours(0.5))},
 		{name: "rose long before the window", limit: "4", window: "4h", intervals: [][3]float64{{1, 400, -1}}, exceeded: noon.Add(-hours(396))},
 		{name: "as much leaves as comes", limit: "4.001", window: "4h", intervals: [][3]float64{{1, 400, -1}}},
-		{name: "more leaves than comes, and later less", limit: "4", window: "4h", intervals: [][3]float64{{2, 4, 3}, {1.5, 0, -1}}, ahead: noon.Add(hours(2) + hours(2)/3)},
+		{
+			name: "more leaves than comes, and later less", limit: "4", window: "4h", intervals: [][3]float64{{2, 4, 3}, {1.5, 0, -1}},
+			ahead: noon.Add(hours(2) + hours(2)/3),
+		},
 		{name: "all of it leaves before", limit: "4", window: "4h", intervals: [][3]float64{{3, 4, 3}, {0.5, 0, -1}}},
 		{name: "touched, and fell since", limit: "4", window: "4h", intervals: [][3]float64{{4, 5, 4}}},
 		{name: "in a period, the first time", limit: "4", period: Day, intervals: [][3]float64{{2, 10, 8}, {2, 2.5, -1}}, exceeded: noon.Add(-hours(8))},
 		{name: "before the period does not count", limit: "12", period: Day, intervals: [][3]float64{{1, 100, -1}}, exceeded: noon},
 		{name: "before the period's end", limit: "14", period: Day, intervals: [][3]float64{{1, 100, -1}}, ahead: noon.Add(hours(2))},
 		{name: "not before the period's end", limit: "24", period: Day, intervals: [][3]float64{{1, 100, -1}}},
-		{name: "in the period's last moment", limit: "23.999", period: Day, intervals: [][3]float64{{1, 100, -1}}, ahead: noon.Add(12*time.Hour - 3600*time.Millisecond)},
+		{
+			name: "in the period's last moment", limit: "23.999", period: Day, intervals: [][3]float64{{1, 100, -1}},
+			ahead: noon.Add(12*time.Hour - 3600*time.Millisecond),
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -27,7 +27,9 @@ func situation(d Declaration, consumed int64) Situation {
 		panic(err)
 	}
 	s := Situation{Declaration: d, Now: noon, RunID: "run", StoreNamespace: "gpupool-system"}
-	s.Result = Result{Name: d.Name, Usage: Usage{WindowStart: w.Start, WindowEnd: w.End, Limit: limit, Consumed: consumed, Coverage: 1000, ByNamespace: map[string]int64{"ml": consumed}}}
+	s.Result = Result{Name: d.Name, Usage: Usage{
+		WindowStart: w.Start, WindowEnd: w.End, Limit: limit, Consumed: consumed, Coverage: 1000, ByNamespace: map[string]int64{"ml": consumed},
+	}}
 	s.Previous = &Status{Name: d.Name, UID: d.UID, Generation: d.Generation, At: noon.Add(-5 * time.Minute), Usage: s.Result.Usage, Fired: d.Thresholds}
 	if consumed >= limit {
 		since, reported := noon.Add(-time.Hour), noon.Add(-55*time.Minute)

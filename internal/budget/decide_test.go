@@ -33,7 +33,8 @@ func TestEachActionDoesWhatItSays(t *testing.T) {
 			t.Errorf("%s: %s", action, diff)
 		}
 		for _, d := range p.Decisions {
-			if d.Object != "budget/team-a" || len(d.Reasons) == 0 || !strings.Contains(d.String(), "100.000 of 100.000 GPU-hours are used (100%) since 2026-07-15T11:00:00Z; the grace period of 10m ended at 2026-07-15T11:15:00Z") {
+			if d.Object != "budget/team-a" || len(d.Reasons) == 0 || !strings.Contains(d.String(), "100.000 of 100.000 GPU-hours are used (100%) since "+
+				"2026-07-15T11:00:00Z; the grace period of 10m ended at 2026-07-15T11:15:00Z") {
 				t.Errorf("%s: %s", action, d)
 			}
 		}
@@ -150,7 +151,8 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 			if certain := test.estimated <= 20*Hour && !test.ends; p.Status.Certain != certain {
 				t.Errorf("%s, %s: the excess is certain: %t", test.name, action, p.Status.Certain)
 			}
-			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+ended(action)); warned == test.acts || (p.Status.Withheld == "") != test.acts {
+			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+ended(action)); warned == test.acts ||
+				(p.Status.Withheld == "") != test.acts {
 				t.Errorf("%s, %s: %q, withheld: %q", test.name, action, p.Status.Warnings, p.Status.Withheld)
 			}
 		}
@@ -159,8 +161,12 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 
 func TestWhatIsInForceIsUndone(t *testing.T) {
 	t.Parallel()
-	mine := Paused{Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}}, BudgetUID: "uid-a"}
-	other := Paused{Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}}, BudgetUID: "uid-b"}
+	mine := Paused{
+		Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "mine", UID: "uid-of-mine"}}, BudgetUID: "uid-a",
+	}
+	other := Paused{
+		Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "other", UID: "uid-of-other"}}, BudgetUID: "uid-b",
+	}
 	tests := []struct {
 		name     string
 		action   Action

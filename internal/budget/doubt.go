@@ -19,11 +19,13 @@ func (d *decider) doubt() string {
 	case certain >= d.usage.Limit:
 		return ""
 	case len(lost) > 0:
-		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain), Hours(d.usage.Limit), wording.Some(lost), acceptLoss)
+		return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and part of the ledger is lost, %s. %s", Hours(certain), Hours(d.usage.Limit),
+			wording.Some(lost), acceptLoss)
 	case d.Result.LongestGap <= d.Declaration.Enforce.maxGap():
 		return ""
 	}
-	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain), Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.Declaration.Enforce.maxGap()))
+	return fmt.Sprintf("%s of %s GPU-hours are certain, the rest is estimated, and nothing was observed for %s, longer than max_gap %s", Hours(certain),
+		Hours(d.usage.Limit), duration.Words(d.Result.LongestGap), duration.Words(d.Declaration.Enforce.maxGap()))
 }
 
 // certain reports whether the limit is reached by what was seen for certain alone.
@@ -55,7 +57,8 @@ func (d *decider) unknownByLoss() *Unknown {
 	if before.Consumed < d.usage.Limit {
 		return d.unknownByMissing()
 	}
-	before.Reason = fmt.Sprintf("the ledger was lost in part (%s), and before, at %s, %s of %s GPU-hours were used: whether usage has fallen since is not known until the window is past what was lost. %s, or raise the limit above what was used",
+	before.Reason = fmt.Sprintf("the ledger was lost in part (%s), and before, at %s, %s of %s GPU-hours were used: whether usage has fallen since is not "+
+		"known until the window is past what was lost. %s, or raise the limit above what was used",
 		wording.Some(d.Result.Lost), stamp(before.At), Hours(before.Consumed), Hours(d.usage.Limit), acceptLoss)
 	return &before
 }
@@ -69,7 +72,8 @@ func (d *decider) unknownByMissing() *Unknown {
 	}
 	return &Unknown{
 		Consumed: d.usage.Consumed, At: d.plan.Status.At,
-		Reason: fmt.Sprintf("the ledger was lost in part (%s): %s are counted, and up to %s more that were counted before the loss are not, so that the limit may be reached. %s, or raise the limit",
+		Reason: fmt.Sprintf("the ledger was lost in part (%s): %s are counted, and up to %s more that were counted before the loss are not, so that the limit "+
+			"may be reached. %s, or raise the limit",
 			wording.Some(d.Result.Lost), d.used(), Hours(missing), acceptLoss),
 	}
 }
@@ -110,7 +114,8 @@ func (d *decider) unknownBefore() *Unknown {
 			return nil
 		}
 	}
-	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger at %s: whether usage is below the limit is not known before the ledger covers the window. Until then a shorter window, the action alert_only, or gpupool reconcile --accept-loss REASON lifts what is in force",
+	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger at %s: whether usage is below the limit is not known before the ledger covers the "+
+		"window. Until then a shorter window, the action alert_only, or gpupool reconcile --accept-loss REASON lifts what is in force",
 		stamp(d.usage.WindowStart), stamp(*since))
 	return &before
 }
@@ -146,13 +151,16 @@ func (d *decider) doubtWarnings() {
 		d.warn("part of the ledger is lost, so usage may be higher: %s", lost)
 	}
 	if len(d.Result.Lost) > 0 && d.plan.Status.Unknown != nil {
-		d.warn("gpupool reconcile --accept-loss REASON counts no more than that %s: it lifts what is in force, and pools that name the budget launch; with --dry-run it only prints that", d.used())
+		d.warn("gpupool reconcile --accept-loss REASON counts no more than that %s: it lifts what is in force, and pools that name the budget launch; with "+
+			"--dry-run it only prints that", d.used())
 	}
 	if d.Result.Forgotten {
-		d.warn("the window begins at %s, and what ended before %s is forgotten, since no window reached back to it then: usage may be higher", stamp(d.usage.WindowStart), stamp(*d.Result.KnownSince))
+		d.warn("the window begins at %s, and what ended before %s is forgotten, since no window reached back to it then: usage may be higher",
+			stamp(d.usage.WindowStart), stamp(*d.Result.KnownSince))
 	}
 	if d.usage.Unshown > 0 {
-		d.warn("%s of the %s GPU-hours are of pods whose nodes were never seen, and rest on these pods' word alone: nothing is enforced because of them", Hours(d.usage.Unshown), Hours(d.usage.Consumed))
+		d.warn("%s of the %s GPU-hours are of pods whose nodes were never seen, and rest on these pods' word alone: nothing is enforced because of them",
+			Hours(d.usage.Unshown), Hours(d.usage.Consumed))
 	}
 	if d.Result.Unbounded {
 		d.warn("nothing bounds what was used in a gap of observation: usage may be higher than the error bound says")

@@ -13,7 +13,8 @@ import (
 func TestVictimsGoInTheOrderThatIsDeclared(t *testing.T) {
 	t.Parallel()
 	young, old, spot, big, important := pod("young", 0), pod("old", 0), pod("spot", 5), pod("big", 3), pod("important", 9)
-	young.Scheduled.At, old.Scheduled.At, spot.Scheduled.At, big.Scheduled.At, important.Scheduled.At = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour), ago(time.Hour), ago(3*time.Hour)
+	young.Scheduled.At, old.Scheduled.At, spot.Scheduled.At, big.Scheduled.At, important.Scheduled.At = ago(time.Minute), ago(5*time.Hour), ago(2*time.Hour),
+		ago(time.Hour), ago(3*time.Hour)
 	spot.Spot, big.MilliGPUs = true, 8000
 	tests := map[VictimOrder][]string{
 		LowestPriority: {"young", "old", "big", "spot", "important"},

@@ -77,7 +77,10 @@ func FuzzDeclarations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, hours, window, period, zone, key, operator, value string, threshold int, action, duration, weight string) {
 		d := Declaration{
 			Name: name, GPUHours: hours, Window: window, Period: Period(period), TimeZone: zone, Thresholds: []int{threshold},
-			Selector:        Selector{Namespaces: []string{value}, MatchLabels: map[string]string{key: value}, MatchExpressions: []Expression{{Key: key, Operator: operator, Values: []string{value}}}},
+			Selector: Selector{
+				Namespaces: []string{value}, MatchLabels: map[string]string{key: value},
+				MatchExpressions: []Expression{{Key: key, Operator: operator, Values: []string{value}}},
+			},
 			Enforce:         Enforcement{Action: Action(action), GracePeriod: duration, MaxGap: duration},
 			ResourceWeights: map[string]string{key: weight}, ModelWeights: map[string]string{value: weight}, BreakdownLabels: []string{key},
 		}.WithDefaults()

@@ -43,7 +43,8 @@ func TestTheLimitOfNow(t *testing.T) {
 				}
 				continue
 			}
-			g := grant(string(rune('a'+n)), rapid.SampledFrom([]string{"0.001", "12.5", "50"}).Draw(t, "hours"), now, time.Duration(rapid.IntRange(60, 20000).Draw(t, "seconds"))*time.Second)
+			g := grant(string(rune('a'+n)), rapid.SampledFrom([]string{"0.001", "12.5", "50"}).Draw(t, "hours"), now,
+				time.Duration(rapid.IntRange(60, 20000).Draw(t, "seconds"))*time.Second)
 			var err error
 			if grants, err = grants.Add(d, g, now); err != nil {
 				t.Fatal(err)

@@ -17,14 +17,16 @@ import (
 // times so that edges fall together.
 func drawRecords(t *rapid.T) []*ledger.Record {
 	sets := []*ledger.LabelSet{
-		set("ml", "team", "a"), set("ml", "team", "a", "tier", "gpu"), set("ml", "team", "b"), set("web"), set("web", "team", "a", "job", "7"), set("ml", "tier", "batch"), set("ops", "team", "a"),
+		set("ml", "team", "a"), set("ml", "team", "a", "tier", "gpu"), set("ml", "team", "b"), set("web"), set("web", "team", "a", "job", "7"),
+		set("ml", "tier", "batch"), set("ops", "team", "a"),
 	}
 	sets[6].NamespaceLabels = ledger.LabelsOf(map[string]string{"cost": "7", "env": "prod"})
-	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("3", "1/4"), allocation("0", "1"), unshown("64"), {Shown: 1, Shares: []ledger.Share{
-		{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
-	}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
-		{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
-	}}, fraction("1/2", "g1"), fraction("1/4", "g1"), fraction("1", "g1"), fraction("3/4", "g1", "g2")}
+	held := []*ledger.Allocation{allocation("1", "1"), allocation("8", "1"), allocation("1", "1/7"), allocation("3", "1/4"), allocation("0", "1"), unshown("64"),
+		{Shown: 1, Shares: []ledger.Share{
+			{Resource: "nvidia.com/gpu", Units: rat("2"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("25"), Weight: rat("1/100")},
+		}}, byClaims("c1"), byClaims("c1"), byClaims("c2", "c1"), {Shown: 1, Shares: []ledger.Share{
+			{Resource: "nvidia.com/gpu", Units: rat("1"), Weight: rat("1")}, {Resource: "qgpu", Units: rat("50"), Weight: rat("1/100"), Claim: "c2"},
+		}}, fraction("1/2", "g1"), fraction("1/4", "g1"), fraction("1", "g1"), fraction("3/4", "g1", "g2")}
 	places := []*ledger.Place{nil, {Node: "n1", Model: "T4", InstanceType: "GN7"}, {Node: "n2", InstanceType: "GN7"}, {Node: "n3", Model: "A100"}}
 	step := func(label string, least, most int) ledger.Time {
 		return ms(noon.Add(time.Duration(rapid.IntRange(least, most).Draw(t, label)) * 7 * time.Minute))
@@ -52,14 +54,16 @@ func drawBudgets(t *rapid.T) []Declaration {
 	selectors := []Selector{
 		{Namespaces: []string{"ml"}}, {Namespaces: []string{"ml", "web"}, MatchLabels: map[string]string{"team": "a"}},
 		{MatchLabels: map[string]string{"team": "a"}}, {MatchExpressions: []Expression{{Key: "team", Operator: "NotIn", Values: []string{"b"}}}},
-		{MatchExpressions: []Expression{{Key: "tier", Operator: "In", Values: []string{"gpu", "batch"}}}}, {MatchExpressions: []Expression{{Key: "job", Operator: "Exists"}}},
+		{MatchExpressions: []Expression{{Key: "tier", Operator: "In", Values: []string{"gpu", "batch"}}}},
+		{MatchExpressions: []Expression{{Key: "job", Operator: "Exists"}}},
 		{NamespaceLabels: map[string]string{"env": "prod"}}, {MatchExpressions: []Expression{{Key: "job", Operator: "NotIn", Values: []string{"7"}}}},
 	}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Declaration {
 		d := Declaration{
 			Name: "b", GPUHours: rapid.SampledFrom([]string{"0.001", "0.5", "1", "3.25", "8", "20"}).Draw(t, "limit"),
 			Selector: rapid.SampledFrom(selectors).Draw(t, "selector"), CountFrom: rapid.SampledFrom([]CountFrom{FromScheduled, FromRunning}).Draw(t, "from"),
-			VanishedPods: rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished"), BreakdownLabels: []string{"team"},
+			VanishedPods:    rapid.SampledFrom([]ledger.VanishedPolicy{ledger.AtLastRun, ledger.AtMidpoint, ledger.AtNow}).Draw(t, "vanished"),
+			BreakdownLabels: []string{"team"},
 		}
 		switch rapid.IntRange(0, 3).Draw(t, "window") {
 		case 0:
@@ -201,7 +205,8 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 				}
 			}
 			u := r.Usage
-			if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.Unshown != want.Unshown || u.TrackedPods != want.TrackedPods || u.ActivePods != want.ActivePods {
+			if u.Consumed != want.Consumed || u.Estimated != want.Estimated || u.ErrorBound != want.ErrorBound || u.Unshown != want.Unshown ||
+				u.TrackedPods != want.TrackedPods || u.ActivePods != want.ActivePods {
 				t.Fatalf("budget %d: got %+v, and pod by pod %+v", n, u, want)
 			}
 			if rate := roundRat(burn.Mul(burn, big.NewRat(1000, 1))); u.BurnRate != rate {

@@ -16,7 +16,10 @@ import (
 // was started again and the budget pauses such again.
 func (d *decider) suspend() {
 	pods := d.victims("pausing")
-	s := &suspension{decider: d, spared: d.sparedOwners(), ours: d.heldForCertain(), undone: d.undone(), seen: map[string]bool{}, burns: map[string]bool{}, waits: map[string][]string{}}
+	s := &suspension{
+		decider: d, spared: d.sparedOwners(), ours: d.heldForCertain(), undone: d.undone(), seen: map[string]bool{}, burns: map[string]bool{},
+		waits: map[string][]string{},
+	}
 	for _, p := range pods {
 		s.burns[p.Of.Workload.UID] = true
 	}
@@ -25,7 +28,8 @@ func (d *decider) suspend() {
 	}
 	if len(s.loose) > 0 {
 		slices.Sort(s.loose)
-		d.warn("%d %s be paused, and still %s: %s", len(s.loose), wording.Plural(len(s.loose), "pod cannot", "pods cannot"), wording.Plural(len(s.loose), "counts", "count"), wording.Some(s.loose))
+		d.warn("%d %s be paused, and still %s: %s", len(s.loose), wording.Plural(len(s.loose), "pod cannot", "pods cannot"),
+			wording.Plural(len(s.loose), "counts", "count"), wording.Some(s.loose))
 	}
 	s.tellRestarted()
 	// What only waits comes first: it would start in what the others leave.
@@ -104,7 +108,9 @@ func (s *suspension) consider(p Pod) {
 // pod which it is made to own is the budget's doesn't have the others pay for it.
 func (s *suspension) foreign(p Pod) bool {
 	set := p.charged()
-	return set != nil && s.Declaration.Selector.excludes(&ledger.LabelSet{Namespace: set.Namespace, Labels: ledger.LabelsOf(p.Of.Labels), NamespaceLabels: set.NamespaceLabels})
+	return set != nil && s.Declaration.Selector.excludes(&ledger.LabelSet{
+		Namespace: set.Namespace, Labels: ledger.LabelsOf(p.Of.Labels), NamespaceLabels: set.NamespaceLabels,
+	})
 }
 
 // tellRestarted tells of what was paused and runs again: it does not stand as
@@ -119,7 +125,8 @@ func (s *suspension) tellRestarted() {
 		then = "it is paused again"
 	}
 	slices.Sort(s.restarted)
-	s.warn("%d %s paused and started again by someone, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"), wording.Plural(n, "its pods hold", "their pods hold"), wording.Some(s.restarted), then)
+	s.warn("%d %s paused and started again by someone, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"),
+		wording.Plural(n, "its pods hold", "their pods hold"), wording.Some(s.restarted), then)
 }
 
 // takeStopped holds what is stopped already: by a run of this budget's that was

@@ -20,7 +20,8 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	forged.Of = Ownership{Reason: "the ReplicaSet does not select it"}
 	s := situation(enforcing(Pause), 100*Hour)
 	s.Pods = []Pod{
-		own("web-1", "apps/v1", "Deployment", "web"), own("web-2", "apps/v1", "Deployment", "web"), own("job-1", "batch/v1", "Job", "job"), own("set-0", "apps/v1", "StatefulSet", "set"),
+		own("web-1", "apps/v1", "Deployment", "web"), own("web-2", "apps/v1", "Deployment", "web"), own("job-1", "batch/v1", "Job", "job"),
+		own("set-0", "apps/v1", "StatefulSet", "set"),
 		forged, own("held-1", "batch/v1", "Job", "held"), own("theirs-1", "batch/v1", "Job", "theirs"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
 	}
 	s.Paused = []Paused{
@@ -60,7 +61,8 @@ func TestAWorkloadOfOthersIsNotPaused(t *testing.T) {
 	if diff := cmp.Diff([]string{"pause StatefulSet ml/own"}, summaries(p)); diff != "" {
 		t.Error(diff)
 	}
-	if warnings := strings.Join(p.Status.Warnings, "\n"); !strings.Contains(warnings, "ml/forged (the pods that the StatefulSet ml/theirs makes are not the budget's)") {
+	if warnings := strings.Join(p.Status.Warnings, "\n"); !strings.Contains(warnings,
+		"ml/forged (the pods that the StatefulSet ml/theirs makes are not the budget's)") {
 		t.Errorf("%q", warnings)
 	}
 }
@@ -146,7 +148,8 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 		if diff := cmp.Diff(want, summaries(p)); diff != "" {
 			t.Errorf("repause %t: %s", repause, diff)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 workload was paused and started again by someone, and its pods hold GPUs: Deployment ml/train; "+told) {
+		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"),
+			"1 workload was paused and started again by someone, and its pods hold GPUs: Deployment ml/train; "+told) {
 			t.Errorf("repause %t: %q", repause, p.Status.Warnings)
 		}
 		if noted := len(p.Undone) == 1 && p.Undone[0].Name == "train"; noted == repause {

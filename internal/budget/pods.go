@@ -144,7 +144,8 @@ func (d *decider) burning() (open []Pod, spared []string) {
 func (d *decider) victims(from string) []Pod {
 	open, spared := d.burning()
 	if n := len(spared); n > 0 {
-		d.warn("%d %s protected from %s, and still %s: %s", n, wording.Plural(n, "pod is", "pods are"), from, wording.Plural(n, "counts", "count"), wording.Some(spared))
+		d.warn("%d %s protected from %s, and still %s: %s", n, wording.Plural(n, "pod is", "pods are"), from, wording.Plural(n, "counts", "count"),
+			wording.Some(spared))
 	}
 	return open
 }

@@ -24,12 +24,16 @@ func TestDecisionsSayTheSameEverywhere(t *testing.T) {
 			Decision{Kind: KindAlert, Thresholds: []int{80}, Namespaces: []string{"ml", "web"}}, "alert that 80% is reached in ml, web: because",
 			`{"kind":"alert","object":"budget/team-a","thresholds":[80],"namespaces":["ml","web"],"reasons":["because"]}`, "thresholds=[80]",
 		},
-		{Decision{Kind: KindAlert, Thresholds: []int{80}}, "alert that 80% is reached: because", `{"kind":"alert","object":"budget/team-a","thresholds":[80],"reasons":["because"]}`, "thresholds=[80]"},
+		{
+			Decision{Kind: KindAlert, Thresholds: []int{80}}, "alert that 80% is reached: because",
+			`{"kind":"alert","object":"budget/team-a","thresholds":[80],"reasons":["because"]}`, "thresholds=[80]",
+		},
 		{Decision{Kind: KindFreeze}, "freeze: no new GPU pods: because", `{"kind":"freeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{Decision{Kind: KindUnfreeze}, "lift the freeze: because", `{"kind":"unfreeze","object":"budget/team-a","reasons":["because"]}`, ""},
 		{
 			Decision{Kind: KindPause, Owner: owner}, "pause Deployment ml/train: because",
-			`{"kind":"suspend","object":"budget/team-a","owner":{"namespace":"ml","api_version":"apps/v1","kind":"Deployment","name":"train"},"reasons":["because"]}`, `workload="Deployment ml/train"`,
+			`{"kind":"suspend","object":"budget/team-a","owner":{"namespace":"ml","api_version":"apps/v1","kind":"Deployment","name":"train"},"reasons":["because"]}`,
+			`workload="Deployment ml/train"`,
 		},
 		{Decision{Kind: KindResume, Owner: owner}, "resume Deployment ml/train: because", `"kind":"resume"`, `workload="Deployment ml/train"`},
 		{

@@ -40,7 +40,8 @@ func TestReplay(t *testing.T) {
 		{"before it began", "2", "4h", "", [][3]float64{{1, 20, -1}}, 10,
 			"50: before 80: before 100: before exceeded: -10..now by 10.000, peak 4 at -10 peak 4 at -10"},
 		{"by the day", "10", "", Day, [][3]float64{{1, 70, -1}}, 70,
-			"50: -65 -55 -31 -7 80: -62 -52 -28 -4 100: -50 -26 -2 exceeded: -50..-36 by 14.000, peak 24 at -36 -26..-12 by 14.000, peak 24 at -12 -2..now by 2.000, peak 12 at 0 peak 24 at -36"},
+			"50: -65 -55 -31 -7 80: -62 -52 -28 -4 100: -50 -26 -2 exceeded: -50..-36 by 14.000, peak 24 at -36 -26..-12 by 14.000, peak 24 at -12 -2..now by " +
+				"2.000, peak 12 at 0 peak 24 at -36"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

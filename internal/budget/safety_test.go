@@ -52,12 +52,14 @@ func checkSafety(t *rapid.T, s Situation, p Plan) {
 			continue
 		}
 		v := d.Pod
-		if (v.Deletion != 0) != (d.Kind == KindShorten) || v.Deletion != 0 && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror || !v.End.Open() || v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
+		if (v.Deletion != 0) != (d.Kind == KindShorten) || v.Deletion != 0 && v.Deletion <= ledger.TimeOf(s.Now.Add(5*time.Minute)) || v.Mirror || !v.End.Open() ||
+			v.Namespace != "ml" || v.Priority >= 1000 || v.Annotations[ProtectedKey] == "true" {
 			t.Fatalf("never to be evicted: %+v", v)
 		}
 	}
 	for _, d := range p.Decisions {
-		if lifts := d.Kind == KindUnfreeze || d.Kind == KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() && s.Declaration.Enforce.Action != AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
+		if lifts := d.Kind == KindUnfreeze || d.Kind == KindResume; lifts && s.Previous == nil && !s.Result.Usage.Exceeded() &&
+			s.Declaration.Enforce.Action != AlertOnly && (len(s.Result.Lost) > 0 || s.Result.KnownSince != nil) {
 			t.Fatalf("of what nobody knows: %s", d)
 		}
 		if d.Kind == KindPause && suspended && len(d.Waiting) > 0 {
@@ -110,7 +112,8 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 				t.Fatalf("%s runs, and nobody pauses it: %v", w, p.Decisions)
 			}
 		case !pod.Of.Stopped:
-			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "started again by someone") || slices.Contains(p.Settle(nil).Enforced, Pause) && len(s.Paused) == 1 {
+			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "started again by someone") ||
+				slices.Contains(p.Settle(nil).Enforced, Pause) && len(s.Paused) == 1 {
 				t.Fatalf("%s was started again: %v, enforced %v", w, p.Status.Warnings, p.Settle(nil).Enforced)
 			}
 		}
@@ -140,7 +143,9 @@ func drawSituation(t *rapid.T) Situation {
 	s.Declaration = d
 	stopped := map[string]bool{"train": rapid.Bool().Draw(t, "train stopped"), "sweep": rapid.Bool().Draw(t, "sweep stopped")}
 	if name := rapid.SampledFrom([]string{"", "train", "sweep"}).Draw(t, "paused"); name != "" {
-		s.Paused = []Paused{{Workload: owned(Pod{}, "apps/v1", "StatefulSet", name).Of.Workload, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by")}}
+		s.Paused = []Paused{{
+			Workload: owned(Pod{}, "apps/v1", "StatefulSet", name).Of.Workload, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by"),
+		}}
 	}
 	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
 		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))

@@ -71,12 +71,15 @@ func TestSelectorsAreThoseOfKubernetes(t *testing.T) {
 		s := Selector{MatchLabels: matchLabels}
 		theirs := &metav1.LabelSelector{MatchLabels: matchLabels}
 		for range rapid.IntRange(0, 3).Draw(t, "expressions") {
-			e := Expression{Key: rapid.SampledFrom(keys).Draw(t, "key"), Operator: rapid.SampledFrom([]string{"In", "NotIn", "Exists", "DoesNotExist"}).Draw(t, "operator")}
+			e := Expression{
+				Key: rapid.SampledFrom(keys).Draw(t, "key"), Operator: rapid.SampledFrom([]string{"In", "NotIn", "Exists", "DoesNotExist"}).Draw(t, "operator"),
+			}
 			if e.Operator == "In" || e.Operator == "NotIn" {
 				e.Values = rapid.SliceOfN(rapid.SampledFrom(values), 1, 2).Draw(t, "values")
 			}
 			s.MatchExpressions = append(s.MatchExpressions, e)
-			theirs.MatchExpressions = append(theirs.MatchExpressions, metav1.LabelSelectorRequirement{Key: e.Key, Operator: metav1.LabelSelectorOperator(e.Operator), Values: e.Values})
+			theirs.MatchExpressions = append(theirs.MatchExpressions,
+				metav1.LabelSelectorRequirement{Key: e.Key, Operator: metav1.LabelSelectorOperator(e.Operator), Values: e.Values})
 		}
 		want, err := metav1.LabelSelectorAsSelector(theirs)
 		if err != nil {
@@ -119,8 +122,12 @@ func TestParseSelector(t *testing.T) {
 
 func TestSelectorsThatSayTheSameHaveOneKey(t *testing.T) {
 	t.Parallel()
-	a := Selector{Namespaces: []string{"ml", "web"}, MatchExpressions: []Expression{{Key: "a", Operator: "In", Values: []string{"x", "y"}}, {Key: "b", Operator: "Exists"}}}
-	b := Selector{Namespaces: []string{"web", "ml"}, MatchExpressions: []Expression{{Key: "b", Operator: "Exists"}, {Key: "a", Operator: "In", Values: []string{"y", "x", "x"}}}}
+	a := Selector{Namespaces: []string{"ml", "web"}, MatchExpressions: []Expression{
+		{Key: "a", Operator: "In", Values: []string{"x", "y"}}, {Key: "b", Operator: "Exists"},
+	}}
+	b := Selector{Namespaces: []string{"web", "ml"}, MatchExpressions: []Expression{
+		{Key: "b", Operator: "Exists"}, {Key: "a", Operator: "In", Values: []string{"y", "x", "x"}},
+	}}
 	if a.key() != b.key() {
 		t.Errorf("%s and %s", a.key(), b.key())
 	}
@@ -141,7 +148,8 @@ func TestASelectorExcludesByWhatIsKnown(t *testing.T) {
 		},
 		true: {
 			{Namespaces: []string{"web"}}, {MatchLabels: map[string]string{"team": "b"}}, {NamespaceLabels: map[string]string{"kind": "research"}},
-			{MatchExpressions: []Expression{{Key: "team", Operator: "NotIn", Values: []string{"a"}}}}, {MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
+			{MatchExpressions: []Expression{{Key: "team", Operator: "NotIn", Values: []string{"a"}}}},
+			{MatchExpressions: []Expression{{Key: "team", Operator: "DoesNotExist"}}},
 		},
 	} {
 		for _, s := range selectors {

@@ -18,7 +18,10 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		s := situation(enforcing(Evict), 10*Hour)
 		s.Previous.Usage.Consumed = 101 * Hour
 		s.Result.Lost = []string{"closed-2026-07-15: missing"}
-		s.Frozen, s.Paused = true, []Paused{{Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}}, BudgetUID: "uid-a"}}
+		s.Frozen, s.Paused = true,
+			[]Paused{{
+				Workload: Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}}, BudgetUID: "uid-a",
+			}}
 		return s
 	}
 	s := lost()
@@ -83,7 +86,8 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 			s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		}
 		p := Decide(s)
-		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil && !strings.Contains(u.Reason, "and up to 70.000 more that were counted before the loss are not") {
+		if u := p.Status.Unknown; (u != nil) != run.unknown ||
+			u != nil && !strings.Contains(u.Reason, "and up to 70.000 more that were counted before the loss are not") {
 			t.Errorf("run %d: %+v", n+1, u)
 		}
 		if kinds := kinds(p); len(kinds) > 0 && run.unknown {

@@ -218,7 +218,8 @@ func TestOverlapsAreNamed(t *testing.T) {
 	}
 	list := []Declaration{
 		budget("team-a", Selector{MatchLabels: map[string]string{"team": "a"}}), budget("ml", Selector{Namespaces: []string{"ml"}}),
-		budget("web", Selector{Namespaces: []string{"web"}}), budget("team-a-again", Selector{MatchLabels: map[string]string{"team": "a"}}), budget("idle", one("team", "Exists")),
+		budget("web", Selector{Namespaces: []string{"web"}}), budget("team-a-again", Selector{MatchLabels: map[string]string{"team": "a"}}),
+		budget("idle", one("team", "Exists")),
 	}
 	list[4].Selector.Namespaces = []string{"elsewhere"}
 	web := record("web", "1", ago(time.Hour), 0)

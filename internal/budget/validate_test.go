@@ -54,7 +54,10 @@ func TestEachProblemIsNamed(t *testing.T) {
 		{"a bad namespace", "selector.namespaces[1]", "no name of a namespace", func(d *Declaration) { d.Selector.Namespaces = []string{"ml", "ML_2"} }},
 		{"a namespace twice", "selector.namespaces[1]", "there already", func(d *Declaration) { d.Selector.Namespaces = []string{"ml", "ml"} }},
 		{"a bad label", `selector.match_labels["a b"]`, "no key of a label", func(d *Declaration) { d.Selector.MatchLabels = map[string]string{"a b": "c"} }},
-		{"a bad value", `selector.namespace_labels["team"]`, "no value of a label", func(d *Declaration) { d.Selector.NamespaceLabels = map[string]string{"team": "a/b"} }},
+		{
+			"a bad value", `selector.namespace_labels["team"]`, "no value of a label",
+			func(d *Declaration) { d.Selector.NamespaceLabels = map[string]string{"team": "a/b"} },
+		},
 		{"an unknown operator", "selector.match_expressions[0].operator", `"Gt" is not known`, expression("team", "Gt", "1")},
 		{"In of nothing", "selector.match_expressions[0].values", "has no values", expression("team", "In")},
 		{"Exists with values", "selector.match_expressions[0].values", "takes no values", expression("team", "Exists", "a")},
@@ -67,7 +70,10 @@ func TestEachProblemIsNamed(t *testing.T) {
 		{"thresholds out of order", "thresholds[1]", "50 comes after 80", func(d *Declaration) { d.Thresholds = []int{80, 50} }},
 		{"an unknown count", "count_from", "not known", func(d *Declaration) { d.CountFrom = "created" }},
 		{"an unknown policy", "vanished_pods", "not known", func(d *Declaration) { d.VanishedPods = "never" }},
-		{"a bad resource", `resource_weights["nvidia com"]`, "no name of a resource", func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia com": "1"} }},
+		{
+			"a bad resource", `resource_weights["nvidia com"]`, "no name of a resource",
+			func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia com": "1"} },
+		},
 		{"a bad weight", `resource_weights["nvidia.com/gpu"]`, "no weight", func(d *Declaration) { d.ResourceWeights = map[string]string{"nvidia.com/gpu": "-1"} }},
 		{"a division by zero", `model_weights["T4"]`, "divides by zero", func(d *Declaration) { d.ModelWeights = map[string]string{"T4": "1/0"} }},
 		{"an empty model", `model_weights[" "]`, "no GPU model", func(d *Declaration) { d.ModelWeights = map[string]string{" ": "1"} }},
@@ -84,9 +90,15 @@ func TestEachProblemIsNamed(t *testing.T) {
 		{"no evictions", "enforcement.max_evictions_per_run", "out of range", func(d *Declaration) { d.Enforce.MaxEvictionsPerRun = -1 }},
 		{"a bad class", "enforcement.protected_priority_class", "no name of a priority class", func(d *Declaration) { d.Enforce.ProtectedPriorityClass = "High!" }},
 		{"no eviction at all", "enforcement.max_evictions_per_run", "0 is out of range", func(d *Declaration) { d.Enforce.MaxEvictionsPerRun = 0 }},
-		{"a protected namespace twice", "enforcement.protected_namespaces[1]", "there already", func(d *Declaration) { d.Enforce.ProtectedNamespaces = []string{"ml", "ml"} }},
+		{
+			"a protected namespace twice", "enforcement.protected_namespaces[1]", "there already",
+			func(d *Declaration) { d.Enforce.ProtectedNamespaces = []string{"ml", "ml"} },
+		},
 		{"an expression's value twice", "selector.match_expressions[0].values[1]", "there already", expression("team", "In", "a", "a")},
-		{"a bad protected namespace", "enforcement.protected_namespaces[0]", "no name of a namespace", func(d *Declaration) { d.Enforce.ProtectedNamespaces = []string{"*"} }},
+		{
+			"a bad protected namespace", "enforcement.protected_namespaces[0]", "no name of a namespace",
+			func(d *Declaration) { d.Enforce.ProtectedNamespaces = []string{"*"} },
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -193,7 +205,10 @@ func TestDeclarationsReadWhatTheyWrite(t *testing.T) {
 	if diff := cmp.Diff(d, again); diff != "" {
 		t.Error(diff)
 	}
-	for _, name := range []string{`"gpu_hours":"100"`, `"match_expressions":[{"key":"tier","operator":"NotIn","values":["batch"]}]`, `"enforcement":{"action":"alert_only","grace_period":"10m"`} {
+	for _, name := range []string{
+		`"gpu_hours":"100"`, `"match_expressions":[{"key":"tier","operator":"NotIn","values":["batch"]}]`,
+		`"enforcement":{"action":"alert_only","grace_period":"10m"`,
+	} {
 		if !strings.Contains(string(text), name) {
 			t.Errorf("%s lacks %s", text, name)
 		}

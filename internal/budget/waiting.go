@@ -50,6 +50,7 @@ func (d *decider) evictWaiting() {
 		}
 	}
 	if n := len(left); n > 0 {
-		d.warn("%d %s left waiting: to %s, whose podFailurePolicy does not ignore DisruptionTarget, an eviction would be a failure: %s", n, wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "its Job", "their Jobs"), wording.Some(left))
+		d.warn("%d %s left waiting: to %s, whose podFailurePolicy does not ignore DisruptionTarget, an eviction would be a failure: %s", n,
+			wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "its Job", "their Jobs"), wording.Some(left))
 	}
 }

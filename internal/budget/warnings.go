@@ -37,11 +37,13 @@ func (v *validator) enforcementWarnings() {
 	d, e := v.d, v.d.Enforce
 	grace, _ := duration.Parse(e.GracePeriod)
 	if rolling, err := ParseWindow(d.Window); err == nil && grace >= rolling {
-		v.Add("enforcement.grace_period", "Shorten it, or choose a longer window.", "the grace period of %s is no shorter than the window of %s, in which usage passes by itself", e.GracePeriod, d.Window)
+		v.Add("enforcement.grace_period", "Shorten it, or choose a longer window.",
+			"the grace period of %s is no shorter than the window of %s, in which usage passes by itself", e.GracePeriod, d.Window)
 	}
 	if d.Selector.Unbounded() {
 		v.Add("selector", "Name the budget's namespaces, or their labels in namespace_labels: those are not a tenant's to choose.",
-			"its pods are chosen by labels alone, in all namespaces: whoever may create pods in any of them can label pods into this budget and use it up, and %s for it", threats[e.Action])
+			"its pods are chosen by labels alone, in all namespaces: whoever may create pods in any of them can label pods into this budget and use it up, "+
+				"and %s for it", threats[e.Action])
 	}
 	var spared []string
 	for _, namespace := range d.Selector.Namespaces {
@@ -50,7 +52,8 @@ func (v *validator) enforcementWarnings() {
 		}
 	}
 	if e.Action != Freeze && len(spared) > 0 {
-		v.Add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", wording.Some(spared), ended(e.Action))
+		v.Add("selector.namespaces", "Leave them out of the selector, or out of what is protected.", "pods of %s count, and are never %s", wording.Some(spared),
+			ended(e.Action))
 	}
 	if e.Action != Evict && e.Action != Pause {
 		return
@@ -59,7 +62,8 @@ func (v *validator) enforcementWarnings() {
 		v.Add("enforcement.grace_period", "A few minutes leave time to save work.", "pods end in the run that finds the limit reached")
 	}
 	if gap, _ := duration.Parse(e.MaxGap); gap > unsafeGap {
-		v.Add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone", e.MaxGap)
+		v.Add("enforcement.max_gap", "Keep it near the time between two runs, such as \"15m\".", "with max_gap %s, pods may end on the strength of estimates alone",
+			e.MaxGap)
 	}
 }
 

@@ -35,13 +35,18 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 			At: from.Add(span * time.Duration(n) / time.Duration(count)).Add(time.Duration(chance.IntN(1000)) * time.Millisecond), RunID: run, Actor: "reconcile",
 			Object: fmt.Sprintf("spot_pool/ap-singapore/train-%d", pool), ObjectUID: fmt.Sprintf("%08x-9a8b-4c7d-8e6f-%012x", pool*7919, pool*104729), Outcome: "done",
 		}
-		offering := history.Offering{AvailabilityZone: fmt.Sprintf("ap-singapore-%d", 1+pool%4), InstanceType: "GN7.2XLARGE32", SubnetID: fmt.Sprintf("subnet-%08x", pool%40)}
+		offering := history.Offering{
+			AvailabilityZone: fmt.Sprintf("ap-singapore-%d", 1+pool%4), InstanceType: "GN7.2XLARGE32", SubnetID: fmt.Sprintf("subnet-%08x", pool%40),
+		}
 		instance := history.Instance{ID: "ins-" + hex(8), Offering: offering, ChargeType: "SPOTPAID", Price: fmt.Sprintf("1.%02d", chance.IntN(90))}
 		ask := history.Ask{Sequence: n, WrittenAt: a.At, Count: 1, Offering: offering, ChargeType: "SPOTPAID", Price: instance.Price}
 		switch chance.IntN(10) {
 		case 0, 1, 2:
 			a.Reasons, a.Outcome = []string{"capacity 1 is below minimum 2"}, "short"
-			events[n] = a.Refused(ask, history.Error{Class: "capacity", Code: "ResourcesSoldOut.SpecifiedInstanceType", Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: sold out", RequestID: hex(32), Remedy: "add an offering"})
+			events[n] = a.Refused(ask, history.Error{
+				Class: "capacity", Code: "ResourcesSoldOut.SpecifiedInstanceType", Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: sold out",
+				RequestID: hex(32), Remedy: "add an offering",
+			})
 		case 3, 4:
 			a.Reasons = []string{"capacity 1 is below minimum 2", instance.Price + " CNY an hour each"}
 			ask.InstanceIDs = []string{instance.ID}

@@ -17,7 +17,8 @@ func TestALockNamesTheCommandThatHoldsIt(t *testing.T) {
 	w.create("train", 2, 4)
 	w.reclaim("train")
 	w.reclaim("train") // so that it stays short with the instance that is adopted
-	made, err := w.control(http.MethodPost, "instances", `{"availability_zone":"ap-singapore-2","instance_type":"GN7.2XLARGE32","count":1,"vpc_id":"vpc-a1b2c3d4"}`)
+	made, err := w.control(http.MethodPost, "instances",
+		`{"availability_zone":"ap-singapore-2","instance_type":"GN7.2XLARGE32","count":1,"vpc_id":"vpc-a1b2c3d4"}`)
 	if err != nil {
 		t.Fatal(err)
 	}

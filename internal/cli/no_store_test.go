@@ -18,7 +18,8 @@ func TestNothingIsDoneWithoutAStore(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		status, answer := http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","details":{"kind":"namespaces"},"code":404}`
 		if r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces" {
-			status, answer = http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","details":{"kind":"namespaces"},"code":403}`
+			status, answer = http.StatusForbidden,
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","details":{"kind":"namespaces"},"code":403}`
 		}
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(answer))
@@ -27,7 +28,8 @@ func TestNothingIsDoneWithoutAStore(t *testing.T) {
 	w := newWorld(t, t.TempDir())
 	for name, content := range map[string]string{
 		"state.json": `{"format_version":"1.0","terraform_version":"1.9.0","values":{"root_module":{}}}`,
-		"kubeconfig": `{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":"` + cluster.URL + `"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}]}`,
+		"kubeconfig": `{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":"` + cluster.URL +
+			`"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

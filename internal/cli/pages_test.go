@@ -67,7 +67,9 @@ func TestGuidesAreInReadingOrder(t *testing.T) {
 	for _, p := range pages(t, "templates/guides/*.md*") {
 		title, group := pageTitle.FindStringSubmatch(p.text), subcategory.FindStringSubmatch(p.text)
 		if title == nil || group == nil || !strings.HasPrefix(group[1], title[1]+". ") {
-			t.Errorf(`%s has no place among the guides: give it a subcategory such as "5. On call", and a page_title with its number, such as "5.3 …"; then list it in README.md and templates/index.md.tmpl`, p.name)
+			t.Errorf(
+				`%s has no place among the guides: give it a subcategory such as "5. On call", and a page_title with its number, such as "5.3 …"; then list it in README.md and templates/index.md.tmpl`, p.name,
+			)
 			continue
 		}
 		if first := firstTitle.FindStringSubmatch(p.text); first == nil || first[1] != title[3] {

@@ -22,7 +22,8 @@ func (f *forger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seen = append(f.seen, r.Method+" "+r.RequestURI)
-	_, _ = fmt.Fprintf(w, `{"TmpSecretId":"AKIDforged","TmpSecretKey":"forged","Token":"forged","ExpiredTime":%d,"Code":"Success"}`, time.Now().Add(time.Hour).Unix())
+	_, _ = fmt.Fprintf(w, `{"TmpSecretId":"AKIDforged","TmpSecretKey":"forged","Token":"forged","ExpiredTime":%d,"Code":"Success"}`,
+		time.Now().Add(time.Hour).Unix())
 }
 
 // proxy starts a proxy, whose address is then $PROXY.

@@ -46,13 +46,15 @@ func TestNamesOfAStateSteerNoTerminal(t *testing.T) {
 	indexed := pulled("train", attributes(map[string]any{"uid": ""}), 3)
 	indexed["resources"].([]any)[0].(map[string]any)["instances"].([]any)[0].(map[string]any)["index_key"] = evil
 	for name, document := range map[string]map[string]any{
-		"a name":            shown("train", attributes(map[string]any{"name": evil})),
-		"a name, pulled":    pulled("train", attributes(map[string]any{"name": evil}), 9),
-		"a region":          shown("train", attributes(map[string]any{"region": evil})),
-		"a budget":          shown("train", attributes(map[string]any{"budget": evil, "generation": 9})),
-		"an account":        shown("train", attributes(map[string]any{"account_id": evil, "uid": "0123456789abcdef0123456789abcde0", "name": "other"})),
-		"a uid":             shown("train", attributes(map[string]any{"uid": evil})),
-		"a zone":            shown("train", attributes(map[string]any{"generation": 9, "offerings": []any{map[string]any{"availability_zone": evil, "instance_type": evil, "subnet_id": evil}}})),
+		"a name":         shown("train", attributes(map[string]any{"name": evil})),
+		"a name, pulled": pulled("train", attributes(map[string]any{"name": evil}), 9),
+		"a region":       shown("train", attributes(map[string]any{"region": evil})),
+		"a budget":       shown("train", attributes(map[string]any{"budget": evil, "generation": 9})),
+		"an account":     shown("train", attributes(map[string]any{"account_id": evil, "uid": "0123456789abcdef0123456789abcde0", "name": "other"})),
+		"a uid":          shown("train", attributes(map[string]any{"uid": evil})),
+		"a zone": shown("train", attributes(map[string]any{
+			"generation": 9, "offerings": []any{map[string]any{"availability_zone": evil, "instance_type": evil, "subnet_id": evil}},
+		})),
 		"an address":        shown(evil, attributes(map[string]any{"generation": 0})),
 		"an address, taken": pulled(evil, attributes(map[string]any{"uid": ""}), 3),
 		"a type":            other,
@@ -94,7 +96,10 @@ func TestNamesOfRecordsSteerNoTerminal(t *testing.T) {
 	w := newWorld(t, t.TempDir())
 	w.create("train", 1, 2)
 	w.fault(cvmsim.Fault{Kind: cvmsim.FaultError, Action: "DescribeInstances", Code: "UnauthorizedOperation", Message: evil, Count: -1})
-	for _, args := range [][]string{{"status"}, {"status", evil}, {"reconcile"}, {"reconcile", "-o", "json"}, {"offers", "--zone", evil}, {"adopt", evil, evil}, {"help", evil}, {evil}, {"usage", "--pods", evil}} {
+	for _, args := range [][]string{
+		{"status"}, {"status", evil}, {"reconcile"}, {"reconcile", "-o", "json"}, {"offers", "--zone", evil}, {"adopt", evil, evil}, {"help", evil}, {evil},
+		{"usage", "--pods", evil},
+	} {
 		term := w.atTerminal(0, 0, nil, args...)
 		term.exitCode(t)
 		if said := term.stdout.String() + term.stderr.String(); strings.ContainsAny(said, "\x1b\x07\u009b") {

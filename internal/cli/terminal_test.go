@@ -85,7 +85,8 @@ func TestStatusOnATerminal(t *testing.T) {
 	w := newWorld(t, t.TempDir())
 	w.create("train", 2, 3)
 	coloured := w.atTerminal(120, 40, nil, "status")
-	if code := coloured.exitCode(t); code != 0 || !strings.Contains(coloured.stdout.String(), "██████████ 2") || !strings.Contains(coloured.stdout.String(), "\x1b[32mas declared\x1b[0m") {
+	if code := coloured.exitCode(t); code != 0 || !strings.Contains(coloured.stdout.String(), "██████████ 2") ||
+		!strings.Contains(coloured.stdout.String(), "\x1b[32mas declared\x1b[0m") {
 		t.Errorf("exit code %d\n%q\n%s", code, coloured.stdout.String(), coloured.stderr.String())
 	}
 	for _, env := range []map[string]string{{"NO_COLOR": "1"}, {"TERM": "dumb"}} {
@@ -162,7 +163,8 @@ func TestProgressElsewhere(t *testing.T) {
 	if code := slow.exitCode(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if shown := slow.stderr.String(); !strings.HasPrefix(shown, "ap-singapore/train: launch 1 spot GN7.2XLARGE32 in ap-singapore-") || strings.Count(shown, "\n") != 1 {
+	if shown := slow.stderr.String(); !strings.HasPrefix(shown, "ap-singapore/train: launch 1 spot GN7.2XLARGE32 in ap-singapore-") ||
+		strings.Count(shown, "\n") != 1 {
 		t.Errorf("progress: %q", shown)
 	}
 	quick := w.atTerminal(0, 0, nil, "reconcile")

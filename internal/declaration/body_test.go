@@ -15,7 +15,8 @@ import (
 // encoders write each body, empty.
 var encoders = map[string]func() error{
 	"SpotPool": encodeEmpty[declaration.SpotPool], "Journal": encodeEmpty[declaration.Journal], "Budget": encodeEmpty[declaration.Budget],
-	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "Grants": encodeEmpty[declaration.Grants], "Holds": encodeEmpty[declaration.Holds], "Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
+	"BudgetStatus": encodeEmpty[declaration.BudgetStatus], "Grants": encodeEmpty[declaration.Grants], "Holds": encodeEmpty[declaration.Holds],
+	"Pauses": encodeEmpty[declaration.Pauses], "RunSummary": encodeEmpty[declaration.RunSummary],
 	"StockPool": encodeEmpty[declaration.StockPool], "StockJournal": encodeEmpty[declaration.StockJournal],
 	"LastDay":   encodeEmpty[declaration.LastDay],
 	"Tombstone": encodeEmpty[declaration.Tombstone], "State": encodeEmpty[declaration.State],
@@ -67,7 +68,8 @@ func bodiesInSource(t *testing.T) []string {
 func TestATombstoneSaysWhereItsObjectWas(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
-		"spot_pool/ap-singapore/train": "it has no account_id", "budget/team-a": "it has no cluster_uid", "stock_pool/ml/g1": "it has no cluster_uid", "flavour/g1": "",
+		"spot_pool/ap-singapore/train": "it has no account_id", "budget/team-a": "it has no cluster_uid", "stock_pool/ml/g1": "it has no cluster_uid",
+		"flavour/g1": "",
 	} {
 		_, err := declaration.Encode(declaration.Tombstone{UID: "u", Object: object})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -79,7 +79,9 @@ func TestEveryDocumentIsReadAsWritten(t *testing.T) {
 	roundTrip(t, declaration.RunSummary{RunID: "r1", StartedAt: noon, FinishedAt: noon})
 	roundTrip(t, declaration.RunSummary{
 		RunID: "r1", StartedAt: noon, FinishedAt: noon, Starts: []time.Time{noon},
-		Failing: declaration.Failures{"budget/a": {Since: noon, Runs: 2, LastAt: noon, Error: history.Error{Class: "c", Code: "d", Message: "m", RequestID: "r", Remedy: "y"}}},
+		Failing: declaration.Failures{"budget/a": {
+			Since: noon, Runs: 2, LastAt: noon, Error: history.Error{Class: "c", Code: "d", Message: "m", RequestID: "r", Remedy: "y"},
+		}},
 		Skipped: declaration.Failures{"spot_pool/r/b": {Since: noon, Runs: 1, LastAt: noon, Error: history.Error{Message: "locked"}}},
 	})
 	roundTrip(t, declaration.LastDay{Quarter: 7, Series: map[string]declaration.Series{"budget/a": {{6, 10, 100}, {7, 12, 100}}}})
@@ -89,7 +91,9 @@ func TestEveryDocumentIsReadAsWritten(t *testing.T) {
 	roundTrip(t, declaration.BudgetTombstone(b.Declaration, noon))
 	roundTrip(t, declaration.BudgetStatus{
 		Name: "team-a", UID: b.Declaration.UID, Generation: 2, ClusterUID: b.Declaration.ClusterUID, RunID: "r1", At: noon,
-		Usage:         budget.Usage{WindowStart: noon.Add(-24 * time.Hour), WindowEnd: noon, Limit: 3_600_000, Consumed: 4_000_000, ByNamespace: map[string]int64{"ml": 4_000_000}},
+		Usage: budget.Usage{
+			WindowStart: noon.Add(-24 * time.Hour), WindowEnd: noon, Limit: 3_600_000, Consumed: 4_000_000, ByNamespace: map[string]int64{"ml": 4_000_000},
+		},
 		ExceededSince: &noon, ReportedAt: &noon, Fired: []int{50, 80, 100}, Enforced: []budget.Action{budget.Freeze},
 	})
 	roundTrip(t, declaration.State{Lineage: "l", Serial: 4, SeenAt: noon})
@@ -235,7 +239,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encode(f, declaration.Budget{Phase: declaration.Active, Declaration: stateBudget()}))
 	f.Add(encode(f, declaration.BudgetStatus{Name: "team-a", UID: "u", ClusterUID: "c"}))
 	f.Add(encode(f, declaration.Pauses{BudgetUID: "u", Budget: "team-a", ClusterUID: "c", Workloads: []declaration.Pause{{
-		Workload: budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "serve", UID: "d"}}, Phase: declaration.Started, Replicas: 3,
+		Workload: budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "serve", UID: "d"}},
+		Phase:    declaration.Started, Replicas: 3,
 	}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a checksum that fits, the fuzzer gets past it to what is behind.

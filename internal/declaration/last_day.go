@@ -125,7 +125,8 @@ func (d LastDay) Of(object string, now time.Time) (values, of []float64) {
 // validateLastDay checks that the steps of each object follow each other.
 func validateLastDay(d LastDay) error {
 	for object, steps := range d.Series {
-		if object == "" || len(steps) == 0 || !slices.IsSortedFunc(steps, func(a, b Step) int { return cmp.Compare(a[0], b[0]) }) || steps[len(steps)-1][0] > d.Quarter {
+		if object == "" || len(steps) == 0 || !slices.IsSortedFunc(steps, func(a, b Step) int { return cmp.Compare(a[0], b[0]) }) ||
+			steps[len(steps)-1][0] > d.Quarter {
 			return fmt.Errorf("the quarter hours of %q are not in order", object)
 		}
 	}

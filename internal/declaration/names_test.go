@@ -51,17 +51,21 @@ func TestNamesThatFitNothing(t *testing.T) {
 	pools := []string{"spot_pool/ap-singapore/eval", "spot_pool/ap-singapore/train", "spot_pool/eu-frankfurt/train"}
 	all := append([]string{"budget/a", "budget/b", "budget/c", "budget/train-budget"}, pools...)
 	for name, want := range map[string]string{
-		"trian":    "no pool and no budget trian is declared in the store S: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget a, budget b, and there are 2 more, which gpupool status lists",
-		"nothing*": "no pool and no budget in the store S fits nothing*: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget a, budget b, and there are 2 more, which gpupool status lists",
+		"trian": "no pool and no budget trian is declared in the store S: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget " +
+			"a, budget b, and there are 2 more, which gpupool status lists",
+		"nothing*": "no pool and no budget in the store S fits nothing*: the nearest are ap-singapore/train, eu-frankfurt/train, ap-singapore/eval, budget a, " +
+			"budget b, and there are 2 more, which gpupool status lists",
 	} {
 		if err := (declaration.Names{"train", name}).Among("S", all); err == nil || err.Error() != want {
 			t.Errorf("%s: got  %v\nwant %s", name, err, want)
 		}
 	}
-	if err := (declaration.Names{"x"}).Among("S", pools[:1]); err == nil || err.Error() != "no pool and no budget x is declared in the store S: there is ap-singapore/eval" {
+	if err := (declaration.Names{"x"}).Among("S", pools[:1]); err == nil ||
+		err.Error() != "no pool and no budget x is declared in the store S: there is ap-singapore/eval" {
 		t.Error(err)
 	}
-	if err := (declaration.Names{"x"}).Among("S", nil); err == nil || err.Error() != "no pool and no budget x is declared in the store S: nothing is declared there" {
+	if err := (declaration.Names{"x"}).Among("S", nil); err == nil ||
+		err.Error() != "no pool and no budget x is declared in the store S: nothing is declared there" {
 		t.Error(err)
 	}
 	if err := (declaration.Names{"train", "eu-*/*", "train-*"}).Among("S", all); err != nil {
@@ -78,7 +82,9 @@ func TestNamesThatFitNothing(t *testing.T) {
 func TestStockPoolsAreChosen(t *testing.T) {
 	t.Parallel()
 	objects := []string{"spot_pool/ap-singapore/g1", "stock_pool/ml/g1", "budget/g1"}
-	for name, want := range map[string]string{"stock_pool/ml/g1": "stock_pool/ml/g1", "stock_pool/g1": "stock_pool/ml/g1", "ml/*": "stock_pool/ml/g1", "budget/g1": "budget/g1"} {
+	for name, want := range map[string]string{
+		"stock_pool/ml/g1": "stock_pool/ml/g1", "stock_pool/g1": "stock_pool/ml/g1", "ml/*": "stock_pool/ml/g1", "budget/g1": "budget/g1",
+	} {
 		for _, object := range objects {
 			if (declaration.Names{name}).Fits(object) != (object == want) {
 				t.Errorf("%s is chosen by %s: %t", object, name, object != want)
@@ -86,7 +92,8 @@ func TestStockPoolsAreChosen(t *testing.T) {
 		}
 	}
 	err := (declaration.Names{"stock_pool/ml/g2"}).Among("S", objects)
-	if want := "no pool, no stock pool and no budget stock_pool/ml/g2 is declared in the store S: there is stock pool ml/g1, ap-singapore/g1, budget g1"; err == nil || err.Error() != want {
+	if want := "no pool, no stock pool and no budget stock_pool/ml/g2 is declared in the store S: there is stock pool ml/g1, " +
+		"ap-singapore/g1, budget g1"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -19,7 +19,9 @@ func none(string) bool { return false }
 func TestFailuresAreCounted(t *testing.T) {
 	t.Parallel()
 	refused := &history.Error{Code: "UnauthorizedOperation", Message: "no"}
-	first := declaration.Failures(nil).After(noon, []declaration.Met{{Object: "budget/a", Error: refused}, {Object: "budget/b", Error: refused}, {Object: "budget/c"}}, none)
+	first := declaration.Failures(nil).After(noon, []declaration.Met{
+		{Object: "budget/a", Error: refused}, {Object: "budget/b", Error: refused}, {Object: "budget/c"},
+	}, none)
 	other := &history.Error{Message: "another"}
 	second := first.After(noon.Add(time.Minute), []declaration.Met{{Object: "budget/a", Error: other}}, func(object string) bool { return object == "budget/b" })
 	want := declaration.Failures{

@@ -160,7 +160,8 @@ func (t *topLevel) objects(data []byte) (*TerraformState, []object, error) {
 func (t *topLevel) shown(data []byte) (*TerraformState, []object, error) {
 	major, _, _ := strings.Cut(t.FormatVersion, ".")
 	if major != "1" {
-		return nil, nil, unusable("its format_version is %.20q, and this gpupool reads 1.x: use Terraform 1.0 or newer, and a gpupool that knows its format", t.FormatVersion)
+		return nil, nil, unusable("its format_version is %.20q, and this gpupool reads 1.x: use Terraform 1.0 or newer, and a gpupool that knows its format",
+			t.FormatVersion)
 	}
 	state := &TerraformState{Form: FormShow, TerraformVersion: t.TerraformVersion}
 	if t.Values == nil {

@@ -145,32 +145,41 @@ func TestFromStateRefuses(t *testing.T) {
 	whole := string(testdata(t, "show.json"))
 	pulled := string(testdata(t, "pull.json"))
 	for name, c := range map[string]struct{ data, want string }{
-		"nothing":               {" \n", "it is empty: either terraform failed"},
-		"no JSON":               {"No state.\n", "no JSON at byte"},
-		"human output":          {"# gpupool_spot_pool.train:\n", "no JSON at byte"},
-		"another JSON":          {`{"hello":"` + secret + `"}`, "no state: give what terraform show -json or terraform state pull print"},
-		"a list":                {`["` + secret + `"]`, "of the wrong type"},
-		"another command":       {`{"format_version":"1.0","valid":true}`, "another command"},
-		"truncated":             {whole[:len(whole)-300], "it ends too early"},
-		"truncated pull":        {pulled[:len(pulled)/2], "it ends too early"},
-		"trailing":              {whole + `{"x":"` + secret + `"}`, "something follows where it should end"},
-		"UTF-16":                {"\xff\xfe{\x00", "UTF-16"},
-		"a plan":                {`{"format_version":"1.2","planned_values":{"root_module":{}},"values":null}`, "it is a plan"},
-		"encrypted":             {`{"serial":1,"lineage":"l","meta":{},"encrypted_data":"` + secret + `","encryption_version":"v0"}`, "tofu state pull"},
-		"newer format":          {`{"format_version":"2.0","values":{}}`, "reads 1.x"},
-		"older format":          {`{"format_version":"0.2","values":{}}`, "reads 1.x"},
-		"newer version":         {`{"version":5}`, "upgrade gpupool"},
-		"older version":         {`{"version":3}`, "Terraform 1.0 or newer"},
-		"no lineage":            {`{"version":4,"serial":1}`, "lineage"},
-		"wrong type":            {`{"version":4,"serial":"` + secret + `"}`, `"serial" is of the wrong type`},
-		"deep nesting":          {strings.Repeat("[", 20_000), "nested too deeply"},
-		"deep modules":          {`{"format_version":"1.0","values":{"root_module":` + strings.Repeat(`{"child_modules":[`, 9_000), "nested too deeply"},
-		"the same pool twice":   {shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("train", "v"))), "gpupool_spot_pool.train and gpupool_spot_pool.b both declare the pool r/train"},
-		"the same uid twice":    {shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("b", "u"))), "gpupool_spot_pool.train and gpupool_spot_pool.b both declare the uid u"},
-		"no uid":                {shown(shownPool("gpupool_spot_pool.b", "0", attributes("b", ""))), "gpupool_spot_pool.b: it has no uid"},
-		"no attributes":         {shown(shownPool("gpupool_spot_pool.b", "0", "null")), "gpupool_spot_pool.b has no attributes"},
-		"attribute's type":      {shown(shownPool("gpupool_spot_pool.b", "0", `{"minimum":"`+secret+`"}`)), `gpupool_spot_pool.b: its field "minimum" is of the wrong type`},
-		"attribute's form":      {shown(shownPool("gpupool_spot_pool.b", "0", `{"cooldown":"`+secret+`"}`)), `gpupool_spot_pool.b: its field "cooldown" is not of the right form`},
+		"nothing":         {" \n", "it is empty: either terraform failed"},
+		"no JSON":         {"No state.\n", "no JSON at byte"},
+		"human output":    {"# gpupool_spot_pool.train:\n", "no JSON at byte"},
+		"another JSON":    {`{"hello":"` + secret + `"}`, "no state: give what terraform show -json or terraform state pull print"},
+		"a list":          {`["` + secret + `"]`, "of the wrong type"},
+		"another command": {`{"format_version":"1.0","valid":true}`, "another command"},
+		"truncated":       {whole[:len(whole)-300], "it ends too early"},
+		"truncated pull":  {pulled[:len(pulled)/2], "it ends too early"},
+		"trailing":        {whole + `{"x":"` + secret + `"}`, "something follows where it should end"},
+		"UTF-16":          {"\xff\xfe{\x00", "UTF-16"},
+		"a plan":          {`{"format_version":"1.2","planned_values":{"root_module":{}},"values":null}`, "it is a plan"},
+		"encrypted":       {`{"serial":1,"lineage":"l","meta":{},"encrypted_data":"` + secret + `","encryption_version":"v0"}`, "tofu state pull"},
+		"newer format":    {`{"format_version":"2.0","values":{}}`, "reads 1.x"},
+		"older format":    {`{"format_version":"0.2","values":{}}`, "reads 1.x"},
+		"newer version":   {`{"version":5}`, "upgrade gpupool"},
+		"older version":   {`{"version":3}`, "Terraform 1.0 or newer"},
+		"no lineage":      {`{"version":4,"serial":1}`, "lineage"},
+		"wrong type":      {`{"version":4,"serial":"` + secret + `"}`, `"serial" is of the wrong type`},
+		"deep nesting":    {strings.Repeat("[", 20_000), "nested too deeply"},
+		"deep modules":    {`{"format_version":"1.0","values":{"root_module":` + strings.Repeat(`{"child_modules":[`, 9_000), "nested too deeply"},
+		"the same pool twice": {
+			shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("train", "v"))),
+			"gpupool_spot_pool.train and gpupool_spot_pool.b both declare the pool r/train",
+		},
+		"the same uid twice": {
+			shown(train, shownPool("gpupool_spot_pool.b", "0", attributes("b", "u"))), "gpupool_spot_pool.train and gpupool_spot_pool.b both declare the uid u",
+		},
+		"no uid":        {shown(shownPool("gpupool_spot_pool.b", "0", attributes("b", ""))), "gpupool_spot_pool.b: it has no uid"},
+		"no attributes": {shown(shownPool("gpupool_spot_pool.b", "0", "null")), "gpupool_spot_pool.b has no attributes"},
+		"attribute's type": {
+			shown(shownPool("gpupool_spot_pool.b", "0", `{"minimum":"`+secret+`"}`)), `gpupool_spot_pool.b: its field "minimum" is of the wrong type`,
+		},
+		"attribute's form": {
+			shown(shownPool("gpupool_spot_pool.b", "0", `{"cooldown":"`+secret+`"}`)), `gpupool_spot_pool.b: its field "cooldown" is not of the right form`,
+		},
 		"schema version's type": {shown(shownPool("gpupool_spot_pool.b", "-1", "{}")), "of the wrong type"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +198,9 @@ func TestFromStateRefuses(t *testing.T) {
 // What can't be read of one pool keeps no other from being looked after.
 func TestFromStateTakesTheOthers(t *testing.T) {
 	t.Parallel()
-	for attribute, value := range map[string]string{"cooldown": `"` + secret + `"`, "max_hourly_cost": `"` + secret + `"`, "minimum": `"` + secret + `"`, "offerings": `[{"max_price":"` + secret + `"}]`} {
+	for attribute, value := range map[string]string{
+		"cooldown": `"` + secret + `"`, "max_hourly_cost": `"` + secret + `"`, "minimum": `"` + secret + `"`, "offerings": `[{"max_price":"` + secret + `"}]`,
+	} {
 		t.Run(attribute, func(t *testing.T) {
 			t.Parallel()
 			bad := strings.Replace(attributes("bad", "v"), `{`, `{"`+attribute+`":`+value+`,`, 1)

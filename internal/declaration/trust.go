@@ -27,7 +27,8 @@ func Trust(record Budget, s budget.Status, now time.Time) error {
 	}
 	switch age := now.Sub(s.At); {
 	case age > limit:
-		return fmt.Errorf("its status is as of %s, %s ago, and max_status_age is %s: does gpupool reconcile still run, and reach the cluster?", s.At.UTC().Format(time.RFC3339), duration.Words(age.Round(time.Minute)), duration.Words(limit))
+		return fmt.Errorf("its status is as of %s, %s ago, and max_status_age is %s: does gpupool reconcile still run, and reach the cluster?",
+			s.At.UTC().Format(time.RFC3339), duration.Words(age.Round(time.Minute)), duration.Words(limit))
 	case age < -limit:
 		return fmt.Errorf("its status is as of %s, which is still to come: one of the clocks is wrong", s.At.UTC().Format(time.RFC3339))
 	}

@@ -70,7 +70,8 @@ func (r *rig) wantEvent(reason, kind, name string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if len(events.Items) != 1 || events.Items[0].InvolvedObject.Kind != kind || events.Items[0].InvolvedObject.Name != name || !strings.Contains(events.Items[0].Message, "team-a") {
+	if len(events.Items) != 1 || events.Items[0].InvolvedObject.Kind != kind || events.Items[0].InvolvedObject.Name != name ||
+		!strings.Contains(events.Items[0].Message, "team-a") {
 		r.t.Errorf("the Events %s: %+v", reason, events.Items)
 	}
 }

@@ -64,7 +64,8 @@ func TestForgedHoursEvictNobody(t *testing.T) {
 		time.Sleep(2 * time.Second) // 9,999 GPUs use an hour up in less
 	}
 	used := last.Budgets[0]
-	if most := time.Since(innocent.CreationTimestamp.Time).Milliseconds(); used.ConsumedMilliGPUSeconds <= 0 || used.ConsumedMilliGPUSeconds > most || used.TrackedPods != 1 {
+	if most := time.Since(innocent.CreationTimestamp.Time).Milliseconds(); used.ConsumedMilliGPUSeconds <= 0 || used.ConsumedMilliGPUSeconds > most ||
+		used.TrackedPods != 1 {
 		t.Errorf("%d milli-GPU-seconds by %d pods, and one GPU was held for less than %d", used.ConsumedMilliGPUSeconds, used.TrackedPods, most)
 	}
 	if text := strings.Join(told, "\n"); !strings.Contains(text, elsewhere+"/fraction") || !strings.Contains(text, elsewhere+"/none") {
@@ -181,7 +182,9 @@ func TestLabelsThatComeLaterWeighEarlierPods(t *testing.T) {
 		t.Fatalf("before: %v", got)
 	}
 	time.Sleep(1100 * time.Millisecond) // into another second, by which looks are told apart
-	patch := []byte(`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"4","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`)
+	patch := []byte(
+		`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"4","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`,
+	)
 	if _, err := r.server.Client().CoreV1().Nodes().Patch(t.Context(), node.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}

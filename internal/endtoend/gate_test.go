@@ -121,7 +121,8 @@ func (g *gated) held() string {
 	}
 	const why = "its budget team-a is used up: "
 	for _, args := range [][]string{{"reconcile", "--dry-run"}, {"reconcile"}, {"status"}} {
-		if text := g.gpupool(0, args...); !strings.Contains(text, "short: "+why) || !strings.Contains(text, "launches go on by themselves once usage is below the limit") {
+		if text := g.gpupool(0, args...); !strings.Contains(text, "short: "+why) ||
+			!strings.Contains(text, "launches go on by themselves once usage is below the limit") {
 			g.t.Errorf("gpupool %v does not say why the pool stays short:\n%s", args, text)
 		}
 	}
@@ -129,7 +130,8 @@ func (g *gated) held() string {
 	if err := json.Unmarshal([]byte(g.gpupool(0, "status", "-o", "json")), &status); err != nil {
 		g.t.Fatal(err)
 	}
-	if p := status.SpotPools[0]; p.Gate == nil || !p.Gate.Closed || p.Shortfall != 1 || len(p.Decisions) > 0 || len(p.Short) != 1 || !strings.HasPrefix(p.Short[0], why) {
+	if p := status.SpotPools[0]; p.Gate == nil || !p.Gate.Closed || p.Shortfall != 1 || len(p.Decisions) > 0 || len(p.Short) != 1 ||
+		!strings.HasPrefix(p.Short[0], why) {
 		g.t.Errorf("the status has %d instances missing, decisions %v, short %q, the gate %+v", p.Shortfall, p.Decisions, p.Short, p.Gate)
 	}
 	if now := g.instances(); !slices.Equal(now, left) || g.launches() != launches {

@@ -71,7 +71,9 @@ func newRemembering(t *testing.T, pods int) *remembering {
 	s.budget = declared.Declaration
 	t.Cleanup(func() { _, _ = s.engine(nil).Budgets().Delete(context.Background(), s.budget) })
 	for _, zone := range offerings() {
-		if err := s.sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone.AvailabilityZone, InstanceType: zone.InstanceType, Stock: new(int64(100)), VCPUQuota: new(int64(1000))}); err != nil {
+		if err := s.sim.Server.SetStock(cvmsim.StockRequest{
+			AvailabilityZone: zone.AvailabilityZone, InstanceType: zone.InstanceType, Stock: new(int64(100)), VCPUQuota: new(int64(1000)),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

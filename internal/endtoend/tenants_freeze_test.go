@@ -37,7 +37,8 @@ func absurd(count int, form string) kubetest.PodOption {
 }
 
 // longName is a resource's name as long as one can be.
-var longName = strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." + strings.Repeat("d", 40) + ".example/" + strings.Repeat("e", 58) + "%05d"
+var longName = strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." + strings.Repeat("d",
+	40) + ".example/" + strings.Repeat("e", 58) + "%05d"
 
 // TestNothingGetsPastAFreeze has a tenant whose budget is frozen make pods with
 // GPUs that a policy could stumble over.

@@ -49,7 +49,9 @@ var forgeries = map[string]func(*tenancy) []kubetest.PodOption{
 		return []kubetest.PodOption{kubetest.Annotation("gpu-fraction", "1"), kubetest.Annotation("gpu-fraction-num-devices", "999"), s.onNode(1)}
 	},
 	"fraction-scheduled": func(s *tenancy) []kubetest.PodOption {
-		return []kubetest.PodOption{kubetest.Annotation("gpu-fraction", "1"), kubetest.Annotation("gpu-fraction-num-devices", "999"), kubetest.OnNode(s.nodes[1].Name)}
+		return []kubetest.PodOption{
+			kubetest.Annotation("gpu-fraction", "1"), kubetest.Annotation("gpu-fraction-num-devices", "999"), kubetest.OnNode(s.nodes[1].Name),
+		}
 	},
 	"memory": func(s *tenancy) []kubetest.PodOption {
 		return []kubetest.PodOption{kubetest.Annotation("gpu-memory", "999999999"), kubetest.Annotation("gpu-fraction-num-devices", "999"), s.onNode(1)}
@@ -148,7 +150,8 @@ func TestLabelsCountAsTheyWereAtBinding(t *testing.T) {
 	const gate = "gate.example.com/wait"
 	s := newTenancy(t, 4)
 	for _, stage := range []string{"born", "bound", "running", "ending"} {
-		s.declare(stage, budget.Selector{Namespaces: []string{s.namespace}, MatchLabels: map[string]string{teamKey: stage}}, `{"gpu_hours":"1000","enforcement":{"action":"alert_only"}}`)
+		s.declare(stage, budget.Selector{Namespaces: []string{s.namespace}, MatchLabels: map[string]string{teamKey: stage}},
+			`{"gpu_hours":"1000","enforcement":{"action":"alert_only"}}`)
 	}
 	s.declareOthers()
 	born := kubetest.Labels(map[string]string{teamKey: "born"})
@@ -172,7 +175,8 @@ func TestLabelsCountAsTheyWereAtBinding(t *testing.T) {
 	}
 
 	for _, name := range []string{"seen", "unseen"} {
-		if err := s.patch(s.editor, name, `{"metadata":{"annotations":{"gpu-fraction":"0.001","gpupool/protected":"true","gpu-fraction-num-devices":"1"}}}`); err != nil {
+		if err := s.patch(s.editor, name,
+			`{"metadata":{"annotations":{"gpu-fraction":"0.001","gpupool/protected":"true","gpu-fraction-num-devices":"1"}}}`); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.editor.CoreV1().Pods(s.namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
@@ -208,7 +212,8 @@ func TestLabelsOfAPodThatIsBoundAndNotYetTaken(t *testing.T) {
 	const served = "localkube.gpupool.dev/managed"
 	s := newTenancy(t, 2)
 	for _, stage := range []string{"bound", "running"} {
-		s.declare(stage, budget.Selector{Namespaces: []string{s.namespace}, MatchLabels: map[string]string{teamKey: stage}}, `{"gpu_hours":"1000","enforcement":{"action":"alert_only"}}`)
+		s.declare(stage, budget.Selector{Namespaces: []string{s.namespace}, MatchLabels: map[string]string{teamKey: stage}},
+			`{"gpu_hours":"1000","enforcement":{"action":"alert_only"}}`)
 	}
 	away := kubetest.Node(s.namespace+"-away", 2)
 	away.Labels[served] = "false"

@@ -46,7 +46,8 @@ func TestWhatTenantsMay(t *testing.T) {
 func TestTenantsRightsHaveEachPrintedOne(t *testing.T) {
 	t.Parallel()
 	o := manifests.Options{
-		Namespace: manifests.DefaultNamespace, Image: "gpupool", Schedule: manifests.DefaultSchedule, Timeout: manifests.DefaultTimeout, Enforcement: manifests.DefaultEnforcement,
+		Namespace: manifests.DefaultNamespace, Image: "gpupool", Schedule: manifests.DefaultSchedule, Timeout: manifests.DefaultTimeout,
+		Enforcement:       manifests.DefaultEnforcement,
 		CredentialsSecret: manifests.DefaultCredentialsSecret, BootstrapGroups: []string{"system:bootstrappers:gpu"},
 		Nodes: manifests.Nodes{Mark: true, Cordon: true, Delete: true, NoticeWatch: true}, Stock: manifests.Stock{Pools: true},
 	}

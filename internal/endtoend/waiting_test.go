@@ -23,15 +23,18 @@ func TestABacklogDoesNotStartInWhatIsFreed(t *testing.T) {
 		running = append(running, r.start(fmt.Sprint("runs-", n), kubetest.GPUs(4), kubetest.OnNode(node.Name)))
 	}
 	for n := range 3 {
-		waiting = append(waiting, kubetest.Create(t, r.server, kubetest.Pod(r.namespace, fmt.Sprint("waits-", n), team, kubetest.GPUs(4), kubetest.OnNode(node.Name))))
+		waiting = append(waiting, kubetest.Create(t, r.server,
+			kubetest.Pod(r.namespace, fmt.Sprint("waits-", n), team, kubetest.GPUs(4), kubetest.OnNode(node.Name))))
 	}
 	job := kubetest.Create(t, r.server, kubetest.Job(r.namespace, "strict", 1, team, kubetest.GPUs(4), kubetest.OnNode(node.Name)))
 	report := r.runUntil("evictions", has("done evict runs-1"))
 	got := decided(report)
-	if want := []string{"done evict waits-0", "done evict waits-1", "done evict waits-2"}; len(got) < 5 || fmt.Sprint(got[len(got)-5:len(got)-2]) != fmt.Sprint(want) {
+	if want := []string{"done evict waits-0", "done evict waits-1", "done evict waits-2"}; len(got) < 5 ||
+		fmt.Sprint(got[len(got)-5:len(got)-2]) != fmt.Sprint(want) {
 		t.Errorf("decisions %v", got)
 	}
-	if warnings := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(warnings, "4 pods wait for 16 GPUs") || !strings.Contains(warnings, "(of the Job "+job.Name+")") {
+	if warnings := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(warnings, "4 pods wait for 16 GPUs") ||
+		!strings.Contains(warnings, "(of the Job "+job.Name+")") {
 		t.Errorf("warnings %v", warnings)
 	}
 	for _, pod := range append(waiting, running...) {

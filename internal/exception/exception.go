@@ -55,7 +55,8 @@ func (r Request) Begin(id string, now time.Time) (Exception, error) {
 	case r.For < Shortest:
 		return Exception{}, fmt.Errorf("it must last for at least %s, and this is %s", duration.Words(Shortest), duration.Words(r.For))
 	case r.For > Longest:
-		return Exception{}, fmt.Errorf("it may last for at most %s, and this is %s: change the declaration for what is to stay", duration.Words(Longest), duration.Words(r.For))
+		return Exception{}, fmt.Errorf("it may last for at most %s, and this is %s: change the declaration for what is to stay", duration.Words(Longest),
+			duration.Words(r.For))
 	}
 	from := now.UTC().Truncate(time.Second)
 	e := Exception{ID: id, From: from, Until: from.Add(r.For), Who: strings.TrimSpace(r.Who), Why: strings.TrimSpace(r.Why)}

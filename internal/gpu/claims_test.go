@@ -150,7 +150,10 @@ func TestDevicesByClaim(t *testing.T) {
 		problem string
 	}{
 		{name: "a GPU", results: []result{whole}, want: "1"},
-		{name: "all that were allocated, whatever was asked for", results: []result{whole, allocated("gpu", nvidiaDriver, "gpu-9"), allocated("gpu", nvidiaDriver, "gpu-0")}, want: "3"},
+		{
+			name:    "all that were allocated, whatever was asked for",
+			results: []result{whole, allocated("gpu", nvidiaDriver, "gpu-9"), allocated("gpu", nvidiaDriver, "gpu-0")}, want: "3",
+		},
 		{name: "no device twice", results: []result{whole, allocated("again", nvidiaDriver, "gpu-1"), whole}, want: "1"},
 		{name: "two shares of a device", results: []result{part, otherPart}, want: "1/2"},
 		{name: "administrators hold nothing", results: []result{admin}, want: "0"},
@@ -197,7 +200,9 @@ func TestWhatOthersMayHoldIsToldByClaim(t *testing.T) {
 	whole := allocated("gpu", nvidiaDriver, "gpu-1")
 	mine, groups, alone := claim(nil, whole), claim(nil, whole), claim([]string{"uid-1"}, whole)
 	mine.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "uid-1", Controller: ptr(true)}}
-	groups.OwnerReferences = []metav1.OwnerReference{{APIVersion: "scheduling.k8s.io/v1alpha2", Kind: "PodGroup", Name: "g", UID: "uid-of-group", Controller: ptr(true)}}
+	groups.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "scheduling.k8s.io/v1alpha2", Kind: "PodGroup", Name: "g", UID: "uid-of-group", Controller: ptr(true),
+	}}
 	named, made := claiming(), claiming()
 	made.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr("t")}}
 	made.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpu", ResourceClaimName: ptr("claim-1")}}

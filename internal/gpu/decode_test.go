@@ -30,15 +30,17 @@ func TestBoundlessQuantitiesAreRefused(t *testing.T) {
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{
-		`{"metadata":{"labels":{"time":"noon"},"creationTimestamp":"yesterday"}}`:               `its metadata.creationTimestamp is "yesterday", which is no time`,
-		`{"spec":{"containers":[{},{"resources":{"requests":{"nvidia.com/gpu":"abc"}}}]}}`:      `its spec.containers[1].resources.requests["nvidia.com/gpu"] is "abc", which is no quantity`,
-		`{"spec":{"initContainers":[{"Resources":{"limits":{"memory":"` + long + `"}}}]}}`:      `its spec.initContainers[0].Resources.limits.memory is "` + long[:77] + `...", which is no quantity`,
+		`{"metadata":{"labels":{"time":"noon"},"creationTimestamp":"yesterday"}}`:          `its metadata.creationTimestamp is "yesterday", which is no time`,
+		`{"spec":{"containers":[{},{"resources":{"requests":{"nvidia.com/gpu":"abc"}}}]}}`: `its spec.containers[1].resources.requests["nvidia.com/gpu"] is "abc", which is no quantity`,
+		`{"spec":{"initContainers":[{"Resources":{"limits":{"memory":"` + long + `"}}}]}}`: `its spec.initContainers[0].Resources.limits.memory is "` +
+			long[:77] + `...", which is no quantity`,
 		`{"spec":{"overhead":{"cpu":{"milli":5}}}}`:                                             `its spec.overhead.cpu is "map[milli:5]", which is no quantity`,
 		`{"spec":{"volumes":[{"emptyDir":{"sizeLimit":"big"}}]}}`:                               `its spec.volumes[0].emptyDir.sizeLimit is "big", which is no quantity`,
 		`{"status":{"containerStatuses":[{"state":{"terminated":{"finishedAt":17}}}]}}`:         `its status.containerStatuses[0].state.terminated.finishedAt is "17", which is no time`,
 		`{"metadata":{"managedFields":[{"time":"soon"}]},"spec":{"resources":{"claims":[{}]}}}`: `its metadata.managedFields[0].time is "soon", which is no time`,
-		`{"spec":{"containers":{}}}`: "its spec.containers holds JSON of the kind object, which can't be read there",
-		`{"spec":`:                   "unexpected end",
+		`{"spec":{"containers":{}}}`: "its spec.containers holds JSON of the kind object, which can't " +
+			"be read there",
+		`{"spec":`: "unexpected end",
 		`{"spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1e100000000"}}}]`: "unexpected EOF",
 	} {
 		if _, err := gpu.DecodePod([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {

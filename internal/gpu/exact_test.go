@@ -61,7 +61,9 @@ func TestRequestsAreTheSchedulers(t *testing.T) {
 // TestQuantitiesAreExact checks the conversion of every form of a quantity.
 func TestQuantitiesAreExact(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"1": "1", "100m": "1/10", "2k": "2000", "1Ki": "1024", "0.5": "1/2", "1e3": "1000", "3e-3": "3/1000", "1n": "1/1000000000"} {
+	for text, want := range map[string]string{
+		"1": "1", "100m": "1/10", "2k": "2000", "1Ki": "1024", "0.5": "1/2", "1e3": "1000", "3e-3": "3/1000", "1n": "1/1000000000",
+	} {
 		p := pod(corev1.Container{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"x.io/y": resource.MustParse(text)}}})
 		if got := gpus(table(t, "x.io/y=1").See(p, world(nil))); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)

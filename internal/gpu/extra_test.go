@@ -51,9 +51,11 @@ func TestExtraResourcesChangeNoWeight(t *testing.T) {
 		resource string // that is told of, and how many units
 		units    string
 	}{
-		"a DRA device":          {claiming(), withClaims(slices(), claim([]string{"uid-1"}, allocated("r", nvidiaDriver, "gpu-1"))), "1", nvidiaDriver, "1"},
-		"a device of no GPU":    {claiming(), withClaims(slices(), claim([]string{"uid-1"}, allocated("r", "dra.net", "eth1"))), "0", "dra.net", "1"},
-		"cores below memory":    {pod(asks("tke.cloud.tencent.com/qgpu-core=20 tke.cloud.tencent.com/qgpu-memory=8")), world(card), "1/2", "tke.cloud.tencent.com/qgpu-memory", "8"},
+		"a DRA device":       {claiming(), withClaims(slices(), claim([]string{"uid-1"}, allocated("r", nvidiaDriver, "gpu-1"))), "1", nvidiaDriver, "1"},
+		"a device of no GPU": {claiming(), withClaims(slices(), claim([]string{"uid-1"}, allocated("r", "dra.net", "eth1"))), "0", "dra.net", "1"},
+		"cores below memory": {
+			pod(asks("tke.cloud.tencent.com/qgpu-core=20 tke.cloud.tencent.com/qgpu-memory=8")), world(card), "1/2", "tke.cloud.tencent.com/qgpu-memory", "8",
+		},
 		"memory alone":          {pod(asks("tke.cloud.tencent.com/qgpu-memory=8")), world(card), "1/2", "tke.cloud.tencent.com/qgpu-memory", "8"},
 		"parts of cards":        {pod(asks("nvidia.com/gpu=2 nvidia.com/gpucores=10 nvidia.com/gpumem=8192")), world(card), "1", "nvidia.com/gpumem", "8192"},
 		"a GPU":                 {pod(asks("nvidia.com/gpu=2")), world(nil), "2", "nvidia.com/gpu", "2"},
@@ -71,7 +73,8 @@ func TestExtraResourcesChangeNoWeight(t *testing.T) {
 		}
 		undoubted(t, with)
 	}
-	if _, with := looked(t, mapped, withClaims(slices(), claim([]string{"uid-1"}, allocated("r", nvidiaDriver, "gpu-1"))), all...); unitsOf(with, "example.com/gpu") != "" {
+	if _, with := looked(t, mapped, withClaims(slices(), claim([]string{"uid-1"}, allocated("r", nvidiaDriver, "gpu-1"))), all...); unitsOf(with,
+		"example.com/gpu") != "" {
 		t.Error("a request is told of beside the device that it got")
 	}
 	nothing := withClaims(slices(), &resourcev1.ResourceClaim{})

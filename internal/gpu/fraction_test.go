@@ -40,13 +40,17 @@ func TestAFractionIsOfAReservedGPU(t *testing.T) {
 		labels, annotations texts
 		want                string
 	}{
-		"a fraction":                  {texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "0.5"}, "1/2"},
-		"of two GPUs":                 {texts{"runai-gpu-group/group-1": "group-1", "runai-gpu-group/group-2": "group-2"}, texts{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "2"}, "1"},
+		"a fraction": {texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "0.5"}, "1/2"},
+		"of two GPUs": {
+			texts{"runai-gpu-group/group-1": "group-1", "runai-gpu-group/group-2": "group-2"}, texts{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "2"}, "1",
+		},
 		"of one that is not reserved": {texts{"runai-gpu-group": "mine"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "0"},
 		"without a group":             {nil, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "0"},
 		"of many, and one reserved":   {texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "999"}, "1"},
-		"one named twice":             {texts{"runai-gpu-group/a": "group-1", "runai-gpu-group/b": "group-1"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "2"}, "1"},
-		"of memory":                   {nil, texts{"gpu-memory": "8192"}, "0"},
+		"one named twice": {
+			texts{"runai-gpu-group/a": "group-1", "runai-gpu-group/b": "group-1"}, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "2"}, "1",
+		},
+		"of memory": {nil, texts{"gpu-memory": "8192"}, "0"},
 	} {
 		p := pod(asks("cpu=1"))
 		p.Labels, p.Annotations = test.labels, test.annotations
@@ -89,11 +93,15 @@ func TestAFractionNamesTheGPUThatItIsOf(t *testing.T) {
 		labels, annotations texts
 		want                []string
 	}{
-		"one":                    {w, texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "0.25"}, []string{"1/4 of 1 node-1/group-1"}},
-		"two":                    {w, two, texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, []string{"1/4 of 1 node-1/group-1", "1/4 of 1 node-1/group-2"}},
+		"one": {w, texts{"runai-gpu-group": "group-1"}, texts{"gpu-fraction": "0.25"}, []string{"1/4 of 1 node-1/group-1"}},
+		"two": {
+			w, two, texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, []string{"1/4 of 1 node-1/group-1", "1/4 of 1 node-1/group-2"},
+		},
 		"more named than wanted": {w, two, texts{"gpu-fraction": "0.25"}, []string{"1/4 of 1 node-1/group-1"}},
-		"fewer GPUs than named":  {small, two, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "2"}, []string{"1/2 of 1 node-1/group-1", "1/2 of 1 node-1/group-2"}},
-		"nothing is known":       {unread, two, texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, []string{"1/2 of <nil> "}},
+		"fewer GPUs than named": {
+			small, two, texts{"gpu-fraction": "1", "gpu-fraction-num-devices": "2"}, []string{"1/2 of 1 node-1/group-1", "1/2 of 1 node-1/group-2"},
+		},
+		"nothing is known": {unread, two, texts{"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}, []string{"1/2 of <nil> "}},
 	} {
 		p := pod(asks("cpu=1"))
 		p.Labels, p.Annotations = test.labels, test.annotations

@@ -35,8 +35,16 @@ func FuzzPod(f *testing.F) {
 
 // FuzzNode reads whatever decodes as a node.
 func FuzzNode(f *testing.F) {
-	f.Add([]byte(`{"metadata":{"name":"n","labels":{"nvidia.com/gpu.product":"A-MIG-1g.5gb-SHARED","nvidia.com/gpu.replicas":"2","nvidia.com/gpu.memory":"x"}},"status":{"allocatable":{"nvidia.com/gpu":"3"}}}`))
-	f.Add([]byte(`{"metadata":{"annotations":{"hami.io/node-nvidia-register":"[{\"devmem\":0}]","volcano.sh/node-vgpu-register":"a,1,2,b:c,1,0,d"}},"status":{"capacity":{"tke.cloud.tencent.com/qgpu-core":"-100","tke.cloud.tencent.com/qgpu-memory":"9e18","gpu.intel.com/xe":"5"},"allocatable":{"nvidia.com/gpu":"-3"}}}`))
+	f.Add(
+		[]byte(
+			`{"metadata":{"name":"n","labels":{"nvidia.com/gpu.product":"A-MIG-1g.5gb-SHARED","nvidia.com/gpu.replicas":"2","nvidia.com/gpu.memory":"x"}},"status":{"allocatable":{"nvidia.com/gpu":"3"}}}`,
+		),
+	)
+	f.Add(
+		[]byte(
+			`{"metadata":{"annotations":{"hami.io/node-nvidia-register":"[{\"devmem\":0}]","volcano.sh/node-vgpu-register":"a,1,2,b:c,1,0,d"}},"status":{"capacity":{"tke.cloud.tencent.com/qgpu-core":"-100","tke.cloud.tencent.com/qgpu-memory":"9e18","gpu.intel.com/xe":"5"},"allocatable":{"nvidia.com/gpu":"-3"}}}`,
+		),
+	)
 	weights := table(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		n, err := gpu.DecodeNode(data)
@@ -47,7 +55,8 @@ func FuzzNode(f *testing.F) {
 			t.Fatalf("it can give %s GPUs", got)
 		}
 		node := gpu.NodeOf(n)
-		p := pod(asks("nvidia.com/gpu=1 nvidia.com/gpumem=1 tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=1 gpu.intel.com/xe=1 nvidia.com/gpu.shared=1"))
+		p := pod(asks("nvidia.com/gpu=1 nvidia.com/gpumem=1 tke.cloud.tencent.com/qgpu-core=5 tke.cloud.tencent.com/qgpu-memory=1 gpu.intel.com/xe=1 " +
+			"nvidia.com/gpu.shared=1"))
 		p.Spec.NodeName = node.Name
 		sane(t, p, weights.See(p, worldOf(node)), now)
 	})

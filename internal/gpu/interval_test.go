@@ -182,7 +182,8 @@ func TestWhatIsKeptOfAPod(t *testing.T) {
 	if s.Labels["team"] != "a" || s.UID != "uid-1" || s.Namespace != "ml" || s.Name != "train" || s.Node.Name != "node-1" {
 		t.Errorf("the pod is %+v", s)
 	}
-	if l := s.Live; l.Phase != "Running" || l.Priority != 7 || l.PriorityClassName != "high" || !l.Mirror || len(l.Annotations) != 1 || l.Annotations["gpupool/protected"] != "true" {
+	if l := s.Live; l.Phase != "Running" || l.Priority != 7 || l.PriorityClassName != "high" || !l.Mirror || len(l.Annotations) != 1 ||
+		l.Annotations["gpupool/protected"] != "true" {
 		t.Errorf("what enforcement asks is %+v", s.Live)
 	}
 	p.UID = ""

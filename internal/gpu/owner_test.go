@@ -26,7 +26,8 @@ func TestOwnersThatNoObjectCanBe(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for _, text := range []string{"a/b", "a%b", "..", "/", "a b", "a\nb: within its limit", "a\x1b[2Jb", "a\u2028b", long, ""} {
 		for what, o := range map[string]metav1.OwnerReference{
-			"name": {APIVersion: "apps/v1", Kind: "ReplicaSet", Name: text, UID: "u"}, "uid": {APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a", UID: types.UID(text)},
+			"name": {APIVersion: "apps/v1", Kind: "ReplicaSet", Name: text, UID: "u"},
+			"uid":  {APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a", UID: types.UID(text)},
 			"kind": {APIVersion: "apps/v1", Kind: text, Name: "a", UID: "u"}, "version": {APIVersion: "apps/" + text, Kind: "ReplicaSet", Name: "a", UID: "u"},
 			"group": {APIVersion: text + "!/v1", Kind: "ReplicaSet", Name: "a", UID: "u"},
 		} {

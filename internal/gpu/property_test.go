@@ -14,7 +14,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-var countedNames = []string{"nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "nvidia.com/gpucores", "nvidia.com/gpumem-percentage", "amd.com/gpu", "tke.cloud.tencent.com/qgpu-core", "cpu"}
+var countedNames = []string{
+	"nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "nvidia.com/gpucores", "nvidia.com/gpumem-percentage", "amd.com/gpu", "tke.cloud.tencent.com/qgpu-core", "cpu",
+}
 
 func anyContainer() *rapid.Generator[corev1.Container] {
 	return rapid.Custom(func(r *rapid.T) corev1.Container {
@@ -60,7 +62,9 @@ func anyPod() *rapid.Generator[*corev1.Pod] {
 		p := pod(rapid.SliceOfN(anyContainer(), 0, 3).Draw(r, "containers")...)
 		p.Spec.InitContainers = rapid.SliceOfN(anyContainer(), 0, 3).Draw(r, "init containers")
 		p.CreationTimestamp = anyTime(r, "created")
-		p.Status.Phase = rapid.SampledFrom([]corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown}).Draw(r, "phase")
+		p.Status.Phase = rapid.SampledFrom([]corev1.PodPhase{
+			"", corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown,
+		}).Draw(r, "phase")
 		p.Status.Reason = rapid.SampledFrom([]string{"", "Evicted", "OutOfcpu"}).Draw(r, "reason")
 		p.Status.Conditions = nil
 		for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodReady, corev1.ContainersReady, corev1.DisruptionTarget} {

@@ -175,6 +175,7 @@ func (y *tally) offered(driver string, known *Inventory) bool {
 		return true
 	}
 	y.capped = true
-	y.doubts.addf("it has more devices of %s by claim than the slices of its node %s offered, %s: the others are not counted", driver, y.node.Name, most.RatString())
+	y.doubts.addf("it has more devices of %s by claim than the slices of its node %s offered, %s: the others are not counted", driver, y.node.Name,
+		most.RatString())
 	return false
 }

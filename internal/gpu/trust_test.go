@@ -50,7 +50,10 @@ func TestAPodCountsNoMoreThanItsNodeHas(t *testing.T) {
 		{name: "more than any machine has", asks: "nvidia.com/gpu=1e18", capacity: "nvidia.com/gpu=8", want: "8", problem: "no more than 8"},
 		{name: "what the node never listed", asks: "nvidia.com/gpu=4", capacity: "cpu=8 amd.com/gpu=8", want: "0", problem: "its node node-1 has no nvidia.com/gpu"},
 		{name: "slices", asks: "nvidia.com/mig-1g.5gb=70", capacity: "nvidia.com/mig-1g.5gb=7", want: "1", problem: "no more than 7"},
-		{name: "cores of cards", asks: "tke.cloud.tencent.com/qgpu-core=9000", capacity: "tke.cloud.tencent.com/qgpu-core=400", want: "4", problem: "no more than 400"},
+		{
+			name: "cores of cards", asks: "tke.cloud.tencent.com/qgpu-core=9000", capacity: "tke.cloud.tencent.com/qgpu-core=400", want: "4",
+			problem: "no more than 400",
+		},
 		{name: "what Kubernetes itself refuses", asks: "cpu=4", capacity: "cpu=2", rules: []string{"cpu=1/4"}, want: "1"},
 		{name: "one of two", asks: "nvidia.com/gpu=2 amd.com/gpu=64", capacity: "nvidia.com/gpu=8 amd.com/gpu=4", want: "6", problem: "amd.com/gpu"},
 		{name: "a capacity that was never seen", asks: "nvidia.com/gpu=4", capacity: "nvidia.com/gpu=0", want: "4", problem: "an estimate", estimate: true},

@@ -128,7 +128,9 @@ func TestCollapse(t *testing.T) {
 	}
 	var got []string
 	for _, l := range collapsed(events) {
-		got = append(got, strings.Join([]string{string(l.Kind), l.Offering.AvailabilityZone, strings.Repeat("x", l.Times), l.First.Format("15:04"), l.At.Format("15:04")}, " "))
+		got = append(got, strings.Join([]string{
+			string(l.Kind), l.Offering.AvailabilityZone, strings.Repeat("x", l.Times), l.First.Format("15:04"), l.At.Format("15:04"),
+		}, " "))
 	}
 	want := []string{
 		"refused ap-singapore-3 xx 12:00 12:05", "begin ap-singapore-2 x 12:06 12:06", "refused ap-singapore-2 xxx 12:00 12:10",
@@ -224,8 +226,13 @@ func TestRetention(t *testing.T) {
 		want []history.Day
 		text string
 	}{
-		"too old":   {history.Retention{For: 35 * 24 * time.Hour, Bytes: 1000}, []history.Day{"2026-10-15"}, "before 2026-10-16T00:00:00Z was dropped (1 KiB): it is older"},
-		"too large": {history.Retention{For: 35 * 24 * time.Hour, Bytes: 70}, []history.Day{"2026-10-15", "2026-10-16", "2026-11-18"}, "before 2026-11-19T00:00:00Z was dropped (1 KiB): there was more"},
+		"too old": {
+			history.Retention{For: 35 * 24 * time.Hour, Bytes: 1000}, []history.Day{"2026-10-15"}, "before 2026-10-16T00:00:00Z was dropped (1 KiB): it is older",
+		},
+		"too large": {
+			history.Retention{For: 35 * 24 * time.Hour, Bytes: 70}, []history.Day{"2026-10-15", "2026-10-16", "2026-11-18"},
+			"before 2026-11-19T00:00:00Z was dropped (1 KiB): there was more",
+		},
 		"only just": {history.Retention{For: 35 * 24 * time.Hour, Bytes: 110}, []history.Day{"2026-10-15", "2026-10-16"}[:1], "older"},
 		"not today": {history.Retention{For: 0, Bytes: 1}, []history.Day{"2026-10-15", "2026-10-16", "2026-11-18", "2026-11-19"}, "before 2026-11-20T"},
 		"nothing":   {history.Retention{For: 60 * 24 * time.Hour, Bytes: 1000}, nil, ""},

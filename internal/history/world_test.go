@@ -42,7 +42,8 @@ func everyEvent(a history.About) []history.Event {
 	return []history.Event{
 		a.Launched(ask(1)), a.Refused(ask(2), soldOut), a.Begun(instance), a.Reclaimed(instance), a.Ended(instance),
 		a.Terminated("ins-aaaaaaa1", "ins-aaaaaaa2"), a.Adopted("ins-aaaaaaa3"), a.Created(), a.Updated(2), a.Destroyed(),
-		a.Frozen(noon), a.Unfrozen(noon), a.Paused(serve, noon), a.Resumed(serve, noon), a.Mended(serve, noon), a.Scaled(serve, noon), a.Evicted(pod), a.Crossed(80, noon),
+		a.Frozen(noon), a.Unfrozen(noon), a.Paused(serve, noon), a.Resumed(serve, noon), a.Mended(serve, noon), a.Scaled(serve, noon), a.Evicted(pod),
+		a.Crossed(80, noon),
 		a.Exceeded(noon), a.Recovered(noon), a.GateClosed(noon), a.GateOpened(noon), a.Priced(zone2, "SPOTPAID", "2.10", noon),
 		a.Failed(soldOut), a.RunFailed(soldOut), a.Granted("grant-1", noon.Add(time.Hour)), a.Held("hold-1", noon.Add(time.Hour)),
 		a.Released("grant-1"), a.Lost("ledger/closed-2026-11-20.parquet", soldOut),

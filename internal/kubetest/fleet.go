@@ -49,7 +49,8 @@ func (c *Cluster) Silence(ctx context.Context, node string) error {
 		return err
 	}
 	unknown, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{{
-		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.", LastTransitionTime: metav1.Now(),
+		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.",
+		LastTransitionTime: metav1.Now(),
 	}}}})
 	if err != nil {
 		return err

@@ -153,7 +153,8 @@ func TestPodsOfARemovedNodeAreLeftToTheGarbageCollector(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := pod
-	events, err := c.Client().CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: pod.ResourceVersion, FieldSelector: "metadata.name=" + pod.Name})
+	events, err := c.Client().CoreV1().Pods(namespace).Watch(t.Context(),
+		metav1.ListOptions{ResourceVersion: pod.ResourceVersion, FieldSelector: "metadata.name=" + pod.Name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ func fleet(b *testing.B, pods int, jobs bool) *ledger.Ledger {
 	b.Helper()
 	chance := rand.New(rand.NewPCG(1, uint64(pods)))
 	random := func() string {
-		return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", chance.Uint32(), chance.Uint32()&0xffff, chance.Uint32()&0xfff, chance.Uint32()&0xfff, chance.Uint64()&0xffffffffffff)
+		return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", chance.Uint32(), chance.Uint32()&0xffff, chance.Uint32()&0xfff, chance.Uint32()&0xfff,
+			chance.Uint64()&0xffffffffffff)
 	}
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	suffix := func(n int) string {
@@ -44,10 +45,14 @@ func fleet(b *testing.B, pods int, jobs bool) *ledger.Ledger {
 			labels["job-name"], labels["batch.kubernetes.io/job-name"] = name, name
 		}
 		r.Name = r.Owner.Name + "-" + suffix(5)
-		r.Set = &ledger.LabelSet{Namespace: namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(map[string]string{"kubernetes.io/metadata.name": namespace})}
+		r.Set = &ledger.LabelSet{
+			Namespace: namespace, Labels: ledger.LabelsOf(labels), NamespaceLabels: ledger.LabelsOf(map[string]string{"kubernetes.io/metadata.name": namespace}),
+		}
 		r.Allocation = gpus(1 << chance.IntN(4))
 		node := chance.IntN(500)
-		r.Place = &ledger.Place{Node: fmt.Sprintf("10.0.%d.%d", node/250, node%250), Model: "Tesla-T4", InstanceType: "GN7.2XLARGE32", InstanceID: fmt.Sprintf("ins-%08d", node)}
+		r.Place = &ledger.Place{
+			Node: fmt.Sprintf("10.0.%d.%d", node/250, node%250), Model: "Tesla-T4", InstanceType: "GN7.2XLARGE32", InstanceID: fmt.Sprintf("ins-%08d", node),
+		}
 		r.Seen = (r.Start.At/(5*minute) + 1) * 5 * minute
 		r.Runs.At = r.Start.At + ledger.Time(chance.Int64N(20))*second
 		if n%10 != 0 {

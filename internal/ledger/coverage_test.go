@@ -15,7 +15,9 @@ import (
 func anyGap() *rapid.Generator[ledger.Gap] {
 	return rapid.Custom(func(t *rapid.T) ledger.Gap {
 		from := noon + ledger.Time(rapid.IntRange(0, 20).Draw(t, "from"))*minute
-		g := ledger.Gap{From: from, To: from + ledger.Time(rapid.IntRange(0, 6).Draw(t, "length"))*minute, Reason: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "reason")}
+		g := ledger.Gap{
+			From: from, To: from + ledger.Time(rapid.IntRange(0, 6).Draw(t, "length"))*minute, Reason: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "reason"),
+		}
 		if rapid.Bool().Draw(t, "bounded") {
 			g.GPUs = big.NewRat(rapid.Int64Range(0, 3).Draw(t, "GPUs"), 1)
 		}

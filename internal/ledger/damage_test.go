@@ -135,7 +135,9 @@ func TestADamagedDocumentOfOpenRecords(t *testing.T) {
 	if err != nil || len(problems) != 1 {
 		t.Fatalf("%v %v", problems, err)
 	}
-	if want := (ledger.Loss{Document: "recent.parquet", From: noon, To: noon + 10*minute, Intervals: 1, Reason: problems[0].Err.Error()}); *problems[0].Loss != want {
+	if want := (ledger.Loss{
+		Document: "recent.parquet", From: noon, To: noon + 10*minute, Intervals: 1, Reason: problems[0].Err.Error(),
+	}); *problems[0].Loss != want {
 		t.Errorf("lost %+v, want %+v", *problems[0].Loss, want)
 	}
 	// It is there still: two documents, since none takes the name of what was lost.

@@ -145,7 +145,8 @@ func again(t *testing.T, l *Ledger) {
 	}
 	for r := range read.All() {
 		same, known := written.Get(r.UID)
-		if !known || compareFrozen(&same, r) != 0 || comparePlaces(&same, r) != 0 || same.Start != r.Start || same.Runs != r.Runs || same.End != r.End || same.Deletion != r.Deletion {
+		if !known || compareFrozen(&same, r) != 0 || comparePlaces(&same, r) != 0 || same.Start != r.Start || same.Runs != r.Runs || same.End != r.End ||
+			same.Deletion != r.Deletion {
 			t.Fatalf("read again it differs: %+v, %+v", same, *r)
 		}
 	}

@@ -79,7 +79,8 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	}
 	_, hasHeader := documents[headerName]
 	if !hasHeader && len(documents) > 0 {
-		problems = append(problems, Problem{Document: headerName, Err: errors.New("the ledger's header is missing: restore it from a copy; without it the intervals stay, but pods that ended since are charged by estimate, from their start until this run, and what is covered begins anew")})
+		problems = append(problems, Problem{Document: headerName, Err: errors.New("the ledger's header is missing: restore it from a copy; without it the " +
+			"intervals stay, but pods that ended since are charged by estimate, from their start until this run, and what is covered begins anew")})
 	}
 	records := 0
 	for _, n := range listed {

@@ -159,7 +159,8 @@ func parsePart(name string) (part, bool) {
 	base, suffix, split := strings.Cut(strings.TrimSuffix(name, extension), "_")
 	p := part{number: 1, parts: 1}
 	if split {
-		if n, err := fmt.Sscanf(suffix, "%dof%d", &p.number, &p.parts); n != 2 || err != nil || p.parts < 2 || p.parts > maxParts || p.number < 1 || p.number > p.parts {
+		if n, err := fmt.Sscanf(suffix, "%dof%d", &p.number, &p.parts); n != 2 || err != nil || p.parts < 2 || p.parts > maxParts || p.number < 1 ||
+			p.number > p.parts {
 			return part{}, false
 		}
 	}

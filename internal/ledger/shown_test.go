@@ -28,13 +28,19 @@ func TestWhatTheNodeBearsOutWins(t *testing.T) {
 		want string // GPUs
 		at   ledger.Time
 	}{
-		"labels that come later":      {[]ledger.Record{weighing(minute, 1, one, one, false), weighing(hour, 3, one, quarter, false)}, "1/4", hour},
-		"labels that go away":         {[]ledger.Record{weighing(minute, 3, one, quarter, false), weighing(hour, 1, one, one, false)}, "1/4", minute},
-		"labels that change":          {[]ledger.Record{weighing(minute, 3, one, one, false), weighing(hour, 3, one, quarter, false)}, "1", minute},
-		"a node that is shown later":  {[]ledger.Record{weighing(minute, 0, big.NewRat(999, 1), one, false), weighing(hour, 1, big.NewRat(8, 1), one, true)}, "8", hour},
-		"a capacity that grows":       {[]ledger.Record{weighing(minute, 1, big.NewRat(4, 1), one, true), weighing(hour, 1, big.NewRat(6, 1), one, true)}, "6", hour},
-		"a capacity that is enough":   {[]ledger.Record{weighing(minute, 1, big.NewRat(4, 1), one, true), weighing(hour, 1, big.NewRat(8, 1), one, false)}, "8", hour},
-		"a capacity that falls":       {[]ledger.Record{weighing(minute, 1, big.NewRat(6, 1), one, true), weighing(hour, 1, big.NewRat(4, 1), one, true)}, "6", minute},
+		"labels that come later": {[]ledger.Record{weighing(minute, 1, one, one, false), weighing(hour, 3, one, quarter, false)}, "1/4", hour},
+		"labels that go away":    {[]ledger.Record{weighing(minute, 3, one, quarter, false), weighing(hour, 1, one, one, false)}, "1/4", minute},
+		"labels that change":     {[]ledger.Record{weighing(minute, 3, one, one, false), weighing(hour, 3, one, quarter, false)}, "1", minute},
+		"a node that is shown later": {
+			[]ledger.Record{weighing(minute, 0, big.NewRat(999, 1), one, false), weighing(hour, 1, big.NewRat(8, 1), one, true)}, "8", hour,
+		},
+		"a capacity that grows": {[]ledger.Record{weighing(minute, 1, big.NewRat(4, 1), one, true), weighing(hour, 1, big.NewRat(6, 1), one, true)}, "6", hour},
+		"a capacity that is enough": {
+			[]ledger.Record{weighing(minute, 1, big.NewRat(4, 1), one, true), weighing(hour, 1, big.NewRat(8, 1), one, false)}, "8", hour,
+		},
+		"a capacity that falls": {
+			[]ledger.Record{weighing(minute, 1, big.NewRat(6, 1), one, true), weighing(hour, 1, big.NewRat(4, 1), one, true)}, "6", minute,
+		},
 		"an annotation that's edited": {[]ledger.Record{weighing(minute, 2, quarter, one, false), weighing(hour, 2, one, one, false)}, "1/4", minute},
 	} {
 		for range 2 {

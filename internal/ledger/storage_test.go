@@ -31,7 +31,8 @@ func documents(d disk) []string { return slices.Sorted(maps.Keys(d)) }
 func TestOldDaysAreOneDocument(t *testing.T) {
 	t.Parallel()
 	d, _ := stored(t, 3, noon)
-	if diff := cmp.Diff([]string{"closed-2026-11-20-10.parquet", "closed-2026-11-20-11.parquet", "closed-2026-11-20-12.parquet", "header", "recent.parquet"}, documents(d)); diff != "" {
+	if diff := cmp.Diff([]string{"closed-2026-11-20-10.parquet", "closed-2026-11-20-11.parquet", "closed-2026-11-20-12.parquet", "header", "recent.parquet"},
+		documents(d)); diff != "" {
 		t.Fatalf("documents (-want +got):\n%s", diff)
 	}
 	tomorrow := d.load(t, noon+day)

@@ -53,7 +53,8 @@ func secret(name string) string {
 
 // tokenFor is a Secret that asks for an account's token.
 func tokenFor(name, account string) string {
-	return `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"` + name + `","annotations":{"kubernetes.io/service-account.name":"` + account + `"}},"type":"kubernetes.io/service-account-token"}`
+	return `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"` + name + `","annotations":{"kubernetes.io/service-account.name":"` + account +
+		`"}},"type":"kubernetes.io/service-account-token"}`
 }
 
 const (
@@ -81,87 +82,215 @@ func abuses() []abuse {
 		{right: "get secrets", what: "read another team's Secret", verb: http.MethodGet, path: apiCore + "WORK/secrets/own"},
 		{right: "list secrets", what: "list the run's Secrets", verb: http.MethodGet, path: apiCore + "RUN/secrets"},
 		{right: "list secrets", what: "list all Secrets", verb: http.MethodGet, path: "/api/v1/secrets"},
-		{right: "create secrets", what: "ask for a token beside the accounts", verb: http.MethodPost, path: apiCore + "RUN/secrets", body: tokenFor("token", "gpupool-reconcile")},
-		{right: "create secrets", what: "ask for a controller's token", verb: http.MethodPost, path: apiCore + "kube-system/secrets", body: tokenFor("token", "default")},
-		{right: "create secrets", what: "ask the API for a token", verb: http.MethodPost, path: apiCore + "RUN/serviceaccounts/gpupool-reconcile/token", body: `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`},
-		{right: "create secrets", what: "make an account in the store", verb: http.MethodPost, path: apiCore + "STORE/serviceaccounts", body: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"mine"}}`},
-		{right: "update secrets", what: "change the credentials of the cloud", verb: http.MethodPut, path: apiCore + "RUN/secrets/gpupool-tencentcloud", body: secret("gpupool-tencentcloud")},
+		{
+			right: "create secrets", what: "ask for a token beside the accounts", verb: http.MethodPost, path: apiCore + "RUN/secrets",
+			body: tokenFor("token", "gpupool-reconcile"),
+		},
+		{
+			right: "create secrets", what: "ask for a controller's token", verb: http.MethodPost, path: apiCore + "kube-system/secrets",
+			body: tokenFor("token", "default"),
+		},
+		{
+			right: "create secrets", what: "ask the API for a token", verb: http.MethodPost, path: apiCore + "RUN/serviceaccounts/gpupool-reconcile/token",
+			body: `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`,
+		},
+		{
+			right: "create secrets", what: "make an account in the store", verb: http.MethodPost, path: apiCore + "STORE/serviceaccounts",
+			body: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"mine"}}`,
+		},
+		{
+			right: "update secrets", what: "change the credentials of the cloud", verb: http.MethodPut, path: apiCore + "RUN/secrets/gpupool-tencentcloud",
+			body: secret("gpupool-tencentcloud"),
+		},
 		{right: "delete secrets", what: "delete another team's Secret", verb: http.MethodDelete, path: apiCore + "WORK/secrets/own"},
 
-		{right: "get configmaps", what: "read another namespace's", verb: http.MethodGet, path: apiCore + "kube-system/configmaps/extension-apiserver-authentication"},
+		{
+			right: "get configmaps", what: "read another namespace's", verb: http.MethodGet, path: apiCore + "kube-system/configmaps/extension-apiserver-authentication",
+		},
 		{right: "list configmaps", what: "list all", verb: http.MethodGet, path: "/api/v1/configmaps"},
-		{right: "create configmaps", what: "make one in the system", verb: http.MethodPost, path: apiCore + "kube-system/configmaps", body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"coredns"}}`},
-		{right: "update configmaps", what: "change another namespace's", verb: http.MethodPut, path: apiCore + "RUN/configmaps/kube-root-ca.crt", body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kube-root-ca.crt"}}`},
+		{
+			right: "create configmaps", what: "make one in the system", verb: http.MethodPost, path: apiCore + "kube-system/configmaps",
+			body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"coredns"}}`,
+		},
+		{
+			right: "update configmaps", what: "change another namespace's", verb: http.MethodPut, path: apiCore + "RUN/configmaps/kube-root-ca.crt",
+			body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kube-root-ca.crt"}}`,
+		},
 		{right: "delete configmaps", what: "delete another namespace's", verb: http.MethodDelete, path: apiCore + "WORK/configmaps/kube-root-ca.crt"},
 
 		{right: "get leases", what: "read a controller's", verb: http.MethodGet, path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"},
-		{right: "create leases", what: "make a node's", verb: http.MethodPost, path: "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"mine"}}`},
-		{right: "update leases", what: "take a controller's", verb: http.MethodPut, path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler", body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"kube-scheduler"}}`},
-		{right: "delete leases", what: "delete a controller's", verb: http.MethodDelete, path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"},
+		{
+			right: "create leases", what: "make a node's", verb: http.MethodPost, path: "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+			body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"mine"}}`,
+		},
+		{
+			right: "update leases", what: "take a controller's", verb: http.MethodPut, path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler",
+			body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"kube-scheduler"}}`,
+		},
+		{
+			right: "delete leases", what: "delete a controller's", verb: http.MethodDelete,
+			path: "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler",
+		},
 
-		{right: "get namespaces", what: "protect one", verb: http.MethodPatch, path: apiCore + "WORK", body: `{"metadata":{"annotations":{"gpupool/protected":"true"}}}`, as: types.MergePatchType},
-		{right: "list namespaces", what: "make one", verb: http.MethodPost, path: "/api/v1/namespaces", body: `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"mine"}}`},
+		{
+			right: "get namespaces", what: "protect one", verb: http.MethodPatch, path: apiCore + "WORK",
+			body: `{"metadata":{"annotations":{"gpupool/protected":"true"}}}`, as: types.MergePatchType,
+		},
+		{
+			right: "list namespaces", what: "make one", verb: http.MethodPost, path: "/api/v1/namespaces",
+			body: `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"mine"}}`,
+		},
 		{right: "watch namespaces", what: "delete one", verb: http.MethodDelete, path: "/api/v1/namespaces/WORK"},
 		{right: "watch nodes", what: "delete all", verb: http.MethodDelete, path: "/api/v1/nodes"},
 		{right: "list nodes", what: "reach the kubelet of one", verb: http.MethodGet, path: "/api/v1/nodes/own/proxy/pods"},
 
 		{right: "get pods", what: "read a log", verb: http.MethodGet, path: apiCore + "WORK/pods/pod/log"},
 		{right: "get pods", what: "enter one", verb: http.MethodPost, path: apiCore + "WORK/pods/pod/exec?command=sh"},
-		{right: "list pods", what: "change one", verb: http.MethodPatch, path: apiCore + "WORK/pods/pod", body: `{"spec":{"containers":[{"name":"main","image":"mine"}]}}`, as: types.StrategicMergePatchType},
+		{
+			right: "list pods", what: "change one", verb: http.MethodPatch, path: apiCore + "WORK/pods/pod",
+			body: `{"spec":{"containers":[{"name":"main","image":"mine"}]}}`, as: types.StrategicMergePatchType,
+		},
 		{right: "list pods", what: "delete one", verb: http.MethodDelete, path: apiCore + "WORK/pods/pod"},
-		{right: "watch pods", what: "put a container into one", verb: http.MethodPatch, path: apiCore + "WORK/pods/pod/ephemeralcontainers", body: `{"spec":{"ephemeralContainers":[{"name":"a","image":"a"}]}}`, as: types.StrategicMergePatchType},
+		{
+			right: "watch pods", what: "put a container into one", verb: http.MethodPatch, path: apiCore + "WORK/pods/pod/ephemeralcontainers",
+			body: `{"spec":{"ephemeralContainers":[{"name":"a","image":"a"}]}}`, as: types.StrategicMergePatchType,
+		},
 
 		{right: "get events", what: "delete one", verb: http.MethodDelete, path: apiCore + "WORK/events/event"},
 		{right: "list events", what: "delete all", verb: http.MethodDelete, path: apiCore + "WORK/events"},
-		{right: "create events", what: "make one of another API", verb: http.MethodPost, path: "/apis/events.k8s.io/v1/namespaces/WORK/events", body: `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"mine"}}`},
-		{right: "update events", what: "patch one", verb: http.MethodPatch, path: apiCore + "WORK/events/event", body: `{"message":"mine"}`, as: types.MergePatchType},
+		{
+			right: "create events", what: "make one of another API", verb: http.MethodPost, path: "/apis/events.k8s.io/v1/namespaces/WORK/events",
+			body: `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"mine"}}`,
+		},
+		{
+			right: "update events", what: "patch one", verb: http.MethodPatch, path: apiCore + "WORK/events/event", body: `{"message":"mine"}`, as: types.MergePatchType,
+		},
 
-		{right: "list priorityclasses", what: "make one", verb: http.MethodPost, path: "/apis/scheduling.k8s.io/v1/priorityclasses", body: `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"mine"},"value":1}`},
+		{
+			right: "list priorityclasses", what: "make one", verb: http.MethodPost, path: "/apis/scheduling.k8s.io/v1/priorityclasses",
+			body: `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"mine"},"value":1}`,
+		},
 		{right: "list resourceslices", what: "delete all", verb: http.MethodDelete, path: "/apis/resource.k8s.io/v1/resourceslices"},
 		{right: "list resourceclaims", what: "delete all", verb: http.MethodDelete, path: "/apis/resource.k8s.io/v1/namespaces/WORK/resourceclaims"},
-		{right: "watch resourceclaims", what: "allocate one", verb: http.MethodPatch, path: "/apis/resource.k8s.io/v1/namespaces/WORK/resourceclaims/any/status", body: `{"status":{}}`, as: types.MergePatchType},
+		{
+			right: "watch resourceclaims", what: "allocate one", verb: http.MethodPatch, path: "/apis/resource.k8s.io/v1/namespaces/WORK/resourceclaims/any/status",
+			body: `{"status":{}}`, as: types.MergePatchType,
+		},
 
-		{right: "list validatingadmissionpolicybindings", what: "delete a foreign one", verb: http.MethodDelete, path: apiAdmission + "validatingadmissionpolicybindings/foreign"},
+		{
+			right: "list validatingadmissionpolicybindings", what: "delete a foreign one", verb: http.MethodDelete,
+			path: apiAdmission + "validatingadmissionpolicybindings/foreign",
+		},
 		{right: "list validatingadmissionpolicybindings", what: "delete all", verb: http.MethodDelete, path: apiAdmission + "validatingadmissionpolicybindings"},
-		{right: "list validatingadmissionpolicybindings", what: "delete a slot", verb: http.MethodDelete, path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-01"},
-		{right: "list validatingadmissionpolicybindings", what: "make one", verb: http.MethodPost, path: apiAdmission + "validatingadmissionpolicybindings", body: strings.Replace(bindingNamed("mine"), `,"resourceVersion":"1"`, "", 1)},
-		{right: "update validatingadmissionpolicybindings", what: "disarm a foreign one", verb: http.MethodPut, path: apiAdmission + "validatingadmissionpolicybindings/foreign", body: bindingNamed("foreign")},
-		{right: "update validatingadmissionpolicybindings", what: "disarm the limits", verb: http.MethodPut, path: apiAdmission + "validatingadmissionpolicybindings/gpupool-system-limits", body: bindingNamed("gpupool-system-limits")},
-		{right: "update validatingadmissionpolicybindings", what: "make a slot that there is not", verb: http.MethodPut, path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-65", body: bindingNamed("gpupool-freeze-65")},
-		{right: "update validatingadmissionpolicybindings", what: "patch a slot", verb: http.MethodPatch, path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-01", body: `{"spec":{"policyName":"foreign"}}`, as: types.MergePatchType},
-		{right: "get validatingadmissionpolicies", what: "change it", verb: http.MethodPatch, path: apiAdmission + "validatingadmissionpolicies/gpupool-freeze", body: `{"spec":{"failurePolicy":"Ignore"}}`, as: types.MergePatchType},
-		{right: "get validatingadmissionpolicies", what: "delete the limits", verb: http.MethodDelete, path: apiAdmission + "validatingadmissionpolicies/gpupool-system-limits"},
+		{
+			right: "list validatingadmissionpolicybindings", what: "delete a slot", verb: http.MethodDelete,
+			path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-01",
+		},
+		{
+			right: "list validatingadmissionpolicybindings", what: "make one", verb: http.MethodPost, path: apiAdmission + "validatingadmissionpolicybindings",
+			body: strings.Replace(bindingNamed("mine"), `,"resourceVersion":"1"`, "", 1),
+		},
+		{
+			right: "update validatingadmissionpolicybindings", what: "disarm a foreign one", verb: http.MethodPut,
+			path: apiAdmission + "validatingadmissionpolicybindings/foreign", body: bindingNamed("foreign"),
+		},
+		{
+			right: "update validatingadmissionpolicybindings", what: "disarm the limits", verb: http.MethodPut,
+			path: apiAdmission + "validatingadmissionpolicybindings/gpupool-system-limits", body: bindingNamed("gpupool-system-limits"),
+		},
+		{
+			right: "update validatingadmissionpolicybindings", what: "make a slot that there is not", verb: http.MethodPut,
+			path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-65", body: bindingNamed("gpupool-freeze-65"),
+		},
+		{
+			right: "update validatingadmissionpolicybindings", what: "patch a slot", verb: http.MethodPatch,
+			path: apiAdmission + "validatingadmissionpolicybindings/gpupool-freeze-01", body: `{"spec":{"policyName":"foreign"}}`, as: types.MergePatchType,
+		},
+		{
+			right: "get validatingadmissionpolicies", what: "change it", verb: http.MethodPatch, path: apiAdmission + "validatingadmissionpolicies/gpupool-freeze",
+			body: `{"spec":{"failurePolicy":"Ignore"}}`, as: types.MergePatchType,
+		},
+		{
+			right: "get validatingadmissionpolicies", what: "delete the limits", verb: http.MethodDelete,
+			path: apiAdmission + "validatingadmissionpolicies/gpupool-system-limits",
+		},
 
 		{right: "get statefulsets", what: "list them", verb: http.MethodGet, path: "/apis/apps/v1/statefulsets"},
 		{right: "get replicasets", what: "scale one", verb: http.MethodPut, path: apiApps + "WORK/replicasets/any/scale", body: scaled("any", "WORK")},
-		{right: "get replicasets", what: "change one", verb: http.MethodPatch, path: apiApps + "WORK/replicasets/any", body: other, as: types.StrategicMergePatchType},
+		{
+			right: "get replicasets", what: "change one", verb: http.MethodPatch, path: apiApps + "WORK/replicasets/any", body: other, as: types.StrategicMergePatchType,
+		},
 		{right: "list horizontalpodautoscalers", what: "delete all", verb: http.MethodDelete, path: "/apis/autoscaling/v2/namespaces/WORK/horizontalpodautoscalers"},
 
 		{right: "get jobs", what: "delete one", verb: http.MethodDelete, path: apiBatch + "WORK/jobs/job"},
 		{right: "get jobs", what: "make one", verb: http.MethodPost, path: apiBatch + "WORK/jobs", body: aJob},
 		{right: "get jobs", what: "write one whole", verb: http.MethodPut, path: apiBatch + "WORK/jobs/job", body: strings.Replace(aJob, "mine", "job", 1)},
-		{right: "patch jobs", what: "make one by patching", verb: http.MethodPatch, path: apiBatch + "WORK/jobs/mine?fieldManager=a", body: aJob, as: types.ApplyPatchType},
-		{right: "patch jobs", what: "suspend the run", verb: http.MethodPatch, path: apiBatch + "RUN/jobs/job", body: `{"spec":{"suspend":true}}`, as: types.MergePatchType},
-		{right: "patch jobs", what: "suspend one of the system", verb: http.MethodPatch, path: apiBatch + "kube-system/jobs/job", body: `{"spec":{"suspend":true}}`, as: types.MergePatchType},
-		{right: "patch jobs", what: "change a CronJob", verb: http.MethodPatch, path: apiBatch + "RUN/cronjobs/gpupool-reconcile", body: `{"spec":{"suspend":true}}`, as: types.MergePatchType},
-		{right: "patch jobs", what: "say that it failed", verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job/status", body: `{"status":{"failed":9}}`, as: types.MergePatchType},
+		{
+			right: "patch jobs", what: "make one by patching", verb: http.MethodPatch, path: apiBatch + "WORK/jobs/mine?fieldManager=a", body: aJob,
+			as: types.ApplyPatchType,
+		},
+		{
+			right: "patch jobs", what: "suspend the run", verb: http.MethodPatch, path: apiBatch + "RUN/jobs/job", body: `{"spec":{"suspend":true}}`,
+			as: types.MergePatchType,
+		},
+		{
+			right: "patch jobs", what: "suspend one of the system", verb: http.MethodPatch, path: apiBatch + "kube-system/jobs/job", body: `{"spec":{"suspend":true}}`,
+			as: types.MergePatchType,
+		},
+		{
+			right: "patch jobs", what: "change a CronJob", verb: http.MethodPatch, path: apiBatch + "RUN/cronjobs/gpupool-reconcile", body: `{"spec":{"suspend":true}}`,
+			as: types.MergePatchType,
+		},
+		{
+			right: "patch jobs", what: "say that it failed", verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job/status", body: `{"status":{"failed":9}}`,
+			as: types.MergePatchType,
+		},
 
-		{right: "create pods/eviction", what: "evict from the system", verb: http.MethodPost, path: apiCore + "kube-system/pods/pod/eviction", body: eviction("kube-system")},
+		{
+			right: "create pods/eviction", what: "evict from the system", verb: http.MethodPost, path: apiCore + "kube-system/pods/pod/eviction",
+			body: eviction("kube-system"),
+		},
 		{right: "create pods/eviction", what: "evict the run", verb: http.MethodPost, path: apiCore + "RUN/pods/pod/eviction", body: eviction("RUN")},
 		{right: "create pods/eviction", what: "make a pod beside the accounts", verb: http.MethodPost, path: apiCore + "RUN/pods", body: aPod},
-		{right: "create pods/eviction", what: "bind a pod", verb: http.MethodPost, path: apiCore + "WORK/pods/pod/binding", body: `{"apiVersion":"v1","kind":"Binding","metadata":{"name":"pod"},"target":{"kind":"Node","name":"any"}}`},
-		{right: "create pods/eviction", what: "give itself a role", verb: http.MethodPost, path: apiRBAC + "clusterrolebindings", body: `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"mine"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`},
-		{right: "create pods/eviction", what: "widen its role", verb: http.MethodPatch, path: apiRBAC + "clusterroles/gpupool-system-lift", body: `{"rules":[]}`, as: types.MergePatchType},
+		{
+			right: "create pods/eviction", what: "bind a pod", verb: http.MethodPost, path: apiCore + "WORK/pods/pod/binding",
+			body: `{"apiVersion":"v1","kind":"Binding","metadata":{"name":"pod"},"target":{"kind":"Node","name":"any"}}`,
+		},
+		{
+			right: "create pods/eviction", what: "give itself a role", verb: http.MethodPost, path: apiRBAC + "clusterrolebindings",
+			body: `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"mine"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`,
+		},
+		{
+			right: "create pods/eviction", what: "widen its role", verb: http.MethodPatch, path: apiRBAC + "clusterroles/gpupool-system-lift", body: `{"rules":[]}`,
+			as: types.MergePatchType,
+		},
 	}
 	for _, kind := range []string{"deployment", "statefulset"} {
 		s := kind + "s"
 		all = append(all,
-			abuse{right: "get " + s, what: "give it another account and image", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind, body: other, as: types.StrategicMergePatchType},
-			abuse{right: "get " + s, what: "write it whole", verb: http.MethodPut, path: apiApps + "WORK/" + s + "/" + kind, body: `{"apiVersion":"apps/v1","kind":"` + map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[kind] + `","metadata":{"name":"` + kind + `"}}`},
+			abuse{
+				right: "get " + s, what: "give it another account and image", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind, body: other,
+				as: types.StrategicMergePatchType,
+			},
+			abuse{
+				right: "get " + s, what: "write it whole", verb: http.MethodPut, path: apiApps + "WORK/" + s + "/" + kind,
+				body: `{"apiVersion":"apps/v1","kind":"` + map[string]string{
+					"deployment": "Deployment", "statefulset": "StatefulSet",
+				}[kind] + `","metadata":{"name":"` + kind + `"}}`,
+			},
 			abuse{right: "get " + s, what: "delete it", verb: http.MethodDelete, path: apiApps + "WORK/" + s + "/" + kind},
-			abuse{right: "update " + s + "/scale", what: "patch the scale", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind + "/scale", body: `{"spec":{"replicas":7}}`, as: types.MergePatchType},
-			abuse{right: "update " + s + "/scale", what: "scale the system", verb: http.MethodPut, path: apiApps + "kube-system/" + s + "/" + kind + "/scale", body: scaled(kind, "kube-system")},
-			abuse{right: "update " + s + "/scale", what: "write its status", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind + "/status", body: `{"status":{"replicas":9}}`, as: types.MergePatchType},
+			abuse{
+				right: "update " + s + "/scale", what: "patch the scale", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind + "/scale",
+				body: `{"spec":{"replicas":7}}`, as: types.MergePatchType,
+			},
+			abuse{
+				right: "update " + s + "/scale", what: "scale the system", verb: http.MethodPut, path: apiApps + "kube-system/" + s + "/" + kind + "/scale",
+				body: scaled(kind, "kube-system"),
+			},
+			abuse{
+				right: "update " + s + "/scale", what: "write its status", verb: http.MethodPatch, path: apiApps + "WORK/" + s + "/" + kind + "/status",
+				body: `{"status":{"replicas":9}}`, as: types.MergePatchType,
+			},
 		)
 	}
 	for what, change := range map[string]string{
@@ -178,7 +307,9 @@ func abuses() []abuse {
 		"own it":                 `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`,
 		"never let it go":        `{"metadata":{"finalizers":["a.example/b"]}}`,
 	} {
-		all = append(all, abuse{right: "patch jobs", what: what, verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: change, as: types.StrategicMergePatchType})
+		all = append(all, abuse{
+			right: "patch jobs", what: what, verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: change, as: types.StrategicMergePatchType,
+		})
 	}
 	return slices.Concat(all, nodeAbuses(), stockAbuses(), tokenAbuses())
 }
@@ -221,8 +352,12 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 
 // restricted lets a pod into a namespace with pod security.
 func restricted(pod *corev1.Pod) {
-	pod.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
-	pod.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+	pod.Spec.SecurityContext = &corev1.PodSecurityContext{
+		RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	pod.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
 }
 
 // signedIn is a client of an account that is printed.
@@ -274,7 +409,9 @@ func TestNoRightCanBeAbused(t *testing.T) {
 		client := signedIn(t, cluster, run, account)
 		suspend := abuse{verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: `{"spec":{"suspend":true}}`, as: types.MergePatchType}
 		kubetest.WaitFor(t, "the rights of "+account+" to be in force", func(ctx context.Context) error { return call(ctx, client, suspend, work) })
-		label := abuse{verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job?dryRun=All", body: `{"metadata":{"labels":{"while":"waiting"}}}`, as: types.MergePatchType}
+		label := abuse{
+			verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job?dryRun=All", body: `{"metadata":{"labels":{"while":"waiting"}}}`, as: types.MergePatchType,
+		}
 		kubetest.WaitFor(t, "the limits of "+account+" to be in force", func(ctx context.Context) error {
 			if err := call(ctx, client, label, work); !apierrors.IsForbidden(err) {
 				return fmt.Errorf("got %w", err)
@@ -297,8 +434,10 @@ func TestNoRightCanBeAbused(t *testing.T) {
 			// What they are for goes on.
 			for what, a := range map[string]abuse{
 				"suspend a Job": suspend,
-				"resume it":     {verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: `[{"op":"replace","path":"/spec/suspend","value":false}]`, as: types.JSONPatchType},
-				"scale":         {verb: http.MethodPut, path: apiApps + "WORK/deployments/deployment/scale", body: scaled("deployment", work)},
+				"resume it": {
+					verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: `[{"op":"replace","path":"/spec/suspend","value":false}]`, as: types.JSONPatchType,
+				},
+				"scale": {verb: http.MethodPut, path: apiApps + "WORK/deployments/deployment/scale", body: scaled("deployment", work)},
 				"scale a StatefulSet": {verb: http.MethodPut, path: apiApps + "WORK/statefulsets/statefulset/scale",
 					body: scaled("statefulset", work)},
 			} {
@@ -306,7 +445,8 @@ func TestNoRightCanBeAbused(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if _, err := cluster.Client().BatchV1().Jobs(work).Patch(t.Context(), "job", types.MergePatchType, []byte(`{"spec":{"suspend":true}}`), metav1.PatchOptions{}); err != nil {
+			if _, err := cluster.Client().BatchV1().Jobs(work).Patch(t.Context(), "job", types.MergePatchType, []byte(`{"spec":{"suspend":true}}`),
+				metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		})

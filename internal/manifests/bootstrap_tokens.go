@@ -28,11 +28,15 @@ const longestGroups = 512
 func (o Options) validateTokens() error {
 	for _, group := range o.BootstrapGroups {
 		if !node.BootstrapGroup(group) {
-			return fmt.Errorf("%q is no group of bootstrap tokens: it is system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and hyphens, with a letter or digit last", group)
+			return fmt.Errorf("%q is no group of bootstrap tokens: it is system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and hyphens, "+
+				"with a letter or digit last", group)
 		}
 	}
 	if all := len(strings.Join(o.BootstrapGroups, ",")); all > longestGroups {
-		return fmt.Errorf("--bootstrap-groups names groups of %d bytes in all, and the policy that holds the accounts to them can read %d: use fewer, or shorter ones", all, longestGroups)
+		return fmt.Errorf(
+			"--bootstrap-groups names groups of %d bytes in all, and the policy that holds the accounts to them can read %d: use fewer, or shorter ones", all,
+			longestGroups,
+		)
 	}
 	return nil
 }
@@ -42,7 +46,8 @@ func (o Options) tokens() []Object {
 	if len(o.BootstrapGroups) == 0 {
 		return nil
 	}
-	return o.grantedIn(kubecluster.TokenNamespace, "bootstrap-tokens", "To make and end the bootstrap tokens of launches, which the policy above limits. No account may read one.",
+	return o.grantedIn(kubecluster.TokenNamespace, "bootstrap-tokens", "To make and end the bootstrap tokens of launches, which the policy above limits. No "+
+		"account may read one.",
 		TokenRules(), ReconcileAccount, TerraformAccount)
 }
 
@@ -63,16 +68,22 @@ func (o Options) tokenLimits() []Object {
 	}
 	variables = append(variables, decoded("expires", kubecluster.TokenExpiration, len("2006-01-02T15:04:05Z"))...)
 	variables = append(variables, decoded("groups", kubecluster.TokenGroups, len(strings.Join(o.BootstrapGroups, ",")))...)
-	all := o.policy("bootstrap-tokens", "It holds the accounts to making and ending the bootstrap tokens of pools: of "+kubecluster.TokenNamespace+", RBAC would let them make and delete every Secret.",
+	all := o.policy("bootstrap-tokens",
+		"It holds the accounts to making and ending the bootstrap tokens of pools: of "+kubecluster.TokenNamespace+
+			", RBAC would let them make and delete every Secret.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"secrets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)}, variables,
 		must(words.Replace("request.operation != 'UPDATE' && variables.secret.type == 'TYPE' && variables.secret.metadata.name.matches('^PREFIX[a-z0-9]{6}$')"),
 			"in this namespace, gpupool makes and deletes bootstrap tokens alone"),
-		must(words.Replace("'MARK' in variables.marks && variables.marks['MARK'] != ''"), "gpupool makes and deletes no bootstrap token that does not bear a pool's mark"),
-		must(words.Replace("request.operation == 'DELETE' || variables.groups.split(',').all(g, g in GROUPS)"), "gpupool makes no bootstrap token with other groups than gpupool manifests --bootstrap-groups was given"),
-		must("request.operation == 'DELETE' || variables.expires.matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$') && timestamp(variables.expires) <= timestamp(dyn(object).metadata.creationTimestamp) + duration('24h')",
+		must(words.Replace("'MARK' in variables.marks && variables.marks['MARK'] != ''"),
+			"gpupool makes and deletes no bootstrap token that does not bear a pool's mark"),
+		must(words.Replace("request.operation == 'DELETE' || variables.groups.split(',').all(g, g in GROUPS)"),
+			"gpupool makes no bootstrap token with other groups than gpupool manifests --bootstrap-groups was given"),
+		must("request.operation == 'DELETE' || variables.expires.matches('^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$') && "+
+			"timestamp(variables.expires) <= timestamp(dyn(object).metadata.creationTimestamp) + duration('24h')",
 			"gpupool makes no bootstrap token that is valid for longer than a day"),
-		must("request.operation == 'DELETE' || !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences)", "gpupool makes no bootstrap token that could not be deleted"),
+		must("request.operation == 'DELETE' || !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences)",
+			"gpupool makes no bootstrap token that could not be deleted"),
 	)
 	for _, object := range all {
 		if p, ok := object.Object.(*admissionv1.ValidatingAdmissionPolicy); ok {

@@ -38,7 +38,8 @@ func merge(path, body string) abuse {
 }
 
 func event(name, component, more string) string {
-	return `{"apiVersion":"v1","kind":"Event","metadata":{"name":"` + name + `","namespace":"WORK"` + more + `},"involvedObject":{"kind":"Namespace","name":"WORK","namespace":"WORK"},"source":{"component":"` + component + `"}}`
+	return `{"apiVersion":"v1","kind":"Event","metadata":{"name":"` + name + `","namespace":"WORK"` + more +
+		`},"involvedObject":{"kind":"Namespace","name":"WORK","namespace":"WORK"},"source":{"component":"` + component + `"}}`
 }
 
 // foreignAttempts are, for each right that is printed, its uses on what gpupool did not make.
@@ -73,10 +74,16 @@ func storeAttempts() map[string][]attempt {
 		at := o.in + "/" + o.path
 		elsewhere := strings.Replace(at, "STORE", "WORK", 1)
 		rows["get "+resource+" in the store"] = []attempt{get(at+"/foreign", ownPlace), get(elsewhere+"/foreign", "")}
-		rows["create "+resource+" in the store"] = []attempt{allowed("make one", ownPlace, post(at, named("mine"))), refused("make one elsewhere", post(elsewhere, named("mine")))}
-		rows["delete "+resource+" in the store"] = []attempt{allowed("delete one", ownPlace, remove(at+"/foreign")), refused("delete one elsewhere", remove(elsewhere+"/foreign"))}
+		rows["create "+resource+" in the store"] = []attempt{
+			allowed("make one", ownPlace, post(at, named("mine"))), refused("make one elsewhere", post(elsewhere, named("mine"))),
+		}
+		rows["delete "+resource+" in the store"] = []attempt{
+			allowed("delete one", ownPlace, remove(at+"/foreign")), refused("delete one elsewhere", remove(elsewhere+"/foreign")),
+		}
 		version := strings.Replace(named("foreign"), `"name":"foreign"`, `"name":"foreign","resourceVersion":"1"`, 1)
-		rows["update "+resource+" in the store"] = []attempt{allowed("change one", ownPlace, put(at+"/foreign", version)), refused("change one elsewhere", put(elsewhere+"/foreign", version))}
+		rows["update "+resource+" in the store"] = []attempt{
+			allowed("change one", ownPlace, put(at+"/foreign", version)), refused("change one elsewhere", put(elsewhere+"/foreign", version)),
+		}
 		if resource != "coordination.k8s.io/leases" {
 			rows["list "+resource+" in the store"] = []attempt{get(at, ownPlace), get(elsewhere, "")}
 		}
@@ -89,20 +96,29 @@ func readAttempts() map[string][]attempt {
 	const apiDevices, apiScheduling = "/apis/resource.k8s.io/v1/", "/apis/scheduling.k8s.io/v1/"
 	return map[string][]attempt{
 		"get namespaces by name":    {get(apiCore+"kube-system", reads)},
-		"get namespaces everywhere": list(apiCore+"WORK", reads), "list namespaces everywhere": list("/api/v1/namespaces", reads), "watch namespaces everywhere": watch("/api/v1/namespaces", reads),
-		"list nodes everywhere": list("/api/v1/nodes", reads), "watch nodes everywhere": watch("/api/v1/nodes", reads), "get nodes everywhere": list(apiNodes+"other", reads),
-		"get pods everywhere": list(apiCore+"WORK/pods/pod", reads), "list pods everywhere": list("/api/v1/pods", reads), "watch pods everywhere": watch("/api/v1/pods", reads),
+		"get namespaces everywhere": list(apiCore+"WORK", reads), "list namespaces everywhere": list("/api/v1/namespaces", reads),
+		"watch namespaces everywhere": watch("/api/v1/namespaces", reads),
+		"list nodes everywhere":       list("/api/v1/nodes", reads), "watch nodes everywhere": watch("/api/v1/nodes", reads),
+		"get nodes everywhere": list(apiNodes+"other", reads),
+		"get pods everywhere":  list(apiCore+"WORK/pods/pod", reads), "list pods everywhere": list("/api/v1/pods", reads),
+		"watch pods everywhere": watch("/api/v1/pods", reads),
 		"get events everywhere": list(apiCore+"WORK/events/foreign", reads), "list events everywhere": list("/api/v1/events", reads),
-		"list scheduling.k8s.io/priorityclasses everywhere": list(apiScheduling+"priorityclasses", reads),
-		"list resource.k8s.io/resourceslices everywhere":    list(apiDevices+"resourceslices", reads),
-		"list resource.k8s.io/resourceclaims everywhere":    list(apiDevices+"resourceclaims", reads), "watch resource.k8s.io/resourceclaims everywhere": watch(apiDevices+"resourceclaims", reads),
+		"list scheduling.k8s.io/priorityclasses everywhere":                              list(apiScheduling+"priorityclasses", reads),
+		"list resource.k8s.io/resourceslices everywhere":                                 list(apiDevices+"resourceslices", reads),
+		"list resource.k8s.io/resourceclaims everywhere":                                 list(apiDevices+"resourceclaims", reads),
+		"watch resource.k8s.io/resourceclaims everywhere":                                watch(apiDevices+"resourceclaims", reads),
 		"list admissionregistration.k8s.io/validatingadmissionpolicybindings everywhere": list(apiAdmission+"validatingadmissionpolicybindings", reads),
-		"get admissionregistration.k8s.io/validatingadmissionpolicies by name":           {get(apiAdmission+"validatingadmissionpolicies/gpupool-freeze", reads), get(apiAdmission+"validatingadmissionpolicies/foreign", "")},
-		"get apps/deployments everywhere":                                                list(apiApps+"WORK/deployments/deployment", reads), "list apps/deployments everywhere": list("/apis/apps/v1/deployments", reads),
-		"get apps/statefulsets everywhere": list(apiApps+"WORK/statefulsets/statefulset", reads), "get apps/replicasets everywhere": list(apiApps+"WORK/replicasets/foreign", reads),
+		"get admissionregistration.k8s.io/validatingadmissionpolicies by name": {
+			get(apiAdmission+"validatingadmissionpolicies/gpupool-freeze", reads), get(apiAdmission+"validatingadmissionpolicies/foreign", ""),
+		},
+		"get apps/deployments everywhere":                      list(apiApps+"WORK/deployments/deployment", reads),
+		"list apps/deployments everywhere":                     list("/apis/apps/v1/deployments", reads),
+		"get apps/statefulsets everywhere":                     list(apiApps+"WORK/statefulsets/statefulset", reads),
+		"get apps/replicasets everywhere":                      list(apiApps+"WORK/replicasets/foreign", reads),
 		"list autoscaling/horizontalpodautoscalers everywhere": list("/apis/autoscaling/v2/horizontalpodautoscalers", reads),
 		"get batch/jobs everywhere":                            list(apiBatch+"WORK/jobs/job", reads),
-		"get policy/poddisruptionbudgets everywhere":           list(apiPolicy+"WORK/poddisruptionbudgets/guard", reads), "list policy/poddisruptionbudgets everywhere": list("/apis/policy/v1/poddisruptionbudgets", reads),
+		"get policy/poddisruptionbudgets everywhere":           list(apiPolicy+"WORK/poddisruptionbudgets/guard", reads),
+		"list policy/poddisruptionbudgets everywhere":          list("/apis/policy/v1/poddisruptionbudgets", reads),
 	}
 }
 
@@ -144,7 +160,8 @@ func enforceAttempts() map[string][]attempt {
 			return put(apiApps+namespace+"/"+kind+"s/"+kind+"/scale", scaled(kind, namespace))
 		}
 		rows["update apps/"+kind+"s/scale everywhere"] = []attempt{
-			allowed("scale one", pausing, scale("WORK")), refused("scale one of the system", scale("kube-system")), refused("scale one of another installation", scale("RUN2")),
+			allowed("scale one", pausing, scale("WORK")), refused("scale one of the system", scale("kube-system")),
+			refused("scale one of another installation", scale("RUN2")),
 		}
 	}
 	return rows
@@ -174,7 +191,8 @@ func nodeAttempts() map[string][]attempt {
 func stockAttempts() map[string][]attempt {
 	rows := map[string][]attempt{
 		"patch pods everywhere": {
-			refused("spare one that is not of a stock pool", merge(apiCore+"WORK/pods/pod", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`)),
+			refused("spare one that is not of a stock pool", merge(apiCore+"WORK/pods/pod",
+				`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`)),
 			refused("label one", merge(apiCore+"WORK/pods/pod", `{"metadata":{"labels":{"gpupool/stock-pool":"stock"}}}`)),
 		},
 	}

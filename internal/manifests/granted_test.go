@@ -88,7 +88,9 @@ func printings() map[string]manifests.Options {
 		o.Stock = manifests.Stock{Pools: true, Namespaces: []string{"team-a"}}
 		all[string(action)+", stock pools in a namespace"] = o
 	}
-	for name, nodes := range map[string]manifests.Nodes{"mark": {Mark: true}, "cordon": {Mark: true, Cordon: true}, "delete": {Mark: true, Delete: true}, "notice": {NoticeWatch: true}} {
+	for name, nodes := range map[string]manifests.Nodes{
+		"mark": {Mark: true}, "cordon": {Mark: true, Cordon: true}, "delete": {Mark: true, Delete: true}, "notice": {NoticeWatch: true},
+	} {
 		o := options()
 		o.Nodes = nodes
 		all[name+" nodes"] = o
@@ -156,7 +158,8 @@ func makeForeign(t *testing.T, cluster *kubetest.Cluster, work string) {
 	kubetest.Create(t, cluster, lease(about))
 	pods := kubetest.Deployment(work, "foreign", 0).Spec
 	kubetest.Create(t, cluster, &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: work, Name: "foreign"}, Spec: appsv1.ReplicaSetSpec{Replicas: pods.Replicas, Selector: pods.Selector, Template: pods.Template},
+		ObjectMeta: metav1.ObjectMeta{Namespace: work, Name: "foreign"},
+		Spec:       appsv1.ReplicaSetSpec{Replicas: pods.Replicas, Selector: pods.Selector, Template: pods.Template},
 	})
 	kubetest.Create(t, cluster, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: work, Name: "foreign"}, Source: corev1.EventSource{Component: "kubelet"},
@@ -192,7 +195,8 @@ func allowed(what, why string, a abuse) attempt {
 // untilLimited waits until the rights and the policies of an account are in force.
 func untilLimited(t *testing.T, client kubernetes.Interface, account, work string) {
 	t.Helper()
-	can, cannot := ofNode("", "", "own", `{"metadata":{"annotations":{"gpupool/pool-uid":"a"}}}`), ofNode("", "", "own", `{"metadata":{"labels":{"while":"waiting"}}}`)
+	can, cannot := ofNode("", "", "own", `{"metadata":{"annotations":{"gpupool/pool-uid":"a"}}}`),
+		ofNode("", "", "own", `{"metadata":{"labels":{"while":"waiting"}}}`)
 	can.path, cannot.path = can.path+"?dryRun=All", cannot.path+"?dryRun=All"
 	if account == manifests.NoticeAccount { // which may change nothing without a pod's token
 		can = abuse{verb: http.MethodGet, path: apiNodes + "own"}

@@ -17,7 +17,8 @@ func (o Options) limits() []Object {
 	if !o.allows(budget.Pause) {
 		return events
 	}
-	return append(events, o.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces other than the system's and these two.",
+	return append(events, o.policy("limits", "It holds the accounts to suspending Jobs, of which RBAC would let them change everything, and to namespaces "+
+		"other than the system's and these two.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{
 			concerning(batch, []string{"jobs"}, admissionv1.Create, admissionv1.Update),
@@ -27,7 +28,8 @@ func (o Options) limits() []Object {
 		must(o.outsideSystem(), "gpupool pauses and evicts nothing in this namespace"),
 		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendAlone(),
 			"of a Job, gpupool may change spec.suspend alone"),
-		must("request.subResource != 'eviction' || !has(dyn(object).deleteOptions) || !has(dyn(object).deleteOptions.gracePeriodSeconds) || dyn(object).deleteOptions.gracePeriodSeconds >= 1",
+		must("request.subResource != 'eviction' || !has(dyn(object).deleteOptions) || !has(dyn(object).deleteOptions.gracePeriodSeconds) || "+
+			"dyn(object).deleteOptions.gracePeriodSeconds >= 1",
 			"gpupool evicts no pod without a grace period"),
 	)...)
 }
@@ -42,7 +44,8 @@ func (o Options) eventLimits() []Object {
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"events"}, admissionv1.Create, admissionv1.Update)}, nil,
 		must(by("object")+" && (request.operation == 'CREATE' || "+by("oldObject")+")", "gpupool creates and updates only Events that it reports itself"),
-		must("request.operation == 'CREATE' ? !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences) : "+sameMetadata(), "of an Event, gpupool changes neither labels, owners nor finalizers"),
+		must("request.operation == 'CREATE' ? !has(object.metadata.finalizers) && !has(object.metadata.ownerReferences) : "+sameMetadata(),
+			"of an Event, gpupool changes neither labels, owners nor finalizers"),
 	)
 }
 
@@ -51,11 +54,13 @@ func (o Options) eventLimits() []Object {
 func (o Options) outsideSystem() string {
 	const label = "'app.kubernetes.io/name'"
 	return "!(request.namespace in " + kubecluster.CELTexts(o.withoutStock()...) + ")" +
-		" && !(has(namespaceObject.metadata.labels) && " + label + " in namespaceObject.metadata.labels && namespaceObject.metadata.labels[" + label + "] == '" + appName + "')"
+		" && !(has(namespaceObject.metadata.labels) && " + label + " in namespaceObject.metadata.labels && namespaceObject.metadata.labels[" + label + "] == '" +
+		appName + "')"
 }
 
 // policy is a policy, and its binding, of what accounts may do.
-func (o Options) policy(name, why string, accounts []string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable, validations ...admissionv1.Validation) []Object {
+func (o Options) policy(name, why string, accounts []string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable,
+	validations ...admissionv1.Validation) []Object {
 	const version = "admissionregistration.k8s.io/v1"
 	about := metav1.ObjectMeta{Name: o.Namespace + "-" + name, Labels: labels()}
 	fail, exact := admissionv1.Fail, admissionv1.Equivalent

@@ -59,9 +59,15 @@ func ofNode(right, what, name, body string) abuse {
 func nodeAbuses() []abuse {
 	all := []abuse{
 		{right: "get nodes", what: "read its logs", verb: http.MethodGet, path: apiNodes + "own/proxy/logs/"},
-		{right: "get nodes", what: "write one whole", verb: http.MethodPut, path: apiNodes + "own", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"own"}}`},
+		{
+			right: "get nodes", what: "write one whole", verb: http.MethodPut, path: apiNodes + "own",
+			body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"own"}}`,
+		},
 		{right: "get nodes", what: "make one", verb: http.MethodPost, path: "/api/v1/nodes", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"mine"}}`},
-		{right: "patch nodes", what: "make one by patching", verb: http.MethodPatch, path: apiNodes + "mine?fieldManager=a", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"mine"}}`, as: types.ApplyPatchType},
+		{
+			right: "patch nodes", what: "make one by patching", verb: http.MethodPatch, path: apiNodes + "mine?fieldManager=a",
+			body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"mine"}}`, as: types.ApplyPatchType,
+		},
 		{right: "delete nodes", what: "delete one that bears no mark", verb: http.MethodDelete, path: apiNodes + "other"},
 		{right: "delete nodes", what: "delete one of another cloud", verb: http.MethodDelete, path: apiNodes + "elsewhere"},
 		{right: "delete nodes", what: "delete a marked one of another cloud", verb: http.MethodDelete, path: apiNodes + "moved"},
@@ -112,12 +118,24 @@ func nodeAbuses() []abuse {
 		"give it for no reason":      `{"conditions":[{"type":"GpupoolReclaim","status":"True","reason":"","message":"` + message + `"}]}`,
 		"have its kubelet elsewhere": `{"daemonEndpoints":{"kubeletEndpoint":{"Port":9}}}`,
 	} {
-		all = append(all, abuse{right: "patch nodes/status", what: what, verb: http.MethodPatch, path: apiNodes + "own/status", body: `{"status":` + status + `}`, as: types.StrategicMergePatchType})
+		all = append(all, abuse{
+			right: "patch nodes/status", what: what, verb: http.MethodPatch, path: apiNodes + "own/status", body: `{"status":` + status + `}`,
+			as: types.StrategicMergePatchType,
+		})
 	}
 	return append(all,
-		abuse{right: "patch nodes/status", what: "give two notices", verb: http.MethodPatch, path: apiNodes + "own/status", body: `{"status":{"conditions":[` + notice + `,` + notice + `]}}`, as: types.MergePatchType},
-		abuse{right: "patch nodes/status", what: "label it", verb: http.MethodPatch, path: apiNodes + "own/status", body: `{"metadata":{"labels":{"a":"b"}}}`, as: types.StrategicMergePatchType},
-		abuse{right: "patch nodes/status", what: "mark it", verb: http.MethodPatch, path: apiNodes + "own/status", body: `{"metadata":{"annotations":{"gpupool/pool-uid":"a"}}}`, as: types.StrategicMergePatchType},
+		abuse{
+			right: "patch nodes/status", what: "give two notices", verb: http.MethodPatch, path: apiNodes + "own/status",
+			body: `{"status":{"conditions":[` + notice + `,` + notice + `]}}`, as: types.MergePatchType,
+		},
+		abuse{
+			right: "patch nodes/status", what: "label it", verb: http.MethodPatch, path: apiNodes + "own/status", body: `{"metadata":{"labels":{"a":"b"}}}`,
+			as: types.StrategicMergePatchType,
+		},
+		abuse{
+			right: "patch nodes/status", what: "mark it", verb: http.MethodPatch, path: apiNodes + "own/status",
+			body: `{"metadata":{"annotations":{"gpupool/pool-uid":"a"}}}`, as: types.StrategicMergePatchType,
+		},
 	)
 }
 
@@ -126,7 +144,8 @@ func noticesOfOthers(name string) []abuse {
 	at := time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
 	return []abuse{
 		{
-			right: "patch nodes/status", what: "have " + name + " bear a notice", verb: http.MethodPatch, path: apiNodes + name + "/status", as: types.StrategicMergePatchType,
+			right: "patch nodes/status", what: "have " + name + " bear a notice", verb: http.MethodPatch, path: apiNodes + name + "/status",
+			as:   types.StrategicMergePatchType,
 			body: `{"status":{"conditions":[{"type":"GpupoolReclaim","status":"True","reason":"SpotReclaim","message":"` + node.NoticeMessage(at) + `"}]}}`,
 		},
 		ofNode("patch nodes", "have "+name+" bear the taint of a notice", name,

@@ -12,7 +12,8 @@ import (
 func (o Options) noticeWatch() []Object {
 	all := []Object{{"It is the agent's on each node, and may have that node bear a notice.", o.account(NoticeAccount)}}
 	all = append(all, o.noticeLimits()...)
-	all = append(all, o.granted("notice-watch", "To have a node bear the cloud's notice, which the policy above holds to the agent's own.", NoticeRules(), NoticeAccount)...)
+	all = append(all, o.granted("notice-watch", "To have a node bear the cloud's notice, which the policy above holds to the agent's own.", NoticeRules(),
+		NoticeAccount)...)
 	return append(all, Object{"The agents: each asks the metadata service of its instance whether the cloud takes it back.", o.daemonSet()})
 }
 

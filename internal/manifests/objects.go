@@ -42,7 +42,8 @@ func Objects(o Options) ([]Object, error) {
 	layout := kubernetes.LayoutObject(o.Namespace)
 	layout.TypeMeta = kindOf("v1", "ConfigMap")
 	all := []Object{
-		{"The namespace is the store: declarations, status, ledger and locks. No account or pod belongs here: whoever may write the store's Secrets could get the account's token.", namespace(o.Namespace)},
+		{"The namespace is the store: declarations, status, ledger and locks. No account or pod belongs here: whoever may write the store's Secrets could get " +
+			"the account's token.", namespace(o.Namespace)},
 		{"It makes the namespace a store, empty at first.", layout},
 		{"The namespace of the run: the accounts, the " + o.runner() + ", and the cloud's credentials, which no role lets anyone read.", namespace(o.runNamespace())},
 		{"It runs the " + o.runner() + ".", o.account(ReconcileAccount)},
@@ -59,10 +60,12 @@ func Objects(o Options) ([]Object, error) {
 	all = append(all, o.granted("lift", "To see what budgets have brought about, and to lift it.", LiftRules(o), ReconcileAccount, TerraformAccount)...)
 	all = append(all, o.granted("enforce", "To carry enforcement out, up to "+string(o.Enforcement)+".", EnforceRules(o), ReconcileAccount)...)
 	if rules := NodeRules(o); len(rules) > 0 {
-		all = append(all, o.granted("nodes", "To mark, cordon and delete nodes of pools, which the policies above limit.", rules, ReconcileAccount, TerraformAccount)...)
+		all = append(all, o.granted("nodes", "To mark, cordon and delete nodes of pools, which the policies above limit.", rules, ReconcileAccount,
+			TerraformAccount)...)
 	}
 	if rules := DrainRules(o); len(rules) > 0 {
-		all = append(all, o.granted("drain", "To look at nodes and their pods, and to drain: terraform apply ends instances, and destroy all of them.", rules, TerraformAccount)...)
+		all = append(all, o.granted("drain", "To look at nodes and their pods, and to drain: terraform apply ends instances, and destroy all of them.", rules,
+			TerraformAccount)...)
 	}
 	all = append(all, o.stockPools()...)
 	all = append(all, o.tokens()...)
@@ -76,7 +79,10 @@ func Objects(o Options) ([]Object, error) {
 		why = ""
 	}
 	if o.Mode == Deployment {
-		return append(all, Object{"The runs. Where this was a CronJob before, delete that: kubectl -n " + o.runNamespace() + " delete cronjob " + ReconcileAccount + ".", o.deployment()}), nil
+		return append(all,
+			Object{
+				"The runs. Where this was a CronJob before, delete that: kubectl -n " + o.runNamespace() + " delete cronjob " + ReconcileAccount + ".", o.deployment(),
+			}), nil
 	}
 	return append(all, Object{"The run. A run that finds another one under way ends well.", o.cronJob()}), nil
 }
@@ -89,7 +95,8 @@ func (o Options) runner() string {
 	return "CronJob"
 }
 
-const slotsUse = "The slots of freezes. Each binds to nothing until a run takes it. What a run then writes is not in here: kubectl apply leaves it as it is, by client or by --server-side, and kubectl replace would lift freezes until the next run."
+const slotsUse = "The slots of freezes. Each binds to nothing until a run takes it. What a run then writes is not in here: kubectl apply leaves it as it " +
+	"is, by client or by --server-side, and kubectl replace would lift freezes until the next run."
 
 func kindOf(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}

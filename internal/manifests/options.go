@@ -120,11 +120,13 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%q cannot be the run's namespace: %s", o.runNamespace(), strings.Join(problems, "; "))
 	}
 	if o.runNamespace() == o.Namespace {
-		return fmt.Errorf("%s cannot be the store and the run's namespace at once: whoever may write the store's Secrets could get tokens of the accounts there, and read the cloud's credentials", o.Namespace)
+		return fmt.Errorf("%s cannot be the store and the run's namespace at once: whoever may write the store's Secrets could get tokens of the accounts there, "+
+			"and read the cloud's credentials", o.Namespace)
 	}
 	for _, name := range []string{o.Namespace, o.runNamespace()} {
 		if slices.Contains(budget.SystemNamespaces(), name) || name == "default" {
-			return fmt.Errorf("%s can't be the store's or the run's namespace: what is printed lays a pod security level on it, and lets the accounts write its Secrets. Name one for gpupool alone, such as %s", name, DefaultNamespace)
+			return fmt.Errorf("%s can't be the store's or the run's namespace: what is printed lays a pod security level on it, and lets the accounts write its "+
+				"Secrets. Name one for gpupool alone, such as %s", name, DefaultNamespace)
 		}
 	}
 	if o.Image == "" || strings.ContainsAny(o.Image, " \t\r\n") {

@@ -191,7 +191,8 @@ func evicts(w *world) error {
 		return err
 	}
 	pod := kubetest.Create(w.t, w.cluster, kubetest.Pod(w.home, "another"))
-	return kubecluster.New(w.client).Evict(w.t.Context(), budget.Eviction{PodRef: budget.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"}, Grace: 30})
+	return kubecluster.New(w.client).Evict(w.t.Context(),
+		budget.Eviction{PodRef: budget.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"}, Grace: 30})
 }
 
 // prepareEnforced has a budget be frozen, and its workloads be paused.

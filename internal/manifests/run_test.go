@@ -26,7 +26,8 @@ type part struct {
 
 func reconciling() []rbacv1.PolicyRule {
 	o := withAll()
-	return slices.Concat(manifests.ObserveRules(), manifests.LiftRules(o), manifests.EnforceRules(o), manifests.NodeRules(o), stocking(), manifests.StockListRules())
+	return slices.Concat(manifests.ObserveRules(), manifests.LiftRules(o), manifests.EnforceRules(o), manifests.NodeRules(o), stocking(),
+		manifests.StockListRules())
 }
 
 func declaring() []rbacv1.PolicyRule {

@@ -70,7 +70,9 @@ func stockAbuses() []abuse {
 		return abuse{right: "patch " + right, what: what, verb: http.MethodPatch, path: path, body: body, as: types.MergePatchType}
 	}
 	apply := func(right, what, path, body string) abuse {
-		return abuse{right: "patch " + right, what: what, verb: http.MethodPatch, path: path + "?fieldManager=gpupool-stock&force=true", body: body, as: types.ApplyPatchType}
+		return abuse{
+			right: "patch " + right, what: what, verb: http.MethodPatch, path: path + "?fieldManager=gpupool-stock&force=true", body: body, as: types.ApplyPatchType,
+		}
 	}
 	remove := func(right, what, path string) abuse {
 		return abuse{right: "delete " + right, what: what, verb: http.MethodDelete, path: path}
@@ -79,41 +81,59 @@ func stockAbuses() []abuse {
 	all := []abuse{
 		create("deployments", "make one without the label", apiApps+"WORK", strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		create("deployments", "make one with another's label", apiApps+"WORK", labelled(aDeployment, "mine", "stock")),
-		create("deployments", "make one of a name to come", apiApps+"WORK", strings.Replace(labelled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
+		create("deployments", "make one of a name to come", apiApps+"WORK",
+			strings.Replace(labelled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
 		create("deployments", "make one that never goes", apiApps+"WORK", withMetadata(labelled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		create("deployments", "make one that is owned", apiApps+"WORK", withMetadata(labelled(aDeployment, "mine", "mine"), anOwner)),
-		apply("deployments", "make one by applying, that never goes", apiApps+"WORK/deployments/mine", withMetadata(labelled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
+		apply("deployments", "make one by applying, that never goes", apiApps+"WORK/deployments/mine",
+			withMetadata(labelled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		patch("deployments", "claim one by its label", apiApps+"WORK/deployments/deployment", `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"}}}`),
 		patch("deployments", "claim one by who manages it", apiApps+"WORK/deployments/deployment", claims),
-		patch("deployments", "claim one with both", apiApps+"WORK/deployments/deployment", strings.Replace(claims, `{"metadata":{`, `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"},`, 1)),
+		patch("deployments", "claim one with both", apiApps+"WORK/deployments/deployment",
+			strings.Replace(claims, `{"metadata":{`, `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"},`, 1)),
 		patch("deployments", "change one with another's label", apiApps+"WORK/deployments/other", `{"spec":{"replicas":1}}`),
 		patch("deployments", "correct another's label", apiApps+"WORK/deployments/other", `{"metadata":{"labels":{"gpupool/stock-pool":"other"}}}`),
 		patch("deployments", "let one go by taking its label", apiApps+"WORK/deployments/stock", `{"metadata":{"labels":{"gpupool/stock-pool":null}}}`),
 		patch("deployments", "label it as another's", apiApps+"WORK/deployments/stock", `{"metadata":{"labels":{"gpupool/stock-pool":"other"}}}`),
-		patch("deployments", "have it owned", apiApps+"WORK/deployments/stock", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`),
+		patch("deployments", "have it owned", apiApps+"WORK/deployments/stock",
+			`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`),
 		patch("deployments", "never let it go", apiApps+"WORK/deployments/stock", `{"metadata":{"finalizers":["a.example/b"]}}`),
 		patch("deployments", "write its status", apiApps+"WORK/deployments/stock/status", `{"status":{"replicas":9}}`),
-		apply("deployments", "apply to somebody's", apiApps+"WORK/deployments/deployment", strings.ReplaceAll(labelled(aDeployment, "deployment", "deployment"), `"app":"mine"`, `"app":"deployment"`)),
-		apply("deployments", "make one by applying, without the label", apiApps+"WORK/deployments/mine", strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		apply("deployments", "apply to somebody's", apiApps+"WORK/deployments/deployment",
+			strings.ReplaceAll(labelled(aDeployment, "deployment", "deployment"), `"app":"mine"`, `"app":"deployment"`)),
+		apply("deployments", "make one by applying, without the label", apiApps+"WORK/deployments/mine",
+			strings.Replace(labelled(aDeployment, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		remove("deployments", "delete somebody's", apiApps+"WORK/deployments/deployment"),
 		remove("deployments", "delete one with another's label", apiApps+"WORK/deployments/other"),
 		remove("deployments", "delete all", apiApps+"WORK/deployments"),
-		{right: "list deployments", what: "write one whole", verb: http.MethodPut, path: apiApps + "WORK/deployments/stock", body: labelled(aDeployment, "stock", "stock")},
+		{
+			right: "list deployments", what: "write one whole", verb: http.MethodPut, path: apiApps + "WORK/deployments/stock",
+			body: labelled(aDeployment, "stock", "stock"),
+		},
 
-		create("poddisruptionbudgets", "make one without the label", apiPolicy+"WORK", strings.Replace(labelled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),
+		create("poddisruptionbudgets", "make one without the label", apiPolicy+"WORK",
+			strings.Replace(labelled(aGuard, "mine", "x"), "gpupool/stock-pool", "app", 1)),
 		create("poddisruptionbudgets", "make one with another's label", apiPolicy+"WORK", labelled(aGuard, "mine", "stock")),
 		create("poddisruptionbudgets", "make one that never goes", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		create("poddisruptionbudgets", "make one that a pod owns", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), anOwner)),
-		create("poddisruptionbudgets", "make one that another Deployment owns", apiPolicy+"WORK", withMetadata(labelled(aGuard, "mine", "mine"), `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":"a"}]`)),
+		create("poddisruptionbudgets", "make one that another Deployment owns", apiPolicy+"WORK",
+			withMetadata(labelled(aGuard, "mine", "mine"), `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":"a"}]`)),
 		patch("poddisruptionbudgets", "let somebody's allow all", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"spec":{"minAvailable":0}}`),
 		patch("poddisruptionbudgets", "claim somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"metadata":{"labels":{"gpupool/stock-pool":"guard"}}}`),
 		apply("poddisruptionbudgets", "apply to somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard", labelled(aGuard, "guard", "guard")),
 		remove("poddisruptionbudgets", "delete somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard"),
 		remove("poddisruptionbudgets", "delete all", apiPolicy+"WORK/poddisruptionbudgets"),
-		{right: "get poddisruptionbudgets", what: "write one whole", verb: http.MethodPut, path: apiPolicy + "WORK/poddisruptionbudgets/stock", body: labelled(aGuard, "stock", "stock")},
-		{right: "list poddisruptionbudgets", what: "say how many may go", verb: http.MethodPatch, path: apiPolicy + "WORK/poddisruptionbudgets/stock/status", body: `{"status":{"disruptionsAllowed":9}}`, as: types.MergePatchType},
+		{
+			right: "get poddisruptionbudgets", what: "write one whole", verb: http.MethodPut, path: apiPolicy + "WORK/poddisruptionbudgets/stock",
+			body: labelled(aGuard, "stock", "stock"),
+		},
+		{
+			right: "list poddisruptionbudgets", what: "say how many may go", verb: http.MethodPatch, path: apiPolicy + "WORK/poddisruptionbudgets/stock/status",
+			body: `{"status":{"disruptionsAllowed":9}}`, as: types.MergePatchType,
+		},
 
-		patch("pods", "have a scale-down end nobody's pod first", apiCore+"WORK/pods/pod", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`),
+		patch("pods", "have a scale-down end nobody's pod first", apiCore+"WORK/pods/pod",
+			`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`),
 		patch("pods", "claim one", apiCore+"WORK/pods/pod", `{"metadata":{"labels":{"gpupool/stock-pool":"stock"}}}`),
 		patch("pods", "have a pool's go first", apiCore+"WORK/pods/stock", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-5"}}}`),
 		patch("pods", "annotate a pool's", apiCore+"WORK/pods/stock", `{"metadata":{"annotations":{"a":"b"}}}`),
@@ -124,7 +144,8 @@ func stockAbuses() []abuse {
 		patch("pods", "give a pool's another image", apiCore+"WORK/pods/stock", `{"spec":{"activeDeadlineSeconds":1}}`),
 		patch("pods", "write a pool's status", apiCore+"WORK/pods/stock/status", `{"status":{"phase":"Failed"}}`),
 		patch("pods", "resize a pool's", apiCore+"WORK/pods/stock/resize", `{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"9"}}}]}}`),
-		apply("pods", "make one by applying", apiCore+"WORK/pods/mine", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine","labels":{"gpupool/stock-pool":"mine"}},"spec":{"containers":[{"name":"a","image":"a"}]}}`),
+		apply("pods", "make one by applying", apiCore+"WORK/pods/mine",
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine","labels":{"gpupool/stock-pool":"mine"}},"spec":{"containers":[{"name":"a","image":"a"}]}}`),
 	}
 	for _, namespace := range []string{"kube-system", "STORE", "RUN", "RUN2"} {
 		all = append(all,
@@ -134,7 +155,8 @@ func stockAbuses() []abuse {
 			create("poddisruptionbudgets", "make one in "+namespace, apiPolicy+namespace, labelled(aGuard, "mine", "mine")),
 			patch("poddisruptionbudgets", "change one in "+namespace, apiPolicy+namespace+"/poddisruptionbudgets/stock", `{"spec":{"minAvailable":0}}`),
 			remove("poddisruptionbudgets", "delete one in "+namespace, apiPolicy+namespace+"/poddisruptionbudgets/stock"),
-			patch("pods", "spare one in "+namespace, apiCore+namespace+"/pods/stock", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`),
+			patch("pods", "spare one in "+namespace, apiCore+namespace+"/pods/stock",
+				`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"1000"}}}`),
 		)
 	}
 	return all
@@ -180,7 +202,8 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 			t.Fatal(err)
 		}
 	}
-	if guard, err = server.Client().PolicyV1().PodDisruptionBudgets(work).Patch(ctx, d.Name, types.MergePatchType, []byte(`{"metadata":{"labels":null},"spec":{"minAvailable":null,"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
+	if guard, err = server.Client().PolicyV1().PodDisruptionBudgets(work).Patch(ctx, d.Name, types.MergePatchType,
+		[]byte(`{"metadata":{"labels":null},"spec":{"minAvailable":null,"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.GuardStock(ctx, guard, d.Guard(live)); err != nil {

@@ -44,9 +44,11 @@ func (o Options) stockLimits() []Object {
 	accounts := []string{ReconcileAccount, TerraformAccount}
 	elsewhere := must(o.outsideSystem(), "gpupool keeps no stock pools in this namespace")
 	bears := func(of string) string {
-		return stockNames.Replace("has(" + of + ".metadata.labels) && LABEL in " + of + ".metadata.labels && " + of + ".metadata.labels[LABEL] == " + of + ".metadata.name")
+		return stockNames.Replace("has(" + of + ".metadata.labels) && LABEL in " + of + ".metadata.labels && " + of + ".metadata.labels[LABEL] == " + of +
+			".metadata.name")
 	}
-	all := o.policy("stock-pools", "It holds the accounts to Deployments and disruption budgets that are a stock pool's: of others, RBAC would let them change everything.", accounts,
+	all := o.policy("stock-pools", "It holds the accounts to Deployments and disruption budgets that are a stock pool's: of others, RBAC would let them "+
+		"change everything.", accounts,
 		[]admissionv1.NamedRuleWithOperations{
 			concerning(apps, []string{"deployments"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
 			concerning(policies, []string{"poddisruptionbudgets"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
@@ -57,24 +59,30 @@ func (o Options) stockLimits() []Object {
 			{Name: "made", Expression: stockNames.Replace(wroteSpec)},
 		},
 		elsewhere,
-		must("request.operation == 'DELETE' || variables.bears", "of Deployments and disruption budgets, gpupool keeps those alone that bear the label "+stockpool.LabelPool+" with their own name"),
+		must("request.operation == 'DELETE' || variables.bears",
+			"of Deployments and disruption budgets, gpupool keeps those alone that bear the label "+stockpool.LabelPool+" with their own name"),
 		must("request.operation == 'CREATE' || variables.bore || variables.made",
-			"gpupool changes nobody's Deployment or disruption budget: to have a stock pool take a Deployment over, label it before, kubectl label deployment NAME "+stockpool.LabelPool+"=NAME"),
+			"gpupool changes nobody's Deployment or disruption budget: to have a stock pool take a Deployment over, label it before, kubectl label deployment NAME "+
+				stockpool.LabelPool+"=NAME"),
 		must("request.operation != 'UPDATE' || "+sameMetadata("labels", "annotations"), "gpupool changes neither owners nor finalizers"),
-		must("request.operation != 'CREATE' || "+ownersOfNew, "gpupool creates no Deployment or disruption budget with finalizers or with other owners than its stock pool"),
+		must("request.operation != 'CREATE' || "+ownersOfNew,
+			"gpupool creates no Deployment or disruption budget with finalizers or with other owners than its stock pool"),
 	)
 	annotations := func(of string) string {
 		return "has(" + of + ".metadata.annotations) ? " + of + ".metadata.annotations : {}"
 	}
-	return append(all, o.policy("stock-pods", "It holds the accounts to the order in which a scale-down ends pods of stock pools: of a pod, RBAC would let them change all that can be.", accounts,
+	return append(all, o.policy("stock-pods", "It holds the accounts to the order in which a scale-down ends pods of stock pools: of a pod, RBAC would let "+
+		"them change all that can be.", accounts,
 		[]admissionv1.NamedRuleWithOperations{concerning(core, []string{"pods"}, admissionv1.Create, admissionv1.Update, admissionv1.Delete)},
 		[]admissionv1.Variable{
 			{Name: "now", Expression: annotations("object")},
 			{Name: "before", Expression: annotations("oldObject")},
 		},
 		elsewhere,
-		must(stockNames.Replace("request.operation == 'UPDATE' && has(oldObject.metadata.labels) && LABEL in oldObject.metadata.labels"), "gpupool changes no pod but those of stock pools"),
-		must("request.operation == 'UPDATE' && "+same("spec")+" && "+sameMetadata("annotations")+" && "+sameMap("variables.now", "variables.before", corev1.PodDeletionCost),
+		must(stockNames.Replace("request.operation == 'UPDATE' && has(oldObject.metadata.labels) && LABEL in oldObject.metadata.labels"),
+			"gpupool changes no pod but those of stock pools"),
+		must("request.operation == 'UPDATE' && "+same("spec")+" && "+sameMetadata("annotations")+" && "+sameMap("variables.now", "variables.before",
+			corev1.PodDeletionCost),
 			"of a pod, gpupool may change the annotation "+corev1.PodDeletionCost+" alone"),
 		must(stockNames.Replace("!(COST in variables.now) || variables.now[COST] == SPARED"), "gpupool spares pods alone"),
 	)...)

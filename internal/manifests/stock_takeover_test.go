@@ -44,7 +44,10 @@ func ownsNothingByScaling(t *testing.T, cluster *kubetest.Cluster, client kubern
 			}
 			for _, a := range []abuse{
 				{what: "label it", verb: http.MethodPatch, path: at, body: `{"metadata":{"labels":{"gpupool/stock-pool":"` + name + `"}}}`, as: types.MergePatchType},
-				{what: "label it, and change its image", verb: http.MethodPatch, path: at, as: types.StrategicMergePatchType, body: strings.Replace(other, `{"spec"`, `{"metadata":{"labels":{"gpupool/stock-pool":"`+name+`"}},"spec"`, 1)},
+				{
+					what: "label it, and change its image", verb: http.MethodPatch, path: at, as: types.StrategicMergePatchType,
+					body: strings.Replace(other, `{"spec"`, `{"metadata":{"labels":{"gpupool/stock-pool":"`+name+`"}},"spec"`, 1),
+				},
 				{what: "delete it", verb: http.MethodDelete, path: at},
 			} {
 				if err := call(t.Context(), client, a, work); !apierrors.IsForbidden(err) {

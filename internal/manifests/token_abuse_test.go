@@ -72,7 +72,9 @@ func makeTokens(t *testing.T, cluster *kubetest.Cluster) {
 		tokenSecret("others", tokenGroups("system:bootstrappers:other")),
 		{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "controller"}, StringData: map[string]string{"a": "b"}},
 		{
-			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-opaque", Annotations: map[string]string{"gpupool/pool-uid": "pool-1"}},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-opaque", Annotations: map[string]string{"gpupool/pool-uid": "pool-1"},
+			},
 			StringData: map[string]string{"auth-extra-groups": kubeadmGroup},
 		},
 	} {
@@ -91,7 +93,10 @@ func tokenAbuses() []abuse {
 		{right: "delete secrets", what: "delete kubeadm's token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-kubead"},
 		{right: "delete secrets", what: "delete what is called like a token", verb: http.MethodDelete, path: apiSecrets + "/bootstrap-token-opaque"},
 		{right: "delete secrets", what: "delete a controller's Secret", verb: http.MethodDelete, path: apiSecrets + "/controller"},
-		{right: "create secrets", what: "make a token elsewhere", verb: http.MethodPost, path: apiCore + "RUN/secrets", body: strings.Replace(body(tokenSecret("mine00")), `"kube-system"`, `"RUN"`, 1)},
+		{
+			right: "create secrets", what: "make a token elsewhere", verb: http.MethodPost, path: apiCore + "RUN/secrets",
+			body: strings.Replace(body(tokenSecret("mine00")), `"kube-system"`, `"RUN"`, 1),
+		},
 	}
 	for what, s := range map[string]*corev1.Secret{
 		"have it be of another type":        tokenSecret("mine01", func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }),
@@ -143,7 +148,10 @@ func makesTokens(t *testing.T, cluster *kubetest.Cluster, c *kubecluster.Cluster
 		t.Errorf("deleting a token of the groups of before: %v", err)
 	}
 	for _, groups := range [][]string{{kubeadmGroup}, {ownGroup}, {ownGroup, kubeadmGroup}} {
-		token := node.BootstrapToken{ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, ExpiresAt: time.Now().Add(24 * time.Hour), Pool: "ap-singapore/train", PoolUID: "pool-1"}
+		token := node.BootstrapToken{
+			ID: "used" + account[len(account)-2:], Secret: "0123456789abcdef", Groups: groups, ExpiresAt: time.Now().Add(24 * time.Hour), Pool: "ap-singapore/train",
+			PoolUID: "pool-1",
+		}
 		if taken, err := c.TokenTaken(t.Context(), token); err != nil || taken {
 			t.Errorf("before it is made, it is there: %t (%v)", taken, err)
 		}
@@ -194,7 +202,9 @@ func TestTokensNeedTheirRightsAlone(t *testing.T) {
 		other, missing := slices.DeleteFunc(slices.Clone(rights), func(right string) bool { return right == less })[0], less
 		try := map[string]func() error{
 			"create secrets": func() error {
-				err := c.CreateToken(t.Context(), node.BootstrapToken{ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, ExpiresAt: time.Now().Add(time.Hour), PoolUID: "pool-1"})
+				err := c.CreateToken(t.Context(), node.BootstrapToken{
+					ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, ExpiresAt: time.Now().Add(time.Hour), PoolUID: "pool-1",
+				})
 				if errors.Is(err, node.ErrTokenExists) {
 					return nil
 				}

@@ -16,7 +16,10 @@ type Index struct {
 
 // NewIndex is the index of a look.
 func NewIndex(l Look) *Index {
-	x := &Index{look: Look{ClusterUID: l.ClusterUID, At: l.At, Pods: l.Pods}, nodes: l.Nodes, byInstance: map[string][]int{}, byAddress: map[string][]int{}, byPool: map[string][]int{}}
+	x := &Index{
+		look: Look{ClusterUID: l.ClusterUID, At: l.At, Pods: l.Pods}, nodes: l.Nodes, byInstance: map[string][]int{}, byAddress: map[string][]int{},
+		byPool: map[string][]int{},
+	}
 	for at, n := range l.Nodes {
 		if id := ParseProviderID(n.ProviderID).InstanceID; id != "" {
 			x.byInstance[id] = append(x.byInstance[id], at)

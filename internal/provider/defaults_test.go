@@ -26,7 +26,9 @@ import (
 func TestDefaultsAreTheDeclarations(t *testing.T) {
 	t.Parallel()
 	sameDefaults(t, budgetresource.NewResource(), budget.Declaration{}.WithDefaults())
-	sameDefaults(t, poolresource.NewResource(), spotpool.Declaration{OnDemandFallback: &spotpool.OnDemandFallback{}, Nodes: &spotpool.Nodes{}, BootstrapToken: &spotpool.BootstrapToken{}}.WithDefaults())
+	sameDefaults(t, poolresource.NewResource(), spotpool.Declaration{
+		OnDemandFallback: &spotpool.OnDemandFallback{}, Nodes: &spotpool.Nodes{}, BootstrapToken: &spotpool.BootstrapToken{},
+	}.WithDefaults())
 	sameDefaults(t, stockresource.NewResource(), struct {
 		stockpool.Declaration
 		WaitForRollout bool `json:"wait_for_rollout"` // the provider's alone

@@ -19,13 +19,17 @@ func providerSchema() schema.Schema {
 	}
 	attributes["kubernetes"] = schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Cluster whose GPU-hours the budgets count, and where a store in Kubernetes is, with the names and the environment variables of the official Kubernetes provider. " +
-			"Where it is left out, and no variable names a cluster, the service account of the pod that this runs in. As with the official provider, `KUBECONFIG` is not read. Pools alone need no cluster.",
+		MarkdownDescription: "Cluster whose GPU-hours the budgets count, and where a store in Kubernetes is, with the names and the environment variables of the " +
+			"official Kubernetes provider. " +
+			"Where it is left out, and no variable names a cluster, the service account of the pod that this runs in. As with the official provider, `KUBECONFIG` " +
+			"is not read. Pools alone need no cluster.",
 		Attributes: kubernetesAttributes(),
 	}
 	attributes["store"] = schema.SingleNestedAttribute{
-		Optional:            true,
-		MarkdownDescription: "Where declarations, journals and locks are kept: what is applied here is kept up by `gpupool reconcile` from the same store. Where it is left out, the environment variable `GPUPOOL_STORE`, such as `directory:/srv/gpupool`; else the directory `.gpupool` in the working directory. It is created where it is missing.",
+		Optional: true,
+		MarkdownDescription: "Where declarations, journals and locks are kept: what is applied here is kept up by `gpupool reconcile` from the same store. Where " +
+			"it is left out, the environment variable `GPUPOOL_STORE`, such as `directory:/srv/gpupool`; else the directory `.gpupool` in the working directory. It " +
+			"is created where it is missing.",
 		Attributes: map[string]schema.Attribute{
 			"directory": schema.StringAttribute{
 				Optional:            true,
@@ -38,8 +42,10 @@ func providerSchema() schema.Schema {
 		},
 	}
 	return schema.Schema{
-		MarkdownDescription: "The gpupool provider keeps pools of Tencent Cloud GPU spot instances at their size, and holds the pods of a Kubernetes cluster to budgets of GPU-hours. " +
-			"Its arguments for the cloud have the names and the environment variables of the official Tencent Cloud provider, and those for the cluster the ones of the official Kubernetes provider. " +
+		MarkdownDescription: "The gpupool provider keeps pools of Tencent Cloud GPU spot instances at their size, and holds the pods of a Kubernetes cluster to " +
+			"budgets of GPU-hours. " +
+			"Its arguments for the cloud have the names and the environment variables of the official Tencent Cloud provider, and those for the cluster the ones of " +
+			"the official Kubernetes provider. " +
 			"Neither is asked before the first pool or the first budget needs it: budgets alone need no credentials of the cloud, and pools alone no cluster.",
 		Attributes: attributes,
 	}
@@ -47,14 +53,16 @@ func providerSchema() schema.Schema {
 
 func cloudAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"region": optionalString("Region of pools that name none, such as `ap-singapore`. Also `TENCENTCLOUD_REGION`, or the profile's region. Default: `ap-guangzhou`."),
+		"region": optionalString("Region of pools that name none, such as `ap-singapore`. Also `TENCENTCLOUD_REGION`, or the profile's region. Default: " +
+			"`ap-guangzhou`."),
 		"secret_id": optionalString("Id of the API secret. Also `TENCENTCLOUD_SECRET_ID`. " +
 			"Where neither is set, the profile, then the instance's or the pod's role are asked."),
-		"secret_key":             optionalSecret("Key of the API secret. Also `TENCENTCLOUD_SECRET_KEY`."),
-		"security_token":         optionalSecret("Token of temporary credentials. Also `TENCENTCLOUD_SECURITY_TOKEN`."),
-		"profile":                optionalString("Profile in `shared_credentials_dir`. Also `TENCENTCLOUD_PROFILE`. Default: `default`."),
-		"shared_credentials_dir": optionalString("Directory with the profiles of the command line tool tccli. Also `TENCENTCLOUD_SHARED_CREDENTIALS_DIR`. Default: `~/.tccli`."),
-		"cam_role_name":          optionalString("CAM role of the instance that this runs on. Also `TENCENTCLOUD_CAM_ROLE_NAME`."),
+		"secret_key":     optionalSecret("Key of the API secret. Also `TENCENTCLOUD_SECRET_KEY`."),
+		"security_token": optionalSecret("Token of temporary credentials. Also `TENCENTCLOUD_SECURITY_TOKEN`."),
+		"profile":        optionalString("Profile in `shared_credentials_dir`. Also `TENCENTCLOUD_PROFILE`. Default: `default`."),
+		"shared_credentials_dir": optionalString("Directory with the profiles of the command line tool tccli. Also `TENCENTCLOUD_SHARED_CREDENTIALS_DIR`. " +
+			"Default: `~/.tccli`."),
+		"cam_role_name": optionalString("CAM role of the instance that this runs on. Also `TENCENTCLOUD_CAM_ROLE_NAME`."),
 		"enable_pod_oidc": schema.BoolAttribute{
 			Optional:            true,
 			MarkdownDescription: "Whether to take on the role that TKE gives the pod that this runs in, by its `TKE_*` environment variables. Default: `false`.",
@@ -67,9 +75,11 @@ func cloudAttributes() map[string]schema.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Accounts that must not be used.",
 		},
-		"protocol": optionalString("`HTTPS` or `HTTP`. Whoever stands on the way of plain HTTP reads user data and temporary credentials, and each plan warns of it. Also `TENCENTCLOUD_PROTOCOL`. Default: `HTTPS`."),
-		"domain":   optionalString("Root domain of the API, such as `internal.tencentcloudapi.com`. Also `TENCENTCLOUD_DOMAIN`. Default: `tencentcloudapi.com`."),
-		"endpoint": optionalString("URL that stands for the CVM, tag and STS services alike, such as `http://127.0.0.1:9170` of `gpupool simulate`. No other host is then called. One of plain HTTP on another machine is refused unless `protocol` is `HTTP`. Also `GPUPOOL_ENDPOINT`."),
+		"protocol": optionalString("`HTTPS` or `HTTP`. Whoever stands on the way of plain HTTP reads user data and temporary credentials, and each plan warns of " +
+			"it. Also `TENCENTCLOUD_PROTOCOL`. Default: `HTTPS`."),
+		"domain": optionalString("Root domain of the API, such as `internal.tencentcloudapi.com`. Also `TENCENTCLOUD_DOMAIN`. Default: `tencentcloudapi.com`."),
+		"endpoint": optionalString("URL that stands for the CVM, tag and STS services alike, such as `http://127.0.0.1:9170` of `gpupool simulate`. No other " +
+			"host is then called. One of plain HTTP on another machine is refused unless `protocol` is `HTTP`. Also `GPUPOOL_ENDPOINT`."),
 	}
 }
 
@@ -78,8 +88,9 @@ func assumeRoleAttributes() map[string]schema.Attribute {
 		"role_arn":     requiredString("ARN of the role. Also `TENCENTCLOUD_ASSUME_ROLE_ARN`."),
 		"session_name": optionalString("Name of the session, for the audit log. Also `TENCENTCLOUD_ASSUME_ROLE_SESSION_NAME`."),
 		"session_duration": schema.Int64Attribute{
-			Optional:            true,
-			MarkdownDescription: "How long the session lasts in seconds, 1 to 43200; it is renewed in time. Also `TENCENTCLOUD_ASSUME_ROLE_SESSION_DURATION`. Default: `7200`.",
+			Optional: true,
+			MarkdownDescription: "How long the session lasts in seconds, 1 to 43200; it is renewed in time. Also `TENCENTCLOUD_ASSUME_ROLE_SESSION_DURATION`. " +
+				"Default: `7200`.",
 		},
 		"policy":          optionalString("CAM policy, as JSON, that narrows the role's permissions further."),
 		"external_id":     optionalString("External id that the role asks for. Also `TENCENTCLOUD_ASSUME_ROLE_EXTERNAL_ID`."),
@@ -91,11 +102,12 @@ func assumeRoleAttributes() map[string]schema.Attribute {
 
 func webIdentityAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"provider_id":             optionalString("Name of the identity provider in CAM. Default: `OIDC`."),
-		"web_identity_token":      optionalSecret("The token itself. Also `TENCENTCLOUD_ASSUME_ROLE_WEB_IDENTITY_TOKEN`."),
-		"web_identity_token_file": optionalString("File with the token, instead; it is read again whenever the session is renewed. Also `TENCENTCLOUD_ASSUME_ROLE_WEB_IDENTITY_TOKEN_FILE`."),
-		"role_arn":                requiredString("ARN of the role. Also `TENCENTCLOUD_ASSUME_ROLE_ARN`."),
-		"session_name":            optionalString("Name of the session, for the audit log."),
+		"provider_id":        optionalString("Name of the identity provider in CAM. Default: `OIDC`."),
+		"web_identity_token": optionalSecret("The token itself. Also `TENCENTCLOUD_ASSUME_ROLE_WEB_IDENTITY_TOKEN`."),
+		"web_identity_token_file": optionalString("File with the token, instead; it is read again whenever the session is renewed. Also " +
+			"`TENCENTCLOUD_ASSUME_ROLE_WEB_IDENTITY_TOKEN_FILE`."),
+		"role_arn":     requiredString("ARN of the role. Also `TENCENTCLOUD_ASSUME_ROLE_ARN`."),
+		"session_name": optionalString("Name of the session, for the audit log."),
 		"session_duration": schema.Int64Attribute{
 			Optional:            true,
 			MarkdownDescription: "How long the session lasts in seconds, 1 to 43200; it is renewed in time. Default: `7200`.",

@@ -217,7 +217,8 @@ func TestUnknownArgumentsAreNamed(t *testing.T) {
 	}
 	values["kubernetes"] = later(t, of.AttributeTypes["kubernetes"], `{"host": "https://10.0.0.1", "token": "t"}`, "token")
 	got, diags := p.read(t.Context(), tfsdk.Config{Raw: tftypes.NewValue(of, values), Schema: s})
-	if diff := cmp.Diff(connection.UnknownArguments{"allowed_account_ids", "assume_role", "kubernetes", "region", "store"}, got.Unknown); diff != "" || len(diags) > 0 {
+	if diff := cmp.Diff(connection.UnknownArguments{"allowed_account_ids", "assume_role", "kubernetes", "region", "store"}, got.Unknown); diff != "" ||
+		len(diags) > 0 {
 		t.Errorf("%v\n%s", diags, diff)
 	}
 }

@@ -33,7 +33,11 @@ resource "gpupool_spot_pool" "p" {
 	}
 	good := `{ availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" },`
 	step := func(config, path, line string) resource.TestStep {
-		return resource.TestStep{Config: config, PlanOnly: true, ExpectError: regexp.MustCompile(`(?s)` + regexp.QuoteMeta(path) + `.* on terraform_plugin_test\.tf line \d+, in resource [^\n]*\n +\d+: +` + regexp.QuoteMeta(line))}
+		return resource.TestStep{
+			Config: config, PlanOnly: true,
+			ExpectError: regexp.MustCompile(`(?s)` + regexp.QuoteMeta(path) + `.* on terraform_plugin_test\.tf line \d+, in resource [^\n]*\n +\d+: +` +
+				regexp.QuoteMeta(line)),
+		}
 	}
 	w := providertest.New(t)
 	resource.UnitTest(t, resource.TestCase{

@@ -27,7 +27,8 @@ func asked(length time.Duration) exception.Request {
 // wantTold checks what the history tells of grants and holds, in any order.
 func wantTold(t *testing.T, w *reconciletest.World, c *reconciletest.Cluster, want ...string) {
 	t.Helper()
-	answer, err := (&memory.Memory{Store: w.Store(), Now: c.Now}).Ask(context.Background(), history.Query{Kinds: []history.Kind{history.Grant, history.Hold, history.Release}})
+	answer, err := (&memory.Memory{Store: w.Store(), Now: c.Now}).Ask(context.Background(),
+		history.Query{Kinds: []history.Kind{history.Grant, history.Hold, history.Release}})
 	if err != nil {
 		t.Fatal(err)
 	}

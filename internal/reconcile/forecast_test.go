@@ -12,7 +12,9 @@ import (
 func TestAForecastSaysWhenItsBudgetIsUsedUp(t *testing.T) {
 	t.Parallel()
 	g := newGated(t)
-	offers := []spotpool.Offer{{Market: spotpool.Market{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, ChargeType: spotpool.Spot}, GPUs: "4", GPUType: "T4"}}
+	offers := []spotpool.Offer{{
+		Market: spotpool.Market{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, ChargeType: spotpool.Spot}, GPUs: "4", GPUType: "T4",
+	}}
 	f, err := g.engine().Pools().Forecast(context.Background(), g.pool, offers)
 	if err != nil || f == nil || f.MilliGPUs != 8000 || f.ExhaustedAt == nil {
 		t.Fatalf("two instances of four GPUs, and 4 GPU-hours in 45 minutes: %v, %+v", err, f)

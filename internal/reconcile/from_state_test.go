@@ -62,7 +62,8 @@ func TestDryRunDecidesByANewerState(t *testing.T) {
 		t.Errorf("the budget: %+v", report.Budgets[0])
 	}
 	found, err := g.engine().Budgets().Find(context.Background(), b.Name)
-	if record, _, poolErr := g.engine().Pools().Recorded(context.Background(), p.Region, p.Name); err != nil || poolErr != nil || found.GPUHours != "4" || record.Declaration.Minimum != 1 {
+	if record, _, poolErr := g.engine().Pools().Recorded(context.Background(), p.Region, p.Name); err != nil || poolErr != nil || found.GPUHours != "4" ||
+		record.Declaration.Minimum != 1 {
 		t.Errorf("the store: %v, %v, %+v, %+v", err, poolErr, found, record.Declaration)
 	}
 }

@@ -14,7 +14,9 @@ import (
 func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	of := func(capacity, held int, change func(*spotpools.Overview)) spotpools.Overview {
-		p := spotpools.Overview{Report: spotpools.Report{Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Held: held}}}
+		p := spotpools.Overview{Report: spotpools.Report{
+			Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Held: held},
+		}}
 		p.Shortfall = max(0, p.Minimum-capacity)
 		p.Nodes = &spotpool.PoolNodes{Seen: true, NodeStates: &spotpool.NodeStates{Ready: capacity}}
 		if change != nil {
@@ -66,7 +68,9 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 func TestRoomsThatNobodyLookedAt(t *testing.T) {
 	t.Parallel()
 	d := spotpool.Declaration{Name: "train", Region: "ap-singapore", Nodes: &spotpool.Nodes{Labels: map[string]string{"gpu": "t4"}}}
-	unseen := spotpools.Overview{Report: spotpools.Report{Name: "train", Region: "ap-singapore", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "no answer"}}}
+	unseen := spotpools.Overview{Report: spotpools.Report{
+		Name: "train", Region: "ap-singapore", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "no answer"},
+	}}
 	rooms := roomsOf([]spotpool.Declaration{d}, []spotpools.Overview{unseen})
 	if len(rooms) != 1 || rooms[0].Grows || rooms[0].Why != "" || rooms[0].Pool != "ap-singapore/train" || rooms[0].Labels["gpu"] != "t4" {
 		t.Errorf("%+v", rooms)

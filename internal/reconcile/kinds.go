@@ -41,7 +41,8 @@ func (r *run) kindsOf(e *Engine, o RunOptions) []listed {
 		RunID: r.report.RunID, Names: o.Names, KeepLedger: o.KeepLedger, AcceptLoss: o.AcceptLoss,
 		Others: func() bool { return pools.Declared()+stock.Declared() > 0 },
 	}, r.warnings)
-	pools = e.Pools().Run(spotpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses}, r.warnings)
+	pools = e.Pools().Run(spotpools.Options{RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses},
+		r.warnings)
 	rooms := sync.OnceValue(r.roomsOfRun)
 	stock = e.Stock().Run(stockpools.Options{
 		RunID: r.report.RunID, Names: o.Names, Wait: o.Wait, WaitTimeout: o.WaitTimeout, Statuses: budgets.Statuses,

@@ -43,12 +43,14 @@ func (r *run) logDone(ctx context.Context, report Report) {
 	}
 	for _, p := range report.StockPools {
 		about := slog.String("stock_pool", p.Namespace+"/"+p.Name)
-		r.logOutcome(ctx, "stock pool", p.Outcome, p.Error, nil, about, slog.String("phase", string(p.Phase)), slog.Int("available", p.Available), slog.Int("desired", p.Desired))
+		r.logOutcome(ctx, "stock pool", p.Outcome, p.Error, nil, about, slog.String("phase", string(p.Phase)), slog.Int("available", p.Available),
+			slog.Int("desired", p.Desired))
 		r.logTexts(ctx, slog.LevelInfo, "stock pool notice", about, p.Notices)
 		r.logTexts(ctx, slog.LevelWarn, "stock pool warning", about, p.Warnings)
 	}
 	failed, _ := report.Failures()
-	r.log().LogAttrs(ctx, slog.LevelInfo, "run done", slog.Int("spot_pools", len(report.SpotPools)), slog.Int("budgets", len(report.Budgets)), slog.Int("stock_pools", len(report.StockPools)),
+	r.log().LogAttrs(ctx, slog.LevelInfo, "run done", slog.Int("spot_pools", len(report.SpotPools)), slog.Int("budgets", len(report.Budgets)),
+		slog.Int("stock_pools", len(report.StockPools)),
 		slog.Int("decisions", len(report.Decisions)), slog.Int("failed", failed), slog.Duration("took", report.FinishedAt.Sub(report.StartedAt)))
 }
 

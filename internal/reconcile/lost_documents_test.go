@@ -45,7 +45,9 @@ func newEnforced(t *testing.T) *gated {
 	g.cluster.Start("ml", "paused", 1, ofB, func(p *gpu.Pod) {
 		p.Owner = &owner
 	})
-	g.cluster.Workloads[owner.UID] = &reconciletest.Workload{Workload: budget.Workload{Namespace: "ml", Owner: owner}, Replicas: 3, Labels: map[string]string{"team": "b"}}
+	g.cluster.Workloads[owner.UID] = &reconciletest.Workload{
+		Workload: budget.Workload{Namespace: "ml", Owner: owner}, Replicas: 3, Labels: map[string]string{"team": "b"},
+	}
 	g.run(reconcile.RunOptions{AcceptLoss: "the ledger is new"})
 	g.cluster.Step(40 * time.Minute)
 	g.cluster.Remove(gone)

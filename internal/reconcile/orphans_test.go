@@ -21,8 +21,10 @@ func TestALostRecordIsReported(t *testing.T) {
 	g.run(reconcile.RunOptions{})
 	id := g.Own()[0].InstanceID
 	for record, want := range map[string][]string{
-		"spot_pools/ap-singapore/train.json": {"the record of spot_pool/ap-singapore/train", "no run looks after its instances " + id, "gpupool/uid=" + g.pool.UID, "gpupool reconcile --from-state"},
-		"budgets/team-a.json":                {"the record of budget/team-a", "no run judges it", "Put budgets/team-a back from a copy"},
+		"spot_pools/ap-singapore/train.json": {
+			"the record of spot_pool/ap-singapore/train", "no run looks after its instances " + id, "gpupool/uid=" + g.pool.UID, "gpupool reconcile --from-state",
+		},
+		"budgets/team-a.json": {"the record of budget/team-a", "no run judges it", "Put budgets/team-a back from a copy"},
 	} {
 		path := filepath.Join(g.Dir, record)
 		data, err := os.ReadFile(path)
@@ -40,7 +42,9 @@ func TestALostRecordIsReported(t *testing.T) {
 			if !status.Trouble() {
 				t.Errorf("%s, run %d: status reports no trouble", record, run+1)
 			}
-			warnings := map[string][]string{"status": status.Warnings, "run": g.run(reconcile.RunOptions{}).Warnings, "dry run": g.run(reconcile.RunOptions{DryRun: true}).Warnings}
+			warnings := map[string][]string{
+				"status": status.Warnings, "run": g.run(reconcile.RunOptions{}).Warnings, "dry run": g.run(reconcile.RunOptions{DryRun: true}).Warnings,
+			}
 			for of, list := range warnings {
 				wantOneWarning(t, of+" without "+record, list, want)
 			}

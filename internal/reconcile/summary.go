@@ -190,7 +190,8 @@ func (r Report) sizes() []declaration.Size {
 func lostSummary(err error) string {
 	var damaged *declaration.DamagedError
 	if errors.As(err, &damaged) {
-		return fmt.Sprintf("%s is damaged (%s): what failed in the last runs is not known; a run of all that is declared writes it anew", damaged.What, damaged.Reason)
+		return fmt.Sprintf("%s is damaged (%s): what failed in the last runs is not known; a run of all that is declared writes it anew", damaged.What,
+			damaged.Reason)
 	}
 	return "what failed in the last runs is not known: " + err.Error()
 }

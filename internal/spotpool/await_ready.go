@@ -33,9 +33,11 @@ func (p *planner) awaitsReady(s swap) bool {
 			failing = append(failing, m.ID)
 		}
 	}
-	waits := fmt.Sprintf("%d to be replaced (%s) once more than %d nodes have been Ready for %s, and %d %s", len(s.members), s.reason, floor, Duration(node.MinReady), p.available, hasHave(p.available))
+	waits := fmt.Sprintf("%d to be replaced (%s) once more than %d nodes have been Ready for %s, and %d %s", len(s.members), s.reason, floor,
+		Duration(node.MinReady), p.available, hasHave(p.available))
 	if len(failing) > 0 {
-		p.warnf("%s: %s %s not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes", waits, wording.Some(failing), isAre(len(failing)))
+		p.warnf("%s: %s %s not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes", waits, wording.Some(failing),
+			isAre(len(failing)))
 	}
 	if len(coming) > 0 || len(failing) > 0 {
 		p.short(BecauseReplacement, "%s", waits)

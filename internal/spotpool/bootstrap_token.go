@@ -50,7 +50,8 @@ func (v *validator) bootstrapToken() {
 	b, has := v.d.BootstrapToken, strings.Contains(v.d.UserData, BootstrapTokenPlaceholder)
 	if b == nil {
 		if has {
-			v.Add("bootstrap_token", "Say in which groups the instances' token signs in, such as bootstrap_token = { groups = [\"system:bootstrappers:kubeadm:default-node-token\"] }, or take the placeholder out of user_data.",
+			v.Add("bootstrap_token", "Say in which groups the instances' token signs in, such as bootstrap_token = { groups = "+
+				"[\"system:bootstrappers:kubeadm:default-node-token\"] }, or take the placeholder out of user_data.",
 				"user_data has the placeholder %s, and there is no bootstrap_token", BootstrapTokenPlaceholder)
 		}
 		return
@@ -60,17 +61,21 @@ func (v *validator) bootstrapToken() {
 			"user data has no placeholder for the bootstrap token, and no instance would learn it")
 	}
 	if v.d.Nodes == nil {
-		v.Add("nodes", "Add nodes = {}: by its nodes, gpupool knows when the instances have joined, and the token goes.", "the pool has a bootstrap_token, and its instances are no nodes")
+		v.Add("nodes", "Add nodes = {}: by its nodes, gpupool knows when the instances have joined, and the token goes.",
+			"the pool has a bootstrap_token, and its instances are no nodes")
 	}
 	if len(b.Groups) == 0 {
-		v.Add("bootstrap_token.groups", "Name the group that the cluster lets join: \"system:bootstrappers:kubeadm:default-node-token\" of one that kubeadm made.", "the bootstrap token has no group, and could do nothing")
+		v.Add("bootstrap_token.groups", "Name the group that the cluster lets join: \"system:bootstrappers:kubeadm:default-node-token\" of one that kubeadm made.",
+			"the bootstrap token has no group, and could do nothing")
 	}
 	for n, group := range b.Groups {
 		if !node.BootstrapGroup(group) {
-			v.Add(fmt.Sprintf("bootstrap_token.groups[%d]", n), "Kubernetes takes system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and hyphens, with a letter or digit last.", "%q is no group of bootstrap tokens", group)
+			v.Add(fmt.Sprintf("bootstrap_token.groups[%d]", n), "Kubernetes takes system:bootstrappers: and then 1 to 256 lower-case letters, digits, colons and "+
+				"hyphens, with a letter or digit last.", "%q is no group of bootstrap tokens", group)
 		}
 	}
-	v.Lasts("bootstrap_token.ttl", b.TTL.words(), time.Duration(b.TTL), shortestTokenTTL, longestTokenTTL, "Write how long after its launch an instance may need to join, such as \"30m\".")
+	v.Lasts("bootstrap_token.ttl", b.TTL.words(), time.Duration(b.TTL), shortestTokenTTL, longestTokenTTL,
+		"Write how long after its launch an instance may need to join, such as \"30m\".")
 }
 
 // filledIn is the user data as an instance gets it: with a token in the place of the

@@ -35,17 +35,27 @@ func TestProblemsOfBootstrapTokens(t *testing.T) {
 		change func(*spotpool.Declaration)
 		want   string // attribute: summary; empty where it is valid
 	}{
-		"valid":                       {func(*spotpool.Declaration) {}, ""},
-		"two groups":                  {groups(kubeadmGroup, "system:bootstrappers:a"), ""},
-		"the shortest ttl":            {ttl(5 * time.Minute), ""},
-		"the longest ttl":             {ttl(24 * time.Hour), ""},
-		"a placeholder and no token":  {func(d *spotpool.Declaration) { d.BootstrapToken = nil }, "bootstrap_token: user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}, and there is no bootstrap_token"},
-		"no placeholder":              {func(d *spotpool.Declaration) { d.UserData = "kubeadm join --token {{TOKEN}}" }, "user_data: user data has no placeholder for the bootstrap token, and no instance would learn it"},
-		"no nodes":                    {func(d *spotpool.Declaration) { d.Nodes = nil }, "nodes: the pool has a bootstrap_token, and its instances are no nodes"},
-		"no group":                    {groups(), "bootstrap_token.groups: the bootstrap token has no group, and could do nothing"},
-		"any group":                   {groups("system:masters"), `bootstrap_token.groups[0]: "system:masters" is no group of bootstrap tokens`},
-		"a group in capitals":         {groups(kubeadmGroup, "system:bootstrappers:A"), `bootstrap_token.groups[1]: "system:bootstrappers:A" is no group of bootstrap tokens`},
-		"a group and another":         {groups("system:bootstrappers:a,system:masters"), `bootstrap_token.groups[0]: "system:bootstrappers:a,system:masters" is no group of bootstrap tokens`},
+		"valid":            {func(*spotpool.Declaration) {}, ""},
+		"two groups":       {groups(kubeadmGroup, "system:bootstrappers:a"), ""},
+		"the shortest ttl": {ttl(5 * time.Minute), ""},
+		"the longest ttl":  {ttl(24 * time.Hour), ""},
+		"a placeholder and no token": {
+			func(d *spotpool.Declaration) { d.BootstrapToken = nil }, "bootstrap_token: user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}, and there is no " +
+				"bootstrap_token",
+		},
+		"no placeholder": {
+			func(d *spotpool.Declaration) { d.UserData = "kubeadm join --token {{TOKEN}}" },
+			"user_data: user data has no placeholder for the bootstrap token, and no instance would learn it",
+		},
+		"no nodes":  {func(d *spotpool.Declaration) { d.Nodes = nil }, "nodes: the pool has a bootstrap_token, and its instances are no nodes"},
+		"no group":  {groups(), "bootstrap_token.groups: the bootstrap token has no group, and could do nothing"},
+		"any group": {groups("system:masters"), `bootstrap_token.groups[0]: "system:masters" is no group of bootstrap tokens`},
+		"a group in capitals": {
+			groups(kubeadmGroup, "system:bootstrappers:A"), `bootstrap_token.groups[1]: "system:bootstrappers:A" is no group of bootstrap tokens`,
+		},
+		"a group and another": {
+			groups("system:bootstrappers:a,system:masters"), `bootstrap_token.groups[0]: "system:bootstrappers:a,system:masters" is no group of bootstrap tokens`,
+		},
 		"a group with an end of line": {groups("system:bootstrappers:a\n"), `bootstrap_token.groups[0]: "system:bootstrappers:a\n" is no group of bootstrap tokens`},
 		"a group without a name":      {groups("system:bootstrappers:"), `bootstrap_token.groups[0]: "system:bootstrappers:" is no group of bootstrap tokens`},
 		"a short ttl":                 {ttl(4 * time.Minute), strings.Replace(long, "%s", "4m", 1)},
@@ -150,18 +160,20 @@ func TestTokensEndOnceNobodyNeedsThem(t *testing.T) {
 	fell := came(launchedWith(), time.Minute)
 	fell.Journal = spotpool.Decide(inCluster(fell, both...)).Journal
 	shouldDecideEach(t, map[string]decisionCase{
-		"none joined":                   {situation: came(launchedWith(), time.Minute)},
-		"one joined":                    {situation: inCluster(came(launchedWith(), time.Minute), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)))},
-		"both joined":                   {situation: inCluster(came(launchedWith(), time.Minute), both...), want: []string{end}},
-		"both did, and one is away":     {situation: inCluster(at(fell, 2*time.Minute), nodeOf("ins-1")), want: []string{end}},
-		"the cluster is away":           {situation: with(at(fell, 2*time.Minute), away)},
-		"another cluster is seen":       {situation: with(at(fell, 2*time.Minute), func(s *spotpool.Situation) { s.Observation.Cluster.ClusterUID = "another" })},
-		"it was tried already":          {situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.SoFar.TokensEnded = []string{"abcdef"} })},
-		"on hold":                       {situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.Hold = &spotpool.Hold{} }), want: []string{end}},
-		"it expired":                    {situation: at(came(launchedWith(), 0), 30*time.Minute), want: []string{end}},
-		"the launch is open":            {situation: at(launchedWith(), time.Minute), want: []string{again}},
-		"it is open, and expired":       {situation: at(launchedWith(), time.Hour), want: []string{again}},
-		"it is open, and held":          {situation: with(at(launchedWith(), time.Hour), func(s *spotpool.Situation) { s.Hold = &spotpool.Hold{} }), want: []string{end}},
+		"none joined":               {situation: came(launchedWith(), time.Minute)},
+		"one joined":                {situation: inCluster(came(launchedWith(), time.Minute), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)))},
+		"both joined":               {situation: inCluster(came(launchedWith(), time.Minute), both...), want: []string{end}},
+		"both did, and one is away": {situation: inCluster(at(fell, 2*time.Minute), nodeOf("ins-1")), want: []string{end}},
+		"the cluster is away":       {situation: with(at(fell, 2*time.Minute), away)},
+		"another cluster is seen":   {situation: with(at(fell, 2*time.Minute), func(s *spotpool.Situation) { s.Observation.Cluster.ClusterUID = "another" })},
+		"it was tried already":      {situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.SoFar.TokensEnded = []string{"abcdef"} })},
+		"on hold":                   {situation: with(inCluster(fell, both...), func(s *spotpool.Situation) { s.Hold = &spotpool.Hold{} }), want: []string{end}},
+		"it expired":                {situation: at(came(launchedWith(), 0), 30*time.Minute), want: []string{end}},
+		"the launch is open":        {situation: at(launchedWith(), time.Minute), want: []string{again}},
+		"it is open, and expired":   {situation: at(launchedWith(), time.Hour), want: []string{again}},
+		"it is open, and held": {
+			situation: with(at(launchedWith(), time.Hour), func(s *spotpool.Situation) { s.Hold = &spotpool.Hold{} }), want: []string{end},
+		},
 		"no token any more":             {situation: with(came(launchedWith(), time.Minute), without), want: []string{end}},
 		"none any more, and it is open": {situation: with(at(launchedWith(), time.Minute), without), want: []string{again, end}},
 		"it was never launched": {situation: with(launchedWith(), func(s *spotpool.Situation) {

@@ -47,7 +47,8 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	b := newBudgeted(t)
 	b.look(0, spotpool.Gate{})
 	p := b.look(1, usedUp)
-	shouldSay(t, "warnings", p.Warnings, `its budget team-a is used up. As on_budget_exceeded is "drain", the pool's instances end from 2026-03-01T12:31:00Z on, their nodes drained before, unless the budget is no longer exceeded by then`)
+	shouldSay(t, "warnings", p.Warnings,
+		`its budget team-a is used up. As on_budget_exceeded is "drain", the pool's instances end from 2026-03-01T12:31:00Z on, their nodes drained before, unless the budget is no longer exceeded by then`)
 	if p.Wanted != nil || p.Minimum != 2 {
 		t.Errorf("within the grace, counts are %+v", p.Counts)
 	}

@@ -150,7 +150,8 @@ func (p *planner) affordable(o *candidate, n int) (int, obstacle) {
 	case o.price == 0:
 		return 0, obstacle{code: BecausePriceUnknown, text: "its price is unknown, so max_hourly_cost could not be kept"}
 	case p.unpriced != "" && p.Observation.Offers == nil:
-		return 0, obstacle{code: BecausePriceUnknown, text: fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost could not be kept", p.unpriced)}
+		return 0, obstacle{code: BecausePriceUnknown, text: fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost could not be kept",
+			p.unpriced)}
 	}
 	left := max(0, limit-p.spent)
 	return int(min(Price(n), left/o.price)), obstacle{

@@ -11,7 +11,8 @@ import (
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		"15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "60m": "1h", "1.5h": "1h30m", "0": "0s", "20h0m5s": "20h0m5s", "10h": "10h", "24h": "24h", "1d": "24h", "1w2h": "170h", "500ms": "500ms",
+		"15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "60m": "1h", "1.5h": "1h30m", "0": "0s", "20h0m5s": "20h0m5s", "10h": "10h", "24h": "24h", "1d": "24h",
+		"1w2h": "170h", "500ms": "500ms",
 	} {
 		d, err := spotpool.ParseDuration(text)
 		if err != nil || d.String() != says {

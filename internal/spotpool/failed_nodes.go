@@ -41,7 +41,8 @@ func (p *planner) replaceFailed() {
 		case !p.mayLaunch():
 			p.short(BecauseReplacement, "%s is to be replaced (%s) once something may be launched", m.ID, p.whyFailed(*m))
 		case room <= 0:
-			p.short(BecauseReplacement, "%s is to be replaced (%s) by the next run: max_replacements_per_run is %d", m.ID, p.whyFailed(*m), d.Nodes.MaxReplacementsPerRun)
+			p.short(BecauseReplacement, "%s is to be replaced (%s) by the next run: max_replacements_per_run is %d", m.ID, p.whyFailed(*m),
+				d.Nodes.MaxReplacementsPerRun)
 		default:
 			room--
 			p.setReplaced(m, p.Now)
@@ -95,7 +96,8 @@ func (p *planner) endReplaced() {
 		list = list[:n]
 	}
 	if len(list) == 0 {
-		p.short(BecauseReplacement, "%s %s once others work in %s place", wording.Some(ids(replaced)), wording.Plural(len(replaced), "ends", "end"), wording.Plural(len(replaced), "its", "their"))
+		p.short(BecauseReplacement, "%s %s once others work in %s place", wording.Some(ids(replaced)), wording.Plural(len(replaced), "ends", "end"),
+			wording.Plural(len(replaced), "its", "their"))
 		return
 	}
 	p.terminate(list, false, "replaced: "+p.whyFailed(list[0]))

@@ -37,7 +37,8 @@ func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
 		if diff := cmp.Diff(free.Counts, p.Counts); diff != "" {
 			t.Fatalf("counts (-free +held)\n%s", diff)
 		}
-		if told := strings.Join(append(p.Short.Texts(), p.Warnings...), "\n"); !strings.Contains(told, "on hold by ann until 2026-03-01T13:00:00Z: looking at nodes") {
+		if told := strings.Join(append(p.Short.Texts(), p.Warnings...), "\n"); !strings.Contains(told,
+			"on hold by ann until 2026-03-01T13:00:00Z: looking at nodes") {
 			t.Fatalf("told %q", told)
 		}
 		if !p.Journal.ShortSince.IsZero() {

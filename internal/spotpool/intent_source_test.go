@@ -15,7 +15,8 @@ import (
 func TestIntentsCloseInOnePlace(t *testing.T) {
 	t.Parallel()
 	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == filepath.Join("..", "spotpool", "intent.go") {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+			name == filepath.Join("..", "spotpool", "intent.go") {
 			return err
 		}
 		files := token.NewFileSet()

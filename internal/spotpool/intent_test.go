@@ -133,7 +133,8 @@ func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1}, ago(time.Hour)).Accepted(1, []string{"ins-1"}, ago(time.Hour))
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = "+uid+", or terminate")
+	shouldSay(t, "warnings", p.Warnings,
+		"ins-1 (RUNNING) still has none of the pool's tags: held, and never ended by the pool. Tag with gpupool/uid = "+uid+", or terminate")
 }
 
 func TestWhatLostItsTagsIsLetGo(t *testing.T) {
@@ -178,7 +179,8 @@ func TestTokens(t *testing.T) {
 func TestWhatWasListedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := seen(pool(size(1, 2)))
-	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, noon).Accepted(1, []string{"ins-1"}, noon)
+	s.Journal = s.Journal.Open(spotpool.Request{Sequence: 1, Count: 1, Offering: offering(zone2, t4), ChargeType: spotpool.Spot}, noon).Accepted(1,
+		[]string{"ins-1"}, noon)
 	shouldDecide(t, spotpool.Decide(s))
 	s.Journal = s.Journal.Listed([]string{"ins-1", "ins-2"})
 	shouldDecide(t, spotpool.Decide(s), "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
@@ -215,7 +217,9 @@ func TestARefusalClosesALaunchThatWasNotLost(t *testing.T) {
 			t.Errorf("%s after %s: closed, though the call may have launched something", class, after)
 		}
 	}
-	for _, class := range []errorclass.Class{errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient, errorclass.Authorisation} {
+	for _, class := range []errorclass.Class{
+		errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient, errorclass.Authorisation,
+	} {
 		shouldClose(journal, class, 0, true) // it was never asked for before
 		again := journal.AskAgain(7, noon)
 		shouldClose(again, class, 0, false)

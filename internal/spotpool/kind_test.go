@@ -22,7 +22,10 @@ func TestEachKindSaysAllThatOthersTakeFromIt(t *testing.T) {
 		if data.Verb.Base == "" || data.Verb.Past == "" || data.Verb.Base == data.Verb.Past {
 			t.Errorf("%s: its verb is %+v", data.Kind, data.Verb)
 		}
-		d := spotpool.Decision{Kind: data.Kind, Object: "spot_pool/ap-singapore/train", Count: 1, Offering: &spotpool.Offering{}, InstanceIDs: []string{"ins-1"}, Node: &node.Node{Name: "n"}}
+		d := spotpool.Decision{
+			Kind: data.Kind, Object: "spot_pool/ap-singapore/train", Count: 1, Offering: &spotpool.Offering{}, InstanceIDs: []string{"ins-1"},
+			Node: &node.Node{Name: "n"},
+		}
 		if s := d.Summary(); !strings.HasPrefix(s, data.Verb.Base+" ") || strings.Contains(s, d.Object) {
 			t.Errorf("%s: its summary %q does not say in words what it is about", data.Kind, s)
 		}

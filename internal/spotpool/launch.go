@@ -47,7 +47,8 @@ func (p *planner) add(to *candidate, n int, refresh bool, reasons, choice []stri
 	p.reserve(to.offering, to.market.ChargeType, n)
 	for i := range p.plan.Decisions {
 		d := &p.plan.Decisions[i]
-		if d.Kind != KindLaunch || d.Resume || d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType || d.Reasons[0] != reasons[0] {
+		if d.Kind != KindLaunch || d.Resume || d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType ||
+			d.Reasons[0] != reasons[0] {
 			continue
 		}
 		more := min(n, MaxBatch-d.Count)

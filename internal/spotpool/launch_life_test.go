@@ -163,7 +163,8 @@ func (l *lived) refuse(t rapid.TB, definite *spotpool.CloudError, next spotpool.
 func (l *lived) look() {
 	l.s.Observation.Instances = nil
 	for n := range l.shown {
-		l.s.Observation.Instances = append(l.s.Observation.Instances, instance(fmt.Sprintf("ins-%d", n+1), func(i *spotpool.Instance) { i.SeqTag, i.LaunchedAt = 7, noon }))
+		l.s.Observation.Instances = append(l.s.Observation.Instances,
+			instance(fmt.Sprintf("ins-%d", n+1), func(i *spotpool.Instance) { i.SeqTag, i.LaunchedAt = 7, noon }))
 	}
 	l.s.Journal = spotpool.Decide(l.s).Journal
 }

@@ -90,7 +90,8 @@ func TestAnObservationOfSomethingElseIsRefused(t *testing.T) {
 	s.Observation.AccountID = "200"
 	p := spotpool.Decide(s)
 	shouldDecide(t, p)
-	if want := "spot_pool/ap-singapore/train belongs to account 100012345678, and what was observed to account 200: use the credentials of account 100012345678"; p.Refusal != want {
+	if want := "spot_pool/ap-singapore/train belongs to account 100012345678, and what was observed to account 200: use the credentials of " +
+		"account 100012345678"; p.Refusal != want {
 		t.Errorf("got %q, want %q", p.Refusal, want)
 	}
 	s = seen(pool())

@@ -23,6 +23,7 @@ func (j Journal) WhyLost() string {
 	if j.LostAt.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("its journal was missing at %s, so instances launched shortly before may not be listed yet: nothing is launched until %s, and any apply or reconcile after that launches what is missing",
+	return fmt.Sprintf("its journal was missing at %s, so instances launched shortly before may not be listed yet: nothing is launched until %s, and any "+
+		"apply or reconcile after that launches what is missing",
 		instant(j.LostAt), instant(j.LostAt.Add(TagLag)))
 }

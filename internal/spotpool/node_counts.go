@@ -94,7 +94,8 @@ func (r DrainReport) String() string {
 	case node.TimedOut:
 		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and it may end with them (%s)", r.Node, instant(r.EndedAt), r.left(), r.Why)
 	case node.Kept:
-		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and drain.on_timeout keeps it: it is not drained again before %s", r.Node, instant(r.EndedAt), r.left(), instant(r.Until))
+		return fmt.Sprintf("the drain of its node %s timed out at %s with %s, and drain.on_timeout keeps it: it is not drained again before %s", r.Node,
+			instant(r.EndedAt), r.left(), instant(r.Until))
 	}
 	return ""
 }

@@ -36,11 +36,13 @@ func TestAPoolsNodesAreCounted(t *testing.T) {
 			remembered(five()), `{"seen":false}`,
 		},
 		"each fares in another way": {
-			inCluster(remembered(five(), "ins-4"), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)), nodeOf("ins-3", notReady(11*time.Minute)), nodeOf("ins-5"), twin),
+			inCluster(remembered(five(), "ins-4"), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute)), nodeOf("ins-3", notReady(11*time.Minute)), nodeOf("ins-5"),
+				twin),
 			`{"seen":true,"ready":1,"joining":0,"unready":1,"failing":2,"untold":1,"draining":0}`,
 		},
 		"one joins, and others are no nodes yet": {
-			inCluster(seen(pool(withNodes), instance("ins-1"), instance("ins-2", inState(spotpool.StatePending)), instance("ins-3", inState(spotpool.StateTerminating)))),
+			inCluster(seen(pool(withNodes), instance("ins-1"), instance("ins-2", inState(spotpool.StatePending)),
+				instance("ins-3", inState(spotpool.StateTerminating)))),
 			`{"seen":true,"ready":0,"joining":1,"unready":0,"failing":0,"untold":0,"draining":0}`,
 		},
 	} {
@@ -56,7 +58,8 @@ func TestAPoolsNodesAreCounted(t *testing.T) {
 // draining is a pool above its maximum that drains ins-1 since noon.
 func draining(t *testing.T, changes ...func(*spotpool.Declaration)) spotpool.Situation {
 	t.Helper()
-	s := inCluster(remembered(seen(pool(append(changes, size(1, 1), withNodes)...), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1", cordonedByPool), nodeOf("ins-2"))
+	s := inCluster(remembered(seen(pool(append(changes, size(1, 1), withNodes)...), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1", cordonedByPool),
+		nodeOf("ins-2"))
 	p := spotpool.Decide(s)
 	shouldDecide(t, p, "drain ins-1, the node node-ins-1")
 	s.Journal = p.Journal.Drains(p.Decisions[0], noon)
@@ -127,24 +130,30 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while nothing may be launched"},
 		"suspended": {
 			inCluster(remembered(two), nodeOf("ins-1", notReady(time.Hour)), nodeOf("ins-2", notReady(time.Hour))), "ins-1",
-			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacing is suspended, as 2 of the pool's 2 nodes fail at once",
+			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacing is suspended, as 2 of the pool's 2 " +
+				"nodes fail at once",
 		},
 		"whose node can't be told": {
 			inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" })), "ins-2",
-			"which node it is can't be told, and it is not drained, replaced or ended: the nodes node-ins-2 and twin both say that they are ins-2: remove the one that is not",
+			"which node it is can't be told, and it is not drained, replaced or ended: the nodes node-ins-2 and twin both say that they are ins-2: remove the one " +
+				"that is not",
 		},
-		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 is to be drained, asked for at 2026-03-01T12:00:00Z (2 held is above maximum 1)"},
+		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 is to be drained, asked for at 2026-03-01T12:00:00Z (2 " +
+			"held is above maximum 1)"},
 		"a drain that waits": {
 			attempted(draining(t), noon), "ins-1",
-			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is protected from eviction); at 2026-03-01T12:10:00Z it ends with what is left",
+			"its node node-ins-1 is Ready; its node node-ins-1 is drained since 2026-03-01T12:00:00Z (2 held is above maximum 1): 2 pods left (ml/a is protected " +
+				"from eviction); at 2026-03-01T12:10:00Z it ends with what is left",
 		},
 		"a drain that timed out": {
 			attempted(attempted(attempted(draining(t), noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
-			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), and it may end with them (2 held is above maximum 1)",
+			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), " +
+				"and it may end with them (2 held is above maximum 1)",
 		},
 		"a node that is kept": {
 			attempted(attempted(attempted(kept, noon), noon.Add(5*time.Minute)), noon.Add(10*time.Minute)), "ins-1",
-			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), and drain.on_timeout keeps it: it is not drained again before 2026-03-01T13:10:00Z",
+			"its node node-ins-1 is Ready; the drain of its node node-ins-1 timed out at 2026-03-01T12:10:00Z with 2 pods left (ml/a is protected from eviction), " +
+				"and drain.on_timeout keeps it: it is not drained again before 2026-03-01T13:10:00Z",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,8 @@ func told(j spotpool.Journal) []string {
 	var lines []string
 	for _, e := range j.Untold {
 		if slices.Contains(aboutNodes(), e.Kind) {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.Kind, strings.Join(e.InstanceIDs, " "), e.Node, e.Outcome, strings.Join(e.Reasons, "; "))))
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.Kind, strings.Join(e.InstanceIDs, " "), e.Node, e.Outcome,
+				strings.Join(e.Reasons, "; "))))
 		}
 	}
 	return lines

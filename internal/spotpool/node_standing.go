@@ -68,7 +68,8 @@ func (n asNode) health() string {
 	case node.Joining:
 		return fmt.Sprintf("it is no Ready node yet, and has until %s for it (join_timeout %s)", instant(memory.Until(limits, n.now)), n.nodes.JoinTimeout)
 	case node.Unready:
-		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, instant(memory.Since), instant(memory.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
+		return fmt.Sprintf("its node %s is not Ready since %s, and has until %s to recover (unhealthy_timeout %s)", memory.Name, instant(memory.Since),
+			instant(memory.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
 	case node.Late, node.Unhealthy:
 		return n.nodes.whyFailed(n.Health, memory.Name)
 	}
@@ -93,5 +94,6 @@ func (n asNode) replacement() string {
 	case n.Protection() != "":
 		return "it is not replaced while it is protected"
 	}
-	return fmt.Sprintf("it is not replaced yet: a run begins at most %d %s, and of what may end", n.nodes.MaxReplacementsPerRun, wording.Plural(n.nodes.MaxReplacementsPerRun, "replacement", "replacements"))
+	return fmt.Sprintf("it is not replaced yet: a run begins at most %d %s, and of what may end", n.nodes.MaxReplacementsPerRun,
+		wording.Plural(n.nodes.MaxReplacementsPerRun, "replacement", "replacements"))
 }

@@ -136,7 +136,8 @@ func (w *world) happenToNodes(t *rapid.T) string {
 		}
 		return fmt.Sprintf("on hold: %t", w.hold != nil)
 	case 10, 11, 12:
-		w.gate = rapid.SampledFrom([]spotpool.Gate{{}, usedUp, usedUp, {Closed: true, Reason: "estimated"}, {Closed: true, Unknown: true, Reason: "stale"}}).Draw(t, "gate")
+		w.gate = rapid.SampledFrom([]spotpool.Gate{{}, usedUp, usedUp, {Closed: true, Reason: "estimated"}, {Closed: true, Unknown: true, Reason: "stale"}}).Draw(t,
+			"gate")
 		return fmt.Sprintf("the gate is %+v", w.gate)
 	}
 	id := rapid.SampledFrom(own).Draw(t, "machine")

@@ -19,7 +19,9 @@ func withNodes(d *spotpool.Declaration) {
 
 // nodeOf is the node that an instance is, Ready for an hour.
 func nodeOf(id string, changes ...func(*node.Node)) node.Node {
-	n := node.Node{Name: "node-" + id, UID: "u-" + id, ProviderID: "qcloud:///900002/" + id, CreatedAt: ago(time.Hour), Ready: node.ReadyTrue, ReadySince: ago(time.Hour)}
+	n := node.Node{
+		Name: "node-" + id, UID: "u-" + id, ProviderID: "qcloud:///900002/" + id, CreatedAt: ago(time.Hour), Ready: node.ReadyTrue, ReadySince: ago(time.Hour),
+	}
 	for _, change := range changes {
 		change(&n)
 	}
@@ -119,7 +121,8 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 			situation: inCluster(remembered(three, "ins-2"), nodeOf("ins-1"), nodeOf("ins-3")), want: []string{"terminate ins-2"},
 		},
 		"two never joined, one in the place of the other": {
-			situation: inCluster(remembered(seen(pool(size(3, 4), withNodes), instance("ins-1"), instance("ins-2"), instance("ins-3")), "ins-2", "ins-3"), nodeOf("ins-1")), want: []string{launch},
+			situation: inCluster(remembered(seen(pool(size(3, 4), withNodes), instance("ins-1"), instance("ins-2"), instance("ins-3")), "ins-2", "ins-3"),
+				nodeOf("ins-1")), want: []string{launch},
 			short: "ins-3 is to be replaced (it never became a Ready node within the 15m of join_timeout) by the next run: max_replacements_per_run is 1",
 		},
 		"all fail at once":       {situation: inCluster(remembered(two()), nodeOf("ins-1", notReady(time.Hour)), nodeOf("ins-2", notReady(time.Hour)))},
@@ -132,8 +135,9 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 			}(),
 			short: "the cluster was not seen: nothing is drained, replaced or ended",
 		},
-		"its node can't be told": {situation: inCluster(remembered(two(), "ins-2"), nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" }))},
-		"a pool without nodes":   {situation: seen(pool(), instance("ins-1"), instance("ins-2"))},
+		"its node can't be told": {situation: inCluster(remembered(two(), "ins-2"), nodeOf("ins-1"), nodeOf("ins-2"),
+			nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" }))},
+		"a pool without nodes": {situation: seen(pool(), instance("ins-1"), instance("ins-2"))},
 	})
 }
 
@@ -247,7 +251,8 @@ func TestVictimsWithoutGPUPodsGoFirst(t *testing.T) {
 
 	drains := counted(nodes, map[string]int{"node-ins-1": 1})
 	p := spotpool.Decide(drains)
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, "chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, no GPU pods, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z)")
+	shouldSay(t, "reasons", p.Decisions[0].Reasons, "chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, no GPU pods, 2.00 CNY an hour, launched "+
+		"2026-03-01T11:00:00Z)")
 	later := counted(nodes, map[string]int{"node-ins-2": 1})
 	later.Journal = p.Journal.Drains(p.Decisions[0], noon)
 	if got := first(later); got != "ins-2" {

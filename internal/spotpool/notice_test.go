@@ -62,11 +62,13 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 			situation: with(noticed(), func(s *spotpool.Situation) { s.Declaration.Nodes = nil }),
 		},
 		"the cluster was not seen": {
-			situation: with(noticed(), func(s *spotpool.Situation) { s.Observation.Cluster = node.Look{} }), short: "the cluster was not seen: nothing is drained, replaced or ended",
+			situation: with(noticed(), func(s *spotpool.Situation) { s.Observation.Cluster = node.Look{} }),
+			short:     "the cluster was not seen: nothing is drained, replaced or ended",
 		},
-		"a time too far ahead":  {situation: doomedAfter(time.Hour)},
-		"a time that is over":   {situation: doomedAfter(-5 * time.Minute)},
-		"a node that is nobody": {situation: inCluster(remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-9", taken(time.Minute)))},
+		"a time too far ahead": {situation: doomedAfter(time.Hour)},
+		"a time that is over":  {situation: doomedAfter(-5 * time.Minute)},
+		"a node that is nobody": {situation: inCluster(remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2"),
+			nodeOf("ins-9", taken(time.Minute)))},
 	})
 
 	s := noticed()

@@ -102,10 +102,13 @@ func TestSinceWhenAPoolIsShort(t *testing.T) {
 		situation spotpool.Situation
 		want      time.Time
 	}{
-		"from the first run that sees it":              {noSpot(seen(pool(), instance("ins-1"))), noon},
-		"until enough instances run":                   {shortSince(seen(pool(), instance("ins-1"), instance("ins-2")), hour), time.Time{}},
-		"launching is not running":                     {shortSince(seen(pool(), instance("ins-1"), instance("ins-2", inState(spotpool.StatePending), launched(noon))), hour), hour},
-		"launching is not short either":                {seen(pool(), instance("ins-1"), instance("ins-2", inState(spotpool.StatePending), launched(noon))), time.Time{}},
+		"from the first run that sees it": {noSpot(seen(pool(), instance("ins-1"))), noon},
+		"until enough instances run":      {shortSince(seen(pool(), instance("ins-1"), instance("ins-2")), hour), time.Time{}},
+		"launching is not running": {shortSince(seen(pool(), instance("ins-1"),
+			instance("ins-2", inState(spotpool.StatePending), launched(noon))), hour), hour},
+		"launching is not short either": {
+			seen(pool(), instance("ins-1"), instance("ins-2", inState(spotpool.StatePending), launched(noon))), time.Time{},
+		},
 		"not while a budget keeps it from being tried": {gated, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,9 +137,11 @@ func TestTheWayBackToSpot(t *testing.T) {
 		situation spotpool.Situation
 		want      []string
 	}{
-		"a spot instance is launched first":           {seen(pool(falling(1)), standIn, spot2), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"}},
-		"then the on-demand one is ended":             {seen(pool(falling(1)), standIn, spot2, spot3), []string{"terminate ins-1"}},
-		"it waits until the spot one works":           {seen(pool(falling(1)), standIn, spot2, instance("ins-3", inState(spotpool.StatePending), launched(noon))), nil},
+		"a spot instance is launched first": {seen(pool(falling(1)), standIn, spot2), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"}},
+		"then the on-demand one is ended":   {seen(pool(falling(1)), standIn, spot2, spot3), []string{"terminate ins-1"}},
+		"it waits until the spot one works": {
+			seen(pool(falling(1)), standIn, spot2, instance("ins-3", inState(spotpool.StatePending), launched(noon))), nil,
+		},
 		"where maximum leaves no room, it ends first": {seen(pool(size(2, 2), falling(1)), standIn, spot2), []string{"terminate ins-1"}},
 		"one at a time": {
 			seen(pool(size(2, 2), falling(2)), standIn, instance("ins-2", onDemand)), []string{"terminate ins-1"},
@@ -147,7 +152,10 @@ func TestTheWayBackToSpot(t *testing.T) {
 		"not for the base":                        {seen(pool(falling(1), func(d *spotpool.Declaration) { d.OnDemandBase = 1 }), standIn, spot2), nil},
 		"not for a protected one":                 {seen(pool(falling(1)), instance("ins-1", onDemand, protected), spot2), nil},
 		"not in a pool that never falls back":     {seen(pool(), standIn, spot2), nil},
-		"a short pool is topped up first":         {seen(pool(size(3, 4), falling(1)), standIn, spot2), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"}},
+		"a short pool is topped up first": {
+			seen(pool(size(3, 4), falling(1)), standIn, spot2),
+			[]string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

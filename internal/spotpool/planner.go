@@ -146,7 +146,8 @@ func (p *planner) resume() {
 			Kind: KindLaunch, Object: p.Declaration.Object(), Count: r.Count,
 			Offering: &r.Offering, ChargeType: r.ChargeType, Sequence: r.Sequence, Token: r.Token,
 			Resume: true, Request: &r,
-			Reasons: []string{fmt.Sprintf("launch %d was written down at %s and its outcome is unknown: the same request gives the same instances", r.Sequence, instant(intent.WrittenAt))},
+			Reasons: []string{fmt.Sprintf("launch %d was written down at %s and its outcome is unknown: the same request gives the same instances", r.Sequence,
+				instant(intent.WrittenAt))},
 		})
 	}
 }

@@ -28,7 +28,9 @@ func TestPrices(t *testing.T) {
 			t.Errorf("ParsePrice(%q) = %d (%s), %v; want %d (%s)", c.text, got, got, err, c.want, c.says)
 		}
 	}
-	for _, text := range []string{"", " ", "0", "0.00", "-1", "+1", "1e3", "1.", ".5", "1.2345678", "1000000.000001", "99999999", "３", "1,5", "0x1", "NaN", "3.50 ", "¥3"} {
+	for _, text := range []string{
+		"", " ", "0", "0.00", "-1", "+1", "1e3", "1.", ".5", "1.2345678", "1000000.000001", "99999999", "３", "1,5", "0x1", "NaN", "3.50 ", "¥3",
+	} {
 		if got, err := spotpool.ParsePrice(text); err == nil {
 			t.Errorf("ParsePrice(%q) = %s, want an error", text, got)
 		} else if !strings.Contains(err.Error(), text) {

@@ -42,7 +42,8 @@ func declarations() *rapid.Generator[spotpool.Declaration] {
 			}
 		}
 		d.Refresh = spotpool.Refresh{
-			Strategy:       rapid.SampledFrom([]spotpool.RefreshStrategy{spotpool.RefreshNone, spotpool.RefreshOpportunistic, spotpool.RefreshRolling}).Draw(t, "refresh"),
+			Strategy: rapid.SampledFrom([]spotpool.RefreshStrategy{spotpool.RefreshNone, spotpool.RefreshOpportunistic, spotpool.RefreshRolling}).Draw(t,
+				"refresh"),
 			MaxSurge:       rapid.IntRange(0, 2).Draw(t, "max_surge"),
 			MaxUnavailable: rapid.IntRange(0, 2).Draw(t, "max_unavailable"),
 		}
@@ -74,7 +75,8 @@ func instances() *rapid.Generator[spotpool.Instance] {
 		i.Protected = rapid.IntRange(0, 5).Draw(t, "protected") == 0
 		i.APIProtected = rapid.IntRange(0, 9).Draw(t, "api protected") == 0
 		i.LaunchedAt = ago(time.Duration(rapid.IntRange(0, 40).Draw(t, "minutes old")) * time.Minute)
-		i.ConfigurationTag = rapid.SampledFrom([]string{i.ConfigurationTag, "", "1:beef", "0:beef", spotpool.UnknownConfigurationTag(pool().Configuration)}).Draw(t, "configuration")
+		i.ConfigurationTag = rapid.SampledFrom([]string{i.ConfigurationTag, "", "1:beef", "0:beef", spotpool.UnknownConfigurationTag(pool().Configuration)}).Draw(t,
+			"configuration")
 		return i
 	})
 }
@@ -82,7 +84,8 @@ func instances() *rapid.Generator[spotpool.Instance] {
 // situations draws situations, likely and unlikely ones.
 func situations() *rapid.Generator[spotpool.Situation] {
 	return rapid.Custom(func(t *rapid.T) spotpool.Situation {
-		s := seen(declarations().Draw(t, "declaration"), rapid.SliceOfNDistinct(instances(), 0, 8, func(i spotpool.Instance) string { return i.ID }).Draw(t, "instances")...)
+		s := seen(declarations().Draw(t, "declaration"), rapid.SliceOfNDistinct(instances(), 0, 8, func(i spotpool.Instance) string { return i.ID }).Draw(t,
+			"instances")...)
 		if rapid.Bool().Draw(t, "listed twice") {
 			s.Observation.Instances = append(s.Observation.Instances, s.Observation.Instances...)
 		}
@@ -120,7 +123,9 @@ func journals(d spotpool.Declaration) *rapid.Generator[spotpool.Journal] {
 			switch rapid.IntRange(0, 3).Draw(t, "outcome") {
 			case 0: // remains open
 			case 1:
-				class := rapid.SampledFrom([]errorclass.Class{errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient}).Draw(t, "class")
+				class := rapid.SampledFrom([]errorclass.Class{
+					errorclass.Capacity, errorclass.Price, errorclass.Quota, errorclass.Configuration, errorclass.Transient,
+				}).Draw(t, "class")
 				scope := rapid.SampledFrom([]spotpool.ErrorScope{spotpool.ScopeOffering, spotpool.ScopeZone, spotpool.ScopePool}).Draw(t, "scope")
 				j, _ = j.Refused(r.Sequence, &spotpool.CloudError{Class: class, Scope: scope, NothingLaunched: true, Code: "Code"}, d.Cooldown, at("refused"))
 			default:
@@ -234,7 +239,8 @@ func brokenPromise(s spotpool.Situation, p spotpool.Plan) string {
 			}
 		case decision.Kind == spotpool.KindLaunch:
 			r := decision.Request
-			if decision.Sequence <= sequence || r.Sequence != decision.Sequence || r.Token != spotpool.Token(d.UID, s.Journal.Salt, r.Sequence) || decision.Token != r.Token {
+			if decision.Sequence <= sequence || r.Sequence != decision.Sequence || r.Token != spotpool.Token(d.UID, s.Journal.Salt, r.Sequence) ||
+				decision.Token != r.Token {
 				return fmt.Sprintf("sequence %d after %d, or a token of another", decision.Sequence, sequence)
 			}
 			if decision.Count < 1 || decision.Count > spotpool.MaxBatch || r.Count != decision.Count {

@@ -64,7 +64,8 @@ func TestReasonsAreData(t *testing.T) {
 		t.Errorf("reasons by code (-want +got):\n%s", diff)
 	}
 	text, err := json.Marshal(p.Short[6])
-	if want := `{"code":"above_max_price","offering":{"availability_zone":"ap-singapore-2","instance_type":"GN7.6XLARGE32"`; err != nil || !strings.HasPrefix(string(text), want) {
+	if want := `{"code":"above_max_price","offering":{"availability_zone":"ap-singapore-2","instance_type":"GN7.6XLARGE32"`; err != nil ||
+		!strings.HasPrefix(string(text), want) {
 		t.Errorf("%v, %s, want %s…", err, text, want)
 	}
 	if want := `"charge_type":"SPOTPAID","price":"8.09","text":"the market price 8.09 is above max_price 2.00"}`; !strings.HasSuffix(string(text), want) {
@@ -80,14 +81,16 @@ func TestTheBindingCauseIsSaidFirst(t *testing.T) {
 	}{
 		"the offering that is nearest to a launch, and counts of all": {many(), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest 2.09; sold out: 1; not sold: 6",
+			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest 2.09; sold " +
+				"out: 1; not sold: 6",
 		}},
 		"what else there is of the pool": {many(func(d *spotpool.Declaration) {
 			d.OnDemandFallback = &spotpool.OnDemandFallback{After: spotpool.Duration(30 * time.Minute), Maximum: 1}
 			d.MaxLaunchesPerRun = 1
 		}), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: at 1.90 CNY an hour beside 0.00 already spent, max_hourly_cost 1.00 would be passed",
-			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest 2.09; sold out: 1; not sold: 6",
+			"16 spot offerings passed over: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above max_price: 7, cheapest 2.09; sold " +
+				"out: 1; not sold: 6",
 			"max_launches_per_run is 1: 1 more to be launched by the next run; on-demand instances take over at 2026-03-01T12:30:00Z",
 		}},
 		"the cheapest of those above their price cap": {many(func(d *spotpool.Declaration) { d.Offerings = d.Offerings[:14] }), []string{

@@ -99,7 +99,8 @@ func TestPastInstancesAreRemembered(t *testing.T) {
 	s.Observation.Instances = []spotpool.Instance{instance("ins-1")}
 	s.Now = s.Now.Add(time.Hour)
 	s.Journal = spotpool.Decide(s).Journal
-	if diff := cmp.Diff([]spotpool.Past{{InstanceID: "ins-2", SeqTag: 1, EndedAt: ended}, {InstanceID: "ins-3", SeqTag: 1, NoticedAt: s.Now}}, s.Journal.Past); diff != "" {
+	if diff := cmp.Diff([]spotpool.Past{{InstanceID: "ins-2", SeqTag: 1, EndedAt: ended}, {InstanceID: "ins-3", SeqTag: 1, NoticedAt: s.Now}},
+		s.Journal.Past); diff != "" {
 		t.Errorf("past instances (-want +got):\n%s", diff)
 	}
 	s.Now = s.Now.Add(48*time.Hour + time.Second)

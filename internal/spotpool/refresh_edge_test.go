@@ -26,7 +26,9 @@ func TestRefreshAtTheEdge(t *testing.T) {
 		for n := range d.Offerings {
 			d.Offerings[n].MaxPrice = 0
 		}
-		d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshRolling, MaxSurge: rapid.IntRange(0, 2).Draw(t, "max_surge"), MaxUnavailable: rapid.IntRange(1, 2).Draw(t, "max_unavailable")}
+		d.Refresh = spotpool.Refresh{
+			Strategy: spotpool.RefreshRolling, MaxSurge: rapid.IntRange(0, 2).Draw(t, "max_surge"), MaxUnavailable: rapid.IntRange(1, 2).Draw(t, "max_unavailable"),
+		}
 		w := newWorld(d)
 		var log []string
 		check := func(s spotpool.Situation, p spotpool.Plan) {

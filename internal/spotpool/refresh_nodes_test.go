@@ -119,7 +119,8 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	begun := spotpool.Decide(healthy)
 	shouldDecide(t, begun, "drain ins-1, the node node-ins-1", "drain ins-2, the node node-ins-2", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 	s.Journal = begun.Journal.Drains(begun.Decisions[0], noon)
-	shouldDecide(t, spotpool.Decide(inCluster(s, nodeOf("ins-1", cordonedByPool), nodeOf("ins-2"), nodeOf("ins-3", notReady(time.Hour)), nodeOf("ins-4", notReady(time.Hour)))),
+	shouldDecide(t, spotpool.Decide(inCluster(s, nodeOf("ins-1", cordonedByPool), nodeOf("ins-2"), nodeOf("ins-3", notReady(time.Hour)),
+		nodeOf("ins-4", notReady(time.Hour)))),
 		"uncordon ins-1, the node node-ins-1")
 }
 
@@ -139,10 +140,12 @@ func TestTheWayBackToSpotAwaitsReadyNodes(t *testing.T) {
 	shouldDecide(t, decide(0, came))
 	p := decide(time.Minute, came)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short.Texts(), "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have been Ready for 2m, and 2 have")
+	shouldSay(t, "short", p.Short.Texts(), "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have been "+
+		"Ready for 2m, and 2 have")
 	shouldDecide(t, decide(2*time.Minute, came), "drain ins-1, the node node-ins-1")
 	down := decide(3*time.Minute, func(n *node.Node) { n.Ready, n.ReadySince = node.ReadyFalse, s.Now })
 	shouldDecide(t, down)
-	shouldSay(t, "warnings", down.Warnings, "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have been Ready for 2m, and 2 have: "+
+	shouldSay(t, "warnings", down.Warnings, "1 to be replaced (spot instances can be had again in place of on-demand ones) once more than 2 nodes have been "+
+		"Ready for 2m, and 2 have: "+
 		"ins-3 is not Ready, or not known to be. Nothing that works is ended meanwhile; look at these nodes")
 }

@@ -23,18 +23,25 @@ func TestRefresh(t *testing.T) {
 	launching := inState(spotpool.StatePending)
 	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"
 	shouldDecideEach(t, map[string]decisionCase{
-		"none leaves them":                             {seen(pool(refreshing(none, 1, 1)), old1, old2, old3), nil, ""},
-		"opportunistic takes what is above minimum":    {seen(pool(refreshing(opportunistic, 0, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
-		"opportunistic waits at minimum":               {seen(pool(refreshing(opportunistic, 0, 0)), old1, new4), nil, "1 to be replaced (outdated configuration) once the pool is above its minimum"},
-		"opportunistic does not count what is pending": {seen(pool(refreshing(opportunistic, 0, 0)), old1, new4, instance("ins-5", launching, launched(noon))), nil, ""},
-		"rolling launches ahead by the surge":          {seen(pool(refreshing(rolling, 1, 0)), old1, old2), []string{launch}, ""},
-		"rolling waits until what it launched works":   {seen(pool(refreshing(rolling, 1, 0)), old1, old2, instance("ins-4", launching, launched(noon))), nil, ""},
-		"rolling then ends one":                        {seen(pool(refreshing(rolling, 1, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
-		"rolling with unavailable ends first":          {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1"}, ""},
+		"none leaves them":                          {seen(pool(refreshing(none, 1, 1)), old1, old2, old3), nil, ""},
+		"opportunistic takes what is above minimum": {seen(pool(refreshing(opportunistic, 0, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
+		"opportunistic waits at minimum": {
+			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4), nil, "1 to be replaced (outdated configuration) once the pool is above its minimum",
+		},
+		"opportunistic does not count what is pending": {
+			seen(pool(refreshing(opportunistic, 0, 0)), old1, new4, instance("ins-5", launching, launched(noon))), nil, "",
+		},
+		"rolling launches ahead by the surge":        {seen(pool(refreshing(rolling, 1, 0)), old1, old2), []string{launch}, ""},
+		"rolling waits until what it launched works": {seen(pool(refreshing(rolling, 1, 0)), old1, old2, instance("ins-4", launching, launched(noon))), nil, ""},
+		"rolling then ends one":                      {seen(pool(refreshing(rolling, 1, 0)), old1, old2, new4), []string{"terminate ins-1"}, ""},
+		"rolling with unavailable ends first":        {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1"}, ""},
 		"rolling with unavailable launches at once where there is room": {
 			seen(pool(size(2, 3), refreshing(rolling, 0, 1)), old1, old2), []string{"terminate ins-1", launch}, "",
 		},
-		"rolling never has more unavailable": {seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, instance("ins-4", launching, launched(noon))), nil, "1 to be replaced (outdated configuration) once more than 1 are running, and 1 is"},
+		"rolling never has more unavailable": {
+			seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, instance("ins-4", launching, launched(noon))), nil,
+			"1 to be replaced (outdated configuration) once more than 1 are running, and 1 is",
+		},
 		"rolling replaces no more than there are": {
 			seen(pool(size(2, 9), refreshing(rolling, 3, 0)), old1, new4), []string{launch}, "",
 		},
@@ -48,11 +55,13 @@ func TestRefresh(t *testing.T) {
 		"outdated instances that do not work go first": {
 			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", outdated, inState(spotpool.StateStopped))), []string{"terminate ins-3"}, "",
 		},
-		"protected ones stay":              {seen(pool(refreshing(rolling, 1, 1)), new4, instance("ins-1", outdated, protected)), nil, ""},
-		"all are current":                  {seen(pool(refreshing(rolling, 1, 1)), new4, new5), nil, ""},
-		"a short pool is topped up first":  {seen(pool(refreshing(rolling, 1, 1)), old1), []string{launch, launch}, ""},
-		"a pool that stays short is left":  {offered(seen(pool(refreshing(rolling, 1, 1)), old1), []spotpool.Offer{}...), nil, ""},
-		"nothing can be launched in place": {offered(seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), offer(zone2, "2", soldOut)), nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out"},
+		"protected ones stay":             {seen(pool(refreshing(rolling, 1, 1)), new4, instance("ins-1", outdated, protected)), nil, ""},
+		"all are current":                 {seen(pool(refreshing(rolling, 1, 1)), new4, new5), nil, ""},
+		"a short pool is topped up first": {seen(pool(refreshing(rolling, 1, 1)), old1), []string{launch, launch}, ""},
+		"a pool that stays short is left": {offered(seen(pool(refreshing(rolling, 1, 1)), old1), []spotpool.Offer{}...), nil, ""},
+		"nothing can be launched in place": {
+			offered(seen(pool(size(2, 2), refreshing(rolling, 0, 1)), old1, old2), offer(zone2, "2", soldOut)), nil, "spot GN7.2XLARGE32 in ap-singapore-2: sold out",
+		},
 	})
 }
 

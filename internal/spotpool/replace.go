@@ -150,7 +150,8 @@ func (p *planner) batchOf(s swap, short bool) (batch []Member, why Reasons) {
 		}
 		needed := !m.Ending && (!m.Available || available <= minimum)
 		if unknown := p.unknownMarket(); needed && runs && unknown != "" {
-			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, and what works is not given up for what may not be had", len(s.members), s.reason, unknown)}}
+			why = Reasons{{Code: BecauseReplacement, Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, and what works is not given up for what may not be had",
+				len(s.members), s.reason, unknown)}}
 			continue
 		}
 		if needed {
@@ -220,12 +221,15 @@ func (p *planner) explainStandstill(s swap, why Reasons) {
 	switch {
 	case len(why) > 0:
 	case p.coming == d.Minimum && s.surge > 0 && p.room() == 0:
-		p.short(BecauseReplacement, "%d to be replaced (%s), and %d held of maximum %d leave no room to launch first: raise maximum, or allow max_unavailable", len(s.members), s.reason, p.plan.Held, d.Maximum)
+		p.short(BecauseReplacement, "%d to be replaced (%s), and %d held of maximum %d leave no room to launch first: raise maximum, or allow max_unavailable",
+			len(s.members), s.reason, p.plan.Held, d.Maximum)
 	case p.coming == d.Minimum && s.surge > 0 && s.unavailable == 0:
-		p.short(BecauseReplacement, "%d to be replaced (%s), and nothing can be launched first: allow max_unavailable where what is ended makes room for it", len(s.members), s.reason)
+		p.short(BecauseReplacement, "%d to be replaced (%s), and nothing can be launched first: allow max_unavailable where what is ended makes room for it",
+			len(s.members), s.reason)
 	case s.surge == 0 && s.unavailable == 0:
 		p.short(BecauseReplacement, "%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
 	default:
-		p.short(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, p.available, isAre(p.available))
+		p.short(BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason, d.Minimum-s.unavailable, p.available,
+			isAre(p.available))
 	}
 }

@@ -24,7 +24,8 @@ func (p *planner) trim() {
 				now = append(now, m)
 			}
 		}
-		reason, above, remedy := fmt.Sprintf("%d held is above maximum %d", held, d.Maximum), fmt.Sprintf("above maximum %d", d.Maximum), "Lift the protection, or raise maximum"
+		reason, above, remedy := fmt.Sprintf("%d held is above maximum %d", held, d.Maximum), fmt.Sprintf("above maximum %d", d.Maximum),
+			"Lift the protection, or raise maximum"
 		if p.emptied != "" {
 			reason, above, remedy = p.emptied, "of a pool that is drained", "Lift the protection to have them end"
 		}

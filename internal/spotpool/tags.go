@@ -36,7 +36,8 @@ func (v *validator) tags() {
 	tags := v.d.Tags
 	own := OwnTags()
 	if most := maxTags - len(own); len(tags) > most {
-		v.Add("tags", fmt.Sprintf("Leave %d out.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)", len(tags), maxTags, len(own), strings.Join(own, ", "))
+		v.Add("tags", fmt.Sprintf("Leave %d out.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)",
+			len(tags), maxTags, len(own), strings.Join(own, ", "))
 	}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		at := fmt.Sprintf("tags[%q]", key)

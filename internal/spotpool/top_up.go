@@ -60,7 +60,8 @@ func (p *planner) contradicted() string {
 		return ""
 	}
 	it := wording.Plural(len(p.doubtful), "it", "them")
-	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, and take the tag gpupool/uid off what is not the pool's", wording.Some(p.doubtful), wording.Plural(len(p.doubtful), "carries", "carry"), it, it, it)
+	return fmt.Sprintf("%s %s this pool's uid, and what the cloud says of %s contradicts itself: nothing is launched beside %s. Look at %s in the console, "+
+		"and take the tag gpupool/uid off what is not the pool's", wording.Some(p.doubtful), wording.Plural(len(p.doubtful), "carries", "carry"), it, it, it)
 }
 
 // fill decides launches of up to n instances: on-demand while onDemand of them
@@ -92,7 +93,8 @@ func (p *planner) fallBack(n int, reason string) {
 	}
 	standIns := max(0, p.byCharge[OnDemand]-d.OnDemandBase)
 	if standIns >= f.Maximum {
-		p.short(BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum, standIns, isAre(standIns))
+		p.short(BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum, standIns,
+			isAre(standIns))
 		return
 	}
 	p.launch(min(n, f.Maximum-standIns), OnDemand, false, []string{

@@ -71,7 +71,8 @@ func (v *validator) numbers() {
 		v.Add("minimum", "Set minimum to 0 for a pool that may be empty.", "minimum is %d, below 0", d.Minimum)
 	}
 	if d.Maximum < 0 || d.Maximum > MaxPoolSize {
-		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split what is larger into several pools: more than %d instances can't be listed within seconds.", MaxPoolSize))
+		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split what is larger into several pools: more than %d instances can't be listed "+
+			"within seconds.", MaxPoolSize))
 	} else if d.Minimum > d.Maximum {
 		v.Add("minimum", "Raise maximum to at least minimum, or lower minimum.", "minimum is %d, above maximum %d", d.Minimum, d.Maximum)
 	}
@@ -107,7 +108,8 @@ func (v *validator) offerings() {
 		v.id(at+".subnet_id", "subnet-", o.SubnetID)
 		market := o.Market(d.InstanceChargeType)
 		if before, twice := first[market]; twice {
-			v.Add(at, "Leave one of them out: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]", o.InstanceType, o.AvailabilityZone, before)
+			v.Add(at, "Leave one of them out: stock, price and cool-downs are those of the zone and type.", "%s in %s is listed already, as offerings[%d]",
+				o.InstanceType, o.AvailabilityZone, before)
 		} else {
 			first[market] = n
 		}
@@ -115,7 +117,8 @@ func (v *validator) offerings() {
 		case o.MaxPrice < 0:
 			v.Add(at+".max_price", "Write CNY an hour above 0, or leave it out to pay the market price.", "max_price is below 0")
 		case o.MaxPrice > 0 && d.InstanceChargeType == OnDemand:
-			v.Add(at+".max_price", "Leave it out, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.", "on-demand instances have a fixed price, and no cap")
+			v.Add(at+".max_price", "Leave it out, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.",
+				"on-demand instances have a fixed price, and no cap")
 		}
 	}
 }
@@ -126,7 +129,8 @@ func (v *validator) zone(attribute, zone string) {
 		v.Add(attribute, fmt.Sprintf("Name a zone of the pool's region, such as %q.", v.d.Region+"-2"), "the offering has no availability zone")
 	case ZoneOfRegion(zone, v.d.Region):
 	case zoneForm.MatchString(zone):
-		v.Add(attribute, fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2"), "the zone %q is not one of the pool's region %q", zone, v.d.Region)
+		v.Add(attribute, fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2"),
+			"the zone %q is not one of the pool's region %q", zone, v.d.Region)
 	default:
 		v.Add(attribute, fmt.Sprintf("Write it as the cloud does, such as %q.", v.d.Region+"-2"), "%q is no availability zone", zone)
 	}
@@ -144,17 +148,20 @@ func (v *validator) choices() {
 func (v *validator) onDemand() {
 	d := v.d
 	if d.OnDemandBase < 0 || d.OnDemandBase > d.Maximum {
-		v.Add("on_demand_base", "Set it to how many of the pool's instances are on-demand whatever spot costs.", "on_demand_base is %d, and the pool has 0 to %d instances", d.OnDemandBase, d.Maximum)
+		v.Add("on_demand_base", "Set it to how many of the pool's instances are on-demand whatever spot costs.",
+			"on_demand_base is %d, and the pool has 0 to %d instances", d.OnDemandBase, d.Maximum)
 	}
 	f := d.OnDemandFallback
 	if f == nil {
 		return
 	}
 	if d.InstanceChargeType != Spot {
-		v.Add("on_demand_fallback", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "there is nothing to fall back from: the pool's instances are %s", d.InstanceChargeType)
+		v.Add("on_demand_fallback", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "there is nothing to fall back from: the pool's instances are %s",
+			d.InstanceChargeType)
 	}
 	if f.Maximum < 1 || f.Maximum > max(1, d.Maximum) {
-		v.Add("on_demand_fallback.maximum", "Leave on_demand_fallback out for no on-demand instances.", "%d on-demand instances are out of range: it must be between 1 and maximum %d", f.Maximum, d.Maximum)
+		v.Add("on_demand_fallback.maximum", "Leave on_demand_fallback out for no on-demand instances.",
+			"%d on-demand instances are out of range: it must be between 1 and maximum %d", f.Maximum, d.Maximum)
 	}
 	v.duration("on_demand_fallback.after", f.After, "Write how long the pool must have been short of spot instances, such as \"30m\".")
 }
@@ -174,6 +181,7 @@ func (v *validator) refresh() {
 	case r.MaxSurge == 0:
 		v.Add("refresh", "Set max_surge or max_unavailable to at least 1.", "a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing")
 	case d.Minimum == d.Maximum && d.Maximum > 0:
-		v.Add("refresh", "Set max_unavailable to at least 1, or raise maximum.", "minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace anything", d.Maximum)
+		v.Add("refresh", "Set max_unavailable to at least 1, or raise maximum.",
+			"minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace anything", d.Maximum)
 	}
 }

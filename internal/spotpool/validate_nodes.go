@@ -20,7 +20,8 @@ func (v *validator) nodes() {
 	}
 	v.duration("nodes.join_timeout", n.JoinTimeout, "Write how long an instance may run without becoming a Ready node, such as \"15m\".")
 	v.duration("nodes.unhealthy_timeout", n.UnhealthyTimeout, "Write how long a node may be not Ready, such as \"10m\".")
-	v.Within("nodes.max_replacements_per_run", int64(n.MaxReplacementsPerRun), 1, maxReplacements, "", "Set it to how many instances one run may begin to replace.")
+	v.Within("nodes.max_replacements_per_run", int64(n.MaxReplacementsPerRun), 1, maxReplacements, "",
+		"Set it to how many instances one run may begin to replace.")
 	v.duration("nodes.drain.timeout", n.Drain.Timeout, "Write how long a drain may take, such as \"10m\".")
 	problem.OneOf(&v.List, "nodes.drain.on_timeout", n.Drain.OnTimeout, node.Terminate, node.Keep)
 	problem.OneOf(&v.List, "nodes.drain.unmanaged", n.Drain.Unmanaged, node.Wait, node.Evict)

@@ -77,7 +77,8 @@ func TestEachProblemIsNamed(t *testing.T) {
 			func(d *declaration) { d.Offerings[1] = offering(zone2, t4) }, `offerings[1]: GN7.2XLARGE32 in ap-singapore-2 is listed already, as offerings[0]`,
 		},
 		"a zone of another region": {
-			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-tokyo-1" }, `offerings[1].availability_zone: the zone "ap-tokyo-1" is not one of the pool's region "ap-singapore"`,
+			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-tokyo-1" },
+			`offerings[1].availability_zone: the zone "ap-tokyo-1" is not one of the pool's region "ap-singapore"`,
 		},
 		"a zone of the region inside": {
 			func(d *declaration) {
@@ -85,15 +86,24 @@ func TestEachProblemIsNamed(t *testing.T) {
 				d.Offerings = []spotpool.Offering{offering("ap-shanghai-1", t4), offering("ap-shanghai-fsi-1", t4)}
 			}, `offerings[1].availability_zone: the zone "ap-shanghai-fsi-1" is not one of the pool's region "ap-shanghai"`,
 		},
-		"a region for a zone": {func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore" }, `offerings[1].availability_zone: the zone "ap-singapore" is not one of the pool's region "ap-singapore"`},
-		"no number":           {func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore-" }, `offerings[1].availability_zone: "ap-singapore-" is no availability zone`},
-		"no zone":             {func(d *declaration) { d.Offerings[1].AvailabilityZone = "" }, `offerings[1].availability_zone: the offering has no availability zone`},
-		"an instance type":    {func(d *declaration) { d.Offerings[0].InstanceType = "GN7" }, `offerings[0].instance_type: "GN7" is no instance type`},
-		"no subnet":           {func(d *declaration) { d.Offerings[0].SubnetID = "" }, `offerings[0].subnet_id: "" is no id that begins with "subnet-"`},
-		"a VPC for a subnet":  {func(d *declaration) { d.Offerings[0].SubnetID = "vpc-a1b2c3d4" }, `offerings[0].subnet_id: "vpc-a1b2c3d4" is no id that begins with "subnet-"`},
-		"a short id":          {func(d *declaration) { d.VPCID = "vpc-a1b2c3d" }, `vpc_id: "vpc-a1b2c3d" is no id that begins with "vpc-"`},
-		"an upper-case id":    {func(d *declaration) { d.ImageID = "img-A1B2C3D4" }, `image_id: "img-A1B2C3D4" is no id that begins with "img-"`},
-		"a security group":    {func(d *declaration) { d.SecurityGroupIDs = []string{"default"} }, `security_group_ids[0]: "default" is no id that begins with "sg-"`},
+		"a region for a zone": {
+			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore" },
+			`offerings[1].availability_zone: the zone "ap-singapore" is not one of the pool's region "ap-singapore"`,
+		},
+		"no number": {
+			func(d *declaration) { d.Offerings[1].AvailabilityZone = "ap-singapore-" }, `offerings[1].availability_zone: "ap-singapore-" is no availability zone`,
+		},
+		"no zone": {
+			func(d *declaration) { d.Offerings[1].AvailabilityZone = "" }, `offerings[1].availability_zone: the offering has no availability zone`,
+		},
+		"an instance type": {func(d *declaration) { d.Offerings[0].InstanceType = "GN7" }, `offerings[0].instance_type: "GN7" is no instance type`},
+		"no subnet":        {func(d *declaration) { d.Offerings[0].SubnetID = "" }, `offerings[0].subnet_id: "" is no id that begins with "subnet-"`},
+		"a VPC for a subnet": {
+			func(d *declaration) { d.Offerings[0].SubnetID = "vpc-a1b2c3d4" }, `offerings[0].subnet_id: "vpc-a1b2c3d4" is no id that begins with "subnet-"`,
+		},
+		"a short id":       {func(d *declaration) { d.VPCID = "vpc-a1b2c3d" }, `vpc_id: "vpc-a1b2c3d" is no id that begins with "vpc-"`},
+		"an upper-case id": {func(d *declaration) { d.ImageID = "img-A1B2C3D4" }, `image_id: "img-A1B2C3D4" is no id that begins with "img-"`},
+		"a security group": {func(d *declaration) { d.SecurityGroupIDs = []string{"default"} }, `security_group_ids[0]: "default" is no id that begins with "sg-"`},
 		"a key twice": {
 			func(d *declaration) { d.KeyIDs = []string{"skey-a1b2c3d4", "skey-a1b2c3d4"} }, `key_ids[1]: "skey-a1b2c3d4" is listed already, as key_ids[0]`,
 		},
@@ -107,28 +117,50 @@ func TestEachProblemIsNamed(t *testing.T) {
 		"a refresh strategy":    {func(d *declaration) { d.Refresh.Strategy = "surge" }, `refresh.strategy: "surge" is not known`},
 		"a way to be destroyed": {func(d *declaration) { d.OnDestroy = "keep" }, `on_destroy: "keep" is not known`},
 		"a launch timeout":      {func(d *declaration) { d.LaunchTimeout = 0 }, `launch_timeout: 0s is out of range: it must be between 1s and 7d`},
-		"a cool-down":           {func(d *declaration) { d.Cooldown = spotpool.Duration(8 * 24 * time.Hour) }, `cooldown: 8d is out of range: it must be between 1s and 7d`},
-		"no launches in a run":  {func(d *declaration) { d.MaxLaunchesPerRun = 0 }, `max_launches_per_run: max_launches_per_run is 0: no run could launch anything`},
-		"a base above maximum":  {func(d *declaration) { d.OnDemandBase = 5 }, `on_demand_base: on_demand_base is 5, and the pool has 0 to 4 instances`},
+		"a cool-down": {
+			func(d *declaration) { d.Cooldown = spotpool.Duration(8 * 24 * time.Hour) }, `cooldown: 8d is out of range: it must be between 1s and 7d`,
+		},
+		"no launches in a run": {func(d *declaration) { d.MaxLaunchesPerRun = 0 }, `max_launches_per_run: max_launches_per_run is 0: no run could launch anything`},
+		"a base above maximum": {func(d *declaration) { d.OnDemandBase = 5 }, `on_demand_base: on_demand_base is 5, and the pool has 0 to 4 instances`},
 		"a fallback of on-demand instances": {
-			func(d *declaration) { falling(1)(d); d.InstanceChargeType = spotpool.OnDemand }, `on_demand_fallback: there is nothing to fall back from: the pool's instances are POSTPAID_BY_HOUR`,
+			func(d *declaration) { falling(1)(d); d.InstanceChargeType = spotpool.OnDemand },
+			`on_demand_fallback: there is nothing to fall back from: the pool's instances are POSTPAID_BY_HOUR`,
 		},
-		"a fallback to nothing":  {falling(0), `on_demand_fallback.maximum: 0 on-demand instances are out of range: it must be between 1 and maximum 4`},
-		"a fallback at no time":  {func(d *declaration) { falling(1)(d); d.OnDemandFallback.After = 0 }, `on_demand_fallback.after: 0s is out of range: it must be between 1s and 7d`},
-		"rolling without room":   {func(d *declaration) { size(2, 2)(d); refreshing(spotpool.RefreshRolling, 1, 0)(d) }, `refresh: minimum and maximum are both 2, so a rolling refresh with max_unavailable 0 has no room to replace anything`},
-		"rolling without a step": {refreshing(spotpool.RefreshRolling, 0, 0), `refresh: a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing`},
-		"a negative surge":       {refreshing(spotpool.RefreshNone, -1, 0), `refresh.max_surge: max_surge is -1, below 0`},
+		"a fallback to nothing": {falling(0), `on_demand_fallback.maximum: 0 on-demand instances are out of range: it must be between 1 and maximum 4`},
+		"a fallback at no time": {
+			func(d *declaration) { falling(1)(d); d.OnDemandFallback.After = 0 }, `on_demand_fallback.after: 0s is out of range: it must be between 1s and 7d`,
+		},
+		"rolling without room": {
+			func(d *declaration) { size(2, 2)(d); refreshing(spotpool.RefreshRolling, 1, 0)(d) },
+			`refresh: minimum and maximum are both 2, so a rolling refresh with max_unavailable 0 has no room to replace anything`,
+		},
+		"rolling without a step": {
+			refreshing(spotpool.RefreshRolling, 0, 0), `refresh: a rolling refresh with max_surge 0 and max_unavailable 0 could replace nothing`,
+		},
+		"a negative surge": {refreshing(spotpool.RefreshNone, -1, 0), `refresh.max_surge: max_surge is -1, below 0`},
 		"a cap on on-demand instances": {
-			func(d *declaration) { d.InstanceChargeType, d.Offerings[1].MaxPrice = spotpool.OnDemand, yuan("1") }, `offerings[1].max_price: on-demand instances have a fixed price, and no cap`,
+			func(d *declaration) { d.InstanceChargeType, d.Offerings[1].MaxPrice = spotpool.OnDemand, yuan("1") },
+			`offerings[1].max_price: on-demand instances have a fixed price, and no cap`,
 		},
-		"a project":        {func(d *declaration) { d.ProjectID = -1 }, `project_id: project_id is -1, below 0`},
-		"a role's ARN":     {func(d *declaration) { d.CamRoleName = "qcs::cam::uin/1:roleName/x" }, `cam_role_name: "qcs::cam::uin/1:roleName/x" is no name of a CAM role`},
-		"a disk's type":    {func(d *declaration) { d.SystemDisk = &spotpool.Disk{Type: "SSD", Size: 100} }, `system_disk.type: "SSD" is not known`},
-		"a disk's size":    {func(d *declaration) { d.SystemDisk = &spotpool.Disk{Type: "CLOUD_BSSD", Size: 5} }, `system_disk.size: 5 GiB is out of range: it must be between 20 and 2048`},
-		"a step of a disk": {func(d *declaration) { d.DataDisks = []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 105}} }, `data_disks[0].size: 105 GiB is no multiple of 10, the step of data disks`},
-		"too many disks":   {func(d *declaration) { d.DataDisks = disks(21, "CLOUD_BSSD") }, `data_disks: 21 data disks are too many: an instance has at most 20`},
-		"two local disks":  {func(d *declaration) { d.DataDisks = disks(2, "LOCAL_SSD") }, `data_disks: 2 local data disks are too many: an instance has at most 1`},
-		"a bandwidth":      {func(d *declaration) { d.Internet = &spotpool.Internet{MaxBandwidthOut: -1} }, `internet.max_bandwidth_out: -1 Mbit/s is out of range: it must be between 0 and 10000`},
+		"a project": {func(d *declaration) { d.ProjectID = -1 }, `project_id: project_id is -1, below 0`},
+		"a role's ARN": {
+			func(d *declaration) { d.CamRoleName = "qcs::cam::uin/1:roleName/x" }, `cam_role_name: "qcs::cam::uin/1:roleName/x" is no name of a CAM role`,
+		},
+		"a disk's type": {func(d *declaration) { d.SystemDisk = &spotpool.Disk{Type: "SSD", Size: 100} }, `system_disk.type: "SSD" is not known`},
+		"a disk's size": {
+			func(d *declaration) { d.SystemDisk = &spotpool.Disk{Type: "CLOUD_BSSD", Size: 5} },
+			`system_disk.size: 5 GiB is out of range: it must be between 20 and 2048`,
+		},
+		"a step of a disk": {
+			func(d *declaration) { d.DataDisks = []spotpool.Disk{{Type: "CLOUD_BSSD", Size: 105}} },
+			`data_disks[0].size: 105 GiB is no multiple of 10, the step of data disks`,
+		},
+		"too many disks":  {func(d *declaration) { d.DataDisks = disks(21, "CLOUD_BSSD") }, `data_disks: 21 data disks are too many: an instance has at most 20`},
+		"two local disks": {func(d *declaration) { d.DataDisks = disks(2, "LOCAL_SSD") }, `data_disks: 2 local data disks are too many: an instance has at most 1`},
+		"a bandwidth": {
+			func(d *declaration) { d.Internet = &spotpool.Internet{MaxBandwidthOut: -1} },
+			`internet.max_bandwidth_out: -1 Mbit/s is out of range: it must be between 0 and 10000`,
+		},
 		"prepaid bandwidth": {
 			func(d *declaration) {
 				d.Internet = &spotpool.Internet{MaxBandwidthOut: 1, ChargeType: "BANDWIDTH_PREPAID"}
@@ -139,15 +171,26 @@ func TestEachProblemIsNamed(t *testing.T) {
 			`user_data: user data of 12289 bytes is too long: it has 16388 bytes as base64, and RunInstances takes 16384 (that is 12288 bytes before)`,
 		},
 		"binary user data": {func(d *declaration) { d.UserData = "\xff\xfe" }, `user_data: user data is no UTF-8 text`},
-		"too many tags":    {func(d *declaration) { d.Tags = tags(47) }, `tags: 47 tags are too many: an instance has at most 50, and 4 of them are the pool's own (gpupool/config, gpupool/pool, gpupool/seq, gpupool/uid)`},
-		"one of our tags":  {func(d *declaration) { d.Tags = map[string]string{"gpupool/uid": "x"} }, `tags["gpupool/uid"]: the tag key "gpupool/uid" begins with "gpupool/", which is reserved`},
-		"a reserved tag":   {func(d *declaration) { d.Tags = map[string]string{"project-x": "x"} }, `tags["project-x"]: the tag key "project-x" begins with "project", which is reserved`},
+		"too many tags": {
+			func(d *declaration) { d.Tags = tags(47) },
+			`tags: 47 tags are too many: an instance has at most 50, and 4 of them are the pool's own (gpupool/config, gpupool/pool, gpupool/seq, gpupool/uid)`,
+		},
+		"one of our tags": {
+			func(d *declaration) { d.Tags = map[string]string{"gpupool/uid": "x"} },
+			`tags["gpupool/uid"]: the tag key "gpupool/uid" begins with "gpupool/", which is reserved`,
+		},
+		"a reserved tag": {
+			func(d *declaration) { d.Tags = map[string]string{"project-x": "x"} }, `tags["project-x"]: the tag key "project-x" begins with "project", which is reserved`,
+		},
 		"a tag's character": {
 			func(d *declaration) { d.Tags = map[string]string{"a": "50%"} }, `tags["a"]: the tag's value "50%" has the character '%', which is not allowed`,
 		},
-		"an empty tag":       {func(d *declaration) { d.Tags = map[string]string{"a": ""} }, `tags["a"]: the tag's value is empty`},
-		"a tag's space":      {func(d *declaration) { d.Tags = map[string]string{" a": "b"} }, `tags[" a"]: the tag's key " a" has spaces at its ends`},
-		"a tag's key of 128": {func(d *declaration) { d.Tags = map[string]string{strings.Repeat("k", 128): "b"} }, `tags["` + strings.Repeat("k", 128) + `"]: the tag's key has 128 characters, and may have 127`},
+		"an empty tag":  {func(d *declaration) { d.Tags = map[string]string{"a": ""} }, `tags["a"]: the tag's value is empty`},
+		"a tag's space": {func(d *declaration) { d.Tags = map[string]string{" a": "b"} }, `tags[" a"]: the tag's key " a" has spaces at its ends`},
+		"a tag's key of 128": {
+			func(d *declaration) { d.Tags = map[string]string{strings.Repeat("k", 128): "b"} },
+			`tags["` + strings.Repeat("k", 128) + `"]: the tag's key has 128 characters, and may have 127`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,10 +276,12 @@ func TestWarnings(t *testing.T) {
 		"minimum can just be paid for": {func(d *spotpool.Declaration) {
 			d.Offerings[0].MaxPrice, d.Offerings[1].MaxPrice, d.MaxHourlyCost = yuan("4"), yuan("3"), yuan("6")
 		}, ""},
-		"a base above minimum":                   {func(d *spotpool.Declaration) { d.OnDemandBase = 3 }, "on_demand_base"},
-		"a base of on-demand instances":          {func(d *spotpool.Declaration) { d.OnDemandBase, d.InstanceChargeType = 1, spotpool.OnDemand }, "on_demand_base"},
-		"a fallback without room":                {func(d *spotpool.Declaration) { size(2, 2)(d); falling(1)(d) }, "on_demand_fallback"},
-		"an opportunity that never comes":        {func(d *spotpool.Declaration) { size(2, 2)(d); refreshing(spotpool.RefreshOpportunistic, 0, 0)(d) }, "refresh.strategy"},
+		"a base above minimum":          {func(d *spotpool.Declaration) { d.OnDemandBase = 3 }, "on_demand_base"},
+		"a base of on-demand instances": {func(d *spotpool.Declaration) { d.OnDemandBase, d.InstanceChargeType = 1, spotpool.OnDemand }, "on_demand_base"},
+		"a fallback without room":       {func(d *spotpool.Declaration) { size(2, 2)(d); falling(1)(d) }, "on_demand_fallback"},
+		"an opportunity that never comes": {
+			func(d *spotpool.Declaration) { size(2, 2)(d); refreshing(spotpool.RefreshOpportunistic, 0, 0)(d) }, "refresh.strategy",
+		},
 		"more surge than room":                   {refreshing(spotpool.RefreshRolling, 3, 0), "refresh.max_surge"},
 		"everything unavailable":                 {refreshing(spotpool.RefreshRolling, 0, 2), "refresh.max_unavailable"},
 		"user data that is base64":               {func(d *spotpool.Declaration) { d.UserData = "IyEvYmluL3NoCmVjaG8gaGkK" }, "user_data"},

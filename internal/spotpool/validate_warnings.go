@@ -40,7 +40,8 @@ func (v *validator) costWarnings() {
 	}
 	if full := Price(d.Minimum) * cheapest; full > d.MaxHourlyCost {
 		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' max_price.",
-			"at the lowest max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps", cheapest, d.Minimum, full, d.MaxHourlyCost)
+			"at the lowest max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short where prices come near their caps", cheapest,
+			d.Minimum, full, d.MaxHourlyCost)
 	}
 }
 
@@ -50,10 +51,12 @@ func (v *validator) onDemandWarnings() {
 	case d.OnDemandBase > 0 && d.InstanceChargeType != Spot:
 		v.Add("on_demand_base", "Leave it out, or set instance_charge_type to \"SPOTPAID\".", "on_demand_base has no effect where every instance is on-demand")
 	case d.OnDemandBase > d.Minimum:
-		v.Add("on_demand_base", "Raise minimum, or lower on_demand_base.", "on_demand_base is %d, and no more than minimum %d are launched", d.OnDemandBase, d.Minimum)
+		v.Add("on_demand_base", "Raise minimum, or lower on_demand_base.", "on_demand_base is %d, and no more than minimum %d are launched", d.OnDemandBase,
+			d.Minimum)
 	}
 	if f := d.OnDemandFallback; f != nil && d.Minimum > 0 && d.Minimum == d.Maximum {
-		v.Add("on_demand_fallback", "Raise maximum by one to have replacements launched first.", "minimum and maximum are both %d, so on the way back to spot each on-demand instance is ended before its replacement is launched", d.Maximum)
+		v.Add("on_demand_fallback", "Raise maximum by one to have replacements launched first.",
+			"minimum and maximum are both %d, so on the way back to spot each on-demand instance is ended before its replacement is launched", d.Maximum)
 	}
 }
 
@@ -62,10 +65,12 @@ func (v *validator) refreshWarnings() {
 	spare := d.Maximum - d.Minimum
 	switch {
 	case r.Strategy == RefreshOpportunistic && spare == 0 && d.Maximum > 0:
-		v.Add("refresh.strategy", "Raise maximum, or set strategy to \"rolling\" with max_unavailable.", "minimum and maximum are both %d, so an opportunistic refresh never finds an instance to spare", d.Maximum)
+		v.Add("refresh.strategy", "Raise maximum, or set strategy to \"rolling\" with max_unavailable.",
+			"minimum and maximum are both %d, so an opportunistic refresh never finds an instance to spare", d.Maximum)
 	case r.Strategy == RefreshRolling && r.MaxSurge > spare:
 		v.Add("refresh.max_surge", "Raise maximum, or lower max_surge.", "max_surge is %d, and maximum leaves room for %d above minimum", r.MaxSurge, spare)
 	case r.Strategy == RefreshRolling && d.Minimum > 0 && r.MaxUnavailable >= d.Minimum:
-		v.Add("refresh.max_unavailable", "Lower it below minimum to keep some instances working.", "max_unavailable is %d and minimum %d: a refresh may end every instance at once", r.MaxUnavailable, d.Minimum)
+		v.Add("refresh.max_unavailable", "Lower it below minimum to keep some instances working.",
+			"max_unavailable is %d and minimum %d: a refresh may end every instance at once", r.MaxUnavailable, d.Minimum)
 	}
 }

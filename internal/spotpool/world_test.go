@@ -142,7 +142,8 @@ func (w *world) observe() spotpool.Observation {
 func (w *world) vCPUsLeft(zone string) int {
 	left := w.quota[zone]
 	for _, m := range w.machines {
-		if m.launched && m.AvailabilityZone == zone && m.ChargeType == spotpool.Spot && m.State != spotpool.StateTerminating && m.State != spotpool.StateLaunchFailed {
+		if m.launched && m.AvailabilityZone == zone && m.ChargeType == spotpool.Spot && m.State != spotpool.StateTerminating &&
+			m.State != spotpool.StateLaunchFailed {
 			left -= vCPUs
 		}
 	}

@@ -41,7 +41,10 @@ func TestZonesOfRegions(t *testing.T) {
 func TestRegionsOfZones(t *testing.T) {
 	t.Parallel()
 	for want, zones := range map[string][][]string{
-		"ap-singapore":    {{"ap-singapore-2"}, {"", "ap-singapore-2", "ap-singapore-3"}, {"ap-singapore-ez-1", "ap-singapore-2"}, {"ap-singapore-2", "ap-singapore-ez-1"}, {"ap-singapore-2", "ap-tokyo-1"}},
+		"ap-singapore": {
+			{"ap-singapore-2"}, {"", "ap-singapore-2", "ap-singapore-3"}, {"ap-singapore-ez-1", "ap-singapore-2"}, {"ap-singapore-2", "ap-singapore-ez-1"},
+			{"ap-singapore-2", "ap-tokyo-1"},
+		},
 		"ap-shanghai-fsi": {{"ap-shanghai-fsi-1"}, {"ap-shanghai-fsi-1", "ap-shanghai-1"}},
 		"":                {nil, {""}, {"singapore"}},
 	} {

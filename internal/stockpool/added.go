@@ -23,7 +23,8 @@ func (d *decider) tellAdded() {
 	if names := changedBy(of, []Change{{Field: "spec.template.spec"}}); len(names) > 0 {
 		by = ", last written by " + listed(names)
 	}
-	d.warn("its Deployment has what its declaration does not allow%s: %s. What others wrote no apply takes away: kubectl edit deployment/%s -n %s, or delete it and the next run makes it anew",
+	d.warn("its Deployment has what its declaration does not allow%s: %s. What others wrote no apply takes away: kubectl edit deployment/%s -n %s, or delete "+
+		"it and the next run makes it anew",
 		by, strings.Join(added, "; "), of.Name, of.Namespace)
 }
 
@@ -47,7 +48,8 @@ func (d *decider) added(spec corev1.PodSpec) (list []string) {
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
 		gpus := c.Resources.Limits[corev1.ResourceName(d.Declaration.GPUResource)]
 		if c.Name != d.Journal.Container && !gpus.IsZero() {
-			list = append(list, fmt.Sprintf("the container %s holds %s %s beside the %d that are declared", c.Name, gpus.String(), d.Declaration.GPUResource, d.Declaration.GPU))
+			list = append(list, fmt.Sprintf("the container %s holds %s %s beside the %d that are declared", c.Name, gpus.String(), d.Declaration.GPUResource,
+				d.Declaration.GPU))
 		}
 		s := c.SecurityContext
 		switch {

@@ -74,5 +74,6 @@ func (d Declaration) Selects(of *appsv1.Deployment) error {
 	if err != nil || selector.Matches(labels.Set(d.PodLabels())) {
 		return err
 	}
-	return fmt.Errorf("the Deployment %s selects its pods by %s, which is immutable, and the declared pods lack it: add it to labels", d.Key(), metav1.FormatLabelSelector(of.Spec.Selector))
+	return fmt.Errorf("the Deployment %s selects its pods by %s, which is immutable, and the declared pods lack it: add it to labels", d.Key(),
+		metav1.FormatLabelSelector(of.Spec.Selector))
 }

@@ -13,7 +13,9 @@ import (
 // application removes what it does not have any longer only if no other manager has it. It
 // returns the managed fields, and whether they are others than before.
 func Claim(of *appsv1.Deployment, fields []Extra) (managed []metav1.ManagedFieldsEntry, changed bool, err error) {
-	own := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: appsv1.SchemeGroupVersion.String(), FieldsType: "FieldsV1"}
+	own := metav1.ManagedFieldsEntry{
+		Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: appsv1.SchemeGroupVersion.String(), FieldsType: "FieldsV1",
+	}
 	claimed := map[string]any{}
 	for _, entry := range of.ManagedFields {
 		var set map[string]any

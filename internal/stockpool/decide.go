@@ -201,7 +201,8 @@ func (d *decider) takeOver() {
 	of := d.Seen.Deployment
 	containers := of.Spec.Template.Spec.Containers
 	if len(containers) != 1 {
-		d.plan.Refused = fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it was left untouched. Give the stock pool another name", d.Declaration.Key(), len(containers))
+		d.plan.Refused = fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it was left untouched. Give the stock pool another name",
+			d.Declaration.Key(), len(containers))
 		return
 	}
 	reason := "it is the one that the declaration takes over"
@@ -297,7 +298,8 @@ func (d *decider) guard() {
 		d.decide(Decision{Kind: KindGuard, Reasons: []string{fmt.Sprintf("evictions are to leave %d available", d.Declaration.PodDisruption.MinimumAvailable)}})
 	case !own:
 		d.warn("%s", (&TakenError{Kind: "PodDisruptionBudget", Key: d.Declaration.Key(), UID: string(there.UID)}).Error())
-	case !equality.Semantic.DeepEqual(there.Spec.MinAvailable, wanted.Spec.MinAvailable) || !equality.Semantic.DeepEqual(there.Spec.Selector, wanted.Spec.Selector):
+	case !equality.Semantic.DeepEqual(there.Spec.MinAvailable, wanted.Spec.MinAvailable) ||
+		!equality.Semantic.DeepEqual(there.Spec.Selector, wanted.Spec.Selector):
 		d.decide(Decision{Kind: KindGuard, Reasons: []string{fmt.Sprintf("evictions are to leave %d available", d.Declaration.PodDisruption.MinimumAvailable)}})
 	case there.Labels[LabelPool] != wanted.Labels[LabelPool]: // by which looks find it
 		d.decide(Decision{Kind: KindGuard, Reasons: []string{"somebody took its label"}})

@@ -175,7 +175,8 @@ func TestATakenPodIsReplaced(t *testing.T) {
 	}
 	w.pods[3].Labels["session"] = "s3"
 	of := w.decide().Status.Of(stockpool.Stocked)
-	if p := w.decide(); p.Status.Phase != stockpool.Degraded || !p.Status.Settled() || of.Reason != stockpool.AtMaximum || !strings.Contains(of.Message, "0 of 2 are available, and 4 are in use: its maximum of 4") {
+	if p := w.decide(); p.Status.Phase != stockpool.Degraded || !p.Status.Settled() || of.Reason != stockpool.AtMaximum ||
+		!strings.Contains(of.Message, "0 of 2 are available, and 4 are in use: its maximum of 4") {
 		t.Errorf("all four are taken: %+v", p.Status)
 	}
 	delete(w.pods[3].Labels, "session")
@@ -205,7 +206,8 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	w.pod(ill).Ready = false
 	w.has(t, 5, stockpool.Ready)
 	p := w.decide()
-	if synced := p.Status.Of(stockpool.Synced); len(p.Warnings) != 1 || synced.Status != "False" || synced.Reason != "PodsInUse" || !strings.Contains(p.Warnings[0], ill) || p.Warnings[0] != synced.Message {
+	if synced := p.Status.Of(stockpool.Synced); len(p.Warnings) != 1 || synced.Status != "False" || synced.Reason != "PodsInUse" ||
+		!strings.Contains(p.Warnings[0], ill) || p.Warnings[0] != synced.Message {
 		t.Errorf("that it keeps more is told so: %q, %+v", p.Warnings, synced)
 	}
 	if p.Status.Fewest != 5 {

@@ -73,7 +73,9 @@ func (d Declaration) podSpec(container string) corev1.PodSpec {
 		main.Env = append(main.Env, corev1.EnvVar{Name: name, Value: d.Env[name]})
 	}
 	for _, p := range d.Ports {
-		main.Ports = append(main.Ports, corev1.ContainerPort{ContainerPort: int32(p.Port), Name: p.Name, Protocol: corev1.Protocol(p.Protocol)}) //nolint:gosec // at most 65535
+		main.Ports = append(main.Ports, corev1.ContainerPort{
+			ContainerPort: int32(p.Port), Name: p.Name, Protocol: corev1.Protocol(p.Protocol),
+		}) //nolint:gosec // at most 65535
 	}
 	for _, t := range d.Tolerations {
 		spec.Tolerations = append(spec.Tolerations, corev1.Toleration{

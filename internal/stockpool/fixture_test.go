@@ -82,7 +82,9 @@ func (w *world) applied(replicas int) *appsv1.Deployment {
 	of.Spec.Replicas, of.Spec.Template = want.Spec.Replicas, want.Spec.Template
 	of.Labels = want.Labels
 	delete(of.Annotations, stockpool.AnnotationOpened)
-	of.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: w.now}}}
+	of.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: w.now},
+	}}
 	return of
 }
 

@@ -102,7 +102,8 @@ func (d Decision) about() string {
 	switch d.Kind {
 	case KindCreate:
 		if n := d.Replicas; n > 0 {
-			return fmt.Sprintf("its Deployment with %d %s, for the %s that the deleted one left", n, wording.Plural(n, "replica", "replicas"), wording.Plural(n, "pod", "pods"))
+			return fmt.Sprintf("its Deployment with %d %s, for the %s that the deleted one left", n, wording.Plural(n, "replica", "replicas"),
+				wording.Plural(n, "pod", "pods"))
 		}
 		return "its Deployment, empty at first"
 	case KindApply:

@@ -137,7 +137,9 @@ func TestWhatNobodyKnowsChangesNothing(t *testing.T) {
 		w.covers = rapid.SampledFrom([][]stockpool.Cover{nil, {exceeded}, {pausing}}).Draw(t, "before")
 		w.settle()
 		was := len(w.pods)
-		w.covers = []stockpool.Cover{{Budget: "b", Unknown: true, Exceeded: rapid.Bool().Draw(t, "exceeded"), Pauses: rapid.Bool().Draw(t, "pauses"), Reason: "stale"}}
+		w.covers = []stockpool.Cover{{
+			Budget: "b", Unknown: true, Exceeded: rapid.Bool().Draw(t, "exceeded"), Pauses: rapid.Bool().Draw(t, "pauses"), Reason: "stale",
+		}}
 		if rapid.Bool().Draw(t, "and one within its limit") {
 			w.covers = append(w.covers, stockpool.Cover{Budget: "c"})
 		}
@@ -173,7 +175,8 @@ func (w *world) fall(t *rapid.T, n int) {
 	p.Ready = rapid.Bool().Draw(t, "is ready")
 	if p.Ready {
 		p.Phase = "Running"
-	} else if p.Phase = rapid.SampledFrom([]string{"Running", "Unknown", "Pending"}).Draw(t, "phase"); p.Phase == "Pending" && rapid.Bool().Draw(t, "has no node") {
+	} else if p.Phase = rapid.SampledFrom([]string{"Running", "Unknown", "Pending"}).Draw(t, "phase"); p.Phase == "Pending" &&
+		rapid.Bool().Draw(t, "has no node") {
 		p.Node = ""
 	}
 	p.DeletionCost = rapid.SampledFrom([]string{"", "", "-5", "2000", stockpool.SpareCost}).Draw(t, "cost")

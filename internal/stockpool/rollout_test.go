@@ -15,7 +15,9 @@ func TestReplacementFollowsTheStrategy(t *testing.T) {
 	t.Parallel()
 	rolling := func(most intstr.IntOrString) func(*appsv1.Deployment) {
 		return func(of *appsv1.Deployment) {
-			of.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &most}}
+			of.Spec.Strategy = appsv1.DeploymentStrategy{
+				Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &most},
+			}
 		}
 	}
 	for says, change := range map[string]func(of *appsv1.Deployment){

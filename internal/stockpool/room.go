@@ -135,5 +135,6 @@ func isInstanceType(key string) bool {
 // byItself says whether nodes get a label from the kubelet or the cloud.
 func byItself(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
-	return slices.Contains([]string{"kubernetes.io", "node.kubernetes.io", "topology.kubernetes.io", "beta.kubernetes.io", "failure-domain.beta.kubernetes.io"}, domain)
+	return slices.Contains([]string{"kubernetes.io", "node.kubernetes.io", "topology.kubernetes.io", "beta.kubernetes.io", "failure-domain.beta.kubernetes.io"},
+		domain)
 }

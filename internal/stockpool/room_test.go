@@ -13,7 +13,8 @@ func waiting(w *world) stockpool.Status {
 	w.settle()
 	for n := range w.pods {
 		w.pods[n].Ready, w.pods[n].Node = false, ""
-		w.pods[n].Unschedulable = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+		w.pods[n].Unschedulable = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 " +
+			"Preemption is not helpful for scheduling."
 	}
 	return w.decide().Status
 }
@@ -40,24 +41,32 @@ func TestWhyPodsWait(t *testing.T) {
 			"no spot pool fits: none has nodes.labels as its node_selector asks for (gpu=t4, kubernetes.io/arch=amd64)",
 		}},
 		"no pool has nodes": {nil, []stockpool.Room{elsewhere}, nil, []string{"no spot pool has nodes in this cluster that could be more"}},
-		"one has its minimum": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"}, []stockpool.Room{room("v100", "v100", true, "x"), room("t4", "t4", false, "it has its minimum of 1. Raise minimum")}, nil, []string{
-			"the spot pool ap-singapore/t4 fits by its labels, and does not grow: it has its minimum of 1. Raise minimum",
-		}},
-		"those that grow come first, and many are counted": {nil, []stockpool.Room{room("a", "t4", false, "it is on hold"), room("b", "t4", false, ""), room("c", "t4", true, "the next run launches 2"), room("d", "t4", false, "x"), room("e", "t4", false, "x")}, nil, []string{
-			"the spot pool ap-singapore/c fits by its labels, and grows: the next run launches 2",
-			"the spot pool ap-singapore/a fits by its labels, and does not grow: it is on hold",
-			"the spot pool ap-singapore/b fits by its labels; gpupool explain ap-singapore/b says whether it grows",
-			"2 more spot pools would fit by their labels",
-		}},
-		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"}, []stockpool.Room{typed("a", true, "GN7.2XLARGE32")}, nil, []string{
-			"no spot pool fits: none has nodes.labels and an offering as its node_selector asks for (node.kubernetes.io/instance-type=PNV4.28XLARGE1328)",
-		}},
-		"one of several offerings has it": {map[string]string{"beta.kubernetes.io/instance-type": "GN7.2XLARGE32"}, []stockpool.Room{typed("a", true, "GN7.2XLARGE32"), typed("b", true, "GN7.2XLARGE32", "GN7.5XLARGE80")}, nil, []string{
-			"the spot pool ap-singapore/a fits by its labels, and grows: x",
-			"the spot pool ap-singapore/b fits by its labels, with an instance of the type GN7.2XLARGE32, and grows: x",
-		}},
+		"one has its minimum": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"},
+			[]stockpool.Room{room("v100", "v100", true, "x"), room("t4", "t4", false, "it has its minimum of 1. Raise minimum")}, nil, []string{
+				"the spot pool ap-singapore/t4 fits by its labels, and does not grow: it has its minimum of 1. Raise minimum",
+			}},
+		"those that grow come first, and many are counted": {nil,
+			[]stockpool.Room{
+				room("a", "t4", false, "it is on hold"), room("b", "t4", false, ""), room("c", "t4", true, "the next run launches 2"), room("d", "t4", false, "x"),
+				room("e", "t4", false, "x"),
+			}, nil, []string{
+				"the spot pool ap-singapore/c fits by its labels, and grows: the next run launches 2",
+				"the spot pool ap-singapore/a fits by its labels, and does not grow: it is on hold",
+				"the spot pool ap-singapore/b fits by its labels; gpupool explain ap-singapore/b says whether it grows",
+				"2 more spot pools would fit by their labels",
+			}},
+		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"},
+			[]stockpool.Room{typed("a", true, "GN7.2XLARGE32")}, nil, []string{
+				"no spot pool fits: none has nodes.labels and an offering as its node_selector asks for (node.kubernetes.io/instance-type=PNV4.28XLARGE1328)",
+			}},
+		"one of several offerings has it": {map[string]string{"beta.kubernetes.io/instance-type": "GN7.2XLARGE32"},
+			[]stockpool.Room{typed("a", true, "GN7.2XLARGE32"), typed("b", true, "GN7.2XLARGE32", "GN7.5XLARGE80")}, nil, []string{
+				"the spot pool ap-singapore/a fits by its labels, and grows: x",
+				"the spot pool ap-singapore/b fits by its labels, with an instance of the type GN7.2XLARGE32, and grows: x",
+			}},
 		"the labels name the instance type": {map[string]string{"node.kubernetes.io/instance-type": "k3s"}, []stockpool.Room{{
-			Pool: "ap-singapore/a", ClusterUID: clusterUID, Labels: map[string]string{"node.kubernetes.io/instance-type": "k3s"}, InstanceTypes: []string{"GN7.2XLARGE32"}, Why: "x",
+			Pool: "ap-singapore/a", ClusterUID: clusterUID, Labels: map[string]string{"node.kubernetes.io/instance-type": "k3s"},
+			InstanceTypes: []string{"GN7.2XLARGE32"}, Why: "x",
 		}}, nil, []string{"the spot pool ap-singapore/a fits by its labels, and does not grow: x"}},
 		"they are not known": {nil, nil, errors.New("no answer"), []string{"which spot pool could grow is not known: no answer"}},
 	} {

@@ -163,7 +163,10 @@ func (d *decider) synced() Condition {
 	}
 	switch {
 	case d.plan.Ask:
-		return Condition{Type: Synced, Status: "Unknown", Reason: "Changed", Message: "somebody changed its Deployment, and whether what is declared is touched by that the next run asks"}
+		return Condition{
+			Type: Synced, Status: "Unknown", Reason: "Changed",
+			Message: "somebody changed its Deployment, and whether what is declared is touched by that the next run asks",
+		}
 	case d.Seen.Deployment.DeletionTimestamp != nil:
 		return condition(Synced, false, "Deleting", "its Deployment is being deleted, and is created anew once it is gone")
 	case d.kept != "":
@@ -193,7 +196,8 @@ func (d *decider) stocked(s Status) Condition {
 	case s.Available >= wanted:
 		return condition(Stocked, true, "Available", "")
 	case s.Allocated+wanted > d.Declaration.Maximum:
-		return condition(Stocked, false, AtMaximum, fmt.Sprintf("%s: its maximum of %d keeps it from more. Raise maximum, or give pods back", text, d.Declaration.Maximum))
+		return condition(Stocked, false, AtMaximum, fmt.Sprintf("%s: its maximum of %d keeps it from more. Raise maximum, or give pods back", text,
+			d.Declaration.Maximum))
 	}
 	return condition(Stocked, false, "Short", text)
 }
@@ -233,7 +237,8 @@ func (d *decider) rolledOut() Condition {
 	case !d.own():
 		return condition(RolledOut, false, "NoDeployment", "")
 	case of.Spec.Paused:
-		return condition(RolledOut, false, "Paused", fmt.Sprintf("somebody paused its Deployment, and changes don't reach its pods: kubectl rollout resume deployment/%s -n %s", of.Name, of.Namespace))
+		return condition(RolledOut, false, "Paused", fmt.Sprintf("somebody paused its Deployment, and changes don't reach its pods: kubectl rollout resume "+
+			"deployment/%s -n %s", of.Name, of.Namespace))
 	case failed(of):
 		return condition(RolledOut, false, "ProgressDeadlineExceeded", message(of, appsv1.DeploymentProgressing))
 	case message(of, appsv1.DeploymentReplicaFailure) != "":

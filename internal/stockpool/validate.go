@@ -33,7 +33,8 @@ func (d Declaration) Validate() []Problem {
 		v.Add("namespace", "Name a namespace of the cluster, such as \"default\".", "%q is no name of a namespace", d.Namespace)
 	}
 	if d.SpecName == "" || len(validation.IsValidLabelValue(d.SpecName)) > 0 {
-		v.Add("spec_name", "Use at most 63 letters, digits, hyphens, underscores and dots, with a letter or digit first and last, such as \"g1.1\".", "%q is no name of a flavour", d.SpecName)
+		v.Add("spec_name", "Use at most 63 letters, digits, hyphens, underscores and dots, with a letter or digit first and last, such as \"g1.1\".",
+			"%q is no name of a flavour", d.SpecName)
 	}
 	if !imageForm.MatchString(d.Image) {
 		v.Add("image", "Write it as \"docker pull\" takes it, such as \"registry.example.com/team/runtime:1.4\".", "%q is no image", d.Image)
@@ -50,7 +51,10 @@ func (d Declaration) Validate() []Problem {
 
 // imageForm is a reference to an image, as registries have it: a host, a path, a tag
 // and a digest.
-var imageForm = regexp.MustCompile(`^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+var imageForm = regexp.MustCompile(
+	`^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
+		`(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?(@sha256:[0-9a-f]{64})?$`,
+)
 
 // validator gathers the problems of one declaration.
 type validator struct {
@@ -66,7 +70,8 @@ func (v *validator) resources() {
 	}
 	v.Within("gpu", int64(d.GPU), 0, MaxGPUs, "", "Write how many GPUs each pod holds, such as 1.")
 	if len(validation.IsQualifiedName(d.GPUResource)) > 0 || !strings.Contains(d.GPUResource, "/") {
-		v.Add("gpu_resource", "Write it as a pod's requests do, or leave it out for \""+DefaultGPUResource+"\".", "%q is no name of a resource of devices", d.GPUResource)
+		v.Add("gpu_resource", "Write it as a pod's requests do, or leave it out for \""+DefaultGPUResource+"\".", "%q is no name of a resource of devices",
+			d.GPUResource)
 	}
 }
 
@@ -98,7 +103,8 @@ func (v *validator) counts() {
 		v.Add("allocated_selector", "Say which labels a pod has that is in use, such as \"session\".", "keep = \"available\" can't tell which pods are in use")
 	}
 	if d.PodDisruption != nil {
-		v.Within("pod_disruption.minimum_available", int64(d.PodDisruption.MinimumAvailable), 1, int64(max(1, most)), "", "Write how many pods evictions leave available, or leave pod_disruption out.")
+		v.Within("pod_disruption.minimum_available", int64(d.PodDisruption.MinimumAvailable), 1, int64(max(1, most)), "",
+			"Write how many pods evictions leave available, or leave pod_disruption out.")
 	}
 }
 
@@ -106,7 +112,8 @@ func (v *validator) container() {
 	d := v.d
 	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
 		if len(validation.IsEnvVarName(name)) > 0 {
-			v.Add(fmt.Sprintf("env[%q]", name), "Use letters, digits, underscores, dots and hyphens, and no digit first.", "%q is no name of an environment variable", name)
+			v.Add(fmt.Sprintf("env[%q]", name), "Use letters, digits, underscores, dots and hyphens, and no digit first.", "%q is no name of an environment variable",
+				name)
 		}
 	}
 	for n, p := range d.Ports {
@@ -189,9 +196,11 @@ func (v *validator) selector() {
 	s, err := labels.Parse(v.d.AllocatedSelector)
 	switch {
 	case err != nil:
-		v.Add("allocated_selector", "Write it as kubectl's --selector takes it, such as \"session\" or \"state=taken\".", "%q selects no labels: %v", v.d.AllocatedSelector, err)
+		v.Add("allocated_selector", "Write it as kubectl's --selector takes it, such as \"session\" or \"state=taken\".", "%q selects no labels: %v",
+			v.d.AllocatedSelector, err)
 	case s.Matches(labels.Set(v.d.PodLabels())):
-		v.Add("allocated_selector", "Name a label that a pod gets when somebody takes it.", "every pod of the pool is selected from the start, so none would ever be available")
+		v.Add("allocated_selector", "Name a label that a pod gets when somebody takes it.",
+			"every pod of the pool is selected from the start, so none would ever be available")
 	}
 }
 
@@ -199,7 +208,8 @@ func (v *validator) selector() {
 func (d Declaration) Warnings() []Problem {
 	var list problem.List
 	if p := d.PodDisruption; p != nil && d.Keep != KeepAvailable && p.MinimumAvailable >= d.Replicas && d.Replicas > 0 {
-		list.Add("pod_disruption.minimum_available", "Leave at least one pod that may be evicted.", "no pod may ever be evicted, so that no node of theirs can be drained")
+		list.Add("pod_disruption.minimum_available", "Leave at least one pod that may be evicted.",
+			"no pod may ever be evicted, so that no node of theirs can be drained")
 	}
 	return list
 }

@@ -63,7 +63,9 @@ func TestEachProblemIsNamedWhereItStands(t *testing.T) {
 		"no account":          {func(d *stockpool.Declaration) { d.ServiceAccountName = "A" }, "service_account_name"},
 		"no level":            {func(d *stockpool.Declaration) { d.Security = "privileged" }, "security"},
 		"no end":              {func(d *stockpool.Declaration) { d.OnDestroy = "keep" }, "on_destroy"},
-		"more than there are": {func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 3} }, "pod_disruption.minimum_available"},
+		"more than there are": {
+			func(d *stockpool.Declaration) { d.PodDisruption = &stockpool.PodDisruption{MinimumAvailable: 3} }, "pod_disruption.minimum_available",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -110,7 +110,8 @@ func (l Location) Warning(getenv func(string) string) string {
 	if getenv("CI") != "true" || l.Backend != Directory || filepath.IsAbs(l.Path) {
 		return ""
 	}
-	return fmt.Sprintf("the store %s is in the working directory of a CI job, and most likely gone when the job ends: name one that stays, with the store argument, --store or %s", l, EnvironmentVariable)
+	return fmt.Sprintf("the store %s is in the working directory of a CI job, and most likely gone when the job ends: name one that stays, with the store "+
+		"argument, --store or %s", l, EnvironmentVariable)
 }
 
 func orPlaceholder(s, placeholder string) string {

@@ -42,7 +42,8 @@ func DecodeMark(data []byte, where string) (m Mark, err error) {
 	err = json.Unmarshal(data, &m)
 	switch {
 	case err != nil || m.Version < 1 || (m.To == "") == (m.From == ""):
-		return m, fmt.Errorf("%w: %s does not say where the store was moved; restore it from a copy, or delete it if you know that this store was not moved", ErrDamagedStore, where)
+		return m, fmt.Errorf("%w: %s does not say where the store was moved; restore it from a copy, or delete it if you know that this store was not moved",
+			ErrDamagedStore, where)
 	case m.Version > markVersion:
 		return m, fmt.Errorf("%s is of %w (version %d, this gpupool knows version %d): upgrade gpupool", where, ErrNewerStore, m.Version, markVersion)
 	}
@@ -67,11 +68,16 @@ type MovedError struct {
 func (e *MovedError) Error() string {
 	switch {
 	case e.Mark.Done:
-		return fmt.Sprintf("the store %s was moved to %[2]s: use that one, with --store %[2]s, %[3]s or the provider's argument store", e.Store, e.Mark.To, EnvironmentVariable)
+		return fmt.Sprintf("the store %s was moved to %[2]s: use that one, with --store %[2]s, %[3]s or the provider's argument store", e.Store, e.Mark.To,
+			EnvironmentVariable)
 	case e.Mark.To != "":
-		return fmt.Sprintf("the store %[1]s is being moved to %[2]s: wait until that has finished, or if it was interrupted, run gpupool store move %[1]s %[2]s again", e.Store, e.Mark.To)
+		return fmt.Sprintf(
+			"the store %[1]s is being moved to %[2]s: wait until that has finished, or if it was interrupted, run gpupool store move %[1]s %[2]s again", e.Store,
+			e.Mark.To,
+		)
 	}
-	return fmt.Sprintf("the store %[1]s is being moved here from %[2]s, and can't be used before that has finished: if it was interrupted, run gpupool store move %[2]s %[1]s again", e.Store, e.Mark.From)
+	return fmt.Sprintf("the store %[1]s is being moved here from %[2]s, and can't be used before that has finished: if it was interrupted, run gpupool store "+
+		"move %[2]s %[1]s again", e.Store, e.Mark.From)
 }
 
 // Movable is a store that was opened to be moved, or to be moved to, whatever its mark.

@@ -36,7 +36,8 @@ func TestMarksRefuse(t *testing.T) {
 		t.Errorf("no mark: %v", err)
 	}
 	for data, want := range map[string]error{
-		"": ErrDamagedStore, "{}": ErrDamagedStore, `{"version":1}`: ErrDamagedStore, `{"version":1,"to":"a","from":"b"}`: ErrDamagedStore, `{"version":2,"to":"a"}`: ErrNewerStore,
+		"": ErrDamagedStore, "{}": ErrDamagedStore, `{"version":1}`: ErrDamagedStore, `{"version":1,"to":"a","from":"b"}`: ErrDamagedStore,
+		`{"version":2,"to":"a"}`: ErrNewerStore,
 	} {
 		if m, err := DecodeMark([]byte(data), "move.json"); !errors.Is(err, want) {
 			t.Errorf("%q: %+v, %v", data, m, err)

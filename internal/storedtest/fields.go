@@ -24,7 +24,8 @@ const advice = `%s does not list the fields of the documents of version %d as th
 %s
 Who has an older gpupool can't read a document with a field that it doesn't know, or that became another. So decide first:
 - Before the first release nobody has such a document: go test . -update writes the list.
-- After it, a field that is left out where nobody sets it (omitempty, omitzero) may stay within the version, with a test of what an older reader does with a document that has it: it stops, says that it is too old, and touches nothing.
+- After it, a field that is left out where nobody sets it (omitempty, omitzero) may stay within the version, with a test of
+  what an older reader does with a document that has it: it stops, says that it is too old, and touches nothing.
 - All else is a new version: raise it, read the older documents, with a test that does, and keep their list; -update writes the new one.
 `
 

@@ -9,7 +9,9 @@ import (
 
 func BenchmarkObserveRegion(b *testing.B) {
 	sim := cvmsimtest.Start(b)
-	if _, err := sim.Server.Seed(cvmsim.SeedRequest{Pool: "train", UID: "uid-1", Seq: "1", Config: "1:abc", Count: 5000, AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}); err != nil {
+	if _, err := sim.Server.Seed(cvmsim.SeedRequest{
+		Pool: "train", UID: "uid-1", Seq: "1", Config: "1:abc", Count: 5000, AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32",
+	}); err != nil {
 		b.Fatal(err)
 	}
 	client, err := New(b.Context(), testConfig(sim.URL))

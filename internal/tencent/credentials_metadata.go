@@ -25,7 +25,8 @@ func (s camRole) retrieve(ctx context.Context) (credentials, error) {
 	address := strings.TrimSuffix(s.endpoint, "/") + "/latest/meta-data/cam/security-credentials/" + url.PathEscape(s.name)
 	status, body, err := s.api.get(ctx, address)
 	if err != nil {
-		return credentials{}, fmt.Errorf("the metadata service %s does not answer, so this is hardly a CVM instance; use another kind of credentials here: %w", s.endpoint, err)
+		return credentials{}, fmt.Errorf("the metadata service %s does not answer, so this is hardly a CVM instance; use another kind of credentials here: %w",
+			s.endpoint, err)
 	}
 	if status == http.StatusNotFound {
 		return credentials{}, fmt.Errorf("this instance has no CAM role %q: bind it in the CVM console, or correct cam_role_name", s.name)

@@ -50,7 +50,8 @@ func TestWhoseCredentials(t *testing.T) {
 	wrong := profileFile(`{"secretId":"AKIDwrong","secretKey":"wrong"}`)
 	ini := func(t *testing.T, c *Config, _ string) {
 		t.Helper()
-		c.CredentialsFile = writeFile(t, t.TempDir(), "credentials", "# comment\n[other]\nsecret_id = x\n\n[default]\nsecret_id = "+cvmsim.DemoSecretID+"\nsecret_key="+cvmsim.DemoSecretKey+"\n")
+		c.CredentialsFile = writeFile(t, t.TempDir(), "credentials",
+			"# comment\n[other]\nsecret_id = x\n\n[default]\nsecret_id = "+cvmsim.DemoSecretID+"\nsecret_key="+cvmsim.DemoSecretKey+"\n")
 	}
 	camRole := func(_ *testing.T, c *Config, url string) { c.CamRoleName, c.MetadataEndpoint = "gpu-node", url }
 	assume := func(_ *testing.T, c *Config, _ string) {
@@ -77,21 +78,27 @@ func TestWhoseCredentials(t *testing.T) {
 		calls   []string // beside GetCallerIdentity
 		region  string
 	}{
-		"secret":                       {changes: []change{secret}, region: testRegion},
-		"secret before files":          {changes: []change{secret, wrong, ini}, region: testRegion},
-		"profile":                      {changes: []change{demo}, region: testRegion},
-		"profile before INI":           {changes: []change{demo, ini}, region: testRegion},
-		"profile's region":             {changes: []change{demo, func(_ *testing.T, c *Config, _ string) { c.Region = "" }}, region: "ap-tokyo"},
-		"default region":               {changes: []change{ini, func(_ *testing.T, c *Config, _ string) { c.Region = "" }}, region: DefaultRegion},
-		"INI":                          {changes: []change{ini}, region: testRegion},
-		"empty profile, then INI":      {changes: []change{profileFile(`{}`), ini}, region: testRegion},
-		"CVM role before secret":       {changes: []change{secret, camRole}, role: true, region: testRegion},
-		"role with secret":             {changes: []change{secret, assume}, role: true, calls: []string{"AssumeRole"}, region: testRegion},
-		"role with CVM role":           {changes: []change{camRole, assume}, role: true, calls: []string{"AssumeRole"}, region: testRegion},
-		"role of the profile":          {changes: []change{profileFile(`{"secretId":"` + cvmsim.DemoSecretID + `","secretKey":"` + cvmsim.DemoSecretKey + `","role-arn":"` + testRole + `","role-session-name":"me"}`)}, role: true, calls: []string{"AssumeRole"}, region: testRegion},
-		"web identity before secret":   {changes: []change{secret, web}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
-		"web identity file":            {changes: []change{webFile("jwt\n")}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
-		"web identity file, as JSON":   {changes: []change{webFile(`{"web_identity_token":"jwt"}`)}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
+		"secret":                  {changes: []change{secret}, region: testRegion},
+		"secret before files":     {changes: []change{secret, wrong, ini}, region: testRegion},
+		"profile":                 {changes: []change{demo}, region: testRegion},
+		"profile before INI":      {changes: []change{demo, ini}, region: testRegion},
+		"profile's region":        {changes: []change{demo, func(_ *testing.T, c *Config, _ string) { c.Region = "" }}, region: "ap-tokyo"},
+		"default region":          {changes: []change{ini, func(_ *testing.T, c *Config, _ string) { c.Region = "" }}, region: DefaultRegion},
+		"INI":                     {changes: []change{ini}, region: testRegion},
+		"empty profile, then INI": {changes: []change{profileFile(`{}`), ini}, region: testRegion},
+		"CVM role before secret":  {changes: []change{secret, camRole}, role: true, region: testRegion},
+		"role with secret":        {changes: []change{secret, assume}, role: true, calls: []string{"AssumeRole"}, region: testRegion},
+		"role with CVM role":      {changes: []change{camRole, assume}, role: true, calls: []string{"AssumeRole"}, region: testRegion},
+		"role of the profile": {
+			changes: []change{
+				profileFile(`{"secretId":"` + cvmsim.DemoSecretID + `","secretKey":"` + cvmsim.DemoSecretKey + `","role-arn":"` + testRole + `","role-session-name":"me"}`),
+			}, role: true, calls: []string{"AssumeRole"}, region: testRegion,
+		},
+		"web identity before secret": {changes: []change{secret, web}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
+		"web identity file":          {changes: []change{webFile("jwt\n")}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
+		"web identity file, as JSON": {
+			changes: []change{webFile(`{"web_identity_token":"jwt"}`)}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion,
+		},
 		"pod identity before all else": {changes: []change{secret, web, camRole, pod}, role: true, calls: []string{"AssumeRoleWithWebIdentity"}, region: testRegion},
 	}
 	for name, test := range tests {

@@ -27,14 +27,16 @@ func TestArgumentElseEnvironment(t *testing.T) {
 		names   []string
 		prepare func(*Config)
 	}{
-		"region":                 {func(c *Config) *string { return &c.Region }, []string{"TENCENTCLOUD_REGION"}, nil},
-		"protocol":               {func(c *Config) *string { return &c.Protocol }, []string{"TENCENTCLOUD_PROTOCOL"}, nil},
-		"domain":                 {func(c *Config) *string { return &c.Domain }, []string{"TENCENTCLOUD_DOMAIN"}, nil},
-		"endpoint":               {func(c *Config) *string { return &c.Endpoint }, []string{"GPUPOOL_ENDPOINT"}, nil},
-		"metadata endpoint":      {func(c *Config) *string { return &c.MetadataEndpoint }, []string{"GPUPOOL_METADATA_ENDPOINT"}, nil},
-		"secret_id":              {func(c *Config) *string { return &c.SecretID }, []string{"TENCENTCLOUD_SECRET_ID"}, nil},
-		"secret_key":             {func(c *Config) *string { return &c.SecretKey }, []string{"TENCENTCLOUD_SECRET_KEY"}, nil},
-		"security_token":         {func(c *Config) *string { return &c.SecurityToken }, []string{"TENCENTCLOUD_SECURITY_TOKEN", "TENCENTCLOUD_SESSION_TOKEN", "TENCENTCLOUD_TOKEN"}, nil},
+		"region":            {func(c *Config) *string { return &c.Region }, []string{"TENCENTCLOUD_REGION"}, nil},
+		"protocol":          {func(c *Config) *string { return &c.Protocol }, []string{"TENCENTCLOUD_PROTOCOL"}, nil},
+		"domain":            {func(c *Config) *string { return &c.Domain }, []string{"TENCENTCLOUD_DOMAIN"}, nil},
+		"endpoint":          {func(c *Config) *string { return &c.Endpoint }, []string{"GPUPOOL_ENDPOINT"}, nil},
+		"metadata endpoint": {func(c *Config) *string { return &c.MetadataEndpoint }, []string{"GPUPOOL_METADATA_ENDPOINT"}, nil},
+		"secret_id":         {func(c *Config) *string { return &c.SecretID }, []string{"TENCENTCLOUD_SECRET_ID"}, nil},
+		"secret_key":        {func(c *Config) *string { return &c.SecretKey }, []string{"TENCENTCLOUD_SECRET_KEY"}, nil},
+		"security_token": {
+			func(c *Config) *string { return &c.SecurityToken }, []string{"TENCENTCLOUD_SECURITY_TOKEN", "TENCENTCLOUD_SESSION_TOKEN", "TENCENTCLOUD_TOKEN"}, nil,
+		},
 		"profile":                {func(c *Config) *string { return &c.Profile }, []string{"TENCENTCLOUD_PROFILE"}, nil},
 		"shared_credentials_dir": {func(c *Config) *string { return &c.SharedCredentialsDir }, []string{"TENCENTCLOUD_SHARED_CREDENTIALS_DIR"}, nil},
 		"credentials file":       {func(c *Config) *string { return &c.CredentialsFile }, []string{"TENCENTCLOUD_CREDENTIALS_FILE"}, nil},
@@ -47,14 +49,16 @@ func TestArgumentElseEnvironment(t *testing.T) {
 		"serial_number":          {func(c *Config) *string { return &c.AssumeRole.SerialNumber }, []string{role + "SERIAL_NUMBER"}, nil},
 		"token_code":             {func(c *Config) *string { return &c.AssumeRole.TokenCode }, []string{role + "TOKEN_CODE"}, nil},
 		"web identity token":     {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.WebIdentityToken }, []string{role + "WEB_IDENTITY_TOKEN"}, nil},
-		"web identity file":      {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.WebIdentityTokenFile }, []string{role + "WEB_IDENTITY_TOKEN_FILE"}, nil},
-		"web provider":           {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.ProviderID }, []string{role + "PROVIDER_ID"}, withToken},
-		"web role_arn":           {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.RoleARN }, []string{role + "ARN"}, withToken},
-		"web session_name":       {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.SessionName }, []string{role + "SESSION_NAME"}, withToken},
-		"pod region":             {func(c *Config) *string { return &c.PodOIDC.Region }, []string{"TKE_REGION"}, nil},
-		"pod provider":           {func(c *Config) *string { return &c.PodOIDC.ProviderID }, []string{"TKE_PROVIDER_ID"}, nil},
-		"pod token file":         {func(c *Config) *string { return &c.PodOIDC.WebIdentityTokenFile }, []string{"TKE_WEB_IDENTITY_TOKEN_FILE"}, nil},
-		"pod role":               {func(c *Config) *string { return &c.PodOIDC.RoleARN }, []string{"TKE_ROLE_ARN"}, nil},
+		"web identity file": {
+			func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.WebIdentityTokenFile }, []string{role + "WEB_IDENTITY_TOKEN_FILE"}, nil,
+		},
+		"web provider":     {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.ProviderID }, []string{role + "PROVIDER_ID"}, withToken},
+		"web role_arn":     {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.RoleARN }, []string{role + "ARN"}, withToken},
+		"web session_name": {func(c *Config) *string { return &c.AssumeRoleWithWebIdentity.SessionName }, []string{role + "SESSION_NAME"}, withToken},
+		"pod region":       {func(c *Config) *string { return &c.PodOIDC.Region }, []string{"TKE_REGION"}, nil},
+		"pod provider":     {func(c *Config) *string { return &c.PodOIDC.ProviderID }, []string{"TKE_PROVIDER_ID"}, nil},
+		"pod token file":   {func(c *Config) *string { return &c.PodOIDC.WebIdentityTokenFile }, []string{"TKE_WEB_IDENTITY_TOKEN_FILE"}, nil},
+		"pod role":         {func(c *Config) *string { return &c.PodOIDC.RoleARN }, []string{"TKE_ROLE_ARN"}, nil},
 	}
 	for name, f := range fields {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +108,8 @@ func TestRoleVariables(t *testing.T) {
 		t.Error(diff)
 	}
 	c = Config{}.WithEnvironment(environment(append(env, role+"WEB_IDENTITY_TOKEN", "jwt", role+"PROVIDER_ID", "p")...))
-	if diff := cmp.Diff(WebIdentity{ProviderID: "p", WebIdentityToken: "jwt", RoleARN: "arn", SessionName: "me", SessionDuration: 900}, c.AssumeRoleWithWebIdentity); diff != "" || c.AssumeRole != (AssumeRole{}) {
+	if diff := cmp.Diff(WebIdentity{ProviderID: "p", WebIdentityToken: "jwt", RoleARN: "arn", SessionName: "me", SessionDuration: 900},
+		c.AssumeRoleWithWebIdentity); diff != "" || c.AssumeRole != (AssumeRole{}) {
 		t.Error(diff, c.AssumeRole)
 	}
 	c = Config{AssumeRole: AssumeRole{RoleARN: "argument", SessionDuration: 60}}.WithEnvironment(environment(append(env, role+"WEB_IDENTITY_TOKEN", "jwt")...))
@@ -121,7 +126,8 @@ func TestHome(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"HOME", "USERPROFILE"} {
 		c := Config{AssumeRoleWithWebIdentity: WebIdentity{WebIdentityTokenFile: "~/token"}}.WithEnvironment(environment(name, "/home/me"))
-		if c.SharedCredentialsDir != filepath.Join("/home/me", ".tccli") || c.CredentialsFile != filepath.Join("/home/me", ".tencentcloud", "credentials") || c.AssumeRoleWithWebIdentity.WebIdentityTokenFile != filepath.Join("/home/me", "token") {
+		if c.SharedCredentialsDir != filepath.Join("/home/me", ".tccli") || c.CredentialsFile != filepath.Join("/home/me", ".tencentcloud", "credentials") ||
+			c.AssumeRoleWithWebIdentity.WebIdentityTokenFile != filepath.Join("/home/me", "token") {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}

@@ -48,14 +48,15 @@ const (
 	remedyMFA       = "The account asks for multi-factor authentication on this action: use credentials that passed it, or take the protection off the action."
 	remedyBalance   = "Top up the account, or pay its open orders."
 	remedyQuota     = "Ask for a higher quota at https://console.cloud.tencent.com/workorder, or lower maximum."
-	remedyTagValues = "The account has used up how many values a tag key may have: gpupool/uid and gpupool/pool take one a pool, gpupool/config one a configuration. Ask for a higher limit, or delete unused values in the tag console (https://console.cloud.tencent.com/tag)."
-	remedySpot      = "Choose another region, or instance_charge_type = \"POSTPAID_BY_HOUR\"."
-	remedyRegion    = "Check the region's name: see https://cloud.tencent.com/document/product/213/6091."
-	remedySubnet    = "Use a subnet with free addresses."
-	remedyDisk      = "Another disk type may be left."
-	remedyPrice     = "Raise max_price, or leave it out for the market price."
-	remedyOffering  = "Take this offering out, or correct its availability zone and instance type."
-	remedyCorrect   = "Correct the declaration."
+	remedyTagValues = "The account has used up how many values a tag key may have: gpupool/uid and gpupool/pool take one a pool, gpupool/config one a " +
+		"configuration. Ask for a higher limit, or delete unused values in the tag console (https://console.cloud.tencent.com/tag)."
+	remedySpot     = "Choose another region, or instance_charge_type = \"POSTPAID_BY_HOUR\"."
+	remedyRegion   = "Check the region's name: see https://cloud.tencent.com/document/product/213/6091."
+	remedySubnet   = "Use a subnet with free addresses."
+	remedyDisk     = "Another disk type may be left."
+	remedyPrice    = "Raise max_price, or leave it out for the market price."
+	remedyOffering = "Take this offering out, or correct its availability zone and instance type."
+	remedyCorrect  = "Correct the declaration."
 
 	remedyDefaultDisk = "Name a type in system_disk: another one may be left."
 )

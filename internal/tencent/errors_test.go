@@ -137,7 +137,8 @@ func TestErrorClasses(t *testing.T) {
 		_, _, err := client.Launch(t.Context(), testRequest())
 		got, retried := cloudError(t, err), client.Calls()["RunInstances"] == before+2
 		if got.Class != row.class || got.Scope != row.scope || got.NothingLaunched != row.nothing || retried != row.retry {
-			t.Errorf("%s: %s %s nothing=%v retried=%v, want %s %s %v %v", row.code, got.Class, got.Scope, got.NothingLaunched, retried, row.class, row.scope, row.nothing, row.retry)
+			t.Errorf("%s: %s %s nothing=%v retried=%v, want %s %s %v %v", row.code, got.Class, got.Scope, got.NothingLaunched, retried, row.class, row.scope,
+				row.nothing, row.retry)
 		}
 		if got.Code != row.code || got.RequestID == "" || got.Action != "RunInstances" {
 			t.Errorf("%s: %+v", row.code, got)
@@ -166,8 +167,10 @@ func TestErrorsOfTheWay(t *testing.T) {
 		nothing bool
 		says    string
 	}{
-		"refused":       {false, refused, codeUnreachable, true, "connection refused"},
-		"no such name":  {false, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cvm.example", IsNotFound: true}}, codeUnreachable, true, "cvm.example is not known"},
+		"refused": {false, refused, codeUnreachable, true, "connection refused"},
+		"no such name": {
+			false, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cvm.example", IsNotFound: true}}, codeUnreachable, true, "cvm.example is not known",
+		},
 		"other host":    {true, &refusedHostError{"example.com"}, codeHost, true, "example.com"},
 		"reset":         {true, &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, codeNetwork, false, "connection reset"},
 		"hung up":       {true, io.EOF, codeNetwork, false, "EOF"},

@@ -17,7 +17,8 @@ func TestAPublicImageWithoutKeysIsRefused(t *testing.T) {
 	r := testRequest()
 	r.ImageID, r.KeyIDs = "img-487zeit5", nil
 	_, _, err := client.Launch(t.Context(), r)
-	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !cloud.NothingLaunched || !strings.Contains(err.Error(), "Set key_ids, or use a custom image") {
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !cloud.NothingLaunched ||
+		!strings.Contains(err.Error(), "Set key_ids, or use a custom image") {
 		t.Errorf("%+v", cloud)
 	}
 	// Another refusal of a launch without keys keeps its own remedy.

@@ -50,12 +50,17 @@ func TestWhatALaunchLeavesOut(t *testing.T) {
 	t.Parallel()
 	r := testRequest()
 	r.ChargeType, r.Offering.MaxPrice = spotpool.OnDemand, 0
-	r.Configuration = spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4", KeyIDs: []string{}, SecurityGroupIDs: []string{}, DataDisks: []spotpool.Disk{}}
+	r.Configuration = spotpool.Configuration{
+		VPCID: "vpc-a1b2c3d4", ImageID: "img-a1b2c3d4", KeyIDs: []string{}, SecurityGroupIDs: []string{}, DataDisks: []spotpool.Disk{},
+	}
 	body, err := json.Marshal(runInstances(r))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, absent := range []string{"[]", "null", "InstanceMarketOptions", "KeyIds", "SecurityGroupIds", "DataDisks", "SystemDisk", "InternetAccessible", "UserData", "CamRoleName", "ProjectId", "Password", `:0`} {
+	for _, absent := range []string{
+		"[]", "null", "InstanceMarketOptions", "KeyIds", "SecurityGroupIds", "DataDisks", "SystemDisk", "InternetAccessible", "UserData", "CamRoleName", "ProjectId",
+		"Password", `:0`,
+	} {
 		if bytes.Contains(body, []byte(absent)) {
 			t.Errorf("%s is in %s", absent, body)
 		}
@@ -148,7 +153,9 @@ func TestALaunchWhoseOutcomeStaysUnknown(t *testing.T) {
 // What turns a repeated attempt away at the door says nothing of the first one.
 func TestARepeatTurnedAwayLeavesTheOutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	for _, code := range []string{"RequestLimitExceeded", "AuthFailure.UnauthorizedOperation", "ResourcesSoldOut.SpecifiedInstanceType", "LimitExceeded.UserSpotQuota"} {
+	for _, code := range []string{
+		"RequestLimitExceeded", "AuthFailure.UnauthorizedOperation", "ResourcesSoldOut.SpecifiedInstanceType", "LimitExceeded.UserSpotQuota",
+	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			sim, client := startSim(t)
@@ -264,7 +271,10 @@ func TestUserDataStaysOutOfErrors(t *testing.T) {
 	sim, client := startSim(t)
 	request := testRequest()
 	request.UserData = "password=open-sesame"
-	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Action: "RunInstances", Code: "InvalidParameterValue.InvalidUserDataFormat", Message: "cannot use cGFzc3dvcmQ9b3Blbi1zZXNhbWU= or password=open-sesame, " + cvmsim.DemoSecretKey})
+	addFault(t, sim, cvmsim.Fault{
+		Kind: cvmsim.FaultError, Action: "RunInstances", Code: "InvalidParameterValue.InvalidUserDataFormat",
+		Message: "cannot use cGFzc3dvcmQ9b3Blbi1zZXNhbWU= or password=open-sesame, " + cvmsim.DemoSecretKey,
+	})
 	_, _, err := client.Launch(t.Context(), request)
 	for _, secret := range []string{"open-sesame", "cGFzc3dvcmQ9", cvmsim.DemoSecretKey} {
 		if err == nil || strings.Contains(err.Error(), secret) {

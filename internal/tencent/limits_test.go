@@ -52,7 +52,8 @@ func TestWaitingForARateEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	began := time.Now()
-	if _, _, err := client.ObserveRegion(ctx, testRegion); cloudError(t, err).Code != codeTimeout || !strings.Contains(err.Error(), "waiting for the rate limit of DescribeInstances") || time.Since(began) > 5*time.Second {
+	if _, _, err := client.ObserveRegion(ctx, testRegion); cloudError(t, err).Code != codeTimeout ||
+		!strings.Contains(err.Error(), "waiting for the rate limit of DescribeInstances") || time.Since(began) > 5*time.Second {
 		t.Errorf("a turn that comes after the deadline: %v, after %s", err, time.Since(began))
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -85,7 +86,9 @@ func TestALongListingKeepsTheRate(t *testing.T) {
 func TestPausesBetweenAttemptsGrowToACap(t *testing.T) {
 	t.Parallel()
 	b := backoff{100 * time.Millisecond, time.Second}
-	for n, ceiling := range map[int]time.Duration{1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 4: 800 * time.Millisecond, 5: time.Second, 100: time.Second} {
+	for n, ceiling := range map[int]time.Duration{
+		1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 4: 800 * time.Millisecond, 5: time.Second, 100: time.Second,
+	} {
 		var longest time.Duration
 		for range 500 {
 			d := b.delay(n)

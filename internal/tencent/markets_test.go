@@ -67,8 +67,10 @@ func TestMarkets(t *testing.T) {
 func TestMarketsOfARegionWithoutSpot(t *testing.T) {
 	t.Parallel()
 	url := answering(t, map[string]any{
-		"DescribeZoneInstanceConfigInfos": map[string]any{"InstanceTypeQuotaSet": []any{nil, map[string]any{"Zone": "ap-x-1", "InstanceType": "S5.MEDIUM4", "InstanceChargeType": "POSTPAID_BY_HOUR"}}},
-		"DescribeAccountQuota":            map[string]any{},
+		"DescribeZoneInstanceConfigInfos": map[string]any{"InstanceTypeQuotaSet": []any{
+			nil, map[string]any{"Zone": "ap-x-1", "InstanceType": "S5.MEDIUM4", "InstanceChargeType": "POSTPAID_BY_HOUR"},
+		}},
+		"DescribeAccountQuota": map[string]any{},
 	})
 	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
 	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" || len(m.Offers) != 1 {
@@ -115,7 +117,8 @@ func TestMarketsWithoutAQuota(t *testing.T) {
 			if err != nil || len(m.Offers) == 0 || m.SpotVCPUs != nil {
 				t.Errorf("%d offers, %v, %v", len(m.Offers), m.SpotVCPUs, err)
 			}
-			if text := m.QuotaWarning(testRegion); !strings.HasPrefix(text, "the spot quota of "+testRegion+" is unknown: DescribeAccountQuota: ") || fault.Code != "" && !strings.Contains(text, fault.Code) {
+			if text := m.QuotaWarning(testRegion); !strings.HasPrefix(text, "the spot quota of "+testRegion+" is unknown: DescribeAccountQuota: ") ||
+				fault.Code != "" && !strings.Contains(text, fault.Code) {
 				t.Errorf("warning %q", text)
 			}
 		})
@@ -125,8 +128,10 @@ func TestMarketsWithoutAQuota(t *testing.T) {
 func TestMarketsWithAnEmptyAnswerOfTheQuota(t *testing.T) {
 	t.Parallel()
 	url := answering(t, map[string]any{
-		"DescribeZoneInstanceConfigInfos": map[string]any{"InstanceTypeQuotaSet": []any{map[string]any{"Zone": "ap-x-1", "InstanceType": "S5.MEDIUM4", "InstanceChargeType": "SPOTPAID"}}},
-		"DescribeAccountQuota":            map[string]any{},
+		"DescribeZoneInstanceConfigInfos": map[string]any{"InstanceTypeQuotaSet": []any{map[string]any{
+			"Zone": "ap-x-1", "InstanceType": "S5.MEDIUM4", "InstanceChargeType": "SPOTPAID",
+		}}},
+		"DescribeAccountQuota": map[string]any{},
 	})
 	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
 	if err != nil || len(m.Offers) != 1 || m.SpotVCPUs != nil || m.QuotaUnknown == nil {
@@ -155,9 +160,17 @@ func TestOffersOfSharesAndUnknowns(t *testing.T) {
 	t.Parallel()
 	url := answering(t, map[string]any{
 		"DescribeZoneInstanceConfigInfos": map[string]any{"InstanceTypeQuotaSet": []any{
-			map[string]any{"Zone": "z-1", "InstanceType": "GN7.LARGE20", "InstanceChargeType": "SPOTPAID", "Gpu": 0, "GpuCount": 0.25, "Status": "SELL", "StatusCategory": "UnderStock", "Price": map[string]any{"UnitPrice": 4.0, "UnitPriceDiscount": 0.8}},
-			map[string]any{"Zone": "z-1", "InstanceType": "NEW9.LARGE", "InstanceChargeType": "SPOTPAID", "Gpu": 2, "Status": "SELL", "StatusCategory": nil, "Price": nil},
-			map[string]any{"Zone": "z-1", "InstanceType": "NEW8.LARGE", "InstanceChargeType": "SPOTPAID", "Status": "SOLD_OUT", "StatusCategory": "EnoughStock", "Price": map[string]any{"UnitPrice": 2}},
+			map[string]any{
+				"Zone": "z-1", "InstanceType": "GN7.LARGE20", "InstanceChargeType": "SPOTPAID", "Gpu": 0, "GpuCount": 0.25, "Status": "SELL",
+				"StatusCategory": "UnderStock", "Price": map[string]any{"UnitPrice": 4.0, "UnitPriceDiscount": 0.8},
+			},
+			map[string]any{
+				"Zone": "z-1", "InstanceType": "NEW9.LARGE", "InstanceChargeType": "SPOTPAID", "Gpu": 2, "Status": "SELL", "StatusCategory": nil, "Price": nil,
+			},
+			map[string]any{
+				"Zone": "z-1", "InstanceType": "NEW8.LARGE", "InstanceChargeType": "SPOTPAID", "Status": "SOLD_OUT", "StatusCategory": "EnoughStock",
+				"Price": map[string]any{"UnitPrice": 2},
+			},
 		}},
 		"DescribeAccountQuota": map[string]any{"AccountQuotaOverview": map[string]any{"AccountQuota": map[string]any{"SpotPaidQuotaSet": []any{
 			nil, map[string]any{"Zone": "z-1", "RemainingQuota": 12},

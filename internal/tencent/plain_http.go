@@ -42,7 +42,8 @@ func (c Config) checkPlain() error {
 	if host == "" || strings.EqualFold(c.Protocol, "HTTP") {
 		return nil
 	}
-	return fmt.Errorf("the endpoint %q is plain HTTP to another machine, where user data and temporary credentials could be read and answers forged: use https, or set protocol = \"HTTP\" (TENCENTCLOUD_PROTOCOL) if that is meant", c.Endpoint)
+	return fmt.Errorf("the endpoint %q is plain HTTP to another machine, where user data and temporary credentials could be read and answers forged: use "+
+		"https, or set protocol = \"HTTP\" (TENCENTCLOUD_PROTOCOL) if that is meant", c.Endpoint)
 }
 
 // Warnings says what is allowed in a configuration and dangerous.
@@ -52,7 +53,8 @@ func (c Config) Warnings() []string {
 	if host == "" || c.checkPlain() != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is asked by plain HTTP (protocol = \"HTTP\"): whoever stands on the way reads user data, temporary tokens and the secrets of roles, and can forge answers. Use HTTPS wherever that host has it.", host)}
+	return []string{fmt.Sprintf("%s is asked by plain HTTP (protocol = \"HTTP\"): whoever stands on the way reads user data, temporary tokens and the secrets "+
+		"of roles, and can forge answers. Use HTTPS wherever that host has it.", host)}
 }
 
 // proxyFor is the proxy of a request. The metadata service has none: it hands out

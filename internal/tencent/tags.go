@@ -61,7 +61,8 @@ type tagAnswer struct {
 
 // eachBatch makes the calls for all ids and keys. It returns the ids that were
 // refused one by one, and none where a whole call failed.
-func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []string, build func(resources, keys []string) (tchttp.Request, tagAnswer)) ([]string, error) {
+func (c *Client) eachBatch(ctx context.Context, region string, ids, keys []string, build func(resources, keys []string) (tchttp.Request, tagAnswer)) ([]string,
+	error) {
 	account, err := c.AccountID(ctx)
 	if err != nil {
 		return nil, err

@@ -140,7 +140,9 @@ func TestTerminateOneThatTheCloudRefusesWithoutReason(t *testing.T) {
 	t.Parallel()
 	sim, client := startSim(t)
 	ids := seed(t, sim, cvmsim.SeedRequest{UID: "uid-1", Count: 9})
-	addFault(t, sim, cvmsim.Fault{Kind: cvmsim.FaultError, Action: "TerminateInstances", Code: "UnsupportedOperation.SpecialInstanceType", InstanceID: ids[4], Count: -1})
+	addFault(t, sim, cvmsim.Fault{
+		Kind: cvmsim.FaultError, Action: "TerminateInstances", Code: "UnsupportedOperation.SpecialInstanceType", InstanceID: ids[4], Count: -1,
+	})
 	ended, err := client.Terminate(t.Context(), testRegion, observed(t, client, ids))
 	if len(ended) != 8 || slices.Contains(ended, ids[4]) || err == nil || !strings.Contains(err.Error(), ids[4]) {
 		t.Errorf("ended %v, %v", ended, err)

@@ -31,7 +31,9 @@ func exerciseAll(t *testing.T, c *Client) {
 	_ = c.Tag(ctx, testRegion, ids, map[string]string{"a": "b"})
 	_ = c.Untag(ctx, testRegion, ids, []string{"a"})
 	_, _ = c.Terminate(ctx, testRegion, list)
-	for _, action := range []string{"RunInstances", "DescribeInstances", "DescribeZoneInstanceConfigInfos", "DescribeAccountQuota", "TagResources", "UnTagResources"} {
+	for _, action := range []string{
+		"RunInstances", "DescribeInstances", "DescribeZoneInstanceConfigInfos", "DescribeAccountQuota", "TagResources", "UnTagResources",
+	} {
 		if c.Calls()[action] == 0 {
 			t.Errorf("%s was not tried", action)
 		}
@@ -73,7 +75,9 @@ func TestNoOtherHostIsCalled(t *testing.T) {
 	c := testConfig(sim.URL)
 	c.dial = dialled.dial
 	client := newClient(t, c)
-	for _, address := range []string{"https://cvm.tencentcloudapi.com/", "https://sts.tencentcloudapi.com/", "http://metadata.tencentyun.com/", "http://127.0.0.1:1/"} {
+	for _, address := range []string{
+		"https://cvm.tencentcloudapi.com/", "https://sts.tencentcloudapi.com/", "http://metadata.tencentyun.com/", "http://127.0.0.1:1/",
+	} {
 		status, _, err := client.api.get(t.Context(), address)
 		var refused *refusedHostError
 		if !errors.As(err, &refused) {
@@ -103,7 +107,10 @@ func TestHostsOfTheCloud(t *testing.T) {
 		want   []string
 	}{
 		{Config{}, "https", []string{"cvm.tencentcloudapi.com", "tag.tencentcloudapi.com", "sts.tencentcloudapi.com", "metadata.tencentyun.com"}},
-		{Config{Domain: "internal.example", Protocol: "http", MetadataEndpoint: "http://127.0.0.1:80"}, "http", []string{"cvm.internal.example", "tag.internal.example", "sts.internal.example", "127.0.0.1:80"}},
+		{
+			Config{Domain: "internal.example", Protocol: "http", MetadataEndpoint: "http://127.0.0.1:80"}, "http",
+			[]string{"cvm.internal.example", "tag.internal.example", "sts.internal.example", "127.0.0.1:80"},
+		},
 		{Config{Endpoint: "https://gateway.example/api/"}, "https", []string{"gateway.example"}},
 	} {
 		c := test.config.withDefaults()

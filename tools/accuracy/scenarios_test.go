@@ -35,7 +35,9 @@ type scenario struct {
 // shared labels a node as GPU feature discovery does where each GPU is shared by ten.
 func (p *play) shared(node string) {
 	p.Helper()
-	patch := []byte(`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"10","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`)
+	patch := []byte(
+		`{"metadata":{"labels":{"nvidia.com/gpu.replicas":"10","nvidia.com/gpu.sharing-strategy":"time-slicing","nvidia.com/gpu.product":"Tesla-T4-SHARED"}}}`,
+	)
 	if _, err := p.cluster.Client().CoreV1().Nodes().Patch(p.Context(), node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
 	}

@@ -58,7 +58,8 @@ func takeTurns[R interface{ took() cost }](turns int, without, with string, run 
 				return best, err
 			}
 			c := r.took()
-			fmt.Fprintf(os.Stderr, "turn %d of %d: %s, %s, %s of processor time, %s\n", turn+1, turns, filepath.Base(dir), seconds(c.wall), seconds(c.cpu), megabytes(c.memory))
+			fmt.Fprintf(os.Stderr, "turn %d of %d: %s, %s, %s of processor time, %s\n", turn+1, turns, filepath.Base(dir), seconds(c.wall), seconds(c.cpu),
+				megabytes(c.memory))
 			if turn == settling || turn > settling && c.cpu < best[n].took().cpu {
 				best[n] = r
 			}

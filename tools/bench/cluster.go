@@ -50,7 +50,8 @@ func measureCluster(ctx context.Context, b *bench) error {
 	if err := declareBudget(ctx, client); err != nil {
 		return err
 	}
-	fmt.Println("| pods | with GPUs | plain download | full scan | ratio | peak memory | first run of reconcile | peak memory | run after 1,000 changes | of it at work | peak memory |")
+	fmt.Println("| pods | with GPUs | plain download | full scan | ratio | peak memory | first run of reconcile | peak memory | run after 1,000 changes | of " +
+		"it at work | peak memory |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, n := range podCounts {
 		if err := seeds.grow(ctx, n); err != nil {

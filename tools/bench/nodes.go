@@ -122,7 +122,8 @@ func poolNode(n int, i cvmsim.Instance) *corev1.Node {
 	node.Status.Conditions[0].LastTransitionTime = metav1.NewTime(time.Now().Add(-time.Hour))
 	for k := range 30 {
 		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{
-			Names: []string{fmt.Sprintf("registry.example.com/team/image-%02d@sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945", k)}, SizeBytes: 1 << 30,
+			Names:     []string{fmt.Sprintf("registry.example.com/team/image-%02d@sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945", k)},
+			SizeBytes: 1 << 30,
 		})
 	}
 	node.Status.Capacity["cpu"] = resource.MustParse("8")

@@ -78,7 +78,8 @@ func measureStock(ctx context.Context, b *bench) error {
 		fmt.Printf("| %s | %d | %d | %d | %d | %s | %s | %s |\n", []string{"without stock pools", "with stock pools"}[n], pools, pools*podsPerStock, stockBudgets,
 			r.calls, seconds(r.wall), seconds(r.cpu), megabytes(r.memory))
 	}
-	fmt.Printf("| more | | | | %d | %s | %s | %s |\n", runs[1].calls-runs[0].calls, seconds(runs[1].wall-runs[0].wall), seconds(runs[1].cpu-runs[0].cpu), megabytes(runs[1].memory-runs[0].memory))
+	fmt.Printf("| more | | | | %d | %s | %s | %s |\n", runs[1].calls-runs[0].calls, seconds(runs[1].wall-runs[0].wall), seconds(runs[1].cpu-runs[0].cpu),
+		megabytes(runs[1].memory-runs[0].memory))
 	fmt.Printf("\nby verb and resource, without: %v; with: %v\n\n", runs[0].by, runs[1].by)
 	return nil
 }
@@ -163,7 +164,9 @@ func seedStockPods(ctx context.Context, seeds *seeder) error {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: d.Namespace, Name: fmt.Sprintf("%s-%02d", replicaSet, n%podsPerStock), Labels: labels,
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicaSet, UID: "00000000-0000-4000-8000-000000000000", Controller: new(true)}},
+				OwnerReferences: []metav1.OwnerReference{{
+					APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicaSet, UID: "00000000-0000-4000-8000-000000000000", Controller: new(true),
+				}},
 			},
 			Spec: d.Deployment("", 0).Spec.Template.Spec,
 		}
@@ -175,8 +178,13 @@ func seedStockPods(ctx context.Context, seeds *seeder) error {
 		}
 		made.Status = corev1.PodStatus{
 			Phase: corev1.PodRunning, StartTime: new(metav1.Now()),
-			Conditions:        []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}, {Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}},
-			ContainerStatuses: []corev1.ContainerStatus{{Name: stockpool.Container, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}},
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()},
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()},
+			},
+			ContainerStatuses: []corev1.ContainerStatus{{
+				Name: stockpool.Container, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+			}},
 		}
 		_, err = pods.UpdateStatus(ctx, made, metav1.UpdateOptions{})
 		return err
@@ -191,7 +199,9 @@ func seedStockPods(ctx context.Context, seeds *seeder) error {
 		if err != nil {
 			return err
 		}
-		of.Status = appsv1.DeploymentStatus{ObservedGeneration: of.Generation, Replicas: podsPerStock, UpdatedReplicas: podsPerStock, ReadyReplicas: podsPerStock, AvailableReplicas: podsPerStock}
+		of.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: of.Generation, Replicas: podsPerStock, UpdatedReplicas: podsPerStock, ReadyReplicas: podsPerStock, AvailableReplicas: podsPerStock,
+		}
 		_, err = deployments.UpdateStatus(ctx, of, metav1.UpdateOptions{})
 		return err
 	})

@@ -159,7 +159,9 @@ func (s *stage) stock(zone string, more int) {
 	if s.closed[zone] > 0 {
 		stock = 0
 	}
-	s.must(s.world.Sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Stock: &stock, VCPUQuota: new(int64(1000))}))
+	s.must(s.world.Sim.Server.SetStock(cvmsim.StockRequest{
+		AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Stock: &stock, VCPUQuota: new(int64(1000)),
+	}))
 }
 
 // declare changes a pool as an apply does.
@@ -176,7 +178,9 @@ func (s *stage) write(p *pool) {
 	if doc, err := s.store.Read(ctx, key); err == nil {
 		was = doc.Revision
 	}
-	data, err := declaration.Encode(declaration.SpotPool{Phase: declaration.Active, Declaration: p.Declaration, UpdatedAt: s.clock(), UpdatedBy: "terraform apply"})
+	data, err := declaration.Encode(declaration.SpotPool{
+		Phase: declaration.Active, Declaration: p.Declaration, UpdatedAt: s.clock(), UpdatedBy: "terraform apply",
+	})
 	s.must(err)
 	_, err = s.store.Write(ctx, key, data, was)
 	s.must(err)

@@ -38,12 +38,14 @@ func (r *played) add(n int, s *stage) {
 func printTables(t *testing.T, results []played) {
 	t.Helper()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(w, "| pool\t| kept by\t| at its minimum\t| longest shortfall\t| GPU-hours lost\t| jobs lost\t| jobs moved\t| launches\t| launched twice\t| above maximum\t| strangers touched\t|")
+	fmt.Fprintln(w, "| pool\t| kept by\t| at its minimum\t| longest shortfall\t| GPU-hours lost\t| jobs lost\t| jobs moved\t| launches\t| launched twice\t| "+
+		"above maximum\t| strangers touched\t|")
 	fmt.Fprintln(w, "|"+strings.Repeat("---\t|", 11))
 	for n, name := range poolNames {
 		for k, r := range results {
 			f := r.pools[n]
-			fmt.Fprintf(w, "| %s, %d to %d\t| %s\t| %.2f %%\t| %s\t| %.0f\t| %d\t| %d\t| %d\t| %d\t| %d\t| %d\t|\n", name, poolSizes[n][0], poolSizes[n][1], ways[k].name,
+			fmt.Fprintf(w, "| %s, %d to %d\t| %s\t| %.2f %%\t| %s\t| %.0f\t| %d\t| %d\t| %d\t| %d\t| %d\t| %d\t|\n", name, poolSizes[n][0], poolSizes[n][1],
+				ways[k].name,
 				100*f.share(), short(f.longest), f.lost.Hours(), f.killed, f.moved, f.launches, f.twice, f.above, f.strangers)
 		}
 	}

@@ -175,7 +175,8 @@ const stockDeployment = "runtime"
 func scaleByHand(ctx context.Context, s *stage) error {
 	fmt.Fprintf(s.out, "\n   $ kubectl scale deployment -n %s %s --replicas 4\n", podsNamespace, stockDeployment)
 	deployments := s.cluster.client.AppsV1().Deployments(podsNamespace)
-	_, err := deployments.Patch(ctx, stockDeployment, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{FieldManager: "kubectl"}, "scale")
+	_, err := deployments.Patch(ctx, stockDeployment, types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{FieldManager: "kubectl"},
+		"scale")
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func TestDemoOfAll(t *testing.T) {
 	for _, told := range []string{
 		"condition GpupoolReclaim: ", "launched 1 spot", "its node " + nodeOf(s.taken) + " is drained since", "deleted the node " + nodeOf(s.taken),
 		"Nodes of the pool: 0", "the cloud takes it at", "reclaim      train                 " + s.taken, "drained      train                 " + s.taken,
-		"mend         gpupool-demo/runtime  kubectl (scale): spec.replicas was 4 instead of 2", "pause        gpupool-demo/runtime", "resume       gpupool-demo/runtime",
+		"mend         gpupool-demo/runtime  kubectl (scale): spec.replicas was 4 instead of 2", "pause        gpupool-demo/runtime",
+		"resume       gpupool-demo/runtime",
 		"1 pod waits for a node",
 	} {
 		if !strings.Contains(out.String(), told) {

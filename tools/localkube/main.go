@@ -71,8 +71,10 @@ func serveCommand() *cobra.Command {
 	flags.IntVar(&options.port, "port", options.port, "port of the API server (default: the one --dir had before, else a free one)")
 	flags.IntVar(&options.nodes, "nodes", options.nodes, "how many GPU nodes to register")
 	flags.IntVar(&options.gpusPerNode, "gpus-per-node", options.gpusPerNode, "GPUs of each node")
-	flags.StringSliceVar(&options.controllers, "controllers", options.controllers, "controllers to run, by the names of kube-controller-manager; none for no controller manager")
-	flags.IntVar(&options.terminatedPodThreshold, "terminated-pod-gc-threshold", options.terminatedPodThreshold, "finished pods that may stay before the oldest are removed")
+	flags.StringSliceVar(&options.controllers, "controllers", options.controllers,
+		"controllers to run, by the names of kube-controller-manager; none for no controller manager")
+	flags.IntVar(&options.terminatedPodThreshold, "terminated-pod-gc-threshold", options.terminatedPodThreshold,
+		"finished pods that may stay before the oldest are removed")
 	flags.DurationVar(&options.podGC.every, "pod-gc-every", options.podGC.every, "how often the pods of nodes that are gone are looked for")
 	flags.DurationVar(&options.podGC.quarantine, "pod-gc-quarantine", options.podGC.quarantine, "how long a node must be gone before its pods are removed")
 	flags.BoolVar(&options.noScheduler, "no-scheduler", options.noScheduler, "run no scheduler: pods wait until they are bound by hand")

@@ -65,15 +65,19 @@ func TestUnsoundWorkflowsAreFound(t *testing.T) {
 		"no permissions at all":        {"on: push\npermissions:\n  contents: read\n", "on: push\n", "the workflow has no permissions"},
 		"rights for all jobs":          {"on: push\npermissions:\n  contents: read\n", "on: push\npermissions:\n  contents: write\n", "each job"},
 		"all rights":                   {"    permissions:\n      contents: read\n", "    permissions: write-all\n", "job ci has no permissions"},
-		"a release by nobody":          {"    permissions:\n      contents: read\n", "    permissions:\n      contents: write\n", "job ci has contents: write and no environment"},
-		"an image by nobody":           {"    permissions:\n      contents: read\n", "    permissions:\n      packages: write\n", "job ci has packages: write and no environment"},
-		"a token left on the disk":     {"          persist-credentials: false\n", "          fetch-depth: 0\n", "persist-credentials"},
-		"a Go of its own":              {"go-version-file: go.mod", "go-version: 1.27", "go-version-file"},
-		"another Go's file":            {"go-version-file: go.mod", "go-version-file: tools/opentofu/go.mod", "go-version-file"},
-		"another version of a tool":    {"tofu_version: 1.12.6", "tofu_version: 1.12.5", "tools/ pins 1.12.6"},
-		"whatever version of a tool":   {"tofu_version: 1.12.6", "tofu_wrapper: false", "tools/ pins 1.12.6"},
-		"a shell that reads a branch":  {`echo "$NAME"`, `echo "${{ github.head_ref }}"`, "env"},
-		"a job without an end":         {"    timeout-minutes: 5\n", "", "timeout-minutes"},
+		"a release by nobody": {
+			"    permissions:\n      contents: read\n", "    permissions:\n      contents: write\n", "job ci has contents: write and no environment",
+		},
+		"an image by nobody": {
+			"    permissions:\n      contents: read\n", "    permissions:\n      packages: write\n", "job ci has packages: write and no environment",
+		},
+		"a token left on the disk":    {"          persist-credentials: false\n", "          fetch-depth: 0\n", "persist-credentials"},
+		"a Go of its own":             {"go-version-file: go.mod", "go-version: 1.27", "go-version-file"},
+		"another Go's file":           {"go-version-file: go.mod", "go-version-file: tools/opentofu/go.mod", "go-version-file"},
+		"another version of a tool":   {"tofu_version: 1.12.6", "tofu_version: 1.12.5", "tools/ pins 1.12.6"},
+		"whatever version of a tool":  {"tofu_version: 1.12.6", "tofu_wrapper: false", "tools/ pins 1.12.6"},
+		"a shell that reads a branch": {`echo "$NAME"`, `echo "${{ github.head_ref }}"`, "env"},
+		"a job without an end":        {"    timeout-minutes: 5\n", "", "timeout-minutes"},
 	} {
 		broken := strings.Replace(sound, tt.old, tt.replacement, 1)
 		found := problems(broken, pins, map[string]string{})

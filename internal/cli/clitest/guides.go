@@ -102,7 +102,8 @@ func GuideBudget() budget.Declaration {
 // Judged is the result of the guide's budget with its pods.
 func Judged(t *testing.T, now time.Time) budget.Result {
 	t.Helper()
-	result := budget.Evaluate([]budget.Declaration{GuideBudget()}, GuidePods(now), ledger.Header{Began: ledger.Time(now.UnixMilli()) - 1000}, now, time.LoadLocation)[0]
+	result := budget.Evaluate([]budget.Declaration{GuideBudget()}, GuidePods(now), ledger.Header{Began: ledger.Time(now.UnixMilli()) - 1000}, now,
+		time.LoadLocation)[0]
 	if result.Err != nil {
 		t.Fatal(result.Err)
 	}

@@ -39,9 +39,13 @@ func PoolsWithNodes(t *testing.T) []spotpools.Explanation {
 		nodePool{name: "a-calm", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas}}.explain(t),
 		nodePool{
 			name: "b-draining", instances: 3, maximum: 2, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas},
-			drained: &node.Progress{Cordoned: true, Looked: true, Left: 2, Blocked: []string{"ml/train-0 is protected from eviction", "ml/notebook has no controller that would make it anew"}},
+			drained: &node.Progress{
+				Cordoned: true, Looked: true, Left: 2, Blocked: []string{"ml/train-0 is protected from eviction", "ml/notebook has no controller that would make it anew"},
+			},
 		}.explain(t),
-		nodePool{name: "c-failing", instances: 5, maximum: 6, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas, 4: notReady(12 * time.Minute)}}.explain(t),
+		nodePool{
+			name: "c-failing", instances: 5, maximum: 6, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas, 3: asItWas, 4: notReady(12 * time.Minute)},
+		}.explain(t),
 		nodePool{name: "d-suspended", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: notReady(time.Hour), 2: notReady(time.Hour)}}.explain(t),
 		nodePool{name: "e-unseen", instances: 2, maximum: 3, away: true, ready: map[int]func(*node.Node){1: asItWas, 2: asItWas}}.explain(t),
 		nodePool{name: "g-noticed", instances: 2, maximum: 3, ready: map[int]func(*node.Node){1: asItWas, 2: noticed}}.explain(t),
@@ -145,7 +149,9 @@ func (p nodePool) explain(t *testing.T) spotpools.Explanation {
 		Outcome: outcome.Done, Short: plan.Short.Brief(), ShortReasons: plan.Short, Notices: plan.Notices, Warnings: plan.Warnings,
 	}
 	if p.away {
-		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{Class: "transient", Message: "looking at the nodes of the cluster: get nodes: connection refused"}
+		report.Outcome, report.Error = outcome.Failed, &outcome.ErrorReport{
+			Class: "transient", Message: "looking at the nodes of the cluster: get nodes: connection refused",
+		}
 	}
 	return spotpools.Explanation{
 		Overview:  spotpools.Overview{Report: report, Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members},

@@ -45,8 +45,10 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		return spotpool.Counts{Minimum: minimum, Maximum: maximum, Capacity: capacity, Held: held, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost)}
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:04:00Z)`}
-	unknown := &outcome.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store directory:.gpupool yet, which gpupool reconcile makes"}
-	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of 2026-01-02T03:04:00Z; launches go on by themselves once usage is below the limit"}
+	unknown := &outcome.ErrorReport{Message: "nothing is launched, since what its budget team-a has used is unknown: it has no status in the store " +
+		"directory:.gpupool yet, which gpupool reconcile makes"}
+	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: "its budget team-a is used up: 4.000 of 4.000 GPU-hours as of " +
+		"2026-01-02T03:04:00Z; launches go on by themselves once usage is below the limit"}
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: At, FinishedAt: At.Add(3 * time.Second),
 		Decisions: []outcome.Result{
@@ -55,16 +57,35 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			{Decision: refused, Outcome: outcome.Failed, Error: denied},
 		},
 		SpotPools: []spotpools.Report{
-			{Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: outcome.Done, Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"}},
+			{
+				Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: outcome.Done,
+				Notices: []string{"ins-aaaaaaa0 is gone: reclaimed by the cloud"},
+			},
 			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: outcome.Done},
-			{Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: outcome.Short, Short: []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"}, Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"}},
+			{
+				Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: outcome.Short,
+				Short:    []string{"GN7.2XLARGE32 in ap-singapore-2 is sold out until 2026-01-02T03:24:05Z"},
+				Warnings: []string{"ins-ccccccc1 is stopped (STOPPED): it is held but is not capacity"},
+			},
 			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: outcome.Failed, Error: denied},
 			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: outcome.Skipped, Error: locked},
 			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: outcome.Done, Gate: usedUp},
-			{Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the endpoint does not answer"}},
-			{Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the endpoint does not answer"}},
-			{Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: outcome.Done, Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"}},
-			{Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: outcome.Failed, Short: []string{unknown.Message}, Error: unknown},
+			{
+				Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: outcome.Failed,
+				Error: &outcome.ErrorReport{Message: "the endpoint does not answer"},
+			},
+			{
+				Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: outcome.Failed,
+				Error: &outcome.ErrorReport{Message: "the endpoint does not answer"},
+			},
+			{
+				Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: outcome.Done,
+				Warnings: []string{"3 instances are held, above maximum 2, and none of them can be ended"},
+			},
+			{
+				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1}, Outcome: outcome.Failed,
+				Short: []string{unknown.Message}, Error: unknown,
+			},
 		},
 	}
 }
@@ -115,8 +136,12 @@ func EveryBudget() []budgets.Report {
 			b.ByLabel = map[string]map[string]string{"team": {"a": "71.000", "": "32.000"}}
 		}),
 		BudgetUsed("d-alert-only", 100, func(b *budgets.Report) { b.Fired = []int{50, 80, 100} }),
-		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing was touched"}},
-		{Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped, Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`}},
+		{Name: "e-elsewhere", UID: "e", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "budget/e-elsewhere belongs to another cluster: nothing " +
+			"was touched"}},
+		{
+			Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped,
+			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform`},
+		},
 		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Notices: []string{"Deployment ml/serve: someone else scaled it since"}},
 	}
 }

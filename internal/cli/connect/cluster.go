@@ -32,7 +32,8 @@ type ClusterFlags struct {
 func (o *ClusterFlags) Register(cmd *cobra.Command, s *process.Session) {
 	o.session = s
 	f := cmd.Flags()
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster (KUBE_CONFIG_PATH, KUBECONFIG, else ~/.kube/config, else the pod's own service account)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster (KUBE_CONFIG_PATH, KUBECONFIG, else ~/.kube/config, else the "+
+		"pod's own service account)")
 	f.StringVar(&o.context, "context", "", "`NAME` of the kubeconfig's context to use (KUBE_CTX, else the current one)")
 	_ = cmd.MarkFlagFilename("kubeconfig")
 }

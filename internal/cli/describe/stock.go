@@ -62,5 +62,6 @@ func (d *Details) Conditions(p stockpools.Report) {
 
 // conditionLabels are what a condition that is not so is called.
 var conditionLabels = map[string]string{
-	stockpool.WithinBudget: "held back: ", stockpool.Scheduled: "no room: ", stockpool.Started: "not started: ", stockpool.RolledOut: "rollout: ", stockpool.Stocked: "short: ",
+	stockpool.WithinBudget: "held back: ", stockpool.Scheduled: "no room: ", stockpool.Started: "not started: ", stockpool.RolledOut: "rollout: ",
+	stockpool.Stocked: "short: ",
 }

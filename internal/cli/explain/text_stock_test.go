@@ -21,9 +21,14 @@ import (
 func explainedStock() []stockpools.Explanation {
 	status := stockpool.Status{
 		Phase: stockpool.Progressing, Desired: 2, Replicas: 3, Available: 1, Allocated: 1, Waiting: 1, ObservedGeneration: 3,
-		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u", Conditions: []stockpool.Condition{{Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "1 pod waits for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu"}},
+		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u", Conditions: []stockpool.Condition{{
+			Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "1 pod waits for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu",
+		}},
 	}
-	rooms := []stockpool.Room{{Pool: "ap-singapore/train", ClusterUID: "c", Labels: map[string]string{"gpu": "t4"}, Why: "it has its minimum of 2, which is all that gpupool keeps. Raise minimum"}}
+	rooms := []stockpool.Room{{
+		Pool: "ap-singapore/train", ClusterUID: "c", Labels: map[string]string{"gpu": "t4"},
+		Why: "it has its minimum of 2, which is all that gpupool keeps. Raise minimum",
+	}}
 	status = status.WithRooms(stockpool.Declaration{ClusterUID: "c", NodeSelector: map[string]string{"gpu": "t4"}}, rooms, nil)
 	mend := stockpool.Decision{
 		Kind: stockpool.KindMend, Object: "stock_pool/ml/g1", Replicas: 2, Was: 3,
@@ -39,7 +44,9 @@ func explainedStock() []stockpools.Explanation {
 			Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Observed: true, Status: status, Outcome: outcome.Planned},
 		},
 		Declared: declared,
-		Budgets:  []stockpool.Cover{{Budget: "team-a"}, {Budget: "night", Exceeded: true, Pauses: true}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true}},
+		Budgets: []stockpool.Cover{
+			{Budget: "team-a"}, {Budget: "night", Exceeded: true, Pauses: true}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true},
+		},
 		Standings: []stockpool.Standing{
 			{Pod: "g1-a", Node: "gpu-1", CountsAs: stockpool.CountsInUse, Why: "allocated_selector selects it"},
 			{Pod: "g1-b", Node: "gpu-1", CountsAs: stockpool.CountsAvailable, Why: "it is ready, and not in use"},
@@ -50,7 +57,11 @@ func explainedStock() []stockpools.Explanation {
 			{Manager: stockpool.FieldManager, At: at.Add(-time.Hour), Fields: []string{"metadata.labels.a", "spec.replicas", "spec.selector", "spec.template"}},
 		},
 	}, {
-		Overview: stockpools.Overview{RecordPhase: declaration.Active, Report: stockpools.Report{Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the cluster can't be reached"}}},
+		Overview: stockpools.Overview{
+			RecordPhase: declaration.Active, Report: stockpools.Report{
+				Name: "unseen", Namespace: "ml", SpecName: "g1.1", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "the cluster can't be reached"},
+			},
+		},
 		Declared: declared,
 	}}
 }
@@ -59,7 +70,10 @@ func explainedStock() []stockpools.Explanation {
 func TestAStockPoolIsExplained(t *testing.T) {
 	t.Parallel()
 	x := reconcile.Explanation{At: at, StockPools: explainedStock(), Events: []history.Event{
-		{At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1", Reasons: []string{"from 1 to 2 pods", "its declaration changed (generation 3)"}, Workloads: []history.Identity{{Namespace: "ml", Name: "Deployment/g1"}}},
+		{
+			At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1", Reasons: []string{"from 1 to 2 pods", "its declaration changed (generation 3)"},
+			Workloads: []history.Identity{{Namespace: "ml", Name: "Deployment/g1"}},
+		},
 	}}
 	clitest.Golden(t, "explain_stock.txt", text(clitest.Plain, x))
 	for line := range strings.Lines(text(terminal.Style{Width: 80}, x)) {

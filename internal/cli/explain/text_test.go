@@ -29,7 +29,10 @@ func shortPool(t *testing.T) spotpools.Explanation {
 	}
 	d := spotpool.Declaration{
 		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 4, Maximum: 6, MaxHourlyCost: yuan(t, "12"), Budget: "team-a",
-		Offerings:        []spotpool.Offering{place("2", "GN7.2XLARGE32", "2"), place("3", "GN7.2XLARGE32", "2"), place("2", "GN10X.2XLARGE40", "9"), place("4", "GN7.2XLARGE32", "2"), place("3", "PNV4.7XLARGE116", "9")},
+		Offerings: []spotpool.Offering{
+			place("2", "GN7.2XLARGE32", "2"), place("3", "GN7.2XLARGE32", "2"), place("2", "GN10X.2XLARGE40", "9"), place("4", "GN7.2XLARGE32", "2"),
+			place("3", "PNV4.7XLARGE116", "9"),
+		},
 		OnDemandFallback: &spotpool.OnDemandFallback{After: spotpool.Duration(30 * time.Minute), Maximum: 1},
 	}.WithDefaults()
 	offer := func(o spotpool.Offering, price string, vCPUs int, stock spotpool.Stock) spotpool.Offer {
@@ -44,7 +47,8 @@ func shortPool(t *testing.T) spotpools.Explanation {
 	s := spotpool.Situation{
 		Declaration: d, Now: at,
 		Journal: spotpool.Journal{Salt: "s", ShortSince: at.Add(-40 * time.Minute), Cooldowns: []spotpool.Cooldown{{
-			Market: d.Offerings[3].Market(spotpool.Spot), Cause: spotpool.CausedBySoldOut, Detail: "ResourcesSoldOut", Until: time.Date(2026, 3, 3, 13, 0, 0, 0, time.UTC),
+			Market: d.Offerings[3].Market(spotpool.Spot), Cause: spotpool.CausedBySoldOut, Detail: "ResourcesSoldOut",
+			Until: time.Date(2026, 3, 3, 13, 0, 0, 0, time.UTC),
 		}}},
 		Observation: spotpool.Observation{
 			At: at, Region: d.Region, AccountID: "1",
@@ -107,16 +111,34 @@ func TestExplanationsForPeople(t *testing.T) {
 		At: at, Store: "directory:.gpupool",
 		SpotPools: []spotpools.Explanation{shortPool(t)}, Budgets: []budgets.Explanation{exceededBudget()},
 		Events: []history.Event{
-			{At: at.Add(-9 * time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}}, Reasons: []string{"it started last"}},
-			{At: at.Add(-20 * time.Minute), Kind: history.Kind("reclaim"), Object: "spot_pool/ap-singapore/train", Count: 1, InstanceIDs: []string{"ins-c"}, Offering: &history.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}},
-			{At: at.Add(-time.Minute), Kind: history.Kind("refused"), Object: "spot_pool/ap-singapore/train", Error: &history.Error{Message: "RunInstances: LimitExceeded"}},
+			{
+				At: at.Add(-9 * time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}},
+				Reasons: []string{"it started last"},
+			},
+			{
+				At: at.Add(-20 * time.Minute), Kind: history.Kind("reclaim"), Object: "spot_pool/ap-singapore/train", Count: 1, InstanceIDs: []string{"ins-c"},
+				Offering: &history.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"},
+			},
+			{
+				At: at.Add(-time.Minute), Kind: history.Kind("refused"), Object: "spot_pool/ap-singapore/train",
+				Error: &history.Error{Message: "RunInstances: LimitExceeded"},
+			},
 		},
 	}
 	clitest.Golden(t, "explain.txt", text(clitest.Plain, x))
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
-		{At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000001"}, Node: "10.0.0.1", Reasons: []string{"3 held is above maximum 2"}},
-		{At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1, InstanceIDs: []string{"ins-a000003"}, Node: "10.0.0.3", Outcome: "timed_out", Reasons: []string{"2 pods were left"}},
-		{At: clitest.At, Kind: history.Notice, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000002"}, Node: "10.0.0.2", Until: clitest.At.Add(90 * time.Second)},
+		{
+			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000001"},
+			Node: "10.0.0.1", Reasons: []string{"3 held is above maximum 2"},
+		},
+		{
+			At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1, InstanceIDs: []string{"ins-a000003"},
+			Node: "10.0.0.3", Outcome: "timed_out", Reasons: []string{"2 pods were left"},
+		},
+		{
+			At: clitest.At, Kind: history.Notice, Object: "spot_pool/ap-singapore/b-draining", Count: 1, InstanceIDs: []string{"ins-b000002"}, Node: "10.0.0.2",
+			Until: clitest.At.Add(90 * time.Second),
+		},
 	}}
 	clitest.Golden(t, "explain_nodes.txt", text(clitest.Plain, nodes))
 }

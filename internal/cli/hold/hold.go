@@ -83,7 +83,8 @@ func (o *options) run(ctx context.Context, args []string) error {
 		clock, key := o.session.Clock(), held.Declaration.Key()
 		text := fmt.Sprintf("%s is on hold until %s: nothing of it is launched or ended\n", key, clock.At(held.InForce.Until))
 		if last := held.InForce; last.ID != r.Hold.ID {
-			return text + fmt.Sprintf("that is an earlier hold by %s: %s; yours ends at %s\ngpupool release %s ends all of them early\n", last.Who, last.Why, clock.At(r.Hold.Until), key)
+			return text + fmt.Sprintf("that is an earlier hold by %s: %s; yours ends at %s\ngpupool release %s ends all of them early\n", last.Who, last.Why,
+				clock.At(r.Hold.Until), key)
 		}
 		return text + fmt.Sprintf("gpupool release %s ends it early\n", key)
 	})

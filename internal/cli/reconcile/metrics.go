@@ -228,7 +228,8 @@ func (m metrics) nodes(pools []spotpools.Report) {
 	}
 	nodes := m.vector("gpupool_pool_nodes", "Instances of the pool by how they fare as nodes.", "region", "name", "state")
 	drains := m.vector("gpupool_pool_drains", "Nodes of the pool that are being emptied before their instances end.", "region", "name")
-	suspended := m.vector("gpupool_pool_replacing_suspended", "Whether nothing of the pool is replaced that fails as a node (1), or it may be (0).", "region", "name")
+	suspended := m.vector("gpupool_pool_replacing_suspended", "Whether nothing of the pool is replaced that fails as a node (1), or it may be (0).", "region",
+		"name")
 	for _, p := range pools {
 		for state, n := range map[string]int{
 			"ready": p.Nodes.Ready, "joining": p.Nodes.Joining, "unready": p.Nodes.Unready, "failing": p.Nodes.Failing, "untold": p.Nodes.Untold,

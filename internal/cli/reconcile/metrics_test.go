@@ -25,11 +25,16 @@ import (
 func written(t *testing.T) []string {
 	t.Helper()
 	path := t.TempDir() + "/gpupool.prom"
-	used := &budgets.UsageReport{Coverage: "1", ConsumedGPUHours: "1", EstimatedGPUHours: "0", ErrorBoundGPUHours: "0", BurnRateGPUs: "1", LimitGPUHours: ptr("4"), RemainingGPUHours: ptr("3")}
+	used := &budgets.UsageReport{
+		Coverage: "1", ConsumedGPUHours: "1", EstimatedGPUHours: "0", ErrorBoundGPUHours: "0", BurnRateGPUs: "1", LimitGPUHours: ptr("4"),
+		RemainingGPUHours: ptr("3"),
+	}
 	o := &options{metricsFile: path, session: &process.Session{Process: process.Process{Now: time.Now}}}
 	o.writeMetrics(reconcile.Report{
 		FinishedAt: time.Now(),
-		SpotPools:  []spotpools.Report{{Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &spotpool.PoolNodes{Seen: true, NodeStates: &spotpool.NodeStates{}}}},
+		SpotPools: []spotpools.Report{{
+			Name: "train", Region: "ap-singapore", UID: "u", Observed: true, Nodes: &spotpool.PoolNodes{Seen: true, NodeStates: &spotpool.NodeStates{}},
+		}},
 		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: used}},
 		StockPools: []stockpools.Report{{Namespace: "ml", Name: "g1", Observed: true}},
 	}, true)
@@ -63,7 +68,8 @@ func TestMetricsOfNodes(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "gpupool_pool_") && strings.Contains(line, "_nodes{") || strings.HasPrefix(line, "gpupool_pool_drains{") || strings.HasPrefix(line, "gpupool_pool_replacing") {
+		if strings.HasPrefix(line, "gpupool_pool_") && strings.Contains(line, "_nodes{") || strings.HasPrefix(line, "gpupool_pool_drains{") ||
+			strings.HasPrefix(line, "gpupool_pool_replacing") {
 			got = append(got, line)
 		}
 	}

@@ -103,18 +103,22 @@ func New(s *process.Session) *cobra.Command {
 	f := cmd.Flags()
 	o.given = f.Changed
 	o.store.Register(cmd, s)
-	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform state pull prints")
+	f.StringVar(&o.fromState, "from-state", "", "take declarations from this `FILE` (or - for standard input), too: what terraform show -json or terraform "+
+		"state pull prints")
 	f.BoolVar(&o.dryRun, "dry-run", false, "decide and report, and change nothing")
-	f.StringArrayVar(&o.assume, "assume", nil, "in a dry run, take an attribute to be other than declared, such as budget/team-a.gpu_hours=200, minimum, maximum or max_price as in pool/train.minimum=4, or replicas or maximum as in stock_pool/ml/g1.replicas=4; repeat it for several")
+	f.StringArrayVar(&o.assume, "assume", nil, "in a dry run, take an attribute to be other than declared, such as budget/team-a.gpu_hours=200, minimum, "+
+		"maximum or max_price as in pool/train.minimum=4, or replicas or maximum as in stock_pool/ml/g1.replicas=4; repeat it for several")
 	f.BoolVar(&o.wait, "wait", false, "stay until what was launched or changed is there, or --timeout is over")
 	process.DurationVar(cmd, &o.every, "every", 0, "run again and again, each so long after the one before began, until stopped")
 	process.DurationVar(cmd, &o.timeout, "timeout", 15*time.Minute, "how long a run may take")
 	process.DurationVar(cmd, &o.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end before giving up (exit code 11)")
-	process.DurationVar(cmd, &o.keepLedger, "keep-ledger", budgets.DefaultKeepLedger, "how long the ledger keeps what ended, also where no budget's window reaches back to it")
+	process.DurationVar(cmd, &o.keepLedger, "keep-ledger", budgets.DefaultKeepLedger,
+		"how long the ledger keeps what ended, also where no budget's window reaches back to it")
 	process.DurationVar(cmd, &o.keepHistory, "keep-history", history.DefaultRetention.For, "how long the history is kept, which gpupool history shows")
 	o.historySize = sizeFlag(history.DefaultRetention.Bytes)
 	f.Var(&o.historySize, "history-size", "how large the history may become before its oldest days go")
-	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: budgets that are then below their limits lift what they enforce, and their pools launch (print that first with --dry-run)")
+	f.StringVar(&o.acceptLoss, "accept-loss", "", "go on without what is lost of the ledger by now, for this `REASON`, which is kept: budgets that are then "+
+		"below their limits lift what they enforce, and their pools launch (print that first with --dry-run)")
 	f.IntVar(&o.conflictCode, "conflict-exit-code", process.ExitRunLocked, "exit with this `CODE` where another run is under way")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where something was done or, in a dry run, would be")
 	f.StringVar(&o.metricsFile, "metrics-file", "", "write metrics of the run to this `FILE`, in the Prometheus text format")

@@ -40,7 +40,10 @@ func TestReportForPeople(t *testing.T) {
 	}
 	many := reconcile.Report{}
 	for n := range 30 {
-		p := spotpools.Report{Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Held: 1}, Outcome: outcome.Done}
+		p := spotpools.Report{
+			Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Observed: true,
+			Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Held: 1}, Outcome: outcome.Done,
+		}
 		many.SpotPools = append(many.SpotPools, p)
 	}
 	allIdle := many

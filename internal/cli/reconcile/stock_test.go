@@ -22,7 +22,10 @@ func TestAStockPoolReads(t *testing.T) {
 	report := reconcile.Report{
 		Decisions: []outcome.Result{outcome.Of(mended, outcome.Done, nil)},
 		StockPools: []stockpools.Report{
-			{Name: "pool-g1", Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done, Status: stockpool.Status{Phase: stockpool.Ready, Desired: 2, Replicas: 2, Available: 1, Allocated: 1}},
+			{
+				Name: "pool-g1", Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done,
+				Status: stockpool.Status{Phase: stockpool.Ready, Desired: 2, Replicas: 2, Available: 1, Allocated: 1},
+			},
 			{Name: "unseen", Namespace: "ml", UID: "v", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "no answer"}},
 		},
 	}
@@ -52,7 +55,8 @@ func TestAStockPoolReads(t *testing.T) {
 			got[f.GetName()+of["phase"]] = m.GetGauge().GetValue()
 		}
 	}
-	if got["gpupool_stock_pool_available"] != 1 || got["gpupool_stock_pool_desired"] != 2 || got["gpupool_stock_pool_phaseReady"] != 1 || got["gpupool_stock_pool_phaseDegraded"] != 0 || len(got) != 10 {
+	if got["gpupool_stock_pool_available"] != 1 || got["gpupool_stock_pool_desired"] != 2 || got["gpupool_stock_pool_phaseReady"] != 1 ||
+		got["gpupool_stock_pool_phaseDegraded"] != 0 || len(got) != 10 {
 		t.Errorf("the gauges are %v", got)
 	}
 }

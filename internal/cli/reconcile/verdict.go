@@ -27,7 +27,8 @@ func (o *options) verdict(ctx context.Context, report reconcile.Report, err erro
 		return process.WithExitCode(process.ExitFailed, err)
 	case errors.Is(context.Cause(ctx), errTimeout) && unfinished(report) > 0:
 		left := unfinished(report)
-		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d %s to go; the next one goes on", o.timeout, left, failed+rest, describe.Declarations(report.Declarations()))
+		err = fmt.Errorf("the run was stopped after %s (--timeout) with %d of %d %s to go; the next one goes on", o.timeout, left, failed+rest,
+			describe.Declarations(report.Declarations()))
 		return process.WithExitCode(process.Partly(failed+rest-left), err)
 	case failed > 0:
 		return process.WithExitCode(process.Partly(rest), o.failures(report, failed))

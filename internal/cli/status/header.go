@@ -39,10 +39,12 @@ func header(v view, r reconcile.StatusReport, clock terminal.Clock) []string {
 		add(terminal.Bold, "To do: make room there, or let it be written to. The next run then goes on.")
 	}
 	if h := r.Killed; h != nil {
-		add(terminal.Yellow, fmt.Sprintf("A run was killed before it was done: %s%s, begun %s. The next run goes on with what it left.", h.Command, where(*h), clock.When(h.Since)))
+		add(terminal.Yellow, fmt.Sprintf("A run was killed before it was done: %s%s, begun %s. The next run goes on with what it left.", h.Command, where(*h),
+			clock.When(h.Since)))
 	}
 	if h := r.UnderWay; h != nil {
-		add(terminal.Cyan, fmt.Sprintf("A run is under way since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host, silent(*h, clock), tooLong(r)))
+		add(terminal.Cyan, fmt.Sprintf("A run is under way since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host, silent(*h, clock),
+			tooLong(r)))
 	}
 	if len(r.Declarations()) > 1 {
 		add(terminal.Dim, totalsText(r))

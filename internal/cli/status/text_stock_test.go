@@ -25,11 +25,18 @@ func TestStockPoolsAreShown(t *testing.T) {
 	report := reconcile.StatusReport{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), StockPools: []stockpools.Overview{
 		pool("calm", stockpool.Ready, 2),
 		pool("short", stockpool.Pending, 0, stockpool.Condition{Type: stockpool.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node"}),
-		pool("paused", stockpool.Paused, 0, stockpool.Condition{Type: stockpool.WithinBudget, Status: "False", Reason: "Exceeded", Message: "its budget team-a is used up"}),
-		pool("kept", stockpool.Degraded, 2, stockpool.Condition{Type: stockpool.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "what its budget team-a has used is unknown"}),
+		pool("paused", stockpool.Paused, 0, stockpool.Condition{
+			Type: stockpool.WithinBudget, Status: "False", Reason: "Exceeded", Message: "its budget team-a is used up",
+		}),
+		pool("kept", stockpool.Degraded, 2, stockpool.Condition{
+			Type: stockpool.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "what its budget team-a has used is unknown",
+		}),
 	}}
 	got := text(view{zone: time.UTC}, report)
-	for _, want := range []string{"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "no room: 2 pods wait for a node", "held back: its budget team-a is used up", "ml/kept     held back    Degraded"} {
+	for _, want := range []string{
+		"STOCK POOL", "ml/short", "ml/paused", "ml/calm", "no room: 2 pods wait for a node", "held back: its budget team-a is used up",
+		"ml/kept     held back    Degraded",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it lacks %q:\n%s", want, got)
 		}

@@ -78,9 +78,15 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	c.Machines = []spotpool.Member{member("ins-ccccccc1", spotpool.Stopped), member("ins-ccccccc2", spotpool.Running)}
 	c.Intents = 2
 	c.Cooldowns = []spotpool.Cooldown{
-		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedBySoldOut, Until: clitest.At.Add(20 * time.Minute)},
+		{
+			Market: spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedBySoldOut,
+			Until: clitest.At.Add(20 * time.Minute),
+		},
 		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-3"}, Cause: spotpool.CausedByQuota, Until: clitest.At.Add(90 * time.Second)},
-		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-4", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedByBatch, Batch: 4, Until: clitest.At.Add(20 * time.Minute)},
+		{
+			Market: spotpool.Market{AvailabilityZone: "ap-singapore-4", InstanceType: "GN7.2XLARGE32"}, Cause: spotpool.CausedByBatch, Batch: 4,
+			Until: clitest.At.Add(20 * time.Minute),
+		},
 		{Market: spotpool.Market{AvailabilityZone: "ap-singapore-1"}, Cause: spotpool.CausedByQuota, Until: clitest.At},
 	}
 	idle := &status.SpotPools[5]
@@ -120,9 +126,11 @@ func TestStatusForPeople(t *testing.T) {
 		"status_overdue.txt":  {terminal.Style{Width: 80, Height: 24}, false, troubled(status)},
 		"status_many.txt":     {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 1)},
 		"status_all.txt":      {terminal.Style{Width: 80, Height: 24}, false, manyPools(t, 31)},
-		"status_both.txt":     {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6]}},
-		"status_nodes.txt":    {terminal.Style{Width: 80, Height: 24}, true, withNodes(t)},
-		"status_nothing.txt":  {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool"}},
+		"status_both.txt": {clitest.Plain, false, reconcile.StatusReport{
+			Store: "directory:.gpupool", At: clitest.At, Budgets: budgetStatuses()[:1], SpotPools: status.SpotPools[5:6],
+		}},
+		"status_nodes.txt":   {terminal.Style{Width: 80, Height: 24}, true, withNodes(t)},
+		"status_nothing.txt": {clitest.Plain, false, reconcile.StatusReport{Store: "directory:.gpupool"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +216,9 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 	r := reconcile.StatusReport{
 		At: clitest.At, Store: "directory:.gpupool",
 		LastRun: &declaration.RunSummary{FinishedAt: clitest.At.Add(-20 * time.Second), Failed: failing},
-		Totals:  reconcile.Totals{SpotPools: reconcile.PoolTotals{OK: 31 - failing, Failing: failing, Held: 62, Capacity: 62, HourlyPrice: clitest.Price(t, "117.80")}},
+		Totals: reconcile.Totals{SpotPools: reconcile.PoolTotals{
+			OK: 31 - failing, Failing: failing, Held: 62, Capacity: 62, HourlyPrice: clitest.Price(t, "117.80"),
+		}},
 	}
 	for n := range 31 {
 		p := spotpools.Overview{Phase: declaration.Active, Report: spotpools.Report{
@@ -217,8 +227,10 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 		}}
 		if n >= 31-failing {
 			p.Failing = &declaration.Failing{Since: clitest.At.Add(-52 * time.Minute), Runs: 52, LastAt: clitest.At.Add(-30 * time.Second), Error: history.Error{
-				Class: "authorisation", Code: "AuthFailure.SecretIdNotFound", RequestID: "r", Remedy: "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together.",
-				Message: fmt.Sprintf("GetCallerIdentity: AuthFailure.SecretIdNotFound: The SecretId is not found. Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together. (RequestId 5b6e-%d)", n),
+				Class: "authorisation", Code: "AuthFailure.SecretIdNotFound", RequestID: "r",
+				Remedy: "Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together.",
+				Message: fmt.Sprintf("GetCallerIdentity: AuthFailure.SecretIdNotFound: The SecretId is not found. Check secret_id and secret_key (or the profile, role "+
+					"or token in use): they must be active and belong together. (RequestId 5b6e-%d)", n),
 			}}
 		}
 		r.SpotPools = append(r.SpotPools, p)

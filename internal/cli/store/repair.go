@@ -121,7 +121,8 @@ func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, foun
 	case found.newer != nil:
 		return "", fmt.Errorf("nothing was written to %s: %w", remains, found.newer)
 	case len(strange) > 0:
-		return "", fmt.Errorf("nothing was written to %s: it holds %s, which no store of this gpupool has: move away what is none of the store's, and upgrade gpupool where a newer one wrote it", remains, strings.Join(strange, ", "))
+		return "", fmt.Errorf("nothing was written to %s: it holds %s, which no store of this gpupool has: move away what is none of the store's, and upgrade "+
+			"gpupool where a newer one wrote it", remains, strings.Join(strange, ", "))
 	case readable == 0:
 		return "", fmt.Errorf("nothing was written to %s: none of its %d documents can be read: %s", remains, documents, found.problems[0].Error)
 	case o.dryRun:

@@ -26,7 +26,8 @@ func TestBudgetExample(t *testing.T) {
 		live.Pods = append(live.Pods, budgets.PodUsed{Record: *r, PodUsage: used})
 	}
 	pods := listing{by: byPod}
-	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"), liveText(clitest.Plain, newLiveReport(live, pods), live, told{listing: pods, clock: terminal.Clock{Now: now}})); diff != "" {
+	if diff := cmp.Diff(clitest.Printed(t, page, "gpupool usage team-a"),
+		liveText(clitest.Plain, newLiveReport(live, pods), live, told{listing: pods, clock: terminal.Clock{Now: now}})); diff != "" {
 		t.Errorf("what the page shows (-) and what is printed (+):\n%s", diff)
 	}
 }

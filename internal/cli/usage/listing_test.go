@@ -28,7 +28,8 @@ func onePodUsed(namespace, name, team string, hours, since int64, active bool) u
 	}
 	r := &ledger.Record{UID: "uid-" + name, Name: name, Set: set, Allocation: &ledger.Allocation{Shown: 1}}
 	u := used{r, budget.PodUsage{
-		GPUs: big.NewRat(1, 1), Start: clitest.At.Add(-time.Duration(since) * time.Hour), End: clitest.At.Add(-time.Minute), Active: active, Consumed: hours * budget.Hour,
+		GPUs: big.NewRat(1, 1), Start: clitest.At.Add(-time.Duration(since) * time.Hour), End: clitest.At.Add(-time.Minute), Active: active,
+		Consumed: hours * budget.Hour,
 	}}
 	if !active {
 		r.End = ledger.ExactEnd(ledger.Time(u.End.UnixMilli()), ledger.ContainerFinished)
@@ -56,12 +57,16 @@ func TestLists(t *testing.T) {
 		style   terminal.Style
 		clock   terminal.Clock
 	}{
-		"list_top.txt":          {listing{by: byPod, top: 2, sort: sortHours}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
-		"list_start.txt":        {listing{by: byPod, sort: sortStart}, clitest.Plain, tokyo},
-		"list_narrow.txt":       {listing{by: byPod}, narrow, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
-		"list_namespaces.txt":   {listing{by: byNamespace, sort: sortHours}, narrow, tokyo},
-		"list_teams.txt":        {listing{by: "label:example.com/team", label: "example.com/team", sort: sortName}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
-		"list_top_team.txt":     {listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_top.txt":        {listing{by: byPod, top: 2, sort: sortHours}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_start.txt":      {listing{by: byPod, sort: sortStart}, clitest.Plain, tokyo},
+		"list_narrow.txt":     {listing{by: byPod}, narrow, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
+		"list_namespaces.txt": {listing{by: byNamespace, sort: sortHours}, narrow, tokyo},
+		"list_teams.txt": {
+			listing{by: "label:example.com/team", label: "example.com/team", sort: sortName}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC},
+		},
+		"list_top_team.txt": {
+			listing{by: "label:example.com/team", label: "example.com/team", sort: sortHours, top: 1}, clitest.Plain, terminal.Clock{Now: clitest.At, Zone: time.UTC},
+		},
 		"list_coloured_top.txt": {listing{by: byPod, top: 1, sort: sortName}, clitest.Coloured, terminal.Clock{Now: clitest.At, Zone: time.UTC}},
 	} {
 		t.Run(name, func(t *testing.T) {

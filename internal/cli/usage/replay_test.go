@@ -28,7 +28,8 @@ func replayed(times int) budgets.LiveReplay {
 		since := clitest.At.Add(-time.Duration(n)*24*time.Hour - 2*time.Hour)
 		e := budget.Excess{
 			Since: since, Until: since.Add(90 * time.Minute), Length: 90 * time.Minute, Peak: 55 * hour, PeakAt: since.Add(time.Hour),
-			ByNamespace: map[string]int64{"ml": 12 * hour, "web": 3 * hour}, ByLabel: map[string]map[string]int64{"example.com/team": {"research": 10 * hour, "": 5 * hour}},
+			ByNamespace: map[string]int64{"ml": 12 * hour, "web": 3 * hour},
+			ByLabel:     map[string]map[string]int64{"example.com/team": {"research": 10 * hour, "": 5 * hour}},
 		}
 		if n == 1 {
 			e.Until, e.Length = time.Time{}, clitest.At.Sub(since)
@@ -54,10 +55,14 @@ func TestReplaysForPeople(t *testing.T) {
 		replay budgets.LiveReplay
 		how    told
 	}{
-		"replay_never.txt":    {clitest.Plain, early, told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
-		"replay_once.txt":     {clitest.Coloured, replayed(1), told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}}},
-		"replay_often.txt":    {narrow, replayed(12), told{listing: listing{by: byNamespace, top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
-		"replay_by_label.txt": {narrow, replayed(2), told{listing: listing{by: "label:example.com/team", label: "example.com/team"}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_never.txt": {clitest.Plain, early, told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_once.txt": {
+			clitest.Coloured, replayed(1), told{listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.FixedZone("JST", 9*3600)}},
+		},
+		"replay_often.txt": {narrow, replayed(12), told{listing: listing{by: byNamespace, top: 2}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}},
+		"replay_by_label.txt": {narrow, replayed(2), told{
+			listing: listing{by: "label:example.com/team", label: "example.com/team"}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

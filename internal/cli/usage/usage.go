@@ -71,7 +71,8 @@ func (o *options) askFlags(cmd *cobra.Command) {
 	f.StringVar(&o.timeZone, "time-zone", "", "the `ZONE` of --period, such as Europe/Berlin (the budget's, else UTC)")
 	f.StringVar(&o.gpuHours, "gpu-hours", "", "the `LIMIT` to compare with, with at most three digits after the point; a budget has its own")
 	o.countFrom = string(budget.FromScheduled)
-	process.ChoiceVar(cmd, &o.countFrom, "count-from", "", "from when a pod counts: when it was scheduled, or when its first container started", string(budget.FromScheduled), string(budget.FromRunning))
+	process.ChoiceVar(cmd, &o.countFrom, "count-from", "", "from when a pod counts: when it was scheduled, or when its first container started",
+		string(budget.FromScheduled), string(budget.FromRunning))
 	f.StringArrayVar(&o.weights, "weight", nil, "GPUs a unit, as `RESOURCE=GPUS`, such as nvidia.com/mig-1g.5gb=1/7; may be repeated")
 	f.BoolVar(&o.replay, "replay", false, "replay the limit over all that the ledger holds: when it would have been exceeded, and who held GPUs then")
 	for _, flag := range []string{"pods", "nodes"} {
@@ -83,9 +84,11 @@ func (o *options) askFlags(cmd *cobra.Command) {
 func (o *options) listFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.by, "by", byPod, "list `WHAT` used them: pod, namespace, or label:KEY")
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{byPod, byNamespace, byLabel}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{byPod, byNamespace, byLabel},
+		cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	f.IntVar(&o.top, "top", 0, "list the first `N` alone; totals are of all")
-	process.ChoiceVar(cmd, &o.sort, "sort", "", "the most GPU-hours first, by name, or the earliest start first; of pods without --top by name, else by gpu-hours", sortHours, sortName, sortStart)
+	process.ChoiceVar(cmd, &o.sort, "sort", "", "the most GPU-hours first, by name, or the earliest start first; of pods without --top by name, else by gpu-hours",
+		sortHours, sortName, sortStart)
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if the limit is exceeded")
 }
 

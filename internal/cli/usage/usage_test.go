@@ -16,9 +16,14 @@ func TestUsageForPeople(t *testing.T) {
 	yes, no, end := true, false, clitest.At.Add(-time.Hour)
 	pods := []Pod{
 		{UID: "u1", Namespace: "ml", Name: "train", GPUs: "2", Start: clitest.At.Add(-2 * time.Hour), GPUHours: "4.000"},
-		{UID: "u2", Namespace: "ml-batch", Name: "slices", GPUs: "1/7", Start: clitest.At.Add(-8 * time.Hour), End: &end, EndSource: ptr("container_finished"), GPUHours: "1.000"},
+		{
+			UID: "u2", Namespace: "ml-batch", Name: "slices", GPUs: "1/7", Start: clitest.At.Add(-8 * time.Hour), End: &end, EndSource: ptr("container_finished"),
+			GPUHours: "1.000",
+		},
 	}
-	within := Report{ConsumedGPUHours: "5.000", ConsumedMilliGPUSeconds: 5 * budget.Hour, RemainingGPUHours: ptr("5.000"), Exceeded: &no, TrackedPods: 2, Pods: pods}
+	within := Report{
+		ConsumedGPUHours: "5.000", ConsumedMilliGPUSeconds: 5 * budget.Hour, RemainingGPUHours: ptr("5.000"), Exceeded: &no, TrackedPods: 2, Pods: pods,
+	}
 	beyond := within
 	since := clitest.At.Add(-30 * time.Minute)
 	beyond.Exceeded, beyond.ExceededSince, beyond.RemainingGPUHours = &yes, &since, ptr("0.000")
@@ -34,7 +39,11 @@ func TestUsageForPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clitest.Golden(t, name, podsText(tt.style, tt.report, question{at: clitest.At, declared: budget.Declaration{Window: "7d"}, limit: tt.limit, listing: listing{by: byPod}, clock: terminal.Clock{Now: clitest.At, Zone: time.UTC}}))
+			clitest.Golden(t, name, podsText(tt.style, tt.report,
+				question{
+					at: clitest.At, declared: budget.Declaration{Window: "7d"}, limit: tt.limit, listing: listing{by: byPod},
+					clock: terminal.Clock{Now: clitest.At, Zone: time.UTC},
+				}))
 		})
 	}
 }

@@ -88,12 +88,14 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 		pool    stockpools.Overview
 		missing string
 	}{
-		"ready":                {ready, of(stockpool.Ready, 2, nil), ""},
-		"recovered":            {condition{recovered: true}, of(stockpool.Ready, 2, nil), ""},
-		"so many":              {two, of(stockpool.Progressing, 2, nil), ""},
-		"too few":              {two, of(stockpool.Ready, 1, nil), "1 of 2 available"},
-		"paused":               {ready, of(stockpool.Paused, 0, nil), "Paused, 0 available and 0 in use of 2"},
-		"its creation goes on": {ready, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2"},
+		"ready":     {ready, of(stockpool.Ready, 2, nil), ""},
+		"recovered": {condition{recovered: true}, of(stockpool.Ready, 2, nil), ""},
+		"so many":   {two, of(stockpool.Progressing, 2, nil), ""},
+		"too few":   {two, of(stockpool.Ready, 1, nil), "1 of 2 available"},
+		"paused":    {ready, of(stockpool.Paused, 0, nil), "Paused, 0 available and 0 in use of 2"},
+		"its creation goes on": {
+			ready, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Creating }), "Ready, 2 available and 0 in use of 2",
+		},
 		"it is on its way out": {two, of(stockpool.Ready, 2, func(p *stockpools.Overview) { p.RecordPhase = declaration.Deleting }), "it is being destroyed"},
 		"it was not seen":      {condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Overview) { p.Observed = false }), "it was not seen"},
 		"its name is taken": {two, of(stockpool.Degraded, 2, func(p *stockpools.Overview) {
@@ -111,7 +113,9 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if _, err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Overview{of(stockpool.Ready, 2, nil)}}); err == nil || err.Error() != "--for capacity=4 is not for stock pool ml/g1: wait for it by --for available=N, ready or recovered" {
+	if _,
+		err := (condition{text: "capacity=4", capacity: true}).judge(reconcile.StatusReport{StockPools: []stockpools.Overview{of(stockpool.Ready, 2,
+		nil)}}); err == nil || err.Error() != "--for capacity=4 is not for stock pool ml/g1: wait for it by --for available=N, ready or recovered" {
 		t.Errorf("a stock pool has a capacity: %v", err)
 	}
 	if _, err := ready.judge(reconcile.StatusReport{SpotPools: []spotpools.Overview{{Report: spotpools.Report{Name: "train", Region: "r"}}}}); err == nil {

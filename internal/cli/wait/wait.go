@@ -73,7 +73,8 @@ func New(s *process.Session) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.wanted, "for", "", "`WHAT` to wait for: capacity=N, available=N, ready, or recovered")
-	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{"capacity=", "available=", "ready", "recovered"}, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{"capacity=", "available=", "ready", "recovered"},
+		cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp))
 	process.DurationVar(cmd, &o.timeout, "timeout", 20*time.Minute, "how long to wait; 0 looks once")
 	process.DurationVar(cmd, &o.interval, "interval", 5*time.Second, "how long after a look the next one follows")
 	o.store.Register(cmd, s)

@@ -120,7 +120,9 @@ func TestFaultsChooseTheirCalls(t *testing.T) {
 	}
 	run := func(zone, pool string) func() object {
 		return func() object {
-			return a.Call("cvm", "RunInstances", cvmsimtest.Launch(object{"Placement": object{"Zone": zone}, "TagSpecification": cvmsimtest.TagSpec("gpupool/pool", pool)}))
+			return a.Call("cvm", "RunInstances", cvmsimtest.Launch(object{
+				"Placement": object{"Zone": zone}, "TagSpecification": cvmsimtest.TagSpec("gpupool/pool", pool),
+			}))
 		}
 	}
 	list := func() object { return a.Call("cvm", "DescribeInstances", nil) }

@@ -15,10 +15,12 @@ import (
 // FuzzRequest sends whatever as a request: it is answered with an envelope,
 // and launches nothing that wasn't asked for with a valid signature.
 func FuzzRequest(f *testing.F) {
-	f.Add("POST", "", "application/json", "TC3-HMAC-SHA256 Credential=a/2026-01-01/cvm/tc3_request, SignedHeaders=content-type;host, Signature=00", "1767225600", "RunInstances", `{"InstanceCount":1}`)
+	f.Add("POST", "", "application/json", "TC3-HMAC-SHA256 Credential=a/2026-01-01/cvm/tc3_request, SignedHeaders=content-type;host, Signature=00", "1767225600",
+		"RunInstances", `{"InstanceCount":1}`)
 	f.Add("GET", "Action=RunInstances&Version=2017-03-12&Timestamp=1&Nonce=1&SecretId=x&Signature=y&Filters.0.Name=zone", "", "", "", "", "")
 	f.Add("POST", "", "application/x-www-form-urlencoded", "", "", "", "Action=DescribeInstances&Version=2017-03-12&Region=ap-singapore")
-	f.Add("POST", "", "application/json", "SKIP", "1767225600", "AssumeRoleWithWebIdentity", `{"ProviderId":"p","WebIdentityToken":"t","RoleArn":"qcs::cam::uin/1:roleName/r","RoleSessionName":"s"}`)
+	f.Add("POST", "", "application/json", "SKIP", "1767225600", "AssumeRoleWithWebIdentity",
+		`{"ProviderId":"p","WebIdentityToken":"t","RoleArn":"qcs::cam::uin/1:roleName/r","RoleSessionName":"s"}`)
 	server, err := cvmsim.New(cvmsim.Options{})
 	if err != nil {
 		f.Fatal(err)
@@ -45,7 +47,8 @@ func FuzzRequest(f *testing.F) {
 // FuzzParameters sends whatever as the signed parameters of any action: no
 // server error, and nothing that a look at the world afterwards chokes on.
 func FuzzParameters(f *testing.F) {
-	f.Add("RunInstances", `{"Placement":{"Zone":"ap-singapore-2"},"ImageId":"img-a1b2c3d4","InstanceType":"GN7.2XLARGE32","InstanceCount":2,"InstanceName":"x{R:999999999}"}`)
+	f.Add("RunInstances",
+		`{"Placement":{"Zone":"ap-singapore-2"},"ImageId":"img-a1b2c3d4","InstanceType":"GN7.2XLARGE32","InstanceCount":2,"InstanceName":"x{R:999999999}"}`)
 	f.Add("DescribeInstances", `{"Filters":[{"Name":"tag:gpupool/pool","Values":["a","b"]}],"Offset":9223372036854775807,"Limit":100}`)
 	f.Add("GetResources", `{"PaginationToken":"OTk5","ResourceList":["qcs::cvm:ap-singapore:uin/:instance/ins-a1b2c3d4"]}`)
 	f.Add("DescribeZoneInstanceConfigInfos", `{"Filters":[{"Name":"sort-keys","Values":["cpu:desc"]}]}`)

@@ -61,7 +61,8 @@ func (e *Endpoint) authenticate(m wire.Message, action *Action, clock, now time.
 	}
 	who, service, failure := e.account.Verify(m, clock, now)
 	if failure == nil && !serviceFits(service, action.Service, m.Host()) {
-		failure = wire.Fail("AuthFailure.SignatureFailure", "The credential scope names the service `%s`, and `%s` is one of `%s`.", wire.Printable(service), action.Name, action.Service)
+		failure = wire.Fail("AuthFailure.SignatureFailure", "The credential scope names the service `%s`, and `%s` is one of `%s`.", wire.Printable(service),
+			action.Name, action.Service)
 	}
 	return who, failure
 }

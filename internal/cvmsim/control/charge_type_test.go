@@ -18,7 +18,8 @@ func holdings(a *cvmsimtest.Client) map[string]any {
 		out[set] = quota[set].([]any)[0].(object)["UsedQuota"]
 	}
 	for _, charge := range []string{"SPOTPAID", "POSTPAID_BY_HOUR", "PREPAID"} {
-		offers := a.OK("cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("zone", "ap-singapore-2", "instance-type", "GN7.2XLARGE32", "instance-charge-type", charge))
+		offers := a.OK("cvm", "DescribeZoneInstanceConfigInfos",
+			cvmsimtest.FilterBy("zone", "ap-singapore-2", "instance-type", "GN7.2XLARGE32", "instance-charge-type", charge))
 		out[charge] = offers["InstanceTypeQuotaSet"].([]any)[0].(object)["Status"]
 	}
 	return out
@@ -44,7 +45,8 @@ func TestConvertToPrepaid(t *testing.T) {
 			sim := cvmsimtest.Start(t, cvmsimtest.Frozen, func(o *cvmsim.Options) { o.LaunchDelay, o.TerminateDelay = -1, -1 })
 			a := cvmsimtest.NewClient(t, sim)
 			for _, charge := range []string{from, "PREPAID"} { // one of each
-				if status, answer := cvmsimtest.Control(t, sim, http.MethodPost, "stock", `{"availability_zone":"ap-singapore-2","instance_type":"GN7.2XLARGE32","stock":1,"charge_type":"`+charge+`"}`); status != http.StatusOK {
+				if status, answer := cvmsimtest.Control(t, sim, http.MethodPost, "stock",
+					`{"availability_zone":"ap-singapore-2","instance_type":"GN7.2XLARGE32","stock":1,"charge_type":"`+charge+`"}`); status != http.StatusOK {
 					t.Fatal(answer)
 				}
 			}
@@ -59,7 +61,8 @@ func TestConvertToPrepaid(t *testing.T) {
 			})
 			in := a.Describe(object{"InstanceIds": []string{id}})[0]
 			expires := sim.Server.Now().UTC().AddDate(0, 1, 0).Format("2006-01-02T15:04:05Z")
-			if in["InstanceChargeType"] != "PREPAID" || in["ExpiredTime"] != expires || in["RenewFlag"] != "NOTIFY_AND_MANUAL_RENEW" || in["InstanceState"] != "RUNNING" {
+			if in["InstanceChargeType"] != "PREPAID" || in["ExpiredTime"] != expires || in["RenewFlag"] != "NOTIFY_AND_MANUAL_RENEW" ||
+				in["InstanceState"] != "RUNNING" {
 				t.Errorf("converted: %v, expires %v (want %s), %v, %v", in["InstanceChargeType"], in["ExpiredTime"], expires, in["RenewFlag"], in["InstanceState"])
 			}
 			a.OK("cvm", "TerminateInstances", object{"InstanceIds": []string{id}})

@@ -34,7 +34,8 @@ func TestControlSurface(t *testing.T) {
 	do("POST", "stock", `{"availability_zone":"ap-singapore-2","instance_type":"GN7.2XLARGE32","stock":100,"vcpu_quota":1000}`)
 	do("POST", "price", `{"availability_zone":"ap-singapore-2","instance_type":"GN7.2XLARGE32","price":"2.40"}`)
 	do("POST", "settings", `{"tag_delay":"0s","launch_delay":"1ms"}`)
-	ids := a.Run(object{"InstanceCount": 50, "TagSpecification": cvmsimtest.TagSpec("gpupool/pool", "train", "gpupool/uid", "u1", "gpupool/seq", "7", "gpupool/config", "v1-ab")})
+	ids := a.Run(object{"InstanceCount": 50, "TagSpecification": cvmsimtest.TagSpec("gpupool/pool", "train", "gpupool/uid", "u1", "gpupool/seq", "7",
+		"gpupool/config", "v1-ab")})
 	do("POST", "clock", `{"step":"20m"}`)
 	first := do("GET", "instances", "")["instances"].([]any)[0].(object)
 	want := object{

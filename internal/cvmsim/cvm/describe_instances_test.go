@@ -62,7 +62,9 @@ func TestFilters(t *testing.T) {
 	sim := cvmsimtest.Start(t)
 	a := cvmsimtest.NewClient(t, sim)
 	train := cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Pool: "train", UID: "u1", Count: 3, Name: "n"})
-	serve := cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Pool: "serve", UID: "u2", AvailabilityZone: "ap-singapore-3", ChargeType: "POSTPAID_BY_HOUR", State: "STOPPED", Age: cvmsim.Duration(48 * time.Hour)})
+	serve := cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{
+		Pool: "serve", UID: "u2", AvailabilityZone: "ap-singapore-3", ChargeType: "POSTPAID_BY_HOUR", State: "STOPPED", Age: cvmsim.Duration(48 * time.Hour),
+	})
 	foreign := cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Tags: map[string]string{"team": "a"}})
 	cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Pool: "train", AvailabilityZone: "ap-tokyo-1"})
 	yesterday := time.Now().Add(-24 * time.Hour).UTC().Format(time.DateTime)

@@ -35,7 +35,8 @@ func readFilters(params []filterParams, maxValues int, known func(string) bool) 
 			return nil, wire.Missing("Filters." + strconv.Itoa(i) + ".Values")
 		}
 		if len(p.Values) > maxValues {
-			return nil, wire.Fail("InvalidFilterValue.LimitExceeded", "The filter `%s` may have at most %d values, not %d.", wire.Printable(name), maxValues, len(p.Values))
+			return nil, wire.Fail("InvalidFilterValue.LimitExceeded", "The filter `%s` may have at most %d values, not %d.", wire.Printable(name), maxValues,
+				len(p.Values))
 		}
 		filters = append(filters, world.Filter{Name: name, Values: p.Values})
 	}

@@ -59,7 +59,8 @@ type wireUnitPrice struct {
 
 // describeZoneInstanceConfigInfos shows price and stock of everything that a
 // region sells.
-func describeZoneInstanceConfigInfos(w *world.World, c *api.Call, p *describeZoneInstanceConfigInfosRequest) (*describeZoneInstanceConfigInfosResponse, *wire.Error) {
+func describeZoneInstanceConfigInfos(w *world.World, c *api.Call, p *describeZoneInstanceConfigInfosRequest) (*describeZoneInstanceConfigInfosResponse,
+	*wire.Error) {
 	filters, failure := readFilters(p.Filters, 100, oneOf("zone", "instance-family", "instance-type", "instance-charge-type", "sort-keys"))
 	if failure != nil {
 		return nil, failure

@@ -85,7 +85,8 @@ func TestOfferFilters(t *testing.T) {
 	a.Refused("InvalidFilter", "cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("colour", "red"))
 	a.Refused("InvalidZone.MismatchRegion", "cvm", "DescribeZoneInstanceConfigInfos", cvmsimtest.FilterBy("zone", "ap-tokyo-1"))
 	values := make([]string, 101)
-	a.Refused("InvalidFilterValue.LimitExceeded", "cvm", "DescribeZoneInstanceConfigInfos", object{"Filters": []object{{"Name": "instance-type", "Values": values}}})
+	a.Refused("InvalidFilterValue.LimitExceeded", "cvm", "DescribeZoneInstanceConfigInfos",
+		object{"Filters": []object{{"Name": "instance-type", "Values": values}}})
 }
 
 // A zone may have a name that isn't its region's and a number.

@@ -22,19 +22,23 @@ func TestTerminateRefusals(t *testing.T) {
 		ids  []string
 		code string
 	}{
-		"none":            {nil, "MissingParameter"},
-		"malformed":       {[]string{spot, "i-1"}, "InvalidInstanceId.Malformed"},
-		"unknown":         {[]string{spot, "ins-nothere0"}, "InvalidInstanceId.NotFound"},
-		"another region":  {[]string{cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{AvailabilityZone: "ap-tokyo-1"})[0]}, "InvalidInstanceId.NotFound"},
-		"twice":           {[]string{spot, spot}, "InvalidParameterValue"},
-		"101":             {many, "InvalidParameterValue.LimitExceeded"},
-		"mixed":           {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{ChargeType: "POSTPAID_BY_HOUR"})[0]}, "UnsupportedOperation.InstanceMixedPricingModel"},
-		"protected":       {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Protected: true})[0]}, "UnsupportedOperation.InstancesProtected"},
-		"pending":         {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "PENDING"})[0]}, "UnsupportedOperation.InstanceStatePending"},
-		"launch failed":   {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "LAUNCH_FAILED"})[0]}, "UnsupportedOperation.InstanceStateLaunchFailed"},
-		"terminating":     {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "TERMINATING"})[0]}, "UnsupportedOperation.InstanceStateTerminating"},
-		"rebooting":       {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "REBOOTING"})[0]}, "UnsupportedOperation.InstanceStateRebooting"},
-		"entering rescue": {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "ENTER_RESCUE_MODE"})[0]}, "UnsupportedOperation.InstanceStateEnterRescueMode"},
+		"none":           {nil, "MissingParameter"},
+		"malformed":      {[]string{spot, "i-1"}, "InvalidInstanceId.Malformed"},
+		"unknown":        {[]string{spot, "ins-nothere0"}, "InvalidInstanceId.NotFound"},
+		"another region": {[]string{cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{AvailabilityZone: "ap-tokyo-1"})[0]}, "InvalidInstanceId.NotFound"},
+		"twice":          {[]string{spot, spot}, "InvalidParameterValue"},
+		"101":            {many, "InvalidParameterValue.LimitExceeded"},
+		"mixed": {
+			[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{ChargeType: "POSTPAID_BY_HOUR"})[0]}, "UnsupportedOperation.InstanceMixedPricingModel",
+		},
+		"protected":     {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{Protected: true})[0]}, "UnsupportedOperation.InstancesProtected"},
+		"pending":       {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "PENDING"})[0]}, "UnsupportedOperation.InstanceStatePending"},
+		"launch failed": {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "LAUNCH_FAILED"})[0]}, "UnsupportedOperation.InstanceStateLaunchFailed"},
+		"terminating":   {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "TERMINATING"})[0]}, "UnsupportedOperation.InstanceStateTerminating"},
+		"rebooting":     {[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "REBOOTING"})[0]}, "UnsupportedOperation.InstanceStateRebooting"},
+		"entering rescue": {
+			[]string{spot, cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{State: "ENTER_RESCUE_MODE"})[0]}, "UnsupportedOperation.InstanceStateEnterRescueMode",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cvmsimtest.NewClient(t, sim).Refused(test.code, "cvm", "TerminateInstances", object{"InstanceIds": test.ids})

@@ -90,7 +90,9 @@ func TestMetadataKeys(t *testing.T) {
 			t.Errorf("%s: %d %q, want %q", path, status, got, want)
 		}
 	}
-	for _, path := range []string{"meta-data/public-ipv4", "meta-data/nonsense", "meta-data/cam/security-credentials/admin", "meta-data/instance-id?instance_id=ins-nothere0"} {
+	for _, path := range []string{
+		"meta-data/public-ipv4", "meta-data/nonsense", "meta-data/cam/security-credentials/admin", "meta-data/instance-id?instance_id=ins-nothere0",
+	} {
 		if status, got := metadata(t, sim, path, ""); status != http.StatusNotFound {
 			t.Errorf("%s: %d %q", path, status, got)
 		}

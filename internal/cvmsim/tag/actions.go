@@ -105,7 +105,8 @@ func changeResource(w *world.World, c *api.Call, name string, set []world.Tag, r
 // resource finds the instance of a six-part name,
 // qcs::cvm:<region>:uin/<uin>:instance/<id>; the uin may be empty.
 func resource(w *world.World, c *api.Call, name string) (*world.Instance, *wire.Error) {
-	bad := wire.Fail("InvalidParameterValue.ResourceDescriptionError", "The resource `%s` is not like qcs::cvm:ap-singapore:uin/:instance/ins-a1b2c3d4.", wire.Printable(name))
+	bad := wire.Fail("InvalidParameterValue.ResourceDescriptionError", "The resource `%s` is not like qcs::cvm:ap-singapore:uin/:instance/ins-a1b2c3d4.",
+		wire.Printable(name))
 	parts := strings.Split(name, ":")
 	if len(parts) != 6 || parts[0] != "qcs" || !strings.HasPrefix(parts[4], "uin/") {
 		return nil, bad

@@ -25,7 +25,9 @@ func TestTagResources(t *testing.T) {
 	if d := cmp.Diff(map[string]string{"team": "b", "owner": "x"}, cvmsimtest.TagsOf(sim, id)); d != "" {
 		t.Error(d)
 	}
-	a.OK("tag", "ModifyResourceTags", object{"Resource": cvmsimtest.Resource(id), "ReplaceTags": cvmsimtest.ServiceTags("team", "c"), "DeleteTags": []object{{"TagKey": "owner"}}})
+	a.OK("tag", "ModifyResourceTags", object{
+		"Resource": cvmsimtest.Resource(id), "ReplaceTags": cvmsimtest.ServiceTags("team", "c"), "DeleteTags": []object{{"TagKey": "owner"}},
+	})
 	if d := cmp.Diff(map[string]string{"team": "c"}, cvmsimtest.TagsOf(sim, id)); d != "" {
 		t.Error(d)
 	}
@@ -37,9 +39,12 @@ func TestTagResourcesInPart(t *testing.T) {
 	sim := cvmsimtest.Start(t)
 	a := cvmsimtest.NewClient(t, sim)
 	id := cvmsimtest.Seed(t, sim, cvmsim.SeedRequest{})[0]
-	answer := a.OK("tag", "TagResources", object{"ResourceList": []string{cvmsimtest.Resource("ins-nothere0"), cvmsimtest.Resource(id)}, "Tags": cvmsimtest.ServiceTags("team", "a")})
+	answer := a.OK("tag", "TagResources", object{
+		"ResourceList": []string{cvmsimtest.Resource("ins-nothere0"), cvmsimtest.Resource(id)}, "Tags": cvmsimtest.ServiceTags("team", "a"),
+	})
 	failed := answer["FailedResources"].([]any)
-	if len(failed) != 1 || failed[0].(object)["Code"] != "ResourceNotFound.RecordNotFound" || failed[0].(object)["Resource"] != cvmsimtest.Resource("ins-nothere0") {
+	if len(failed) != 1 || failed[0].(object)["Code"] != "ResourceNotFound.RecordNotFound" ||
+		failed[0].(object)["Resource"] != cvmsimtest.Resource("ins-nothere0") {
 		t.Errorf("FailedResources is %v", failed)
 	}
 	if cvmsimtest.TagsOf(sim, id)["team"] != "a" {

@@ -148,27 +148,76 @@ var typeList = []*InstanceType{
 	{Name: "S5.MEDIUM4", TypeName: "Standard S5", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 2, Memory: 4, ListPrice: Fen(32)},
 	{Name: "S5.LARGE8", TypeName: "Standard S5", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 4, Memory: 8, ListPrice: Fen(64)},
 	{Name: "S5.2XLARGE16", TypeName: "Standard S5", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 8, Memory: 16, ListPrice: Fen(128)},
-	{Name: "GN7.2XLARGE32", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 8, Memory: 32, GPU: 1, ListPrice: Fen(950)},
-	{Name: "GN7.5XLARGE80", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80, GPU: 1, ListPrice: Fen(1340)},
-	{Name: "GN7.10XLARGE160", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160, GPU: 2, ListPrice: Fen(2680)},
-	{Name: "GN7.20XLARGE320", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320, GPU: 4, ListPrice: Fen(5360)},
+	{
+		Name: "GN7.2XLARGE32", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 8, Memory: 32, GPU: 1,
+		ListPrice: Fen(950),
+	},
+	{
+		Name: "GN7.5XLARGE80", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80, GPU: 1,
+		ListPrice: Fen(1340),
+	},
+	{
+		Name: "GN7.10XLARGE160", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160, GPU: 2,
+		ListPrice: Fen(2680),
+	},
+	{
+		Name: "GN7.20XLARGE320", TypeName: "GPU Compute GN7", GPUModel: "NVIDIA T4", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320, GPU: 4,
+		ListPrice: Fen(5360),
+	},
 	{Name: "GI3X.8XLARGE64", TypeName: "GPU Compute GI3X", GPUModel: "NVIDIA T4", CPUModel: "AMD EPYC ROME", CPU: 32, Memory: 64, GPU: 1, ListPrice: Fen(1140)},
 	{Name: "GI3X.22XLARGE226", TypeName: "GPU Compute GI3X", GPUModel: "NVIDIA T4", CPUModel: "AMD EPYC ROME", CPU: 90, Memory: 226, GPU: 2, ListPrice: Fen(2690)},
-	{Name: "GN8.LARGE56", TypeName: "GPU Compute GN8", GPUModel: "NVIDIA P40", CPUModel: "Intel Xeon E5-2680 Broadwell v4", CPU: 6, Memory: 56, GPU: 1, ListPrice: Fen(1590)},
-	{Name: "GN8.3XLARGE112", TypeName: "GPU Compute GN8", GPUModel: "NVIDIA P40", CPUModel: "Intel Xeon E5-2680 Broadwell v4", CPU: 14, Memory: 112, GPU: 2, ListPrice: Fen(3180)},
-	{Name: "GN10X.2XLARGE40", TypeName: "GPU Compute GN10X", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Gold 6133 Skylake", CPU: 8, Memory: 40, GPU: 1, ListPrice: Fen(1760)},
-	{Name: "GN10Xp.2XLARGE40", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 10, Memory: 40, GPU: 1, ListPrice: Fen(1870)},
-	{Name: "GN10Xp.5XLARGE80", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80, GPU: 2, ListPrice: Fen(3740)},
-	{Name: "GN10Xp.10XLARGE160", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160, GPU: 4, ListPrice: Fen(7480)},
-	{Name: "GN10Xp.20XLARGE320", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320, GPU: 8, ListPrice: Fen(14960)},
-	{Name: "PNV4.7XLARGE116", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 28, Memory: 116, GPU: 1, ListPrice: Fen(1890)},
-	{Name: "PNV4.14XLARGE232", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 56, Memory: 232, GPU: 2, ListPrice: Fen(3780)},
-	{Name: "PNV4.28XLARGE466", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 112, Memory: 466, GPU: 4, ListPrice: Fen(7560)},
-	{Name: "PNV4.56XLARGE932", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 224, Memory: 932, GPU: 8, ListPrice: Fen(15120)},
+	{
+		Name: "GN8.LARGE56", TypeName: "GPU Compute GN8", GPUModel: "NVIDIA P40", CPUModel: "Intel Xeon E5-2680 Broadwell v4", CPU: 6, Memory: 56, GPU: 1,
+		ListPrice: Fen(1590),
+	},
+	{
+		Name: "GN8.3XLARGE112", TypeName: "GPU Compute GN8", GPUModel: "NVIDIA P40", CPUModel: "Intel Xeon E5-2680 Broadwell v4", CPU: 14, Memory: 112, GPU: 2,
+		ListPrice: Fen(3180),
+	},
+	{
+		Name: "GN10X.2XLARGE40", TypeName: "GPU Compute GN10X", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Gold 6133 Skylake", CPU: 8, Memory: 40, GPU: 1,
+		ListPrice: Fen(1760),
+	},
+	{
+		Name: "GN10Xp.2XLARGE40", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 10, Memory: 40, GPU: 1,
+		ListPrice: Fen(1870),
+	},
+	{
+		Name: "GN10Xp.5XLARGE80", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 20, Memory: 80, GPU: 2,
+		ListPrice: Fen(3740),
+	},
+	{
+		Name: "GN10Xp.10XLARGE160", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 40, Memory: 160, GPU: 4,
+		ListPrice: Fen(7480),
+	},
+	{
+		Name: "GN10Xp.20XLARGE320", TypeName: "GPU Compute GN10Xp", GPUModel: "NVIDIA V100", CPUModel: "Intel Xeon Cascade Lake 8255C", CPU: 80, Memory: 320, GPU: 8,
+		ListPrice: Fen(14960),
+	},
+	{
+		Name: "PNV4.7XLARGE116", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 28, Memory: 116, GPU: 1, ListPrice: Fen(1890),
+	},
+	{
+		Name: "PNV4.14XLARGE232", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 56, Memory: 232, GPU: 2,
+		ListPrice: Fen(3780),
+	},
+	{
+		Name: "PNV4.28XLARGE466", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 112, Memory: 466, GPU: 4,
+		ListPrice: Fen(7560),
+	},
+	{
+		Name: "PNV4.56XLARGE932", TypeName: "GPU Compute PNV4", GPUModel: "NVIDIA A10", CPUModel: "AMD EPYC Milan", CPU: 224, Memory: 932, GPU: 8,
+		ListPrice: Fen(15120),
+	},
 	{Name: "GT4.4XLARGE96", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 16, Memory: 96, GPU: 1, ListPrice: Fen(2820)},
 	{Name: "GT4.8XLARGE192", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 32, Memory: 192, GPU: 2, ListPrice: Fen(5640)},
-	{Name: "GT4.20XLARGE474", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 82, Memory: 474, GPU: 4, ListPrice: Fen(11280)},
-	{Name: "GT4.41XLARGE948", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 164, Memory: 948, GPU: 8, ListPrice: Fen(22560)},
+	{
+		Name: "GT4.20XLARGE474", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 82, Memory: 474, GPU: 4, ListPrice: Fen(11280),
+	},
+	{
+		Name: "GT4.41XLARGE948", TypeName: "GPU Compute GT4", GPUModel: "NVIDIA A100", CPUModel: "AMD EPYC ROME", CPU: 164, Memory: 948, GPU: 8,
+		ListPrice: Fen(22560),
+	},
 }
 
 // sells reports whether a zone of the catalogue sells a family.

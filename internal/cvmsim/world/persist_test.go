@@ -21,7 +21,9 @@ func populate(t *testing.T, sim *cvmsimtest.Sim) {
 	t.Helper()
 	a := cvmsimtest.NewClient(t, sim)
 	number := int64(5)
-	if err := sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: "ap-singapore-3", InstanceType: "GN7.2XLARGE32", Stock: &number, VCPUQuota: &number}); err != nil {
+	if err := sim.Server.SetStock(cvmsim.StockRequest{
+		AvailabilityZone: "ap-singapore-3", InstanceType: "GN7.2XLARGE32", Stock: &number, VCPUQuota: &number,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	cvmsimtest.Step(t, sim, 3*time.Hour)

@@ -166,7 +166,8 @@ func TestMachinesJoinByTheTokenOfTheirLaunch(t *testing.T) {
 	for _, id := range r.own() {
 		machines = append(machines, boot(t, r.server, r.sim.URL, id))
 	}
-	if len(machines) != 2 || machines[0].token != machines[1].token || machines[0].token != string(made[0].Data["token-id"])+"."+string(made[0].Data["token-secret"]) {
+	if len(machines) != 2 || machines[0].token != machines[1].token ||
+		machines[0].token != string(made[0].Data["token-id"])+"."+string(made[0].Data["token-secret"]) {
 		t.Fatalf("of %d machines, some have another token than the Secret", len(machines))
 	}
 	first, second, secret := machines[0], machines[1], string(made[0].Data["token-secret"])
@@ -187,7 +188,8 @@ func TestMachinesJoinByTheTokenOfTheirLaunch(t *testing.T) {
 		t.Fatalf("with one machine to join still, %d tokens are there", len(left))
 	}
 	second.join()
-	if printed := r.gpupool(0, "reconcile", "-o", "json"); !strings.Contains(printed, `"kind": "end_token"`) || !strings.Contains(printed, string(made[0].Data["token-id"])) {
+	if printed := r.gpupool(0, "reconcile", "-o", "json"); !strings.Contains(printed, `"kind": "end_token"`) ||
+		!strings.Contains(printed, string(made[0].Data["token-id"])) {
 		t.Errorf("the run that ends the token says %s", printed)
 	}
 	if left := r.tokens(); len(left) > 0 {

@@ -88,7 +88,8 @@ func budgetExceeded(r *rig) {
 	if adopted == nil || !strings.Contains(adopted.Error(), "its exceeded budget team-a drains it") {
 		r.t.Errorf("adopting into a pool that its budget drains: %v", adopted)
 	}
-	if said := string(r.data("wait", r.pool.Name, "--for", "recovered", "--timeout", "0s")); !strings.Contains(said, "capacity 0 of 0; its exceeded budget drains it") {
+	if said := string(r.data("wait", r.pool.Name, "--for", "recovered", "--timeout", "0s")); !strings.Contains(said,
+		"capacity 0 of 0; its exceeded budget drains it") {
 		r.t.Errorf("waiting for a pool that its budget drains: %s", said)
 	}
 	forgotten := r.audit.Taken()

@@ -17,7 +17,8 @@ func nobodysNodes(r *rig) {
 	r.create(2, 2)
 	own := r.own()
 	strangers := []*corev1.Node{
-		kubetest.Create(r.t, r.server, kubetest.Node("aws-"+own[0], 1, kubetest.ProviderID("aws:///ap-southeast-1a/i-0123456789abcdef0"), address(r.instance(own[0]).PrivateIP))),
+		kubetest.Create(r.t, r.server, kubetest.Node("aws-"+own[0], 1, kubetest.ProviderID("aws:///ap-southeast-1a/i-0123456789abcdef0"),
+			address(r.instance(own[0]).PrivateIP))),
 		kubetest.Create(r.t, r.server, kubetest.Node("bare-"+own[0], 1, kubetest.ProviderID(""), address(r.instance(own[0]).PrivateIP))),
 	}
 	var twins []*corev1.Node
@@ -26,7 +27,8 @@ func nobodysNodes(r *rig) {
 	}
 	r.update(1, 1, time.Second)
 	r.says(r.reconcile(),
-		"node aws-"+own[0]+" has one of the pool's addresses, and the provider id \"aws:///ap-southeast-1a/i-0123456789abcdef0\", which names no instance of Tencent Cloud",
+		"node aws-"+own[0]+" has one of the pool's addresses, and the provider id \"aws:///ap-southeast-1a/i-0123456789abcdef0\", which names no instance of "+
+			"Tencent Cloud",
 		"is to end (2 held is above maximum 1), and whose node it is can't be told: the nodes")
 	r.audit.Wants(r.t, "while two nodes say that they are one instance")
 

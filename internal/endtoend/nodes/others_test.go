@@ -29,7 +29,8 @@ func (r *rig) newOthers() others {
 			node.Spec.Unschedulable = n == 0
 		}))
 		o.nodes = append(o.nodes, node)
-		o.pods = append(o.pods, r.server.WaitRunning(r.t, kubetest.Create(r.t, r.server, kubetest.Pod(r.server.Namespace(r.t), "theirs", kubetest.BoundTo(node.Name)))))
+		o.pods = append(o.pods, r.server.WaitRunning(r.t, kubetest.Create(r.t, r.server,
+			kubetest.Pod(r.server.Namespace(r.t), "theirs", kubetest.BoundTo(node.Name)))))
 	}
 	return o
 }

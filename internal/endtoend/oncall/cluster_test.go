@@ -90,11 +90,13 @@ func (elsewhere) UID(context.Context) (string, error) {
 func (d *day) installFreezes() {
 	d.t.Helper()
 	admission := d.server.Client().AdmissionregistrationV1()
-	if _, err := admission.ValidatingAdmissionPolicies().Create(d.t.Context(), kubecluster.FreezePolicy(), metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := admission.ValidatingAdmissionPolicies().Create(d.t.Context(), kubecluster.FreezePolicy(), metav1.CreateOptions{}); err != nil &&
+		!apierrors.IsAlreadyExists(err) {
 		d.t.Fatal(err)
 	}
 	for _, slot := range kubecluster.FreezeSlots() {
-		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(d.t.Context(), slot, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(d.t.Context(), slot, metav1.CreateOptions{}); err != nil &&
+			!apierrors.IsAlreadyExists(err) {
 			d.t.Fatal(err)
 		}
 	}
@@ -178,7 +180,8 @@ func statusTooOld(t *testing.T, template string) *scene {
 	d.catchUp()
 	d.runs(1, 0)
 	d.env["KUBECONFIG"] = filepath.Join(d.dir, "kubeconfig")
-	const gone = "apiVersion: v1\nkind: Config\nclusters: [{name: gpu, cluster: {server: \"http://127.0.0.1:1\"}}]\ncontexts: [{name: gpu, context: {cluster: gpu, user: gpu}}]\nusers: [{name: gpu, user: {token: none}}]\ncurrent-context: gpu\n"
+	const gone = "apiVersion: v1\nkind: Config\nclusters: [{name: gpu, cluster: {server: \"http://127.0.0.1:1\"}}]\ncontexts: [{name: gpu, context: {cluster: " +
+		"gpu, user: gpu}}]\nusers: [{name: gpu, user: {token: none}}]\ncurrent-context: gpu\n"
 	if err := os.WriteFile(d.env["KUBECONFIG"], []byte(gone), 0o600); err != nil {
 		t.Fatal(err)
 	}

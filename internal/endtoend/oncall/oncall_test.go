@@ -72,7 +72,10 @@ func trainShort(t *testing.T, template string, happens func(*scene), changes ...
 
 func credentialsRevoked(t *testing.T, template string) *scene {
 	s := newNight(t, template)
-	s.fault(cvmsim.Fault{Kind: cvmsim.FaultError, Action: "*", Count: -1, Code: "AuthFailure.SecretIdNotFound", Message: "The SecretId is not found, please ensure that your SecretId is correct."})
+	s.fault(cvmsim.Fault{
+		Kind: cvmsim.FaultError, Action: "*", Count: -1, Code: "AuthFailure.SecretIdNotFound",
+		Message: "The SecretId is not found, please ensure that your SecretId is correct.",
+	})
 	s.runs(3, 1)
 	return s
 }

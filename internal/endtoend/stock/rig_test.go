@@ -203,7 +203,8 @@ func (r *rig) says(told report, texts ...string) {
 // somebody patches the Deployment, or a subresource of it.
 func (r *rig) somebody(as types.PatchType, manager, patch string, subresource ...string) {
 	r.t.Helper()
-	_, err := r.server.Client().AppsV1().Deployments(r.namespace).Patch(r.t.Context(), poolName, as, []byte(patch), metav1.PatchOptions{FieldManager: manager}, subresource...)
+	_, err := r.server.Client().AppsV1().Deployments(r.namespace).Patch(r.t.Context(), poolName, as, []byte(patch), metav1.PatchOptions{FieldManager: manager},
+		subresource...)
 	if err != nil {
 		r.t.Fatal(err)
 	}

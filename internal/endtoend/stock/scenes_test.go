@@ -59,10 +59,16 @@ func mended(r *rig) {
 		manager, patch, part string
 		says                 []string
 	}{
-		{types.MergePatchType, "kubectl", `{"spec":{"replicas":5}}`, "scale", []string{"done mend: spec.replicas was 5 instead of 2", "last written by kubectl (scale)"}},
+		{
+			types.MergePatchType, "kubectl", `{"spec":{"replicas":5}}`, "scale",
+			[]string{"done mend: spec.replicas was 5 instead of 2", "last written by kubectl (scale)"},
+		},
 		{types.StrategicMergePatchType, "kubectl-edit", `{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"evil:1"}]}}}}`, "",
 			[]string{"done mend: spec.template.spec.containers[0].image was evil:1 instead of registry.example.com/team/runtime:1", "last written by kubectl-edit at "}},
-		{types.MergePatchType, "kubectl-label", `{"metadata":{"labels":{"gpupool/stock-pool":null}}}`, "", []string{"done mend: metadata.labels.gpupool/stock-pool was nothing instead of pool-g1"}},
+		{
+			types.MergePatchType, "kubectl-label", `{"metadata":{"labels":{"gpupool/stock-pool":null}}}`, "",
+			[]string{"done mend: metadata.labels.gpupool/stock-pool was nothing instead of pool-g1"},
+		},
 	} {
 		var part []string
 		if c.part != "" {
@@ -73,7 +79,8 @@ func mended(r *rig) {
 		r.says(told, c.says...)
 		r.audit.Wants(r.t, "of a run after "+c.manager, "try to apply deployments pool-g1", "apply deployments pool-g1")
 		of := r.deployment()
-		if *of.Spec.Replicas != 2 || of.UID != uid || of.Labels[stockpool.LabelPool] != poolName || of.Spec.Template.Spec.Containers[0].Image != "registry.example.com/team/runtime:1" {
+		if *of.Spec.Replicas != 2 || of.UID != uid || of.Labels[stockpool.LabelPool] != poolName ||
+			of.Spec.Template.Spec.Containers[0].Image != "registry.example.com/team/runtime:1" {
 			r.t.Errorf("after %s it is %+v", c.manager, of)
 		}
 		r.ready(2)
@@ -153,7 +160,8 @@ func deletedAlone(r *rig) {
 	r.later("its being ready", func(told report) bool { return told.StockPools[0].Phase == stockpool.Ready })
 	r.audit.Taken()
 	uid := r.deployment().UID
-	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}); err != nil {
+	if err := r.server.Client().AppsV1().Deployments(r.namespace).Delete(r.t.Context(), poolName,
+		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}); err != nil {
 		r.t.Fatal(err)
 	}
 	kubetest.WaitFor(r.t, "its Deployment to be gone", func(context.Context) error {
@@ -206,7 +214,9 @@ func takenOver(r *rig) {
 
 	r.work.Must("terraform", "import", "-input=false", "gpupool_stock_pool.g1", r.namespace+"/"+poolName)
 	plan := r.work.Must("terraform", "plan", "-input=false", "-no-color").Stdout
-	for _, want := range []string{"will be updated in-place", `"registry.example.com/train:1" -> "registry.example.com/team/runtime:1"`, "1 -> 2", "is taken over"} {
+	for _, want := range []string{
+		"will be updated in-place", `"registry.example.com/train:1" -> "registry.example.com/team/runtime:1"`, "1 -> 2", "is taken over",
+	} {
 		if !strings.Contains(words(plan), want) {
 			r.t.Errorf("the plan does not say %q:\n%s", want, plan)
 		}
@@ -222,7 +232,8 @@ func takenOver(r *rig) {
 	r.somebody(types.MergePatchType, "kubectl-label", `{"metadata":{"labels":{"gpupool/stock-pool":"pool-g1"}}}`)
 	r.apply(config)
 	of := r.deployment()
-	if of.UID != theirs.UID || *of.Spec.Replicas != 2 || of.Spec.Template.Spec.Containers[0].Image != "registry.example.com/team/runtime:1" || of.Spec.Template.Spec.Containers[0].Name != "main" {
+	if of.UID != theirs.UID || *of.Spec.Replicas != 2 || of.Spec.Template.Spec.Containers[0].Image != "registry.example.com/team/runtime:1" ||
+		of.Spec.Template.Spec.Containers[0].Name != "main" {
 		r.t.Errorf("taken over, it is %+v", of)
 	}
 	r.ready(2)
@@ -235,7 +246,8 @@ func takenOver(r *rig) {
 }
 
 func (r *rig) budget(action, hours string) string {
-	return fmt.Sprintf("resource \"gpupool_budget\" \"b\" {\n  name = \"team-a\"\n  gpu_hours = %q\n  window = \"24h\"\n  selector = { namespaces = [%q] }\n  enforcement = { action = %q, grace_period = \"0s\" }\n}\n", hours, r.namespace, action)
+	return fmt.Sprintf("resource \"gpupool_budget\" \"b\" {\n  name = \"team-a\"\n  gpu_hours = %q\n  window = \"24h\"\n  selector = { namespaces = [%q] }\n  "+
+		"enforcement = { action = %q, grace_period = \"0s\" }\n}\n", hours, r.namespace, action)
 }
 
 const ofBudget = `gpupool_budget.b.name`
@@ -367,12 +379,16 @@ func rewritten(r *rig) {
 				Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
 			}}},
 		},
-		MatchConditions: []admissionv1.MatchCondition{{Name: "theirs", Expression: "!object.spec.template.spec.containers[0].image.startsWith('mirror.example.com/')"}},
+		MatchConditions: []admissionv1.MatchCondition{{
+			Name: "theirs", Expression: "!object.spec.template.spec.containers[0].image.startsWith('mirror.example.com/')",
+		}},
 		Mutations: []admissionv1.Mutation{{PatchType: admissionv1.PatchTypeJSONPatch, JSONPatch: &admissionv1.JSONPatch{
 			Expression: `[JSONPatch{op: "replace", path: "/spec/template/spec/containers/0/image", value: "mirror.example.com/" + object.spec.template.spec.containers[0].image}]`,
 		}}},
 	}})
-	kubetest.Create(r.t, r.server, &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: about, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: about.Name}})
+	kubetest.Create(r.t, r.server, &admissionv1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: about, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: about.Name},
+	})
 	const mirrored = "mirror.example.com/registry.example.com/team/runtime:1"
 	image := func() string { return r.deployment().Spec.Template.Spec.Containers[0].Image }
 	r.untilRewritten()
@@ -389,7 +405,8 @@ func rewritten(r *rig) {
 	}
 	r.audit.Wants(r.t, "of runs and plans that have nothing to do")
 
-	r.somebody(types.StrategicMergePatchType, "kubectl-edit", `{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"mirror.example.com/evil:1"}]}}}}`)
+	r.somebody(types.StrategicMergePatchType, "kubectl-edit",
+		`{"spec":{"template":{"spec":{"containers":[{"name":"runtime","image":"mirror.example.com/evil:1"}]}}}}`)
 	r.says(r.reconcile(), "image was mirror.example.com/evil:1 instead of "+mirrored, "last written by kubectl-edit")
 	if image() != mirrored {
 		r.t.Errorf("its image is %s", image())
@@ -406,7 +423,8 @@ func rewritten(r *rig) {
 func (r *rig) untilRewritten() {
 	r.t.Helper()
 	kubetest.WaitFor(r.t, "images to be rewritten", func(ctx context.Context) error {
-		made, err := r.server.Client().AppsV1().Deployments(r.namespace).Create(ctx, kubetest.Deployment(r.namespace, "probe", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		made, err := r.server.Client().AppsV1().Deployments(r.namespace).Create(ctx, kubetest.Deployment(r.namespace, "probe", 0),
+			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil && !strings.HasPrefix(made.Spec.Template.Spec.Containers[0].Image, "mirror.example.com/") {
 			err = errors.New("they are not")
 		}

@@ -96,7 +96,8 @@ func TestACallThatGetsNoAnswerIsLogged(t *testing.T) {
 	if _, err := client.UID(t.Context()); err == nil {
 		t.Fatal("a server that isn't there answered")
 	}
-	if got := log.String(); !strings.Contains(got, `action="get namespaces" path=/api/v1/namespaces/kube-system error=`) || !strings.Contains(got, address) || strings.Contains(got, "hush") {
+	if got := log.String(); !strings.Contains(got, `action="get namespaces" path=/api/v1/namespaces/kube-system error=`) || !strings.Contains(got, address) ||
+		strings.Contains(got, "hush") {
 		t.Errorf("the log is\n%s", got)
 	}
 }

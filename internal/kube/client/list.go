@@ -80,7 +80,8 @@ func List[T any](ctx context.Context, c Collection, decode func(object []byte) (
 // readPage reads the page that was asked for, and asks for it again when it was
 // cut off. It returns the page's values, and the token and the call for the page
 // after it: the first page may end elsewhere when it is read again.
-func readPage[T any](ctx context.Context, c Collection, pending <-chan page, token string, decode func([]byte) (T, bool, error)) (values []T, after string, next <-chan page, err error) {
+func readPage[T any](ctx context.Context, c Collection, pending <-chan page, token string, decode func([]byte) (T, bool, error)) (values []T, after string,
+	next <-chan page, err error) {
 	for try := 1; ; try++ {
 		got := <-pending
 		if err = got.err; err == nil {

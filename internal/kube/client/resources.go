@@ -69,13 +69,17 @@ type (
 )
 
 // ValidatingAdmissionPolicies are all of the cluster.
-func (g AdmissionregistrationV1) ValidatingAdmissionPolicies() *gentype.ClientWithList[*admissionregistrationv1.ValidatingAdmissionPolicy, *admissionregistrationv1.ValidatingAdmissionPolicyList] {
-	return resource[admissionregistrationv1.ValidatingAdmissionPolicy, admissionregistrationv1.ValidatingAdmissionPolicyList](g.group, "validatingadmissionpolicies", "")
+func (g AdmissionregistrationV1) ValidatingAdmissionPolicies() *gentype.ClientWithList[*admissionregistrationv1.ValidatingAdmissionPolicy,
+	*admissionregistrationv1.ValidatingAdmissionPolicyList] {
+	return resource[admissionregistrationv1.ValidatingAdmissionPolicy, admissionregistrationv1.ValidatingAdmissionPolicyList](g.group,
+		"validatingadmissionpolicies", "")
 }
 
 // ValidatingAdmissionPolicyBindings are all of the cluster.
-func (g AdmissionregistrationV1) ValidatingAdmissionPolicyBindings() *gentype.ClientWithList[*admissionregistrationv1.ValidatingAdmissionPolicyBinding, *admissionregistrationv1.ValidatingAdmissionPolicyBindingList] {
-	return resource[admissionregistrationv1.ValidatingAdmissionPolicyBinding, admissionregistrationv1.ValidatingAdmissionPolicyBindingList](g.group, "validatingadmissionpolicybindings", "")
+func (g AdmissionregistrationV1) ValidatingAdmissionPolicyBindings() *gentype.ClientWithList[*admissionregistrationv1.ValidatingAdmissionPolicyBinding,
+	*admissionregistrationv1.ValidatingAdmissionPolicyBindingList] {
+	return resource[admissionregistrationv1.ValidatingAdmissionPolicyBinding, admissionregistrationv1.ValidatingAdmissionPolicyBindingList](g.group,
+		"validatingadmissionpolicybindings", "")
 }
 
 // Deployments are those of a namespace.
@@ -90,7 +94,9 @@ func (g AppsV1) ReplicaSets(namespace string) *gentype.ClientWithList[*appsv1.Re
 
 // StatefulSets are those of a namespace.
 func (g AppsV1) StatefulSets(namespace string) Scaled[*appsv1.StatefulSet, *appsv1.StatefulSetList] {
-	return Scaled[*appsv1.StatefulSet, *appsv1.StatefulSetList]{resource[appsv1.StatefulSet, appsv1.StatefulSetList](g.group, "statefulsets", namespace), "statefulsets"}
+	return Scaled[*appsv1.StatefulSet, *appsv1.StatefulSetList]{
+		resource[appsv1.StatefulSet, appsv1.StatefulSetList](g.group, "statefulsets", namespace), "statefulsets",
+	}
 }
 
 // Scaled is the client of a resource that has a number of replicas.
@@ -113,11 +119,13 @@ func (c Scaled[O, L]) UpdateScale(ctx context.Context, name string, scale *autos
 
 // SelfSubjectReviews tell who asks.
 func (g AuthenticationV1) SelfSubjectReviews() *gentype.Client[*authenticationv1.SelfSubjectReview] {
-	return gentype.NewClient("selfsubjectreviews", g.rest, ParameterCodec, "", func() *authenticationv1.SelfSubjectReview { return &authenticationv1.SelfSubjectReview{} })
+	return gentype.NewClient("selfsubjectreviews", g.rest, ParameterCodec, "",
+		func() *authenticationv1.SelfSubjectReview { return &authenticationv1.SelfSubjectReview{} })
 }
 
 // HorizontalPodAutoscalers are those of a namespace.
-func (g AutoscalingV2) HorizontalPodAutoscalers(namespace string) *gentype.ClientWithList[*autoscalingv2.HorizontalPodAutoscaler, *autoscalingv2.HorizontalPodAutoscalerList] {
+func (g AutoscalingV2) HorizontalPodAutoscalers(namespace string) *gentype.ClientWithList[*autoscalingv2.HorizontalPodAutoscaler,
+	*autoscalingv2.HorizontalPodAutoscalerList] {
 	return resource[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](g.group, "horizontalpodautoscalers", namespace)
 }
 

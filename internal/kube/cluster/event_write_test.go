@@ -14,7 +14,8 @@ import (
 func TestANamespaceThatIsGoneIsToldNothing(t *testing.T) {
 	t.Parallel()
 	server := kubetest.Start(t)
-	err := look(t, server.Kubeconfig()).Alert(t.Context(), budget.Event{Namespace: "no-such-namespace", Budget: "b", BudgetUID: "u", Reason: "GPUBudgetThreshold", Message: "m"})
+	err := look(t, server.Kubeconfig()).Alert(t.Context(),
+		budget.Event{Namespace: "no-such-namespace", Budget: "b", BudgetUID: "u", Reason: "GPUBudgetThreshold", Message: "m"})
 	if err != nil {
 		t.Error(err)
 	}

@@ -39,7 +39,8 @@ func TestEvictTakesExactlyThisPod(t *testing.T) {
 	if err := c.Evict(t.Context(), evictionOf(first)); err != nil {
 		t.Errorf("its name is another pod's: %v", err)
 	}
-	if now, err := server.Client().CoreV1().Pods(ns).Get(t.Context(), "p", metav1.GetOptions{}); err != nil || now.UID != second.UID || now.DeletionTimestamp != nil {
+	if now, err := server.Client().CoreV1().Pods(ns).Get(t.Context(), "p", metav1.GetOptions{}); err != nil || now.UID != second.UID ||
+		now.DeletionTimestamp != nil {
 		t.Errorf("the later pod of the name was evicted, too (%v)", err)
 	}
 }
@@ -127,7 +128,8 @@ func TestAnEvictionGetsItsGrace(t *testing.T) {
 	pods := server.Client().CoreV1().Pods(ns)
 	slow := func(pod *corev1.Pod) { pod.Spec.TerminationGracePeriodSeconds = new(int64(315360000)) }
 	start := func(name string) *corev1.Pod {
-		return server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, name, kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name), kubetest.StopsAfter(time.Hour), slow)))
+		return server.WaitRunning(t, kubetest.Create(t, server,
+			kubetest.Pod(ns, name, kubetest.GPUs(1), kubetest.Labels(guarded), kubetest.OnNode(node.Name), kubetest.StopsAfter(time.Hour), slow)))
 	}
 	left := func(name string) time.Duration {
 		t.Helper()

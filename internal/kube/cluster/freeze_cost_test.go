@@ -43,7 +43,8 @@ func one(pod *corev1.Pod, init bool, name corev1.ResourceName) {
 }
 
 // long is a made-up name as long as names of resources can be.
-var long = strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." + strings.Repeat("d", 40) + ".example/" + strings.Repeat("e", 58) + "%05d"
+var long = strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." + strings.Repeat("d",
+	40) + ".example/" + strings.Repeat("e", 58) + "%05d"
 
 // TestNoPodExhaustsAFreeze makes pods with GPUs so costly to look at that the API
 // server might give up, and shows that none gets in.
@@ -73,7 +74,8 @@ func TestNoPodExhaustsAFreeze(t *testing.T) {
 			full = 10 // an object can be only so large
 		}
 		waiting[name] = kubetest.Create(t, server, kubetest.Pod(ns, "", filled(full, false, 32, format), gated))
-		waiting[name+" before a GPU"] = kubetest.Create(t, server, kubetest.Pod(ns, "", filled(full, false, 32, format), func(pod *corev1.Pod) { one(pod, true, gpu) }, gated))
+		waiting[name+" before a GPU"] = kubetest.Create(t, server,
+			kubetest.Pod(ns, "", filled(full, false, 32, format), func(pod *corev1.Pod) { one(pod, true, gpu) }, gated))
 	}
 	if err := c.Freeze(t.Context(), freeze); err != nil {
 		t.Fatal(err)

@@ -59,9 +59,11 @@ type NoFreezeSlotError struct{ Slots int }
 func (e *NoFreezeSlotError) Error() string {
 	if e.Slots == 0 {
 		names := FreezeSlotNames()
-		return fmt.Sprintf("there is no slot for a freeze: the cluster has none of the ValidatingAdmissionPolicyBindings %s to %s: apply what `gpupool manifests` prints", names[0], names[len(names)-1])
+		return fmt.Sprintf("there is no slot for a freeze: the cluster has none of the ValidatingAdmissionPolicyBindings %s to %s: apply what `gpupool "+
+			"manifests` prints", names[0], names[len(names)-1])
 	}
-	return fmt.Sprintf("there is no free slot for a freeze: all %d are taken by other budgets. It is frozen once one of theirs is lifted: give them more hours, or fewer budgets the action freeze or evict "+
+	return fmt.Sprintf("there is no free slot for a freeze: all %d are taken by other budgets. It is frozen once one of theirs is lifted: give them more "+
+		"hours, or fewer budgets the action freeze or evict "+
 		"(kubectl get validatingadmissionpolicybindings -L %s shows whose they are)", e.Slots, LabelBudgetUID)
 }
 

@@ -21,7 +21,8 @@ import (
 // slotsOf are the names of the slots that are taken, by the budget's uid.
 func slotsOf(t *testing.T, server *kubetest.Cluster) map[string]string {
 	t.Helper()
-	list, err := server.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(t.Context(), metav1.ListOptions{LabelSelector: kubecluster.LabelBudgetUID})
+	list, err := server.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(t.Context(),
+		metav1.ListOptions{LabelSelector: kubecluster.LabelBudgetUID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,8 @@ func TestFreezesOutliveTheAPIServer(t *testing.T) {
 		frozen(true)
 	}
 	admission := server.Client().AdmissionregistrationV1()
-	err := admission.ValidatingAdmissionPolicyBindings().DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=gpupool"})
+	err := admission.ValidatingAdmissionPolicyBindings().DeleteCollection(t.Context(), metav1.DeleteOptions{},
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=gpupool"})
 	if err == nil {
 		err = admission.ValidatingAdmissionPolicies().Delete(t.Context(), kubecluster.FreezePolicyName, metav1.DeleteOptions{})
 	}

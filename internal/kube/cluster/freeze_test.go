@@ -68,7 +68,8 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 	ns, other, spared := server.Namespace(t, "env=prod"), server.Namespace(t, "env=dev"), server.Namespace(t, "env=prod")
 	c := look(t, server.Kubeconfig())
 	freeze := budget.FreezeRule{
-		Budget: "freeze-selected", BudgetUID: "f1f2f3f4-aaaa", RecoversAt: time.Date(2026, 7, 16, 14, 35, 0, 0, time.UTC), ProtectedNamespaces: []string{spared}, Resources: []string{"example.com/tensor"},
+		Budget: "freeze-selected", BudgetUID: "f1f2f3f4-aaaa", RecoversAt: time.Date(2026, 7, 16, 14, 35, 0, 0, time.UTC), ProtectedNamespaces: []string{spared},
+		Resources: []string{"example.com/tensor"},
 		Selector: budget.Selector{
 			Namespaces: []string{ns, other, spared}, NamespaceLabels: map[string]string{"env": "prod"},
 			MatchLabels: map[string]string{"team": "a"}, MatchExpressions: []budget.Expression{{Key: "tier", Operator: "NotIn", Values: []string{"vip"}}},
@@ -83,7 +84,8 @@ func TestFreezeStopsTheSelectedPodsAndNobodyElses(t *testing.T) {
 		return func() *corev1.Pod { return kubetest.Pod(namespace, "", options...) }
 	}
 	message := refused(t, server, true, in(ns, team, kubetest.GPUs(1)))
-	if !strings.Contains(message, "the budget freeze-selected are used up") || !strings.Contains(message, "below its limit again, by itself at about 2026-07-16T14:35:00Z if nothing more is used") {
+	if !strings.Contains(message, "the budget freeze-selected are used up") ||
+		!strings.Contains(message, "below its limit again, by itself at about 2026-07-16T14:35:00Z if nothing more is used") {
 		t.Errorf("the refusal names neither the budget nor its end: %s", message)
 	}
 	for name, pod := range map[string]func() *corev1.Pod{
@@ -130,7 +132,8 @@ func TestFreezeOfABudgetThatPodsCantEscape(t *testing.T) {
 	t.Cleanup(func() { _ = c.Unfreeze(context.Background(), freeze.BudgetUID) })
 	pod := func(namespace string) func() *corev1.Pod {
 		return func() *corev1.Pod {
-			return kubetest.Pod(namespace, "", kubetest.GPUs(1), kubetest.Annotation(budget.ProtectedKey, "true"), kubetest.Labels(map[string]string{budget.ProtectedKey: "true"}))
+			return kubetest.Pod(namespace, "", kubetest.GPUs(1), kubetest.Annotation(budget.ProtectedKey, "true"),
+				kubetest.Labels(map[string]string{budget.ProtectedKey: "true"}))
 		}
 	}
 	for _, freeze.IgnorePodProtection = range []bool{false, true, false} {

@@ -111,7 +111,8 @@ func TestAFreezeHoldsPodsThatComeToAskForGPUs(t *testing.T) {
 		"another team's crowd":              by(otherMany, team()),
 	} {
 		err := update(t.Context(), server, u.pod, u.changes...)
-		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the budget freeze-updates are used up") || !strings.Contains(err.Error(), "nor may a pod that waits") {
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the budget freeze-updates are used up") ||
+			!strings.Contains(err.Error(), "nor may a pod that waits") {
 			t.Errorf("%s: got %v, want a refusal", name, err)
 		}
 	}

@@ -26,11 +26,13 @@ func freezeVariables() []admissionv1.Variable {
 		{Name: "ignored", Expression: names(annotationIgnored)},
 		{Name: "exact", Expression: CELTexts(frozenResources...) + ".filter(n, !(n in variables.ignored)) + variables.counted"},
 		// Whether claims count: what their devices are can't be told from the pod.
-		{Name: "devices", Expression: "!" + CELTexts(gpu.Drivers()...) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && !d.contains('/'))"},
+		{Name: "devices", Expression: "!" + CELTexts(gpu.Drivers()...) + ".all(d, d in variables.ignored) || variables.counted.exists(d, d.contains('.') && " +
+			"!d.contains('/'))"},
 		{Name: "matchLabels", Expression: selects("matchLabels", "{}")},
 		{Name: "matchExpressions", Expression: selects("matchExpressions", "[]")},
 	}, podVariables("object", ""), podVariables("oldObject", before), []admissionv1.Variable{
-		{Name: "honoured", Expression: "!(" + marked("params", "annotations", annotationProtection) + ") || params.metadata.annotations['" + annotationProtection + "'] != 'false'"},
+		{Name: "honoured", Expression: "!(" + marked("params", "annotations",
+			annotationProtection) + ") || params.metadata.annotations['" + annotationProtection + "'] != 'false'"},
 		{Name: "spared", Expression: isProtected("namespaceObject") + " || variables.honoured && (" + isProtected("object") + ")"},
 		// The API server asks about an update where the selector matches the pod as it
 		// is, or as it was.
@@ -39,8 +41,10 @@ func freezeVariables() []admissionv1.Variable {
 		// it can have changed.
 		{Name: "waited", Expression: "request.operation == 'UPDATE' && variables.selectedBefore && " +
 			"(variables.claimsBefore || variables.sharesBefore || (variables.crowdedBefore ? !variables.shares : variables.asksBefore))"},
-		{Name: "budget", Expression: marked("params", "annotations", annotationBudget) + " ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
-		{Name: "recovers", Expression: marked("params", "annotations", annotationRecovers) + " && " + recovers + " != '' ? ', by itself at about ' + " + recovers + " + ' if nothing more is used' : ''"},
+		{Name: "budget", Expression: marked("params", "annotations",
+			annotationBudget) + " ? params.metadata.annotations['" + annotationBudget + "'] : params.metadata.name"},
+		{Name: "recovers", Expression: marked("params", "annotations",
+			annotationRecovers) + " && " + recovers + " != '' ? ', by itself at about ' + " + recovers + " + ' if nothing more is used' : ''"},
 	})
 }
 
@@ -64,8 +68,10 @@ func podVariables(pod, when string) []admissionv1.Variable {
 		{Name: "crowded", Expression: fmt.Sprintf("variables.count%[1]s > %[2]d || variables.containers%[1]s.exists(c, has(c.resources) && (%[3]s || %[4]s))",
 			when, mostContainers, named("limits"), named("requests"))},
 		{Name: "claims", Expression: "variables.devices && has(" + spec + ".resourceClaims) && size(" + spec + ".resourceClaims) > 0"},
-		{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && (" + marked(pod, "annotations", "gpu-fraction") + " || " + marked(pod, "annotations", "gpu-memory") + ")"},
-		{Name: "asks", Expression: "variables.containers" + when + ".exists(c, has(c.resources) && (" + asks("c.resources", "limits") + " || " + asks("c.resources", "requests") + "))" +
+		{Name: "shares", Expression: "!('gpu-fraction' in variables.ignored) && (" + marked(pod, "annotations", "gpu-fraction") + " || " + marked(pod, "annotations",
+			"gpu-memory") + ")"},
+		{Name: "asks", Expression: "variables.containers" + when + ".exists(c, has(c.resources) && (" + asks("c.resources", "limits") + " || " + asks("c.resources",
+			"requests") + "))" +
 			" || " + asks(spec, "overhead")},
 	}
 	for n := range list {

@@ -68,13 +68,14 @@ func (c *Cluster) readNodes(ctx context.Context, table *gpu.Table) (*nodes, []st
 	if err == nil {
 		out.inventory = gpu.NewInventory(devices)
 	}
-	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", PageSize: 1000}, func(object []byte) (one, bool, error) {
-		var n corev1.Node
-		if err := n.Unmarshal(object); err != nil {
-			return one{}, false, err
-		}
-		return one{node: gpu.NodeOf(&n), gpus: table.Allocatable(&n, out.inventory)}, true, nil
-	})
+	found, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", PageSize: 1000},
+		func(object []byte) (one, bool, error) {
+			var n corev1.Node
+			if err := n.Unmarshal(object); err != nil {
+				return one{}, false, err
+			}
+			return one{node: gpu.NodeOf(&n), gpus: table.Allocatable(&n, out.inventory)}, true, nil
+		})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -54,7 +54,8 @@ func TestANodeIsKnownByWhatTheReplayTells(t *testing.T) {
 	server.WaitRunning(t, pod)
 	// Its kubelet restarts, and then its machine is gone.
 	empty := []byte(`{"status":{"capacity":{"nvidia.com/gpu":"0"},"allocatable":{"nvidia.com/gpu":"0"}}}`)
-	if _, err := server.Client().CoreV1().Nodes().Patch(t.Context(), node.Name, types.StrategicMergePatchType, empty, metav1.PatchOptions{}, "status"); err != nil {
+	if _, err := server.Client().CoreV1().Nodes().Patch(t.Context(), node.Name, types.StrategicMergePatchType, empty, metav1.PatchOptions{},
+		"status"); err != nil {
 		t.Fatal(err)
 	}
 	seen := observe(t, look(t, server.Kubeconfig()), gpu.ObserveOptions{From: before.ResourceVersion, List: true})

@@ -127,7 +127,8 @@ func TestWhatOthersWriteIsNoNotice(t *testing.T) {
 	} {
 		patch := fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q,"reason":"Test","message":%q,"lastHeartbeatTime":%q}]}}`,
 			cluster.NoticeCondition, condition[0], condition[1], now.UTC().Format(time.RFC3339))
-		if _, err := server.Client().CoreV1().Nodes().Patch(t.Context(), "misread", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		if _, err := server.Client().CoreV1().Nodes().Patch(t.Context(), "misread", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{},
+			"status"); err != nil {
 			t.Fatal(err)
 		}
 		if got := poolNode(t, c, "misread"); !got.TakenAt.IsZero() {

@@ -73,7 +73,8 @@ func TestOwnersAreWhatTheClusterHas(t *testing.T) {
 		}
 	}
 	pod, _ := podOf(t, server, ns, "d")
-	if got := ownerOf(t, c, pod.Labels, workloadOf("apps/v1", "Deployment", d)); got.Workload.Name != "" || !strings.Contains(got.Reason, "no Deployment owns pods") {
+	if got := ownerOf(t, c, pod.Labels, workloadOf("apps/v1", "Deployment", d)); got.Workload.Name != "" ||
+		!strings.Contains(got.Reason, "no Deployment owns pods") {
 		t.Errorf("a pod that names a Deployment is of %+v", got)
 	}
 	for _, app := range []string{"api", "amd"} {
@@ -94,13 +95,20 @@ func TestWorkloadsWithOwnersThatNoObjectCanBe(t *testing.T) {
 	c := look(t, server.Kubeconfig())
 	of := kubetest.Deployment(ns, "of", 0, kubetest.GPUs(1))
 	rs := kubetest.Create(t, server, &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "rs", OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "a%b", UID: "u", Controller: new(true)}}},
-		Spec:       appsv1.ReplicaSetSpec{Replicas: new(int32), Selector: of.Spec.Selector, Template: of.Spec.Template},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: ns, Name: "rs", OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "apps/v1", Kind: "Deployment", Name: "a%b", UID: "u", Controller: new(true),
+			}},
+		},
+		Spec: appsv1.ReplicaSetSpec{Replicas: new(int32), Selector: of.Spec.Selector, Template: of.Spec.Template},
 	})
-	if got := ownerOf(t, c, of.Spec.Template.Labels, workloadOf("apps/v1", "ReplicaSet", rs)); got.Workload.Name != "" || !strings.Contains(got.Reason, "it is not of a Deployment") {
+	if got := ownerOf(t, c, of.Spec.Template.Labels, workloadOf("apps/v1", "ReplicaSet", rs)); got.Workload.Name != "" ||
+		!strings.Contains(got.Reason, "it is not of a Deployment") {
 		t.Errorf("the pod is of %+v", got)
 	}
-	of.OwnerReferences = []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Job\nbudget a: within its limit", Name: "n", UID: "u", Controller: new(true)}}
+	of.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "example.com/v1", Kind: "Job\nbudget a: within its limit", Name: "n", UID: "u", Controller: new(true),
+	}}
 	state, err := c.Workload(t.Context(), workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, of)))
 	if err != nil || state.Driven != "" {
 		t.Errorf("it is driven by %q (%v)", state.Driven, err)

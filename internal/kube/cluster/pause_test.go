@@ -130,7 +130,8 @@ func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
 	})
 	applied := makeOne("applied")
 	patch := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"applied"},"spec":{"replicas":1}}`
-	if _, err := deployments.Patch(t.Context(), "applied", types.ApplyPatchType, []byte(patch), metav1.PatchOptions{FieldManager: "argocd-controller", Force: new(true)}); err != nil {
+	if _, err := deployments.Patch(t.Context(), "applied", types.ApplyPatchType, []byte(patch),
+		metav1.PatchOptions{FieldManager: "argocd-controller", Force: new(true)}); err != nil {
 		t.Fatal(err)
 	}
 	controlled := makeOne("controlled")

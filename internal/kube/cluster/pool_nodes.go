@@ -30,13 +30,14 @@ func (c *Cluster) Nodes(ctx context.Context) (node.Look, error) {
 	if err != nil {
 		return node.Look{}, err
 	}
-	nodes, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", PageSize: 1000}, func(object []byte) (node.Node, bool, error) {
-		var n corev1.Node
-		if err := n.Unmarshal(object); err != nil {
-			return node.Node{}, false, err
-		}
-		return poolNode(&n), true, nil
-	})
+	nodes, err := kubeclient.List(ctx, kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "nodes", PageSize: 1000},
+		func(object []byte) (node.Node, bool, error) {
+			var n corev1.Node
+			if err := n.Unmarshal(object); err != nil {
+				return node.Node{}, false, err
+			}
+			return poolNode(&n), true, nil
+		})
 	if err != nil {
 		return node.Look{}, err
 	}
@@ -113,7 +114,9 @@ func (c *Cluster) DeleteNode(ctx context.Context, n node.Node, poolUID string) e
 		case !poolNode(live).Silent():
 			return fmt.Errorf("the node %s has a kubelet that reports, so a machine uses it: %w", n.Name, node.ErrChanged)
 		}
-		err = c.kube.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}})
+		err = c.kube.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{
+			UID: &live.UID, ResourceVersion: &live.ResourceVersion,
+		}})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

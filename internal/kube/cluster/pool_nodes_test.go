@@ -130,7 +130,8 @@ func TestPodsOfANodeAsADrainSeesThem(t *testing.T) {
 	kubetest.Create(t, server, kubetest.Node("drained", 8))
 	kubetest.Create(t, server, kubetest.Node("not-drained", 8))
 	bare := server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "bare", kubetest.GPUs(1), kubetest.OnNode("drained"))))
-	server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "kept", kubetest.GPUs(1), kubetest.Annotation("gpupool/protected", "true"), kubetest.OnNode("drained"))))
+	server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "kept", kubetest.GPUs(1), kubetest.Annotation("gpupool/protected", "true"),
+		kubetest.OnNode("drained"))))
 	server.WaitRunning(t, kubetest.Create(t, server, kubetest.Pod(ns, "elsewhere", kubetest.GPUs(1), kubetest.OnNode("not-drained"))))
 	pods, err := look(t, server.Kubeconfig()).NodePods(t.Context(), "drained")
 	if err != nil {

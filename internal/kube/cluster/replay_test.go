@@ -74,7 +74,8 @@ func TestAReplayTellsOfTheEndOfAPodThatNoLongerSaysWhatItHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := observe(t, c, gpu.ObserveOptions{From: before.ResourceVersion})
-	if ended, there := names(in(ns, after.Replay.Ended)), names(in(ns, after.Pods)); !after.Replay.Complete || !slices.Equal(ended, []string{"fraction"}) || len(there) > 0 {
+	if ended, there := names(in(ns, after.Replay.Ended)), names(in(ns, after.Pods)); !after.Replay.Complete || !slices.Equal(ended, []string{"fraction"}) ||
+		len(there) > 0 {
 		t.Errorf("replay %+v: ended %v, there %v, want its end", after.Replay.Reason, ended, there)
 	}
 }

@@ -36,32 +36,35 @@ func (c *Cluster) Stock(ctx context.Context) (stockpool.Look, error) {
 		return err
 	})
 	group.Go(func() error {
-		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.AppsV1().RESTClient(), Resource: "deployments", PageSize: 1000}), func(object []byte) (none struct{}, take bool, err error) {
-			var of appsv1.Deployment
-			err = of.Unmarshal(object)
-			l.Deployments[of.Namespace+"/"+of.Name] = &of
-			return none, false, err
-		})
+		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.AppsV1().RESTClient(), Resource: "deployments", PageSize: 1000}),
+			func(object []byte) (none struct{}, take bool, err error) {
+				var of appsv1.Deployment
+				err = of.Unmarshal(object)
+				l.Deployments[of.Namespace+"/"+of.Name] = &of
+				return none, false, err
+			})
 		return err
 	})
 	group.Go(func() error {
-		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.PolicyV1().RESTClient(), Resource: "poddisruptionbudgets"}), func(object []byte) (none struct{}, take bool, err error) {
-			var of policyv1.PodDisruptionBudget
-			err = of.Unmarshal(object)
-			l.Guards[of.Namespace+"/"+of.Name] = &of
-			return none, false, err
-		})
+		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.PolicyV1().RESTClient(), Resource: "poddisruptionbudgets"}),
+			func(object []byte) (none struct{}, take bool, err error) {
+				var of policyv1.PodDisruptionBudget
+				err = of.Unmarshal(object)
+				l.Guards[of.Namespace+"/"+of.Name] = &of
+				return none, false, err
+			})
 		return err
 	})
 	group.Go(func() error {
-		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "pods"}), func(object []byte) (none struct{}, take bool, err error) {
-			var p corev1.Pod
-			err = p.Unmarshal(object)
-			if name := stockOf(&p); name != "" {
-				l.Pods[p.Namespace+"/"+name] = append(l.Pods[p.Namespace+"/"+name], stockPod(&p))
-			}
-			return none, false, err
-		})
+		_, err := kubeclient.List(ctx, stocked(kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "pods"}),
+			func(object []byte) (none struct{}, take bool, err error) {
+				var p corev1.Pod
+				err = p.Unmarshal(object)
+				if name := stockOf(&p); name != "" {
+					l.Pods[p.Namespace+"/"+name] = append(l.Pods[p.Namespace+"/"+name], stockPod(&p))
+				}
+				return none, false, err
+			})
 		return err
 	})
 	if err := group.Wait(); err != nil {

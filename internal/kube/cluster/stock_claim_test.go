@@ -27,10 +27,15 @@ func theirs(namespace string) *appsv1.Deployment {
 	spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "theirs"}}
 	spec.Tolerations = []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists}}
 	spec.TerminationGracePeriodSeconds = new(int64(7))
-	spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: new(true), FSGroup: new(int64(5)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+	spec.SecurityContext = &corev1.PodSecurityContext{
+		RunAsNonRoot: new(true), FSGroup: new(int64(5)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
 	main := &spec.Containers[0]
 	main.Command, main.Args = []string{"theirs"}, []string{"a"}
-	main.Env = []corev1.EnvVar{{Name: "A", Value: "theirs"}, {Name: "OWN", Value: "theirs"}, {Name: "NODE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
+	main.Env = []corev1.EnvVar{
+		{Name: "A", Value: "theirs"}, {Name: "OWN", Value: "theirs"},
+		{Name: "NODE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}},
+	}
 	main.Ports = []corev1.ContainerPort{{ContainerPort: 8080, Name: "http"}, {ContainerPort: 53, Protocol: corev1.ProtocolUDP}}
 	main.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi")}
 	return of
@@ -67,8 +72,13 @@ func TestATakeOverRemovesWhatIsNotDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]any{d.Labels, d.Env, d.Ports, d.NodeSelector, d.Tolerations, d.ServiceAccountName, d.RuntimeClassName, d.ImagePullSecrets, d.Command, d.Args, d.CPU, d.Security},
-		[]any{got.Labels, got.Env, got.Ports, got.NodeSelector, got.Tolerations, got.ServiceAccountName, got.RuntimeClassName, got.ImagePullSecrets, got.Command, got.Args, got.CPU, got.Security}); diff != "" {
+	if diff := cmp.Diff([]any{
+		d.Labels, d.Env, d.Ports, d.NodeSelector, d.Tolerations, d.ServiceAccountName, d.RuntimeClassName, d.ImagePullSecrets, d.Command, d.Args, d.CPU, d.Security,
+	},
+		[]any{
+			got.Labels, got.Env, got.Ports, got.NodeSelector, got.Tolerations, got.ServiceAccountName, got.RuntimeClassName, got.ImagePullSecrets, got.Command, got.Args,
+			got.CPU, got.Security,
+		}); diff != "" {
 		t.Errorf("it is not what is declared (-declared +is)\n%s", diff)
 	}
 	spec := answer.Spec.Template.Spec
@@ -110,7 +120,8 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			if field == "resources" { // which must be at least those of the containers at that moment
-				patch = strings.Replace(patch, `"spec":{"resources"`, `"spec":{"containers":[{"name":"runtime","resources":{"requests":{"memory":"1Gi"},"limits":{"memory":"1Gi"}}}],"resources"`, 1)
+				patch = strings.Replace(patch, `"spec":{"resources"`,
+					`"spec":{"containers":[{"name":"runtime","resources":{"requests":{"memory":"1Gi"},"limits":{"memory":"1Gi"}}}],"resources"`, 1)
 			}
 			somebody := server.Client().AppsV1().Deployments(d.Namespace)
 			live, err := somebody.Patch(t.Context(), d.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "kubectl-edit"})
@@ -132,7 +143,8 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 				t.Errorf("it is not as it was (-was +is)\n%s", diff)
 			}
 			seen, err := c.StockOf(context.Background(), d.Namespace, d.Name)
-			if err != nil || stockpool.Fingerprint(seen.Deployment) != stockpool.Fingerprint(answer) || len(stockpool.Extras(seen.Deployment, d.Desired(seen.Deployment, "", 0))) > 0 {
+			if err != nil || stockpool.Fingerprint(seen.Deployment) != stockpool.Fingerprint(answer) ||
+				len(stockpool.Extras(seen.Deployment, d.Desired(seen.Deployment, "", 0))) > 0 {
 				t.Errorf("it does not settle: %v", err)
 			}
 		})

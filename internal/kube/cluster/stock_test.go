@@ -85,7 +85,8 @@ func TestAStockPoolIsADeploymentByApplication(t *testing.T) {
 	if err := c.DeleteStock(ctx, stranger); err != nil {
 		t.Error(err)
 	}
-	if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil || seen.Deployment == nil || seen.Deployment.DeletionTimestamp != nil || *seen.Deployment.Spec.Replicas != 2 {
+	if seen, err = c.StockOf(ctx, d.Namespace, d.Name); err != nil || seen.Deployment == nil || seen.Deployment.DeletionTimestamp != nil ||
+		*seen.Deployment.Spec.Replicas != 2 {
 		t.Fatalf("what was meant for another is done to it: %+v, %v", seen.Deployment, err)
 	}
 	if err := c.DeleteStock(ctx, seen.Deployment); err != nil {
@@ -130,7 +131,8 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	if _, err := people.Patch(ctx, d.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := people.Patch(ctx, d.Name, types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{FieldManager: "kubectl"}, "scale"); err != nil {
+	if _, err := people.Patch(ctx, d.Name, types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{FieldManager: "kubectl"},
+		"scale"); err != nil {
 		t.Fatal(err)
 	}
 	seen, err := c.StockOf(ctx, d.Namespace, d.Name)
@@ -223,7 +225,8 @@ func TestTheWholeStockIsSeenAtOnce(t *testing.T) {
 	if seen.Guard.Spec.MinAvailable.IntValue() != 2 {
 		t.Errorf("guarded anew: %+v", seen.Guard.Spec)
 	}
-	if _, err := server.Client().PolicyV1().PodDisruptionBudgets(d.Namespace).Patch(ctx, d.Name, types.MergePatchType, []byte(`{"spec":{"minAvailable":null,"maxUnavailable":2}}`), metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
+	if _, err := server.Client().PolicyV1().PodDisruptionBudgets(d.Namespace).Patch(ctx, d.Name, types.MergePatchType,
+		[]byte(`{"spec":{"minAvailable":null,"maxUnavailable":2}}`), metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.GuardStock(ctx, seen.Guard, d.Guard(made)); err == nil {

@@ -165,7 +165,8 @@ func (c *Cluster) minimumAgain(ctx context.Context, live, wanted *policyv1.PodDi
 	if err != nil {
 		return err
 	}
-	_, err = c.kube.PolicyV1().PodDisruptionBudgets(live.Namespace).Patch(ctx, live.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: stockpool.FieldManager})
+	_, err = c.kube.PolicyV1().PodDisruptionBudgets(live.Namespace).Patch(ctx, live.Name, types.MergePatchType, body,
+		metav1.PatchOptions{FieldManager: stockpool.FieldManager})
 	return stockError("patch", stockObject("poddisruptionbudgets", live), err)
 }
 

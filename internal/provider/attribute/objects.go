@@ -58,7 +58,8 @@ func Optional[T any](x *Transfer, value *types.Object, of map[string]attr.Type, 
 // Objects carries a list of objects, and reports problems of its elements below a
 // path. Where the list differs from the declaration, those values of each element
 // that mean the same stay as they were written.
-func Objects[T any](x *Transfer, at path.Path, value *types.List, of map[string]attr.Type, declared *[]T, same func(a, b []T) bool, fields func(*Transfer, path.Path, *Fields, *T)) {
+func Objects[T any](x *Transfer, at path.Path, value *types.List, of map[string]attr.Type, declared *[]T, same func(a, b []T) bool,
+	fields func(*Transfer, path.Path, *Fields, *T)) {
 	Carry(x, Kind[types.List, []T]{
 		Read: func(v types.List) ([]T, bool) {
 			var all []T

@@ -58,75 +58,126 @@ func TestBadDeclarations(t *testing.T) {
 		change providertest.Values
 		want   []string
 	}{
-		"an unknown window":        {providertest.Values{"window": "a while"}, []string{`"window"`, `"a while" is no length of a window`, `"24h"`}},
-		"a short window":           {providertest.Values{"window": "1s"}, []string{`"window"`, "out of range"}},
-		"a negative window":        {providertest.Values{"window": "-24h"}, []string{`"window"`, "no length"}},
-		"no window":                {providertest.Values{"window": nil}, []string{`"window"`, "neither a window nor a period"}},
-		"a window and a period":    {providertest.Values{"period": "day"}, []string{`"period"`, "both a window and a period"}},
-		"an unknown period":        {providertest.Values{"window": nil, "period": "fortnight"}, []string{`"period"`, `"fortnight" is not known`, `"quarter"`}},
-		"an unknown zone":          {providertest.Values{"window": nil, "period": "day", "time_zone": "Mars/Olympus"}, []string{`"time_zone"`, `"Mars/Olympus" is no time zone`}},
-		"a zone of a window":       {providertest.Values{"time_zone": "UTC"}, []string{`"time_zone"`, "belongs to a period"}},
-		"an empty selector":        {selector(providertest.Values{}), []string{`"selector"`, "selector is empty", "every pod of the cluster"}},
-		"a selector of nothing":    {selector(providertest.Values{"namespaces": []string{}, "match_labels": providertest.Values{}}), []string{`"selector"`, "selector is empty"}},
-		"no quota":                 {providertest.Values{"gpu_hours": "0"}, []string{`"gpu_hours"`, "above zero"}},
-		"zero with digits":         {providertest.Values{"gpu_hours": "0.000"}, []string{`"gpu_hours"`, "above zero"}},
-		"a negative quota":         {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `"-5" is no number of GPU-hours`}},
-		"too many digits":          {providertest.Values{"gpu_hours": "1.2345"}, []string{`"gpu_hours"`, "at most three"}},
-		"hours with a unit":        {providertest.Values{"gpu_hours": "100h"}, []string{`"gpu_hours"`, `"100h"`}},
-		"endless hours":            {providertest.Values{"gpu_hours": "99999999999"}, []string{`"gpu_hours"`}},
-		"an illegal name":          {providertest.Values{"name": "Team_A"}, []string{`"name"`, `"Team_A" is no name of a budget`}},
-		"an illegal namespace":     {selector(providertest.Values{"namespaces": []string{"ml", "M L"}}), []string{`AttributeName("namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`}},
-		"an illegal label":         {selector(providertest.Values{"match_labels": providertest.Values{"te am": "a"}}), []string{`ElementKeyString("te am")`, "is no key of a label"}},
-		"an illegal value":         {selector(providertest.Values{"namespace_labels": providertest.Values{"team": "a b"}}), []string{`ElementKeyString("team")`, "is no value of a label"}},
-		"a label without a value":  {selector(providertest.Values{"match_labels": providertest.Values{"team": nil}}), []string{`AttributeName("match_labels").ElementKeyString("team")`, "is null", "leave it out"}},
-		"a label of a namespace":   {selector(providertest.Values{"namespace_labels": providertest.Values{"team": nil}}), []string{`AttributeName("namespace_labels").ElementKeyString("team")`, "is null"}},
-		"a null namespace":         {selector(providertest.Values{"namespaces": []any{nil}}), []string{`AttributeName("namespaces").ElementKeyInt(0)`, "is null"}},
-		"a null value":             {selector(providertest.Values{"match_expressions": []any{providertest.Values{"key": "team", "operator": "In", "values": []any{"a", nil}}}}), []string{`AttributeName("values").ElementKeyInt(1)`, "is null"}},
-		"a null threshold":         {providertest.Values{"thresholds": []any{nil, 100}}, []string{"ElementKeyInt(0)", "is null"}},
-		"a null weight":            {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": nil}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is null"}},
-		"an unknown operator":      {expression("team", "Equals", "a"), []string{`ElementKeyInt(0).AttributeName("operator")`, `"Equals" is not known`, "NotIn"}},
-		"an operator of nothing":   {expression("team", "In"), []string{`AttributeName("values")`, "has no values"}},
-		"an operator of too much":  {expression("team", "Exists", "a"), []string{`AttributeName("values")`, "takes no values"}},
-		"an illegal key":           {expression("", "Exists"), []string{`AttributeName("key")`, "is no key of a label"}},
-		"thresholds out of order":  {providertest.Values{"thresholds": []int{80, 50}}, []string{`"thresholds"`, "ElementKeyInt(1)", "50 comes after 80"}},
-		"a threshold of nothing":   {providertest.Values{"thresholds": []int{0, 50, 100}}, []string{"ElementKeyInt(0)", "out of range"}},
-		"half a percent":           {providertest.Values{"thresholds": []float64{50, 50.5}}, []string{"ElementKeyInt(1)", "50.5 is no whole percent"}},
-		"half an eviction":         {enforcement(providertest.Values{"max_evictions_per_run": 1.5}), []string{`"max_evictions_per_run"`, "1.5 is no whole number of pods"}},
-		"endless evictions":        {enforcement(providertest.Values{"max_evictions_per_run": 1e30}), []string{`"max_evictions_per_run"`, "1e+30 is no whole number"}},
-		"no threshold":             {providertest.Values{"thresholds": []int{}}, []string{`"thresholds"`, "No threshold"}},
-		"an unknown action":        {enforcement(providertest.Values{"action": "delete"}), []string{`"action"`, `"delete" is not known`, `"evict"`}},
-		"no time to end":           {enforcement(providertest.Values{"max_grace_period": "0s"}), []string{`"max_grace_period"`, "out of range"}},
-		"no gap":                   {enforcement(providertest.Values{"max_gap": "0s"}), []string{`"max_gap"`, "out of range"}},
-		"an illegal protection":    {enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}), []string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`}},
-		"no grace period":          {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `"soon" is no duration`}},
-		"an endless grace period":  {enforcement(providertest.Values{"grace_period": "31d"}), []string{`"grace_period"`, "31d is out of range", "between 0s and 30d"}},
-		"no evictions":             {enforcement(providertest.Values{"action": "evict", "max_evictions_per_run": 0}), []string{`"max_evictions_per_run"`, "0 is out of range", "freeze or alert_only"}},
-		"an unknown order":         {enforcement(providertest.Values{"victim_order": "youngest"}), []string{`"victim_order"`, `"newest_start"`}},
-		"an illegal class":         {enforcement(providertest.Values{"protected_priority_class": "Very High"}), []string{`"protected_priority_class"`, "is no name of a priority class"}},
-		"an unknown start":         {providertest.Values{"count_from": "pending"}, []string{`"count_from"`, `"scheduled"`}},
-		"an unknown policy":        {providertest.Values{"vanished_pods": "never"}, []string{`"vanished_pods"`, `"midpoint"`}},
-		"a weight of seven thirds": {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "seven"}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is no weight"}},
-		"a weight by zero":         {providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "divides by zero"}},
-		"an illegal resource":      {providertest.Values{"resource_weights": providertest.Values{"a gpu": "1"}}, []string{`ElementKeyString("a gpu")`, "is no name of a resource"}},
-		"an illegal breakdown":     {providertest.Values{"breakdown_labels": []string{"te am"}}, []string{`"breakdown_labels"`, "ElementKeyInt(0)", "is no key of a label"}},
-		"a label twice":            {providertest.Values{"breakdown_labels": []string{"team", "team"}}, []string{"ElementKeyInt(1)", "is there already"}},
-		"an age of a status":       {providertest.Values{"max_status_age": "1s"}, []string{`"max_status_age"`, "out of range"}},
-		"an empty action":          {enforcement(providertest.Values{"action": ""}), []string{`"action"`, `"" is not known`, `"evict"`}},
-		"an empty order":           {enforcement(providertest.Values{"victim_order": ""}), []string{`"victim_order"`, `"" is not known`}},
-		"an empty grace period":    {enforcement(providertest.Values{"grace_period": ""}), []string{`"grace_period"`, `"" is no duration`}},
-		"an empty time to end":     {enforcement(providertest.Values{"max_grace_period": ""}), []string{`"max_grace_period"`, `"" is no duration`}},
-		"an empty gap":             {enforcement(providertest.Values{"max_gap": ""}), []string{`"max_gap"`, `"" is no duration`}},
-		"an empty start":           {providertest.Values{"count_from": ""}, []string{`"count_from"`, `"" is not known`}},
-		"an empty policy":          {providertest.Values{"vanished_pods": ""}, []string{`"vanished_pods"`, `"" is not known`}},
-		"an empty age":             {providertest.Values{"max_status_age": ""}, []string{`"max_status_age"`, `"" is no duration`}},
-		"a protection twice":       {enforcement(providertest.Values{"protected_namespaces": []string{"ml", "ml"}}), []string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"ml" is there already`}},
-		"a value twice":            {expression("team", "In", "a", "a"), []string{`AttributeName("values").ElementKeyInt(1)`, `"a" is there already`}},
-		"no time to create":        {providertest.Values{"timeouts": providertest.Values{"create": "0s"}}, []string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"}},
-		"a negative timeout":       {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
-		"no time to destroy":       {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
-		"an endless timeout":       {providertest.Values{"timeouts": providertest.Values{"delete": "2562047h"}}, []string{`AttributeName("delete")`, "2562047h is out of range"}},
-		"no timeout":               {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
-		"no timeout of an end":     {providertest.Values{"timeouts": providertest.Values{"delete": "later"}}, []string{`"timeouts"`, `"delete"`, "later"}},
+		"an unknown window":     {providertest.Values{"window": "a while"}, []string{`"window"`, `"a while" is no length of a window`, `"24h"`}},
+		"a short window":        {providertest.Values{"window": "1s"}, []string{`"window"`, "out of range"}},
+		"a negative window":     {providertest.Values{"window": "-24h"}, []string{`"window"`, "no length"}},
+		"no window":             {providertest.Values{"window": nil}, []string{`"window"`, "neither a window nor a period"}},
+		"a window and a period": {providertest.Values{"period": "day"}, []string{`"period"`, "both a window and a period"}},
+		"an unknown period":     {providertest.Values{"window": nil, "period": "fortnight"}, []string{`"period"`, `"fortnight" is not known`, `"quarter"`}},
+		"an unknown zone": {
+			providertest.Values{"window": nil, "period": "day", "time_zone": "Mars/Olympus"}, []string{`"time_zone"`, `"Mars/Olympus" is no time zone`},
+		},
+		"a zone of a window": {providertest.Values{"time_zone": "UTC"}, []string{`"time_zone"`, "belongs to a period"}},
+		"an empty selector":  {selector(providertest.Values{}), []string{`"selector"`, "selector is empty", "every pod of the cluster"}},
+		"a selector of nothing": {
+			selector(providertest.Values{"namespaces": []string{}, "match_labels": providertest.Values{}}), []string{`"selector"`, "selector is empty"},
+		},
+		"no quota":          {providertest.Values{"gpu_hours": "0"}, []string{`"gpu_hours"`, "above zero"}},
+		"zero with digits":  {providertest.Values{"gpu_hours": "0.000"}, []string{`"gpu_hours"`, "above zero"}},
+		"a negative quota":  {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `"-5" is no number of GPU-hours`}},
+		"too many digits":   {providertest.Values{"gpu_hours": "1.2345"}, []string{`"gpu_hours"`, "at most three"}},
+		"hours with a unit": {providertest.Values{"gpu_hours": "100h"}, []string{`"gpu_hours"`, `"100h"`}},
+		"endless hours":     {providertest.Values{"gpu_hours": "99999999999"}, []string{`"gpu_hours"`}},
+		"an illegal name":   {providertest.Values{"name": "Team_A"}, []string{`"name"`, `"Team_A" is no name of a budget`}},
+		"an illegal namespace": {
+			selector(providertest.Values{"namespaces": []string{"ml", "M L"}}),
+			[]string{`AttributeName("namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`},
+		},
+		"an illegal label": {
+			selector(providertest.Values{"match_labels": providertest.Values{"te am": "a"}}), []string{`ElementKeyString("te am")`, "is no key of a label"},
+		},
+		"an illegal value": {
+			selector(providertest.Values{"namespace_labels": providertest.Values{"team": "a b"}}), []string{`ElementKeyString("team")`, "is no value of a label"},
+		},
+		"a label without a value": {
+			selector(providertest.Values{"match_labels": providertest.Values{"team": nil}}),
+			[]string{`AttributeName("match_labels").ElementKeyString("team")`, "is null", "leave it out"},
+		},
+		"a label of a namespace": {
+			selector(providertest.Values{"namespace_labels": providertest.Values{"team": nil}}),
+			[]string{`AttributeName("namespace_labels").ElementKeyString("team")`, "is null"},
+		},
+		"a null namespace": {selector(providertest.Values{"namespaces": []any{nil}}), []string{`AttributeName("namespaces").ElementKeyInt(0)`, "is null"}},
+		"a null value": {selector(providertest.Values{"match_expressions": []any{providertest.Values{
+			"key": "team", "operator": "In", "values": []any{"a", nil},
+		}}}), []string{`AttributeName("values").ElementKeyInt(1)`, "is null"}},
+		"a null threshold": {providertest.Values{"thresholds": []any{nil, 100}}, []string{"ElementKeyInt(0)", "is null"}},
+		"a null weight": {
+			providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": nil}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is null"},
+		},
+		"an unknown operator":     {expression("team", "Equals", "a"), []string{`ElementKeyInt(0).AttributeName("operator")`, `"Equals" is not known`, "NotIn"}},
+		"an operator of nothing":  {expression("team", "In"), []string{`AttributeName("values")`, "has no values"}},
+		"an operator of too much": {expression("team", "Exists", "a"), []string{`AttributeName("values")`, "takes no values"}},
+		"an illegal key":          {expression("", "Exists"), []string{`AttributeName("key")`, "is no key of a label"}},
+		"thresholds out of order": {providertest.Values{"thresholds": []int{80, 50}}, []string{`"thresholds"`, "ElementKeyInt(1)", "50 comes after 80"}},
+		"a threshold of nothing":  {providertest.Values{"thresholds": []int{0, 50, 100}}, []string{"ElementKeyInt(0)", "out of range"}},
+		"half a percent":          {providertest.Values{"thresholds": []float64{50, 50.5}}, []string{"ElementKeyInt(1)", "50.5 is no whole percent"}},
+		"half an eviction": {
+			enforcement(providertest.Values{"max_evictions_per_run": 1.5}), []string{`"max_evictions_per_run"`, "1.5 is no whole number of pods"},
+		},
+		"endless evictions": {
+			enforcement(providertest.Values{"max_evictions_per_run": 1e30}), []string{`"max_evictions_per_run"`, "1e+30 is no whole number"},
+		},
+		"no threshold":      {providertest.Values{"thresholds": []int{}}, []string{`"thresholds"`, "No threshold"}},
+		"an unknown action": {enforcement(providertest.Values{"action": "delete"}), []string{`"action"`, `"delete" is not known`, `"evict"`}},
+		"no time to end":    {enforcement(providertest.Values{"max_grace_period": "0s"}), []string{`"max_grace_period"`, "out of range"}},
+		"no gap":            {enforcement(providertest.Values{"max_gap": "0s"}), []string{`"max_gap"`, "out of range"}},
+		"an illegal protection": {
+			enforcement(providertest.Values{"protected_namespaces": []string{"ok", "M L"}}),
+			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"M L" is no name of a namespace`},
+		},
+		"no grace period": {enforcement(providertest.Values{"grace_period": "soon"}), []string{`"grace_period"`, `"soon" is no duration`}},
+		"an endless grace period": {
+			enforcement(providertest.Values{"grace_period": "31d"}), []string{`"grace_period"`, "31d is out of range", "between 0s and 30d"},
+		},
+		"no evictions": {
+			enforcement(providertest.Values{"action": "evict", "max_evictions_per_run": 0}),
+			[]string{`"max_evictions_per_run"`, "0 is out of range", "freeze or alert_only"},
+		},
+		"an unknown order": {enforcement(providertest.Values{"victim_order": "youngest"}), []string{`"victim_order"`, `"newest_start"`}},
+		"an illegal class": {
+			enforcement(providertest.Values{"protected_priority_class": "Very High"}), []string{`"protected_priority_class"`, "is no name of a priority class"},
+		},
+		"an unknown start":  {providertest.Values{"count_from": "pending"}, []string{`"count_from"`, `"scheduled"`}},
+		"an unknown policy": {providertest.Values{"vanished_pods": "never"}, []string{`"vanished_pods"`, `"midpoint"`}},
+		"a weight of seven thirds": {
+			providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "seven"}}, []string{`ElementKeyString("nvidia.com/gpu")`, "is no weight"},
+		},
+		"a weight by zero": {
+			providertest.Values{"model_weights": providertest.Values{"Tesla-T4": "1/0"}}, []string{`ElementKeyString("Tesla-T4")`, "divides by zero"},
+		},
+		"an illegal resource": {
+			providertest.Values{"resource_weights": providertest.Values{"a gpu": "1"}}, []string{`ElementKeyString("a gpu")`, "is no name of a resource"},
+		},
+		"an illegal breakdown": {
+			providertest.Values{"breakdown_labels": []string{"te am"}}, []string{`"breakdown_labels"`, "ElementKeyInt(0)", "is no key of a label"},
+		},
+		"a label twice":         {providertest.Values{"breakdown_labels": []string{"team", "team"}}, []string{"ElementKeyInt(1)", "is there already"}},
+		"an age of a status":    {providertest.Values{"max_status_age": "1s"}, []string{`"max_status_age"`, "out of range"}},
+		"an empty action":       {enforcement(providertest.Values{"action": ""}), []string{`"action"`, `"" is not known`, `"evict"`}},
+		"an empty order":        {enforcement(providertest.Values{"victim_order": ""}), []string{`"victim_order"`, `"" is not known`}},
+		"an empty grace period": {enforcement(providertest.Values{"grace_period": ""}), []string{`"grace_period"`, `"" is no duration`}},
+		"an empty time to end":  {enforcement(providertest.Values{"max_grace_period": ""}), []string{`"max_grace_period"`, `"" is no duration`}},
+		"an empty gap":          {enforcement(providertest.Values{"max_gap": ""}), []string{`"max_gap"`, `"" is no duration`}},
+		"an empty start":        {providertest.Values{"count_from": ""}, []string{`"count_from"`, `"" is not known`}},
+		"an empty policy":       {providertest.Values{"vanished_pods": ""}, []string{`"vanished_pods"`, `"" is not known`}},
+		"an empty age":          {providertest.Values{"max_status_age": ""}, []string{`"max_status_age"`, `"" is no duration`}},
+		"a protection twice": {
+			enforcement(providertest.Values{"protected_namespaces": []string{"ml", "ml"}}),
+			[]string{`AttributeName("protected_namespaces").ElementKeyInt(1)`, `"ml" is there already`},
+		},
+		"a value twice": {expression("team", "In", "a", "a"), []string{`AttributeName("values").ElementKeyInt(1)`, `"a" is there already`}},
+		"no time to create": {
+			providertest.Values{"timeouts": providertest.Values{"create": "0s"}},
+			[]string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"},
+		},
+		"a negative timeout": {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
+		"no time to destroy": {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
+		"an endless timeout": {
+			providertest.Values{"timeouts": providertest.Values{"delete": "2562047h"}}, []string{`AttributeName("delete")`, "2562047h is out of range"},
+		},
+		"no timeout":           {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
+		"no timeout of an end": {providertest.Values{"timeouts": providertest.Values{"delete": "later"}}, []string{`"timeouts"`, `"delete"`, "later"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +189,9 @@ func TestBadDeclarations(t *testing.T) {
 			}
 		})
 	}
-	for _, good := range []providertest.Values{nil, enforcement(providertest.Values{"grace_period": "1d", "max_gap": "1h"}), {"window": "2w", "max_status_age": "1d"}} {
+	for _, good := range []providertest.Values{
+		nil, enforcement(providertest.Values{"grace_period": "1d", "max_gap": "1h"}), {"window": "2w", "max_status_age": "1d"},
+	} {
 		if diags := s.Validate(values(good)); len(diags) > 0 {
 			t.Errorf("a good declaration: %s", diags)
 		}
@@ -154,9 +207,14 @@ func TestDoubtfulDeclarations(t *testing.T) {
 		change providertest.Values
 		want   []string
 	}{
-		"no grace":            {enforcement(providertest.Values{"action": "evict", "grace_period": "0s"}), []string{"WARNING", `"grace_period"`, "leave time to save work"}},
-		"low thresholds":      {providertest.Values{"thresholds": []int{50}}, []string{"WARNING", `"thresholds"`, "nothing tells of the limit"}},
-		"a system namespace":  {enforcement(providertest.Values{"action": "evict"}).With(selector(providertest.Values{"namespaces": []string{"kube-system"}})), []string{"WARNING", "count, and are never evicted"}},
+		"no grace": {
+			enforcement(providertest.Values{"action": "evict", "grace_period": "0s"}), []string{"WARNING", `"grace_period"`, "leave time to save work"},
+		},
+		"low thresholds": {providertest.Values{"thresholds": []int{50}}, []string{"WARNING", `"thresholds"`, "nothing tells of the limit"}},
+		"a system namespace": {
+			enforcement(providertest.Values{"action": "evict"}).With(selector(providertest.Values{"namespaces": []string{"kube-system"}})),
+			[]string{"WARNING", "count, and are never evicted"},
+		},
 		"a weight of nothing": {providertest.Values{"resource_weights": providertest.Values{"nvidia.com/gpu": "0"}}, []string{"WARNING", "counts nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) {

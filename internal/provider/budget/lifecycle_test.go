@@ -44,7 +44,9 @@ func TestLifeOfABudget(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{kept(), generation(2), text("gpu_hours", "50.5")},
 		},
 		resource.TestStep{ // how long an operation may take is not declared
-			Config:            w.BudgetConfig(budget(attributes{"gpu_hours": `"50.5"`, "enforcement": `{ action = "evict", grace_period = "1m" }`, "timeouts": `{ delete = "1m" }`})),
+			Config: w.BudgetConfig(budget(attributes{
+				"gpu_hours": `"50.5"`, "enforcement": `{ action = "evict", grace_period = "1m" }`, "timeouts": `{ delete = "1m" }`,
+			})),
 			ConfigStateChecks: []statecheck.StateCheck{kept(), generation(2)},
 		},
 		resource.TestStep{

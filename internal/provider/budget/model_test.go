@@ -52,7 +52,9 @@ func declarations() *rapid.Generator[core.Declaration] {
 		}
 		if rapid.Bool().Draw(t, "with everything") {
 			d.Selector.NamespaceLabels, d.Selector.MatchLabels = table.Draw(t, "namespace labels"), table.Draw(t, "labels")
-			d.Selector.MatchExpressions = []core.Expression{{Key: word.Draw(t, "key"), Operator: "In", Values: words.Draw(t, "values")}, {Key: "tier", Operator: "Exists"}}
+			d.Selector.MatchExpressions = []core.Expression{
+				{Key: word.Draw(t, "key"), Operator: "In", Values: words.Draw(t, "values")}, {Key: "tier", Operator: "Exists"},
+			}
 			d.Enforce.ProtectedPriorityClass, d.Enforce.ProtectedNamespaces = word.Draw(t, "class"), words.Draw(t, "protected")
 			d.ResourceWeights, d.ModelWeights = weights.Draw(t, "resources"), weights.Draw(t, "models")
 			d.BreakdownLabels = words.Draw(t, "breakdown")
@@ -129,7 +131,8 @@ func budgetSchema(t *testing.T) schema.Schema {
 func TestAttributesAreNamedAsDeclarationsAre(t *testing.T) {
 	t.Parallel()
 	d := core.Declaration{
-		Window: "24h", Period: core.Day, TimeZone: "UTC", ResourceWeights: map[string]string{"a": "1"}, ModelWeights: map[string]string{"a": "1"}, BreakdownLabels: []string{"a"},
+		Window: "24h", Period: core.Day, TimeZone: "UTC", ResourceWeights: map[string]string{"a": "1"}, ModelWeights: map[string]string{"a": "1"},
+		BreakdownLabels: []string{"a"},
 		Selector: core.Selector{
 			Namespaces: []string{"a"}, NamespaceLabels: map[string]string{"a": "b"}, MatchLabels: map[string]string{"a": "b"},
 			MatchExpressions: []core.Expression{{Key: "a", Operator: "In", Values: []string{"b"}}},

@@ -58,7 +58,9 @@ func TestLowerLimitIsToldOf(t *testing.T) {
 	o, diags = apply(t, s, o, lower("50"))
 	contains(t, diags, "from 100 to 50")
 	// The milder actions say so, and none does nothing.
-	for action, want := range map[string]string{"alert_only": "Nothing but alerts", "freeze": "new pods with GPUs may be kept out", "pause": "workloads may be paused"} {
+	for action, want := range map[string]string{
+		"alert_only": "Nothing but alerts", "freeze": "new pods with GPUs may be kept out", "pause": "workloads may be paused",
+	} {
 		change := lower("10").With(enforcement(providertest.Values{"action": action, "grace_period": "30m"}))
 		contains(t, s.Plan(o, change).Diagnostics, want)
 	}

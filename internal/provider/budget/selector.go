@@ -26,7 +26,8 @@ func selectorFields(x *attribute.Transfer, f *attribute.Fields, s *core.Selector
 	attribute.Members(x, f.List("namespaces"), &s.Namespaces)
 	attribute.TextMap(x, f.Map("namespace_labels"), &s.NamespaceLabels, attribute.Exactly)
 	attribute.TextMap(x, f.Map("match_labels"), &s.MatchLabels, attribute.Exactly)
-	attribute.Objects(x, path.Root("selector").AtName("match_expressions"), f.List("match_expressions"), expressionTypes, &s.MatchExpressions, sameExpressions, expressionFields)
+	attribute.Objects(x, path.Root("selector").AtName("match_expressions"), f.List("match_expressions"), expressionTypes, &s.MatchExpressions, sameExpressions,
+		expressionFields)
 }
 
 var expressionTypes = attribute.Types(expressionAttributes())

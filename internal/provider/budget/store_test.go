@@ -50,7 +50,8 @@ func TestStoreInTheCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tombstones, err := w.Cluster.Client().CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=gpupool"})
+	tombstones, err := w.Cluster.Client().CoreV1().ConfigMaps(namespace).List(t.Context(),
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=gpupool"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,8 @@ func doubt(state budgets.State, now time.Time) string {
 	}
 	at := values.OfTime(status.At).ValueString()
 	if status.Generation != d.Generation {
-		return fmt.Sprintf("It was changed since it was judged at %s: the values are those of its generation %d, and generation %d is declared. The next run of gpupool reconcile judges it anew.", at, status.Generation, d.Generation)
+		return fmt.Sprintf("It was changed since it was judged at %s: the values are those of its generation %d, and generation %d is declared. The next run of "+
+			"gpupool reconcile judges it anew.", at, status.Generation, d.Generation)
 	}
 	if longest, err := d.StatusAge(); err == nil && now.Sub(status.At) > longest {
 		return fmt.Sprintf("It was judged at %s, which is longer ago than max_status_age (%s): does gpupool reconcile still run?", at, d.MaxStatusAge)
@@ -137,7 +138,8 @@ func newModel(s budget.Status) model {
 		Limit: hours(u.Limit), Used: hours(u.Consumed), Remaining: hours(u.Remaining()),
 		Estimated: hours(u.Estimated), ErrorBound: hours(u.ErrorBound),
 		Coverage: thousandths(int64(u.Coverage)), BurnRate: thousandths(u.BurnRate),
-		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion), RecoversAt: notBefore(u.RecoversAt),
+		Exceeded: types.BoolValue(u.Exceeded()), ExceededSince: moment(s.ExceededSince), ProjectedExhaustion: moment(u.ProjectedExhaustion),
+		RecoversAt:  notBefore(u.RecoversAt),
 		TrackedPods: types.Int64Value(int64(u.TrackedPods)), ActivePods: types.Int64Value(int64(u.ActivePods)),
 		WindowStart: values.OfTime(u.WindowStart), WindowEnd: values.OfTime(u.WindowEnd),
 		EnforceAt: moment(s.EnforceAt), Enforced: measures(s.Enforced), ByNamespace: breakdown(u.ByNamespace), ByLabel: breakdowns(u.ByLabel),

@@ -68,7 +68,8 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	if _, err := engine.Cloud.AccountID(t.Context()); err == nil {
 		t.Error("there is an account without credentials")
 	}
-	if _, err := engine.Cluster(t.Context()); err == nil || !strings.Contains(err.Error(), "no Kubernetes cluster is configured") || strings.Contains(err.Error(), "KUBECONFIG") {
+	if _, err := engine.Cluster(t.Context()); err == nil || !strings.Contains(err.Error(), "no Kubernetes cluster is configured") ||
+		strings.Contains(err.Error(), "KUBECONFIG") {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
 	if _, err := c.ClusterUID(t.Context()); connection.Error("Reading a budget", err).Summary() != "Provider can't be used" {
@@ -195,22 +196,32 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 	keyless.Cloud.SecretKey = ""
 	_, half := connection.New(keyless).AccountID(t.Context())
 	for want, err := range map[string]error{
-		"Spot pool exists already: ":                                &record.ExistsError{Title: "spot pool", Noun: "pool", Key: "ap-singapore/train", What: "1 instance"},
-		"Wrong account: ":                                           &spotpools.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
-		"Spot pool is locked: ":                                     &store.LockedError{Name: "train", Holder: "someone"},
-		"Store can't be used: ":                                     newer,
-		"Provider can't be used: secret_id ":                        half,
-		"Creating a pool: the cloud refused the credentials: RunI":  refused,
-		"Creating a pool: the cloud answered with an error: RunIn":  sold,
-		"Creating a pool failed: The disk is full.":                 errors.New("the disk is full"),
-		"Budget exists already: ":                                   &record.ExistsError{Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it"},
-		"Wrong cluster: ":                                           &record.ClusterError{Object: "budget/team-a", Own: "1", AtHand: "2"},
-		"Budget not found: ":                                        &record.AbsentError{Title: "budget", Key: "team-a", Store: "directory:x"},
-		"Stock pool is locked: ":                                    &store.LockedError{Name: "stock_pool/ml/g1", Holder: "someone"},
-		"Budget is locked: ":                                        &store.LockedError{Name: "budget/team-a", Holder: "someone"},
-		"Creating a pool: the cluster refused the credentials: Can": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassAuthorization, Err: errors.New("no")},
-		"Creating a pool: the cluster can't be reached: Cannot lis": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no")},
-		"Creating a pool: the cluster answered with an error: Cann": &kubeclient.Error{Verb: "list", Object: "pods", Class: kubeclient.ClassOther, Err: errors.New("no")},
+		"Spot pool exists already: ": &record.ExistsError{
+			Title: "spot pool", Noun: "pool", Key: "ap-singapore/train", What: "1 instance",
+		},
+		"Wrong account: ":                                          &spotpools.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
+		"Spot pool is locked: ":                                    &store.LockedError{Name: "train", Holder: "someone"},
+		"Store can't be used: ":                                    newer,
+		"Provider can't be used: secret_id ":                       half,
+		"Creating a pool: the cloud refused the credentials: RunI": refused,
+		"Creating a pool: the cloud answered with an error: RunIn": sold,
+		"Creating a pool failed: The disk is full.":                errors.New("the disk is full"),
+		"Budget exists already: ": &record.ExistsError{
+			Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it",
+		},
+		"Wrong cluster: ":        &record.ClusterError{Object: "budget/team-a", Own: "1", AtHand: "2"},
+		"Budget not found: ":     &record.AbsentError{Title: "budget", Key: "team-a", Store: "directory:x"},
+		"Stock pool is locked: ": &store.LockedError{Name: "stock_pool/ml/g1", Holder: "someone"},
+		"Budget is locked: ":     &store.LockedError{Name: "budget/team-a", Holder: "someone"},
+		"Creating a pool: the cluster refused the credentials: Can": &kubeclient.Error{
+			Verb: "list", Object: "pods", Class: kubeclient.ClassAuthorization, Err: errors.New("no"),
+		},
+		"Creating a pool: the cluster can't be reached: Cannot lis": &kubeclient.Error{
+			Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no"),
+		},
+		"Creating a pool: the cluster answered with an error: Cann": &kubeclient.Error{
+			Verb: "list", Object: "pods", Class: kubeclient.ClassOther, Err: errors.New("no"),
+		},
 	} {
 		d := connection.Error("Creating a pool", err)
 		if got := d.Summary() + ": " + d.Detail(); !strings.HasPrefix(got, want) {

@@ -90,7 +90,8 @@ func (c *Connection) ErrLost(ctx context.Context, private PrivateReader, object 
 // done if not: its private state remembers another store, and the one in use knows nothing
 // of it, so that two stores would have it. An object of which no store is remembered passes.
 // known reports whether the store in use knows it.
-func (c *Connection) CheckStore(ctx context.Context, doing string, private PrivateReader, object record.LostError, diags *diag.Diagnostics, known func() (bool, error)) bool {
+func (c *Connection) CheckStore(ctx context.Context, doing string, private PrivateReader, object record.LostError, diags *diag.Diagnostics,
+	known func() (bool, error)) bool {
 	if !c.StoreReady() {
 		return true
 	}
@@ -110,5 +111,6 @@ func (c *Connection) CheckStore(ctx context.Context, doing string, private Priva
 
 // RecordsAgain warns what it means that an apply records an object again.
 func (c *Connection) RecordsAgain(what string) string {
-	return fmt.Sprintf("The store %s has no record of it, so no run %s. Applying this plan records it there again. If another store has its record, do not apply: use that store, or move it with gpupool store move, because two stores would each act on it.", c.settings.Store.Absolute(), what)
+	return fmt.Sprintf("The store %s has no record of it, so no run %s. Applying this plan records it there again. If another store has its record, do not "+
+		"apply: use that store, or move it with gpupool store move, because two stores would each act on it.", c.settings.Store.Absolute(), what)
 }

@@ -30,7 +30,9 @@ func TestOnlyWhatIsKnownIsJudged(t *testing.T) {
 	t.Parallel()
 	labels := tftypes.Map{ElementType: tftypes.String}
 	list := tftypes.List{ElementType: tftypes.String}
-	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"labels": labels, "names": list, "hours": tftypes.String, "later": tftypes.String, "none": labels}}
+	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{
+		"labels": labels, "names": list, "hours": tftypes.String, "later": tftypes.String, "none": labels,
+	}}
 	raw := tftypes.NewValue(of, map[string]tftypes.Value{
 		"labels": tftypes.NewValue(labels, map[string]tftypes.Value{
 			"known": tftypes.NewValue(tftypes.String, "a"), "unknown": tftypes.NewValue(tftypes.String, tftypes.UnknownValue),
@@ -60,10 +62,13 @@ func TestNullElements(t *testing.T) {
 	t.Parallel()
 	labels := tftypes.Map{ElementType: tftypes.String}
 	pair := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"key": tftypes.String, "values": tftypes.List{ElementType: tftypes.String}}}
-	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"labels": labels, "pairs": tftypes.List{ElementType: pair}, "name": tftypes.String, "none": labels}}
+	of := tftypes.Object{AttributeTypes: map[string]tftypes.Type{
+		"labels": labels, "pairs": tftypes.List{ElementType: pair}, "name": tftypes.String, "none": labels,
+	}}
 	raw := tftypes.NewValue(of, map[string]tftypes.Value{
 		"labels": tftypes.NewValue(labels, map[string]tftypes.Value{
-			"a": tftypes.NewValue(tftypes.String, "x"), "b": tftypes.NewValue(tftypes.String, nil), "c.d": tftypes.NewValue(tftypes.String, nil), "e.f[g]": tftypes.NewValue(tftypes.String, nil),
+			"a": tftypes.NewValue(tftypes.String, "x"), "b": tftypes.NewValue(tftypes.String, nil), "c.d": tftypes.NewValue(tftypes.String, nil),
+			"e.f[g]": tftypes.NewValue(tftypes.String, nil),
 		}),
 		"pairs": tftypes.NewValue(tftypes.List{ElementType: pair}, []tftypes.Value{
 			tftypes.NewValue(pair, nil),
@@ -84,7 +89,8 @@ func TestNullElements(t *testing.T) {
 		got = append(got, p.Attribute+": "+p.Summary)
 	}
 	if diff := cmp.Diff([]string{
-		`labels["b"]: the element is null`, `labels["c.d"]: the element is null`, `labels["e.f[g]"]: the element is null`, "pairs[0]: the element is null", "pairs[1].values[0]: the element is null",
+		`labels["b"]: the element is null`, `labels["c.d"]: the element is null`, `labels["e.f[g]"]: the element is null`, "pairs[0]: the element is null",
+		"pairs[1].values[0]: the element is null",
 		`labels["a"]: x`, "pairs[1].key: empty", "name: empty",
 	}, got); diff != "" {
 		t.Error(diff)
@@ -100,7 +106,8 @@ func TestReports(t *testing.T) {
 		{Attribute: "disks[1].size", Summary: "too small", Detail: "Raise it."},
 	}, diag.SeverityError)
 	problem.Report(&diags, []problem.Problem{{Attribute: "name", Summary: "long", Detail: "Shorten it."}}, diag.SeverityWarning)
-	if len(diags) != 4 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" || diags[2].Summary() != "disks[1].size: too small" || diags[3].Severity() != diag.SeverityWarning {
+	if len(diags) != 4 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" ||
+		diags[2].Summary() != "disks[1].size: too small" || diags[3].Severity() != diag.SeverityWarning {
 		t.Errorf("reported %v", diags)
 	}
 	if with, ok := diags[0].(diag.DiagnosticWithPath); !ok || with.Path().String() != "maximum" {

@@ -95,7 +95,8 @@ func (s *shown) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Valid
 }
 
 // ValidateDataResourceConfig is the framework's.
-func (s *shown) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
+func (s *shown) ValidateDataResourceConfig(ctx context.Context,
+	req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	resp, err := s.framework.ValidateDataResourceConfig(ctx, req)
 	if resp != nil {
 		present(resp.Diagnostics)

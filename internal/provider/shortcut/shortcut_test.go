@@ -170,12 +170,13 @@ func TestShortcutAnswersARefresh(t *testing.T) {
 	i := &inner{}
 	right := true
 	var values map[string]tftypes.Value
-	s := shortcut.New(i, "1.0.0", shortcut.Resource{TypeName: pool, Type: func() tftypes.Type { return stateType }, Refresh: func(_ context.Context, private map[string][]byte) (shortcut.Refreshed, bool) {
-		if string(private["observation"]) != `{"version":1}` {
-			t.Errorf("the refresh was given %q", private)
-		}
-		return shortcut.Refreshed{Keys: map[string][]byte{"observation": []byte(`2`)}, Values: values, Identity: map[string]string{"name": "train"}}, right
-	}})
+	s := shortcut.New(i, "1.0.0", shortcut.Resource{TypeName: pool, Type: func() tftypes.Type { return stateType },
+		Refresh: func(_ context.Context, private map[string][]byte) (shortcut.Refreshed, bool) {
+			if string(private["observation"]) != `{"version":1}` {
+				t.Errorf("the refresh was given %q", private)
+			}
+			return shortcut.Refreshed{Keys: map[string][]byte{"observation": []byte(`2`)}, Values: values, Identity: map[string]string{"name": "train"}}, right
+		}})
 	req := &tfprotov6.ReadResourceRequest{TypeName: pool, CurrentState: value("state"), Private: private(t, map[string]string{shortcut.AppliedKey: `"x"`})}
 	resp, err := s.ReadResource(t.Context(), req)
 	if err != nil || i.reads != 0 {

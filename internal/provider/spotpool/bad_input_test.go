@@ -31,48 +31,91 @@ func TestBadDeclarations(t *testing.T) {
 		"an endless cool-down":  {providertest.Values{"cooldown": "8d"}, []string{`"cooldown"`, "8d is out of range", "between 1s and 7d"}},
 		"no time at all":        {providertest.Values{"launch_timeout": "0s"}, []string{`"launch_timeout"`, "out of range"}},
 		"no timeout":            {providertest.Values{"timeouts": providertest.Values{"create": "later"}}, []string{`"timeouts"`, "later"}},
-		"no time to create":     {providertest.Values{"timeouts": providertest.Values{"create": "0s"}}, []string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"}},
-		"a negative timeout":    {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
-		"no time to destroy":    {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
-		"an endless timeout":    {providertest.Values{"timeouts": providertest.Values{"create": "2562047h"}}, []string{`AttributeName("create")`, "2562047h is out of range"}},
-		"an empty strategy":     {providertest.Values{"allocation_strategy": ""}, []string{`"allocation_strategy"`, `"" is not known`}},
-		"an empty charge type":  {providertest.Values{"instance_charge_type": ""}, []string{`"instance_charge_type"`, `"" is not known`}},
-		"an empty cool-down":    {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `"" is no duration`}},
-		"an empty timeout":      {providertest.Values{"launch_timeout": ""}, []string{`"launch_timeout"`, `"" is no duration`}},
-		"an empty cost":         {providertest.Values{"max_hourly_cost": ""}, []string{`"max_hourly_cost"`, `"" is no price`}},
-		"an empty price":        {offerings(offering(zone2, t4, "")), []string{`AttributeName("max_price")`, `"" is no price`}},
-		"an empty wait":         {providertest.Values{"on_demand_fallback": providertest.Values{"after": "", "maximum": 1}}, []string{`AttributeName("after")`, `"" is no duration`}},
-		"an empty refresh":      {providertest.Values{"refresh": providertest.Values{"strategy": ""}}, []string{`AttributeName("strategy")`, `"" is not known`}},
-		"a drain for no budget": {providertest.Values{"on_budget_exceeded": "drain", "nodes": providertest.Values{}}, []string{`"budget"`, `on_budget_exceeded is "drain", and the pool has no budget`, "Name the budget"}},
-		"a drain of no nodes":   {providertest.Values{"on_budget_exceeded": "drain", "budget": "team-a"}, []string{`"nodes"`, "no nodes that could be drained", "Add a nodes block"}},
-		"a place for no token":  {providertest.Values{"user_data": joinBy, "nodes": providertest.Values{}}, []string{`"bootstrap_token"`, "user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}", "Say in which groups"}},
-		"a token for no place":  {joined(providertest.Values{"user_data": "#!/bin/sh"}), []string{`"user_data"`, "no placeholder for the bootstrap token", "Write {{GPUPOOL_BOOTSTRAP_TOKEN}}"}},
-		"a token for no nodes":  {joined(providertest.Values{"nodes": nil}), []string{`"nodes"`, "its instances are no nodes", "Add nodes = {}"}},
-		"a token of no group":   {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{}}}), []string{`AttributeName("groups")`, "has no group"}},
-		"a token of any group":  {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:masters"}}}), []string{"ElementKeyInt(0)", `"system:masters" is no group of bootstrap tokens`}},
-		"a token for ever":      {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "2d"}}), []string{`AttributeName("ttl")`, "2d is out of range", "between 5m and 1d"}},
-		"a token for no time":   {joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "soon"}}), []string{`AttributeName("ttl")`, `"soon" is no duration`}},
-		"too much with a token": {joined(providertest.Values{"user_data": joinBy + strings.Repeat("x", 12288)}), []string{`"user_data"`, "is too long", "RunInstances takes 16384"}},
-		"an unknown excess":     {providertest.Values{"on_budget_exceeded": "evict"}, []string{`"on_budget_exceeded"`, `"evict" is not known`, "drain"}},
-		"no grace at all":       {providertest.Values{"drain_grace": "0s"}, []string{`"drain_grace"`, "0s is out of range"}},
-		"a grace for ever":      {providertest.Values{"drain_grace": "8d"}, []string{`"drain_grace"`, "8d is out of range"}},
-		"an empty end":          {providertest.Values{"on_destroy": ""}, []string{`"on_destroy"`, `"" is not known`}},
-		"an empty image":        {providertest.Values{"image_id": ""}, []string{`"image_id"`, "is no id"}},
-		"an empty network":      {providertest.Values{"vpc_id": ""}, []string{`"vpc_id"`, "is no id"}},
-		"an empty key":          {providertest.Values{"key_ids": []string{""}}, []string{`"key_ids"`, "is no id"}},
-		"an empty disk type":    {providertest.Values{"system_disk": providertest.Values{"type": "", "size": 50}}, []string{`AttributeName("type")`, `"" is not known`}},
-		"an illegal name":       {providertest.Values{"name": "Train_1"}, []string{`"name"`, `"Train_1" is no name of a pool`}},
-		"a zone elsewhere":      {offerings(offering(zone2, t4, nil), offering("ap-guangzhou-3", t4, nil)), []string{"ElementKeyInt(1)", "ap-guangzhou-3", "not one of the pool's region"}},
-		"an offering twice":     {offerings(offering(zone2, t4, nil), offering(zone2, t4, nil)), []string{"ElementKeyInt(1)", "listed already"}},
-		"no instance type":      {offerings(offering(zone2, "T4", nil)), []string{`"T4" is no instance type`}},
-		"an unknown strategy":   {providertest.Values{"allocation_strategy": "cheapest"}, []string{`"allocation_strategy"`, "lowest_price"}},
-		"a prepaid pool":        {providertest.Values{"instance_charge_type": "PREPAID"}, []string{`"instance_charge_type"`, "POSTPAID_BY_HOUR"}},
-		"no room for a refresh": {providertest.Values{"maximum": 2, "refresh": providertest.Values{"strategy": "rolling"}}, []string{`"refresh"`, "Set max_unavailable"}},
-		"too much user data":    {providertest.Values{"user_data": strings.Repeat("x", 20_000)}, []string{`"user_data"`, "too long"}},
-		"a reserved tag":        {providertest.Values{"tags": providertest.Values{"gpupool/uid": "x"}}, []string{`"tags"`, `ElementKeyString("gpupool/uid")`, "reserved"}},
+		"no time to create": {
+			providertest.Values{"timeouts": providertest.Values{"create": "0s"}},
+			[]string{`AttributeName("create")`, "0s is out of range: it must be between 1s and 30d", "Leave it out"},
+		},
+		"a negative timeout": {providertest.Values{"timeouts": providertest.Values{"update": "-1m"}}, []string{`AttributeName("update")`, `"-1m" is no duration`}},
+		"no time to destroy": {providertest.Values{"timeouts": providertest.Values{"delete": "0s"}}, []string{`AttributeName("delete")`, "0s is out of range"}},
+		"an endless timeout": {
+			providertest.Values{"timeouts": providertest.Values{"create": "2562047h"}}, []string{`AttributeName("create")`, "2562047h is out of range"},
+		},
+		"an empty strategy":    {providertest.Values{"allocation_strategy": ""}, []string{`"allocation_strategy"`, `"" is not known`}},
+		"an empty charge type": {providertest.Values{"instance_charge_type": ""}, []string{`"instance_charge_type"`, `"" is not known`}},
+		"an empty cool-down":   {providertest.Values{"cooldown": ""}, []string{`"cooldown"`, `"" is no duration`}},
+		"an empty timeout":     {providertest.Values{"launch_timeout": ""}, []string{`"launch_timeout"`, `"" is no duration`}},
+		"an empty cost":        {providertest.Values{"max_hourly_cost": ""}, []string{`"max_hourly_cost"`, `"" is no price`}},
+		"an empty price":       {offerings(offering(zone2, t4, "")), []string{`AttributeName("max_price")`, `"" is no price`}},
+		"an empty wait": {
+			providertest.Values{"on_demand_fallback": providertest.Values{"after": "", "maximum": 1}}, []string{`AttributeName("after")`, `"" is no duration`},
+		},
+		"an empty refresh": {providertest.Values{"refresh": providertest.Values{"strategy": ""}}, []string{`AttributeName("strategy")`, `"" is not known`}},
+		"a drain for no budget": {
+			providertest.Values{"on_budget_exceeded": "drain", "nodes": providertest.Values{}},
+			[]string{`"budget"`, `on_budget_exceeded is "drain", and the pool has no budget`, "Name the budget"},
+		},
+		"a drain of no nodes": {
+			providertest.Values{"on_budget_exceeded": "drain", "budget": "team-a"}, []string{`"nodes"`, "no nodes that could be drained", "Add a nodes block"},
+		},
+		"a place for no token": {
+			providertest.Values{"user_data": joinBy, "nodes": providertest.Values{}},
+			[]string{`"bootstrap_token"`, "user_data has the placeholder {{GPUPOOL_BOOTSTRAP_TOKEN}}", "Say in which groups"},
+		},
+		"a token for no place": {
+			joined(providertest.Values{"user_data": "#!/bin/sh"}),
+			[]string{`"user_data"`, "no placeholder for the bootstrap token", "Write {{GPUPOOL_BOOTSTRAP_TOKEN}}"},
+		},
+		"a token for no nodes": {joined(providertest.Values{"nodes": nil}), []string{`"nodes"`, "its instances are no nodes", "Add nodes = {}"}},
+		"a token of no group": {
+			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{}}}), []string{`AttributeName("groups")`, "has no group"},
+		},
+		"a token of any group": {
+			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:masters"}}}),
+			[]string{"ElementKeyInt(0)", `"system:masters" is no group of bootstrap tokens`},
+		},
+		"a token for ever": {
+			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "2d"}}),
+			[]string{`AttributeName("ttl")`, "2d is out of range", "between 5m and 1d"},
+		},
+		"a token for no time": {
+			joined(providertest.Values{"bootstrap_token": providertest.Values{"groups": []string{"system:bootstrappers:a"}, "ttl": "soon"}}),
+			[]string{`AttributeName("ttl")`, `"soon" is no duration`},
+		},
+		"too much with a token": {
+			joined(providertest.Values{"user_data": joinBy + strings.Repeat("x", 12288)}), []string{`"user_data"`, "is too long", "RunInstances takes 16384"},
+		},
+		"an unknown excess": {providertest.Values{"on_budget_exceeded": "evict"}, []string{`"on_budget_exceeded"`, `"evict" is not known`, "drain"}},
+		"no grace at all":   {providertest.Values{"drain_grace": "0s"}, []string{`"drain_grace"`, "0s is out of range"}},
+		"a grace for ever":  {providertest.Values{"drain_grace": "8d"}, []string{`"drain_grace"`, "8d is out of range"}},
+		"an empty end":      {providertest.Values{"on_destroy": ""}, []string{`"on_destroy"`, `"" is not known`}},
+		"an empty image":    {providertest.Values{"image_id": ""}, []string{`"image_id"`, "is no id"}},
+		"an empty network":  {providertest.Values{"vpc_id": ""}, []string{`"vpc_id"`, "is no id"}},
+		"an empty key":      {providertest.Values{"key_ids": []string{""}}, []string{`"key_ids"`, "is no id"}},
+		"an empty disk type": {
+			providertest.Values{"system_disk": providertest.Values{"type": "", "size": 50}}, []string{`AttributeName("type")`, `"" is not known`},
+		},
+		"an illegal name": {providertest.Values{"name": "Train_1"}, []string{`"name"`, `"Train_1" is no name of a pool`}},
+		"a zone elsewhere": {
+			offerings(offering(zone2, t4, nil), offering("ap-guangzhou-3", t4, nil)), []string{"ElementKeyInt(1)", "ap-guangzhou-3", "not one of the pool's region"},
+		},
+		"an offering twice":   {offerings(offering(zone2, t4, nil), offering(zone2, t4, nil)), []string{"ElementKeyInt(1)", "listed already"}},
+		"no instance type":    {offerings(offering(zone2, "T4", nil)), []string{`"T4" is no instance type`}},
+		"an unknown strategy": {providertest.Values{"allocation_strategy": "cheapest"}, []string{`"allocation_strategy"`, "lowest_price"}},
+		"a prepaid pool":      {providertest.Values{"instance_charge_type": "PREPAID"}, []string{`"instance_charge_type"`, "POSTPAID_BY_HOUR"}},
+		"no room for a refresh": {
+			providertest.Values{"maximum": 2, "refresh": providertest.Values{"strategy": "rolling"}}, []string{`"refresh"`, "Set max_unavailable"},
+		},
+		"too much user data": {providertest.Values{"user_data": strings.Repeat("x", 20_000)}, []string{`"user_data"`, "too long"}},
+		"a reserved tag": {
+			providertest.Values{"tags": providertest.Values{"gpupool/uid": "x"}}, []string{`"tags"`, `ElementKeyString("gpupool/uid")`, "reserved"},
+		},
 		"a tag without a value": {providertest.Values{"tags": providertest.Values{"team": nil}}, []string{`"tags"`, `ElementKeyString("team")`, "is null"}},
-		"a subnet's name":       {offerings(providertest.Values{"availability_zone": zone2, "instance_type": t4, "subnet_id": "mine"}), []string{`"subnet_id"`, "subnet-"}},
-		"a disk without space":  {providertest.Values{"system_disk": providertest.Values{"type": "CLOUD_BSSD", "size": 1}}, []string{`"system_disk"`, `"size"`, "out of range"}},
+		"a subnet's name": {
+			offerings(providertest.Values{"availability_zone": zone2, "instance_type": t4, "subnet_id": "mine"}), []string{`"subnet_id"`, "subnet-"},
+		},
+		"a disk without space": {
+			providertest.Values{"system_disk": providertest.Values{"type": "CLOUD_BSSD", "size": 1}}, []string{`"system_disk"`, `"size"`, "out of range"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +127,13 @@ func TestBadDeclarations(t *testing.T) {
 			}
 		})
 	}
-	for _, good := range []providertest.Values{nil, offerings(offering("ap-singapore-ez-1", t4, nil), offering(zone2, t4, nil)), {"cooldown": "1d", "launch_timeout": "1w", "timeouts": providertest.Values{"create": "1d", "update": "1h30m", "delete": "30d"}, "on_demand_fallback": providertest.Values{"after": "1d12h", "maximum": 1}}} {
+	for _, good := range []providertest.Values{
+		nil, offerings(offering("ap-singapore-ez-1", t4, nil), offering(zone2, t4, nil)),
+		{
+			"cooldown": "1d", "launch_timeout": "1w", "timeouts": providertest.Values{"create": "1d", "update": "1h30m", "delete": "30d"},
+			"on_demand_fallback": providertest.Values{"after": "1d12h", "maximum": 1},
+		},
+	} {
 		if diags := s.Validate(train(good)); len(diags) > 0 {
 			t.Errorf("a good declaration: %s", diags)
 		}
@@ -98,7 +147,8 @@ func TestDoubtfulDeclarations(t *testing.T) {
 	diags := s.Validate(train(providertest.Values{"on_demand_base": 3}))
 	contains(t, diags, "WARNING", `"on_demand_base"`, "no more than minimum 2")
 	diags = s.Validate(train(drained))
-	contains(t, diags, "WARNING", `"on_budget_exceeded"`, "Once the budget team-a has been exceeded for 30m, all instances of the pool end, each after its node was drained for at most 10m", "gpupool/protected")
+	contains(t, diags, "WARNING", `"on_budget_exceeded"`, "Once the budget team-a has been exceeded for 30m, all instances of the pool end, each after its "+
+		"node was drained for at most 10m", "gpupool/protected")
 	if len(diags) != 1 {
 		t.Errorf("%d diagnostics, not one:\n%s", len(diags), diags)
 	}
@@ -176,7 +226,9 @@ func TestBadSurroundings(t *testing.T) {
 		"unknown region":    {nil, attributes{"region": `"ap-mars"`, "offerings": marsOfferings}, `region ap-mars can't\s+be used`},
 		"unknown zone": {nil, attributes{"offerings": `[{ availability_zone = "ap-singapore-99", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
 			`Unknown\s+availability\s+zone.*ap-singapore-99`},
-		"region without spot": {nil, attributes{"region": `"sa-saopaulo"`, "offerings": `[{ availability_zone = "sa-saopaulo-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
+		"region without spot": {nil, attributes{
+			"region": `"sa-saopaulo"`, "offerings": `[{ availability_zone = "sa-saopaulo-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`,
+		},
 			`sa-saopaulo.*sells\s+no\s+spot`},
 		"provider's region":   {map[string]string{"region": `"ap-guangzhou"`}, nil, `not one of the pool's region`},
 		"no endpoint":         {map[string]string{"endpoint": `"127.0.0.1"`}, nil, `is no URL`},

@@ -31,9 +31,10 @@ resource "gpupool_budget" "team_a" {
 			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 0)},
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.Judge("team-a", used(1)) },
-			Config:            config,
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionUpdate), actions("launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum 2; 1.90 CNY an hour each")),
+			PreConfig: func() { w.Judge("team-a", used(1)) },
+			Config:    config,
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), actions("launch 2 spot GN7.2XLARGE32 in ap-singapore-2: capacity 0 is below minimum "+
+				"2; 1.90 CNY an hour each")),
 			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2)},
 		},
 	)

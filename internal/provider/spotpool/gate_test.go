@@ -72,7 +72,8 @@ func TestGateOfANewPool(t *testing.T) {
 		t.Errorf("without a budget: %s", p.Diagnostics)
 	}
 	// Unknown at plan: no gate is shown, and nothing is planned.
-	if p := s.Plan(nil, train(providertest.Values{"budget": providertest.Unknown})); len(p.Diagnostics) > 0 || p.Attribute("planned_actions") != providertest.Unknown {
+	if p := s.Plan(nil, train(providertest.Values{"budget": providertest.Unknown})); len(p.Diagnostics) > 0 ||
+		p.Attribute("planned_actions") != providertest.Unknown {
 		t.Errorf("with an unknown budget: %s", p.Diagnostics)
 	}
 }
@@ -124,7 +125,8 @@ func TestGateOfAPool(t *testing.T) {
 	w.Judge("team-a", used(999))
 	refresh()
 	p = s.Plan(o, more)
-	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 || !strings.HasPrefix(actions[0].(string), "launch 1 spot") || strings.Contains(actions[0].(string), "allows") {
+	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 || !strings.HasPrefix(actions[0].(string), "launch 1 spot") ||
+		strings.Contains(actions[0].(string), "allows") {
 		t.Errorf("planned %v: %s", p.Attribute("planned_actions"), p.Diagnostics)
 	}
 	// The gate closes between plan and apply: the apply keeps to it, and warns.
@@ -149,7 +151,8 @@ func TestGateOfAnotherBudget(t *testing.T) {
 	more := train(gated).With(providertest.Values{"minimum": 3})
 	p := s.Plan(o, more)
 	contains(t, p.Diagnostics, "Budget team-a lets nothing be launched", "is used up")
-	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 || !strings.HasSuffix(actions[0].(string), "; if its budget team-a allows it then") {
+	if actions, _ := p.Attribute("planned_actions").([]any); len(actions) != 1 ||
+		!strings.HasSuffix(actions[0].(string), "; if its budget team-a allows it then") {
 		t.Errorf("planned %v", p.Attribute("planned_actions"))
 	}
 	w.Judge("team-a", used(1))

@@ -145,7 +145,9 @@ func TestAnotherWordingIsNoChange(t *testing.T) {
 	inside := func(after, price string) attributes {
 		return attributes{
 			"on_demand_fallback": fmt.Sprintf(`{ after = %q, maximum = 1 }`, after),
-			"offerings":          fmt.Sprintf(`[{ availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = %q }]`, price),
+			"offerings": fmt.Sprintf(
+				`[{ availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", max_price = %q }]`, price,
+			),
 		}
 	}
 	run(t,
@@ -155,7 +157,9 @@ func TestAnotherWordingIsNoChange(t *testing.T) {
 			ConfigPlanChecks: planned(plancheck.ExpectEmptyPlan()),
 		},
 		resource.TestStep{
-			Config: w.Config(pool(inside("60m", "9.500"), attributes{"cooldown": `"1d"`, "launch_timeout": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`})),
+			Config: w.Config(pool(inside("60m", "9.500"), attributes{
+				"cooldown": `"1d"`, "launch_timeout": `"1h"`, "max_hourly_cost": `"20.0"`, "timeouts": `{ update = "2m" }`,
+			})),
 			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), actions(),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(1))),
 			ConfigStateChecks: []statecheck.StateCheck{number("generation", 1)},

@@ -35,7 +35,9 @@ type model struct {
 
 // defaults is the declaration of a pool that leaves everything out but an on-demand
 // fallback, nodes and their token.
-var defaults = core.Declaration{OnDemandFallback: &core.OnDemandFallback{Maximum: 1}, Nodes: &core.Nodes{}, BootstrapToken: &core.BootstrapToken{}}.WithDefaults()
+var defaults = core.Declaration{
+	OnDemandFallback: &core.OnDemandFallback{Maximum: 1}, Nodes: &core.Nodes{}, BootstrapToken: &core.BootstrapToken{},
+}.WithDefaults()
 
 // transfer carries the values into a declaration or out of it.
 func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {

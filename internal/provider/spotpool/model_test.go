@@ -61,7 +61,9 @@ func declarations() *rapid.Generator[core.Declaration] {
 			d.DataDisks = rapid.SliceOfN(disk, 1, 2).Draw(t, "disks")
 			system := disk.Draw(t, "system disk")
 			d.SystemDisk = &system
-			d.Internet = &core.Internet{MaxBandwidthOut: int64(count.Draw(t, "bandwidth")), ChargeType: rapid.SampledFrom([]string{"", "TRAFFIC_POSTPAID_BY_HOUR"}).Draw(t, "traffic")}
+			d.Internet = &core.Internet{
+				MaxBandwidthOut: int64(count.Draw(t, "bandwidth")), ChargeType: rapid.SampledFrom([]string{"", "TRAFFIC_POSTPAID_BY_HOUR"}).Draw(t, "traffic"),
+			}
 		}
 		return d
 	})

@@ -50,15 +50,19 @@ func TestLifeOfAPoolWithNodes(t *testing.T) {
 	}
 	run(t,
 		resource.TestStep{
-			Config:            with(attributes{}),
-			ConfigPlanChecks:  planned(action(plancheck.ResourceActionCreate), plancheck.ExpectUnknownValue(address, tfjsonpath.New("cluster_uid"))),
-			ConfigStateChecks: []statecheck.StateCheck{number("capacity", 2), statecheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid))},
+			Config:           with(attributes{}),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionCreate), plancheck.ExpectUnknownValue(address, tfjsonpath.New("cluster_uid"))),
+			ConfigStateChecks: []statecheck.StateCheck{
+				number("capacity", 2), statecheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid)),
+			},
 		},
 		resource.TestStep{
 			PreConfig: func() { join(t, w) },
 			Config:    with(attributes{"minimum": "1", "maximum": "1"}),
-			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate), plancheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid)),
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions").AtSliceIndex(0), knownvalue.StringRegexp(regexp.MustCompile(`^drain ins-\w+, the node ins-\w+: 2 held is above maximum 1`)))),
+			ConfigPlanChecks: planned(action(plancheck.ResourceActionUpdate),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("cluster_uid"), knownvalue.StringExact(uid)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("planned_actions").AtSliceIndex(0),
+					knownvalue.StringRegexp(regexp.MustCompile(`^drain ins-\w+, the node ins-\w+: 2 held is above maximum 1`)))),
 			Check: held(w, 1),
 		},
 		resource.TestStep{

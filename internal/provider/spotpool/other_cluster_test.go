@@ -51,7 +51,9 @@ func TestABudgetOfAnotherCluster(t *testing.T) {
 		t.Fatalf("with a budget of its own cluster: %s", planned.Diagnostics)
 	}
 	belongsTo(otherCluster)
-	refused := []string{"ERROR", "Wrong cluster", "budget team-a counts pods of the cluster", otherCluster, own, "Name a budget of the pool's own cluster, or none"}
+	refused := []string{
+		"ERROR", "Wrong cluster", "budget team-a counts pods of the cluster", otherCluster, own, "Name a budget of the pool's own cluster, or none",
+	}
 	contains(t, s.Plan(nil, config).Diagnostics, refused...)
 	_, diags := s.Apply(planned) // it was another when that was planned
 	contains(t, diags, refused...)

@@ -35,7 +35,8 @@ func (r *poolResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 // protected refuses a plan that ends a protected pool.
 func protected(m model, what string) diag.Diagnostic {
 	return diag.NewAttributeErrorDiagnostic(path.Root("deletion_protection"), "Spot pool is protected from deletion",
-		fmt.Sprintf("The plan would %s the spot pool %s/%s, which has deletion_protection. Set it to false and apply that first.", what, m.Region.ValueString(), m.Name.ValueString()))
+		fmt.Sprintf("The plan would %s the spot pool %s/%s, which has deletion_protection. Set it to false and apply that first.", what, m.Region.ValueString(),
+			m.Name.ValueString()))
 }
 
 func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -142,7 +143,8 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if whole && d.Minimum < was.Minimum && d.Maximum >= was.Maximum {
 		resp.Diagnostics.AddAttributeWarning(path.Root("minimum"), "Lowering minimum ends no instances",
-			fmt.Sprintf("minimum goes from %d to %d, and maximum stays %d: instances are ended only above maximum. Lower maximum, too, to have fewer.", was.Minimum, d.Minimum, d.Maximum))
+			fmt.Sprintf("minimum goes from %d to %d, and maximum stays %d: instances are ended only above maximum. Lower maximum, too, to have fewer.", was.Minimum,
+				d.Minimum, d.Maximum))
 	}
 	if whole && d.Budget != was.Budget {
 		r.checkGate(ctx, d, &resp.Diagnostics)

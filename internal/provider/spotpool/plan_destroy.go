@@ -46,7 +46,8 @@ func (r *poolResource) warnOfEnd(ctx context.Context, doing string, m model, ear
 		raw, _ := earlier.GetKey(ctx, privateKey)
 		seen, damaged := decodePrivateState(raw)
 		if seen == nil || damaged != nil {
-			diags.AddWarning("Spot pool "+d.Key()+": what ends with it is not known", fmt.Sprintf("%s it ends all of its instances. Which they are can't be told now: %s.", doing, err))
+			diags.AddWarning("Spot pool "+d.Key()+": what ends with it is not known",
+				fmt.Sprintf("%s it ends all of its instances. Which they are can't be told now: %s.", doing, err))
 			return
 		}
 		held = heldOf(core.Decide(core.Situation{

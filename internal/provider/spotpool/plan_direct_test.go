@@ -310,7 +310,9 @@ func move(t *testing.T, w *providertest.World) {
 func TestUnknownQuotaIsAWarning(t *testing.T) {
 	t.Parallel()
 	w := providertest.New(t)
-	if _, err := w.Sim.Server.AddFault(cvmsim.Fault{Kind: cvmsim.FaultError, Code: "UnsupportedOperation", Action: "DescribeAccountQuota", Count: -1}); err != nil {
+	if _, err := w.Sim.Server.AddFault(cvmsim.Fault{
+		Kind: cvmsim.FaultError, Code: "UnsupportedOperation", Action: "DescribeAccountQuota", Count: -1,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	s := serve(t, w)

@@ -69,7 +69,9 @@ func TestKeptObservationDecidesAlike(t *testing.T) {
 func TestKeptObservationHasNoUserData(t *testing.T) {
 	t.Parallel()
 	state := lookedAt(train, 1)
-	request := core.Request{Region: train.Region, Pool: train.Name, UID: train.UID, Sequence: 2, Count: 1, Offering: train.Offerings[0], Configuration: train.Configuration}
+	request := core.Request{
+		Region: train.Region, Pool: train.Name, UID: train.UID, Sequence: 2, Count: 1, Offering: train.Offerings[0], Configuration: train.Configuration,
+	}
 	state.Journal = state.Journal.Open(request.Joining("abcdef", "s3cr3t0fth3t0k3n"), noon)
 	s := newPrivateState(state, valuesOf(imported(train)))
 	data, err := s.encode()

@@ -34,7 +34,8 @@ func describe(t *testing.T, above string, attributes map[string]schema.Attribute
 		if !strings.HasSuffix(text, ".") || strings.ToUpper(text[:1]) != text[:1] && text[0] != '`' {
 			t.Errorf("the description of %s%s is no sentence: %q", above, name, text)
 		}
-		if a.IsOptional() && a.IsComputed() && above+name != "region" && above+name != "refresh" && above+name != "nodes.drain" && !strings.Contains(text, "Default: `") {
+		if a.IsOptional() && a.IsComputed() && above+name != "region" && above+name != "refresh" && above+name != "nodes.drain" &&
+			!strings.Contains(text, "Default: `") {
 			t.Errorf("the description of %s%s does not say its default: %q", above, name, text)
 		}
 		switch nested := a.(type) {

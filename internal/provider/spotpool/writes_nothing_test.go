@@ -186,7 +186,8 @@ func TestPlansWriteNothing(t *testing.T) {
 			}
 			for _, args := range [][]string{
 				{"validate"}, {"plan", "-input=false"}, {"plan", "-input=false", "-refresh-only"}, {"plan", "-input=false", "-destroy"},
-				{"plan", "-input=false", "-refresh=false"}, {"plan", "-input=false", "-replace=" + address}, {"refresh"}, {"apply", "-refresh-only", "-auto-approve", "-input=false"},
+				{"plan", "-input=false", "-refresh=false"}, {"plan", "-input=false", "-replace=" + address}, {"refresh"},
+				{"apply", "-refresh-only", "-auto-approve", "-input=false"},
 			} {
 				terraform(args...)
 			}
@@ -258,7 +259,8 @@ func TestPlanTellsOfALostStore(t *testing.T) {
 		}
 	}
 	warnings, planned := d.Plan()
-	if diff := cmp.Diff(providertest.PlannedActions{Change: "update", Before: []string{}, After: []string{"record the pool in the store"}}, planned[address]); diff != "" {
+	if diff := cmp.Diff(providertest.PlannedActions{Change: "update", Before: []string{}, After: []string{"record the pool in the store"}},
+		planned[address]); diff != "" {
 		t.Errorf("planned, beside %v:\n%s", warnings, diff)
 	}
 	d.Apply() // a pool without a record is not destroyed

@@ -90,7 +90,8 @@ func (s *scene) deployment() *appsv1.Deployment {
 // somebody patches the Deployment.
 func (s *scene) somebody(patch string) {
 	s.t.Helper()
-	_, err := s.Cluster.Client().AppsV1().Deployments(s.namespace).Patch(context.Background(), "pool-g1", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "kubectl-edit"})
+	_, err := s.Cluster.Client().AppsV1().Deployments(s.namespace).Patch(context.Background(), "pool-g1", types.StrategicMergePatchType, []byte(patch),
+		metav1.PatchOptions{FieldManager: "kubectl-edit"})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -181,8 +182,10 @@ func TestADeploymentIsTakenOver(t *testing.T) {
 			ExpectError: message("selects its pods by app=pool-g1, which is immutable"),
 		},
 		resource.TestStep{
-			Config:            config,
-			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate), gone("env"), gone("ports"), gone("node_selector")}},
+			Config: config,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate), gone("env"), gone("ports"), gone("node_selector"),
+			}},
 			ConfigStateChecks: []statecheck.StateCheck{is(address, "deployment_uid", knownvalue.StringExact(string(made.UID))), number(address, "generation", 1)},
 		},
 		resource.TestStep{

@@ -41,7 +41,8 @@ func placementAttributes() map[string]schema.Attribute {
 		},
 		"node_selector": schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's `nodes.labels` fit, and why that does not grow.",
+			MarkdownDescription: "Labels of the nodes that the pods come to. Where none has room, `gpupool status` says which spot pool's `nodes.labels` fit, and " +
+				"why that does not grow.",
 		},
 		"tolerations": schema.ListNestedAttribute{
 			Optional:            true,
@@ -57,7 +58,8 @@ func placementAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "ServiceAccount of the pods. They get a token of it; without this argument they get none.",
 		},
-		"security": defaulted.Choice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no capabilities, no escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
+		"security": defaulted.Choice(defaults.Security, "Level of the Pod Security Standards that the pods keep to: `restricted` (no root, no capabilities, no "+
+			"escalation, the runtime's seccomp profile) or `baseline`, which says nothing of these."),
 	}
 }
 

@@ -41,7 +41,8 @@ func (r *stockResource) viewNow(ctx context.Context, d core.Declaration) (stockp
 // warnOfEnd warns of the pods that end with a pool, or that they are unknown.
 func warnOfEnd(doing string, d core.Declaration, state stockpools.State, err error, diags *diag.Diagnostics) {
 	if err != nil {
-		diags.AddWarning("Stock pool "+d.Key()+": which pods end with it is unknown", fmt.Sprintf("%s it ends its pods, unless the record has on_destroy = %q: %s.", doing, core.DestroyOrphan, err))
+		diags.AddWarning("Stock pool "+d.Key()+": which pods end with it is unknown",
+			fmt.Sprintf("%s it ends its pods, unless the record has on_destroy = %q: %s.", doing, core.DestroyOrphan, err))
 		return
 	}
 	if summary, detail := podsEnd(doing, state); summary != "" {
@@ -89,6 +90,7 @@ func podsEnd(doing string, state stockpools.State) (summary, detail string) {
 	case len(used) == 0:
 		return all + " to be ended", fmt.Sprintf("%s it ends %s, none of them in use.", doing, all)
 	default:
-		return fmt.Sprintf("%s to be ended, %d in use", all, len(used)), fmt.Sprintf("%s it ends %s, %d of them in use: %s.", doing, all, len(used), strings.Join(used, ", "))
+		return fmt.Sprintf("%s to be ended, %d in use", all, len(used)),
+			fmt.Sprintf("%s it ends %s, %d of them in use: %s.", doing, all, len(used), strings.Join(used, ", "))
 	}
 }

@@ -32,8 +32,10 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 		"another keep":                  {total(6), available(1, 2), now, "4 in use, and 2 to stay."},
 		"fewer, and one is not ready":   {total(6), total(5), ill, "none in use would end where 6 stay"},
 		"fewer available, and so is it": {available(2, 8), available(1, 8), ill, "4 in use, and 5 to stay."},
-		"another image":                 {total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all 6 are replaced, a few at a time, 4 of them in use."},
-		"another image, and no pods":    {total(0), func(d *core.Declaration) { d.Image = "another" }, core.Status{}, ""},
+		"another image": {
+			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all 6 are replaced, a few at a time, 4 of them in use.",
+		},
+		"another image, and no pods": {total(0), func(d *core.Declaration) { d.Image = "another" }, core.Status{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -22,11 +22,15 @@ func (r *stockResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	maps.Copy(attributes, computedAttributes())
 	attributes["timeouts"] = timeoutsAttribute(ctx)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A stock pool: a warm stock of GPU runtime pods of one flavour, kept as a Deployment of the provider's cluster by `terraform apply` and by each run of `gpupool reconcile`. " +
-			"What somebody scaled, edited or deleted is mended, and the history says what it was and who did it. Its pods count against the budgets that select them.\n\n" +
-			"The Deployment is the pool's own by its uid, and is written by server-side apply under the field manager `gpupool-stock`; one of that name that somebody else made is refused, and left untouched. " +
+		MarkdownDescription: "A stock pool: a warm stock of GPU runtime pods of one flavour, kept as a Deployment of the provider's cluster by `terraform apply` " +
+			"and by each run of `gpupool reconcile`. " +
+			"What somebody scaled, edited or deleted is mended, and the history says what it was and who did it. Its pods count against the budgets that " +
+			"select them.\n\n" +
+			"The Deployment is the pool's own by its uid, and is written by server-side apply under the field manager `gpupool-stock`; one of that name that " +
+			"somebody else made is refused, and left untouched. " +
 			"Another `name` or `namespace` replaces the pool; everything else changes it in place.\n\n" +
-			"In the cluster this takes the rights to `get` the namespace `kube-system` and the pool's own, to `get`, `list`, `create`, `patch` and `delete` Deployments and PodDisruptionBudgets, and to `list` and `patch` pods.",
+			"In the cluster this takes the rights to `get` the namespace `kube-system` and the pool's own, to `get`, `list`, `create`, `patch` and `delete` " +
+			"Deployments and PodDisruptionBudgets, and to `list` and `patch` pods.",
 		Attributes: attributes,
 	}
 }
@@ -43,8 +47,9 @@ func computedAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "How often the pool's declaration was written, beginning with 1.",
 		},
 		"cluster_uid": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "Identity of the cluster that the pool belongs to: the uid of its namespace `kube-system`. With another cluster, the pool is neither read nor changed nor destroyed, and a run leaves it alone.",
+			Computed: true,
+			MarkdownDescription: "Identity of the cluster that the pool belongs to: the uid of its namespace `kube-system`. With another cluster, the pool is " +
+				"neither read nor changed nor destroyed, and a run leaves it alone.",
 		},
 		"deployment_uid": schema.StringAttribute{
 			Computed:            true,
@@ -55,7 +60,8 @@ func computedAttributes() map[string]schema.Attribute {
 
 func timeoutsAttribute(ctx context.Context) schema.Attribute {
 	each := func(operation string) string {
-		return fmt.Sprintf("How long %s may take, such as `\"90s\"`; it waits for a run that has the pool's lock, and for pods. Default: `%q`.", operation, duration.String(defaultTimeout))
+		return fmt.Sprintf("How long %s may take, such as `\"90s\"`; it waits for a run that has the pool's lock, and for pods. Default: `%q`.", operation,
+			duration.String(defaultTimeout))
 	}
 	return timeouts.Attribute(ctx, defaultTimeout, each("a creation"), each("an update"), each("a destruction"))
 }

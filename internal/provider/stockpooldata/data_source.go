@@ -38,12 +38,13 @@ func (s *stockDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "How a stock pool is, as a look at the cluster shows it now.",
 		Attributes: map[string]schema.Attribute{
-			"name":                schema.StringAttribute{Required: true, MarkdownDescription: "Name of the stock pool."},
-			"namespace":           schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the stock pool."},
-			"uid":                 computed.Text("Random identifier of the stock pool."),
-			"generation":          computed.Whole("How often its declaration was written."),
-			"deployment_uid":      computed.Text("Identity of its Deployment."),
-			"phase":               computed.Text("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; `Ready`; `Degraded`, where something is missing and nothing is under way; or `Paused`, while a budget has it scaled to zero."),
+			"name":           schema.StringAttribute{Required: true, MarkdownDescription: "Name of the stock pool."},
+			"namespace":      schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the stock pool."},
+			"uid":            computed.Text("Random identifier of the stock pool."),
+			"generation":     computed.Whole("How often its declaration was written."),
+			"deployment_uid": computed.Text("Identity of its Deployment."),
+			"phase": computed.Text("How it is, in a word: `Pending`, where no pod is ready yet; `Progressing`, while a rollout is under way; `Ready`; " +
+				"`Degraded`, where something is missing and nothing is under way; or `Paused`, while a budget has it scaled to zero."),
 			"desired":             computed.Whole("How many pods it is to have now."),
 			"replicas":            computed.Whole("How many pods there are."),
 			"allocated":           computed.Whole("How many of these are in use."),
@@ -131,7 +132,8 @@ func newModel(state stockpools.State) model {
 	m := model{
 		Name: types.StringValue(d.Name), Namespace: types.StringValue(d.Namespace), UID: types.StringValue(d.UID), Generation: types.Int64Value(d.Generation),
 		DeploymentUID: values.OfText(s.DeploymentUID), Phase: values.OfText(string(s.Phase)), Desired: number(s.Desired), Replicas: number(s.Replicas),
-		Allocated: number(s.Allocated), Available: number(s.Available), Waiting: number(s.Waiting), ObservedGeneration: types.Int64Value(s.ObservedGeneration), SyncedAt: values.OfTime(s.SyncedAt),
+		Allocated: number(s.Allocated), Available: number(s.Available), Waiting: number(s.Waiting), ObservedGeneration: types.Int64Value(s.ObservedGeneration),
+		SyncedAt:   values.OfTime(s.SyncedAt),
 		Conditions: make([]condition, len(s.Conditions)),
 	}
 	for n, c := range s.Conditions {

@@ -90,7 +90,8 @@ func believeClock(cluster, local, lastRun time.Time) error {
 	if !lastRun.IsZero() {
 		last = "the last run read " + lastRun.UTC().Format(time.RFC3339) + " there"
 	}
-	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock that is wrong, and run again",
+	return fmt.Errorf("the cluster's API server says that it is %s, this machine's clock reads %s, and %s: nothing was counted or written. Set the clock that "+
+		"is wrong, and run again",
 		cluster.UTC().Format(time.RFC3339), local.UTC().Format(time.RFC3339), last)
 }
 
@@ -139,7 +140,8 @@ func (b *books) take(ctx context.Context, pools instanceRecords) error {
 	l, o := b.documents.ledger, b.observation
 	now, lastRun := ledger.TimeOf(o.At), l.Header.LastRun
 	if lastRun > now {
-		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong", o.At.UTC().Format(time.RFC3339), lastRun.Time().Format(time.RFC3339)))
+		b.warnings = append(b.warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong",
+			o.At.UTC().Format(time.RFC3339), lastRun.Time().Format(time.RFC3339)))
 	}
 	b.missHeader(now)
 	present, ended := map[string]bool{}, map[string]bool{}

@@ -49,7 +49,9 @@ func (a *actor) announce(ctx context.Context, d budget.Decision) {
 	var events []budget.Event
 	switch {
 	case d.Pod != nil:
-		events = []budget.Event{event.On(budget.Workload{Namespace: d.Pod.Namespace, Owner: ledger.Owner{APIVersion: "v1", Kind: "Pod", Name: d.Pod.Name, UID: d.Pod.UID}})}
+		events = []budget.Event{event.On(budget.Workload{
+			Namespace: d.Pod.Namespace, Owner: ledger.Owner{APIVersion: "v1", Kind: "Pod", Name: d.Pod.Name, UID: d.Pod.UID},
+		})}
 	case d.Owner != nil:
 		events = []budget.Event{event.On(*d.Owner)}
 	default:

@@ -25,7 +25,9 @@ func BenchmarkRunAfterChanges(b *testing.B) {
 			}
 			e := &reconcile.Engine{Cluster: cluster.Connect, Store: place, Actor: "test"}
 			for n := range 10 {
-				d := budget.Declaration{Name: fmt.Sprintf("team-%d", n), GPUHours: "1000000", Window: "7d", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}}}
+				d := budget.Declaration{
+					Name: fmt.Sprintf("team-%d", n), GPUHours: "1000000", Window: "7d", Selector: budget.Selector{MatchLabels: map[string]string{"team": "a"}},
+				}
 				if _, err := e.Budgets().Create(context.Background(), d.WithDefaults()); err != nil {
 					b.Fatal(err)
 				}

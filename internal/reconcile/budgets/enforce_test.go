@@ -118,7 +118,8 @@ func TestEvictionsKeepTheirOrderAndNumber(t *testing.T) {
 	d.Cluster.Step(time.Hour)
 	used := d.Run()
 	wantTold(t, used, "done alert", "done freeze", "done evict a", "skipped evict b", "done evict c")
-	if first := slices.IndexFunc(d.Cluster.Acts, func(s string) bool { return strings.HasPrefix(s, "Evict") }); !slices.Contains(d.Cluster.Acts[:first], "Freeze team-a") {
+	if first := slices.IndexFunc(d.Cluster.Acts, func(s string) bool { return strings.HasPrefix(s, "Evict") }); !slices.Contains(d.Cluster.Acts[:first],
+		"Freeze team-a") {
 		t.Errorf("an eviction came before the freeze: %v", d.Cluster.Acts)
 	}
 	next := d.Run()

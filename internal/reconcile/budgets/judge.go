@@ -25,7 +25,8 @@ type judgement struct {
 // judged fails alone.
 func (r *Run) judge(targets []target, b *books, previous map[string]previousStatus, granted grants, f *inForce) []judgement {
 	var judged []judgement
-	for n, result := range budget.Evaluate(granted.limited(declarations(targets), b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(), time.LoadLocation) {
+	for n, result := range budget.Evaluate(granted.limited(declarations(targets), b.now()), b.documents.ledger.All(), b.documents.ledger.Header, b.now(),
+		time.LoadLocation) {
 		d := targets[n].declaration
 		last := previous[d.Name]
 		if err := cmp.Or(result.Err, last.err, granted[d.UID].Err); err != nil {

@@ -169,7 +169,8 @@ func TestAcceptingALossAnnouncesWhatItLifts(t *testing.T) {
 	t.Parallel()
 	d := exceededWithALoss(t, budget.Freeze, "5")
 	const want = "2.067 of 5.000 GPU-hours are counted without what was lost: its freeze is lifted, pools that name it may launch"
-	if told := strings.Join(d.Run().Budgets[0].Warnings, "\n"); !strings.Contains(told, "--accept-loss REASON counts no more than that 2.067 of 5.000 GPU-hours are used (41%): it lifts what is in force") {
+	if told := strings.Join(d.Run().Budgets[0].Warnings, "\n"); !strings.Contains(told,
+		"--accept-loss REASON counts no more than that 2.067 of 5.000 GPU-hours are used (41%): it lifts what is in force") {
 		t.Errorf("the run that finds the loss warns of %q", told)
 	}
 	e := d.Engine()

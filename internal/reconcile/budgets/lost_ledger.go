@@ -24,7 +24,8 @@ func (b *books) noticeLoss(budgets []budget.Declaration, previous map[string]pre
 		}
 		h.Lost = append(h.Lost, ledger.Loss{
 			Document: "all before " + h.Began.Time().Format(time.RFC3339), To: h.Began,
-			Reason: fmt.Sprintf("the ledger was lost: the budget %s was judged at %s, and what is there begins at %s", s.Name, s.At.UTC().Format(time.RFC3339), h.Began.Time().Format(time.RFC3339)),
+			Reason: fmt.Sprintf("the ledger was lost: the budget %s was judged at %s, and what is there begins at %s", s.Name, s.At.UTC().Format(time.RFC3339),
+				h.Began.Time().Format(time.RFC3339)),
 		})
 		return
 	}
@@ -63,7 +64,8 @@ func (r *Run) announceAccepted(judged []judgement) {
 		if usage.Exceeded() || j.plan.Status.Unknown != nil || !held && len(list) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s of %s GPU-hours are counted without what was lost: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit), strings.Join(append(list, "pools that name it may launch"), ", "))
+		text := fmt.Sprintf("%s of %s GPU-hours are counted without what was lost: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit),
+			strings.Join(append(list, "pools that name it may launch"), ", "))
 		r.flow.Teller.Tell(j.situation.Declaration.Object(), text, nil)
 		r.warnings.Add(j.situation.Declaration.Object() + ": " + text)
 	}

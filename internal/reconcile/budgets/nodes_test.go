@@ -49,7 +49,8 @@ func TestNodesAreRememberedBetweenRuns(t *testing.T) {
 		t.Error("a node that shows less has its pods listed")
 	}
 	known := d.Cluster.Remembered
-	if len(known) != 1 || known[0].UID != "node-uid" || known[0].Capacity["nvidia.com/gpu"].RatString() != "8" || known[0].Model != "Tesla-T4" || known[0].InstanceID() != "ins-a" || known[0].Gone {
+	if len(known) != 1 || known[0].UID != "node-uid" || known[0].Capacity["nvidia.com/gpu"].RatString() != "8" || known[0].Model != "Tesla-T4" ||
+		known[0].InstanceID() != "ins-a" || known[0].Gone {
 		t.Fatalf("the second run is told of %+v", known)
 	}
 	d.Cluster.Pods[uid].Node = on(3, 8)

@@ -62,7 +62,9 @@ func readPauses(ctx context.Context, s store.Store) (allPauses, error) {
 			p = &pauses{uid: uid, budget: value.Budget, clusterUID: value.ClusterUID}
 			all.byBudget = append(all.byBudget, p)
 		}
-		p.parts = append(p.parts, part{name: doc.Key.Name, read: record.Document[declaration.Pauses]{Value: value, Revision: doc.Revision}, workloads: value.Workloads})
+		p.parts = append(p.parts, part{
+			name: doc.Key.Name, read: record.Document[declaration.Pauses]{Value: value, Revision: doc.Revision}, workloads: value.Workloads,
+		})
 	}
 	all.byBudget = slices.DeleteFunc(all.byBudget, func(p *pauses) bool { return all.broken[p.uid] != nil })
 	return all, nil

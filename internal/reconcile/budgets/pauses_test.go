@@ -81,7 +81,9 @@ func TestAWorkloadIsResumedWhenNobodyHoldsIt(t *testing.T) {
 			labels := map[string]string{"team": "a", "project": "x"}
 			d.Cluster.Start("ml", "a", 8, ownedBy("Job", "train"), func(s *gpu.Pod) {
 				s.Labels = labels
-				d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: s.Owner.UID}}).Labels = labels
+				d.Cluster.WorkloadOf(budget.Workload{
+					Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: s.Owner.UID},
+				}).Labels = labels
 			})
 			d.Cluster.Step(time.Hour)
 			d.Run()
@@ -163,7 +165,9 @@ func TestLabelsFillNoDocument(t *testing.T) {
 	for n := range 10_000 {
 		labels[fmt.Sprint("example.com/label-", n)] = strings.Repeat("x", 60)
 	}
-	d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}}).Labels = labels
+	d.Cluster.WorkloadOf(budget.Workload{
+		Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"},
+	}).Labels = labels
 	d.Run()
 	doc, err := d.Store().Read(context.Background(), store.Key{Kind: store.Pauses, Name: b.UID})
 	if err != nil || len(doc.Data) > 2<<10 || !strings.Contains(string(doc.Data), `"team"`) {

@@ -26,7 +26,9 @@ func (b *books) unannounced(ctx context.Context, there func(string) bool, presen
 	if !o.Replay.Complete || len(l.Vanished(there)) == 0 && len(b.unbound(there)) == 0 {
 		return h.LastRun, nil
 	}
-	further, err := b.cluster.Observe(ctx, gpu.ObserveOptions{From: o.ResourceVersion, Rules: b.rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes)})
+	further, err := b.cluster.Observe(ctx, gpu.ObserveOptions{
+		From: o.ResourceVersion, Rules: b.rules, Nodes: slices.Concat(nodesRemembered(l), o.Nodes, o.Replay.Nodes),
+	})
 	if err != nil {
 		return 0, err
 	}

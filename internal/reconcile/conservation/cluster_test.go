@@ -55,7 +55,8 @@ type kubelet struct {
 func newCluster(w *world) *cluster {
 	c := &cluster{
 		Cluster: reconciletest.NewCluster(), w: w, kubelets: map[string]*kubelet{}, sick: map[string]bool{}, renewed: map[string]bool{},
-		taken: map[string]time.Time{}, drained: map[string]time.Duration{}, surely: map[string]time.Duration{}, draining: map[string]bool{}, unready: map[string]time.Duration{}, joined: map[string]bool{}, stockKeys: map[string]bool{}, pods: map[string]*lived{},
+		taken: map[string]time.Time{}, drained: map[string]time.Duration{}, surely: map[string]time.Duration{}, draining: map[string]bool{},
+		unready: map[string]time.Duration{}, joined: map[string]bool{}, stockKeys: map[string]bool{}, pods: map[string]*lived{},
 	}
 	c.Cluster.Join("", func(m *reconciletest.Machine) { m.Name, m.ProviderID = "gpu-0", "qcloud:///800002/ins-foreign" })
 	return c

@@ -182,8 +182,10 @@ func setups(t *rapid.T, theme string) setup {
 
 // sequels are what shows most after an event: half of the time, one of them follows.
 var sequels = map[string][]string{
-	"size": {"API server", "node made again", "node made again", "loss of a journal"}, "image": {"nothing", "many fail"}, "destroy": {"API server", "node made again"}, "many fail": {"image", "API server", "nothing"},
-	"readiness": {"nothing", "API server"}, "notice": {"destroy"}, "tags": {"size"}, "loss": {"size", "reclaim"}, "reclaim": {"loss of a journal"}, "protect": {"stale destroy"}, "limit": {"relabel"},
+	"size": {"API server", "node made again", "node made again", "loss of a journal"}, "image": {"nothing", "many fail"},
+	"destroy": {"API server", "node made again"}, "many fail": {"image", "API server", "nothing"},
+	"readiness": {"nothing", "API server"}, "notice": {"destroy"}, "tags": {"size"}, "loss": {"size", "reclaim"}, "reclaim": {"loss of a journal"},
+	"protect": {"stale destroy"}, "limit": {"relabel"},
 }
 
 // paces are how often runs must follow for an event to have its effect, and how many.
@@ -205,7 +207,8 @@ func steps(t *rapid.T, theme, previous string) step {
 	for _, e := range themes[theme] {
 		names = append(names, e.name)
 	}
-	if likely := slices.DeleteFunc(slices.Clone(sequels[previous]), func(name string) bool { return !slices.Contains(names, name) }); len(likely) > 0 && rapid.Bool().Draw(t, "sequel") {
+	if likely := slices.DeleteFunc(slices.Clone(sequels[previous]), func(name string) bool { return !slices.Contains(names, name) }); len(likely) > 0 &&
+		rapid.Bool().Draw(t, "sequel") {
 		names = likely
 	}
 	of := step{
@@ -232,6 +235,7 @@ func faults(t *rapid.T, theme string) fault {
 		return f
 	}
 	f.Lost = rapid.Bool().Draw(t, "lost")
-	f.On = oneOf(t, "on", "Launch", "Terminate", "Terminate", "Terminate", "Write journals", "Write ledger", "CordonNode", "ApplyStock", "Pause", "Evict", "DeleteNode", "Write statuses")
+	f.On = oneOf(t, "on", "Launch", "Terminate", "Terminate", "Terminate", "Write journals", "Write ledger", "CordonNode", "ApplyStock", "Pause", "Evict",
+		"DeleteNode", "Write statuses")
 	return f
 }

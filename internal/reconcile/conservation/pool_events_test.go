@@ -130,9 +130,11 @@ func (w *world) staleDestroy(which, how int) {
 	switch left := len(w.cloud.of(p.uid())); {
 	case was.Generation == stale.Generation:
 	case was.DeletionProtection && phase != declaration.Active:
-		w.violated(promiseNewer, "%s has deletion_protection by generation %d, and was destroyed by one of generation %d", was.Key(), was.Generation, stale.Generation)
+		w.violated(promiseNewer, "%s has deletion_protection by generation %d, and was destroyed by one of generation %d", was.Key(), was.Generation,
+			stale.Generation)
 	case was.OnDestroy == spotpool.DestroyDetach && left < running && w.terminated(p) > ending:
-		w.violated(promiseNewer, "%s detaches by generation %d, and %d of its instances were terminated by one of generation %d", was.Key(), was.Generation, w.terminated(p), stale.Generation)
+		w.violated(promiseNewer, "%s detaches by generation %d, and %d of its instances were terminated by one of generation %d", was.Key(), was.Generation,
+			w.terminated(p), stale.Generation)
 	}
 }
 
@@ -161,7 +163,8 @@ func (w *world) staleUpdate(which, how int) {
 	_, err := w.engine(w.store).Pools().Update(context.Background(), stale, 5*time.Second)
 	w.logf("apply of %s by a state of generation %d: %v", stale.Key(), stale.Generation, err)
 	after, failed := record.SpotPools(w.keeper()).Load(context.Background(), stale.Key())
-	if failed == nil && after.Exists() && before.DeletionProtection && !after.Value.Declaration.DeletionProtection && stale.Generation < before.Generation && w.lost.Kind != store.SpotPools {
+	if failed == nil && after.Exists() && before.DeletionProtection && !after.Value.Declaration.DeletionProtection && stale.Generation < before.Generation &&
+		w.lost.Kind != store.SpotPools {
 		w.violated(promiseNewer, "%s lost deletion_protection to a state of generation %d", stale.Key(), stale.Generation)
 	}
 }
@@ -203,7 +206,8 @@ func (w *world) destroyElsewhere(which, how int) {
 
 func (w *world) hold(which, how int) {
 	if p, ok := pick(w.pools, which); ok {
-		_, err := w.engine(w.store).Pools().Hold(context.Background(), p.now().Key(), exception.Request{For: time.Duration(1+how) * time.Hour, Who: "ops", Why: "maintenance"})
+		_, err := w.engine(w.store).Pools().Hold(context.Background(), p.now().Key(),
+			exception.Request{For: time.Duration(1+how) * time.Hour, Who: "ops", Why: "maintenance"})
 		w.logf("hold of %s: %v", p.now().Key(), err)
 	}
 }

@@ -69,11 +69,13 @@ func (w *world) terminates(m *machine) {
 	spent, timeout := w.cluster.drained[n.UID], time.Duration(p.now().WithDefaults().Nodes.Drain.Timeout)
 	w.cluster.mu.Unlock()
 	if n.Ready == node.ReadyTrue && spent < timeout && !(n.Cordoned && len(n.Pods) == 0) {
-		w.violated(promiseDrained, "%s: its Node %s (%s, provider id %q, cordoned: %t) has %d pods, and was drained for %s of %s", m.ID, n.Name, n.UID, n.ProviderID, n.Cordoned, len(n.Pods), spent, timeout)
+		w.violated(promiseDrained, "%s: its Node %s (%s, provider id %q, cordoned: %t) has %d pods, and was drained for %s of %s", m.ID, n.Name, n.UID, n.ProviderID,
+			n.Cordoned, len(n.Pods), spent, timeout)
 	}
 	for _, pod := range n.Pods {
 		if w.cluster.Blocked[pod.Name] && spent < timeout {
-			w.violated(promiseDisruption, "%s ended the pod %s: its Node %s (%s, provider id %q, cordoned: %t) was drained for %s of %s", m.ID, pod.Name, n.Name, n.UID, n.ProviderID, n.Cordoned, spent, timeout)
+			w.violated(promiseDisruption, "%s ended the pod %s: its Node %s (%s, provider id %q, cordoned: %t) was drained for %s of %s", m.ID, pod.Name, n.Name, n.UID,
+				n.ProviderID, n.Cordoned, spent, timeout)
 		}
 	}
 	w.readyLeft(p, m, n)
@@ -145,7 +147,8 @@ func (w *world) suspended(p *pool) bool {
 			}
 			for _, m := range w.cloud.of(p.uid()) {
 				nodes++
-				if n := w.cluster.behind(m); n != nil && strings.HasSuffix(n.ProviderID, m.ID) && n.CordonedBy == "" && n.TakenAt.IsZero() && w.cluster.fails(p, n, w.cluster.surely) {
+				if n := w.cluster.behind(m); n != nil && strings.HasSuffix(n.ProviderID, m.ID) && n.CordonedBy == "" && n.TakenAt.IsZero() &&
+					w.cluster.fails(p, n, w.cluster.surely) {
 					failed++
 				}
 			}

@@ -10,7 +10,8 @@ import (
 // are of the same document.
 func (w *world) lose(which, how int) {
 	kinds := []store.Kind{
-		store.Ledger, store.SpotPools, store.Journals, store.Ledger, store.SpotPools, store.Ledger, store.Statuses, store.Budgets, store.StockPools, store.StockJournals, store.Pauses, store.Grants,
+		store.Ledger, store.SpotPools, store.Journals, store.Ledger, store.SpotPools, store.Ledger, store.Statuses, store.Budgets, store.StockPools,
+		store.StockJournals, store.Pauses, store.Grants,
 	}
 	w.loseOf(kinds[which%len(kinds)], how/3, how)
 }

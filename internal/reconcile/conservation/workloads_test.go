@@ -191,7 +191,8 @@ func (c *cluster) Workload(ctx context.Context, w budget.Workload) (budget.Workl
 	c.calls.Lock()
 	defer c.calls.Unlock()
 	if _, of := c.stockOf(w.UID); of != nil {
-		return budget.WorkloadState{Workload: w, ResourceVersion: "1", Replicas: *of.Spec.Replicas, Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0}, nil
+		return budget.WorkloadState{Workload: w, ResourceVersion: "1", Replicas: *of.Spec.Replicas, Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0},
+			nil
 	}
 	return c.Cluster.Workload(ctx, w)
 }
@@ -262,7 +263,8 @@ func (c *cluster) CreateStock(ctx context.Context, of *appsv1.Deployment) (*apps
 		c.syncStock(key)
 		ended := c.account("creating the Deployment " + key)
 		if len(ended) > 0 && !c.w.pausable([]map[string]string{of.Spec.Template.Labels}) {
-			c.w.violated(promiseOrphans, "creating the Deployment %s with %d replicas ended %d of the %d pods that were left running", key, *made.Spec.Replicas, len(ended), before)
+			c.w.violated(promiseOrphans, "creating the Deployment %s with %d replicas ended %d of the %d pods that were left running", key, *made.Spec.Replicas,
+				len(ended), before)
 		}
 	}
 	return made, err

@@ -121,7 +121,10 @@ func newWorld(s setup) *world {
 	at := func(path string) store.Store {
 		return draft.Empty(store.Location{Backend: store.Directory, Path: path})
 	}
-	w := &world{store: at("one"), other: at("other"), began: time.Now(), reuses: s.Reuses, ours: map[string]bool{}, zeroed: map[string]bool{}, grown: map[string]bool{}, emptyRuns: map[string]int{}}
+	w := &world{
+		store: at("one"), other: at("other"), began: time.Now(), reuses: s.Reuses, ours: map[string]bool{}, zeroed: map[string]bool{}, grown: map[string]bool{},
+		emptyRuns: map[string]int{},
+	}
 	w.cloud, w.cluster = newCloud(w), newCluster(w)
 	w.cloud.tagsLate = s.Late
 	ctx := context.Background()
@@ -173,8 +176,10 @@ func newWorld(s setup) *world {
 func (w *world) spotPool(n int, of spotSetup) spotpool.Declaration {
 	d := spotpool.Declaration{
 		Name: fmt.Sprintf("pool-%d", n), Region: region, Minimum: of.Minimum, Maximum: of.Maximum, Budget: of.Budget,
-		Configuration: spotpool.Configuration{VPCID: "vpc-a1b2c3d4", ImageID: "img-good0000", SecurityGroupIDs: []string{"sg-a1b2c3d4"}, KeyIDs: []string{"skey-a1b2c3d4"}},
-		Cooldown:      spotpool.Duration(time.Second),
+		Configuration: spotpool.Configuration{
+			VPCID: "vpc-a1b2c3d4", ImageID: "img-good0000", SecurityGroupIDs: []string{"sg-a1b2c3d4"}, KeyIDs: []string{"skey-a1b2c3d4"},
+		},
+		Cooldown: spotpool.Duration(time.Second),
 	}
 	for _, zone := range zones {
 		d.Offerings = append(d.Offerings, spotpool.Offering{AvailabilityZone: zone, InstanceType: instances, SubnetID: "subnet-a1b2c3d4"})

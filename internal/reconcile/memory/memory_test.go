@@ -43,7 +43,9 @@ func at(s store.Store, now time.Time) *memory.Memory {
 // began tells of an instance, by its number.
 func began(when time.Time, number int) history.Event {
 	sum := sha256.Sum256([]byte(strconv.Itoa(number)))
-	a := history.About{At: when, Object: fmt.Sprintf("spot_pool/ap-singapore/pool-%d", number%7), ObjectUID: "u", RunID: hex.EncodeToString(sum[:16]), Actor: "reconcile"}
+	a := history.About{
+		At: when, Object: fmt.Sprintf("spot_pool/ap-singapore/pool-%d", number%7), ObjectUID: "u", RunID: hex.EncodeToString(sum[:16]), Actor: "reconcile",
+	}
 	return a.Begun(history.Instance{ID: "ins-" + hex.EncodeToString(sum[16:20]), Price: "1.90"})
 }
 
@@ -296,10 +298,21 @@ func TestWhatIsDamagedIsLostAlone(t *testing.T) {
 		lost   []string
 		left   int // at least
 	}{
-		"a segment":         {func(name string) bool { return !strings.Contains(name, "head") }, []byte("PAR1"), []string{"history of 2026-11-20 from 12:00 to 12:", "restore it from a copy"}, 2000},
-		"the head":          {func(name string) bool { return strings.Contains(name, "20/head") }, []byte("{}"), []string{"history of 2026-11-20 is lost: the history's document 2026-11-20/head-1.parquet is damaged"}, 3000},
-		"of a newer one":    {func(name string) bool { return strings.Contains(name, "20/head") }, []byte("gpupool-history 2 2026-11-20/head-1.parquet events 00"), []string{"upgrade gpupool"}, 3000},
-		"a segment is gone": {func(name string) bool { return !strings.Contains(name, "head") }, nil, []string{"history of 2026-11-20 from 12:00 to 12:", "it is missing"}, 2000},
+		"a segment": {
+			func(name string) bool { return !strings.Contains(name, "head") }, []byte("PAR1"),
+			[]string{"history of 2026-11-20 from 12:00 to 12:", "restore it from a copy"}, 2000,
+		},
+		"the head": {
+			func(name string) bool { return strings.Contains(name, "20/head") }, []byte("{}"),
+			[]string{"history of 2026-11-20 is lost: the history's document 2026-11-20/head-1.parquet is damaged"}, 3000,
+		},
+		"of a newer one": {
+			func(name string) bool { return strings.Contains(name, "20/head") }, []byte("gpupool-history 2 2026-11-20/head-1.parquet events 00"),
+			[]string{"upgrade gpupool"}, 3000,
+		},
+		"a segment is gone": {
+			func(name string) bool { return !strings.Contains(name, "head") }, nil, []string{"history of 2026-11-20 from 12:00 to 12:", "it is missing"}, 2000,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

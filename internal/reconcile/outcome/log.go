@@ -32,7 +32,9 @@ func About(object string) slog.Attr {
 // Attrs are an error's fields in logs, the long text in the last.
 func (e *ErrorReport) Attrs() []slog.Attr {
 	var attrs []slog.Attr
-	for _, field := range []slog.Attr{slog.String("class", string(e.Class)), slog.String("code", e.Code), slog.String("request_id", e.RequestID), slog.String("detail", e.Message)} {
+	for _, field := range []slog.Attr{
+		slog.String("class", string(e.Class)), slog.String("code", e.Code), slog.String("request_id", e.RequestID), slog.String("detail", e.Message),
+	} {
 		if field.Value.String() != "" {
 			attrs = append(attrs, field)
 		}

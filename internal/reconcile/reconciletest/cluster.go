@@ -79,8 +79,10 @@ type change struct {
 func NewCluster() *Cluster {
 	return &Cluster{
 		ClusterUID: "11111111-2222-3333-4444-555555555555", now: time.Now().UTC().Truncate(time.Second), Version: 1,
-		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]node.BootstrapToken{}, Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
-		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{}, classes: map[string]int32{"high": 1000},
+		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]node.BootstrapToken{},
+		Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{},
+		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{},
+		classes: map[string]int32{"high": 1000},
 	}
 }
 

@@ -41,13 +41,16 @@ func (d *Desk) Store() store.Store {
 
 // Engine is a new process.
 func (d *Desk) Engine() *reconcile.Engine {
-	return &reconcile.Engine{Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.Cluster.Now}
+	return &reconcile.Engine{
+		Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
+	}
 }
 
 // Budgets is a new process that keeps budgets alone: no run is under way in it.
 func (d *Desk) Budgets() *budgets.Flow {
 	return &budgets.Flow{
-		Cluster: func(context.Context) (budgets.Cluster, error) { return d.Cluster, nil }, Keeper: record.Keeper{Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second},
+		Cluster:   func(context.Context) (budgets.Cluster, error) { return d.Cluster, nil },
+		Keeper:    record.Keeper{Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second},
 		FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
 	}
 }

@@ -65,7 +65,9 @@ func (w *World) join(podsEach int) {
 	for _, id := range joins {
 		c.Join(id, func(m *Machine) {
 			for n := range podsEach {
-				m.Pods = append(m.Pods, node.Pod{Namespace: "ml", Name: fmt.Sprintf("work-%s-%d", id, n), UID: fmt.Sprintf("uid-%s-%d", id, n), Controller: "ReplicaSet", Grace: 30})
+				m.Pods = append(m.Pods, node.Pod{
+					Namespace: "ml", Name: fmt.Sprintf("work-%s-%d", id, n), UID: fmt.Sprintf("uid-%s-%d", id, n), Controller: "ReplicaSet", Grace: 30,
+				})
 			}
 		})
 	}

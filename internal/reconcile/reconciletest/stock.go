@@ -78,7 +78,8 @@ func (c *Cluster) put(key string, of *appsv1.Deployment) {
 	for len(pods) < wanted {
 		s.made++
 		pods = append(pods, stockpool.Pod{
-			Name: fmt.Sprintf("%s-%d", of.Name, s.made), UID: string(s.uid()), Phase: "Running", Ready: true, Node: "node-1", Labels: maps.Clone(of.Spec.Template.Labels),
+			Name: fmt.Sprintf("%s-%d", of.Name, s.made), UID: string(s.uid()), Phase: "Running", Ready: true, Node: "node-1",
+			Labels: maps.Clone(of.Spec.Template.Labels),
 		})
 	}
 	for len(pods) > wanted {
@@ -91,7 +92,9 @@ func (c *Cluster) put(key string, of *appsv1.Deployment) {
 		pods = slices.Delete(pods, n, n+1)
 	}
 	s.pods[key] = pods
-	of.Status = appsv1.DeploymentStatus{ObservedGeneration: of.Generation, Replicas: int32(wanted), UpdatedReplicas: int32(wanted), ReadyReplicas: int32(wanted)} //nolint:gosec // few
+	of.Status = appsv1.DeploymentStatus{
+		ObservedGeneration: of.Generation, Replicas: int32(wanted), UpdatedReplicas: int32(wanted), ReadyReplicas: int32(wanted),
+	} //nolint:gosec // few
 }
 
 // Stock are all stock pools.
@@ -135,7 +138,9 @@ func (c *Cluster) StockOf(_ context.Context, namespace, name string) (stockpool.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := namespace + "/" + name
-	s := stockpool.Seen{ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key], Pods: slices.Clone(c.stock.pods[key])}
+	s := stockpool.Seen{
+		ClusterUID: c.ClusterUID, At: c.now, NamespaceMissing: c.stock.missing[namespace], Guard: c.stock.guards[key], Pods: slices.Clone(c.stock.pods[key]),
+	}
 	if of := c.stock.deployments[key]; of != nil {
 		s.Deployment = of.DeepCopy()
 	}
@@ -168,7 +173,9 @@ func (c *Cluster) ApplyStock(_ context.Context, live, wanted *appsv1.Deployment,
 		answer.Labels, answer.Spec.Replicas = wanted.Labels, wanted.Spec.Replicas
 		answer.Spec.Template = merged(now.Spec.Template, c.stock.applied[key], wanted.Spec.Template)
 		answer.Annotations = nil
-		answer.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: c.now}}}
+		answer.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: stockpool.FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &metav1.Time{Time: c.now},
+		}}
 		if !dryRun {
 			c.stock.applied[key] = wanted.Spec.Template
 			c.put(key, answer.DeepCopy())

@@ -46,7 +46,9 @@ func NewWorld(t testing.TB, opts ...func(*cvmsim.Options)) *World {
 	w := &World{t: t, Sim: cvmsimtest.Start(t, append([]func(*cvmsim.Options){lifelike}, opts...)...), Dir: t.TempDir() + "/store"}
 	w.fastForward()
 	for _, zone := range []string{ZoneA, ZoneB} {
-		if err := w.Sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: GPUType, Stock: new(int64(100)), VCPUQuota: new(int64(1000))}); err != nil {
+		if err := w.Sim.Server.SetStock(cvmsim.StockRequest{
+			AvailabilityZone: zone, InstanceType: GPUType, Stock: new(int64(100)), VCPUQuota: new(int64(1000)),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,7 +24,8 @@ func (e *CreationError) Error() string {
 	if e.Forgotten.IsZero() {
 		return "its creation is not finished: it is under way, or was interrupted and the next terraform apply resumes it"
 	}
-	return fmt.Sprintf("its creation was interrupted at %s, and nobody has gone on with it: nothing keeps it as declared until terraform apply resumes it. Where the state that declared it is lost, import it first: terraform import ADDRESS %s", e.Forgotten.UTC().Format(time.RFC3339), e.Key)
+	return fmt.Sprintf("its creation was interrupted at %s, and nobody has gone on with it: nothing keeps it as declared until terraform apply resumes it. "+
+		"Where the state that declared it is lost, import it first: terraform import ADDRESS %s", e.Forgotten.UTC().Format(time.RFC3339), e.Key)
 }
 
 // Unmade says how an unfinished creation stands that was last written then: it is

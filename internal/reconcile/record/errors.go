@@ -15,7 +15,8 @@ type ExistsError struct {
 
 // Error names the thing, what was found, and the import that takes it over.
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("the %s %s exists already: %s. To manage it here, import it: terraform import ADDRESS %s. To have another %s, give it another name", e.Title, e.Key, e.What, e.Key, e.Noun)
+	return fmt.Sprintf("the %s %s exists already: %s. To manage it here, import it: terraform import ADDRESS %s. To have another %s, give it another name",
+		e.Title, e.Key, e.What, e.Key, e.Noun)
 }
 
 // AbsentError says that the store has nothing of a name.
@@ -71,10 +72,13 @@ func (e *LostError) Error() string {
 	text := fmt.Sprintf("the store %s has neither a record nor a tombstone of the %s %s (uid %s), and nothing was changed", e.Store, e.Title, e.Key, e.UID)
 	const forget = "terraform state rm ADDRESS only removes it from this state"
 	if e.Other == "" {
-		return text + ". Use the store that it was recorded in: the provider's argument store, or GPUPOOL_STORE. If its record is lost, restore it from a backup, or record it again with terraform apply before you destroy it. " + forget
+		return text + ". Use the store that it was recorded in: the provider's argument store, or GPUPOOL_STORE. If its record is lost, restore it from a " +
+			"backup, or record it again with terraform apply before you destroy it. " + forget
 	}
 	if e.Cluster != "" {
-		return text + fmt.Sprintf(". The Terraform state remembers the store of that name in another cluster, whose namespace kube-system has the uid %s: use the kubeconfig and the context of that one. ", e.Cluster) + forget
+		return text + fmt.Sprintf(". The Terraform state remembers the store of that name in another cluster, whose namespace kube-system has the uid %s: use "+
+			"the kubeconfig and the context of that one. ", e.Cluster) + forget
 	}
-	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If it is lost for good, record what the state declares in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
+	return text + fmt.Sprintf(". The Terraform state remembers the store %[1]s: use that one, or move it with gpupool store move %[1]s %[2]s. If it is lost "+
+		"for good, record what the state declares in this store with gpupool reconcile --from-state FILE --store %[2]s. ", e.Other, e.Store) + forget
 }

@@ -68,7 +68,8 @@ func withRemedy(err error) error {
 	if !errors.As(err, &damaged) {
 		return err
 	}
-	return fmt.Errorf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away, and decide anew what it said", damaged.What, damaged.Reason)
+	return fmt.Errorf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away, and decide anew what it said", damaged.What,
+		damaged.Reason)
 }
 
 // Excepted is what was decided about one thing, or why that can't be read.

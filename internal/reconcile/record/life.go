@@ -205,7 +205,8 @@ func (l Life[D]) stale(r Stored[D], d D) error {
 	if recorded == generation {
 		return nil
 	}
-	return fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", l.brief(d.Key()), recorded, generation)
+	return fmt.Errorf("the declaration of %s changed since this plan was made (generation %d, and the plan saw %d): plan again", l.brief(d.Key()), recorded,
+		generation)
 }
 
 // Unfinished says that a deletion was begun and not finished.
@@ -216,7 +217,8 @@ func (l Life[D]) Unfinished(d D) string {
 // another says that the store has another thing of that name.
 func (l Life[D]) another(d D, uid, advice string) error {
 	own, _ := d.Identity()
-	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid, own, advice)
+	return fmt.Errorf("the store %s holds another %s under the name %s (uid %s, and this one is %s): nothing was touched. %s", l.Store, l.noun, d.Key(), uid, own,
+		advice)
 }
 
 // Foreign is an error where the record under the name of a thing is another's.
@@ -289,5 +291,6 @@ func (l Life[D]) Undestroyed(ctx context.Context, d D) error {
 // Destroyed says that a thing was destroyed and must not come back.
 func (l Life[D]) Destroyed(d D, at time.Time) error {
 	uid, _ := d.Identity()
-	return fmt.Errorf("the %s %s (uid %s) was destroyed at %s: remove it from this state with terraform state rm, or plan again", l.title, d.Key(), uid, at.Format(time.RFC3339))
+	return fmt.Errorf("the %s %s (uid %s) was destroyed at %s: remove it from this state with terraform state rm, or plan again", l.title, d.Key(), uid,
+		at.Format(time.RFC3339))
 }

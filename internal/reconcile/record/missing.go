@@ -21,7 +21,8 @@ func (m Missing) String() string { return fmt.Sprintf("%s is missing: %s", m.Doc
 // left out.
 func MissingJournals(ctx context.Context, from Lister) ([]Missing, error) {
 	spot, err := withoutJournal(ctx, from, SpotPools(Keeper{}), store.Journals, func(key, uid string) string { return key + "/" + uid },
-		"put no copy in its place; the next terraform apply or gpupool reconcile writes a new one, and launches nothing for 10 minutes, until each earlier launch is listed")
+		"put no copy in its place; the next terraform apply or gpupool reconcile writes a new one, and launches nothing for 10 minutes, until each earlier "+
+			"launch is listed")
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,8 @@ func MissingJournals(ctx context.Context, from Lister) ([]Missing, error) {
 	return append(spot, stock...), err
 }
 
-func withoutJournal[D Declaration[D]](ctx context.Context, from Lister, l Life[D], journals store.Kind, name func(key, uid string) string, remedy string) ([]Missing, error) {
+func withoutJournal[D Declaration[D]](ctx context.Context, from Lister, l Life[D], journals store.Kind, name func(key, uid string) string,
+	remedy string) ([]Missing, error) {
 	records, err := from.List(ctx, l.kind)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,8 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 			func(t *testing.T, s store.Store) {
 				put(t, s, store.Journals, "ap-singapore/train/"+uid, journal)
 			},
-			"spot_pool/ap-singapore/train", "its instances ins-a, ins-b, which carry the tag gpupool/uid=" + uid, store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
+			"spot_pool/ap-singapore/train", "its instances ins-a, ins-b, which carry the tag gpupool/uid=" + uid,
+			store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
 		},
 		"a damaged journal": {
 			func(t *testing.T, s store.Store) { damaged(t, s, store.Journals, "ap-singapore/train/"+uid) },

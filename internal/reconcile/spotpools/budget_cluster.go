@@ -15,7 +15,8 @@ type BudgetClusterError struct{ Object, Pool, Budget, Cluster string }
 
 // Error says which clusters, and what to do.
 func (e *BudgetClusterError) Error() string {
-	return fmt.Sprintf("the budget %s counts pods of the cluster whose namespace kube-system has the uid %s, and the nodes of %s are of the one with %s. %s", e.Budget, e.Cluster, e.Object, e.Pool, e.Advice())
+	return fmt.Sprintf("the budget %s counts pods of the cluster whose namespace kube-system has the uid %s, and the nodes of %s are of the one with %s. %s",
+		e.Budget, e.Cluster, e.Object, e.Pool, e.Advice())
 }
 
 // Advice is what to do.

@@ -74,7 +74,8 @@ func (f *Flow) refuseUnseen(ctx context.Context, d spotpool.Declaration, j spotp
 
 // undrained says that the nodes of a pool that is destroyed can't be drained.
 func undrained(d spotpool.Declaration, err error) error {
-	return fmt.Errorf("the nodes of %s can't be drained, and nothing of it is ended: %w. Where the cluster is gone for good, take nodes out of the pool's configuration, apply, and destroy it then", d.Object(), err)
+	return fmt.Errorf("the nodes of %s can't be drained, and nothing of it is ended: %w. Where the cluster is gone for good, take nodes out of the pool's "+
+		"configuration, apply, and destroy it then", d.Object(), err)
 }
 
 func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j spotpool.Journal) error {
@@ -89,7 +90,8 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 		}
 	}
 	if len(protected) > 0 {
-		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"detach\" and apply first", d.Object(), strings.Join(protected, ", "))
+		return fmt.Errorf("%s can't be destroyed, since some of its instances are protected: %s. Lift the protection, or set on_destroy = \"detach\" and apply first",
+			d.Object(), strings.Join(protected, ", "))
 	}
 	return nil
 }
@@ -99,7 +101,9 @@ func (f *Flow) refuseProtected(ctx context.Context, d spotpool.Declaration, j sp
 // left, or why it could not look. A person who insists has asked for again what the cloud
 // refused before.
 func (f *Flow) emptyAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) ([]outcome.Result, error) {
-	p := &pass{declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists}}
+	p := &pass{
+		declaration: emptied(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is destroyed"}, soFar: spotpool.SoFar{Insists: insists},
+	}
 	err := f.retry(ctx, deadline, func(ctx context.Context) error {
 		return f.records().Locked(ctx, d, func(ctx context.Context) error { return f.emptyOnce(ctx, d, p) })
 	})

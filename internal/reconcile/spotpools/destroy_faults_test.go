@@ -158,7 +158,9 @@ func TestMachinesOfATombstone(t *testing.T) {
 	if err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		t.Fatal(err)
 	}
-	ids, err := w.Sim.Server.Seed(cvmsim.SeedRequest{AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, Pool: d.Name, UID: d.UID, Seq: "1", VpcID: d.VPCID})
+	ids, err := w.Sim.Server.Seed(cvmsim.SeedRequest{
+		AvailabilityZone: reconciletest.ZoneA, InstanceType: reconciletest.GPUType, Pool: d.Name, UID: d.UID, Seq: "1", VpcID: d.VPCID,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

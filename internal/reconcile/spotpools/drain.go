@@ -238,7 +238,8 @@ func (a *actor) mark(ctx context.Context, p spotpool.Plan) {
 		switch {
 		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
 		case err != nil:
-			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its instance is gone: %s", n.Name, err))
+			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("the node %s is not marked as the pool's, and would not be deleted once its instance is gone: %s",
+				n.Name, err))
 			return
 		default:
 			a.changeNode(n, func(n *node.Node) { n.Pool = a.pass.declaration.UID })

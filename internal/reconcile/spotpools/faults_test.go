@@ -145,10 +145,11 @@ func TestFaultsInARowLoseNothing(t *testing.T) {
 		case cvmsim.FaultSlowAcceptance: // and what is accepted late shows later still
 			fault.Action, fault.After, delay = "RunInstances", 0, delays[1]
 		}
-		t.Run(fmt.Sprintf("%s/%s %s %s x%d after %d listed after %s", op.name, fault.Action, fault.Kind, fault.Code, fault.Count, fault.After, delay), func(t *testing.T) {
-			t.Parallel()
-			suffer(t, op, extra, delay, fault)
-		})
+		t.Run(fmt.Sprintf("%s/%s %s %s x%d after %d listed after %s", op.name, fault.Action, fault.Kind, fault.Code, fault.Count, fault.After, delay),
+			func(t *testing.T) {
+				t.Parallel()
+				suffer(t, op, extra, delay, fault)
+			})
 	}
 }
 

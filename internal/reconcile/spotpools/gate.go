@@ -52,7 +52,8 @@ func (f *Flow) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 }
 
 func exceededReason(s budget.Status) string {
-	text := fmt.Sprintf("its budget %s is used up: %s of %s GPU-hours as of %s", s.Name, budget.Hours(s.Usage.Consumed), budget.Hours(s.Usage.Limit), s.At.UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("its budget %s is used up: %s of %s GPU-hours as of %s", s.Name, budget.Hours(s.Usage.Consumed), budget.Hours(s.Usage.Limit),
+		s.At.UTC().Format(time.RFC3339))
 	if end := s.Usage.WindowEnd; end.After(s.At) {
 		text += ", in a window that ends " + end.UTC().Format(time.RFC3339)
 	}

@@ -58,7 +58,8 @@ func (f *Flow) Hold(ctx context.Context, key string, ask exception.Request) (Hel
 		held.Busy, err = err.Error(), nil
 	}
 	if held.InForce = after.At(f.now()); err == nil && held.InForce == nil {
-		err = fmt.Errorf("the hold of %s ended at %s, before those who acted on the pool were done: hold it for longer", d.Object(), hold.Until.UTC().Format(time.RFC3339))
+		err = fmt.Errorf("the hold of %s ended at %s, before those who acted on the pool were done: hold it for longer", d.Object(),
+			hold.Until.UTC().Format(time.RFC3339))
 	}
 	return held, err
 }

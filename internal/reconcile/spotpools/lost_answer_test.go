@@ -35,10 +35,11 @@ func TestRefusedAfterLost(t *testing.T) {
 	for _, c := range spread([]int{len(ops), len(lost), len(refused), len(delays)}) {
 		op, first, then, delay := ops[c[0]], lost[c[1]], refused[c[2]], delays[c[3]]
 		first.Action, then.Action = "RunInstances", "RunInstances"
-		t.Run(fmt.Sprintf("%s/%s x%d, then %s %s x%d, listed after %s", op.name, first.Kind, first.Count, then.Kind, then.Code, then.Count, delay), func(t *testing.T) {
-			t.Parallel()
-			suffer(t, op, 0, delay, first, then)
-		})
+		t.Run(fmt.Sprintf("%s/%s x%d, then %s %s x%d, listed after %s", op.name, first.Kind, first.Count, then.Kind, then.Code, then.Count, delay),
+			func(t *testing.T) {
+				t.Parallel()
+				suffer(t, op, 0, delay, first, then)
+			})
 	}
 }
 

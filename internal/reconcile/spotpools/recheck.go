@@ -63,7 +63,8 @@ func (a *actor) observeDrained(ctx context.Context, m spotpool.Member) (node.Pro
 	work := node.Remaining(pods, a.pass.declaration.WithDefaults().Nodes.Drain.Unmanaged)
 	p := node.Progress{Looked: true, Left: work.Left, Blocked: work.Blocked}
 	if p.Left > 0 {
-		err = fmt.Errorf("the node %s was drained, and has %d %s again: %s is not terminated, and its node is drained again", m.Node.Name, p.Left, wording.Plural(p.Left, "pod", "pods"), m.ID)
+		err = fmt.Errorf("the node %s was drained, and has %d %s again: %s is not terminated, and its node is drained again", m.Node.Name, p.Left,
+			wording.Plural(p.Left, "pod", "pods"), m.ID)
 	}
 	return p, err
 }

@@ -114,7 +114,9 @@ func (r *Run) Read(ctx context.Context) error {
 		if n := j.Value.LeftOut; n > 0 {
 			r.leftOut = append(r.leftOut, history.LeftOut(d.Object(), "a journal", n))
 		}
-		r.targets = append(r.targets, target{declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j, holds: hold.Value.Holds, hold: hold.Value.At(r.flow.now())})
+		r.targets = append(r.targets, target{
+			declaration: d, phase: l.Record.Phase, updatedAt: l.Record.UpdatedAt, journal: j, holds: hold.Value.Holds, hold: hold.Value.At(r.flow.now()),
+		})
 	}
 	return nil
 }

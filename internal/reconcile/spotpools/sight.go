@@ -57,7 +57,9 @@ func (f *Flow) clusterOf(ctx context.Context, d spotpool.Declaration) (Cluster, 
 // SameCluster refuses a pool whose nodes are of another cluster.
 func SameCluster(d spotpool.Declaration, uid string) error {
 	if uid != d.ClusterUID {
-		return &record.ClusterError{Object: d.Object(), Own: d.ClusterUID, AtHand: uid, Move: "; where the pool moves to another cluster, apply it without nodes first"}
+		return &record.ClusterError{
+			Object: d.Object(), Own: d.ClusterUID, AtHand: uid, Move: "; where the pool moves to another cluster, apply it without nodes first",
+		}
 	}
 	return nil
 }
@@ -177,7 +179,8 @@ func (f *Flow) seeNodes(ctx context.Context, d spotpool.Declaration, j spotpool.
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodesSeen{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are valid still: %s", d.Object(), err)}
+		return nodesSeen{remark: fmt.Sprintf("what %s did to its cluster can't be undone, be it nodes that are cordoned or bootstrap tokens that are valid still: %s",
+			d.Object(), err)}
 	case err != nil:
 		return nodesSeen{err: err}
 	}

@@ -65,7 +65,8 @@ func TestATokenIsThereBeforeItsLaunch(t *testing.T) {
 		t.Errorf("the effects are %q, want %q in this order", process.Trace, want)
 	}
 	made := w.onlyToken()
-	if want := "system:bootstrappers:kubeadm:default-node-token"; !slices.Equal(made.Groups, []string{want}) || !made.ExpiresAt.Equal(w.Cluster.Now().Add(24*time.Hour)) || made.Pool != "ap-singapore/train" {
+	if want := "system:bootstrappers:kubeadm:default-node-token"; !slices.Equal(made.Groups, []string{want}) ||
+		!made.ExpiresAt.Equal(w.Cluster.Now().Add(24*time.Hour)) || made.Pool != "ap-singapore/train" {
 		t.Errorf("the token is %+v of the groups %q until %s", made, made.Groups, made.ExpiresAt)
 	}
 	found, err := w.Pools(nil).Find(context.Background(), reconciletest.Region, "train")
@@ -123,7 +124,8 @@ func TestARepeatedLaunchHasTheSameTokenForLonger(t *testing.T) {
 	}
 	again := w.onlyToken()
 	if again.ID != first.ID || again.Secret != first.Secret || !again.ExpiresAt.Equal(first.ExpiresAt.Add(13*time.Hour)) {
-		t.Errorf("the repeat has the token %s until %s, the same secret %t; the first was %s until %s", again.ID, again.ExpiresAt, again.Secret == first.Secret, first.ID, first.ExpiresAt)
+		t.Errorf("the repeat has the token %s until %s, the same secret %t; the first was %s until %s", again.ID, again.ExpiresAt, again.Secret == first.Secret,
+			first.ID, first.ExpiresAt)
 	}
 	if want := []string{create, remove, create}; !slices.Equal(w.Cluster.Acts, want) {
 		t.Errorf("it was done %q, want %q", w.Cluster.Acts, want)
@@ -211,7 +213,8 @@ func TestSomebodyElsesTokenStaysWhateverIsKilled(t *testing.T) {
 			}
 			w.CleanRuns()
 			w.Verify(2)
-			if i := slices.IndexFunc(w.Cluster.Tokens(), func(t node.BootstrapToken) bool { return t.ID == theirs.ID }); i < 0 || w.Cluster.Tokens()[i].Secret != theirs.Secret {
+			if i := slices.IndexFunc(w.Cluster.Tokens(), func(t node.BootstrapToken) bool { return t.ID == theirs.ID }); i < 0 ||
+				w.Cluster.Tokens()[i].Secret != theirs.Secret {
 				t.Errorf("somebody else's token is gone: %q", w.Cluster.Acts)
 			}
 		})
@@ -305,7 +308,8 @@ func TestARefusedLaunchTakesItsTokenAlong(t *testing.T) {
 	if made := w.Cluster.Tokens(); len(made) > 0 {
 		t.Errorf("%v is left", made)
 	}
-	if acts := strings.Join(w.Cluster.Acts, " "); w.Launched() > 0 || strings.Count(acts, "CreateToken") < 2 || strings.Count(acts, "DeleteToken") != strings.Count(acts, "CreateToken") {
+	if acts := strings.Join(w.Cluster.Acts, " "); w.Launched() > 0 || strings.Count(acts, "CreateToken") < 2 ||
+		strings.Count(acts, "DeleteToken") != strings.Count(acts, "CreateToken") {
 		t.Errorf("%d were launched, and it was done %q", w.Launched(), w.Cluster.Acts)
 	}
 	if journal := w.journal(d); strings.Contains(journal, `"bootstrap_tokens"`) {
@@ -354,7 +358,8 @@ func TestWithoutTheClusterNothingIsLaunchedThatCouldNotJoin(t *testing.T) {
 	w.Cluster.Failing["CreateToken"] = errors.New("no right to")
 	d.Minimum, d.Generation = 4, d.Generation+1
 	_, err = w.Pools(nil).Update(context.Background(), d, 0)
-	if err == nil || !strings.Contains(err.Error(), "nothing is launched that could not join") || !strings.Contains(err.Error(), "gpupool manifests --bootstrap-groups") {
+	if err == nil || !strings.Contains(err.Error(), "nothing is launched that could not join") ||
+		!strings.Contains(err.Error(), "gpupool manifests --bootstrap-groups") {
 		t.Errorf("the update says %v", err)
 	}
 	w.Verify(3)
@@ -373,7 +378,8 @@ func TestADryRunMakesNoToken(t *testing.T) {
 	for _, r := range report.Decisions {
 		kinds += " " + string(r.Decision.(spotpool.Decision).Kind) + " " + string(r.Outcome)
 	}
-	if !strings.Contains(kinds, "launch planned") || !strings.Contains(kinds, "end_token planned") || strings.Contains(kinds, "done") || len(w.Cluster.Acts) != acts {
+	if !strings.Contains(kinds, "launch planned") || !strings.Contains(kinds, "end_token planned") || strings.Contains(kinds, "done") ||
+		len(w.Cluster.Acts) != acts {
 		t.Errorf("the dry run plans %q, and did %v", kinds, w.Cluster.Acts[acts:])
 	}
 }
@@ -385,7 +391,8 @@ func TestASecretThatCanNotBeDrawn(t *testing.T) {
 	w.slow()
 	flow := w.Pools(nil)
 	flow.Random = iotest.ErrReader(errors.New("no entropy"))
-	if _, err := flow.Create(context.Background(), reconciletest.JoiningPool(1, 2), reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), "no entropy") {
+	if _, err := flow.Create(context.Background(), reconciletest.JoiningPool(1, 2), reconciletest.LongWait); err == nil ||
+		!strings.Contains(err.Error(), "no entropy") {
 		t.Errorf("the creation says %v", err)
 	}
 	if w.Launched() > 0 || len(w.Cluster.Tokens()) > 0 {
@@ -475,7 +482,8 @@ func TestADestroyThatCanNotEndATokenCanGoOn(t *testing.T) {
 	d := w.MustCreateAs(reconciletest.JoiningPool(1, 2))
 	made := w.onlyToken()
 	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
-	if err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) || !strings.Contains(err.Error(), "no right to") {
+	if err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) ||
+		!strings.Contains(err.Error(), "no right to") {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.away()

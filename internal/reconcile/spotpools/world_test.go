@@ -107,7 +107,9 @@ func (w *world) setState(state string, n int) {
 // market sets what a zone has left, and the account's spot quota in it.
 func (w *world) market(zone string, stock, vCPUs int64) {
 	w.t.Helper()
-	if err := w.Sim.Server.SetStock(cvmsim.StockRequest{AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Stock: &stock, VCPUQuota: &vCPUs}); err != nil {
+	if err := w.Sim.Server.SetStock(cvmsim.StockRequest{
+		AvailabilityZone: zone, InstanceType: reconciletest.GPUType, Stock: &stock, VCPUQuota: &vCPUs,
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -47,7 +47,8 @@ func TestABudgetsPauseIsHeededByThePoolItself(t *testing.T) {
 	if got := d.report(r); got.Phase != stockpool.Paused || d.replicas() != 0 || got.Of(stockpool.WithinBudget).Status != "False" {
 		t.Errorf("its budget is used up, and it has %d pods: %+v", d.replicas(), got.Status)
 	}
-	if slices.ContainsFunc(d.Cluster.Acts, func(act string) bool { return strings.HasPrefix(act, "Pause pool-g1") }) || !slices.Contains(d.Cluster.Acts, "Pause train") {
+	if slices.ContainsFunc(d.Cluster.Acts, func(act string) bool { return strings.HasPrefix(act, "Pause pool-g1") }) ||
+		!slices.Contains(d.Cluster.Acts, "Pause train") {
 		t.Errorf("the budget did %q", d.Cluster.Acts)
 	}
 	for _, w := range r.Warnings {
@@ -120,7 +121,8 @@ func TestABudgetThatNobodyDeclaredIsToldAtPlan(t *testing.T) {
 	}
 	d.budget(budget.AlertOnly)
 	typo := pool(func(d *stockpool.Declaration) { d.Budget = "team-x" })
-	if err := d.Engine().Stock().Refusal(context.Background(), typo); err == nil || !strings.Contains(err.Error(), `has no budget "team-x": did you mean "team-a"? It has team-a`) {
+	if err := d.Engine().Stock().Refusal(context.Background(), typo); err == nil ||
+		!strings.Contains(err.Error(), `has no budget "team-x": did you mean "team-a"? It has team-a`) {
 		t.Errorf("of a name that is misspelled, a plan is told %v", err)
 	}
 	if err := d.Engine().Stock().Refusal(context.Background(), named); err != nil {
@@ -128,7 +130,8 @@ func TestABudgetThatNobodyDeclaredIsToldAtPlan(t *testing.T) {
 	}
 	d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
 	within := d.report(d.Run()).Of(stockpool.WithinBudget)
-	if within.Status != "Unknown" || !strings.Contains(within.Message, `its budget team-x is not declared: `) || !strings.Contains(within.Message, `did you mean "team-a"?`) {
+	if within.Status != "Unknown" || !strings.Contains(within.Message, `its budget team-x is not declared: `) ||
+		!strings.Contains(within.Message, `did you mean "team-a"?`) {
 		t.Errorf("of a name that is misspelled, a run says %+v", within)
 	}
 }
@@ -140,7 +143,9 @@ func TestALabelExemptsNobody(t *testing.T) {
 	d := newDesk(t)
 	d.budget(budget.Pause)
 	d.create()
-	d.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "sly", UID: "uid-of-sly"}}).Labels = pool().PodLabels()
+	d.Cluster.WorkloadOf(budget.Workload{
+		Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "sly", UID: "uid-of-sly"},
+	}).Labels = pool().PodLabels()
 	d.uses("sly", 4, "uid-of-sly")
 	d.Cluster.Step(2 * time.Hour)
 	d.Run()

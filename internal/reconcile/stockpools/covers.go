@@ -122,7 +122,9 @@ func (l *limits) covers(ctx context.Context, c Cluster, p *pass, now time.Time) 
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
 		case of.Err != nil && counted != nil:
-			covers = append(covers, stockpool.Cover{Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err)})
+			covers = append(covers, stockpool.Cover{
+				Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether the budget %s covers it is unknown: %v", of.Key, of.Err),
+			})
 		case of.Err == nil && (names || counted != nil):
 			covers = append(covers, l.sparing(ctx, c, p, of, l.cover(ctx, of, counted, pods, now)))
 		}

@@ -181,9 +181,15 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 		pauses  bool
 		says    string
 	}{
-		"nothing":    {labels: map[string]string{"team": "b"}, edit: func(*corev1.PodTemplateSpec) {}},
-		"a label":    {labels: map[string]string{"tier": "b"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels["tier"] = "b" }, covered: true, pauses: true, says: "by what its Deployment has"},
-		"label gone": {labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { delete(of.Labels, "team") }, covered: true, pauses: true, says: "its budget b is used up"},
+		"nothing": {labels: map[string]string{"team": "b"}, edit: func(*corev1.PodTemplateSpec) {}},
+		"a label": {
+			labels: map[string]string{"tier": "b"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels["tier"] = "b" }, covered: true, pauses: true,
+			says: "by what its Deployment has",
+		},
+		"label gone": {
+			labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { delete(of.Labels, "team") }, covered: true, pauses: true,
+			says: "its budget b is used up",
+		},
 		"protected": {
 			labels: map[string]string{"team": "a"}, edit: func(of *corev1.PodTemplateSpec) { of.Labels[budget.ProtectedKey] = "true" }, covered: true,
 			says: "its budget b is used up",
@@ -252,7 +258,8 @@ func TestTheLiveDeploymentCountsAsWell(t *testing.T) {
 				}
 				return
 			}
-			if len(x.Budgets) != 1 || !x.Budgets[0].Exceeded || x.Budgets[0].Unknown || x.Budgets[0].Pauses != c.pauses || !strings.Contains(x.Budgets[0].Reason, c.says) {
+			if len(x.Budgets) != 1 || !x.Budgets[0].Exceeded || x.Budgets[0].Unknown || x.Budgets[0].Pauses != c.pauses ||
+				!strings.Contains(x.Budgets[0].Reason, c.says) {
 				t.Fatalf("it is covered by %+v", x.Budgets)
 			}
 			if paused := x.Desired == 0; paused != c.pauses {

@@ -133,7 +133,8 @@ func leftBy(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) {
 	case d.OnDestroy == stockpool.DestroyOrphan:
 		of.ending = 0
 	case len(running) > 0:
-		of.notice = fmt.Sprintf("its Deployment was deleted by somebody, and its pods %s in the namespace %s were left: delete them where nobody wants them", wording.Some(running), d.Namespace)
+		of.notice = fmt.Sprintf("its Deployment was deleted by somebody, and its pods %s in the namespace %s were left: delete them where nobody wants them",
+			wording.Some(running), d.Namespace)
 	}
 	return of
 }

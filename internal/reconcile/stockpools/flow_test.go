@@ -30,7 +30,8 @@ func TestAPoolIsCreatedKeptAndDestroyed(t *testing.T) {
 	before, acts := d.Cluster.Calls(), len(d.Cluster.Acts)
 	d.Run()
 	calls := d.Cluster.Calls()
-	if len(d.Cluster.Acts) != acts || calls["Stock"] != before["Stock"]+1 || calls["StockOf"] != before["StockOf"] || calls["DryRunStock"] != before["DryRunStock"] {
+	if len(d.Cluster.Acts) != acts || calls["Stock"] != before["Stock"]+1 || calls["StockOf"] != before["StockOf"] ||
+		calls["DryRunStock"] != before["DryRunStock"] {
 		t.Errorf("an idle run does %q, and calls %v after %v", d.Cluster.Acts[acts:], calls, before)
 	}
 	changed := state.Declaration
@@ -111,10 +112,13 @@ func TestWhatIsWrongIsRefusedEarly(t *testing.T) {
 		change func(*stockpool.Declaration)
 		says   string
 	}{
-		"a taken name":         {before: foreign, says: "that gpupool did not make: it was left untouched"},
-		"no namespace":         {before: func(d *desk) { d.Cluster.LoseNamespace("ml") }, says: "has no namespace ml"},
-		"no quantity":          {change: func(d *stockpool.Declaration) { d.Memory = "lots" }, says: `"lots" is no quantity`},
-		"another's pods":       {before: func(d *desk) { d.Declare() }, change: func(d *stockpool.Declaration) { d.Budget, d.Labels = "team-a", nil }, says: "whose selector does not take its pods"},
+		"a taken name": {before: foreign, says: "that gpupool did not make: it was left untouched"},
+		"no namespace": {before: func(d *desk) { d.Cluster.LoseNamespace("ml") }, says: "has no namespace ml"},
+		"no quantity":  {change: func(d *stockpool.Declaration) { d.Memory = "lots" }, says: `"lots" is no quantity`},
+		"another's pods": {
+			before: func(d *desk) { d.Declare() }, change: func(d *stockpool.Declaration) { d.Budget, d.Labels = "team-a", nil },
+			says: "whose selector does not take its pods",
+		},
 		"a declared pool":      {before: func(d *desk) { d.create() }, says: "terraform import"},
 		"a cluster that hangs": {before: func(d *desk) { d.Cluster.Failing["StockOf"] = errors.New("no answer") }, says: "no answer"},
 	} {
@@ -225,7 +229,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 	if len(d.Cluster.Acts) != acts || d.replicas() != 9 || d.told(history.Mend) != 0 {
 		t.Errorf("it did %q", d.Cluster.Acts[acts:])
 	}
-	if s, err := d.Engine().Status(context.Background()); err != nil || len(s.StockPools) != 1 || len(s.StockPools[0].Decisions) != 1 || s.StockPools[0].Outcome != outcome.Planned {
+	if s, err := d.Engine().Status(context.Background()); err != nil || len(s.StockPools) != 1 || len(s.StockPools[0].Decisions) != 1 ||
+		s.StockPools[0].Outcome != outcome.Planned {
 		t.Errorf("its status is %+v: %v", s.StockPools, err)
 	}
 }
@@ -243,7 +248,8 @@ func TestADryRunAssumes(t *testing.T) {
 		return d.Engine().Run(context.Background(), reconcile.RunOptions{DryRun: true, Assume: []reconcile.Assumption{a}})
 	}
 	r, err := assumed("stock_pool/pool-g1.replicas=5")
-	if err != nil || len(r.Decisions) != 1 || r.Decisions[0].Summary() != "scale its Deployment from 2 to 5" || r.Assumed[0].Declared != "2" || r.Assumed[0].Object != "stock_pool/"+key {
+	if err != nil || len(r.Decisions) != 1 || r.Decisions[0].Summary() != "scale its Deployment from 2 to 5" || r.Assumed[0].Declared != "2" ||
+		r.Assumed[0].Object != "stock_pool/"+key {
 		t.Errorf("%v: it would do %+v by %+v", err, r.Decisions, r.Assumed)
 	}
 	for text, want := range map[string]string{

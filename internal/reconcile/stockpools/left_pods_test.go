@@ -27,7 +27,8 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 		t.Errorf("it says %v, and %d documents are left", err, d.stocked())
 	}
 	r := d.Run()
-	if len(r.StockPools) != 1 || r.StockPools[0].Deleted || r.StockPools[0].Error == nil || !strings.Contains(r.StockPools[0].Error.Message, "2 of its pods are ending") {
+	if len(r.StockPools) != 1 || r.StockPools[0].Deleted || r.StockPools[0].Error == nil ||
+		!strings.Contains(r.StockPools[0].Error.Message, "2 of its pods are ending") {
 		t.Errorf("a run says %+v", r.StockPools)
 	}
 	d.Cluster.LeaveStockPods(key)

@@ -32,7 +32,10 @@ func (f *Flow) judge(ctx context.Context, c Cluster, p *pass) error {
 	situation := func() stockpool.Situation {
 		now := f.clusterNow(c)
 		p.covers = p.limits.covers(ctx, c, p, now)
-		return stockpool.Situation{Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Reverted: p.reverted(), Recorded: p.recorded, Now: now}
+		return stockpool.Situation{
+			Declaration: p.declaration, Journal: p.journal.Value.Told(f.outbox.Has), Seen: p.seen, Covers: p.covers, Reverted: p.reverted(), Recorded: p.recorded,
+			Now: now,
+		}
 	}
 	p.plan = stockpool.Decide(situation())
 	if !p.plan.Ask {
@@ -61,7 +64,8 @@ func (f *Flow) warnOfAutoscaler(ctx context.Context, c Cluster, p *pass) {
 	d := p.declaration
 	by, err := c.Autoscaler(ctx, budget.Workload{Namespace: d.Namespace, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.Name}})
 	if err == nil && by != "" { // who may not list them still reads who wrote the replicas
-		p.fought = fmt.Sprintf("its replicas are changed in turn: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by, stockpool.DestroyOrphan)
+		p.fought = fmt.Sprintf("its replicas are changed in turn: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by,
+			stockpool.DestroyOrphan)
 	}
 }
 

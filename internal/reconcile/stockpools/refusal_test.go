@@ -109,8 +109,11 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	if err != nil || len(view.Warnings) == 0 || updated == nil {
 		t.Fatalf("it is viewed as %+v (%v), and updated: %v", view, err, updated)
 	}
-	for of, text := range map[string]string{"an apply": updated.Error(), "a look": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message} {
-		if !strings.Contains(text, "destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS "+key) || strings.Contains(text, "state rm") {
+	for of, text := range map[string]string{
+		"an apply": updated.Error(), "a look": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message,
+	} {
+		if !strings.Contains(text, "destroy this stock pool, which leaves that Deployment, and then terraform import ADDRESS "+key) ||
+			strings.Contains(text, "state rm") {
 			t.Errorf("%s says %s", of, text)
 		}
 	}
@@ -120,7 +123,8 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	if found, err := d.Engine().Stock().Find(context.Background(), "ml", "pool-g1"); err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {
 		t.Errorf("an import finds %+v, %v", found, err)
 	}
-	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil || !strings.Contains(err.Error(), "take it over: terraform import ADDRESS "+key) {
+	if _, err := d.Engine().Stock().Create(context.Background(), pool(), 0); err == nil ||
+		!strings.Contains(err.Error(), "take it over: terraform import ADDRESS "+key) {
 		t.Errorf("of a new one it says %v", err)
 	}
 }

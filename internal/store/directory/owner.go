@@ -83,7 +83,8 @@ func (f *folder) judgeAbove() error {
 	above := filepath.Dir(at)
 	info, err := os.Stat(above)
 	if err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
-		return fmt.Errorf("%s belongs to %s, and anyone could have put it into %s, whose mode is %s: run this as %s, or take that right from others with chmod o-w %s",
+		return fmt.Errorf("%s belongs to %s, and anyone could have put it into %s, whose mode is %s: run this as %s, or take that right from others "+
+			"with chmod o-w %s",
 			f.path, f.owner, above, octal(info), f.owner.name(), above)
 	}
 	return err
@@ -105,7 +106,8 @@ func (f *folder) trust(name string, info fs.FileInfo) error {
 }
 
 func (f *folder) openToOthers(name string, info fs.FileInfo) error {
-	return f.unfit(name, "can be written by others than its owner (its mode is %s): see whether it is right, and then chmod go-w %s; on a file system that keeps no modes there can be no store",
+	return f.unfit(name, "can be written by others than its owner (its mode is %s): see whether it is right, and then chmod go-w %s; on a file system that "+
+		"keeps no modes there can be no store",
 		octal(info), f.whole(name))
 }
 

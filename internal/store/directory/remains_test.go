@@ -24,7 +24,8 @@ func TestADescriptionThatIsLostIsMadeAnew(t *testing.T) {
 	}
 	for _, create := range []bool{false, true} {
 		_, err := directory.Open(path, directory.Options{Create: create})
-		if err == nil || !errors.Is(err, store.ErrUndescribed) || errors.Is(err, store.ErrNoStore) || !strings.Contains(err.Error(), "gpupool store repair --store directory:"+path) {
+		if err == nil || !errors.Is(err, store.ErrUndescribed) || errors.Is(err, store.ErrNoStore) ||
+			!strings.Contains(err.Error(), "gpupool store repair --store directory:"+path) {
 			t.Errorf("create %v: got %v, want one that names the command", create, err)
 		}
 	}

@@ -103,7 +103,8 @@ func (s *Store) Delete(ctx context.Context, key store.Key, revision store.Revisi
 
 // swap calls change if the key's document still has the revision, while nobody else
 // can change it. Where the document had a revision and is gone, the error is gone.
-func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision, gone error, change func(w *writing, name string, modified time.Time) error) error {
+func (s *Store) swap(ctx context.Context, key store.Key, revision store.Revision, gone error,
+	change func(w *writing, name string, modified time.Time) error) error {
 	if err := check(ctx, key); err != nil {
 		return err
 	}

@@ -174,7 +174,8 @@ func (s *Store) Holder(ctx context.Context, name string) (*store.Holder, error) 
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s, kubeclient.Wrap("get", "leases "+s.location.Namespace+"/"+objectName(locksKind, name), err))
+		return nil, fmt.Errorf("cannot tell who has the lock %q of %s: %w", name, s,
+			kubeclient.Wrap("get", "leases "+s.location.Namespace+"/"+objectName(locksKind, name), err))
 	}
 	h, now := holderIn(found), s.cluster.Now()
 	if h == nil || now.IsZero() {

@@ -76,7 +76,8 @@ func TestAWriteThatNobodyKnowsOfSaysSo(t *testing.T) {
 	s, others, p := throughProxy(t, kubernetes.Options{})
 	p.set(every("POST", cutBefore))
 	_, err := s.Write(t.Context(), train, []byte("a"), "")
-	if err == nil || errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "not known whether it was written") || !strings.Contains(err.Error(), train.String()) {
+	if err == nil || errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "not known whether it was written") ||
+		!strings.Contains(err.Error(), train.String()) {
 		t.Errorf("got %v, want an error that says what is not known", err)
 	}
 	if _, err := others.Read(t.Context(), train); !errors.Is(err, store.ErrNotFound) {

@@ -34,7 +34,8 @@ func rejects(pod *corev1.Pod, node *corev1.Node, others []*corev1.Pod) *lifecycl
 // noPreemption makes no room for critical pods.
 type noPreemption struct{}
 
-func (noPreemption) HandleAdmissionFailure(_ context.Context, _ *corev1.Pod, reasons []lifecycle.PredicateFailureReason) ([]lifecycle.PredicateFailureReason, error) {
+func (noPreemption) HandleAdmissionFailure(_ context.Context, _ *corev1.Pod, reasons []lifecycle.PredicateFailureReason) ([]lifecycle.PredicateFailureReason,
+	error) {
 	return reasons, nil
 }
 

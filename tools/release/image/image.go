@@ -108,7 +108,9 @@ func layerOf(files []archive.File, at time.Time) (v1.Layer, error) {
 				return nil, err
 			}
 		}
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Mode: int64(f.Mode.Perm()), Size: int64(len(content)), ModTime: at, Format: tar.FormatPAX}); err != nil {
+		if err := w.WriteHeader(&tar.Header{
+			Typeflag: tar.TypeReg, Name: f.Name, Mode: int64(f.Mode.Perm()), Size: int64(len(content)), ModTime: at, Format: tar.FormatPAX,
+		}); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(content); err != nil {

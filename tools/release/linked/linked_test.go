@@ -125,7 +125,9 @@ func TestWhatIsLinkedHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := Document(modules)
-	for _, want := range []string{"github.com/hashicorp/terraform-plugin-go v", "std " + strings.TrimPrefix(s.Go, "go") + ": BSD-3-Clause", "Copyright 2009 The Go Authors"} {
+	for _, want := range []string{
+		"github.com/hashicorp/terraform-plugin-go v", "std " + strings.TrimPrefix(s.Go, "go") + ": BSD-3-Clause", "Copyright 2009 The Go Authors",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text has no %q", want)
 		}

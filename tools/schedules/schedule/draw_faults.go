@@ -21,7 +21,9 @@ var Kinds = []string{
 }
 
 // codes are those of faults of the kind error.
-var codes = []string{"InternalError", "UnauthorizedOperation", "LimitExceeded.UserSpotQuota", "InvalidParameterValue.InsufficientPrice", "RequestLimitExceeded.UinLimitExceeded"}
+var codes = []string{
+	"InternalError", "UnauthorizedOperation", "LimitExceeded.UserSpotQuota", "InvalidParameterValue.InsufficientPrice", "RequestLimitExceeded.UinLimitExceeded",
+}
 
 func (d *drawing) fault() cvmsim.Fault {
 	f := cvmsim.Fault{

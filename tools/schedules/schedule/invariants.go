@@ -71,10 +71,12 @@ type Launch struct {
 func (p Pool) Broken(l Launch) []string {
 	var broken []string
 	if held := Held(l.Machines); held > l.Terms.Maximum {
-		broken = append(broken, fmt.Sprintf("above maximum: launch %s leaves the pool with %d machines, and %d are allowed (%s)", l.Call.ClientToken, held, l.Terms.Maximum, l.Terms))
+		broken = append(broken, fmt.Sprintf("above maximum: launch %s leaves the pool with %d machines, and %d are allowed (%s)", l.Call.ClientToken, held,
+			l.Terms.Maximum, l.Terms))
 	}
 	if capacity, most := p.Capacity(l.Machines, l.Now), l.Terms.Minimum+l.Terms.surge(); capacity > most {
-		broken = append(broken, fmt.Sprintf("more than the shortfall: launch %s of %d brings the capacity to %d, and %d were wanted (%s)", l.Call.ClientToken, len(l.Call.InstanceIDs), capacity, most, l.Terms))
+		broken = append(broken, fmt.Sprintf("more than the shortfall: launch %s of %d brings the capacity to %d, and %d were wanted (%s)", l.Call.ClientToken,
+			len(l.Call.InstanceIDs), capacity, most, l.Terms))
 	}
 	uids := map[string]bool{}
 	for _, i := range l.Machines {

@@ -93,7 +93,10 @@ var (
 )
 
 func machine(id, state, uid string) cvmsim.Instance {
-	return cvmsim.Instance{InstanceID: id, State: state, UID: uid, Pool: "train", Region: "ap-singapore", RestrictState: "NORMAL", CreatedAt: noon, Tags: map[string]string{"gpupool/uid": uid}}
+	return cvmsim.Instance{
+		InstanceID: id, State: state, UID: uid, Pool: "train", Region: "ap-singapore", RestrictState: "NORMAL", CreatedAt: noon,
+		Tags: map[string]string{"gpupool/uid": uid},
+	}
 }
 
 func TestWhatCountsAsHeldAndAsCapacity(t *testing.T) {
@@ -163,7 +166,8 @@ func TestCallsForLaunchesThatAreNotOpen(t *testing.T) {
 func TestForeignMachines(t *testing.T) {
 	t.Parallel()
 	foreign := []cvmsim.Instance{machine("x", "RUNNING", "other")}
-	if broken := Touched([]cvmsim.Call{{Action: "DescribeInstances", InstanceIDs: []string{"x"}}, {Action: "TerminateInstances", InstanceIDs: []string{"y"}}}, foreign, foreign); len(broken) > 0 {
+	if broken := Touched([]cvmsim.Call{{Action: "DescribeInstances", InstanceIDs: []string{"x"}}, {Action: "TerminateInstances", InstanceIDs: []string{"y"}}},
+		foreign, foreign); len(broken) > 0 {
 		t.Error(broken)
 	}
 	ended, untagged := machine("x", "TERMINATING", "other"), machine("x", "RUNNING", "")

@@ -13,7 +13,8 @@ type Terms struct {
 
 // String writes terms for a log.
 func (t Terms) String() string {
-	return fmt.Sprintf("minimum %d, maximum %d, image %d, refresh %s (surge %d, unavailable %d)", t.Minimum, t.Maximum, t.Image, t.Strategy, t.Surge, t.Unavailable)
+	return fmt.Sprintf("minimum %d, maximum %d, image %d, refresh %s (surge %d, unavailable %d)", t.Minimum, t.Maximum, t.Image, t.Strategy, t.Surge,
+		t.Unavailable)
 }
 
 // lawful are terms that a plan does not refuse: a rolling refresh needs room.

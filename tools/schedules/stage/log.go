@@ -34,7 +34,8 @@ func (l *log) say(format string, args ...any) {
 }
 
 func (l *log) add(text string) {
-	l.rounds[len(l.rounds)-1] += fmt.Sprintf("%8.3f  %s\n", time.Since(l.started).Seconds(), strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n          "))
+	l.rounds[len(l.rounds)-1] += fmt.Sprintf("%8.3f  %s\n", time.Since(l.started).Seconds(),
+		strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n          "))
 }
 
 func (l *log) broken(text string) {

@@ -94,7 +94,8 @@ func (w *World) prepare(r schedule.Round) error {
 // weather makes the cloud as slow and as late as it is to be.
 func (w *World) weather(is schedule.Weather) error {
 	w.log.say("launches take %v, ends %v, listings are %v late, tags %v, pace %v", is.LaunchDelay, is.TerminateDelay, is.ListingDelay, is.TagDelay, is.Pace)
-	launch, terminate, listing, tags := cvmsim.Duration(is.LaunchDelay), cvmsim.Duration(is.TerminateDelay), cvmsim.Duration(is.ListingDelay), cvmsim.Duration(is.TagDelay)
+	launch, terminate, listing, tags := cvmsim.Duration(is.LaunchDelay), cvmsim.Duration(is.TerminateDelay), cvmsim.Duration(is.ListingDelay),
+		cvmsim.Duration(is.TagDelay)
 	return w.server.Configure(cvmsim.Settings{LaunchDelay: &launch, TerminateDelay: &terminate, ListingDelay: &listing, TagDelay: &tags})
 }
 
