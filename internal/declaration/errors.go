@@ -34,17 +34,18 @@ type DamagedError struct {
 
 // Error names the document, what is wrong with it, and the remedy.
 func (e *DamagedError) Error() string {
-	remedy := "restore it from a copy, or move it away and let terraform apply write it anew"
+	remedy := "nothing was changed: restore it from a copy, or move it away and let terraform apply write it anew"
 	switch e.Kind {
 	case journalKind: // a copy lacks the launches made since
-		remedy = "move it away, put no copy in its place, and run terraform apply or gpupool reconcile: " +
+		remedy = "nothing was changed: move it away, put no copy in its place, and run terraform apply or gpupool reconcile: " +
 			"the pool gets a new journal, and launches nothing for 10 minutes, until each earlier launch is listed"
 	case stockJournalKind:
-		remedy = "restore it from a copy; or move it away, run terraform destroy for this stock pool, which keeps its Deployment, and then terraform import"
+		remedy = "nothing was changed: restore it from a copy; or move it away, run terraform destroy for this stock pool, " +
+			"which keeps its Deployment, and then terraform import"
 	case statusKind, runSummaryKind, lastDayKind:
-		remedy = "the next gpupool reconcile replaces it"
+		remedy = "nothing was changed: the next gpupool reconcile replaces it"
 	}
-	return fmt.Sprintf("%s is damaged (%s); nothing was changed: %s", e.What, e.Reason, remedy)
+	return fmt.Sprintf("%s is damaged (%s); %s", e.What, e.Reason, remedy)
 }
 
 var errTrailing = errors.New("something follows where it should end")
